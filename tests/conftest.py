@@ -1,0 +1,58 @@
+"""What every test shares: one thread count, and models at sizes that are different primes."""
+
+import jaxtyping
+import pytest
+import torch
+
+from transformer_lab.config import TransformerConfig
+from transformer_lab.model import Transformer
+
+# Prime sizes: a transposed or mixed-up dimension cannot pass unnoticed.
+BATCH, SOURCE, TARGET = 2, 7, 5
+SOURCE_WORDS, TARGET_WORDS = 23, 29
+
+
+def small_config(**changes) -> TransformerConfig:
+    """3 heads of 4; a feed-forward of 31; two encoder layers and three decoder layers."""
+    sizes = {
+        "source_vocab_size": SOURCE_WORDS,
+        "target_vocab_size": TARGET_WORDS,
+        "d_model": 12,
+        "d_ff": 31,
+        "num_heads": 3,
+        "num_encoder_layers": 2,
+        "num_decoder_layers": 3,
+        "dropout": 0.0,
+        "tie_source_target": False,
+    }
+    return TransformerConfig(**{**sizes, **changes})
+
+
+def make_model(seed: int = 0, **changes) -> Transformer:
+    """A model in float64 and evaluation mode whose every parameter is random, biases too."""
+    torch.manual_seed(seed)
+    model = Transformer(small_config(**changes)).double().eval()
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter += 0.1 * torch.randn_like(parameter)
+    return model
+
+
+@pytest.fixture
+def ids():
+    """Source and target ids; the second sentence is shorter and padded."""
+    generator = torch.Generator().manual_seed(1)
+    source = torch.randint(4, SOURCE_WORDS, (BATCH, SOURCE), generator=generator)
+    target = torch.randint(4, TARGET_WORDS, (BATCH, TARGET), generator=generator)
+    source[1, 4:] = 0
+    target[:, 0] = 1
+    target[1, 3:] = 0
+    return source, target
+
+
+@pytest.fixture
+def as_users_run_it():
+    """Switch the tests' own checks of argument types off, to meet the package's errors."""
+    jaxtyping.config.update("jaxtyping_disable", True)
+    yield
+    jaxtyping.config.update("jaxtyping_disable", False)

@@ -1,0 +1,173 @@
+"""The whole model: leaks, teacher forcing, the cache, tying, the start, and exact counts."""
+
+import math
+
+import pytest
+import torch
+
+from tests.conftest import SOURCE_WORDS, make_model, small_config
+from transformer_lab.config import TrainingConfig, TransformerConfig
+from transformer_lab.model import Transformer
+from transformer_lab.model.masks import length_mask, padding_mask
+
+POSITIONS = ["sinusoidal", "learned", "rotary", "alibi", "none"]
+
+
+@pytest.mark.parametrize("positions", POSITIONS)
+def test_the_future_does_not_leak_into_the_past(positions, ids):
+    model = make_model(positions=positions)
+    source, target = ids
+    changed = target.clone()
+    changed[:, 3:] = 7
+    before, after = model(source, target), model(source, changed)
+    assert torch.equal(before[:, :3], after[:, :3])
+    assert not torch.allclose(before[:, 3:], after[:, 3:])
+
+
+def test_padding_of_the_source_changes_nothing(ids):
+    model = make_model()
+    source, target = ids
+    padded = torch.cat([source, torch.zeros(2, 4, dtype=torch.int64)], dim=1)
+    torch.testing.assert_close(model(source, target), model(padded, target), rtol=1e-10, atol=1e-12)
+
+
+def test_a_sentence_translates_the_same_alone_and_in_a_batch(ids):
+    model = make_model()
+    source, target = ids
+    together = model(source, target)[1, :3]
+    alone = model(source[1:, :4], target[1:, :3])[0]
+    torch.testing.assert_close(together, alone, rtol=1e-10, atol=1e-12)
+
+
+@pytest.mark.parametrize("norm", ["post", "pre"])
+@pytest.mark.parametrize("positions", POSITIONS)
+def test_cached_steps_equal_one_parallel_pass(positions, norm, ids):
+    model = make_model(positions=positions, norm=norm, d_k=6, d_v=5)
+    source, target = ids
+    parallel = model(source, target)
+    cache = model.start(source, padding_mask(source, 0))
+    for step in range(target.size(1)):
+        before = cache
+        logits, cache = model.step(target[:, step], cache)
+        torch.testing.assert_close(logits, parallel[:, step], rtol=1e-9, atol=1e-11)
+        assert (before.length, cache.length) == (step, step + 1)
+
+
+def test_cache_rows_can_be_reordered_repeated_and_dropped(ids):
+    model = make_model()
+    source, target = ids
+    _, cache = model.step(target[:, 0], model.start(source, padding_mask(source, 0)))
+    rows = torch.tensor([1, 0, 1])
+    logits, _ = model.step(target[rows, 1], cache.select(rows))
+    torch.testing.assert_close(logits, model(source, target)[rows, 1], rtol=1e-9, atol=1e-11)
+
+
+def test_a_mask_from_lengths_serves_where_ids_cannot_tell(ids):
+    model = make_model()
+    source, target = ids
+    by_length = model(source, target, length_mask(torch.tensor([7, 4]), 7))
+    assert torch.equal(by_length, model(source, target))
+
+
+@pytest.mark.parametrize(
+    ("source_target", "target_output"), [(True, True), (True, False), (False, True), (False, False)]
+)
+def test_each_tie_shares_one_matrix_and_its_gradient(source_target, target_output, ids):
+    changes = {"source_vocab_size": 29} if source_target else {}
+    ties = {"tie_source_target": source_target, "tie_target_output": target_output}
+    model = make_model(**changes, **ties)
+    assert (model.source_embedding.weight is model.target_embedding.weight) == source_target
+    assert (model.output.weight is model.target_embedding.weight) == target_output
+    expected = 3 - source_target - target_output
+    names = [n for n, _ in model.named_parameters() if "embedding" in n or n == "output.weight"]
+    assert len(names) == expected
+    model(*ids).sum().backward()
+    assert all(p.grad is not None for p in model.parameters())
+
+
+def test_the_start_is_the_papers():
+    torch.manual_seed(0)
+    model = Transformer(TransformerConfig.base(1_009, 1_009))
+    assert model.target_embedding.weight.std().item() == pytest.approx(512**-0.5, rel=0.01)
+    layer = model.encoder.layers[0]
+    bound = math.sqrt(6 / (512 + 2048))
+    assert layer.feed_forward.w_1.weight.abs().max().item() == pytest.approx(bound, rel=0.01)
+    assert all(p.eq(0).all() for n, p in model.named_parameters() if n.endswith("w_q.bias"))
+    assert layer.add_norm_1.layer_norm.eps == 1e-5
+
+
+def test_embeddings_are_scaled_by_the_root_of_d_model(ids):
+    model = make_model()
+    embedded = model.embed(model.source_embedding, ids[0])
+    torch.testing.assert_close(
+        embedded[0, 3], model.source_embedding.weight[ids[0][0, 3]] * 12**0.5
+    )
+
+
+def attention_count(d: int) -> int:
+    return 4 * (d * d + d)
+
+
+@pytest.mark.parametrize(
+    ("config", "total"),
+    [(TransformerConfig.base(), 63_119_496), (TransformerConfig.big(), 214_282_376)],
+)
+def test_parameter_counts_are_exact_and_itemised(config, total):
+    # From the formulas of §3, not from the code: a layer is attention (4 projections
+    # with biases), feed-forward (2), and LayerNorms (scale and shift each).
+    d, ff, words = config.d_model, config.d_ff, 37_000
+    feed_forward = d * ff + ff + ff * d + d
+    encoder = 6 * (attention_count(d) + feed_forward + 2 * 2 * d)
+    decoder = 6 * (2 * attention_count(d) + feed_forward + 3 * 2 * d)
+    with torch.device("meta"):
+        counts = Transformer(config).count_parameters()
+    assert counts["source_embedding"] == words * d
+    assert counts["target_embedding" if "target_embedding" in counts else "output"] in (0, words)
+    assert counts["encoder"] == encoder
+    assert counts["decoder"] == decoder
+    assert counts["output"] == words  # the bias; the matrix is the embedding's
+    assert counts["total"] == words * d + encoder + decoder + words == total
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"num_heads": 5}, "num_heads is 5; expected a divisor of d_model=12"),
+        ({"norm": "middle"}, "norm is 'middle'; expected one of"),
+        ({"positions": "magic"}, "positions is 'magic'; expected one of"),
+        ({"dropout": 1.0}, "dropout is 1.0; expected a probability"),
+        ({"d_ff": 0}, "d_ff is 0; expected an integer of at least 1"),
+        ({"positions": "rotary", "d_k": 5}, "d_k is 5; expected an even number"),
+        ({"tie_source_target": True}, "source_vocab_size is 23; expected target_vocab_size=29"),
+        ({"pad_id": SOURCE_WORDS}, "expected ids from 0 to 22"),
+    ],
+)
+def test_a_configuration_that_does_not_fit_names_the_field(changes, message, as_users_run_it):
+    with pytest.raises(ValueError, match=message):
+        small_config(**changes)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"max_steps": 0}, "max_steps is 0; expected an integer of at least 1"),
+        ({"peak_rate": -1.0}, "peak_rate is -1.0; expected a number above 0 or None"),
+        ({"label_smoothing": 1.0}, "label_smoothing is 1.0; expected a number from 0"),
+        ({"patience": 0}, "patience is 0; expected None or an integer"),
+        ({"precision": "fp8"}, "precision is 'fp8'; expected one of"),
+    ],
+)
+def test_a_training_configuration_that_does_not_fit_names_the_field(
+    changes, message, as_users_run_it
+):
+    with pytest.raises(ValueError, match=message):
+        TrainingConfig(**changes)
+
+
+def test_configuration_survives_json_and_names_unknown_fields():
+    config = small_config(norm="pre", d_k=4)
+    assert TransformerConfig.from_dict(config.to_dict()) == config
+    with pytest.raises(ValueError, match="has no field heads"):
+        TransformerConfig.from_dict({**config.to_dict(), "heads": 3})
+    with pytest.raises(ValueError, match="target_vocab_size"):
+        TransformerConfig.from_dict({"source_vocab_size": 5})

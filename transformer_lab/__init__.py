@@ -1,0 +1,1 @@
+"""An interactive course on the Transformer: build it, train it, look inside every head."""

@@ -1,0 +1,234 @@
+"""The numbers that make a Transformer, and those that train one, under the paper's names."""
+
+from dataclasses import asdict, dataclass, fields
+from typing import Any, Literal, get_args
+
+Norm = Literal["post", "pre"]
+Positions = Literal["sinusoidal", "learned", "rotary", "alibi", "none"]
+Precision = Literal["auto", "fp32", "bf16"]
+
+PAPER_NAMES = {
+    "num_encoder_layers": "N",
+    "num_decoder_layers": "N",
+    "d_model": "d_model",
+    "d_ff": "d_ff",
+    "num_heads": "h",
+    "d_k": "d_k",
+    "d_v": "d_v",
+    "dropout": "P_drop",
+    "label_smoothing": "ε_ls",
+    "max_steps": "train steps",
+    "warmup_steps": "warmup_steps",
+    "beta1": "β1",
+    "beta2": "β2",
+    "epsilon": "ε",
+}
+"""Field → its symbol in the paper (§3.2, §5.3, §5.4 and Table 3)."""
+
+
+def check(name: str, value: object, expected: str, holds: bool) -> None:
+    """Raise the one kind of error that a wrong argument gets: its name, its value, what was expected."""
+    if not holds:
+        raise ValueError(f"{name} is {value!r}; expected {expected}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class TransformerConfig:
+    """The shape of one Transformer (Vaswani et al. 2017, §3 and Table 3).
+
+    The defaults are the paper's base model. `d_k` and `d_v` of None stand for
+    d_model / num_heads. A ValueError names the first field that does not fit.
+    """
+
+    source_vocab_size: int
+    target_vocab_size: int
+    d_model: int = 512
+    d_ff: int = 2048
+    num_heads: int = 8
+    num_encoder_layers: int = 6
+    num_decoder_layers: int = 6
+    d_k: int | None = None
+    d_v: int | None = None
+    dropout: float = 0.1
+    attention_dropout: float = 0.0
+    feed_forward_dropout: float = 0.0
+    norm: Norm = "post"
+    positions: Positions = "sinusoidal"
+    max_length: int = 512
+    tie_source_target: bool = True
+    tie_target_output: bool = True
+    pad_id: int = 0
+    bos_id: int = 1
+    eos_id: int = 2
+    unk_id: int = 3
+
+    def __post_init__(self) -> None:
+        positive = ["source_vocab_size", "target_vocab_size", "d_model", "d_ff", "num_heads"]
+        positive += ["max_length"] + [n for n in ("d_k", "d_v") if getattr(self, n) is not None]
+        for name in positive:
+            value = getattr(self, name)
+            check(name, value, "an integer of at least 1", isinstance(value, int) and value >= 1)
+        for name in ("num_encoder_layers", "num_decoder_layers"):
+            value = getattr(self, name)
+            check(name, value, "an integer of at least 0", isinstance(value, int) and value >= 0)
+        for name in ("dropout", "attention_dropout", "feed_forward_dropout"):
+            value = getattr(self, name)
+            check(name, value, "a probability from 0 up to, not including, 1", 0 <= value < 1)
+        check("norm", self.norm, f"one of {get_args(Norm)}", self.norm in get_args(Norm))
+        kinds = get_args(Positions)
+        check("positions", self.positions, f"one of {kinds}", self.positions in kinds)
+        if self.d_k is None or self.d_v is None:
+            divides = self.d_model % self.num_heads == 0
+            expected = f"a divisor of d_model={self.d_model}, or d_k and d_v given"
+            check("num_heads", self.num_heads, expected, divides)
+        if self.positions == "rotary":
+            check(
+                "d_k", self.key_size, "an even number for rotary positions", self.key_size % 2 == 0
+            )
+        if self.tie_source_target:
+            same = self.source_vocab_size == self.target_vocab_size
+            expected = f"target_vocab_size={self.target_vocab_size}, as tie_source_target is set"
+            check("source_vocab_size", self.source_vocab_size, expected, same)
+        smallest = min(self.source_vocab_size, self.target_vocab_size)
+        special = (self.pad_id, self.bos_id, self.eos_id, self.unk_id)
+        inside = all(0 <= i < smallest for i in special)
+        expected = f"ids from 0 to {smallest - 1}, inside both vocabularies"
+        check("(pad_id, bos_id, eos_id, unk_id)", special, expected, inside)
+
+    @property
+    def key_size(self) -> int:
+        """d_k: the width of one head's queries and keys."""
+        return self.d_k or self.d_model // self.num_heads
+
+    @property
+    def value_size(self) -> int:
+        """d_v: the width of one head's values."""
+        return self.d_v or self.d_model // self.num_heads
+
+    @classmethod
+    def tiny(
+        cls, source_vocab_size: int, target_vocab_size: int, **changes: Any
+    ) -> "TransformerConfig":
+        """A model for the bilingual world: learns it in about a minute on two CPU cores."""
+        sizes = {
+            "d_model": 96,
+            "d_ff": 384,
+            "num_heads": 4,
+            "num_encoder_layers": 2,
+            "num_decoder_layers": 2,
+        }
+        return cls._preset(source_vocab_size, target_vocab_size, sizes, changes)
+
+    @classmethod
+    def small(
+        cls, source_vocab_size: int, target_vocab_size: int, **changes: Any
+    ) -> "TransformerConfig":
+        """A model for some ten thousand real sentences and twenty minutes of two CPU cores."""
+        sizes = {
+            "d_model": 192,
+            "d_ff": 768,
+            "num_heads": 4,
+            "num_encoder_layers": 3,
+            "num_decoder_layers": 3,
+        }
+        return cls._preset(source_vocab_size, target_vocab_size, sizes, changes)
+
+    @classmethod
+    def base(
+        cls, source_vocab_size: int = 37_000, target_vocab_size: int = 37_000, **changes: Any
+    ) -> "TransformerConfig":
+        """The paper's base model (Table 3, first row; vocabulary of §5.1)."""
+        return cls._preset(source_vocab_size, target_vocab_size, {}, changes)
+
+    @classmethod
+    def big(
+        cls, source_vocab_size: int = 37_000, target_vocab_size: int = 37_000, **changes: Any
+    ) -> "TransformerConfig":
+        """The paper's big model (Table 3, last row)."""
+        sizes = {"d_model": 1024, "d_ff": 4096, "num_heads": 16, "dropout": 0.3}
+        return cls._preset(source_vocab_size, target_vocab_size, sizes, changes)
+
+    @classmethod
+    def _preset(
+        cls, source: int, target: int, sizes: dict[str, Any], changes: dict
+    ) -> "TransformerConfig":
+        # One vocabulary for both languages is tied as in the paper; two of
+        # different sizes cannot be, so there only the output is tied.
+        fitting = {"tie_source_target": source == target}
+        values = {**fitting, **sizes, **changes}
+        return cls(source_vocab_size=source, target_vocab_size=target, **values)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fields as plain values, ready for JSON."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any]) -> "TransformerConfig":
+        """The configuration of `to_dict`; a ValueError names fields that are unknown or missing."""
+        return _from_dict(cls, values)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainingConfig:
+    """How a model is trained (§5 of the paper); the defaults suit the bilingual world.
+
+    `peak_rate` None means the paper's own scale, d_model^-0.5 (§5.3, equation 3).
+    `batch_tokens` counts padded positions of the larger side of a batch.
+    `max_minutes` None means no limit in time.
+    """
+
+    max_steps: int = 1_000
+    max_minutes: float | None = None
+    batch_tokens: int = 4_096
+    peak_rate: float | None = 2.5e-3
+    warmup_steps: int = 100
+    beta1: float = 0.9
+    beta2: float = 0.98
+    epsilon: float = 1e-9
+    label_smoothing: float = 0.1
+    clip_norm: float = 1.0
+    validate_every: int = 100
+    patience: int | None = None
+    save_every: int | None = None
+    seed: int = 0
+    device: str = "auto"
+    precision: Precision = "auto"
+
+    def __post_init__(self) -> None:
+        for name in ("max_steps", "batch_tokens", "warmup_steps", "validate_every"):
+            value = getattr(self, name)
+            check(name, value, "an integer of at least 1", isinstance(value, int) and value >= 1)
+        for name in ("patience", "save_every"):
+            value = getattr(self, name)
+            holds = value is None or (isinstance(value, int) and value >= 1)
+            check(name, value, "None or an integer of at least 1", holds)
+        for name in ("beta1", "beta2", "label_smoothing"):
+            value = getattr(self, name)
+            check(name, value, "a number from 0 up to, not including, 1", 0 <= value < 1)
+        for name in ("epsilon", "clip_norm", "peak_rate", "max_minutes"):
+            value = getattr(self, name)
+            optional = name in ("peak_rate", "max_minutes")
+            holds = (optional and value is None) or (value is not None and value > 0)
+            check(name, value, "a number above 0" + (" or None" if optional else ""), holds)
+        kinds = get_args(Precision)
+        check("precision", self.precision, f"one of {kinds}", self.precision in kinds)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fields as plain values, ready for JSON."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any]) -> "TrainingConfig":
+        """The configuration of `to_dict`; a ValueError names fields that are unknown or missing."""
+        return _from_dict(cls, values)
+
+
+def _from_dict(cls: type, values: dict[str, Any]) -> Any:
+    known = {f.name for f in fields(cls)}
+    unknown = sorted(set(values) - known)
+    if unknown:
+        raise ValueError(f"{cls.__name__} has no field {', '.join(unknown)}")
+    try:
+        return cls(**values)
+    except TypeError as error:
+        raise ValueError(f"{cls.__name__} cannot be made from {sorted(values)}: {error}") from error

@@ -1,0 +1,30 @@
+"""The box "Add & Norm" of Figure 1: a residual connection around each sub-layer."""
+
+from collections.abc import Callable
+
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from transformer_lab.config import Norm
+
+
+class AddNorm(nn.Module):
+    """LayerNorm(x + Dropout(Sublayer(x))), as in the paper (§3.1, §5.4).
+
+    With `norm="pre"` it is x + Dropout(Sublayer(LayerNorm(x))) instead: the
+    sum itself is never normalised, so x flows unchanged from layer to layer.
+    """
+
+    def __init__(self, d_model: int, dropout: float = 0.0, norm: Norm = "post"):
+        super().__init__()
+        self.layer_norm = nn.LayerNorm(d_model)
+        self.dropout = nn.Dropout(dropout)
+        self.norm = norm
+
+    def forward(
+        self, x: Float[Tensor, "batch length d_model"], sublayer: Callable[[Tensor], Tensor]
+    ) -> Float[Tensor, "batch length d_model"]:
+        """Run `sublayer`, a function of x alone that keeps its shape, inside the connection."""
+        if self.norm == "pre":
+            return x + self.dropout(sublayer(self.layer_norm(x)))
+        return self.layer_norm(x + self.dropout(sublayer(x)))

@@ -1,0 +1,61 @@
+"""The right half of Figure 1: masked self-attention, cross-attention, feed-forward (§3.1)."""
+
+from jaxtyping import Bool, Float
+from torch import Tensor, nn
+
+from transformer_lab.config import TransformerConfig
+from transformer_lab.model.add_norm import AddNorm
+from transformer_lab.model.attention import AttentionCore, MultiHeadAttention
+from transformer_lab.model.feed_forward import FeedForward
+from transformer_lab.model.positions import score_positions
+
+
+class DecoderLayer(nn.Module):
+    """Masked self-attention, cross-attention to the memory, feed-forward, each inside Add & Norm."""
+
+    def __init__(self, config: TransformerConfig):
+        super().__init__()
+        c = config
+        self_core = AttentionCore(c.attention_dropout, score_positions(c))
+        # Rotary and ALiBi measure distances within one sentence; between a
+        # source and a target position there is none to measure.
+        cross_core = AttentionCore(c.attention_dropout)
+        self.self_attention = MultiHeadAttention(c.d_model, c.num_heads, c.d_k, c.d_v, self_core)
+        self.cross_attention = MultiHeadAttention(c.d_model, c.num_heads, c.d_k, c.d_v, cross_core)
+        self.feed_forward = FeedForward(c.d_model, c.d_ff, c.feed_forward_dropout)
+        self.add_norm_1 = AddNorm(c.d_model, c.dropout, c.norm)
+        self.add_norm_2 = AddNorm(c.d_model, c.dropout, c.norm)
+        self.add_norm_3 = AddNorm(c.d_model, c.dropout, c.norm)
+
+    def forward(
+        self,
+        x: Float[Tensor, "batch target d_model"],
+        memory: Float[Tensor, "batch source d_model"],
+        mask: Bool[Tensor, "..."] | None = None,
+        memory_mask: Bool[Tensor, "..."] | None = None,
+    ) -> Float[Tensor, "batch target d_model"]:
+        """`mask` is causal; `memory_mask` hides the padding of the source."""
+        x = self.add_norm_1(x, lambda x: self.self_attention(x, x, x, mask))
+        x = self.add_norm_2(x, lambda x: self.cross_attention(x, memory, memory, memory_mask))
+        return self.add_norm_3(x, self.feed_forward)
+
+
+class Decoder(nn.Module):
+    """N layers. With pre-norm a last LayerNorm, since no layer normalises its own sum."""
+
+    def __init__(self, config: TransformerConfig):
+        super().__init__()
+        self.layers = nn.ModuleList(DecoderLayer(config) for _ in range(config.num_decoder_layers))
+        self.final_norm = nn.LayerNorm(config.d_model) if config.norm == "pre" else nn.Identity()
+
+    def forward(
+        self,
+        x: Float[Tensor, "batch target d_model"],
+        memory: Float[Tensor, "batch source d_model"],
+        mask: Bool[Tensor, "..."] | None = None,
+        memory_mask: Bool[Tensor, "..."] | None = None,
+    ) -> Float[Tensor, "batch target d_model"]:
+        """Turn the embedded words written so far into features of the word that comes next."""
+        for layer in self.layers:
+            x = layer(x, memory, mask, memory_mask)
+        return self.final_norm(x)

@@ -1,0 +1,51 @@
+"""The left half of Figure 1: a stack of self-attention and feed-forward (§3.1)."""
+
+from jaxtyping import Bool, Float
+from torch import Tensor, nn
+
+from transformer_lab.config import TransformerConfig
+from transformer_lab.model.add_norm import AddNorm
+from transformer_lab.model.attention import AttentionCore, MultiHeadAttention
+from transformer_lab.model.feed_forward import FeedForward
+from transformer_lab.model.positions import score_positions
+
+
+class EncoderLayer(nn.Module):
+    """Self-attention, then feed-forward, each inside Add & Norm."""
+
+    def __init__(self, config: TransformerConfig):
+        super().__init__()
+        c = config
+        core = AttentionCore(c.attention_dropout, score_positions(c))
+        self.self_attention = MultiHeadAttention(c.d_model, c.num_heads, c.d_k, c.d_v, core)
+        self.feed_forward = FeedForward(c.d_model, c.d_ff, c.feed_forward_dropout)
+        self.add_norm_1 = AddNorm(c.d_model, c.dropout, c.norm)
+        self.add_norm_2 = AddNorm(c.d_model, c.dropout, c.norm)
+
+    def forward(
+        self,
+        x: Float[Tensor, "batch source d_model"],
+        mask: Bool[Tensor, "..."] | None = None,
+    ) -> Float[Tensor, "batch source d_model"]:
+        """`mask` hides the padding; it broadcasts to (batch, heads, source, source)."""
+        x = self.add_norm_1(x, lambda x: self.self_attention(x, x, x, mask))
+        return self.add_norm_2(x, self.feed_forward)
+
+
+class Encoder(nn.Module):
+    """N layers. With pre-norm a last LayerNorm, since no layer normalises its own sum."""
+
+    def __init__(self, config: TransformerConfig):
+        super().__init__()
+        self.layers = nn.ModuleList(EncoderLayer(config) for _ in range(config.num_encoder_layers))
+        self.final_norm = nn.LayerNorm(config.d_model) if config.norm == "pre" else nn.Identity()
+
+    def forward(
+        self,
+        x: Float[Tensor, "batch source d_model"],
+        mask: Bool[Tensor, "..."] | None = None,
+    ) -> Float[Tensor, "batch source d_model"]:
+        """Turn embedded words into the memory that the decoder reads."""
+        for layer in self.layers:
+            x = layer(x, mask)
+        return self.final_norm(x)

@@ -1,0 +1,157 @@
+"""Five ways to tell a model the order of its words, one small class each (§3.5).
+
+Two of them are *added* to the embeddings: `SinusoidalPositions` and
+`LearnedPositions`. Two act on the *scores* of self-attention:
+`RotaryPositions` turns queries and keys, `AlibiPositions` adds a bias.
+`NoPositions` adds nothing.
+"""
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from transformer_lab.config import TransformerConfig, check
+
+
+def sinusoids(
+    length: int, d_model: int, start: int = 0, device: torch.device | str | None = None
+) -> Float[Tensor, "length d_model"]:
+    """PE(pos, 2i) = sin(pos / 10000^(2i/d_model)), PE(pos, 2i+1) = cos of the same (§3.5).
+
+    The first row is position `start`. Angles are computed in float64, so that
+    a long sentence gets the same table as the paper's formula.
+    """
+    position = torch.arange(start, start + length, dtype=torch.float64)
+    even = torch.arange(0, d_model, 2, dtype=torch.float64)
+    angle = position[:, None] * 10_000 ** (-even / d_model)  # (length, pairs)
+    table = torch.stack([angle.sin(), angle.cos()], dim=-1)  # (length, pairs, 2)
+    return table.flatten(1)[:, :d_model].float().to(device)
+
+
+class SinusoidTable(nn.Module):
+    """The rows of `sinusoids`, kept for the first `max_length` positions and computed beyond."""
+
+    table: Tensor
+
+    def __init__(self, width: int, max_length: int):
+        super().__init__()
+        self.register_buffer("table", sinusoids(max_length, width), persistent=False)
+
+    def forward(self, start: int, length: int) -> Float[Tensor, "length width"]:
+        """Rows `start` to `start` + length - 1."""
+        if start + length > len(self.table):
+            return sinusoids(length, self.table.size(1), start, self.table.device)
+        return self.table[start : start + length]
+
+
+class SinusoidalPositions(nn.Module):
+    """Adds `sinusoids` to the embeddings (§3.5). No parameters; any length."""
+
+    def __init__(self, d_model: int, max_length: int = 512):
+        super().__init__()
+        self.table = SinusoidTable(d_model, max_length)
+
+    def forward(
+        self, x: Float[Tensor, "batch length d_model"], start: int = 0
+    ) -> Float[Tensor, "batch length d_model"]:
+        """Add the rows for positions `start` to `start` + length - 1."""
+        return x + self.table(start, x.size(-2))
+
+
+class LearnedPositions(nn.Module):
+    """Adds one learned vector for each position (Table 3, row E); none beyond `max_length`."""
+
+    def __init__(self, d_model: int, max_length: int):
+        super().__init__()
+        self.table = nn.Embedding(max_length, d_model)
+
+    def forward(
+        self, x: Float[Tensor, "batch length d_model"], start: int = 0
+    ) -> Float[Tensor, "batch length d_model"]:
+        """Add the vectors of positions `start` to `start` + length - 1; ValueError beyond the table."""
+        last, limit = start + x.size(-2), self.table.num_embeddings
+        check("length", last, f"at most max_length={limit} for learned positions", last <= limit)
+        return x + self.table.weight[start:last]
+
+
+class NoPositions(nn.Module):
+    """Adds nothing: the model sees a set of words, except where a causal mask gives order away."""
+
+    def forward(
+        self, x: Float[Tensor, "batch length d_model"], start: int = 0
+    ) -> Float[Tensor, "batch length d_model"]:
+        """Return x as it is."""
+        return x
+
+
+class RotaryPositions(nn.Module):
+    """Turns each pair of features of a query or key by an angle that grows with its position.
+
+    The product of a turned query and a turned key depends on the distance of
+    their positions alone (Su et al. 2021). Frequencies are those of §3.5.
+    """
+
+    def __init__(self, d_k: int, max_length: int = 512):
+        super().__init__()
+        self.table = SinusoidTable(d_k, max_length)
+
+    def forward(
+        self,
+        query: Float[Tensor, "batch heads query d_k"],
+        key: Float[Tensor, "batch heads key d_k"],
+    ) -> tuple[Tensor, Tensor, None]:
+        """Turn keys from position 0 on, queries so that the last one meets the last key."""
+        start = key.size(-2) - query.size(-2)
+        return self.turn(query, start), self.turn(key, 0), None
+
+    def turn(self, x: Float[Tensor, "batch heads length d_k"], start: int) -> Tensor:
+        """Turn pair i of position p by p · 10000^(-2i/d_k), counting positions from `start`."""
+        table = self.table(start, x.size(-2))
+        sin, cos = table[:, 0::2], table[:, 1::2]  # (length, pairs)
+        even, odd = x[..., 0::2], x[..., 1::2]  # (batch, heads, length, pairs)
+        turned = torch.stack([even * cos - odd * sin, even * sin + odd * cos], dim=-1)
+        return turned.flatten(-2).to(x.dtype)  # (batch, heads, length, d_k)
+
+
+class AlibiPositions(nn.Module):
+    """Lowers each score in proportion to the distance of query and key (Press et al. 2022).
+
+    Head n of h has the slope 2^(-8n/h). In the encoder the distance counts in
+    both directions.
+    """
+
+    slopes: Tensor
+
+    def __init__(self, num_heads: int):
+        super().__init__()
+        slopes = [2 ** (-8 * n / num_heads) for n in range(1, num_heads + 1)]
+        self.register_buffer("slopes", torch.tensor(slopes), persistent=False)
+
+    def forward(
+        self,
+        query: Float[Tensor, "batch heads query d_k"],
+        key: Float[Tensor, "batch heads key d_k"],
+    ) -> tuple[Tensor, Tensor, Float[Tensor, "heads query key"]]:
+        """Return query and key as they are, and the bias for their scores."""
+        keys = torch.arange(key.size(-2), device=key.device)
+        queries = keys[key.size(-2) - query.size(-2) :]
+        distance = (queries[:, None] - keys[None, :]).abs()
+        return query, key, -self.slopes[:, None, None] * distance
+
+
+def added_positions(config: TransformerConfig) -> nn.Module:
+    """The module that goes onto the embeddings of one side."""
+    if config.positions == "sinusoidal":
+        return SinusoidalPositions(config.d_model, config.max_length)
+    if config.positions == "learned":
+        return LearnedPositions(config.d_model, config.max_length)
+    return NoPositions()
+
+
+def score_positions(config: TransformerConfig) -> nn.Module | None:
+    """The module that goes into the scores of self-attention, if this kind has one."""
+    if config.positions == "rotary":
+        return RotaryPositions(config.key_size, config.max_length)
+    if config.positions == "alibi":
+        return AlibiPositions(config.num_heads)
+    return None

@@ -1,0 +1,126 @@
+"""The whole of Figure 1: embeddings, encoder, decoder, output projection."""
+
+import math
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor, nn
+
+from transformer_lab.config import TransformerConfig
+from transformer_lab.model.cache import Cache, decode_step, start_cache
+from transformer_lab.model.decoder import Decoder
+from transformer_lab.model.encoder import Encoder
+from transformer_lab.model.masks import causal_mask, padding_mask
+from transformer_lab.model.positions import added_positions
+
+
+class Transformer(nn.Module):
+    """The encoder-decoder of *Attention Is All You Need* (§3, Figure 1).
+
+    Source and target are ids, batch first, padded on the right with `pad_id`.
+    """
+
+    def __init__(self, config: TransformerConfig):
+        super().__init__()
+        self.config = config
+        c = config
+        self.source_embedding = nn.Embedding(c.source_vocab_size, c.d_model)
+        self.target_embedding = (
+            self.source_embedding
+            if c.tie_source_target
+            else nn.Embedding(c.target_vocab_size, c.d_model)
+        )
+        self.source_positions = added_positions(c)
+        self.target_positions = added_positions(c)
+        self.dropout = nn.Dropout(c.dropout)
+        self.encoder = Encoder(c)
+        self.decoder = Decoder(c)
+        self.output = nn.Linear(c.d_model, c.target_vocab_size)
+        self.initialise()
+        if c.tie_target_output:
+            self.output.weight = self.target_embedding.weight
+
+    def initialise(self) -> None:
+        """Projections Xavier-uniform, biases 0, embeddings N(0, 1/d_model)."""
+        for module in self.modules():
+            if isinstance(module, nn.Linear):
+                nn.init.xavier_uniform_(module.weight)
+                nn.init.zeros_(module.bias)
+            elif isinstance(module, nn.Embedding):
+                nn.init.normal_(module.weight, std=self.config.d_model**-0.5)
+
+    def forward(
+        self,
+        source: Int[Tensor, "batch source"],
+        target: Int[Tensor, "batch target"],
+        source_mask: Bool[Tensor, "batch 1 1 source"] | None = None,
+    ) -> Float[Tensor, "batch target vocabulary"]:
+        """Logits of the word after each target position, all positions in one pass.
+
+        `target` starts with `bos_id` and is one step behind what is predicted
+        (teacher forcing). `source_mask` defaults to what is not `pad_id`.
+        """
+        if source_mask is None:
+            source_mask = padding_mask(source, self.config.pad_id)
+        return self.decode(target, self.encode(source, source_mask), source_mask)
+
+    def encode(
+        self, source: Int[Tensor, "batch source"], source_mask: Bool[Tensor, "batch 1 1 source"]
+    ) -> Float[Tensor, "batch source d_model"]:
+        """The memory: one vector for each source position."""
+        x = self.source_positions(self.embed(self.source_embedding, source))
+        return self.encoder(self.dropout(x), source_mask)
+
+    def decode(
+        self,
+        target: Int[Tensor, "batch target"],
+        memory: Float[Tensor, "batch source d_model"],
+        source_mask: Bool[Tensor, "batch 1 1 source"],
+    ) -> Float[Tensor, "batch target vocabulary"]:
+        """Logits after each target position.
+
+        Padding stands at the end of the target, where the causal mask already
+        hides it from every word: it needs no mask of its own.
+        """
+        x = self.target_positions(self.embed(self.target_embedding, target))
+        mask = causal_mask(target.size(1), device=target.device)
+        return self.output(self.decoder(self.dropout(x), memory, mask, source_mask))
+
+    def embed(
+        self, embedding: nn.Embedding, ids: Int[Tensor, "batch length"]
+    ) -> Float[Tensor, "batch length d_model"]:
+        """Look the ids up and multiply by √d_model (§3.4)."""
+        return embedding(ids) * math.sqrt(self.config.d_model)
+
+    def start(
+        self, source: Int[Tensor, "batch source"], source_mask: Bool[Tensor, "batch 1 1 source"]
+    ) -> Cache:
+        """Encode the source and get ready to write the first word."""
+        return start_cache(self.decoder, self.encode(source, source_mask), source_mask)
+
+    def step(
+        self, last: Int[Tensor, " batch"], cache: Cache
+    ) -> tuple[Float[Tensor, "batch vocabulary"], Cache]:
+        """Logits of the word after `last`, the latest word of each sentence, and the new cache."""
+        x = self.embed(self.target_embedding, last[:, None])
+        x = self.target_positions(x, start=cache.length)
+        x, cache = decode_step(self.decoder, self.dropout(x), cache)
+        return self.output(x)[:, 0], cache
+
+    def count_parameters(self) -> dict[str, int]:
+        """Parameters by component; a tied matrix is counted once, where it first stands.
+
+        The keys are the names of the children; "total" is their sum.
+        """
+        seen: set[int] = set()
+        counts = {}
+        for name, child in self.named_children():
+            fresh = {id(p): p.numel() for p in child.parameters() if id(p) not in seen}
+            counts[name] = sum(fresh.values())
+            seen |= fresh.keys()
+        return {**counts, "total": sum(counts.values())}
+
+
+def device_of(model: nn.Module) -> torch.device:
+    """Where the model's parameters are."""
+    return next(model.parameters()).device
