@@ -1,0 +1,290 @@
+"""Capture records the real pass, mutes and patches as DESIGN says, and leaves no trace."""
+
+import numpy as np
+import pytest
+import torch
+
+from tests.conftest import make_model
+from transformer_lab.attention_record import AttentionRecord, Head
+from transformer_lab.capture import attention_cores, capture_attention
+from transformer_lab.decoding import greedy
+from transformer_lab.model.masks import causal_mask, padding_mask
+
+
+def test_records_every_head_of_every_kind_with_rows_that_sum_to_one(ids):
+    model = make_model()
+    with capture_attention(model) as capture:
+        model(*ids)
+    shapes = {"encoder": (2, 3, 7, 7), "decoder": (2, 3, 5, 5), "cross": (2, 3, 5, 7)}
+    for kind, shape in shapes.items():
+        layers = capture.layers(kind)
+        assert len(layers) == (2 if kind == "encoder" else 3)
+        for weights in layers:
+            assert weights.shape == shape
+            np.testing.assert_allclose(weights.sum(-1), 1, rtol=1e-5)
+    assert np.all(capture.encoder[0][1, :, :, 4:] == 0), "padding is never attended to"
+    assert np.all(np.triu(capture.decoder[0][0, 0], 1) == 0), "nor is the future"
+
+
+def test_the_recorded_weights_are_those_the_output_was_made_from(ids):
+    model = make_model()
+    layer = model.decoder.layers[1].cross_attention
+    seen = {}
+    hook = layer.register_forward_hook(lambda m, args, out: seen.update(args=args, out=out))
+    with capture_attention(model) as capture:
+        model(*ids)
+    hook.remove()
+    value = layer.split(layer.w_v(seen["args"][2]))
+    rebuilt = layer.w_o(layer.merge(torch.tensor(capture.cross[1]).double() @ value))
+    torch.testing.assert_close(rebuilt, seen["out"], rtol=1e-5, atol=1e-6)
+
+
+def test_capturing_changes_no_output(ids):
+    model = make_model()
+    plain = model(*ids)
+    with capture_attention(model):
+        captured = model(*ids)
+    torch.testing.assert_close(captured, plain, rtol=1e-10, atol=1e-12)
+
+
+def test_cached_decoding_records_the_same_rows_as_one_pass(ids):
+    model = make_model()
+    source, target = ids
+    with capture_attention(model) as whole:
+        model(source, target)
+    with capture_attention(model) as steps:
+        cache = model.start(source, padding_mask(source, 0))
+        for step in range(5):
+            _, cache = model.step(target[:, step], cache)
+    for kind in ("encoder", "decoder", "cross"):
+        for one, other in zip(whole.layers(kind), steps.layers(kind), strict=True):
+            np.testing.assert_allclose(one, other, atol=1e-6)
+
+
+def test_a_new_pass_replaces_the_one_before(ids):
+    model = make_model()
+    source, target = ids
+    with capture_attention(model) as capture:
+        greedy(model, source[:1], max_length=3)
+        model(source, target)
+    assert capture.cross[0].shape == (2, 3, 5, 7)
+
+
+def test_sentences_that_leave_the_batch_cannot_be_put_together():
+    model = make_model(seed=3)
+    source = torch.tensor([[5, 9, 11, 7, 13, 6, 2], [8, 21, 4, 2, 0, 0, 0]])
+    with capture_attention(model) as capture:
+        cache = model.start(source, padding_mask(source, 0))
+        _, cache = model.step(torch.tensor([1, 1]), cache)
+        model.step(torch.tensor([4]), cache.select(torch.tensor([1])))
+    with pytest.raises(ValueError, match=r"recorded batches of \[1, 2\]; expected one pass"):
+        capture.layers("cross")
+
+
+def test_nothing_recorded_is_an_error():
+    with capture_attention(make_model()) as capture:
+        pass
+    with pytest.raises(ValueError, match="encoder layer 0 recorded no pass"):
+        capture.layers("encoder")
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_leaves_no_trace_even_after_an_error(fails, ids):
+    model = make_model()
+    before = {name: p.clone() for name, p in model.state_dict().items()}
+    plain = model(*ids)
+    mute = [Head("cross", 0, 1)]
+    try:
+        with capture_attention(model, mute=mute):
+            model(*ids)
+            if fails:
+                raise RuntimeError
+    except RuntimeError:
+        assert fails
+    cores = attention_cores(model)
+    assert all(core.watch is None for kind in cores.values() for core in kind)
+    assert all(torch.equal(p, before[name]) for name, p in model.state_dict().items())
+    assert torch.equal(model(*ids), plain)
+
+
+@pytest.mark.parametrize(
+    "head", [Head("encoder", 1, 2), Head("decoder", 0, 0), Head("cross", 2, 1)]
+)
+def test_a_muted_head_is_as_if_its_slice_of_the_output_projection_were_zero(head, ids):
+    model = make_model()
+    with capture_attention(model, mute=[head]) as capture:
+        muted = model(*ids)
+    with capture_attention(model) as own:
+        assert not torch.allclose(model(*ids), muted)
+    if head.kind != "encoder" or head.layer == 0:
+        np.testing.assert_allclose(
+            capture.layers(head.kind)[head.layer][:, head.head],
+            own.layers(head.kind)[head.layer][:, head.head],
+            atol=1e-6,
+            err_msg="the record keeps the weights a muted head had",
+        )
+    stack = model.encoder if head.kind == "encoder" else model.decoder
+    layer = stack.layers[head.layer]
+    attention = layer.cross_attention if head.kind == "cross" else layer.self_attention
+    with torch.no_grad():
+        attention.w_o.weight[:, 4 * head.head : 4 * head.head + 4] = 0
+    torch.testing.assert_close(muted, model(*ids), rtol=1e-10, atol=1e-12)
+    record = capture.record("abcdefg", "vwxyz", "wxyz.")
+    assert record.muted == {head}
+
+
+def test_muting_by_mean_gives_each_sentence_the_batchs_mean(ids):
+    model = make_model()
+    source = ids[0].clamp(min=4)
+    head = Head("encoder", 0, 1)
+    attention = model.encoder.layers[0].self_attention
+    seen = []
+    hook = attention.w_o.register_forward_pre_hook(lambda m, args: seen.append(args[0]))
+    model.encode(source, padding_mask(source, 0))
+    with capture_attention(model, mute=[head], mode="mean"):
+        model.encode(source, padding_mask(source, 0))
+    hook.remove()
+    own, muted = seen
+    expected = own.clone()
+    expected[..., 4:8] = own[..., 4:8].mean(dim=0, keepdim=True)
+    torch.testing.assert_close(muted, expected)
+    with (
+        capture_attention(model, mute=[head], mode="mean"),
+        pytest.raises(ValueError, match="batch size is 1; expected at least 2 sentences"),
+    ):
+        model.encode(source[:1], padding_mask(source[:1], 0))
+
+
+def test_patching_a_head_with_its_own_weights_changes_nothing_and_with_others_does(ids):
+    model = make_model()
+    source, target = ids
+    head = Head("cross", 2, 1)
+    with capture_attention(model) as capture:
+        plain = model(source, target)
+    own = capture.cross[2][:, 1]
+    with capture_attention(model, patch={head: own}) as again:
+        same = model(source, target)
+    torch.testing.assert_close(same, plain, rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(again.cross[2][:, 1], own, atol=1e-6)
+    first = np.zeros((5, 7))
+    first[:, 0] = 1
+    with capture_attention(model, patch={head: first}) as patched:
+        other = model(source, target)
+    assert not torch.allclose(other, plain)
+    assert np.all(patched.cross[2][:, 1, :, 0] == 1)
+
+
+def test_a_patch_acts_in_cached_decoding_as_in_one_pass(ids):
+    model = make_model()
+    source, target = ids[0][:1], ids[1][:1]
+    generator = np.random.default_rng(0)
+    causal = generator.random((5, 5)) * causal_mask(5).numpy()
+    causal /= causal.sum(-1, keepdims=True)
+    patch = {Head("cross", 1, 0): np.eye(7)[:5], Head("decoder", 2, 1): causal}
+    with capture_attention(model, patch=patch):
+        whole = model(source, target)
+    with capture_attention(model, patch=patch):
+        cache = model.start(source, padding_mask(source, 0))
+        for step in range(5):
+            logits, cache = model.step(target[:, step], cache)
+            torch.testing.assert_close(logits, whole[:, step], rtol=1e-8, atol=1e-10)
+
+
+def test_rows_beyond_a_patch_keep_their_own_weights(ids):
+    model = make_model()
+    patch = np.eye(7)[:2]
+    with capture_attention(model) as own:
+        model(*ids)
+    with capture_attention(model, patch={Head("cross", 0, 2): patch}) as capture:
+        model(*ids)
+    patched = capture.cross[0][:, 2]
+    np.testing.assert_array_equal(patched[:, :2], np.stack([patch, patch]))
+    np.testing.assert_allclose(patched[:, 2:], own.cross[0][:, 2, 2:], atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"mute": [Head("encoder", 2, 0)]}, "layer is 2; expected 0 to 1"),
+        ({"mute": [Head("cross", 0, 3)]}, "head is 3; expected 0 to 2"),
+        ({"mute": [("sideways", 0, 0)]}, "kind is 'sideways'; expected one of"),
+        ({"mode": "half"}, "mode is 'half'; expected 'zero' or 'mean'"),
+        ({"patch": {Head("cross", 0, 0): np.ones((5, 7))}}, "sums to 7; expected 1"),
+        ({"patch": {Head("cross", 0, 0): -np.eye(7)[:5]}}, "weight below 0"),
+        ({"patch": {Head("cross", 0, 0): np.eye(5)}}, r"is \(5, 5\); expected .*key 7"),
+        ({"patch": {Head("encoder", 0, 0): np.eye(7)[:5]}}, r"is \(5, 7\); expected .*query 7"),
+        ({"patch": {Head("cross", 0, 0): np.zeros((3, 5, 7))}}, "expected .*batch 2"),
+    ],
+)
+def test_what_does_not_fit_is_named(arguments, message, ids, as_users_run_it):
+    model = make_model()
+
+    def run():
+        with capture_attention(model, **arguments):
+            model(*ids)
+
+    with pytest.raises(ValueError, match=message):
+        run()
+    assert attention_cores(model)["cross"][0].watch is None
+
+
+def test_one_capture_at_a_time(ids):
+    model = make_model()
+    with (
+        capture_attention(model) as capture,
+        pytest.raises(ValueError, match="captured already"),
+        capture_attention(model),
+    ):
+        pass
+    with capture_attention(model) as capture:
+        model(*ids)
+    assert capture.cross[0].shape == (2, 3, 5, 7)
+
+
+def test_record_is_cut_to_the_tokens_of_one_sentence(ids):
+    model = make_model()
+    with capture_attention(model) as capture:
+        model(*ids)
+    record = capture.record("abcd", "xyz", "yz.", sentence=1, label="step 7")
+    assert record.encoder[0].shape == (3, 4, 4)
+    assert record.cross[2].shape == (3, 3, 4)
+    assert record.label == "step 7"
+    assert record.tokens("cross") == (("y", "z", "."), ("a", "b", "c", "d"))
+    np.testing.assert_array_equal(record.weights(Head("cross", 1, 2)), record.cross[1][2])
+
+
+def blank(**changes):
+    even = np.full((2, 3, 3), 1 / 3)
+    fields = {
+        "source_tokens": ("a", "b", "c"),
+        "target_tokens": ("x", "y"),
+        "written_tokens": ("y", "z"),
+        "encoder": (even,),
+        "decoder": (np.full((2, 2, 2), 1 / 2),),
+        "cross": (even[:, :2],),
+    }
+    return AttentionRecord(**{**fields, **changes})
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"written_tokens": ("y",)}, "written_tokens has 1 tokens; expected 2"),
+        ({"cross": (np.full((2, 3, 3), 1 / 3),)}, r"cross layer 0 has shape \(2, 3, 3\)"),
+        ({"encoder": (np.full((2, 3, 3), 0.5),)}, "encoder layer 0: row .* sums to 1.5"),
+        ({"decoder": (np.full((2, 2, 2), np.nan),)}, "below 0 or NaN"),
+        ({"next_tokens": ()}, "next_tokens has 0 steps; expected 2"),
+        ({"alignment": ((0, 2),)}, r"alignment has \(0, 2\); expected i < 3 and j < 2"),
+    ],
+)
+def test_a_record_checks_itself(changes, message):
+    blank()
+    with pytest.raises(ValueError, match=message):
+        blank(**changes)
+
+
+def test_a_row_that_sees_nothing_is_allowed():
+    assert blank(cross=(np.zeros((2, 2, 3)),)).heads("cross") == [
+        Head("cross", 0, 0),
+        Head("cross", 0, 1),
+    ]

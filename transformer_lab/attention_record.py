@@ -1,0 +1,151 @@
+"""What every head of one translation attended to, with the tokens it was about."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple, get_args
+
+import numpy as np
+
+Kind = Literal["encoder", "decoder", "cross"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+
+Alignment = tuple[tuple[int, int], ...]
+"""Pairs (source position, target position), both counted from 0."""
+
+
+class Head(NamedTuple):
+    """One head of a model; layer and head count from 0."""
+
+    kind: Kind
+    layer: int
+    head: int
+
+
+class Referent(NamedTuple):
+    """Where a pronoun stands in the source, what it stands for, and what else it could have.
+
+    `step` is the target position that writes its translation.
+    """
+
+    pronoun: int
+    referent: int
+    other: int
+    step: int
+
+
+@dataclass(frozen=True)
+class AttentionRecord:
+    """The weights of all heads for one sentence; rows are queries, columns are keys.
+
+    The decoder reads one token and writes the next: row t of `decoder` and
+    `cross` belongs to the step that reads `target_tokens[t]` and writes
+    `written_tokens[t]`.
+
+    Attributes:
+        source_tokens: What the encoder read.
+        target_tokens: What the decoder read, beginning with bos.
+        written_tokens: What the decoder wrote at each step, one ahead of `target_tokens`.
+        encoder: For each layer an array (heads, source, source).
+        decoder: For each layer an array (heads, target, target).
+        cross: For each layer an array (heads, target, source).
+        next_tokens: For each step its most probable next tokens, each with its probability.
+        alignment: Gold links (source position, step that writes the word).
+        referent: Gold coreference.
+        muted: Heads whose output was muted; the weights are those they had.
+        label: Where this comes from, for instance a training step.
+
+    Raises:
+        ValueError: Naming the field, layer and row that does not fit: a shape,
+            a number of tokens, a weight below 0, or a row that sums neither to 1 nor to 0.
+    """
+
+    source_tokens: tuple[str, ...]
+    target_tokens: tuple[str, ...]
+    written_tokens: tuple[str, ...]
+    encoder: tuple[np.ndarray, ...]
+    decoder: tuple[np.ndarray, ...]
+    cross: tuple[np.ndarray, ...]
+    next_tokens: tuple[tuple[tuple[str, float], ...], ...] | None = None
+    alignment: Alignment | None = None
+    referent: Referent | None = None
+    muted: frozenset[Head] = frozenset()
+    label: str | None = None
+
+    def __post_init__(self) -> None:
+        source, target = len(self.source_tokens), len(self.target_tokens)
+        if len(self.written_tokens) != target:
+            raise ValueError(
+                f"written_tokens has {len(self.written_tokens)} tokens; "
+                f"expected {target}, as many as target_tokens"
+            )
+        if self.next_tokens is not None and len(self.next_tokens) != target:
+            raise ValueError(f"next_tokens has {len(self.next_tokens)} steps; expected {target}")
+        _check_layers("encoder", self.encoder, (source, source))
+        _check_layers("decoder", self.decoder, (target, target))
+        _check_layers("cross", self.cross, (target, source))
+        for i, j in self.alignment or ():
+            if not (0 <= i < source and 0 <= j < target):
+                raise ValueError(
+                    f"alignment has ({i}, {j}); expected i < {source} and j < {target}"
+                )
+
+    def weights(self, head: Head) -> np.ndarray:
+        """The matrix (query, key) of one head; a ValueError if there is no such head."""
+        check_head(head, {kind: [len(a) for a in getattr(self, kind)] for kind in KINDS})
+        return getattr(self, head.kind)[head.layer][head.head]
+
+    def tokens(self, kind: Kind) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The labels of a map: those of its rows (queries) and those of its columns (keys).
+
+        The rows of cross-attention are named by the word each step *writes*,
+        for that is the word whose sources one wants to see.
+        """
+        if kind == "encoder":
+            return self.source_tokens, self.source_tokens
+        if kind == "decoder":
+            return self.target_tokens, self.target_tokens
+        return self.written_tokens, self.source_tokens
+
+    def heads(self, kind: Kind) -> list[Head]:
+        """All heads of one kind, layer by layer."""
+        layers = getattr(self, kind)
+        return [Head(kind, i, h) for i, layer in enumerate(layers) for h in range(len(layer))]
+
+
+def check_head(head: Head, sizes: dict[Kind, list[int]]) -> None:
+    """Raise a ValueError unless there is such a head; `sizes` gives the heads of each layer."""
+    kind, layer, number = head
+    if kind not in KINDS:
+        raise ValueError(f"kind is {kind!r}; expected one of {KINDS}")
+    layers = sizes[kind]
+    if not 0 <= layer < len(layers):
+        raise ValueError(f"layer is {layer}; expected 0 to {len(layers) - 1} for kind {kind!r}")
+    if not 0 <= number < layers[layer]:
+        raise ValueError(
+            f"head is {number}; expected 0 to {layers[layer] - 1} in {kind} layer {layer}"
+        )
+
+
+def check_weights(name: str, weights: np.ndarray) -> None:
+    """Raise a ValueError unless no weight is negative and each row sums to 1, or to 0."""
+    if not np.all(weights >= 0):  # also catches NaN
+        raise ValueError(f"{name} has a weight below 0 or NaN; expected weights from 0 to 1")
+    sums = weights.sum(axis=-1, dtype=np.float64)
+    # Half precision keeps three digits of each weight.
+    tolerance = 1e-2 if weights.dtype.itemsize < 4 else 1e-4
+    wrong = np.argwhere((abs(sums - 1) > tolerance) & (sums != 0))
+    if len(wrong):
+        place = tuple(int(i) for i in wrong[0])
+        raise ValueError(
+            f"{name}: row {place} sums to {sums[place]:.4g}; expected 1, or 0 where nothing is seen"
+        )
+
+
+def _check_layers(name: str, layers: Sequence[np.ndarray], shape: tuple[int, int]) -> None:
+    for number, weights in enumerate(layers):
+        where = f"{name} layer {number}"
+        if weights.ndim != 3 or weights.shape[1:] != shape:
+            raise ValueError(
+                f"{where} has shape {weights.shape}; expected (heads, {shape[0]}, {shape[1]})"
+            )
+        check_weights(where, weights)

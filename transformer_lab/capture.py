@@ -1,0 +1,225 @@
+"""Look inside a real forward pass: record every head, mute some, give others new weights."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, Literal
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from transformer_lab.attention_record import (
+    KINDS,
+    AttentionRecord,
+    Head,
+    Kind,
+    check_head,
+    check_weights,
+)
+from transformer_lab.config import check
+from transformer_lab.model import Transformer
+from transformer_lab.model.attention import AttentionCore, Watch
+
+MuteMode = Literal["zero", "mean"]
+
+
+class HeadWatch(Watch):
+    """Records one `AttentionCore`; mutes and patches the heads it was told to.
+
+    One whole pass gives one call. Cached decoding gives one call for each new
+    word; their rows are put together again by `rows`.
+    """
+
+    def __init__(self, kind: Kind, layer: int, mute: Sequence[int], mode: MuteMode):
+        self.kind, self.layer, self.mute, self.mode = kind, layer, list(mute), mode
+        self.patch: dict[int, Tensor] = {}
+        self.calls: list[Tensor] = []
+        self.restarts: list[HeadWatch] = [self]
+
+    def weights(self, weights: Tensor) -> Tensor:
+        """Put the patches in, and record what is then used."""
+        query, key = weights.shape[-2:]
+        if self.kind == "encoder" or (self.kind == "decoder" and query == key):
+            # A pass begins here: what was recorded before belongs to another one.
+            for watch in self.restarts:
+                watch.calls = []
+        if self.patch:
+            weights = weights.clone()
+            start = sum(call.size(2) for call in self.calls)
+            for head, new in self.patch.items():
+                weights[:, head] = self.patch_rows(head, new, start, weights)
+        self.calls.append(weights.detach().clone())
+        return weights
+
+    def patch_rows(self, head: int, new: Tensor, start: int, weights: Tensor) -> Tensor:
+        """The rows of a patch for the queries of this call; a ValueError if they do not fit.
+
+        A translation may come out longer or shorter than the one a patch was
+        made for: rows never reached are unused, later rows keep their own weights.
+        """
+        batch, _, query, key = weights.shape
+        columns = new[..., :key] if self.kind == "decoder" else new
+        rows = columns[..., start : start + query, :]
+        missing = query - rows.size(-2)
+        fits = rows.size(-1) == key and (new.ndim == 2 or (new.ndim == 3 and len(new) == batch))
+        if self.kind == "encoder":
+            fits = fits and new.size(-2) == query
+        name = f"patch of {self.kind} layer {self.layer} head {head}"
+        expected = f"(query, key) or (batch, query, key) with batch {batch}, key {key}"
+        if self.kind == "encoder":
+            expected += f", query {query}"
+        check(name, tuple(new.shape), expected, fits)
+        check_weights(name, rows.numpy())
+        if missing:
+            own = weights[:, head, query - missing :]
+            rows = torch.cat([rows.expand(batch, -1, -1).to(weights), own], dim=-2)
+        return rows.to(weights)
+
+    def heads(self, heads: Float[Tensor, "batch heads query d_v"]) -> Tensor:
+        """Mute: the output of the heads before W_O becomes 0, or its mean over the batch."""
+        if not self.mute:
+            return heads
+        if self.mode == "mean":
+            expected = "at least 2 sentences for mode='mean', or mode='zero'"
+            check("batch size", len(heads), expected, len(heads) > 1)
+        heads = heads.clone()
+        muted = heads[:, self.mute]
+        heads[:, self.mute] = 0.0 if self.mode == "zero" else muted.mean(dim=0, keepdim=True)
+        return heads
+
+    def rows(self) -> Float[Tensor, "batch heads query key"]:
+        """All rows of the latest pass; the steps of cached decoding are one below the other."""
+        sizes = sorted({len(call) for call in self.calls})
+        if len(sizes) != 1:
+            found = f"batches of {sizes}" if sizes else "no pass"
+            expected = (
+                "one pass in which no sentence leaves the batch; decode one sentence at a time"
+            )
+            raise ValueError(
+                f"{self.kind} layer {self.layer} recorded {found}; expected {expected}"
+            )
+        width = max(call.size(3) for call in self.calls)
+        wide = [torch.nn.functional.pad(call, (0, width - call.size(3))) for call in self.calls]
+        return torch.cat(wide, dim=2)
+
+
+class AttentionCapture:
+    """The weights of all heads in the latest pass of a model; see `capture_attention`."""
+
+    def __init__(self, watches: dict[Kind, list[HeadWatch]], muted: frozenset[Head]):
+        self.watches = watches
+        self.muted = muted
+
+    def layers(self, kind: Kind) -> list[np.ndarray]:
+        """For each layer an array (batch, heads, query, key); ValueError if nothing was recorded."""
+        return [watch.rows().float().cpu().numpy() for watch in self.watches[kind]]
+
+    @property
+    def encoder(self) -> list[np.ndarray]:
+        """Encoder self-attention: for each layer (batch, heads, source, source)."""
+        return self.layers("encoder")
+
+    @property
+    def decoder(self) -> list[np.ndarray]:
+        """Decoder self-attention: for each layer (batch, heads, target, target)."""
+        return self.layers("decoder")
+
+    @property
+    def cross(self) -> list[np.ndarray]:
+        """Cross-attention: for each layer (batch, heads, target, source)."""
+        return self.layers("cross")
+
+    def record(
+        self,
+        source_tokens: Sequence[str],
+        target_tokens: Sequence[str],
+        written_tokens: Sequence[str],
+        sentence: int = 0,
+        **facts: Any,
+    ) -> AttentionRecord:
+        """The record of one sentence of the batch, cut to its tokens; `facts` are its other fields."""
+        source, target = len(source_tokens), len(target_tokens)
+
+        def cut(kind: Kind, query: int, key: int) -> tuple[np.ndarray, ...]:
+            return tuple(w[sentence, :, :query, :key] for w in self.layers(kind))
+
+        return AttentionRecord(
+            source_tokens=tuple(source_tokens),
+            target_tokens=tuple(target_tokens),
+            written_tokens=tuple(written_tokens),
+            encoder=cut("encoder", source, source),
+            decoder=cut("decoder", target, target),
+            cross=cut("cross", target, source),
+            muted=self.muted,
+            **facts,
+        )
+
+
+@contextmanager
+def capture_attention(
+    model: Transformer,
+    *,
+    mute: Iterable[Head] = (),
+    mode: MuteMode = "zero",
+    patch: Mapping[Head, np.ndarray | Tensor] | None = None,
+) -> Iterator[AttentionCapture]:
+    """Record every head of what the model computes inside the `with` block.
+
+    Args:
+        model: Runs as usual; only the path through its attention is the explicit one.
+        mute: Heads whose output is set to 0 before W_O.
+        mode: "mean" sets it to its mean over the batch instead.
+        patch: For each head the weights, (query, key) or (batch, query, key), that
+            replace its own; each row sums to 1 or is 0.
+
+    Yields:
+        The capture. Each whole pass replaces what was recorded before; steps of
+        cached decoding add their rows.
+
+    Raises:
+        ValueError: For a head that the model does not have, a patch that does not
+            fit, or a model that is being captured already.
+    """
+    cores = attention_cores(model)
+    sizes: dict[Kind, list[int]] = {
+        kind: [model.config.num_heads] * len(cores[kind]) for kind in KINDS
+    }
+    muted = frozenset(Head(*head) for head in mute)
+    patches = {Head(*head): torch.as_tensor(new) for head, new in (patch or {}).items()}
+    for head in [*muted, *patches]:
+        check_head(head, sizes)
+    check("mode", mode, "'zero' or 'mean'", mode in ("zero", "mean"))
+    if any(core.watch is not None for kind in KINDS for core in cores[kind]):
+        raise ValueError("model is being captured already; expected one capture at a time")
+
+    watches: dict[Kind, list[HeadWatch]] = {
+        kind: [
+            HeadWatch(kind, i, [h.head for h in muted if h[:2] == (kind, i)], mode)
+            for i in range(len(cores[kind]))
+        ]
+        for kind in KINDS
+    }
+    for head, new in patches.items():
+        watches[head.kind][head.layer].patch[head.head] = new.detach().cpu()
+    # A decoder layer's self-attention begins a pass for its cross-attention too.
+    for watch, cross in zip(watches["decoder"], watches["cross"], strict=True):
+        watch.restarts = [watch, cross]
+    try:
+        for kind in KINDS:
+            for core, watch in zip(cores[kind], watches[kind], strict=True):
+                core.watch = watch
+        yield AttentionCapture(watches, muted)
+    finally:
+        for kind in KINDS:
+            for core in cores[kind]:
+                core.watch = None
+
+
+def attention_cores(model: Transformer) -> dict[Kind, list[AttentionCore]]:
+    """The place in each layer where the weights are made."""
+    return {
+        "encoder": [layer.self_attention.core for layer in model.encoder.layers],
+        "decoder": [layer.self_attention.core for layer in model.decoder.layers],
+        "cross": [layer.cross_attention.core for layer in model.decoder.layers],
+    }

@@ -1,0 +1,94 @@
+"""Keep the few best beginnings instead of one: beam search with a length penalty (§6.1)."""
+
+import math
+from itertools import groupby
+
+import torch
+from jaxtyping import Bool, Int
+from torch import Tensor
+
+from transformer_lab.config import check
+from transformer_lab.decoding.hypothesis import Hypothesis
+from transformer_lab.model import Transformer
+from transformer_lab.model.masks import padding_mask
+
+
+def length_penalty(length: int, alpha: float) -> float:
+    """((5 + length) / 6)^α (Wu et al. 2016, equation 14), the penalty the paper names in §6.1.
+
+    A log-probability is divided by it: a larger α favours longer sentences.
+    """
+    return ((5 + length) / 6) ** alpha
+
+
+@torch.inference_mode()
+def beam_search(
+    model: Transformer,
+    source: Int[Tensor, "batch source"],
+    source_mask: Bool[Tensor, "batch 1 1 source"] | None = None,
+    *,
+    beam_size: int = 4,
+    alpha: float = 0.6,
+    max_length: int | None = None,
+) -> list[list[Hypothesis]]:
+    """The hypotheses found for each row of `source`, best first; at most `beam_size` of them.
+
+    A beginning that ends takes its place in the beam with it, so that the beam
+    narrows and a beam of 1 is greedy decoding. A sentence leaves the batch
+    when its beam is empty or when no beginning that is left can beat what is
+    finished. `max_length` is by default the source length + 50 (§6.1); what
+    has not ended by then is cut there.
+    """
+    check("beam_size", beam_size, "an integer of at least 1", beam_size >= 1)
+    check("alpha", alpha, "a number of at least 0", alpha >= 0)
+    config = model.config
+    if source_mask is None:
+        source_mask = padding_mask(source, config.pad_id)
+    limit = max_length or source.size(1) + 50
+    found: list[list[Hypothesis]] = [[] for _ in source]
+
+    # The beams of all live sentences lie one after the other in one batch;
+    # `sentence[r]`, `ids[r]` and `total[r]` say what row r has written so far.
+    cache = model.start(source, source_mask)
+    sentence = list(range(len(source)))
+    ids: list[tuple[int, ...]] = [() for _ in source]
+    total = torch.zeros(len(source), device=source.device)
+    last = torch.full((len(source),), config.bos_id, device=source.device)
+
+    for length in range(1, limit + 1):
+        logits, cache = model.step(last, cache)
+        scores = total[:, None] + logits.float().log_softmax(dim=-1)  # (rows, vocabulary)
+        # The best of a sentence are among the best of each of its rows.
+        best = scores.topk(min(beam_size, scores.size(1)), dim=-1)
+        candidates = [
+            [(value, row, word) for value, word in zip(values, words, strict=True)]
+            for row, (values, words) in enumerate(
+                zip(best.values.tolist(), best.indices.tolist(), strict=True)
+            )
+        ]
+        kept: list[tuple[int, int]] = []  # the rows that go on, each with its next word
+        for s, group in groupby(range(len(sentence)), key=sentence.__getitem__):
+            width = beam_size - len(found[s])
+            ranked = sorted((c for row in group for c in candidates[row]), reverse=True)[:width]
+            alive = []
+            for value, row, word in ranked:
+                if word == config.eos_id or length == limit:
+                    score = value / length_penalty(length, alpha)
+                    found[s].append(Hypothesis((*ids[row], word), value, score))
+                else:
+                    alive.append((value, row, word))
+            # Log-probabilities only fall and the penalty only grows, so this
+            # is the highest score that a beginning can still reach.
+            bound = max((v for v, _, _ in alive), default=-math.inf) / length_penalty(limit, alpha)
+            if all(h.score < bound for h in found[s]):
+                kept += [(row, word) for _, row, word in alive]
+        if not kept:
+            break
+        rows, words = zip(*kept, strict=True)
+        sentence = [sentence[row] for row in rows]
+        ids = [(*ids[row], word) for row, word in kept]
+        keep = torch.tensor(rows, device=source.device)
+        last = torch.tensor(words, device=source.device)
+        total = scores[keep, last]
+        cache = cache.select(keep)
+    return [sorted(h, key=lambda h: -h.score) for h in found]

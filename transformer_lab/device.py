@@ -1,0 +1,40 @@
+"""Which device to compute on, and in which precision."""
+
+import torch
+
+from transformer_lab.config import Precision
+
+
+def pick_device(name: str = "auto") -> torch.device:
+    """CUDA, then MPS, then CPU for "auto"; a ValueError for a device that is not there."""
+    if name == "auto":
+        if torch.cuda.is_available():
+            return torch.device("cuda")
+        return torch.device("mps" if torch.backends.mps.is_available() else "cpu")
+    try:
+        device = torch.device(name)
+        torch.empty(0, device=device)
+    except (RuntimeError, AssertionError) as error:
+        reason = str(error).splitlines()[0]
+        raise ValueError(
+            f"device is {name!r}; expected auto or one that is here: {reason}"
+        ) from error
+    return device
+
+
+def pick_dtype(precision: Precision, device: torch.device) -> torch.dtype:
+    """bfloat16 for "bf16", float32 for "fp32"; "auto" takes bfloat16 where the hardware has it."""
+    if precision == "auto":
+        return torch.bfloat16 if has_bfloat16(device) else torch.float32
+    return torch.bfloat16 if precision == "bf16" else torch.float32
+
+
+def has_bfloat16(device: torch.device) -> bool:
+    """Does this device multiply matrices in bfloat16 natively, and not by emulation?"""
+    if device.type == "cuda":
+        return torch.cuda.get_device_capability(device) >= (8, 0)
+    if device.type == "cpu":
+        # Older releases of torch cannot tell; float32 is right everywhere.
+        capabilities: dict[str, bool] = getattr(torch.cpu, "get_capabilities", dict)()
+        return bool(capabilities.get("avx512_bf16") or capabilities.get("amx_bf16"))
+    return False
