@@ -1,0 +1,105 @@
+"""Scores against hand-made cases whose value is known."""
+
+import math
+
+import numpy as np
+import pytest
+
+from transformer_lab.attention_record import AttentionRecord, Head, Referent
+from transformer_lab.evaluation.alignment import (
+    alignment_error_rate,
+    entropy,
+    first_token,
+    head_alignment_error_rate,
+    mean_distance,
+    mean_over_records,
+    previous_token,
+    referent_score,
+)
+from transformer_lab.evaluation.bleu import exact_match, exact_match_by, score
+
+
+def test_bleu_is_sacrebleus_corpus_score_with_its_signature():
+    references = ["le chat est sur la table ce soir", "il pleut beaucoup à paris"]
+    perfect = score(references, references)
+    assert perfect.bleu == pytest.approx(100)
+    assert perfect.chrf == pytest.approx(100)
+    assert "tok:13a" in perfect.bleu_signature
+    assert "version:" in perfect.chrf_signature
+    # One corpus score, not a mean over sentences: the second sentence has no
+    # common 4-gram and would score 0 by itself.
+    mixed = score([references[0], "il neige"], references)
+    assert 0 < mixed.bleu < 100
+
+
+def test_exact_match_counts_whole_sentences():
+    assert exact_match(["a b", "c"], ["a b", "d"]) == 0.5
+    assert exact_match_by(["x", "y", "x"], ["a", "b", "c"], ["a", "b", "d"]) == {"x": 0.5, "y": 1}
+
+
+@pytest.mark.parametrize("pairs", [(["a"], ["a", "b"]), ([], [])])
+def test_unequal_or_empty_lists_are_errors(pairs):
+    for function in (score, exact_match):
+        with pytest.raises(ValueError, match="expected one reference for each"):
+            function(*pairs)
+
+
+def test_alignment_error_rate_by_hand():
+    gold = ((0, 0), (1, 2), (2, 1))
+    assert alignment_error_rate(gold, gold) == 0
+    assert alignment_error_rate(((0, 1),), gold) == 1
+    assert alignment_error_rate(((0, 0), (1, 1)), gold) == pytest.approx(1 - 2 / 5)
+    with pytest.raises(ValueError, match="gold is empty"):
+        alignment_error_rate(gold, ())
+
+
+def record() -> AttentionRecord:
+    """Four source and three target tokens; cross head 0 is sharp, head 1 even."""
+    sharp = np.eye(4)[[1, 0, 3]]
+    even = np.full((3, 4), 0.25)
+    causal = np.tril(np.ones((3, 3)))
+    encoder = np.full((4, 4), 0.2) + 0.2 * np.eye(4)
+    return AttentionRecord(
+        source_tokens=("a", "b", "it", "."),
+        target_tokens=("<bos>", "x", "y"),
+        written_tokens=("x", "y", "."),
+        encoder=(encoder[None],),
+        decoder=((causal / causal.sum(-1, keepdims=True))[None],),
+        cross=(np.stack([sharp, even]),),
+        alignment=((1, 0), (0, 1)),
+        referent=Referent(pronoun=2, referent=0, other=1, step=1),
+    )
+
+
+def test_a_heads_alignment_is_its_strongest_key_on_aligned_steps_only():
+    assert head_alignment_error_rate(record(), Head("cross", 0, 0)) == 0
+    assert head_alignment_error_rate(record(), Head("cross", 0, 1)) == 0.5
+    with pytest.raises(ValueError, match="expected a cross-attention head"):
+        head_alignment_error_rate(record(), Head("encoder", 0, 0))
+
+
+def test_referent_score_reads_the_row_of_the_pronoun_or_of_its_translation():
+    assert referent_score(record(), Head("cross", 0, 0)) == 1
+    assert referent_score(record(), Head("cross", 0, 1)) == 0
+    assert referent_score(record(), Head("encoder", 0, 0)) == pytest.approx(0)
+    with pytest.raises(ValueError, match="expected encoder or cross"):
+        referent_score(record(), Head("decoder", 0, 0))
+
+
+def test_shapes_of_a_map_by_hand():
+    eye, even = np.eye(5), np.full((5, 5), 0.2)
+    assert entropy(eye) == 0
+    assert entropy(even) == pytest.approx(math.log(5))
+    assert mean_distance(eye) == 0
+    assert mean_distance(np.full((2, 2), 0.5)) == 0.5
+    assert previous_token(np.roll(eye, -1, axis=1)) == 1
+    assert previous_token(eye) == 0
+    assert first_token(np.eye(5)[[0] * 5]) == 1
+    assert first_token(even) == pytest.approx(0.2)
+
+
+def test_a_mean_over_records_names_every_head():
+    scores = mean_over_records(referent_score, [record(), record()], "cross")
+    assert scores == {Head("cross", 0, 0): 1, Head("cross", 0, 1): 0}
+    with pytest.raises(ValueError, match="records is empty"):
+        mean_over_records(referent_score, [], "cross")

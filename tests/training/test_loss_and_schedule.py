@@ -1,0 +1,91 @@
+"""The smoothed loss against PyTorch's, and the paper's schedule against its formula."""
+
+import math
+
+import pytest
+import torch
+import torch.nn.functional as F
+
+from transformer_lab.training.loss import label_smoothed_loss, loss_floor
+from transformer_lab.training.schedule import paper_rate, peak_rate
+
+
+@pytest.mark.parametrize("smoothing", [0.0, 0.1, 0.5])
+def test_loss_and_gradient_equal_torchs(smoothing):
+    torch.manual_seed(0)
+    logits = torch.randn(3, 7, 11, requires_grad=True)
+    target = torch.randint(0, 11, (3, 7))
+    target[1, 4:] = 0
+    ours = label_smoothed_loss(logits, target, smoothing, pad_id=0)
+    theirs = F.cross_entropy(
+        logits.flatten(0, 1), target.flatten(), ignore_index=0, label_smoothing=smoothing
+    )
+    torch.testing.assert_close(ours, theirs)
+    (found,) = torch.autograd.grad(3 * ours, logits)
+    (wanted,) = torch.autograd.grad(3 * theirs, logits)
+    torch.testing.assert_close(found, wanted)
+
+
+def test_gradient_agrees_with_finite_differences():
+    logits = torch.randn(5, 7, dtype=torch.float64, requires_grad=True)
+    target = torch.tensor([3, 0, 6, 1, 2])
+
+    # The loss computes in float32 at most for models; here the step must be wide enough for it.
+    def loss(x):
+        return label_smoothed_loss(x, target, 0.1)
+
+    (gradient,) = torch.autograd.grad(loss(logits), logits)
+    step = 1e-2
+    for place in [(0, 3), (2, 0), (4, 2)]:
+        moved = torch.zeros_like(logits)
+        moved[place] = step
+        slope = (loss(logits + moved) - loss(logits - moved)) / (2 * step)
+        assert gradient[place].item() == pytest.approx(slope.item(), abs=1e-4)
+
+
+@pytest.mark.parametrize("scale", [0.0, 1e4, -1e4])
+def test_loss_is_finite_for_extreme_logits(scale):
+    logits = torch.full((2, 5), 0.0)
+    logits[0, 3] = scale
+    logits.requires_grad_()
+    loss = label_smoothed_loss(logits, torch.tensor([3, 1]))
+    loss.backward()
+    assert loss.isfinite()
+    assert logits.grad.isfinite().all()
+
+
+def test_a_batch_of_padding_costs_nothing():
+    logits = torch.randn(2, 3, 5, requires_grad=True)
+    loss = label_smoothed_loss(logits, torch.zeros(2, 3, dtype=torch.int64))
+    loss.backward()
+    assert loss == 0
+    assert logits.grad.eq(0).all()
+
+
+@pytest.mark.parametrize("smoothing", [0.0, 0.1, 0.3])
+def test_no_logits_cost_less_than_the_floor(smoothing):
+    words = 7
+    smoothed = torch.full((words,), smoothing / words)
+    smoothed[3] += 1 - smoothing
+    best = label_smoothed_loss(smoothed.clamp(min=1e-30).log()[None], torch.tensor([3]), smoothing)
+    assert loss_floor(smoothing, words) == pytest.approx(best.item(), abs=1e-5)
+    for seed in range(20):
+        logits = 3 * torch.randn(1, words, generator=torch.Generator().manual_seed(seed))
+        loss = label_smoothed_loss(logits, torch.tensor([3]), smoothing).item()
+        assert loss >= loss_floor(smoothing, words) - 1e-6
+
+
+def test_schedule_is_equation_3_of_the_paper():
+    assert paper_rate(1, 512, 4_000) == pytest.approx(512**-0.5 * 4_000**-1.5)
+    assert paper_rate(100_000, 512, 4_000) == pytest.approx(512**-0.5 * 100_000**-0.5)
+    rates = [paper_rate(step, 512, 50) for step in range(1, 200)]
+    assert max(range(199), key=rates.__getitem__) == 49
+    assert max(rates) == pytest.approx((512 * 50) ** -0.5)
+
+
+def test_the_peak_form_is_the_same_curve_named_by_its_peak():
+    peak = paper_rate(70, 96, 70)
+    for step in (1, 13, 70, 71, 999):
+        assert peak_rate(step, peak, 70) == pytest.approx(paper_rate(step, 96, 70))
+    assert peak_rate(70, 2.5e-3, 70) == 2.5e-3
+    assert math.isclose(peak_rate(280, 2.5e-3, 70), 1.25e-3)

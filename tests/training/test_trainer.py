@@ -1,0 +1,259 @@
+"""The loop: it learns, repeats itself to the bit, resumes, stops, and says why it cannot."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+
+from transformer_lab.config import TrainingConfig, TransformerConfig
+from transformer_lab.data.batching import Example
+from transformer_lab.model import Transformer
+from transformer_lab.training.checkpoint import CheckpointError, load_tensors, weights_of
+from transformer_lab.training.trainer import LossIsNaNError, Trainer
+
+WORDS = 17
+
+
+def examples(count: int, seed: int) -> list[Example]:
+    """Sentences to be written backwards."""
+    generator = torch.Generator().manual_seed(seed)
+    found = []
+    for _ in range(count):
+        length = int(torch.randint(2, 7, (), generator=generator))
+        words = torch.randint(4, WORDS, (length,), generator=generator).tolist()
+        found.append(Example([*words, 2], [1, *words[::-1], 2]))
+    return found
+
+
+def make_trainer(state_path=None, *, changes=None, **options) -> Trainer:
+    torch.manual_seed(7)
+    config = TransformerConfig(
+        source_vocab_size=WORDS,
+        target_vocab_size=WORDS,
+        d_model=24,
+        d_ff=53,
+        num_heads=3,
+        num_encoder_layers=1,
+        num_decoder_layers=2,
+        dropout=0.1,
+    )
+    training = {
+        "max_steps": 12,
+        "batch_tokens": 301,
+        "warmup_steps": 5,
+        "validate_every": 5,
+        "device": "cpu",
+        "precision": "fp32",
+        **(changes or {}),
+    }
+    return Trainer(
+        Transformer(config),
+        examples(400, seed=1),
+        examples(31, seed=2),
+        TrainingConfig(**training),
+        state_path=state_path,
+        show_progress=False,
+        **options,
+    )
+
+
+def same_weights(one: Trainer, other: Trainer) -> bool:
+    a, b = weights_of(one.model), weights_of(other.model)
+    return all(torch.equal(a[name], b[name]) for name in a)
+
+
+def test_it_learns():
+    trainer = make_trainer(changes={"max_steps": 150, "warmup_steps": 30, "peak_rate": 5e-3})
+    before = trainer.validation_loss()
+    assert trainer.train() == "max_steps"
+    assert trainer.validation_loss() < before / 2
+    assert [h["step"] for h in trainer.progress.history][-1] == 150
+
+
+def test_a_run_repeats_to_the_bit_and_another_seed_does_not():
+    one, again, other = (make_trainer(changes={"seed": s}) for s in (3, 3, 4))
+    for trainer in (one, again, other):
+        trainer.train()
+    assert same_weights(one, again)
+    assert not same_weights(one, other)
+
+
+def test_training_leaves_the_callers_random_numbers_alone():
+    trainer = make_trainer()
+    before = torch.get_rng_state()
+    trainer.train()
+    assert torch.equal(torch.get_rng_state(), before)
+
+
+@pytest.mark.parametrize("stop_at", [1, 5, 9])
+def test_a_resumed_run_ends_with_the_same_bits(tmp_path, stop_at):
+    whole = make_trainer()
+    whole.train()
+    first = make_trainer(tmp_path / "state.safetensors", changes={"max_steps": stop_at})
+    first.train()
+    second = make_trainer(tmp_path / "state.safetensors")
+    second.resume()
+    second.train()
+    assert same_weights(whole, second)
+    history = [(h["step"], h["validation_loss"]) for h in second.progress.history]
+    expected = [(h["step"], h["validation_loss"]) for h in whole.progress.history]
+    assert history[-1] == expected[-1]
+    assert second.progress.tokens == whole.progress.tokens
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+sys.path.insert(0, {root!r})
+from tests.training.test_trainer import make_trainer
+def die(report):
+    if report.step == 10:
+        os.kill(os.getpid(), signal.SIGKILL)
+make_trainer(Path({state!r}), changes={{"save_every": 4}}, on_step=die).train()
+"""
+
+
+def test_a_killed_run_resumes_to_the_same_bits(tmp_path):
+    state = tmp_path / "state.safetensors"
+    root = str(Path(__file__).parents[2])
+    script = KILLED.format(root=root, state=str(state))
+    threads = {**os.environ, "OMP_NUM_THREADS": str(torch.get_num_threads())}
+    done = subprocess.run([sys.executable, "-c", script], env=threads, check=False)
+    assert done.returncode == -signal.SIGKILL
+    resumed = make_trainer(state, changes={"save_every": 4})
+    resumed.resume()
+    assert resumed.progress.step == 8
+    resumed.train()
+    whole = make_trainer()
+    whole.train()
+    assert same_weights(whole, resumed)
+
+
+def test_ctrl_c_finishes_the_step_saves_and_says_so(tmp_path):
+    state = tmp_path / "state.safetensors"
+
+    def interrupt(report):
+        if report.step == 3:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    handler = signal.getsignal(signal.SIGINT)
+    trainer = make_trainer(state, on_step=interrupt)
+    assert trainer.train() == "interrupted"
+    assert trainer.progress.step == 3
+    assert signal.getsignal(signal.SIGINT) is handler
+    resumed = make_trainer(state)
+    resumed.resume()
+    resumed.train()
+    whole = make_trainer()
+    whole.train()
+    assert same_weights(whole, resumed)
+
+
+def test_it_stops_when_the_time_is_up():
+    trainer = make_trainer(changes={"max_steps": 10_000, "max_minutes": 1e-4})
+    assert trainer.train() == "max_minutes"
+    assert 1 <= trainer.progress.step < 10_000
+
+
+def test_patience_stops_and_puts_the_best_weights_back():
+    scores = iter([0.1, 0.7, 0.6, 0.5, 0.9])
+    kept = []
+
+    def measure(model):
+        kept.append({n: t.clone() for n, t in weights_of(model).items()})
+        return {"exact_match": next(scores)}
+
+    changes = {"max_steps": 100, "validate_every": 2, "patience": 2}
+    trainer = make_trainer(changes=changes, measure=measure, watch="exact_match")
+    assert trainer.train() == "patience"
+    assert trainer.progress.step == 8
+    best = kept[1]
+    assert all(torch.equal(t, best[n]) for n, t in weights_of(trainer.model).items())
+
+
+def test_a_loss_that_is_not_a_number_names_its_step_and_keeps_the_last_state(tmp_path):
+    state = tmp_path / "state.safetensors"
+    make_trainer(state, changes={"max_steps": 4}).train()
+    before = state.read_bytes()
+    trainer = make_trainer(state)
+    trainer.resume()
+
+    def poison(report):
+        if report.step == 7:
+            with torch.no_grad():
+                trainer.model.output.bias[3] = float("nan")
+
+    trainer.on_step = poison
+    with pytest.raises(LossIsNaNError, match="became nan at step 8. Usual causes: a peak rate"):
+        trainer.train()
+    assert state.read_bytes() == before
+
+
+def test_reports_come_each_step_with_rates_of_the_schedule():
+    reports = []
+    make_trainer(on_step=reports.append, changes={"peak_rate": None}).train()
+    assert [r.step for r in reports] == list(range(1, 13))
+    assert reports[4].rate == pytest.approx(24**-0.5 * 5**-0.5)
+    assert [r.step for r in reports if r.validation] == [5, 10, 12]
+    assert all(r.gradient_norm > 0 for r in reports)
+    assert reports[-1].tokens > reports[0].tokens > 0
+
+
+def test_gradients_are_clipped():
+    trainer = make_trainer(changes={"clip_norm": 1e-3, "max_steps": 1})
+    trainer.train()
+    norms = [p.grad.norm() for p in trainer.model.parameters()]
+    assert torch.stack(norms).norm().item() == pytest.approx(1e-3, rel=1e-3)
+
+
+def test_a_state_of_another_model_is_refused(tmp_path):
+    state = tmp_path / "state.safetensors"
+    make_trainer(state, changes={"max_steps": 1}).train()
+    other = make_trainer(state)
+    other.model = Transformer(TransformerConfig.tiny(WORDS, WORDS))
+    with pytest.raises(CheckpointError, match="another configuration: .* has .*; expected"):
+        other.resume()
+
+
+@pytest.mark.parametrize("damage", ["truncated", "scribbled", "missing"])
+def test_a_damaged_state_is_refused_by_name(tmp_path, damage):
+    state = tmp_path / "state.safetensors"
+    make_trainer(state, changes={"max_steps": 1}).train()
+    content = state.read_bytes()
+    if damage == "missing":
+        state.unlink()
+    else:
+        state.write_bytes(content[: len(content) // 2] if damage == "truncated" else b"x" * 500)
+    with pytest.raises(CheckpointError, match="state.safetensors"):
+        make_trainer(state).resume()
+
+
+def test_a_write_that_fails_leaves_the_old_state_and_no_litter(tmp_path, monkeypatch):
+    state = tmp_path / "state.safetensors"
+    make_trainer(state, changes={"max_steps": 1}).train()
+    before = state.read_bytes()
+
+    def full(descriptor):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space left"):
+        make_trainer(state, changes={"max_steps": 2}).train()
+    assert state.read_bytes() == before
+    assert list(tmp_path.iterdir()) == [state]
+
+
+def test_a_checkpoint_is_never_a_pickle(tmp_path):
+    state = tmp_path / "state.safetensors"
+    make_trainer(state, changes={"max_steps": 1}).train()
+    tensors, meta = load_tensors(state)
+    assert meta["progress"]["step"] == 1
+    assert {name.split("/")[0] for name in tensors} == {"model", "adam", "random"}
+    # A safetensors file begins with the length of its JSON header.
+    size = int.from_bytes(state.read_bytes()[:8], "little")
+    assert state.read_bytes()[8:9] == b"{"
+    assert size < 100_000

@@ -1,0 +1,1 @@
+"""Parallel text: the bilingual world, real corpora, tokenizers and batches."""

@@ -1,0 +1,144 @@
+"""Sentences of like length together: batches with a budget of tokens and little padding (§5.1)."""
+
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Int
+from torch import Tensor
+
+from transformer_lab.data.pair import SentencePair
+from transformer_lab.data.tokenizer import Tokenizer
+
+PAD_ID, BOS_ID, EOS_ID = 0, 1, 2
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """One pair as ids: the source ends with eos; the target starts with bos and ends with eos."""
+
+    source: list[int]
+    target: list[int]
+
+    @property
+    def length(self) -> int:
+        """The longer side: what the example costs in a batch."""
+        return max(len(self.source), len(self.target))
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Padded ids, batch first, padding on the right."""
+
+    source: Int[Tensor, "batch source"]
+    target: Int[Tensor, "batch target"]
+
+    @property
+    def target_input(self) -> Int[Tensor, "batch steps"]:
+        """What the decoder reads: bos and the words."""
+        return self.target[:, :-1]
+
+    @property
+    def target_output(self) -> Int[Tensor, "batch steps"]:
+        """What it is to predict, one step ahead: the words and eos."""
+        return self.target[:, 1:]
+
+    def to(self, device: torch.device) -> "Batch":
+        """The same batch on a device; the copy does not wait for the device."""
+        return Batch(
+            self.source.to(device, non_blocking=True), self.target.to(device, non_blocking=True)
+        )
+
+
+def encode_source(text: str, tokenizer: Tokenizer) -> list[int]:
+    """Ids with eos at the end."""
+    return [*tokenizer.encode(text), EOS_ID]
+
+
+def encode_pairs(
+    pairs: Sequence[SentencePair], source_tokenizer: Tokenizer, target_tokenizer: Tokenizer
+) -> list[Example]:
+    """Each pair as ids, in order."""
+    return [
+        Example(
+            encode_source(pair.source, source_tokenizer),
+            [BOS_ID, *target_tokenizer.encode(pair.target), EOS_ID],
+        )
+        for pair in pairs
+    ]
+
+
+def pad(sequences: Sequence[Sequence[int]], pad_id: int = PAD_ID) -> Int[Tensor, "batch length"]:
+    """One row for each sequence, filled up on the right."""
+    length = max(map(len, sequences))
+    rows = [[*sequence, *[pad_id] * (length - len(sequence))] for sequence in sequences]
+    return torch.tensor(rows, dtype=torch.int64)
+
+
+def collate(examples: Sequence[Example]) -> Batch:
+    """Put examples into one padded batch."""
+    return Batch(pad([e.source for e in examples]), pad([e.target for e in examples]))
+
+
+def buckets(
+    examples: Sequence[Example], batch_tokens: int, seed: int | None = None
+) -> list[list[Example]]:
+    """Group examples of like lengths so that no group's padded side exceeds `batch_tokens`.
+
+    With a seed, equal lengths are shuffled among each other and then the
+    groups; without, the order is by length. A ValueError names an example
+    that is longer than the whole budget.
+    """
+    longest = max((e.length for e in examples), default=0)
+    if longest > batch_tokens:
+        raise ValueError(
+            f"batch_tokens is {batch_tokens}; expected at least {longest}, the longest"
+        )
+    order = list(examples)
+    shuffler = random.Random(seed)
+    if seed is not None:
+        shuffler.shuffle(order)
+    order.sort(key=lambda e: (e.length, len(e.target), len(e.source)))
+    groups: list[list[Example]] = []
+    for example in order:
+        # Sorted by length: this example is the longest of its group so far.
+        if not groups or (len(groups[-1]) + 1) * example.length > batch_tokens:
+            groups.append([])
+        groups[-1].append(example)
+    if seed is not None:
+        shuffler.shuffle(groups)
+    return groups
+
+
+class Batches:
+    """The batches of one epoch after another, the same for the same seed."""
+
+    def __init__(self, examples: Sequence[Example], batch_tokens: int, seed: int = 0):
+        if not examples:
+            raise ValueError("examples is empty; expected at least one pair")
+        self.examples = examples
+        self.batch_tokens = batch_tokens
+        self.seed = seed
+
+    def epoch(self, number: int) -> list[list[Example]]:
+        """The groups of one epoch, shuffled anew for each."""
+        return buckets(self.examples, self.batch_tokens, seed=1_000_003 * self.seed + number)
+
+    def starting_at(self, epoch: int, index: int) -> Iterator[tuple[int, int, Batch]]:
+        """Batches without end from one place on, each with its epoch and its index there."""
+        while True:
+            groups = self.epoch(epoch)
+            for i in range(index, len(groups)):
+                yield epoch, i, collate(groups[i])
+            epoch, index = epoch + 1, 0
+
+
+def padding_share(groups: Sequence[Sequence[Example]]) -> float:
+    """The share of all positions, source and target, that is padding."""
+    real = sum(len(e.source) + len(e.target) for group in groups for e in group)
+    padded = sum(
+        len(group) * (max(len(e.source) for e in group) + max(len(e.target) for e in group))
+        for group in groups
+    )
+    return 1 - real / padded

@@ -1,0 +1,1 @@
+"""Loss, schedule, the training loop, and what it keeps on disk."""

@@ -1,0 +1,11 @@
+"""The learning rate as a function of the step: up for `warmup_steps`, then down as 1/√step (§5.3)."""
+
+
+def paper_rate(step: int, d_model: int, warmup_steps: int = 4_000) -> float:
+    """d_model^-0.5 · min(step^-0.5, step · warmup_steps^-1.5) (§5.3, equation 3); steps count from 1."""
+    return d_model**-0.5 * min(step**-0.5, step * warmup_steps**-1.5)
+
+
+def peak_rate(step: int, peak: float, warmup_steps: int) -> float:
+    """The same curve, given by its highest value: `peak`, reached at step `warmup_steps`."""
+    return peak * min((warmup_steps / step) ** 0.5, step / warmup_steps)

@@ -1,0 +1,333 @@
+"""A plain training loop that can be stopped at any step and resumed to the same bit (§5)."""
+
+import math
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from types import FrameType
+from typing import Literal
+
+import torch
+from torch import Tensor, nn
+from tqdm.auto import tqdm
+
+from transformer_lab.config import TrainingConfig, check
+from transformer_lab.data.batching import PAD_ID, Batch, Batches, Example, buckets, collate
+from transformer_lab.device import pick_device, pick_dtype
+from transformer_lab.model import Transformer
+from transformer_lab.training.checkpoint import (
+    load_tensors,
+    load_weights,
+    save_tensors,
+    weights_of,
+)
+from transformer_lab.training.loss import label_smoothed_loss
+from transformer_lab.training.schedule import paper_rate, peak_rate
+
+Stop = Literal["max_steps", "max_minutes", "patience", "interrupted"]
+READ_EVERY = 20
+"""Steps between two looks at the loss."""
+
+
+class LossIsNaNError(ArithmeticError):
+    """Training blew up; the message names the step and the usual causes."""
+
+
+@dataclass(frozen=True)
+class StepReport:
+    """What `on_step` gets after each step.
+
+    `loss` (nats per token, smoothed) and `gradient_norm` (before clipping)
+    stay on the device; reading them with `float()` waits for it. `validation`
+    holds the metrics at the steps that validate, else it is None.
+    """
+
+    step: int
+    loss: Tensor
+    gradient_norm: Tensor
+    rate: float
+    tokens: int
+    seconds: float
+    validation: dict[str, float] | None = None
+
+
+@dataclass
+class Progress:
+    """How far a run is; all of it is saved and resumed."""
+
+    step: int = 0
+    epoch: int = 0
+    index: int = 0
+    tokens: int = 0
+    seconds: float = 0.0
+    best: float = math.inf
+    worse: int = 0
+    history: list[dict[str, float | int]] = field(default_factory=list)
+
+
+class Trainer:
+    """Trains a model on examples with Adam, warm-up, label smoothing and clipping.
+
+    Args:
+        model: Moved to the device and trained in place.
+        train: Examples to learn from.
+        validation: Examples for the validation loss; never trained on.
+        config: Steps, rates, seeds, device.
+        measure: More metrics at each validation, for instance exact match.
+        watch: The metric that `config.patience` counts on; smaller is better
+            for names that end in "loss", larger for all others.
+        on_step: Called after each step.
+        state_path: Where the state is saved and resumed from; None saves nothing.
+        show_progress: Show a progress bar.
+    """
+
+    def __init__(
+        self,
+        model: Transformer,
+        train: Sequence[Example],
+        validation: Sequence[Example],
+        config: TrainingConfig,
+        *,
+        measure: Callable[[Transformer], dict[str, float]] | None = None,
+        watch: str = "validation_loss",
+        on_step: Callable[[StepReport], None] | None = None,
+        state_path: Path | None = None,
+        show_progress: bool = True,
+    ):
+        self.config = config
+        self.device = pick_device(config.device)
+        self.dtype = pick_dtype(config.precision, self.device)
+        self.model = model.to(self.device)
+        self.batches = Batches(train, config.batch_tokens, config.seed)
+        self.validation = [collate(g) for g in buckets(validation, config.batch_tokens)]
+        self.measure, self.watch, self.on_step = measure, watch, on_step
+        self.state_path, self.show_progress = state_path, show_progress
+        self.progress = Progress()
+        self.optimizer = torch.optim.Adam(
+            model.parameters(),
+            lr=0.0,
+            betas=(config.beta1, config.beta2),
+            eps=config.epsilon,
+            fused=self.device.type in ("cpu", "cuda"),
+        )
+        self.best_weights: dict[str, Tensor] | None = None
+        self.random_state: dict[str, Tensor] | None = None
+
+    def train(self) -> Stop:
+        """Train until a limit is reached, save the state, and return which limit it was.
+
+        Ctrl-C finishes the step under way and stops. With `patience` the best
+        weights are put back. A LossIsNaNError leaves the last saved state untouched.
+        """
+        cuda = [self.device] if self.device.type == "cuda" else []
+        with torch.random.fork_rng(cuda), interruptible() as interrupted:
+            torch.manual_seed(self.config.seed)
+            if self.random_state is not None:
+                set_random_state(self.random_state)
+            stop = self.run(interrupted)
+            if stop == "patience" and self.best_weights is not None:
+                for name, tensor in weights_of(self.model).items():
+                    tensor.copy_(self.best_weights[name])
+            self.random_state = random_state()
+            self.save()
+        return stop
+
+    def run(self, interrupted: threading.Event) -> Stop:
+        """The loop itself: one optimizer step after another."""
+        config, now = self.config, self.progress
+        unread: list[Tensor] = []
+        start = time.perf_counter() - now.seconds
+        batches = self.batches.starting_at(now.epoch, now.index)
+        total = config.max_steps
+        off = not self.show_progress
+        with tqdm(total=total, initial=now.step, disable=off, unit="step") as bar:
+            while (stop := self.limit(interrupted)) is None:
+                now.epoch, now.index, batch = next(batches)
+                now.index += 1
+                now.step += 1
+                now.tokens += int((batch.target_output != PAD_ID).sum())
+                rate = self.rate(now.step)
+                loss, norm = self.step(batch.to(self.device), rate)
+                unread.append(loss)
+                validates = now.step % config.validate_every == 0 or now.step == total
+                saves = config.save_every is not None and now.step % config.save_every == 0
+                # Reading a loss waits for the device, so it is done now and then.
+                if validates or saves or len(unread) == READ_EVERY:
+                    bar.set_postfix_str(f"loss {self.read(unread):.3f}, {self.last_validation()}")
+                now.seconds = time.perf_counter() - start
+                validation = self.validate() if validates else None
+                if saves:
+                    self.random_state = random_state()
+                    self.save()
+                bar.update()
+                if self.on_step is not None:
+                    seconds = time.perf_counter() - start
+                    report = StepReport(now.step, loss, norm, rate, now.tokens, seconds, validation)
+                    self.on_step(report)
+            self.read(unread)
+        return stop
+
+    def limit(self, interrupted: threading.Event) -> Stop | None:
+        """The reason to stop now, if there is one."""
+        config, now = self.config, self.progress
+        if interrupted.is_set():
+            return "interrupted"
+        if now.step >= config.max_steps:
+            return "max_steps"
+        if config.max_minutes is not None and now.seconds >= 60 * config.max_minutes:
+            return "max_minutes"
+        if config.patience is not None and now.worse >= config.patience:
+            return "patience"
+        return None
+
+    def rate(self, step: int) -> float:
+        """The learning rate of a step, which counts from 1."""
+        config = self.config
+        if config.peak_rate is None:
+            return paper_rate(step, self.model.config.d_model, config.warmup_steps)
+        return peak_rate(step, config.peak_rate, config.warmup_steps)
+
+    def step(self, batch: Batch, rate: float) -> tuple[Tensor, Tensor]:
+        """One optimizer step; the loss and the gradient norm before clipping, both on the device."""
+        self.model.train()
+        for group in self.optimizer.param_groups:
+            group["lr"] = rate
+        with self.autocast():
+            logits = self.model(batch.source, batch.target_input)
+        loss = label_smoothed_loss(logits, batch.target_output, self.config.label_smoothing, PAD_ID)
+        self.optimizer.zero_grad()
+        loss.backward()
+        norm = nn.utils.clip_grad_norm_(self.model.parameters(), self.config.clip_norm)
+        self.optimizer.step()
+        return loss.detach(), norm
+
+    def autocast(self) -> torch.autocast:
+        """Matrix products in `dtype`, the rest in float32."""
+        return torch.autocast(self.device.type, self.dtype, enabled=self.dtype != torch.float32)
+
+    def read(self, unread: list[Tensor]) -> float:
+        """Wait for the losses since the last call and empty the list; their mean, or LossIsNaNError."""
+        if not unread:
+            return math.nan
+        losses = torch.stack(unread).cpu()
+        unread.clear()
+        finite = losses.isfinite()
+        if not finite.all():
+            first = self.progress.step - len(losses) + 1 + int((~finite).int().argmax())
+            raise LossIsNaNError(
+                f"the loss became {losses[~finite][0].item()} at step {first}. Usual causes: a peak "
+                "rate too high, a warm-up too short, a row of logits that is all -inf, damaged input"
+            )
+        return losses.mean().item()
+
+    def validate(self) -> dict[str, float]:
+        """The validation loss and what `measure` adds; both go into the history."""
+        metrics = {"validation_loss": self.validation_loss()} if self.validation else {}
+        if self.measure is not None:
+            metrics |= self.measure(self.model)
+        self.progress.history.append({"step": self.progress.step, **metrics})
+        self.note_best(metrics)
+        return metrics
+
+    @torch.no_grad()
+    def validation_loss(self) -> float:
+        """The mean cross-entropy of the validation tokens in nats, without smoothing."""
+        self.model.eval()
+        total, tokens = 0.0, 0
+        for batch in self.validation:
+            real = int((batch.target_output != PAD_ID).sum())
+            batch = batch.to(self.device)
+            with self.autocast():
+                logits = self.model(batch.source, batch.target_input)
+            total += real * label_smoothed_loss(logits, batch.target_output, 0.0, PAD_ID).item()
+            tokens += real
+        return total / tokens
+
+    def note_best(self, metrics: dict[str, float]) -> None:
+        """Count validations since the watched metric was best, and keep those weights."""
+        if self.config.patience is None:
+            return
+        check("watch", self.watch, f"one of {sorted(metrics)}", self.watch in metrics)
+        now = self.progress
+        smaller_is_better = self.watch.endswith("loss")
+        value = metrics[self.watch] if smaller_is_better else -metrics[self.watch]
+        if value < now.best:
+            now.best, now.worse = value, 0
+            self.best_weights = {n: t.clone() for n, t in weights_of(self.model).items()}
+        else:
+            now.worse += 1
+
+    def last_validation(self) -> str:
+        """The latest metrics in a few words, for the progress bar."""
+        latest = self.progress.history[-1] if self.progress.history else {}
+        return ", ".join(f"{k} {v:.3f}" for k, v in latest.items() if k != "step")
+
+    def save(self) -> None:
+        """Write the whole state of the run, atomically."""
+        if self.state_path is None:
+            return
+        tensors = {f"model/{name}": tensor for name, tensor in weights_of(self.model).items()}
+        for name, parameter in self.model.named_parameters():
+            for key, value in self.optimizer.state[parameter].items():
+                tensors[f"adam/{key}/{name}"] = value
+        for name, tensor in (self.best_weights or {}).items():
+            tensors[f"best/{name}"] = tensor
+        for name, tensor in (self.random_state or {}).items():
+            tensors[f"random/{name}"] = tensor
+        save_tensors(self.state_path, tensors, {"progress": asdict(self.progress)})
+
+    def resume(self) -> None:
+        """Continue from `state_path`; a CheckpointError names what does not fit."""
+        assert self.state_path is not None, "resume needs a state_path"
+        tensors, meta = load_tensors(self.state_path)
+        groups: dict[str, dict[str, Tensor]] = {}
+        for name, tensor in tensors.items():
+            group, _, rest = name.partition("/")
+            groups.setdefault(group, {})[rest] = tensor
+        load_weights(self.model, groups.get("model", {}), self.state_path)
+        self.progress = Progress(**meta["progress"])
+        for name, parameter in self.model.named_parameters():
+            self.optimizer.state[parameter] = {
+                # Adam keeps its step count on the CPU unless it is fused on a GPU.
+                key: groups["adam"][f"{key}/{name}"].to(self.device)
+                for key in ("step", "exp_avg", "exp_avg_sq")
+            }
+        self.best_weights = groups.get("best")
+        self.random_state = groups.get("random")
+
+
+def random_state() -> dict[str, Tensor]:
+    """The state of torch's random numbers, by device."""
+    state = {"cpu": torch.get_rng_state()}
+    return state | ({"cuda": torch.cuda.get_rng_state()} if torch.cuda.is_available() else {})
+
+
+def set_random_state(state: dict[str, Tensor]) -> None:
+    """Go on with the random numbers where `random_state` was taken."""
+    torch.set_rng_state(state["cpu"])
+    if "cuda" in state and torch.cuda.is_available():
+        torch.cuda.set_rng_state(state["cuda"])
+
+
+@contextmanager
+def interruptible() -> Iterator[threading.Event]:
+    """Turn the first Ctrl-C into an event, so that no step is cut in two; the second one is real."""
+    event = threading.Event()
+    if threading.current_thread() is not threading.main_thread():
+        yield event  # only the main thread may handle signals
+        return
+    before = signal.getsignal(signal.SIGINT)
+
+    def on_interrupt(number: int, frame: FrameType | None) -> None:
+        event.set()
+        signal.signal(signal.SIGINT, before)
+
+    signal.signal(signal.SIGINT, on_interrupt)
+    try:
+        yield event
+    finally:
+        signal.signal(signal.SIGINT, before)
