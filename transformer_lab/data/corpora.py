@@ -1,0 +1,316 @@
+"""Real parallel text: a TSV, two parallel files, or the package descriptions of Debian and Ubuntu.
+
+Whatever it comes from, no source sentence stands in two splits: a test on
+sentences that were trained on would measure recall.
+"""
+
+import codecs
+import hashlib
+import itertools
+import os
+import re
+import sys
+import tempfile
+import warnings
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from transformer_lab.data.debian import CorpusUnavailable, Row, fetch, rows_from
+from transformer_lab.data.pair import Pair, Splits
+
+__all__ = ["CorpusUnavailable", "ReadResult", "debian", "read_parallel", "read_tsv", "split_pairs"]
+
+
+# --- files -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class ReadResult:
+    """The pairs that were read, and how many were left out because their line is bad."""
+
+    pairs: list[Pair]
+    left_out: int
+
+
+def read_tsv(path: Path | str, *, skip_bad: bool = False) -> ReadResult:
+    """Read lines of a sentence, a tab and its translation, in UTF-8.
+
+    Windows line ends, a byte-order mark and empty lines at the end are no
+    fault; columns after the second are not read. `skip_bad` leaves out bad
+    lines and counts them.
+
+    Raises:
+        FileNotFoundError: there is no such file.
+        ValueError: a line is not UTF-8, has no tab or an empty side; or there is no pair.
+    """
+    sides = []
+    for number, line in enumerate(lines_of(path), start=1):
+        place = f"{path}, line {number}"
+        source, tab, rest = line.partition(b"\t")
+        target = rest.split(b"\t")[0] if tab else None
+        fault = "no tab; expected a sentence, a tab and its translation"
+        sides.append((Side(place, source), Side(place, target, fault)))
+    return read_sides(sides, skip_bad, str(path))
+
+
+def read_parallel(
+    source_path: Path | str, target_path: Path | str, *, skip_bad: bool = False
+) -> ReadResult:
+    """Read two files in UTF-8, where a sentence and its translation have the same line number.
+
+    Windows line ends, a byte-order mark and empty lines at the end are no
+    fault. `skip_bad` leaves out bad pairs of lines and counts them.
+
+    Raises:
+        FileNotFoundError: one of the files is not there.
+        ValueError: a line is not UTF-8, empty or without its like in the
+            other file; or there is no pair.
+    """
+    sources, targets = lines_of(source_path), lines_of(target_path)
+    fault = f"no such line; expected as many lines in both, found {len(sources)} and {len(targets)}"
+    sides = [
+        (
+            Side(f"{source_path}, line {number}", source, fault),
+            Side(f"{target_path}, line {number}", target, fault),
+        )
+        for number, (source, target) in enumerate(itertools.zip_longest(sources, targets), start=1)
+    ]
+    return read_sides(sides, skip_bad, f"{source_path}, {target_path}")
+
+
+class Side(NamedTuple):
+    """One side of a pair as it stands in a file, or what it means that it is not there."""
+
+    place: str
+    raw: bytes | None
+    fault: str = ""
+
+    def text(self) -> str:
+        """The sentence; a ValueError says where it is and why it is none."""
+        if self.raw is None:
+            raise ValueError(f"{self.place}: {self.fault}")
+        try:
+            sentence = self.raw.decode().strip()
+        except UnicodeDecodeError as error:
+            byte = self.raw[error.start]
+            raise ValueError(f"{self.place}: byte {byte:#04x}; expected UTF-8") from None
+        if not sentence:
+            raise ValueError(f"{self.place}: an empty side; expected a sentence")
+        return sentence
+
+
+def lines_of(path: Path | str) -> list[bytes]:
+    """The lines of a file, without empty ones after the last."""
+    data = Path(path).read_bytes().removeprefix(codecs.BOM_UTF8)
+    lines = data.split(b"\n")
+    while lines and not lines[-1].strip():
+        lines.pop()
+    return lines
+
+
+def read_sides(sides: Iterable[tuple[Side, Side]], skip_bad: bool, name: str) -> ReadResult:
+    """Make pairs of sides; the first bad one is an error unless `skip_bad`."""
+    pairs, left_out = [], 0
+    for source, target in sides:
+        try:
+            pairs.append(Pair(source.text(), target.text()))
+        except ValueError:
+            if not skip_bad:
+                raise
+            left_out += 1
+    if not pairs:
+        raise ValueError(f"{name}: no pairs ({left_out} bad lines); expected at least one")
+    return ReadResult(pairs, left_out)
+
+
+# --- splits ----------------------------------------------------------------------------------
+
+
+def split_pairs(
+    pairs: Iterable[Pair], *, seed: int = 0, validation: int | None = None, test: int | None = None
+) -> Splits[Pair]:
+    """Split by source: sentences that differ only in case, spaces, signs or digits stay together.
+
+    `validation` and `test` count source sentences; by default each has a
+    twentieth, at most 1,000. A pair that is repeated counts once.
+
+    Raises:
+        ValueError: there are too few sentences for these sizes.
+    """
+    return split_groups(((key(pair.source), pair) for pair in pairs), seed, validation, test)
+
+
+WORD = re.compile(r"\w+")
+DIGITS = re.compile(r"\d+")
+
+
+def words(sentence: str) -> list[str]:
+    """The words, without case and signs."""
+    return WORD.findall(sentence.casefold())
+
+
+def key(sentence: str) -> str:
+    """What sentences share that differ only in case, spaces, signs or digits."""
+    return DIGITS.sub("0", " ".join(words(sentence))) or sentence
+
+
+def split_groups(
+    rows: Iterable[tuple[str, Pair]], seed: int, validation: int | None, test: int | None
+) -> Splits[Pair]:
+    """Split whole groups; a sentence that several groups have is held out with none of them."""
+    groups: dict[str, dict[str, list[Pair]]] = {}
+    for group, pair in dict.fromkeys(rows):
+        groups.setdefault(group, {}).setdefault(key(pair.source), []).append(pair)
+    holders = Counter(k for keys in groups.values() for k in keys)
+    usual = max(1, min(1000, len(holders) // 20))
+    wanted = {
+        "test": usual if test is None else test,
+        "validation": usual if validation is None else validation,
+    }
+    held: dict[str, list[Pair]] = {name: [] for name in wanted}
+    room = dict(wanted)
+    for name, count in wanted.items():
+        if count < 0:
+            raise ValueError(f"{name} is {count}; expected 0 or more")
+    # The order depends on nothing but names and seed, so that it is the same everywhere.
+    order = sorted(groups, key=lambda g: hashlib.sha256(f"{seed} {g}".encode()).digest())
+    train: dict[Pair, None] = {}
+    for group in order:
+        own = [pairs for k, pairs in groups[group].items() if holders[k] == 1]
+        for name, count in wanted.items():
+            # No single group, unless it is small, may make up more than a twentieth of a split.
+            if 0 < len(own) <= min(room[name], max(20, count // 20)):
+                held[name] += [pair for pairs in own for pair in pairs]
+                room[name] -= len(own)
+                break
+        else:
+            train |= {pair: None for pairs in groups[group].values() for pair in pairs}
+    if not train or any(count and not held[name] for name, count in wanted.items()):
+        least = sum(wanted.values()) + 1
+        raise ValueError(
+            f"{len(holders)} different source sentences in {len(groups)} groups are too few to hold "
+            f"out {wanted['validation']} and {wanted['test']}; expected {least} in as many groups"
+        )
+    return Splits(list(train), held["validation"], held["test"])
+
+
+NEAR = 0.7
+"""Sentences are near copies if they share more than this of all the words that they have."""
+
+
+def without_near_copies(splits: Splits[Pair]) -> Splits[Pair]:
+    """Leave out of validation and test what has a near copy among the training sources."""
+    sources = (words(pair.source) for pair in (*splits.train, *splits.validation, *splits.test))
+    frequency = Counter(itertools.chain.from_iterable(sources))
+    rank = {word: i for i, (word, _) in enumerate(reversed(frequency.most_common()))}
+
+    def ranks(pair: Pair) -> frozenset[int]:
+        return frozenset(rank[word] for word in words(pair.source))
+
+    def rarest(sentence: frozenset[int]) -> list[int]:
+        # A near copy lacks so few of the words that it has one of these, and the other way
+        # round: two sentences with no such word in common need not be compared.
+        return sorted(sentence)[: int((1 - NEAR) * len(sentence)) + 1]
+
+    holders: dict[int, list[frozenset[int]]] = {}
+    for sentence in set(map(ranks, splits.train)):
+        for word in rarest(sentence):
+            holders.setdefault(word, []).append(sentence)
+
+    def is_new(pair: Pair) -> bool:
+        mine = ranks(pair)
+        others = (other for word in rarest(mine) for other in holders.get(word, ()))
+        return not any(len(mine & other) > NEAR * len(mine | other) for other in others)
+
+    held = (list(filter(is_new, pairs)) for pairs in (splits.validation, splits.test))
+    return Splits(splits.train, *held)
+
+
+# --- package descriptions --------------------------------------------------------------------
+
+
+def debian(
+    language: str,
+    *,
+    cache_folder: Path | str | None = None,
+    seed: int = 0,
+    validation: int | None = None,
+    test: int | None = None,
+) -> Splits[Pair]:
+    """English sentences of package descriptions and their translations into `language`.
+
+    The first call fetches them through apt, as an ordinary user, from the
+    mirrors that this machine uses; later calls read the cache. Families of
+    packages, which repeat each other's sentences, are not divided between
+    splits, and near copies of training sentences are not held out; so
+    validation and test may be a little smaller than asked for.
+
+    Args:
+        language: A code as Debian writes it: "fr", "de", "pt_BR".
+        cache_folder: By default the one that the system has for this user.
+        seed: Chooses the families that are held out.
+        validation: Source sentences at most; by default a twentieth, at most 1,000.
+        test: The same for the test split.
+
+    Raises:
+        ValueError: no such language, or too few sentences in it.
+        CorpusUnavailable: there is no apt here, or it did not get the lists.
+    """
+    if not re.fullmatch(r"[a-z]{2,3}(?:[_@]\w+)*", language, re.ASCII) or language == "en":
+        raise ValueError(f"language is {language!r}; expected a code such as 'fr', 'de' or 'pt_BR'")
+    folder = user_cache_folder() if cache_folder is None else Path(cache_folder)
+    path = folder / f"debian-{language}.tsv"
+    rows = load(path)
+    if rows is None:
+        unusable = f" ({path} is damaged or old)" if path.exists() else ""
+        print(f"fetching package descriptions ({language}) through apt{unusable}", file=sys.stderr)
+        rows = rows_from(*fetch(language))
+        try:
+            save(path, rows)
+        except OSError as error:
+            warnings.warn(f"{path} cannot be written ({error.strerror})", stacklevel=2)
+    return without_near_copies(split_groups(rows, seed, validation, test))
+
+
+def user_cache_folder() -> Path:
+    """Where this user's programs keep what they can make again."""
+    if sys.platform == "win32":
+        home = os.environ.get("LOCALAPPDATA", "~/AppData/Local")
+    elif sys.platform == "darwin":
+        home = "~/Library/Caches"
+    else:
+        home = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
+    return Path(home).expanduser() / "transformer_lab"
+
+
+def seal(body: str) -> str:
+    """The first line of a cache file, by which a damaged one or one of older rules is known."""
+    return f"# transformer_lab debian 1 {hashlib.sha256(body.encode()).hexdigest()}"
+
+
+def load(path: Path) -> list[Row] | None:
+    """The rows of a cache file; None if it is not there or not as it was written."""
+    try:
+        header, _, body = path.read_bytes().decode().partition("\n")
+    except (OSError, UnicodeDecodeError):
+        return None
+    if header != seal(body):
+        return None
+    columns = (line.split("\t") for line in body.split("\n")[:-1])
+    return [Row(family, Pair(source, target)) for family, source, target in columns]
+
+
+def save(path: Path, rows: Iterable[Row]) -> None:
+    """Write a cache file: family, source, target; never does a part of it bear its name."""
+    body = "".join(f"{row.family}\t{row.pair.source}\t{row.pair.target}\n" for row in rows)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.NamedTemporaryFile(dir=path.parent, suffix=".part", delete=False) as part:
+        try:
+            part.write(f"{seal(body)}\n{body}".encode())
+            part.close()
+            Path(part.name).replace(path)
+        finally:
+            Path(part.name).unlink(missing_ok=True)

@@ -1,0 +1,291 @@
+"""English sentences of package descriptions with their translations, through apt alone.
+
+For each package Debian and Ubuntu carry a description, and volunteers translate
+them; every mirror has them as lists named `Translation-en`, `Translation-fr` and
+so on. `fetch` has apt bring these lists into a private folder, `rows_from` makes
+sentence pairs of them. `corpora.debian` keeps and splits the pairs.
+"""
+
+import os
+import re
+import shutil
+import statistics
+import subprocess
+import tempfile
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import unquote
+
+from transformer_lab.data.pair import Pair
+
+
+class CorpusUnavailable(RuntimeError):  # noqa: N818 - a state of the machine, no mistake
+    """Real text cannot be had on this machine now; the message names what can."""
+
+
+class Row(NamedTuple):
+    """A sentence pair and the family of the package that it describes."""
+
+    family: str
+    pair: Pair
+
+
+# --- fetch the lists -------------------------------------------------------------------------
+
+# Clearing the targets leaves out the big package indices, and clearing the hooks what other
+# programs do after an update. Everything apt writes is below one folder of our own.
+APT_CONFIGURATION = """
+#clear APT::Update;
+#clear DPkg;
+#clear Acquire::IndexTargets;
+#clear Acquire::Languages;
+Acquire::IndexTargets::deb::Translations {{
+  MetaKey "$(COMPONENT)/i18n/Translation-$(LANGUAGE)";
+  ShortDescription "Translation-$(LANGUAGE)";
+  Description "$(RELEASE)/$(COMPONENT) Translation-$(LANGUAGE)";
+}};
+Acquire::Languages {{ "en"; "{language}"; }};
+Acquire::GzipIndexes "false";
+Acquire::Retries "2";
+Acquire::http::Timeout "20";
+Acquire::https::Timeout "20";
+APT::Sandbox::User "";
+Dir::State "{folder}/state";
+Dir::Cache "{folder}/cache";
+"""
+LONGEST_FETCH = 600
+"""Seconds, after which a fetch counts as failed."""
+
+
+def unavailable(reason: str) -> CorpusUnavailable:
+    """The error for this reason, in one line."""
+    return CorpusUnavailable(
+        f"no package descriptions: {reason}; --corpus world needs neither apt nor a network"
+    )
+
+
+def fetch(language: str) -> tuple[list[str], list[str]]:
+    """The lists in English and in `language` of the mirrors that this machine uses, as text.
+
+    Raises:
+        ValueError: the mirrors have no list in this language.
+        CorpusUnavailable: there is no apt, or it did not get the lists.
+    """
+    apt = shutil.which("apt-get")
+    if apt is None:
+        raise unavailable("there is no apt-get on this machine")
+    with tempfile.TemporaryDirectory(prefix="transformer_lab-") as name:
+        folder = Path(name)
+        (folder / "state/lists/partial").mkdir(parents=True)
+        (folder / "cache").mkdir()
+        configuration = folder / "apt.conf"
+        configuration.write_text(APT_CONFIGURATION.format(language=language, folder=folder))
+        try:
+            run = subprocess.run(  # noqa: S603 - apt-get from the user's own PATH
+                [apt, "-q", "-c", configuration, "update"],
+                env=os.environ | {"LC_ALL": "C"},
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                timeout=LONGEST_FETCH,
+                text=True,
+                errors="replace",
+            )
+        except subprocess.TimeoutExpired:
+            raise unavailable(f"apt-get took more than {LONGEST_FETCH} seconds") from None
+        except OSError as error:
+            raise unavailable(f"apt-get does not start ({error.strerror})") from None
+        return read_lists(folder / "state/lists", language, run.stderr)
+
+
+def read_lists(folder: Path, language: str, complaints: str) -> tuple[list[str], list[str]]:
+    """The lists that apt left in a folder, if by its complaints they are whole.
+
+    Its exit code does not count: a mirror that has nothing to do with them may fail.
+    """
+    # apt's own _ stands for a slash, so it writes that of pt_BR as %5f.
+    files = {unquote(path.name): path for path in sorted(folder.iterdir()) if path.is_file()}
+    texts = {name: path.read_text("utf-8", "replace") for name, path in files.items()}
+    ending = f"_Translation-{language}"
+    english = [name for name in texts if name.endswith("_Translation-en")]
+    translated = [name for name in texts if name.endswith(ending)]
+    releases = " ".join(text for name, text in texts.items() if name.endswith("Release"))
+    offered = set(re.findall(r"i18n/Translation-([A-Za-z][\w@-]*)", releases)) - {"en"}
+    if not translated and offered and language not in offered:
+        expected = ", ".join(sorted(offered))
+        raise ValueError(f"language is {language!r}; this machine's mirrors have {expected}")
+    alone = {name.removesuffix(ending) + "_Translation-en" for name in translated} - set(english)
+    broken = re.search(rf"Failed to fetch \S*Translation-{re.escape(language)}\b", complaints)
+    if not translated or alone or broken:
+        why = re.search(r"(?:Failed|Unable|Could not) .*", complaints)
+        reason = why.group() if why else "its sources name none"
+        raise unavailable(f"apt-get did not get the lists ({reason})")
+    return [texts[name] for name in english], [texts[name] for name in translated]
+
+
+# --- from lists to pairs ---------------------------------------------------------------------
+
+
+class Description(NamedTuple):
+    """One record of a list: the lines below its title."""
+
+    package: str
+    digest: str
+    lines: list[str]
+
+
+# A translators' tool shows a no-break space as a dot, and the dot has stayed in many texts.
+TYPOGRAPHY = str.maketrans({"⋅": " ", "’": "'", "ʼ": "'", "\u00ad": "", "\u200b": "", "\ufeff": ""})
+
+
+def descriptions(text: str) -> Iterator[Description]:
+    """The records of one list; whatever else it holds is passed over."""
+    for stanza in unicodedata.normalize("NFC", text).translate(TYPOGRAPHY).split("\n\n"):
+        fields: dict[str, str] = {}
+        lines: list[str] = []
+        for line in stanza.split("\n"):
+            if line.startswith(" "):
+                lines.append(line)
+            else:
+                name, _, value = line.partition(":")
+                fields[name] = value.strip()
+        if "Package" in fields and "Description-md5" in fields:
+            yield Description(fields["Package"], fields["Description-md5"], lines)
+
+
+BULLET = re.compile(r"(?:[-*+•·–—−‣◦o]|\d+[.)])\s+(?=\S)")
+
+
+def paragraphs(lines: Iterable[str]) -> list[list[str]]:
+    """The text of a description: paragraphs, each a list of blocks.
+
+    A block is wrapped text, one entry of a list without its bullet, or one
+    line that is indented to be shown as it is.
+    """
+    result: list[list[str]] = [[]]
+    depth, listed = 0, False
+    for line in lines:
+        text = line.strip()
+        indent = len(line) - len(line.lstrip())
+        bullet = BULLET.match(text)
+        as_it_is = indent > 1 and not (listed and indent > depth)
+        if text == ".":
+            result.append([])
+        elif bullet or as_it_is or not result[-1] or indent < depth:
+            result[-1].append(text[bullet.end() :] if bullet else text)
+            depth, listed = indent, bool(bullet)
+        else:
+            result[-1][-1] += " " + text
+    return [[tidy(block) for block in blocks] for blocks in result if blocks]
+
+
+# Han and Kana are written without spaces, so that a space there is only where a line ended.
+UNSPACED = r"[\u3000-\u9fff\uff00-\uffef]"
+
+
+def tidy(block: str) -> str:
+    """One line with single spaces, without the comma or semicolon that ends a list's entry."""
+    line = " ".join(block.split()).rstrip(" ;,；，、")
+    return re.sub(rf"(?<={UNSPACED}) (?={UNSPACED})", "", line)
+
+
+END = re.compile(r"[.!?…]+[\"'»”)\]]*\s+(?=\S)|[。！？]+[」』）]*\s*(?=\S)")
+INITIALS = re.compile(r"\W*(?:[^\W\d]\.)*[^\W\d]")
+
+
+def sentences(text: str) -> list[str]:
+    """Split where a sentence ends, by a rule that knows no language's words.
+
+    No sentence starts in lower case, and neither "e.g." nor an initial ends one.
+    """
+    parts, start = [], 0
+    for end in END.finditer(text):
+        word = text[start : end.start()].rsplit(maxsplit=1)[-1:]
+        initials = word and end.group()[0] == "." and INITIALS.fullmatch(word[0])
+        if not initials and not text[end.end()].islower():
+            parts.append(text[start : end.end()].strip())
+            start = end.end()
+    return [*parts, text[start:]]
+
+
+def sentence_pairs(english: Iterable[str], translated: Iterable[str]) -> Iterator[Pair]:
+    """Paragraphs, blocks and sentences side by side, as far down as their counts agree."""
+    lefts, rights = paragraphs(english), paragraphs(translated)
+    if len(lefts) != len(rights):
+        return
+    for left, right in zip(lefts, rights, strict=True):
+        if len(left) != len(right):
+            continue
+        for source, target in zip(left, right, strict=True):
+            sources, targets = sentences(source), sentences(target)
+            together = len(sources) == len(targets)
+            yield from map(Pair, sources, targets) if together else [Pair(source, target)]
+
+
+LONGEST = 400
+"""Characters; what is longer is mostly a list that lost its bullets."""
+MOST_UNUSUAL = 1.75
+"""A translation that is so many times longer or shorter than usual leaves out or adds much."""
+
+
+def is_prose(pair: Pair) -> bool:
+    """Whether a pair is text and its translation: no name, no address, no code, no mere copy."""
+    source, target = ({*re.findall(r"\w+", s.casefold())} for s in (pair.source, pair.target))
+    return (
+        len(pair.source.split()) >= 3
+        and max(len(pair.source), len(pair.target)) <= LONGEST
+        and "://" not in pair.source
+        and "\ufffd" not in pair.source + pair.target
+        and min(share_of_letters(pair.source), share_of_letters(pair.target)) >= 0.7
+        and len(target - source) > 0.3 * len(target)
+    )
+
+
+def share_of_letters(text: str) -> float:
+    """Letters, with the marks that some scripts write around them, among all that is no space."""
+    visible = "".join(text.split())
+    letters = sum(c.isalpha() or unicodedata.category(c)[0] == "M" for c in visible)
+    return letters / max(1, len(visible))
+
+
+def of_usual_length(rows: Sequence[Row]) -> list[Row]:
+    """The rows whose lengths stand in about the ratio that is usual for the language."""
+    ratios = [len(row.pair.target) / len(row.pair.source) for row in rows]
+    usual = statistics.median(ratios or [1])
+    lowest, highest = usual / MOST_UNUSUAL, usual * MOST_UNUSUAL
+    return [row for row, r in zip(rows, ratios, strict=True) if lowest < r < highest]
+
+
+# What a package is written in says nothing of its family; the next part of its name does.
+ECOSYSTEM = re.compile(
+    r"^(?:lib(?:ghc|rust)|python3?|ruby|golang|node|php|r|elpa|gir1\.2|cl|haskell|ocaml|lua)-"
+    r"(?:(?:github|gopkg|google|com|org|x|cran|bioc|other)-)*(?=[a-z])"
+)
+
+
+def family(package: str) -> str:
+    """The start of the name, which packages that repeat each other's sentences have in common.
+
+    `libfoo2-dev`, `foo-data` and `python3-foo` are of the family `foo`.
+    """
+    name = re.sub(r"^lib(?=\w{3})", "", ECOSYSTEM.sub("", package, count=1))
+    first = re.split(r"[-.+_:]", name, maxsplit=1)[0]
+    letters = re.match(r"[a-z]{2,}", first)
+    return letters.group() if letters else first
+
+
+def rows_from(english: Iterable[str], translated: Iterable[str]) -> list[Row]:
+    """The sentence pairs of these lists, given as text; each once for each family that has it."""
+    originals: dict[str, Description] = {}
+    families: dict[str, dict[str, None]] = {}
+    for record in (record for text in english for record in descriptions(text)):
+        originals.setdefault(record.digest, record)
+        families.setdefault(record.digest, {})[family(record.package)] = None
+    rows: dict[Row, None] = {}
+    for record in (record for text in translated for record in descriptions(text)):
+        if record.digest in originals:
+            pairs = sentence_pairs(originals[record.digest].lines, record.lines)
+            prose = [pair for pair in pairs if is_prose(pair)]
+            rows |= {Row(name, pair): None for name in families[record.digest] for pair in prose}
+    return of_usual_length(list(rows))
