@@ -7,6 +7,9 @@ import torch
 from transformer_lab.config import TransformerConfig
 from transformer_lab.model import Transformer
 
+# The models here are so small that a second thread only waits for the first.
+torch.set_num_threads(1)
+
 # Prime sizes: a transposed or mixed-up dimension cannot pass unnoticed.
 BATCH, SOURCE, TARGET = 2, 7, 5
 SOURCE_WORDS, TARGET_WORDS = 23, 29

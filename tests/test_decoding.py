@@ -85,7 +85,9 @@ def test_a_sentence_decodes_the_same_alone_and_in_a_batch(tiny):
     words = greedy(model, source, max_length=7)
     for number, row in enumerate(source):
         alone = row[row != 0][None]
-        assert beam_search(model, alone, beam_size=3, max_length=7)[0][0].ids == beams[number][0].ids
+        assert (
+            beam_search(model, alone, beam_size=3, max_length=7)[0][0].ids == beams[number][0].ids
+        )
         assert greedy(model, alone, max_length=7)[0].ids == words[number].ids
 
 

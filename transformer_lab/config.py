@@ -174,7 +174,9 @@ class TrainingConfig:
 
     `peak_rate` None means the paper's own scale, d_model^-0.5 (§5.3, equation 3).
     `batch_tokens` counts padded positions of the larger side of a batch.
-    `max_minutes` None means no limit in time.
+    `max_minutes` None means no limit in time. `average_decay` is that of a moving
+    average of the weights, with which the model ends, in place of the paper's
+    mean of its last checkpoints (§6.1); 0 keeps the last weights.
     """
 
     max_steps: int = 1_000
@@ -187,6 +189,7 @@ class TrainingConfig:
     epsilon: float = 1e-9
     label_smoothing: float = 0.1
     clip_norm: float = 1.0
+    average_decay: float = 0.99
     validate_every: int = 100
     patience: int | None = None
     save_every: int | None = None
@@ -202,7 +205,7 @@ class TrainingConfig:
             value = getattr(self, name)
             holds = value is None or (isinstance(value, int) and value >= 1)
             check(name, value, "None or an integer of at least 1", holds)
-        for name in ("beta1", "beta2", "label_smoothing"):
+        for name in ("beta1", "beta2", "label_smoothing", "average_decay"):
             value = getattr(self, name)
             check(name, value, "a number from 0 up to, not including, 1", 0 <= value < 1)
         for name in ("epsilon", "clip_norm", "peak_rate", "max_minutes"):

@@ -203,6 +203,25 @@ def test_reports_come_each_step_with_rates_of_the_schedule():
     assert reports[-1].tokens > reports[0].tokens > 0
 
 
+def test_the_model_ends_with_the_average_of_its_weights():
+    seen = []
+
+    def keep(report):
+        seen.append({n: t.clone() for n, t in weights_of(trainer.model).items()})
+
+    trainer = make_trainer(on_step=keep, changes={"max_steps": 9, "average_decay": 0.7})
+    expected = {n: t.clone() for n, t in weights_of(trainer.model).items()}
+    trainer.train()
+    for step, weights in enumerate(seen, 1):
+        decay = min(0.7, step / (step + 9))
+        expected = {n: decay * expected[n] + (1 - decay) * weights[n] for n in expected}
+    for name, tensor in weights_of(trainer.model).items():
+        torch.testing.assert_close(tensor, expected[name])
+    last = make_trainer(changes={"max_steps": 9, "average_decay": 0.0})
+    last.train()
+    assert all(torch.equal(t, seen[-1][n]) for n, t in weights_of(last.model).items())
+
+
 def test_gradients_are_clipped():
     trainer = make_trainer(changes={"clip_norm": 1e-3, "max_steps": 1})
     trainer.train()
@@ -252,7 +271,7 @@ def test_a_checkpoint_is_never_a_pickle(tmp_path):
     make_trainer(state, changes={"max_steps": 1}).train()
     tensors, meta = load_tensors(state)
     assert meta["progress"]["step"] == 1
-    assert {name.split("/")[0] for name in tensors} == {"model", "adam", "random"}
+    assert {name.split("/")[0] for name in tensors} == {"model", "average", "adam", "random"}
     # A safetensors file begins with the length of its JSON header.
     size = int.from_bytes(state.read_bytes()[:8], "little")
     assert state.read_bytes()[8:9] == b"{"

@@ -8,7 +8,7 @@ from jaxtyping import Bool, Int
 from torch import Tensor
 
 from transformer_lab.config import check
-from transformer_lab.decoding.hypothesis import Hypothesis
+from transformer_lab.decoding.hypothesis import Hypothesis, length_limits
 from transformer_lab.model import Transformer
 from transformer_lab.model.masks import padding_mask
 
@@ -36,15 +36,15 @@ def beam_search(
     A beginning that ends takes its place in the beam with it, so that the beam
     narrows and a beam of 1 is greedy decoding. A sentence leaves the batch
     when its beam is empty or when no beginning that is left can beat what is
-    finished. `max_length` is by default the source length + 50 (§6.1); what
-    has not ended by then is cut there.
+    finished. `max_length` is by default each sentence's source length + 50
+    (§6.1); what has not ended by then is cut there.
     """
     check("beam_size", beam_size, "an integer of at least 1", beam_size >= 1)
     check("alpha", alpha, "a number of at least 0", alpha >= 0)
     config = model.config
     if source_mask is None:
         source_mask = padding_mask(source, config.pad_id)
-    limit = max_length or source.size(1) + 50
+    limits = length_limits(source_mask, max_length)
     found: list[list[Hypothesis]] = [[] for _ in source]
 
     # The beams of all live sentences lie one after the other in one batch;
@@ -55,7 +55,7 @@ def beam_search(
     total = torch.zeros(len(source), device=source.device)
     last = torch.full((len(source),), config.bos_id, device=source.device)
 
-    for length in range(1, limit + 1):
+    for length in range(1, max(limits) + 1):
         logits, cache = model.step(last, cache)
         scores = total[:, None] + logits.float().log_softmax(dim=-1)  # (rows, vocabulary)
         # The best of a sentence are among the best of each of its rows.
@@ -72,14 +72,16 @@ def beam_search(
             ranked = sorted((c for row in group for c in candidates[row]), reverse=True)[:width]
             alive = []
             for value, row, word in ranked:
-                if word == config.eos_id or length == limit:
+                if word == config.eos_id or length == limits[s]:
                     score = value / length_penalty(length, alpha)
                     found[s].append(Hypothesis((*ids[row], word), value, score))
                 else:
                     alive.append((value, row, word))
             # Log-probabilities only fall and the penalty only grows, so this
             # is the highest score that a beginning can still reach.
-            bound = max((v for v, _, _ in alive), default=-math.inf) / length_penalty(limit, alpha)
+            bound = max((v for v, _, _ in alive), default=-math.inf) / length_penalty(
+                limits[s], alpha
+            )
             if all(h.score < bound for h in found[s]):
                 kept += [(row, word) for _, row, word in alive]
         if not kept:

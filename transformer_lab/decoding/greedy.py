@@ -4,7 +4,7 @@ import torch
 from jaxtyping import Bool, Int
 from torch import Tensor
 
-from transformer_lab.decoding.hypothesis import Hypothesis
+from transformer_lab.decoding.hypothesis import Hypothesis, length_limits
 from transformer_lab.model import Transformer
 from transformer_lab.model.masks import padding_mask
 
@@ -18,25 +18,26 @@ def greedy(
 ) -> list[Hypothesis]:
     """Translate each row of `source`; finished sentences leave the batch.
 
-    `max_length` is by default the source length + 50, as in the paper (§6.1).
+    `max_length` is by default each sentence's source length + 50, as in the paper (§6.1).
     """
     config = model.config
     if source_mask is None:
         source_mask = padding_mask(source, config.pad_id)
-    limit = max_length or source.size(1) + 50
+    limits = length_limits(source_mask, max_length)
     cache = model.start(source, source_mask)
     ids: list[list[int]] = [[] for _ in source]
     total = [0.0] * len(source)
     rows = torch.arange(len(source), device=source.device)  # which sentence each live row is
     last = torch.full_like(rows, config.bos_id)
-    for _ in range(limit):
+    limit = torch.tensor(limits, device=source.device)
+    for length in range(1, max(limits) + 1):
         logits, cache = model.step(last, cache)
         log_probabilities = logits.float().log_softmax(dim=-1)  # (rows, vocabulary)
         best, last = log_probabilities.max(dim=-1)
         for row, word, value in zip(rows.tolist(), last.tolist(), best.tolist(), strict=True):
             ids[row].append(word)
             total[row] += value
-        alive = (last != config.eos_id).nonzero()[:, 0]
+        alive = ((last != config.eos_id) & (limit[rows] > length)).nonzero()[:, 0]
         if len(alive) == 0:
             break
         if len(alive) < len(rows):

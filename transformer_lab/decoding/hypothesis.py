@@ -1,6 +1,11 @@
-"""What a search returns."""
+"""What a search returns, and how long it may get."""
 
 from dataclasses import dataclass
+
+from jaxtyping import Bool
+from torch import Tensor
+
+from transformer_lab.config import check
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,3 +19,13 @@ class Hypothesis:
     ids: tuple[int, ...]
     log_probability: float
     score: float
+
+
+def length_limits(
+    source_mask: Bool[Tensor, "batch 1 1 source"], max_length: int | None
+) -> list[int]:
+    """The length at which each sentence is cut: `max_length`, or its own source length + 50 (§6.1)."""
+    if max_length is not None:
+        check("max_length", max_length, "an integer of at least 1", max_length >= 1)
+        return [max_length] * len(source_mask)
+    return (source_mask.sum(dim=-1).flatten() + 50).tolist()

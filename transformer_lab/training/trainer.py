@@ -114,14 +114,16 @@ class Trainer:
             eps=config.epsilon,
             fused=self.device.type in ("cpu", "cuda"),
         )
+        self.average = {n: t.clone() for n, t in weights_of(self.model).items()}
         self.best_weights: dict[str, Tensor] | None = None
         self.random_state: dict[str, Tensor] | None = None
 
     def train(self) -> Stop:
         """Train until a limit is reached, save the state, and return which limit it was.
 
-        Ctrl-C finishes the step under way and stops. With `patience` the best
-        weights are put back. A LossIsNaNError leaves the last saved state untouched.
+        Ctrl-C finishes the step under way and stops. The model ends with the
+        moving average of its weights, or with `patience` with the best of them.
+        A LossIsNaNError leaves the last saved state untouched.
         """
         cuda = [self.device] if self.device.type == "cuda" else []
         with torch.random.fork_rng(cuda), interruptible() as interrupted:
@@ -129,11 +131,10 @@ class Trainer:
             if self.random_state is not None:
                 set_random_state(self.random_state)
             stop = self.run(interrupted)
-            if stop == "patience" and self.best_weights is not None:
-                for name, tensor in weights_of(self.model).items():
-                    tensor.copy_(self.best_weights[name])
             self.random_state = random_state()
             self.save()
+        best = self.best_weights if stop == "patience" else None
+        put(best or self.average, self.model)
         return stop
 
     def run(self, interrupted: threading.Event) -> Stop:
@@ -203,7 +204,26 @@ class Trainer:
         loss.backward()
         norm = nn.utils.clip_grad_norm_(self.model.parameters(), self.config.clip_norm)
         self.optimizer.step()
+        self.follow()
         return loss.detach(), norm
+
+    @torch.no_grad()
+    def follow(self) -> None:
+        """Move the average a little towards the new weights, by more in the first steps."""
+        step = self.progress.step
+        decay = min(self.config.average_decay, step / (step + 9))
+        weights = weights_of(self.model)
+        torch._foreach_lerp_([self.average[n] for n in weights], list(weights.values()), 1 - decay)
+
+    @contextmanager
+    def averaged(self) -> Iterator[None]:
+        """Inside the block the model has its averaged weights."""
+        own = {name: tensor.clone() for name, tensor in weights_of(self.model).items()}
+        put(self.average, self.model)
+        try:
+            yield
+        finally:
+            put(own, self.model)
 
     def autocast(self) -> torch.autocast:
         """Matrix products in `dtype`, the rest in float32."""
@@ -225,12 +245,13 @@ class Trainer:
         return losses.mean().item()
 
     def validate(self) -> dict[str, float]:
-        """The validation loss and what `measure` adds; both go into the history."""
-        metrics = {"validation_loss": self.validation_loss()} if self.validation else {}
-        if self.measure is not None:
-            metrics |= self.measure(self.model)
-        self.progress.history.append({"step": self.progress.step, **metrics})
-        self.note_best(metrics)
+        """The validation loss and what `measure` adds, of the averaged weights, for the history."""
+        with self.averaged():
+            metrics = {"validation_loss": self.validation_loss()} if self.validation else {}
+            if self.measure is not None:
+                metrics |= self.measure(self.model)
+            self.progress.history.append({"step": self.progress.step, **metrics})
+            self.note_best(metrics)
         return metrics
 
     @torch.no_grad()
@@ -274,6 +295,8 @@ class Trainer:
         for name, parameter in self.model.named_parameters():
             for key, value in self.optimizer.state[parameter].items():
                 tensors[f"adam/{key}/{name}"] = value
+        for name, tensor in self.average.items():
+            tensors[f"average/{name}"] = tensor
         for name, tensor in (self.best_weights or {}).items():
             tensors[f"best/{name}"] = tensor
         for name, tensor in (self.random_state or {}).items():
@@ -289,6 +312,8 @@ class Trainer:
             group, _, rest = name.partition("/")
             groups.setdefault(group, {})[rest] = tensor
         load_weights(self.model, groups.get("model", {}), self.state_path)
+        for name, tensor in groups["average"].items():
+            self.average[name].copy_(tensor)
         self.progress = Progress(**meta["progress"])
         for name, parameter in self.model.named_parameters():
             self.optimizer.state[parameter] = {
@@ -298,6 +323,13 @@ class Trainer:
             }
         self.best_weights = groups.get("best")
         self.random_state = groups.get("random")
+
+
+@torch.no_grad()
+def put(weights: dict[str, Tensor], model: nn.Module) -> None:
+    """Copy weights into a model."""
+    for name, tensor in weights_of(model).items():
+        tensor.copy_(weights[name])
 
 
 def random_state() -> dict[str, Tensor]:

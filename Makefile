@@ -1,0 +1,46 @@
+# make lab      set up and open the course in JupyterLab (ARGS=--no-browser on a remote machine)
+# make test     set up and run every check: lint, types, package, notebooks, browser
+# make format   let ruff mend what it can
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+.PHONY: lab test format notebooks checkpoint constraints clean
+
+lab: $(READY)
+	$(BIN)/jupyter lab notebooks/00_start_here.ipynb $(ARGS)
+
+test: $(READY)
+	@tools/get_browser.sh
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/python -m pytest tests $(ARGS)
+	$(BIN)/python tools/test_notebooks.py
+
+format: $(READY)
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+# Run every notebook, write its outputs and normalise the file (MEASURE=1 renews stored timings).
+notebooks: $(READY)
+	$(BIN)/python tools/build_notebooks.py $(if $(MEASURE),--measure)
+
+# Train the model that comes with the package, with its snapshots.
+checkpoint: $(READY)
+	$(BIN)/python tools/build_checkpoint.py
+
+# Write down what is installed now, for the next CI to pass with.
+constraints: $(READY)
+	$(BIN)/pip freeze --exclude-editable | sed 's/+cpu$$//' > constraints.txt
+
+# Made anew when a dependency changes, and only then.
+$(READY): pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt -e '.[lab,test]'
+	@touch $(READY)
+
+clean:
+	rm -rf $(VENV) build *.egg-info .mypy_cache .ruff_cache .pytest_cache

@@ -1,0 +1,272 @@
+"""The commands as a user types them: what they print, what they save, and how they fail."""
+
+import json
+import os
+import random
+import re
+import resource
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.test_translator import make_translator
+from transformer_lab.cli import main
+
+TRAIN_KEYS = {
+    "steps",
+    "seconds",
+    "validation_loss",
+    "exact_match",
+    "bleu",
+    "bleu_signature",
+    "chrf",
+}
+
+
+@pytest.fixture
+def tsv(tmp_path) -> Path:
+    """A corpus made by hand: numbers in two languages."""
+    english = "zero one two three four five six seven eight nine".split()
+    french = "zéro un deux trois quatre cinq six sept huit neuf".split()
+    rng = random.Random(0)
+    lines = set()
+    while len(lines) < 400:
+        digits = [rng.randrange(10) for _ in range(rng.randint(2, 6))]
+        lines.add(" ".join(english[d] for d in digits) + "\t" + " ".join(french[d] for d in digits))
+    path = tmp_path / "numbers.tsv"
+    path.write_text("\n".join(sorted(lines)) + "\n", encoding="utf-8")
+    return path
+
+
+def run(capsys, *arguments: str) -> tuple[int, str, str]:
+    code = main([str(a) for a in arguments])
+    captured = capsys.readouterr()
+    return code, captured.out, captured.err
+
+
+def last_json(out: str):
+    return json.loads(out.splitlines()[-1])
+
+
+def train(capsys, tsv, out, *more):
+    common = ("--corpus", tsv, "--preset", "tiny", "--device", "cpu", "--json")
+    return run(capsys, "train", "--out", out, *common, *more)
+
+
+def is_one_line(err: str) -> bool:
+    bar = re.compile(r"\d+/\d+ \[")  # the progress bar writes to the same place
+    lines = [line for line in err.splitlines() if line and not bar.search(line)]
+    return len(lines) == 1 and lines[0].startswith("error: ") and "Traceback" not in err
+
+
+def test_train_evaluate_and_translate_a_file_of_ones_own(capsys, tsv, tmp_path):
+    out = tmp_path / "run"
+    code, text, _ = train(capsys, tsv, out, "--max-steps", "3")
+    assert code == 0
+    result = last_json(text)
+    assert result.keys() >= TRAIN_KEYS
+    assert result["steps"] == 3
+    assert "BLEU" in text
+    names = {p.name for p in out.iterdir()}
+    assert names == {
+        "config.json",
+        "model.safetensors",
+        "source_tokenizer.json",
+        "target_tokenizer.json",
+        "training_state.safetensors",
+    }
+    code, text, _ = run(capsys, "evaluate", "--model", out, "--limit", 7, "--json")
+    assert code == 0
+    evaluation = last_json(text)
+    assert evaluation.keys() >= TRAIN_KEYS
+    assert (evaluation["sentences"], evaluation["steps"]) == (7, 3)
+    assert evaluation["validation_loss"] == pytest.approx(result["validation_loss"], rel=1e-3)
+    # Words that the corpus never had: pieces spell them.
+    code, text, err = run(capsys, "translate", "--model", out, "--json", "eleven zebras 🙂")
+    assert (code, err) == (0, "")
+    (translation,) = last_json(text)
+    assert translation["source"] == "eleven zebras 🙂"
+    assert translation.keys() >= {"source", "translation", "score"}
+
+
+def test_a_run_is_not_overwritten_and_can_be_resumed(capsys, tsv, tmp_path):
+    out = tmp_path / "run"
+    assert train(capsys, tsv, out, "--max-steps", "2")[0] == 0
+    before = (out / "model.safetensors").read_bytes()
+    code, _, err = train(capsys, tsv, out, "--max-steps", "2")
+    assert code == 1
+    assert is_one_line(err)
+    assert "is not empty; give --resume" in err
+    assert (out / "model.safetensors").read_bytes() == before
+    code, text, _ = run(
+        capsys, "train", "--resume", "--out", out, "--max-steps", "5", "--device", "cpu", "--json"
+    )
+    assert (code, last_json(text)["steps"]) == (0, 5)
+    whole = tmp_path / "whole"
+    train(capsys, tsv, whole, "--max-steps", "5")
+    same = (out / "model.safetensors").read_bytes() == (whole / "model.safetensors").read_bytes()
+    assert same, "a resumed run ends with the same bits"
+
+
+def test_resuming_on_something_else_is_refused(capsys, tsv, tmp_path):
+    out = tmp_path / "run"
+    train(capsys, tsv, out, "--max-steps", "1")
+    code, _, err = run(capsys, "train", "--resume", "--out", out, "--seed", 9)
+    assert (code, is_one_line(err)) == (1, True)
+    assert "seed is 9; expected 0" in err
+    tsv.write_text(tsv.read_text().replace("nine", "ten"))
+    code, _, err = run(capsys, "train", "--resume", "--out", out, "--max-steps", 3)
+    assert (code, is_one_line(err)) == (1, True)
+    assert "has changed" in err
+
+
+def test_bad_lines_are_named_or_counted(capsys, tsv, tmp_path):
+    lines = tsv.read_text().splitlines()
+    lines[6] = "no tab here"
+    tsv.write_text("\n".join(lines))
+    code, _, err = train(capsys, tsv, tmp_path / "a", "--max-steps", "1")
+    assert (code, is_one_line(err)) == (1, True)
+    assert "numbers.tsv, line 7" in err
+    code, _, err = train(capsys, tsv, tmp_path / "b", "--max-steps", "1", "--skip-bad")
+    assert code == 0
+    assert "numbers.tsv: 1 bad lines left out" in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--corpus", "nowhere.tsv"], "corpus is 'nowhere.tsv'; expected 'world', 'debian:"),
+        (["--corpus", "debian:"], "corpus is 'debian:'; expected"),
+        (["--max-steps", "0"], "max_steps is 0; expected an integer of at least 1"),
+        (["--max-minutes", "-1"], "max_minutes is -1.0; expected a number above 0"),
+        (["--device", "abacus"], "device is 'abacus'; expected auto or one that is here"),
+    ],
+)
+def test_arguments_that_do_not_fit_are_named(capsys, tmp_path, arguments, message):
+    code, _, err = run(capsys, "train", "--out", tmp_path / "run", *arguments)
+    assert (code, is_one_line(err)) == (1, True)
+    assert message in err
+
+
+def test_a_folder_that_cannot_be_written_is_named(capsys, tsv, tmp_path):
+    (tmp_path / "file").write_text("in the way")
+    code, _, err = train(capsys, tsv, tmp_path / "file" / "run", "--max-steps", "1")
+    assert (code, is_one_line(err)) == (1, True)
+    assert "file" in err
+
+
+def command(*arguments, **options) -> subprocess.Popen:
+    return subprocess.Popen(
+        [sys.executable, "-m", "transformer_lab", *map(str, arguments)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+        **options,
+    )
+
+
+def test_a_full_disk_is_one_line_and_leaves_no_half_file(tsv, tmp_path):
+    out = tmp_path / "run"
+
+    def little_room():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, 300_000))
+
+    process = command(
+        *("train", "--corpus", tsv, "--preset", "tiny", "--max-steps", 1, "--out", out),
+        preexec_fn=little_room,
+    )
+    _, err = process.communicate()
+    assert process.returncode == 1
+    assert b"Traceback" not in err
+    assert err.decode().splitlines()[-1].startswith("error: ")
+    assert b"too large" in err
+    assert not list(out.glob("*.safetensors"))
+    assert not list(out.glob(".*"))
+
+
+def test_ctrl_c_saves_and_says_how_to_go_on(tsv, tmp_path):
+    out = tmp_path / "run"
+    process = command("train", "--corpus", tsv, "--preset", "tiny", "--out", out)
+    while not (out / "config.json").exists() and process.poll() is None:
+        time.sleep(0.05)
+    seen = b""
+    while b"step/s" not in seen and process.poll() is None:
+        seen += os.read(process.stderr.fileno(), 1000)
+    process.send_signal(signal.SIGINT)
+    text, err = process.communicate()
+    assert process.returncode == 0, err
+    assert b"interrupted after" in text
+    assert b"train --resume --out" in text
+    assert (out / "training_state.safetensors").exists()
+
+
+@pytest.fixture
+def model(tmp_path) -> Path:
+    folder = tmp_path / "model"
+    make_translator().save(folder)
+    return folder
+
+
+def test_translate_reads_lines_and_prints_lines(model):
+    process = command("translate", "--model", model, "--beam", 1)
+    out, err = process.communicate(b"the cat runs\nthe zebra sees a dog\r\n")
+    assert process.returncode == 0
+    assert len(out.decode().splitlines()) == 2
+    assert err.decode() == "not in the vocabulary, read as <unk>: zebra\n"
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (b"", "standard input is empty; expected a sentence on each line"),
+        (b"the cat\n\nthe dog\n", "source 2 is ''; expected at least one word"),
+        (b"the\0cat\n", "source holds a NUL byte"),
+        (b"the " * 10_000, "source has 10000 tokens; expected at most 30"),
+        ("🙂".encode(), "expected at least one word of the vocabulary"),
+        ("שלום".encode(), "expected at least one word of the vocabulary"),
+        (b"\xff\xfe\n", "standard input is not UTF-8"),
+    ],
+)
+def test_translate_refuses_bad_input_in_one_line(model, given, message):
+    process = command("translate", "--model", model)
+    out, err = process.communicate(given)
+    assert process.returncode == 1
+    assert out == b""
+    assert is_one_line(err.decode())
+    assert message in err.decode()
+
+
+@pytest.mark.parametrize("damage", ["truncated", "missing"])
+def test_a_damaged_model_is_one_line(capsys, model, damage):
+    path = model / "model.safetensors"
+    content = path.read_bytes()
+    path.write_bytes(content[:-50]) if damage == "truncated" else path.unlink()
+    code, out, err = run(capsys, "translate", "--model", model, "the cat")
+    assert (code, out, is_one_line(err)) == (1, "", True)
+    assert "model.safetensors" in err
+
+
+def test_doctor_says_what_is_there_and_what_is_missing(capsys, monkeypatch):
+    code, out, _ = run(capsys, "doctor", "--json")
+    assert code == 0
+    found = last_json(out)
+    assert found.keys() >= {"python", "torch", "device", "precision", "chromium", "apt"}
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.delenv("CHROMIUM", raising=False)
+    _, out, _ = run(capsys, "doctor")
+    assert "missing   → apt-get install chromium, or set CHROMIUM" in out
+
+
+def test_a_closed_pipe_is_no_error(model):
+    process = command("translate", "--model", model, "--beam", 1)
+    process.stdout.close()
+    process.stdin.write(b"the cat\n" * 3)
+    process.stdin.close()
+    err = process.stderr.read()
+    process.wait()
+    assert b"Traceback" not in err

@@ -1,0 +1,200 @@
+"""Text in, text out: batches, bad input, files, and the record of a sentence."""
+
+import json
+
+import numpy as np
+import pytest
+import torch
+
+from tests.conftest import small_config
+from transformer_lab.attention_record import Head
+from transformer_lab.data.tokenizer import WordTokenizer
+from transformer_lab.model import Transformer
+from transformer_lab.training.checkpoint import CheckpointError
+from transformer_lab.translator import Translator, save_weights
+
+ENGLISH = "the cat sees a dog and runs to its small red house now".split()
+FRENCH = "le chat voit un chien et court vers sa petite maison rouge maintenant oui non si".split()
+
+
+def make_translator(seed: int = 0, **changes) -> Translator:
+    source, target = WordTokenizer(ENGLISH), WordTokenizer(FRENCH)
+    sizes = {"source_vocab_size": source.vocab_size, "target_vocab_size": target.vocab_size}
+    torch.manual_seed(seed)
+    model = Transformer(small_config(**{**sizes, "max_length": 31, **changes}))
+    return Translator(model, source, target, about={"corpus": "made by hand"})
+
+
+@pytest.mark.parametrize("beam_size", [1, 3])
+def test_translations_come_in_order_whatever_their_length(beam_size):
+    translator = make_translator()
+    texts = ["the cat sees a dog", "the dog", "a small red house runs to the cat now", "now"]
+    together = translator.translate(texts, beam_size=beam_size)
+    assert [t.source for t in together] == texts
+    for text, found in zip(texts, together, strict=True):
+        (alone,) = translator.translate(text, beam_size=beam_size)
+        assert alone.translation == found.translation
+        assert alone.score == pytest.approx(found.score, abs=1e-4)
+
+
+def test_more_sentences_than_fit_at_once():
+    translator = make_translator()
+    texts = [" ".join(ENGLISH[: 1 + i % 7]) for i in range(131)]
+    found = translator.translate(texts, beam_size=1, max_length=5)
+    assert [t.source for t in found] == texts
+    assert found[0].translation == found[126].translation
+
+
+def test_unknown_words_are_reported():
+    (found,) = make_translator().translate("the zebra runs")
+    assert found.unknown == ("zebra",)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "source is ''; expected at least one word"),
+        ("   ", "expected at least one word"),
+        ("the " * 10_000, "source has 10000 tokens; expected at most 30"),
+        ("the\0cat", "source holds a NUL byte; expected text"),
+        ("🙂 🙂", "expected at least one word of the vocabulary"),
+        ("שלום עולם", "expected at least one word of the vocabulary"),
+    ],
+)
+def test_bad_input_is_refused_in_one_line(text, message):
+    translator = make_translator()
+    with pytest.raises(ValueError, match=message) as caught:
+        translator.translate(text)
+    assert len(str(caught.value)) < 200
+    with pytest.raises(ValueError, match="source 2"):
+        translator.translate(["the cat", text])
+
+
+def test_attend_records_the_greedy_translation():
+    translator = make_translator()
+    record = translator.attend("the cat runs", top=3)
+    (expected,) = translator.translate("the cat runs", beam_size=1)
+    words = [w for w in record.written_tokens if w != "<eos>"]
+    assert (
+        translator.target_tokenizer.decode([translator.target_tokenizer.ids[w] for w in words])
+        == expected.translation
+    )
+    assert record.source_tokens == ("the", "cat", "runs", "<eos>")
+    assert record.target_tokens == ("<bos>", *record.written_tokens[:-1])
+    assert record.cross[0].shape == (3, len(record.written_tokens), 4)
+    for step, word in enumerate(record.written_tokens):
+        best, probability = record.next_tokens[step][0]
+        assert best == word
+        assert 0 < probability < 1
+        assert len(record.next_tokens[step]) == 3
+
+
+def test_attend_takes_a_given_translation_and_facts():
+    translator = make_translator()
+    record = translator.attend("the cat", "le chat", alignment=((0, 0), (1, 1)), label="by hand")
+    assert record.written_tokens == ("le", "chat", "<eos>")
+    assert record.alignment == ((0, 0), (1, 1))
+    assert record.label == "by hand"
+
+
+def test_attend_mutes_and_patches():
+    translator = make_translator()
+    head = Head("cross", 0, 1)
+    plain = translator.attend("the cat runs", "le chat court")
+    muted = translator.attend("the cat runs", "le chat court", mute=[head])
+    assert muted.muted == {head}
+    np.testing.assert_allclose(muted.weights(head), plain.weights(head), atol=1e-6)
+    assert muted.next_tokens != plain.next_tokens
+    last = np.zeros((4, 4))
+    last[:, -1] = 1
+    patched = translator.attend("the cat runs", "le chat court", patch={head: last})
+    np.testing.assert_array_equal(patched.weights(head), last)
+    assert patched.next_tokens != plain.next_tokens
+
+
+def test_a_saved_translator_comes_back_the_same(tmp_path):
+    translator = make_translator(norm="pre", positions="rotary", d_k=6)
+    translator.save(tmp_path / "new" / "folder")
+    again = Translator.load(tmp_path / "new" / "folder", device="cpu")
+    assert again.about == {"corpus": "made by hand"}
+    assert again.translate("the cat sees a dog") == translator.translate("the cat sees a dog")
+
+
+def test_half_precision_on_disk_and_snapshots(tmp_path):
+    translator = make_translator()
+    translator.save(tmp_path, dtype=torch.float16)
+    save_weights(make_translator(seed=1).model, tmp_path / "step_00010.safetensors")
+    save_weights(make_translator(seed=2).model, tmp_path / "step_00200.safetensors")
+    assert Translator.snapshots(tmp_path) == {10: "step_00010", 200: "step_00200"}
+    early = Translator.load(tmp_path, weights="step_00010", device="cpu")
+    expected = make_translator(seed=1).model.output.weight
+    assert torch.equal(early.model.output.weight, expected)
+    rounded = Translator.load(tmp_path, device="cpu").model.output.weight
+    torch.testing.assert_close(rounded, translator.model.output.weight, rtol=1e-3, atol=1e-4)
+
+
+def test_saving_never_overwrites_a_model_unasked(tmp_path):
+    make_translator(seed=0).save(tmp_path)
+    before = (tmp_path / "model.safetensors").read_bytes()
+    with pytest.raises(ValueError, match="holds a model already"):
+        make_translator(seed=1).save(tmp_path)
+    assert (tmp_path / "model.safetensors").read_bytes() == before
+    make_translator(seed=1).save(tmp_path, overwrite=True)
+    assert (tmp_path / "model.safetensors").read_bytes() != before
+
+
+def damage_truncate(folder):
+    path = folder / "model.safetensors"
+    path.write_bytes(path.read_bytes()[:-100])
+
+
+def damage_config(folder):
+    (folder / "config.json").write_text("{")
+
+
+def damage_format(folder):
+    path = folder / "config.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "format": "other 9"}))
+
+
+def damage_sizes(folder):
+    path = folder / "config.json"
+    description = json.loads(path.read_text())
+    description["model"]["d_ff"] = 37
+    path.write_text(json.dumps(description))
+
+
+def damage_tokenizer(folder):
+    (folder / "target_tokenizer.json").write_text("[]")
+
+
+def damage_vocabulary(folder):
+    (folder / "target_tokenizer.json").write_text(WordTokenizer(["oui"]).to_json())
+
+
+DAMAGES = {
+    damage_truncate: "model.safetensors: damaged",
+    damage_config: "config.json: damaged",
+    damage_format: "format is 'other 9'; expected 'transformer_lab 1'",
+    damage_sizes: r"another configuration: .*feed_forward.* has \(.*\); expected \(",
+    damage_tokenizer: "target_tokenizer.json: not a tokenizer",
+    damage_vocabulary: "vocabulary sizes of the tokenizers",
+    lambda folder: (folder / "model.safetensors").unlink(): "model.safetensors: no such file",
+    lambda folder: (folder / "config.json").unlink(): "no config.json; expected the folder",
+    lambda folder: (folder / "source_tokenizer.json").unlink(): "source_tokenizer.json: no such",
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_damaged_folder_is_refused_by_the_name_of_the_file(damage, tmp_path):
+    make_translator().save(tmp_path)
+    Translator.load(tmp_path)
+    damage(tmp_path)
+    with pytest.raises(CheckpointError, match=DAMAGES[damage]):
+        Translator.load(tmp_path)
+
+
+def test_tokenizers_of_another_vocabulary_are_refused():
+    translator = make_translator()
+    with pytest.raises(ValueError, match="vocabulary sizes of the tokenizers"):
+        Translator(translator.model, translator.target_tokenizer, translator.source_tokenizer)

@@ -1,0 +1,72 @@
+"""Train the translator that comes with the package, and keep a few snapshots of its training.
+
+Writes transformer_lab/pretrained/tiny: half-precision weights of the finished
+model (under 2 MB) and of the steps in SNAPSHOTS, for looking at how heads form.
+"""
+
+import argparse
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import torch
+
+from transformer_lab.recipe import PRESETS, evaluate, make_trainer, new_translator, open_corpus
+from transformer_lab.translator import PRETRAINED, Translator, save_weights
+
+SNAPSHOTS = (1, 200, 400, 800)
+
+
+def main() -> None:
+    """Train, save beside the old model, and put the new one in its place when all went well."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--max-steps", type=int, default=5_000)
+    options = parser.parse_args()
+    building = PRETRAINED.with_name("building")
+    shutil.rmtree(building, ignore_errors=True)
+
+    preset = PRESETS["tiny"]
+    # One precision on every machine, so that the shipped model depends on it as little as can be.
+    training = replace(preset.training, max_steps=options.max_steps, precision="fp32", device="cpu")
+    splits = open_corpus("world")
+    translator = new_translator(splits, "world", preset)
+    translator.save_description(building)
+    trainer = make_trainer(translator, splits, training, watch_exact_match=200)
+    trainer.on_step = lambda report: (
+        save_weights(translator.model, building / f"step_{report.step:05}.safetensors", HALF)
+        if report.step in SNAPSHOTS
+        else None
+    )
+    trainer.train()
+    translator.about |= {
+        "preset": "tiny",
+        "steps": trainer.progress.step,
+        "training": training.to_dict(),
+        "made_by": "make checkpoint",
+    }
+    translator.save(building, dtype=HALF)
+    show(Translator.load(building), splits)
+    shutil.rmtree(PRETRAINED, ignore_errors=True)
+    building.rename(PRETRAINED)
+    print_sizes(PRETRAINED)
+
+
+HALF = torch.float16
+
+
+def show(translator: Translator, splits: object) -> None:
+    """Print what the model scores after its weights were rounded to half precision."""
+    evaluation = evaluate(translator, splits.test)
+    print(f"exact match {evaluation.exact_match:.3f}, BLEU {evaluation.bleu:.1f}")
+    for name, share in evaluation.by_construction.items():
+        print(f"  {100 * share:5.1f} %  {name}")
+
+
+def print_sizes(folder: Path) -> None:
+    """Print what the package will carry."""
+    for path in sorted(folder.iterdir()):
+        print(f"{path.stat().st_size / 1e6:7.3f} MB  {path.name}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,242 @@
+"""The command line: `python -m transformer_lab train | translate | evaluate | doctor`."""
+
+import argparse
+import json
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+from transformer_lab.config import TrainingConfig
+from transformer_lab.data.corpora import CorpusUnavailable
+from transformer_lab.data.pair import Splits
+from transformer_lab.doctor import diagnose
+from transformer_lab.recipe import (
+    PRESETS,
+    STATE,
+    data_fingerprint,
+    evaluate,
+    make_trainer,
+    new_translator,
+    open_corpus,
+)
+from transformer_lab.training.trainer import LossIsNaNError
+from transformer_lab.translator import PRETRAINED, Translator
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; 0 on success, 1 with one line on standard error for what went wrong."""
+    options = parser().parse_args(arguments)
+    try:
+        result = options.run(options)
+    except (ValueError, CorpusUnavailable, LossIsNaNError) as error:
+        return fail(str(error))
+    except BrokenPipeError:  # the reader has seen enough, as in `… | head`
+        sys.stderr.close()
+        return 1
+    except OSError as error:
+        return fail(f"{error.filename or 'writing'}: {error.strerror or error}")
+    except KeyboardInterrupt:
+        return fail("interrupted")
+    if options.json:
+        print(json.dumps(result, ensure_ascii=False))
+    return 0
+
+
+def fail(message: str) -> int:
+    """Say what went wrong in one line."""
+    print("error: " + " ".join(message.split()), file=sys.stderr)
+    return 1
+
+
+def parser() -> argparse.ArgumentParser:
+    """The commands and their options."""
+    top = argparse.ArgumentParser(prog="transformer_lab", description=__doc__)
+    commands = top.add_subparsers(required=True, metavar="COMMAND")
+
+    def command(name: str, run: Any, help: str) -> argparse.ArgumentParser:  # noqa: A002
+        sub = commands.add_parser(name, help=help, description=help)
+        sub.add_argument(
+            "--json", action="store_true", help="print one JSON value as the last line"
+        )
+        sub.set_defaults(run=run)
+        return sub
+
+    train = command("train", run_train, "Train a translator and save it.")
+    train.add_argument(
+        "--corpus", default=None, help="world (default), debian:LANGUAGE or a TSV file"
+    )
+    train.add_argument("--preset", choices=PRESETS, default=None, help="size (default tiny)")
+    train.add_argument("--max-steps", type=int, default=None, help="stop after so many steps")
+    train.add_argument("--max-minutes", type=float, default=None, help="stop after so many minutes")
+    train.add_argument("--seed", type=int, default=None, help="default 0")
+    train.add_argument("--skip-bad", action="store_true", help="leave bad lines of a TSV out")
+    train.add_argument("--device", default=None, help="auto (default), cpu, cuda, mps")
+    train.add_argument("--precision", choices=("auto", "fp32", "bf16"), default=None)
+    train.add_argument("--out", type=Path, default=None, help="folder (default runs/CORPUS-PRESET)")
+    train.add_argument("--resume", action="store_true", help="go on with the run in --out")
+
+    translate = command("translate", run_translate, "Translate sentences.")
+    translate.add_argument(
+        "text", nargs="*", help="sentences; without any, lines of standard input"
+    )
+    add_model(translate)
+
+    score = command("evaluate", run_evaluate, "Score a translator on sentences it has never seen.")
+    score.add_argument("--corpus", default=None, help="default: the corpus it was trained on")
+    score.add_argument("--limit", type=int, default=None, help="only the first so many sentences")
+    add_model(score)
+
+    command("doctor", run_doctor, "Say what is installed, what is missing and how to get it.")
+    return top
+
+
+def add_model(sub: argparse.ArgumentParser) -> None:
+    """The options of the commands that use a trained model."""
+    sub.add_argument("--model", type=Path, default=PRETRAINED, help="default: the shipped model")
+    sub.add_argument("--device", default="auto", help="auto (default), cpu, cuda, mps")
+    sub.add_argument("--beam", type=int, default=4, help="beam size (default 4; 1 is greedy)")
+
+
+def run_train(options: argparse.Namespace) -> dict[str, Any]:
+    """Train or resume, save, and score on the test split."""
+    corpus = options.corpus or "world"
+    preset = options.preset or ("tiny" if corpus == "world" else "small")
+    stem = Path(corpus).stem if corpus.endswith(".tsv") else corpus.replace(":", "-")
+    folder = options.out or Path("runs") / f"{stem}-{preset}"
+    begin = resume_run if options.resume else begin_run
+    translator, splits, training = begin(folder, options, corpus, preset)
+    print(
+        f"{len(splits.train)} pairs to train on, {len(splits.validation)} to validate, "
+        f"{len(splits.test)} to test; vocabularies of {translator.source_tokenizer.vocab_size} "
+        f"and {translator.target_tokenizer.vocab_size}; "
+        f"{translator.model.count_parameters()['total']:,} parameters"
+    )
+    trainer = make_trainer(
+        translator,
+        splits,
+        training,
+        state_path=folder / STATE,
+        watch_exact_match=200 if translator.about["corpus"] == "world" else 0,
+    )
+    if options.resume:
+        trainer.resume()
+    stop = trainer.train()
+    progress = trainer.progress
+    translator.about |= {"steps": progress.step, "tokens": progress.tokens, "stop": stop}
+    translator.save(folder, overwrite=True)
+    seconds = round(progress.seconds, 1)
+    print(f"{stop} after {progress.step} steps and {seconds} s; saved in {folder}")
+    result = {"steps": progress.step, "seconds": seconds, "stop": stop, "out": str(folder)}
+    if stop == "interrupted":
+        print(f"Go on with: python -m transformer_lab train --resume --out {folder}")
+        return result
+    result |= score_line(translator, splits, beam_size=4)
+    print(f'Translate with: python -m transformer_lab translate --model {folder} "…"')
+    return result
+
+
+Run = tuple[Translator, Splits[Any], TrainingConfig]
+
+
+def begin_run(folder: Path, options: argparse.Namespace, corpus: str, preset: str) -> Run:
+    """A fresh translator, described in `folder`; a ValueError if something is there already."""
+    if folder.exists() and any(folder.iterdir()):
+        raise ValueError(f"{folder} is not empty; give --resume to go on, or another --out")
+    seed = options.seed or 0
+    training = replace(PRESETS[preset].training, seed=seed, **changes(options))
+    splits = open_corpus(corpus, seed, options.skip_bad)
+    translator = new_translator(splits, corpus, PRESETS[preset], seed)
+    translator.about |= {
+        "preset": preset,
+        "skip_bad": options.skip_bad,
+        "training": training.to_dict(),
+        "data": data_fingerprint(splits.train),
+    }
+    translator.save_description(folder)
+    return translator, splits, training
+
+
+def resume_run(folder: Path, options: argparse.Namespace, corpus: str, preset: str) -> Run:
+    """The translator of a run that was begun; a ValueError if what is asked is not what it was."""
+    translator = Translator.load_untrained(folder)
+    about = translator.about
+    for name in ("corpus", "preset", "seed"):
+        asked = getattr(options, name)
+        if asked is not None and asked != about[name]:
+            raise ValueError(f"{name} is {asked!r}; expected {about[name]!r}, as {folder} began")
+    training = replace(TrainingConfig.from_dict(about["training"]), **changes(options))
+    splits = open_corpus(about["corpus"], about["seed"], about["skip_bad"])
+    if data_fingerprint(splits.train) != about["data"]:
+        raise ValueError(f"corpus {about['corpus']!r} has changed since {folder} began")
+    return translator, splits, training
+
+
+def changes(options: argparse.Namespace) -> dict[str, Any]:
+    """The fields of the training configuration that the command line sets."""
+    names = ("max_steps", "max_minutes", "device", "precision")
+    return {n: getattr(options, n) for n in names if getattr(options, n) is not None}
+
+
+def score_line(translator: Translator, splits: Any, beam_size: int) -> dict[str, Any]:
+    """Score on the test split, print the line of BLEU, and return the numbers."""
+    trainer = make_trainer(translator, splits, TrainingConfig(device=str(translator.device)))
+    loss = trainer.validation_loss()
+    evaluation = evaluate(translator, splits.test, beam_size=beam_size)
+    print(
+        f"validation loss {loss:.3f}; on {evaluation.sentences} test sentences: exact match "
+        f"{100 * evaluation.exact_match:.1f} %, BLEU {evaluation.bleu:.1f} "
+        f"({evaluation.bleu_signature}), chrF {evaluation.chrf:.1f}"
+    )
+    for name, share in evaluation.by_construction.items():
+        print(f"  {100 * share:5.1f} %  {name}")
+    return {"validation_loss": loss, **asdict(evaluation)}
+
+
+def run_translate(options: argparse.Namespace) -> list[dict[str, Any]]:
+    """Translate the arguments, or each line of standard input."""
+    translator = Translator.load(options.model, device=options.device)
+    texts = options.text or read_lines()
+    if not texts:
+        raise ValueError("standard input is empty; expected a sentence on each line")
+    translations = translator.translate(texts, beam_size=options.beam)
+    for translation in translations:
+        if translation.unknown:
+            words = ", ".join(translation.unknown)
+            print(f"not in the vocabulary, read as <unk>: {words}", file=sys.stderr)
+        if not options.json:
+            print(translation.translation)
+    return [asdict(translation) for translation in translations]
+
+
+def read_lines() -> list[str]:
+    """The lines of standard input; a ValueError if they are not UTF-8."""
+    try:
+        text = sys.stdin.buffer.read().decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise ValueError(f"standard input is not UTF-8: {error.reason}") from error
+    # Only line ends count: str.splitlines would also cut at other separators.
+    return [line.removesuffix("\r") for line in text.removesuffix("\n").split("\n")] if text else []
+
+
+def run_evaluate(options: argparse.Namespace) -> dict[str, Any]:
+    """Score a saved translator on the test split of a corpus."""
+    started = time.perf_counter()
+    translator = Translator.load(options.model, device=options.device)
+    corpus = options.corpus or translator.about["corpus"]
+    splits = open_corpus(corpus, translator.about.get("seed", 0))
+    if options.limit is not None:
+        splits = replace(splits, test=splits.test[: options.limit])
+    result = score_line(translator, splits, options.beam)
+    seconds = round(time.perf_counter() - started, 1)
+    return {"steps": translator.about.get("steps"), "seconds": seconds, **result}
+
+
+def run_doctor(options: argparse.Namespace) -> dict[str, Any]:
+    """Print one line for each thing looked at."""
+    lines = diagnose()
+    for name, (finding, remedy) in lines.items():
+        print(f"{name:12} {finding}" + (f"   → {remedy}" if remedy else ""))
+    return {name: finding for name, (finding, _) in lines.items()}

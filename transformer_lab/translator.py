@@ -1,0 +1,248 @@
+"""A model with its tokenizers: text in, text out, and a look at every head on the way."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from transformer_lab.attention_record import AttentionRecord, Head
+from transformer_lab.capture import capture_attention
+from transformer_lab.config import TransformerConfig, check
+from transformer_lab.data.batching import encode_source, pad
+from transformer_lab.data.tokenizer import Tokenizer, load_tokenizer
+from transformer_lab.decoding import Hypothesis, beam_search, greedy
+from transformer_lab.device import pick_device
+from transformer_lab.model import Transformer
+from transformer_lab.training.checkpoint import (
+    CheckpointError,
+    load_tensors,
+    load_weights,
+    save_tensors,
+    weights_of,
+    write_atomically,
+)
+
+PRETRAINED = Path(__file__).parent / "pretrained" / "tiny"
+"""The translator that comes with the package: the bilingual world, English to French."""
+FORMAT = "transformer_lab 1"
+SENTENCES_AT_ONCE = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Translation:
+    """One translated text. `score` is what the search ranked by: log-probability over penalty."""
+
+    source: str
+    translation: str
+    score: float
+    unknown: tuple[str, ...]
+    """Words of the source that the vocabulary lacks; the model read `<unk>` in their place."""
+
+
+class Translator:
+    """A trained Transformer and the tokenizers of its two languages.
+
+    `about` is a JSON value that travels with the files: corpus, steps, seeds.
+    """
+
+    def __init__(
+        self,
+        model: Transformer,
+        source_tokenizer: Tokenizer,
+        target_tokenizer: Tokenizer,
+        about: dict[str, Any] | None = None,
+    ):
+        sizes = (model.config.source_vocab_size, model.config.target_vocab_size)
+        found = (source_tokenizer.vocab_size, target_tokenizer.vocab_size)
+        check("vocabulary sizes of the tokenizers", found, f"{sizes}, the model's", sizes == found)
+        self.model = model
+        self.source_tokenizer = source_tokenizer
+        self.target_tokenizer = target_tokenizer
+        self.about = about or {}
+
+    @property
+    def device(self) -> torch.device:
+        """Where the model computes."""
+        return self.model.output.weight.device
+
+    def translate(
+        self,
+        sources: str | Sequence[str],
+        *,
+        beam_size: int = 4,
+        alpha: float = 0.6,
+        max_length: int | None = None,
+    ) -> list[Translation]:
+        """Translate texts, in order; a beam of 1 is greedy decoding.
+
+        Raises:
+            ValueError: For a text that is empty, too long or holds a NUL byte;
+                the message gives its number, and nothing is translated.
+        """
+        texts = [sources] if isinstance(sources, str) else list(sources)
+        encoded = [self.encode(text, number) for number, text in enumerate(texts, 1)]
+        # Sentences of like length share a batch, so that little of it is padding.
+        order = sorted(range(len(texts)), key=lambda i: len(encoded[i]))
+        found: dict[int, Hypothesis] = {}
+        for start in range(0, len(order), SENTENCES_AT_ONCE):
+            rows = order[start : start + SENTENCES_AT_ONCE]
+            ids = pad([encoded[i] for i in rows], self.model.config.pad_id).to(self.device)
+            found |= zip(rows, self.search(ids, beam_size, alpha, max_length), strict=True)
+        return [self.translation(text, found[i]) for i, text in enumerate(texts)]
+
+    def search(
+        self, ids: torch.Tensor, beam_size: int, alpha: float, max_length: int | None
+    ) -> list[Hypothesis]:
+        """The best hypothesis for each row of ids."""
+        self.model.eval()
+        if beam_size == 1:
+            return greedy(self.model, ids, max_length=max_length)
+        beams = beam_search(
+            self.model, ids, beam_size=beam_size, alpha=alpha, max_length=max_length
+        )
+        return [beam[0] for beam in beams]
+
+    def translation(self, source: str, hypothesis: Hypothesis) -> Translation:
+        """The text of a hypothesis."""
+        text = self.target_tokenizer.decode(
+            [i for i in hypothesis.ids if i != self.model.config.eos_id]
+        )
+        unknown = tuple(self.source_tokenizer.unknown(source))
+        return Translation(source, text, hypothesis.score, unknown)
+
+    def encode(self, text: str, number: int = 1) -> list[int]:
+        """The ids of one source text with eos, after the checks that bad input deserves."""
+        name = "source" if number == 1 else f"source {number}"
+        if "\0" in text:
+            raise ValueError(f"{name} holds a NUL byte; expected text")
+        ids = encode_source(text, self.source_tokenizer)
+        limit = self.model.config.max_length
+        if len(ids) == 1:
+            raise ValueError(f"{name} is {text!r}; expected at least one word")
+        if len(ids) > limit:
+            raise ValueError(f"{name} has {len(ids) - 1} tokens; expected at most {limit - 1}")
+        if set(ids[:-1]) == {self.model.config.unk_id}:
+            raise ValueError(
+                f"{name} is {text[:60]!r}; expected at least one word of the vocabulary"
+            )
+        return ids
+
+    @torch.no_grad()
+    def attend(
+        self,
+        source: str,
+        target: str | None = None,
+        *,
+        mute: Iterable[Head] = (),
+        patch: Mapping[Head, np.ndarray] | None = None,
+        top: int = 5,
+        **facts: Any,
+    ) -> AttentionRecord:
+        """Translate one sentence, greedily unless `target` is given, and record every head.
+
+        Muting and patching act on the translation too. `top` is how many next
+        tokens each step keeps; `facts` are further fields of the record, such as `alignment`.
+        """
+        config = self.model.config
+        self.model.eval()
+        ids = torch.tensor([self.encode(source)], device=self.device)
+        with capture_attention(self.model, mute=mute, patch=patch) as capture:
+            if target is None:
+                written = list(greedy(self.model, ids)[0].ids)
+            else:
+                written = [*self.target_tokenizer.encode(target), config.eos_id]
+            read = [config.bos_id, *written[:-1]]
+            logits = self.model(ids, torch.tensor([read], device=self.device))
+        best = logits[0].float().softmax(dim=-1).topk(min(top, config.target_vocab_size))
+        next_tokens = tuple(
+            tuple(zip(self.target_tokenizer.tokens(words), values, strict=True))
+            for words, values in zip(best.indices.tolist(), best.values.tolist(), strict=True)
+        )
+        return capture.record(
+            self.source_tokenizer.tokens(ids[0].tolist()),
+            self.target_tokenizer.tokens(read),
+            self.target_tokenizer.tokens(written),
+            next_tokens=next_tokens,
+            **facts,
+        )
+
+    def save(
+        self, folder: str | Path, *, dtype: torch.dtype = torch.float32, overwrite: bool = False
+    ) -> None:
+        """Write configuration, tokenizers and weights; a ValueError if the folder holds a model."""
+        folder = Path(folder)
+        weights = folder / "model.safetensors"
+        if weights.exists() and not overwrite:
+            raise ValueError(f"{folder} holds a model already; expected a folder without one")
+        self.save_description(folder)
+        # Last, so that a folder with weights is a whole one.
+        save_weights(self.model, weights, dtype)
+
+    def save_description(self, folder: Path) -> None:
+        """Write all but the weights: configuration and tokenizers."""
+        folder.mkdir(parents=True, exist_ok=True)
+        description = {"format": FORMAT, "model": self.model.config.to_dict(), "about": self.about}
+        texts = {
+            "config.json": json.dumps(description, indent=1, ensure_ascii=False) + "\n",
+            "source_tokenizer.json": self.source_tokenizer.to_json(),
+            "target_tokenizer.json": self.target_tokenizer.to_json(),
+        }
+        for name, text in texts.items():
+            write_atomically(folder / name, text.encode())
+
+    @classmethod
+    def load(
+        cls, folder: str | Path = PRETRAINED, *, weights: str = "model", device: str = "auto"
+    ) -> "Translator":
+        """Read what `save` wrote; `weights` may name a snapshot, see `snapshots`.
+
+        Raises:
+            CheckpointError: Naming the file that is missing, damaged, or does not fit the others.
+        """
+        translator = cls.load_untrained(folder)
+        path = Path(folder) / f"{weights}.safetensors"
+        tensors, _ = load_tensors(path)
+        load_weights(translator.model, tensors, path)
+        translator.model.to(pick_device(device)).eval()
+        return translator
+
+    @classmethod
+    def load_untrained(cls, folder: str | Path) -> "Translator":
+        """Configuration and tokenizers of a folder, with fresh weights."""
+        folder = Path(folder)
+        path = folder / "config.json"
+        if not path.is_file():
+            raise CheckpointError(
+                f"{folder}: no config.json; expected the folder of a trained model"
+            )
+        try:
+            description = json.loads(path.read_text(encoding="utf-8"))
+            check("format", description["format"], repr(FORMAT), description["format"] == FORMAT)
+            config = TransformerConfig.from_dict(description["model"])
+        except (ValueError, KeyError, TypeError) as error:
+            raise CheckpointError(f"{path}: damaged: {error}") from error
+        files = [folder / f"{side}_tokenizer.json" for side in ("source", "target")]
+        for file in files:
+            if not file.is_file():
+                raise CheckpointError(f"{file}: no such file; expected a tokenizer")
+        try:
+            source, target = (load_tokenizer(file) for file in files)
+            return cls(Transformer(config), source, target, description.get("about"))
+        except ValueError as error:
+            raise CheckpointError(f"{folder}: {error}") from error
+
+    @staticmethod
+    def snapshots(folder: str | Path = PRETRAINED) -> dict[int, str]:
+        """Training step → the `weights` that `load` takes, for the snapshots kept of a run."""
+        found = Path(folder).glob("step_*.safetensors")
+        return {int(path.stem.removeprefix("step_")): path.stem for path in sorted(found)}
+
+
+def save_weights(model: Transformer, path: Path, dtype: torch.dtype = torch.float32) -> None:
+    """Write the weights alone, in this precision."""
+    tensors = {name: tensor.to(dtype) for name, tensor in weights_of(model).items()}
+    save_tensors(path, tensors, {"format": FORMAT})
