@@ -1,0 +1,266 @@
+"""The because-sentences: a pronoun, two nouns it could stand for, and a word that decides.
+
+The reason fits one noun and could not be said of the other: streets are not tired, and animals are
+not wide. Whether the referent is subject or object, masculine or feminine, singular or plural, and
+whether the reason comes first, is drawn before any word, so that none of these is a clue.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cache
+from random import Random
+from typing import NamedTuple
+
+from transformer_lab.data.clauses import modal_group, predicate, verb_group
+from transformer_lab.data.lexicon import (
+    ADJECTIVES,
+    VERBS,
+    Adjective,
+    Noun,
+    Verb,
+    all_named,
+    named,
+    rows,
+    suits,
+    tags,
+)
+from transformer_lab.data.phrases import (
+    NOTHING,
+    NounPhrase,
+    Phrase,
+    extended,
+    fixed,
+    joined,
+    noun_phrase,
+    pronoun_for,
+)
+
+
+class Scene(NamedTuple):
+    """An event, and its possible reasons: what may be said of the subject, and of the object.
+
+    `moods`: "yes" or "not" (what happened, or did not), "can" and "want" (it could not happen,
+    nobody wanted it), "too" (the reasons may be excessive).
+    """
+
+    verb: Verb
+    subjects: frozenset[str]
+    objects: frozenset[str]
+    moods: frozenset[str]
+    subject_reasons: tuple[Adjective | Verb, ...]
+    object_reasons: tuple[Adjective | Verb, ...]
+
+
+# verb | subjects > objects | moods > reasons in the subject > reasons in the object
+_SCENES = """
+traverser | walker person > street road bridge river canal | not can too
+    > tired sick injured young boiter > wide deep slippery flooded closed dangerous
+traverser | walker person > bridge tunnel | not can too > tired injured boiter > long narrow
+traverser | vehicle > bridge tunnel | not can too > heavy damaged > narrow slippery flooded closed
+entrer | vehicle > tunnel street barn | not can too > big > narrow flooded
+entrer | walker person > barn cave tunnel forest castle garden | not want too
+    > nervous shy afraid trembler > dark flooded dangerous brûler
+entrer | walker person > barn cave castle | yes > curious hungry sleepy > empty
+quitter | walker person > barn forest castle tunnel cave garden | yes too
+    > nervous afraid > dark flooded dangerous brûler
+quitter | person > street hotel station | yes too > tired sick nervous > noisy
+quitter | indoor > sofa bed chair house | not want > sick tired lazy sleepy > comfortable soft
+escalader | climber person > wall hill mountain fence gate | not can too
+    > tired weak sick injured young boiter > high steep slippery dangerous
+manger | eater person > food | not want too > sick sad nervous sleepy > salty sour hard rotten
+manger | eater person > food | yes > hungry > ripe sweet
+voir | walker > ball bone stone box | not > asleep sleepy dormir > hidden
+entendre | walker person > bell clock | not > asleep dormir > broken
+tirer | puller > cart | not can too > tired weak sick injured young boiter > heavy damaged
+lâcher | holder > ball stone bone | yes too > tired nervous weak afraid > heavy slippery
+visiter | person > museum castle church cave | not can too > tired sick injured
+    > closed dangerous flooded
+acheter | person > hat coat dress scarf clock car | not can too > poor > expensive
+lire | person > text | not can too > tired sick young sleepy > long difficult boring
+ouvrir | person > door gate suitcase box | not can too > weak tired injured > heavy locked
+porter | person > container | not can too > tired weak sick injured > heavy
+effrayer | bridge river forest cave tunnel mountain castle road street > walker person | yes too
+    > deep dark high dangerous wide slippery flooded brûler > young nervous shy
+effrayer | truck train car > walker person | yes too > noisy > young nervous shy
+épuiser | road path hill mountain > walker person | yes too > long steep > young weak sick injured
+épuiser | cart > puller | yes too > heavy damaged > young weak sick injured
+épuiser | container > person | yes too > heavy > weak sick injured
+arrêter | river canal wall fence hedge gate > walker | yes too > deep wide high locked
+    > tired weak sick injured young afraid boiter trembler
+arrêter | bridge > walker | yes too > slippery closed dangerous > tired injured afraid boiter
+arrêter | bridge tunnel street > vehicle | yes too > narrow flooded closed > heavy big
+attirer | food > eater child | yes > ripe sweet > hungry curious
+attirer | food > eater child | not too > salty sour hard rotten > sick sad nervous sleepy
+attirer | sofa bed chair house > indoor | yes > comfortable soft > tired sleepy lazy
+attirer | barn castle > walker | yes > empty > curious sleepy
+attirer | garment > person | not too > expensive > poor
+attirer | ball bone stone box > walker | not > hidden > asleep sleepy dormir
+réveiller | bell clock truck train > walker person | yes too > noisy > nervous
+réveiller | bell clock > walker person | not > broken > tired sleepy
+ennuyer | text > child | yes too > long difficult > young tired sleepy
+"""
+
+
+def _scene(
+    verb: str, subjects: str, objects: str, moods: str, of_subject: str, of_object: str
+) -> Scene:
+    def words(text: str) -> tuple[Adjective | Verb, ...]:
+        return tuple(ADJECTIVES.get(name) or VERBS[name] for name in text.split())
+
+    return Scene(
+        VERBS[verb], tags(subjects), tags(objects), tags(moods), words(of_subject), words(of_object)
+    )
+
+
+SCENES = tuple(_scene(*row) for row in rows(_SCENES))
+
+Cast = tuple[Noun, Noun, Adjective | Verb]  # subject, object, reason
+
+
+@cache
+def casts(
+    of_subject: bool, gender: str, plural: bool, differ: bool
+) -> tuple[tuple[Scene, tuple[Cast, ...]], ...]:
+    """Every scene, with the casts in which the reason decides for a referent of this gender.
+
+    Args:
+        of_subject: Whether the referent is the subject.
+        gender: The referent's gender.
+        plural: Whether both nouns are plural.
+        differ: Whether the other noun has the other gender.
+    """
+    found = []
+    for scene in SCENES:
+        fitting = []
+        for subject in all_named(scene.subjects):
+            for thing in all_named(scene.objects):
+                referent, other = (subject, thing) if of_subject else (thing, subject)
+                if "family" in (subject.kind, thing.kind):
+                    continue
+                if "person" in (subject.kind, thing.kind) and not plural:
+                    continue  # one person is he or she: nothing is left to decide
+                if referent.gender == gender and (other.gender != gender) == differ:
+                    reasons = scene.subject_reasons if of_subject else scene.object_reasons
+                    fitting += [
+                        (subject, thing, word)
+                        for word in reasons
+                        if suits(word, referent) and not suits(word, other)
+                    ]
+        if fitting:
+            found.append((scene, tuple(fitting)))
+    return tuple(found)
+
+
+def in_role(phrase: NounPhrase, role: str) -> NounPhrase:
+    """Marks the noun that ends the phrase as the "referent" of the pronoun or as the "other"."""
+    return replace(phrase, marks=((role, len(phrase.source) - 1),))
+
+
+def because(
+    subject: NounPhrase,
+    group: Phrase,
+    thing: NounPhrase,
+    word: Adjective | Verb,
+    *,
+    degree: str = "",
+    tense: str = "background",
+    time: Phrase = NOTHING,
+    reason_first: bool = False,
+) -> Phrase:
+    """The animal didn't cross the street because it was too tired.
+
+    Args:
+        subject: The subject. It is `in_role` of the referent and the object of the other, or the
+            other way round.
+        group: What the subject did or did not do: a verb group.
+        thing: The object.
+        word: What is said of the referent.
+        degree: "too", "very", "so" or "".
+        tense: The tense of the reason, "present" or "background".
+        time: When it happened.
+        reason_first: Whether the reason comes before what it explains.
+    """
+    referent = subject if subject.marks[0][0] == "referent" else thing
+    pronoun = pronoun_for(referent)
+    said = predicate(pronoun, word, tense, degree=degree)
+    said = replace(said, marks=(("decider", len(said.source) - 1),))
+    reason = joined(fixed("because", "parce que"), pronoun, said)
+    event = joined(subject, group, thing, time)
+    return joined(reason, fixed(",", ","), event) if reason_first else joined(event, reason)
+
+
+# ---------------------------------------------------------------- drawing one
+
+# Words beside the two nouns that could be no reason, and deny none.
+_FOR_THE_LIVING = tags("small big beautiful white black gray")
+_FOR_THINGS = tags("old new beautiful white black gray red blue green")
+
+# What may be told apart by a landmark, and the landmarks.
+_FIRM = tags("way bridge water area hole building height hedge vehicle person animal")
+_LANDMARKS = (
+    (fixed("near", "près de"), tags("church station hotel school")),
+    (fixed("behind", "derrière"), tags("church castle barn")),
+    (fixed("in front of", "devant"), tags("school museum house hotel")),
+)
+
+
+@cache
+def _epithets(noun: Noun) -> tuple[Adjective, ...]:
+    words = _FOR_THE_LIVING if named(tags("person animal"), noun) else _FOR_THINGS
+    return tuple(ADJECTIVES[word] for word in sorted(words) if suits(ADJECTIVES[word], noun))
+
+
+def _actor(rng: Random, noun: Noun, plural: bool, role: str) -> NounPhrase:
+    choice = _epithets(noun)
+    adjectives = [rng.choice(choice)] if choice and rng.random() < 0.35 else []
+    determiner = rng.choice(("the", "the", "the", "this", "that"))
+    number = rng.choice(("two", "three", "four")) if plural and rng.random() < 0.2 else ""
+    return in_role(
+        noun_phrase(determiner, noun, plural=plural, number=number, adjectives=adjectives), role
+    )
+
+
+def _landmark(rng: Random, cast: Cast) -> Phrase:
+    """Near the church: a third noun, of which the reason cannot be said either."""
+    subject, thing, word = cast
+    where, nouns = rng.choice(_LANDMARKS)
+    noun = rng.choice(all_named(nouns))
+    if noun in (subject, thing) or suits(word, noun) or "seat" in subject.tags | thing.tags:
+        return NOTHING
+    return joined(where, noun_phrase("the", noun))
+
+
+def drawn_because(rng: Random, times: Sequence[Phrase], *, reason_first: bool) -> Phrase:
+    """Draws a because-sentence; `times` are what may say when a past event happened."""
+    of_subject, gender = rng.random() < 0.5, rng.choice("mf")
+    plural, differ = rng.random() < 0.35, rng.random() < 0.85
+    scene, fitting = rng.choice(casts(of_subject, gender, plural, differ))
+    cast = rng.choice(fitting)
+    subject_noun, thing_noun, word = cast
+    subject = _actor(rng, subject_noun, plural, "referent" if of_subject else "other")
+    thing = _actor(rng, thing_noun, plural, "other" if of_subject else "referent")
+    if rng.random() < 0.4:
+        if rng.random() < 0.5 and named(_FIRM, subject_noun):
+            subject = extended(subject, _landmark(rng, cast))
+        elif named(_FIRM, thing_noun):
+            thing = extended(thing, _landmark(rng, cast))
+
+    past = scene.verb.infinitive == "lâcher" or rng.random() < 0.65
+    mood = rng.choice(["plain", *sorted(scene.moods & {"can", "want"})])
+    if mood == "plain":
+        negated = "not" in scene.moods
+        group = verb_group(subject, scene.verb, "past" if past else "present", negated=negated)
+    else:
+        group = modal_group(subject, mood, scene.verb, past=past, negated=True)
+    degrees = ("too", "too", "so", "very") if "too" in scene.moods else ("so", "very", "")
+    gradable = isinstance(word, Adjective) and word.sort != "fixed"
+    return because(
+        subject,
+        group,
+        thing,
+        word,
+        degree=rng.choice(degrees) if gradable else "",
+        tense="background" if past else "present",
+        time=rng.choice(times) if past and rng.random() < 0.2 else NOTHING,
+        reason_first=reason_first,
+    )

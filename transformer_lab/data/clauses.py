@@ -1,0 +1,230 @@
+"""What is said of a subject: verbs with their auxiliaries and negations, predicates, questions."""
+
+from transformer_lab.data.lexicon import DECIDING_VERBS, Adjective, Verb
+from transformer_lab.data.phrases import (
+    NOTHING,
+    Agreement,
+    NounPhrase,
+    Phrase,
+    Rendered,
+    agreed,
+    fixed,
+    joined,
+)
+
+_WITH_ETRE = frozenset({"entrer", "arriver", "partir", "tomber", "rester", "aller", "revenir"})
+_LINKS = {"entrer": "dans"}  # what French puts between a verb and its object
+
+# English says these in the simple present, not with -ing.
+_STATIVE = frozenset(
+    {"avoir", "voir", "entendre", "effrayer", "épuiser", "arrêter", "attirer", "ennuyer"}
+)
+
+# French auxiliaries by person and number.
+_AVOIR = {(1, False): "ai", (3, False): "a", (1, True): "avons", (3, True): "ont"}
+_ETRE = {(3, False): "est", (3, True): "sont"}
+
+ADVERBS = {
+    "often": "souvent",
+    "always": "toujours",
+    "sometimes": "parfois",
+    "rarely": "rarement",
+    "never": "jamais",
+}
+
+
+def verb_group(
+    subject: NounPhrase,
+    verb: Verb,
+    tense: str,
+    *,
+    negated: bool = False,
+    asked: bool = False,
+    adverb: str = "",
+    preceding: Agreement | None = None,
+) -> Phrase:
+    """The verb with its auxiliaries, negation and adverb.
+
+    Args:
+        subject: What the verb agrees with.
+        verb: The verb.
+        tense: "present" (is eating: mange), "habit" (eats: mange), "past" (ate: a mangé) or
+            "background" (was eating: mangeait).
+        negated: Whether it is denied.
+        asked: Whether it is for a `question`: did eat, does eat.
+        adverb: "often", "never", …: only with the habit, and not negated.
+        preceding: An object that stands before the verb; a participle with avoir agrees with it.
+    """
+    plural = subject.agreement.plural
+    progressive = tense == "background" or (tense == "present" and verb.infinitive not in _STATIVE)
+    if progressive:
+        english = [_be(subject, tense, negated), verb.ing]
+    elif negated or asked:
+        english = [_do(subject, tense, negated), verb.base]
+    elif tense == "past":
+        english = [verb.past]
+    else:
+        english = [adverb] * bool(adverb) + [_in_person(subject, verb.base, verb.third)]
+    main = (len(english) - 1,)
+
+    after: list[Rendered] = []
+    if tense == "past":
+        # With être the participle agrees with the subject, with avoir with what precedes.
+        with_etre = verb.infinitive in _WITH_ETRE
+        auxiliary = (_ETRE if with_etre else _AVOIR)[subject.agreement.person, plural]
+        agreement = subject.agreement if with_etre else preceding
+        finite: Rendered = (auxiliary, (0,))
+        after.append((_participle(verb, agreement), main))
+    else:
+        form = _imperfect(verb.imperfect, subject)
+        if tense != "background":
+            form = verb.plural if plural else verb.singular
+        finite = (form, (0, 1) if progressive and not negated else main)
+    if verb.infinitive in _LINKS:
+        after.append((_LINKS[verb.infinitive], main))
+
+    target = [finite]
+    if negated or adverb == "never":
+        target = _denied(target, "jamais" if adverb else "pas")
+    elif adverb:
+        target.append((ADVERBS[adverb], (0,)))
+    return Phrase(tuple(english), (*target, *after), _said(subject, verb))
+
+
+_MODALS = {  # je, il, nous, ils; and the stem of the imperfect
+    "can": ("peux", "peut", "pouvons", "peuvent", "pouv"),
+    "must": ("dois", "doit", "devons", "doivent", "dev"),
+    "want": ("veux", "veut", "voulons", "veulent", "voul"),
+}
+
+
+def modal_group(
+    subject: NounPhrase, modal: str, verb: Verb, *, past: bool = False, negated: bool = False
+) -> Phrase:
+    """Can, must or want to do something; the past (not of must) is the imperfect in French."""
+    *present, stem = _MODALS[modal]
+    at = 0  # where the English modal stands
+    if modal != "want":
+        form = "could" if past else modal
+        english = [form.removesuffix("n") + "n't" if negated else form, verb.base]
+    elif negated:
+        english = [_do(subject, "past" if past else "habit", negated), "want", "to", verb.base]
+        at = 1
+    else:
+        english = ["wanted" if past else _in_person(subject, "want", "wants"), "to", verb.base]
+    _, plural, person = subject.agreement
+    form = _imperfect(stem, subject) if past else present[(person == 3) + 2 * plural]
+    target: list[Rendered] = [(form, (at,))]
+    if negated:
+        target = _denied(target)
+    target.append((verb.infinitive, tuple(range(at + 1, len(english)))))
+    if verb.infinitive in _LINKS:
+        target.append((_LINKS[verb.infinitive], (len(english) - 1,)))
+    return Phrase(tuple(english), tuple(target), _said(subject, verb))
+
+
+def being(
+    subject: NounPhrase, tense: str, *, negated: bool = False, having: bool = False
+) -> Phrase:
+    """Is, weren't: est, n'étaient pas; with `having`, what French has: a, n'avaient pas.
+
+    The tense is "present" or "background": French describes the past in the imperfect.
+    """
+    form = (_AVOIR if having else _ETRE)[3, subject.agreement.plural]
+    if tense == "background":
+        form = _imperfect("av" if having else "ét", subject)
+    target: list[Rendered] = [(form, (0,))]
+    return Phrase((_be(subject, tense, negated),), tuple(_denied(target) if negated else target))
+
+
+_DEGREES = {
+    "": NOTHING,
+    "too": fixed("too", "trop"),
+    "very": fixed("very", "très"),
+    "so": fixed("so", "si"),
+}
+
+
+def predicate(
+    subject: NounPhrase,
+    word: Adjective | Verb,
+    tense: str,
+    *,
+    negated: bool = False,
+    degree: str = "",
+) -> Phrase:
+    """Is red, was too tired, wasn't hungry, is sleeping: what the subject is, or is doing."""
+    if isinstance(word, Verb):
+        return verb_group(subject, word, tense, negated=negated)
+    copula = being(subject, tense, negated=negated, having=word.sort == "having")
+    said = tuple((noun, word.english) for noun in subject.nouns)
+    adjective = Phrase((word.english,), ((agreed(word, subject.agreement), (0,)),), said)
+    return joined(copula, _DEGREES[degree], adjective)
+
+
+_COMPARISONS = {"more": "plus", "less": "moins", "as": "aussi"}
+
+
+def compared(
+    subject: NounPhrase, word: Adjective, comparison: str, tense: str, other: NounPhrase
+) -> Phrase:
+    """Is older than, is as old as, is less expensive than the other: plus, aussi, moins … que."""
+    one_word = comparison == "more" != word.comparative
+    english = (word.comparative,) if one_word else (comparison, word.english)
+    french = (
+        (_COMPARISONS[comparison], (0,)),
+        (agreed(word, subject.agreement), (len(english) - 1,)),
+    )
+    said = tuple((noun, word.english) for noun in subject.nouns + other.nouns)
+    than = fixed("as" if comparison == "as" else "than", "que")
+    return joined(being(subject, tense), Phrase(english, french, said), than, other)
+
+
+def question(subject: NounPhrase, group: Phrase, word: Phrase = NOTHING) -> Phrase:
+    """A question: the first English word of a verb group moves before its subject.
+
+    That word also renders "est-ce que". `word` is a question word to begin with.
+    """
+    helper = Phrase(group.source[:1], (("est-ce", (0,)), ("que", (0,))))
+    english = joined(helper, subject, Phrase(group.source[1:]))
+    moved = tuple(
+        (french, tuple(at and at + len(subject.source) for at in positions))
+        for french, positions in group.target
+    )
+    said = subject.combinations + group.combinations
+    return joined(word, Phrase(english.source, english.target + moved, said))
+
+
+def _denied(finite: list[Rendered], by: str = "pas") -> list[Rendered]:
+    """Ne … pas around the verb; in English the first word of the group denies it."""
+    return [("ne", (0,)), *finite, (by, (0,))]
+
+
+def _participle(verb: Verb, agreement: Agreement | None) -> str:
+    if agreement is None:
+        return verb.participle
+    return verb.participle + "e" * (agreement.gender == "f") + "s" * agreement.plural
+
+
+def _imperfect(stem: str, subject: NounPhrase) -> str:
+    return stem + ("aient" if subject.agreement.plural else "ait")
+
+
+def _be(subject: NounPhrase, tense: str, negated: bool) -> str:
+    singular, plural = ("was", "were") if tense == "background" else ("is", "are")
+    return (plural if subject.agreement.plural else singular) + "n't" * negated
+
+
+def _do(subject: NounPhrase, tense: str, negated: bool) -> str:
+    return ("did" if tense == "past" else _in_person(subject, "do", "does")) + "n't" * negated
+
+
+def _in_person(subject: NounPhrase, base: str, third: str) -> str:
+    _, plural, person = subject.agreement
+    return third if person == 3 and not plural else base
+
+
+def _said(subject: NounPhrase, verb: Verb) -> tuple[tuple[str, str], ...]:
+    if verb not in DECIDING_VERBS:
+        return ()
+    return tuple((noun, verb.base) for noun in subject.nouns)

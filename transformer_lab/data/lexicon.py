@@ -1,0 +1,340 @@
+"""The words of the bilingual world: tables of nouns, adjectives, verbs, and what goes with what.
+
+A noun has *tags*; the first is its kind. Verbs and adjectives list the tags, or the very nouns,
+that they make sense with: a house does not eat, and a cat is not wide. A form that only adds
+the regular ending is not written: `house` stands for house, houses; `fermé` for fermé, fermée,
+fermés, fermées; `ferm-er` for ferme, ferment, fermé, fermer, and fermait.
+"""
+
+from functools import cache
+from typing import NamedTuple
+
+
+class Noun(NamedTuple):
+    """A noun: singular and plural in both languages, and its French gender, "m" or "f"."""
+
+    english: str
+    english_plural: str
+    french: str
+    french_plural: str
+    gender: str
+    tags: frozenset[str]
+    kind: str
+
+
+class Adjective(NamedTuple):
+    """An adjective and its French forms: masculine, feminine, then both in the plural.
+
+    `place` is where French puts it: "before" or "after" the noun, or "never" beside it. `sort` is
+    "colour", "quality" (lasting), "state" (passing), "fixed" (a state without degrees: nothing is
+    very closed), "attribute" (said only beside a noun) or "having" (in French one *has* hunger).
+    `comparative` is "more" where that word makes it, "" where nothing is compared.
+    """
+
+    english: str
+    comparative: str
+    french: tuple[str, ...]
+    place: str
+    sort: str
+    suits: frozenset[str]
+
+
+class Verb(NamedTuple):
+    """A verb, with the forms the world uses. `imperfect` is the French stem before -ait, -aient."""
+
+    base: str
+    third: str
+    past: str
+    ing: str
+    singular: str
+    plural: str
+    participle: str
+    infinitive: str
+    imperfect: str
+    subjects: frozenset[str]
+    objects: frozenset[str]
+
+
+_NOUNS = """
+girl           fille               f  person child
+boy            garçon              m  person child
+child/children enfant              m  person child
+woman/women    femme               f  person adult
+man/men        homme               m  person adult
+queen          reine               f  person adult
+king           roi                 m  person adult
+sister         sœur                f  family person
+brother        frère               m  family person
+uncle          oncle               m  family person
+animal         animal/animaux      m  animal walker
+dog            chien               m  animal walker eater indoor holder
+cat            chat                m  animal walker indoor climber
+horse          cheval/chevaux      m  animal walker puller
+wolf/wolves    loup                m  animal walker holder
+bear           ours/ours           m  animal walker eater climber
+elephant       éléphant            m  animal walker puller
+monkey         singe               m  animal walker eater climber holder
+bird           oiseau/oiseaux      m  animal holder
+owl            hibou/hiboux        m  animal
+cow            vache               f  animal walker puller
+mule           mule                f  animal walker puller
+goat           chèvre              f  animal walker eater climber
+mouse/mice     souris/souris       f  animal walker eater climber indoor holder
+goose/geese    oie                 f  animal walker eater holder
+turtle         tortue              f  animal walker eater indoor
+car            voiture             f  vehicle
+ambulance      ambulance           f  vehicle
+truck          camion              m  vehicle
+bus/buses      bus/bus             m  vehicle
+train          train               m  train
+cart           charrette           f  cart
+sleigh         traîneau/traîneaux  m  cart
+street         rue                 f  way
+road           route               f  way
+path           chemin              m  way
+bridge         pont                m  bridge
+river          rivière             f  water
+canal          canal/canaux        m  water
+garden         jardin              m  area
+forest         forêt               f  area
+cave           grotte              f  hole
+tunnel         tunnel              m  hole
+house          maison              f  building
+school         école               f  building
+church/churches église             f  building
+barn           grange              f  building
+station        gare                f  building
+castle         château/châteaux    m  building
+museum         musée               m  building
+hotel          hôtel               m  building
+hill           colline             f  height
+mountain       montagne            f  height
+fence          clôture             f  height
+wall           mur                 m  height
+gate           portail             m  height
+hedge          haie                f  hedge
+door           porte               f  door
+window         fenêtre             f  window
+tree           arbre               m  plant
+table          table               f  furniture
+chair          chaise              f  furniture seat
+bed            lit                 m  furniture seat
+sofa           canapé              m  furniture seat
+ball           balle               f  thing
+key            clé                 f  thing
+clock          horloge             f  thing
+bell           cloche              f  thing
+bottle         bouteille           f  thing
+knife/knives   couteau/couteaux    m  thing
+bone           os/os               m  bit
+stone          pierre              f  bit
+box/boxes      boîte               f  container
+suitcase       valise              f  container
+bag            sac                 m  container
+book           livre               m  text
+newspaper      journal/journaux    m  text
+letter         lettre              f  text
+story/stories  histoire            f  text
+apple          pomme               f  food fruit
+pear           poire               f  food fruit
+apricot        abricot             m  food fruit
+carrot         carotte             f  food
+cake           gâteau/gâteaux      m  food
+cheese         fromage             m  food
+egg            œuf                 m  food
+hat            chapeau/chapeaux    m  garment
+coat           manteau/manteaux    m  garment
+dress/dresses  robe                f  garment
+scarf/scarves  écharpe             f  garment
+"""
+
+_ADJECTIVES = """
+big/bigger grand before quality | dog horse bear vehicle garden forest tree box bag suitcase table
+    bed house school church castle museum hotel station window
+small/smaller petit before quality | child animal building garden vehicle furniture thing stone
+    container garment fruit carrot cake egg plant street path bridge hill
+beautiful/more beau/belle/beaux/belles before quality | queen woman horse bird cat house castle
+    church hotel garden forest garment plant clock story book bridge
+new nouveau/nouvelle/nouveaux/nouvelles before attribute | garment vehicle container thing book
+    house school bridge museum hotel station road furniture
+old/older vieux/vieille/vieux/vieilles before quality | adult dog cat horse elephant train building
+    vehicle cart furniture clock bell container garment book newspaper tree bridge wall
+young/younger jeune before quality | child queen king animal
+good bon/bonne before quality | food book story
+long/longer long/longue before quality | way bridge tunnel river canal book letter story dress coat
+    scarf table
+high/higher haut before quality | wall fence hedge gate mountain bridge
+wide/wider large after quality | street road river canal
+narrow/narrower étroit after quality | street path bridge tunnel canal bed door
+deep/deeper profond after quality | river canal cave
+steep/steeper raide after quality | hill mountain path street
+slippery glissant after state | bridge street road path wall stone bone ball bottle
+dangerous/more dangereux/dangereuse/dangereux/dangereuses after quality | street road path bridge
+    river canal mountain cave tunnel forest
+flooded inondé after fixed | way garden tunnel cave barn
+closed fermé after fixed | bridge museum castle church station hotel door gate box suitcase
+locked verrouillé after fixed | door window gate suitcase box car
+dark/darker sombre after quality | forest cave tunnel barn castle church house street path
+noisy/noisier bruyant after quality | street hotel station vehicle train bell clock
+comfortable/more confortable after quality | chair bed sofa car hotel house
+soft moelleux/moelleuse/moelleux/moelleuses after quality | bed sofa chair cake
+heavy/heavier lourd after quality | container stone bone table cart truck car bus ambulance
+    door gate coat book ball bell
+fragile/more fragile after quality | bottle clock egg box
+expensive/more cher/chère after quality | garment car clock hotel furniture
+poor pauvre after state | woman man child
+dirty sale after state | car bus truck garment window bottle knife table dog
+    newspaper
+empty vide after fixed | container bottle bus street house castle barn
+broken cassé after fixed | clock bell bottle chair window
+damaged endommagé after fixed | vehicle bridge cart
+fast/faster rapide after quality | vehicle train horse
+hidden caché after fixed | key ball bone stone box letter
+ripe mûr after state | fruit
+sweet sucré after quality | fruit cake
+salty salé after quality | cheese egg cake carrot
+sour acide after quality | apple apricot pear
+hard dur after quality | cheese cake pear carrot
+rotten pourri after fixed | fruit egg carrot
+difficult/more difficile after quality | book letter story
+boring ennuyeux/ennuyeuse/ennuyeux/ennuyeuses after quality | text
+red rouge after colour | car truck bus house door furniture seat ball container garment book apple
+blue bleu after colour | car truck bus door furniture seat ball bottle container garment bird book
+green vert after colour | car truck bus door furniture container garment bottle apple turtle
+    hill hedge fence
+white blanc/blanche after colour | dog cat horse bear bird owl cow goat goose mouse car ambulance
+    bus house church furniture seat garment wall stone
+black noir after colour | animal car furniture seat container garment
+gray gris/grise/gris/grises after colour | dog cat horse mule elephant wolf mouse goose car truck
+    wall garment stone
+tired fatigué after state | person animal
+weak faible after state | person animal
+sick malade after state | person animal
+sad triste after state | person animal story
+happy heureux/heureuse/heureux/heureuses after state | person animal
+nervous/more nerveux/nerveuse/nerveux/nerveuses after state | person animal
+shy timide after quality | person animal
+lazy paresseux/paresseuse/paresseux/paresseuses after quality | person animal
+curious/more curieux/curieuse/curieux/curieuses after quality | person animal
+injured blessé after fixed | person animal
+asleep endormi never fixed | person animal
+hungry faim never having | person animal
+afraid peur never having | person animal
+sleepy sommeil never having | person animal
+"""
+
+_VERBS = """
+eat eats ate eating | mange mangent mangé manger mange | person eater > food
+cross crosses crossed crossing | travers-er | person walker vehicle > way bridge forest
+climb climbs climbed climbing | escalad-er | person climber > height
+enter enters entered entering | entr-er | person > house barn castle church forest cave tunnel
+    garden museum
+leave leaves left leaving | quitt-er | person > house hotel school castle museum
+pull pulls pulled pulling | tir-er | puller > cart
+carry carries carried carrying | port-er | person > container chair
+drop drops dropped dropping | lâch-er | holder > ball stone bone
+buy buys bought buying | achète achètent acheté acheter achet | person > garment food thing book
+    newspaper car container furniture
+read reads read reading | lit lisent lu lire lis | person > text
+write writes wrote writing | écrit écrivent écrit écrire écriv | person > letter story
+open opens opened opening | ouvre ouvrent ouvert ouvrir ouvr | person > door gate box suitcase
+    bottle letter
+close closes closed closing | ferm-er | person > door gate box suitcase
+wash washes washed washing | lav-er | person > car garment window bottle dog
+see sees saw seeing | voit voient vu voir voy | person animal > animal person vehicle
+hear hears heard hearing | entend entendent entendu entendre entend | person animal > bell train
+    bird owl dog wolf
+have has had having | a ont eu avoir av | person > dog cat horse goat bird garment thing container
+    car truck book house garden
+find finds found finding | trouv-er | person > thing garment container letter book
+lose loses lost losing | perd perdent perdu perdre perd | person > key ball knife garment bag
+    suitcase letter book
+break breaks broke breaking | cass-er | person > bottle clock window chair
+visit visits visited visiting | visit-er | person > museum castle church cave
+wake wakes woke waking | réveill-er | bell train truck clock > person animal
+scare scares scared scaring | effraie effraient effrayé effrayer effray | bridge river forest cave
+    tunnel mountain train truck > person animal
+exhaust exhausts exhausted exhausting | épuis-er | road path hill mountain > person walker
+stop stops stopped stopping | arrêt-er | water height hedge > walker
+attract attracts attracted attracting | attir-er | food > eater child
+bore bores bored boring | ennuie ennuient ennuyé ennuyer ennuy | text > person
+give gives gave giving | donn-er | person > thing garment food text
+show shows showed showing | montr-er | person > thing garment house garden text
+sleep sleeps slept sleeping | dort dorment dormi dormir dorm | person animal >
+sing sings sang singing | chant-er | person bird >
+run runs ran running | court courent couru courir cour | person walker >
+play plays played playing | jou-er | child dog cat monkey >
+limp limps limped limping | boit-er | walker >
+tremble trembles trembled trembling | trembl-er | person animal >
+burn burns burned burning | brûl-er | building forest >
+arrive arrives arrived arriving | arriv-er | person >
+leave leaves left leaving | part partent parti partir part | person >
+fall falls fell falling | tomb-er | person walker >
+stay stays stayed staying | rest-er | person animal >
+go goes went going | va vont allé aller all | person >
+return returns returned returning | revient reviennent revenu revenir reven | person >
+"""
+
+
+def tags(text: str) -> frozenset[str]:
+    """Tags and nouns, written as one text."""
+    return frozenset(text.split())
+
+
+def named(wanted: frozenset[str], noun: Noun) -> bool:
+    """Whether these tags and nouns name this noun."""
+    return noun.english in wanted or not wanted.isdisjoint(noun.tags)
+
+
+def suits(word: Adjective | Verb, noun: Noun) -> bool:
+    """Whether this can be said of the noun: that it is so, or that it does so."""
+    return named(word.subjects if isinstance(word, Verb) else word.suits, noun)
+
+
+def rows(table: str) -> list[list[str]]:
+    """The rows of a table, cut into columns at `|` and `>`; an indented line continues its row."""
+    lines = table.replace("\n   ", "").replace(">", "|").strip().splitlines()
+    return [[column.strip() for column in line.split("|")] for line in lines]
+
+
+def _noun(row: str) -> Noun:
+    english, french, gender, *kinds = row.split()
+    one, _, many = english.partition("/")
+    un, _, des = french.partition("/")
+    return Noun(one, many or one + "s", un, des or un + "s", gender, frozenset(kinds), kinds[0])
+
+
+def _adjective(words: str, suits: str) -> Adjective:
+    english, french, place, sort = words.split()
+    name, _, comparative = english.partition("/")
+    forms = french.split("/")
+    if sort == "having":
+        forms *= 4
+    if len(forms) == 1:
+        forms.append(french if french.endswith("e") else french + "e")
+    if len(forms) == 2:
+        forms += [form + "s" for form in forms]
+    return Adjective(name, comparative, tuple(forms), place, sort, tags(suits))
+
+
+def _verb(english: str, french: str, subjects: str, objects: str) -> Verb:
+    forms = french.split()
+    if len(forms) == 1:
+        stem = french.removesuffix("-er")
+        forms = [stem + "e", stem + "ent", stem + "é", stem + "er", stem]
+    return Verb._make((*english.split(), *forms, tags(subjects), tags(objects)))
+
+
+NOUNS = {noun.english: noun for noun in map(_noun, _NOUNS.strip().splitlines())}
+ADJECTIVES = {word.english: word for word in (_adjective(*row) for row in rows(_ADJECTIVES))}
+VERBS = {verb.infinitive: verb for verb in (_verb(*row) for row in rows(_VERBS))}
+"""The verbs by French infinitive: English `leave` is both `quitter` and `partir`."""
+
+DECIDING_VERBS = tuple(VERBS[name] for name in ("dormir", "boiter", "trembler", "brûler"))
+"""The verbs that describe, as an adjective does: it was limping, it was burning."""
+
+
+@cache
+def all_named(wanted: frozenset[str]) -> tuple[Noun, ...]:
+    """The nouns that these tags and nouns name."""
+    return tuple(noun for noun in NOUNS.values() if named(wanted, noun))

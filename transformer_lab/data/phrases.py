@@ -1,0 +1,254 @@
+"""Phrases in English and French at once, and the rules of grammar that shape them.
+
+A `Phrase` holds the English words, the French words in French order, and for every French word
+the English words it renders. Small phrases are joined into sentences. `surface` then settles, in
+one place, what neighbouring words do to each other: elision, contraction, "a" or "an".
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import NamedTuple
+
+from transformer_lab.data.lexicon import Adjective, Noun
+
+Rendered = tuple[str, tuple[int, ...]]  # a French word, and the English positions it renders
+
+
+class Agreement(NamedTuple):
+    """What a noun or pronoun imposes on the words that agree with it."""
+
+    gender: str
+    plural: bool
+    person: int = 3
+
+
+_NEUTRAL = Agreement("m", False)
+
+
+@dataclass(frozen=True, slots=True)
+class Phrase:
+    """Aligned words.
+
+    Attributes:
+        source: The English words.
+        target: The French words, each with the positions in `source` that it renders.
+        combinations: The (noun, describing word) pairs it says, by English lemma.
+        marks: Named positions in `source`, such as ("pronoun", 7).
+    """
+
+    source: tuple[str, ...] = ()
+    target: tuple[Rendered, ...] = ()
+    combinations: tuple[tuple[str, str], ...] = ()
+    marks: tuple[tuple[str, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class NounPhrase(Phrase):
+    """A phrase that other words agree with, and the nouns (English lemmas) it speaks of."""
+
+    agreement: Agreement = _NEUTRAL
+    nouns: tuple[str, ...] = ()
+
+
+NOTHING = Phrase()
+
+
+def joined(*parts: Phrase, french_order: Sequence[int] = ()) -> Phrase:
+    """Puts phrases one after the other; `french_order` says which comes when in French."""
+    starts = []
+    length = 0
+    for part in parts:
+        starts.append(length)
+        length += len(part.source)
+    return Phrase(
+        tuple([word for part in parts for word in part.source]),
+        tuple(
+            [
+                (word, tuple([starts[i] + at for at in positions]))
+                for i in french_order or range(len(parts))
+                for word, positions in parts[i].target
+            ]
+        ),
+        tuple([combination for part in parts for combination in part.combinations]),
+        tuple([(name, starts[i] + at) for i, part in enumerate(parts) for name, at in part.marks]),
+    )
+
+
+def _nominal(phrase: Phrase, agreement: Agreement, nouns: tuple[str, ...]) -> NounPhrase:
+    return NounPhrase(
+        phrase.source, phrase.target, phrase.combinations, phrase.marks, agreement, nouns
+    )
+
+
+def extended(head: NounPhrase, *parts: Phrase) -> NounPhrase:
+    """The noun phrase with more said about it, such as a place or a relative clause."""
+    return _nominal(joined(head, *parts), head.agreement, head.nouns)
+
+
+@cache
+def fixed(english: str, french: str) -> Phrase:
+    """A set expression. `word:0,1` renders English words 0 and 1; a bare word renders them all."""
+    source = tuple(english.split())
+    target = []
+    for item in french.split():
+        word, _, positions = item.partition(":")
+        at = tuple(map(int, positions.split(","))) if positions else tuple(range(len(source)))
+        target.append((word, at))
+    return Phrase(source, tuple(target))
+
+
+# ---------------------------------------------------------------- nouns and their company
+
+# English singular and plural; French masculine, feminine and plural.
+_DETERMINERS = {
+    "the": ("the", "the", "le", "la", "les"),
+    "a": ("a", "some", "un", "une", "des"),
+    "any": ("a", "any", "de", "de", "de"),  # after a negation: pas de chat
+    "this": ("this", "these", "ce", "cette", "ces"),
+    "that": ("that", "those", "ce", "cette", "ces"),
+    "my": ("my", "my", "mon", "ma", "mes"),
+    "his": ("his", "his", "son", "sa", "ses"),
+    "her": ("her", "her", "son", "sa", "ses"),
+    "our": ("our", "our", "notre", "notre", "nos"),
+    "their": ("their", "their", "leur", "leur", "leurs"),
+}
+
+NUMBERS = {
+    "two": "deux",
+    "three": "trois",
+    "four": "quatre",
+    "five": "cinq",
+    "six": "six",
+    "seven": "sept",
+    "eight": "huit",
+    "nine": "neuf",
+    "ten": "dix",
+}
+
+_BEFORE_VOWEL_NOUN = {"beau": "bel", "nouveau": "nouvel", "vieux": "vieil"}
+
+
+def noun_phrase(
+    determiner: str,
+    noun: Noun,
+    *,
+    plural: bool = False,
+    number: str = "",
+    adjectives: Sequence[Adjective] = (),
+) -> NounPhrase:
+    """A noun with its determiner ("" for none), number and adjectives, in each language's order."""
+    agreement = Agreement(noun.gender, plural)
+    before = [word for word in adjectives if word.place == "before"]
+    after = [word for word in adjectives if word.place == "after"]
+    french = [agreed(word, agreement) for word in before]
+    french.append(noun.french_plural if plural else noun.french)
+    if not plural:
+        for i in range(len(before)):
+            if opens_with_vowel(french[i + 1]):
+                french[i] = _BEFORE_VOWEL_NOUN.get(french[i], french[i])
+    french += [agreed(word, agreement) for word in after]
+    english = [word.english for word in (*before, *after)]
+    english.append(noun.english_plural if plural else noun.english)
+    if number:
+        english.insert(0, number)
+        french.insert(0, NUMBERS[number])
+    if determiner:
+        one, many, masculine, feminine, plurals = _DETERMINERS[determiner]
+        english.insert(0, many if plural else one)
+        article = plurals if plural else feminine if noun.gender == "f" else masculine
+        # De petites maisons: "des" is "de" before an adjective.
+        french.insert(0, "de" if article == "des" and before else article)
+    last = len(english) - 1
+    lead = last - len(after)
+    positions = (*range(lead), last, *range(lead, last))
+    phrase = Phrase(
+        tuple(english),
+        tuple([(word, (at,)) for word, at in zip(french, positions, strict=True)]),
+        tuple([(noun.english, word.english) for word in adjectives]),
+    )
+    return _nominal(phrase, agreement, (noun.english,))
+
+
+def agreed(word: Adjective, agreement: Agreement) -> str:
+    """The French form of an adjective."""
+    return word.french[(agreement.gender == "f") + 2 * agreement.plural]
+
+
+def coordinated(first: NounPhrase, second: NounPhrase) -> NounPhrase:
+    """Both together: plural, and feminine only if both are feminine."""
+    feminine = first.agreement.gender == second.agreement.gender == "f"
+    agreement = Agreement("f" if feminine else "m", True)
+    whole = joined(first, fixed("and", "et"), second)
+    return _nominal(whole, agreement, first.nouns + second.nouns)
+
+
+_PRONOUNS = {
+    "i": ("je", Agreement("m", False, 1)),
+    "we": ("nous", Agreement("m", True, 1)),
+    "he": ("il", Agreement("m", False)),
+    "she": ("elle", Agreement("f", False)),
+}
+
+
+def personal_pronoun(english: str) -> NounPhrase:
+    """I, we, he or she. Nothing may agree with i and we: their gender is not known."""
+    french, agreement = _PRONOUNS[english]
+    return NounPhrase((english,), ((french, (0,)),), agreement=agreement)
+
+
+def pronoun_for(referent: NounPhrase) -> NounPhrase:
+    """It or they; il, elle, ils or elles. What is said of it is said of the referent's nouns."""
+    agreement = referent.agreement
+    french = ("elle" if agreement.gender == "f" else "il") + "s" * agreement.plural
+    english = "they" if agreement.plural else "it"
+    phrase = Phrase((english,), ((french, (0,)),), marks=(("pronoun", 0),))
+    return _nominal(phrase, agreement, referent.nouns)
+
+
+# ---------------------------------------------------------------- what neighbours do to each other
+
+_BEFORE_VOWEL = {
+    "le": "l'",
+    "la": "l'",
+    "ne": "n'",
+    "de": "d'",
+    "je": "j'",
+    "que": "qu'",
+    "ce": "cet",
+    "ma": "mon",
+    "sa": "son",
+}
+_CONTRACTED = {("de", "le"): "du", ("de", "les"): "des", ("à", "le"): "au", ("à", "les"): "aux"}
+
+_ASPIRATED = ("haie", "haut", "hibou", "huit")  # le hibou, la haie: this h is no vowel
+
+
+def opens_with_vowel(word: str) -> bool:
+    """Whether a French word begins with a vowel sound; a silent h and the word y count."""
+    if word[0] == "h":
+        return not word.startswith(_ASPIRATED)
+    return word[0] in "aâeéêiîoœu" or word == "y"
+
+
+def surface(phrase: Phrase) -> tuple[tuple[str, ...], tuple[str, ...], tuple[tuple[int, int], ...]]:
+    """The English words, the French words and the alignment, as they are written in the end."""
+    source = list(phrase.source)
+    for i, following in enumerate(source[1:]):
+        if source[i] == "a" and following[0] in "aeiou":
+            source[i] = "an"
+    target: list[str] = []
+    rendered: list[tuple[int, ...]] = []
+    followers = [word for word, _ in phrase.target[1:]] + ["."]
+    for (word, positions), following in zip(phrase.target, followers, strict=True):
+        if word in _BEFORE_VOWEL and opens_with_vowel(following):
+            word = _BEFORE_VOWEL[word]
+        contracted = _CONTRACTED.get((target[-1], word)) if target else None
+        if contracted:
+            target[-1] = contracted
+            rendered[-1] += positions
+        else:
+            target.append(word)
+            rendered.append(positions)
+    links = {(at, i) for i, positions in enumerate(rendered) for at in positions}
+    return tuple(source), tuple(target), tuple(sorted(links))
