@@ -6,6 +6,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+NBVAL := --nbval --nbval-current-env --nbval-cell-timeout 300 \
+	--nbval-sanitize-with tools/nbval_sanitize.cfg -o addopts= -o filterwarnings=default
 
 .PHONY: lab test format notebooks checkpoint constraints clean
 
@@ -18,7 +20,7 @@ test: $(READY)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/python -m pytest tests $(ARGS)
-	$(BIN)/python tools/test_notebooks.py
+	$(BIN)/python -m pytest $(NBVAL) notebooks
 
 format: $(READY)
 	$(BIN)/ruff check --fix .

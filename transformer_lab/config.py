@@ -111,8 +111,8 @@ class TransformerConfig:
     ) -> "TransformerConfig":
         """A model for the bilingual world: learns it in about a minute on two CPU cores."""
         sizes = {
-            "d_model": 96,
-            "d_ff": 384,
+            "d_model": 112,
+            "d_ff": 448,
             "num_heads": 4,
             "num_encoder_layers": 2,
             "num_decoder_layers": 2,

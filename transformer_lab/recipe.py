@@ -32,7 +32,18 @@ class Preset:
 
 
 PRESETS = {
-    "tiny": Preset(TransformerConfig.tiny, TrainingConfig(save_every=500), vocab_size=4_000),
+    "tiny": Preset(
+        TransformerConfig.tiny,
+        TrainingConfig(
+            max_steps=3_000,
+            batch_tokens=640,
+            warmup_steps=200,
+            validate_every=500,
+            save_every=1_000,
+            average_decay=0.995,
+        ),
+        vocab_size=4_000,
+    ),
     "small": Preset(
         TransformerConfig.small,
         TrainingConfig(

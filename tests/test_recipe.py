@@ -1,0 +1,103 @@
+"""The bilingual world from grammar to score, and the model that comes with the package."""
+
+import pytest
+
+from transformer_lab.attention_record import Head
+from transformer_lab.config import TrainingConfig
+from transformer_lab.data.grammar import world
+from transformer_lab.data.pair import Pair, Splits
+from transformer_lab.evaluation.alignment import head_alignment_error_rate, mean_over_records
+from transformer_lab.recipe import (
+    PRESETS,
+    data_fingerprint,
+    evaluate,
+    make_tokenizers,
+    make_trainer,
+    new_translator,
+    open_corpus,
+)
+from transformer_lab.translator import PRETRAINED, Translator
+
+TIRED = "the animal didn't cross the street because it was too tired"
+WIDE = "the animal didn't cross the street because it was too wide"
+
+
+@pytest.fixture(scope="module")
+def splits():
+    return world(train=701, validation=53, test=31)
+
+
+@pytest.fixture(scope="module")
+def shipped():
+    return Translator.load(device="cpu")
+
+
+def test_tokenizers_learn_from_the_training_split_alone():
+    only = Splits([Pair("a b", "c")], [Pair("x", "y")], [Pair("z", "w")])
+    source, target = make_tokenizers(only.train, "world", 300)
+    assert source.unknown("a x z") == ["x", "z"]
+    assert target.unknown("c y w") == ["y", "w"]
+
+
+def test_the_world_trains_and_is_scored_by_construction(splits):
+    translator = new_translator(splits, "world", PRESETS["tiny"])
+    training = TrainingConfig(max_steps=3, batch_tokens=512, validate_every=2, device="cpu")
+    trainer = make_trainer(translator, splits, training, show_progress=False, watch_exact_match=5)
+    trainer.train()
+    assert [h["step"] for h in trainer.progress.history] == [2, 3]
+    assert trainer.progress.history[-1].keys() == {"step", "validation_loss", "exact_match"}
+    evaluation = evaluate(translator, splits.test[:5], beam_size=1)
+    assert evaluation.sentences == 5
+    assert evaluation.by_construction.keys() == {p.construction for p in splits.test[:5]}
+
+
+def test_the_same_seed_makes_the_same_model(splits):
+    one, other = (new_translator(splits, "world", PRESETS["tiny"], seed=5) for _ in range(2))
+    assert one.model.output.weight.equal(other.model.output.weight)
+    assert not new_translator(splits, "world", PRESETS["tiny"], 6).model.output.weight.equal(
+        one.model.output.weight
+    )
+
+
+def test_a_fingerprint_tells_corpora_apart(splits):
+    assert data_fingerprint(splits.train) == data_fingerprint(list(splits.train))
+    assert data_fingerprint(splits.train) != data_fingerprint(splits.train[1:])
+
+
+def test_an_unknown_corpus_is_named():
+    with pytest.raises(ValueError, match="corpus is 'mars'; expected 'world', 'debian:LANGUAGE'"):
+        open_corpus("mars")
+
+
+def test_the_shipped_model_is_small():
+    assert sum(p.stat().st_size for p in PRETRAINED.glob("model.safetensors")) < 2e6
+
+
+def test_the_shipped_model_resolves_the_famous_pronoun(shipped):
+    tired, wide = (t.translation for t in shipped.translate([TIRED, WIDE]))
+    assert tired == "l'animal n'a pas traversé la rue parce qu'il était trop fatigué"
+    assert wide == "l'animal n'a pas traversé la rue parce qu'elle était trop large"
+
+
+def test_the_shipped_model_translates_sentences_it_has_never_seen(shipped):
+    evaluation = evaluate(shipped, world().test[::5], beam_size=4)
+    assert evaluation.sentences == 200
+    assert evaluation.exact_match > 0.9
+    assert evaluation.bleu > 95
+
+
+def test_snapshots_show_the_model_before_it_could_translate(shipped):
+    steps = sorted(Translator.snapshots())
+    assert len(steps) >= 3
+    early = Translator.load(weights=Translator.snapshots()[steps[0]], device="cpu")
+    (before,) = early.translate(TIRED, beam_size=1, max_length=20)
+    (after,) = shipped.translate(TIRED, beam_size=1)
+    assert before.translation != after.translation
+
+
+def test_some_head_aligns_words(shipped):
+    pairs = [p for p in world().test if p.coreference is not None][:23]
+    records = [shipped.attend(p.source, p.target, alignment=p.alignment) for p in pairs]
+    errors = mean_over_records(head_alignment_error_rate, records, "cross")
+    assert set(errors) == {Head("cross", layer, head) for layer in range(2) for head in range(4)}
+    assert min(errors.values()) < 0.3
