@@ -263,10 +263,9 @@ def test_doctor_says_what_is_there_and_what_is_missing(capsys, monkeypatch):
 
 
 def test_a_closed_pipe_is_no_error(model):
-    process = command("translate", "--model", model, "--beam", 1)
-    process.stdout.close()
-    process.stdin.write(b"the cat\n" * 3)
-    process.stdin.close()
-    err = process.stderr.read()
-    process.wait()
+    with command("translate", "--model", model, "--beam", 1) as process:
+        process.stdout.close()
+        process.stdin.write(b"the cat\n" * 3)
+        process.stdin.close()
+        err = process.stderr.read()
     assert b"Traceback" not in err

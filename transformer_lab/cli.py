@@ -12,6 +12,7 @@ from typing import Any
 from transformer_lab.config import TrainingConfig
 from transformer_lab.data.corpora import CorpusUnavailable
 from transformer_lab.data.pair import Splits
+from transformer_lab.device import pick_device
 from transformer_lab.doctor import diagnose
 from transformer_lab.recipe import (
     PRESETS,
@@ -147,6 +148,7 @@ def begin_run(folder: Path, options: argparse.Namespace, corpus: str, preset: st
         raise ValueError(f"{folder} is not empty; give --resume to go on, or another --out")
     seed = options.seed or 0
     training = replace(PRESETS[preset].training, seed=seed, **changes(options))
+    pick_device(training.device)  # a device that is not here should be said before the long part
     splits = open_corpus(corpus, seed, options.skip_bad)
     translator = new_translator(splits, corpus, PRESETS[preset], seed)
     translator.about |= {

@@ -47,7 +47,13 @@ PRESETS = {
     "small": Preset(
         TransformerConfig.small,
         TrainingConfig(
-            max_steps=20_000, peak_rate=1.5e-3, warmup_steps=800, validate_every=500, save_every=500
+            max_steps=20_000,
+            batch_tokens=2_048,
+            peak_rate=2e-3,
+            warmup_steps=400,
+            validate_every=500,
+            save_every=500,
+            average_decay=0.995,
         ),
     ),
     "base": Preset(

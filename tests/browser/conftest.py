@@ -1,0 +1,166 @@
+"""A JupyterLab of its own and a real browser, both cut off from every network but this machine."""
+
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+from playwright.sync_api import Page, sync_playwright
+
+from transformer_lab.doctor import find_browser
+
+NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
+HERE = "127.0.0.1"
+START_TIMEOUT = 120  # seconds until a server that does not answer counts as hung
+ARGUMENTS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+SETTINGS = {
+    "apputils-extension/notification": {"fetchNews": "false", "checkForUpdates": False},
+    # Every cell in the page, also those out of sight.
+    "notebook-extension/tracker": {"windowingMode": "none"},
+}
+
+
+@dataclass
+class Lab:
+    """A running JupyterLab."""
+
+    url: str
+    folder: Path
+    """What it shows: a copy of the notebooks."""
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """Chromium; without one this fails under CI and skips elsewhere."""
+    path = find_browser()
+    if path is None:
+        reason = "no browser: apt-get install chromium, or set CHROMIUM to the path of one"
+        if os.environ.get("CI") == "true":
+            pytest.fail(reason)
+        pytest.skip(reason)
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture
+def lab(tmp_path):
+    """JupyterLab on a copy of the notebooks, with settings and kernels' files in a folder of its own."""
+    folder = tmp_path / "notebooks"
+    shutil.copytree(NOTEBOOKS, folder, ignore=shutil.ignore_patterns(".*"))
+    with serve(folder, tmp_path, SETTINGS) as url:
+        yield Lab(url, folder)
+
+
+@contextmanager
+def serve(folder: Path, home: Path, settings: dict):
+    """Run JupyterLab until the block ends; it is killed whatever happens in the block."""
+    for name, values in settings.items():
+        path = home / "settings" / "@jupyterlab" / f"{name}.jupyterlab-settings"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(values))
+    environment = {
+        **os.environ,
+        "HOME": str(home),
+        "IPYTHONDIR": str(home / "ipython"),
+        "JUPYTER_CONFIG_DIR": str(home / "config"),
+        "JUPYTER_DATA_DIR": str(home / "data"),
+        "JUPYTER_RUNTIME_DIR": str(home / "runtime"),
+        "JUPYTERLAB_SETTINGS_DIR": str(home / "settings"),
+        "JUPYTERLAB_WORKSPACES_DIR": str(home / "workspaces"),
+        "JUPYTER_PREFER_ENV_PATH": "1",
+    }
+    port = free_port()
+    command = [
+        *(sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root"),
+        *(f"--ServerApp.ip={HERE}", f"--ServerApp.port={port}", "--ServerApp.port_retries=0"),
+        *("--IdentityProvider.token=", "--LabApp.extension_manager=readonly"),
+        f"--ServerApp.root_dir={folder}",
+    ]
+    log = home / "jupyterlab.log"
+    with log.open("wb") as output:
+        server = subprocess.Popen(
+            command, env=environment, cwd=folder, stdout=output, stderr=output
+        )
+        try:
+            url = f"http://{HERE}:{port}"
+            wait_until_it_answers(server, url, log)
+            yield url
+        finally:
+            # Politely, so that it ends its kernels; then for certain.
+            server.terminate()
+            try:
+                server.wait(20)
+            except subprocess.TimeoutExpired:
+                server.kill()
+                server.wait()
+
+
+def free_port() -> int:
+    """A port that nobody listens on."""
+    with socket.socket() as probe:
+        probe.bind((HERE, 0))
+        return probe.getsockname()[1]
+
+
+def wait_until_it_answers(server: subprocess.Popen, url: str, log: Path) -> None:
+    """Return when the server is up; fail with its log when it has ended or hangs."""
+    limit = time.monotonic() + START_TIMEOUT
+    while time.monotonic() < limit and server.poll() is None:
+        try:
+            with urllib.request.urlopen(f"{url}/api/status", timeout=5):
+                return
+        except (urllib.error.URLError, OSError):
+            time.sleep(0.2)
+    pytest.fail(f"JupyterLab did not start:\n{log.read_text()[-3000:]}")
+
+
+@dataclass
+class Visit:
+    """A page, and what it asked for outside this machine."""
+
+    page: Page
+    outside: list[str] = field(default_factory=list)
+
+
+@pytest.fixture
+def visit(browser):
+    """A page whose requests to other machines are refused and written down."""
+    context = browser.new_context(viewport={"width": 1280, "height": 900})
+    context.set_default_timeout(60_000)
+    found = Visit(context.new_page())
+
+    def refuse_others(route):
+        if urlsplit(route.request.url).hostname == HERE:
+            route.continue_()
+        else:
+            found.outside.append(route.request.url)
+            route.abort()
+
+    def note_others(socket):
+        if urlsplit(socket.url).hostname != HERE:
+            found.outside.append(socket.url)
+
+    context.route("**/*", refuse_others)
+    found.page.on("websocket", note_others)
+    yield found
+    context.close()

@@ -1,0 +1,254 @@
+"""Run the notebooks and write them back as they are committed: executed, and the same each time.
+
+    python tools/build_notebooks.py                  all of them
+    python tools/build_notebooks.py 03 11_explore    those whose names begin so
+    python tools/build_notebooks.py --measure        renew the outputs of cells tagged `measures`
+
+Nothing is written unless every cell of every notebook asked for has run.
+"""
+
+import argparse
+import configparser
+import copy
+import hashlib
+import re
+import sys
+import tomllib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
+from nbformat import NotebookNode
+
+from transformer_lab.training.checkpoint import write_atomically
+
+ROOT = Path(__file__).resolve().parent.parent
+NOTEBOOKS = ROOT / "notebooks"
+SANITIZE = ROOT / "tools" / "nbval_sanitize.cfg"
+CELL_TIMEOUT = 600  # seconds; hanging is the only thing it is for
+WIDGET = "application/vnd.jupyter.widget-view+json"
+METADATA = {
+    "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
+    "language_info": {"name": "python"},
+}
+SETUP = """\
+# On Colab this installs the course; where the course is installed it does nothing.
+import importlib.util, os
+
+if importlib.util.find_spec("transformer_lab") is None:
+    source = os.environ.get("TRANSFORMER_LAB_SRC", "git+{repository}")
+    %pip install --quiet "{{source}}"
+    importlib.invalidate_caches()"""
+
+
+class BuildError(Exception):
+    """A notebook that could not be built; the message names notebook, cell and error."""
+
+
+def setup_cell() -> str:
+    """The source of every notebook's first cell; the repository's address comes from pyproject.toml."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    return SETUP.format(repository=project["urls"]["Repository"])
+
+
+def read(path: Path) -> NotebookNode:
+    """A notebook as it lies on disk; `nbformat.read` would give missing ids at random."""
+    return nbformat.v4.reads_json(path.read_text(encoding="utf-8"))
+
+
+def build(path: Path, *, measure: bool = False) -> str:
+    """The text of a notebook after a run, normalised; the file itself stays as it is.
+
+    Raises:
+        BuildError: For the first cell that fails.
+    """
+    stored = read(path)
+    stamp(stored, path.stem)
+    fresh = copy.deepcopy(stored)
+    execute(fresh, path)
+    if not measure:
+        keep_measured(stored, fresh)
+    return written(normalise(fresh, path.stem))
+
+
+def stamp(notebook: NotebookNode, name: str) -> None:
+    """Begin with the setup cell as it is today, and give cells without an id one."""
+    cells = notebook.cells
+    if not cells or cells[0].cell_type != "code" or "TRANSFORMER_LAB_SRC" not in cells[0].source:
+        cells.insert(0, nbformat.v4.new_code_cell(id="setup"))
+    cells[0].source = setup_cell()
+    give_ids(notebook, name)
+
+
+def execute(notebook: NotebookNode, path: Path) -> None:
+    """Run all cells in a fresh kernel of this environment, in the notebook's folder."""
+    notebook.nbformat, notebook.nbformat_minor = 4, 5
+    for cell in notebook.cells:
+        cell.metadata.pop("execution", None)
+    client = NotebookClient(
+        notebook,
+        timeout=CELL_TIMEOUT,
+        kernel_name="python3",
+        resources={"metadata": {"path": str(path.parent)}},
+        store_widget_state=False,
+        extra_arguments=["--log-level=ERROR"],  # it warns of its unencrypted local connection
+    )
+    try:
+        client.execute()
+    except (CellExecutionError, CellTimeoutError, DeadKernelError) as error:
+        raise BuildError(f"{path.name}, {failed_cell(notebook)}: {plain(str(error))}") from error
+
+
+def failed_cell(notebook: NotebookNode) -> str:
+    """The cell that a run stopped at: the last that has begun."""
+    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    begun = [n for n, cell in enumerate(code) if "execution" in cell.metadata]
+    number = begun[-1] if begun else 0
+    return f"code cell {number + 1} (id {code[number].id})"
+
+
+def keep_measured(stored: NotebookNode, fresh: NotebookNode) -> None:
+    """Put the stored outputs of cells tagged `measures` back, where there are some."""
+    outputs = {cell.id: cell.outputs for cell in stored.cells if cell.cell_type == "code"}
+    for cell in fresh.cells:
+        if "measures" in cell.metadata.get("tags", ()) and outputs[cell.id]:
+            cell.outputs = outputs[cell.id]
+
+
+def normalise(notebook: NotebookNode, name: str) -> NotebookNode:
+    """The notebook with nothing left that depends on when, where or in which editor it ran.
+
+    `name` is the file's, without its ending; ids of cells that lack one follow from it.
+    """
+    notebook = copy.deepcopy(notebook)
+    notebook.nbformat, notebook.nbformat_minor = 4, 5
+    notebook.metadata = nbformat.from_dict(METADATA)
+    give_ids(notebook, name)
+    count = 0
+    for cell in notebook.cells:
+        cell.metadata = nbformat.from_dict(cell_metadata(cell))
+        cell.source = cell.source.strip("\n")
+        if cell.cell_type != "code":
+            continue
+        count += bool(cell.source)
+        cell.execution_count = count if cell.source else None
+        cell.outputs = normal_outputs(cell.outputs, cell.execution_count)
+    nbformat.validate(notebook)
+    return notebook
+
+
+def give_ids(notebook: NotebookNode, name: str) -> None:
+    """Cells keep their ids; one without, or with another's, gets one from the file's name and place."""
+    taken: set[str] = set()
+    missing = []
+    for place, cell in enumerate(notebook.cells):
+        if cell.get("id") and cell.id not in taken:
+            taken.add(cell.id)
+        else:
+            missing.append((place, cell))
+    for place, cell in missing:
+        attempt = 0
+        while True:
+            key = f"{name} {place} {attempt}".encode()
+            cell.id = hashlib.sha256(key).hexdigest()[:8]
+            if cell.id not in taken:
+                break
+            attempt += 1
+        taken.add(cell.id)
+
+
+def cell_metadata(cell: NotebookNode) -> dict[str, Any]:
+    """The tags alone; a cell that measures is also one whose output nbval must not compare."""
+    tags = list(dict.fromkeys(cell.metadata.get("tags", ())))
+    if "measures" in tags and "nbval-ignore-output" not in tags:
+        tags.append("nbval-ignore-output")
+    return {"tags": tags} if tags else {}
+
+
+def normal_outputs(outputs: Sequence[NotebookNode], count: int | None) -> list[NotebookNode]:
+    """Streams merged and read as a terminal shows them, widgets gone, what is left sanitised."""
+    kept: list[NotebookNode] = []
+    for output in outputs:
+        output = copy.deepcopy(output)
+        if output.output_type == "stream":
+            if kept and kept[-1].output_type == "stream" and kept[-1].name == output.name:
+                kept[-1].text += output.text
+            else:
+                kept.append(output)
+        elif output.output_type == "error":
+            output.evalue = plain(output.evalue)
+            output.traceback = [f"{output.ename}: {output.evalue}"]
+            kept.append(output)
+        else:
+            output.pop("transient", None)
+            if output.output_type == "execute_result":
+                output.execution_count = count
+            if WIDGET in output.data:
+                del output.data[WIDGET]
+                if set(output.data) <= {"text/plain"}:
+                    continue  # the name of a widget is no picture of it
+            if "text/plain" in output.data:
+                output.data["text/plain"] = plain(output.data["text/plain"])
+            output.metadata = nbformat.from_dict(
+                {mime: facts for mime, facts in output.metadata.items() if mime in output.data}
+            )
+            kept.append(output)
+    for output in kept:
+        if output.output_type == "stream":
+            output.text = plain("\n".join(line.split("\r")[-1] for line in output.text.split("\n")))
+    return [output for output in kept if output.get("text") != ""]
+
+
+def plain(text: str) -> str:
+    """Text without terminal colours, addresses and rates."""
+    text = re.sub(r"\x1b\[[0-9;]*m", "", text)
+    for pattern, replacement in sanitize_rules():
+        text = pattern.sub(replacement, text)
+    return text
+
+
+def sanitize_rules() -> list[tuple[re.Pattern[str], str]]:
+    """The rules that nbval has too, but for the one about pictures: those are kept."""
+    rules = configparser.RawConfigParser()
+    rules.read(SANITIZE, encoding="utf-8")
+    return [
+        (re.compile(rules[name]["regex"]), rules[name]["replace"])
+        for name in rules.sections()
+        if name != "Pictures"
+    ]
+
+
+def written(notebook: NotebookNode) -> str:
+    """The notebook as it is written to disk."""
+    return nbformat.writes(notebook).rstrip("\n") + "\n"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Build all notebooks or those named; 1 and one message if a cell fails."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("names", nargs="*", help="beginnings of file names (default: all)")
+    parser.add_argument("--measure", action="store_true", help="renew stored times and memory")
+    options = parser.parse_args(arguments)
+    paths = sorted(NOTEBOOKS.glob("[0-9][0-9]_*.ipynb"))
+    for name in options.names:
+        if not any(path.name.startswith(Path(name).name) for path in paths):
+            parser.error(f"no notebook's name begins with {name!r}")
+    names = tuple(Path(name).name for name in options.names) or ("",)
+    built = {}
+    for path in (path for path in paths if path.name.startswith(names)):
+        print(path.name, flush=True)
+        try:
+            built[path] = build(path, measure=options.measure)
+        except BuildError as error:
+            print(f"error: {error}\nnothing was written", file=sys.stderr)
+            return 1
+    for path, content in built.items():
+        write_atomically(path, content.encode())
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,75 @@
+"""Pictures on the page, with words for those who do not see them."""
+
+import base64
+import html
+import io
+from collections.abc import Callable
+from typing import Any
+
+from IPython.display import display
+from matplotlib.figure import Figure
+from PIL import Image
+
+from transformer_lab.config import check
+from transformer_lab.viz.style import PIXEL_RATIO, course_style
+
+
+def show(figure: Figure, *, alt: str) -> None:
+    """Show a figure; `alt` says what one sees in it, and the conclusion.
+
+    The picture goes out as PNG, and as HTML because JupyterLab reads alt text
+    from nowhere else. Nothing is returned, so nothing else is printed.
+    """
+    data, metadata = picture(figure, alt)
+    display(data, metadata=metadata, raw=True)
+
+
+def show_live(draw: Callable[..., tuple[Figure, str]], *controls: Any) -> None:
+    """Show `draw(*values of the controls)`, drawn anew when one of the ipywidgets controls moves.
+
+    `draw` returns a figure and its alt text. Where no kernel answers, as in a
+    saved notebook, the first picture is seen in the controls' place.
+    """
+    import ipywidgets
+
+    panel = ipywidgets.HTML()
+
+    def first_or_next(_: Any = None) -> tuple[dict[str, Any], dict[str, Any]]:
+        bundle = picture(*draw(*(control.value for control in controls)))
+        panel.value = bundle[0]["text/html"]
+        return bundle
+
+    data, metadata = first_or_next()
+    for control in controls:
+        control.observe(first_or_next, names="value")
+    box = ipywidgets.VBox([*controls, panel])
+    data["application/vnd.jupyter.widget-view+json"] = {
+        "version_major": 2,
+        "version_minor": 0,
+        "model_id": box.model_id,
+    }
+    display(data, metadata=metadata, raw=True)
+
+
+def picture(figure: Figure, alt: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """A figure as data and metadata of a Jupyter output."""
+    check("alt", alt, "a text that says what one sees", bool(alt.strip()))
+    png = base64.b64encode(to_png(figure)).decode()
+    width = round(figure.get_figwidth() * figure.dpi)
+    tag = f'<img alt="{html.escape(alt)}" width="{width}" src="data:image/png;base64,{png}">'
+    data = {"image/png": png, "text/html": tag, "text/plain": alt}
+    return data, {"image/png": {"alt": alt, "width": width}}
+
+
+def to_png(figure: Figure) -> bytes:
+    """A figure as PNG, the same bytes each time: no date, no version, at most 256 colours.
+
+    So few colours make a third of the size; what they are off by, no eye sees.
+    """
+    drawn, written = io.BytesIO(), io.BytesIO()
+    with course_style():
+        figure.savefig(drawn, format="png", dpi=figure.dpi * PIXEL_RATIO)
+    image = Image.open(drawn).convert("RGB")
+    few = image.quantize(256, Image.Quantize.MEDIANCUT, kmeans=2, dither=Image.Dither.NONE)
+    few.save(written, format="png", optimize=True)
+    return written.getvalue()

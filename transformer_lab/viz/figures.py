@@ -1,0 +1,200 @@
+"""Arrays in, `Figure` out: no pyplot, no global state, nothing shown."""
+
+from collections.abc import Collection, Sequence
+
+import numpy as np
+from jaxtyping import Float
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+
+from transformer_lab.attention_record import Alignment
+from transformer_lab.config import check
+from transformer_lab.viz.style import COLOURS, HIGHLIGHT, INK, PAPER, QUIET, WEIGHTS, course_style
+
+CELL = 0.33  # inches: room for a number like .95
+LETTER = 0.085  # inches, about the width of one
+WORTH_A_NUMBER = 0.045  # smaller weights would print as 0.0 or clutter the picture
+
+
+def attention_heatmap(
+    weights: Float[np.ndarray, "query key"],
+    queries: Sequence[str],
+    keys: Sequence[str],
+    *,
+    title: str = "",
+    query_label: str = "query",
+    key_label: str = "key",
+    row: int | None = None,
+    cell: tuple[int, int] | None = None,
+    alignment: Alignment = (),
+) -> Figure:
+    """One head's weights: a row for each query, a column for each key, colours from 0 to 1.
+
+    Args:
+        weights: From 0 to 1.
+        queries: The token of each row, from top to bottom.
+        keys: The token of each column, from left to right.
+        title: What the picture says.
+        query_label: What the rows are, for their axis.
+        key_label: What the columns are.
+        row: A row to frame, with its larger weights written into it.
+        cell: One (query, key) to frame.
+        alignment: Gold links (key, query), as a record has them; each is marked with a ring.
+
+    Raises:
+        ValueError: Naming the argument that does not fit.
+    """
+    check_weights_and_tokens(weights, queries, keys)
+    rows, columns = weights.shape
+    check("row", row, f"None or 0 to {rows - 1}", row is None or 0 <= row < rows)
+    inside = cell is None or (0 <= cell[0] < rows and 0 <= cell[1] < columns)
+    check("cell", cell, f"None or (query, key) below ({rows}, {columns})", inside)
+    for key, query in alignment:
+        fits = 0 <= key < columns and 0 <= query < rows
+        check("alignment link", (key, query), f"(key, query) below ({columns}, {rows})", fits)
+
+    with course_style():
+        # Beside the cells there is room for tokens and scale, above them for tokens and title.
+        width = columns * CELL + longest(queries) * LETTER + 1.5
+        height = rows * CELL + longest(keys) * LETTER + 0.7
+        height += 0.4 * bool(title) + 0.2 * bool(alignment)
+        figure = Figure(figsize=(max(width, len(title) * 0.1, 4), height), layout="compressed")
+        axes = figure.add_subplot()
+        image = axes.imshow(weights, cmap=WEIGHTS, vmin=0, vmax=1, aspect="equal")
+        axes.xaxis.set_ticks_position("top")
+        axes.xaxis.set_label_position("top")
+        axes.tick_params(length=0)
+        chosen = {row, cell[0] if cell else None}
+        label_axis(axes, "y", queries, query_label, bold=chosen)
+        label_axis(axes, "x", keys, key_label, bold={cell[1]} if cell else ())
+        axes.spines[:].set_visible(False)
+        if row is not None:
+            axes.add_patch(frame(-0.5, row - 0.5, columns))
+            for column, weight in enumerate(weights[row].tolist()):
+                write_weight(axes, column, row, weight)
+        if cell is not None:
+            axes.add_patch(frame(cell[1] - 0.5, cell[0] - 0.5, 1))
+        for key, query in alignment:
+            ring(axes, key, query)
+        if alignment:
+            figure.supxlabel("○  gold alignment", fontsize=9, color=QUIET)
+        bar = figure.colorbar(image, ax=axes, shrink=0.6, aspect=18, ticks=[0, 0.5, 1])
+        bar.set_label("weight (each row sums to 1)")
+        bar.outline.set_visible(False)
+        add_title(figure, title)
+    return figure
+
+
+def weight_bars(
+    rows: Float[np.ndarray, "row key"],
+    labels: Sequence[str],
+    keys: Sequence[str],
+    *,
+    title: str = "",
+    parts: Sequence[str] = (),
+) -> Figure:
+    """Some rows of weights as bars, one panel below the other, all on the scale from 0 to 1.
+
+    Args:
+        rows: From 0 to 1.
+        labels: What each row is; written above its panel.
+        keys: The token of each column.
+        title: What the picture says.
+        parts: What each row belongs to, a name of `COLOURS` such as "encoder"; the bars take
+            its colour, or the query's.
+
+    Raises:
+        ValueError: Naming the argument that does not fit.
+    """
+    check_weights_and_tokens(rows, labels, keys, names=("rows", "labels", "keys"))
+    parts = parts or ["query"] * len(rows)
+    fits = len(parts) == len(rows) and set(parts) <= set(COLOURS)
+    check("parts", parts, f"{len(rows)} of {list(COLOURS)}, as many as rows", fits)
+    with course_style():
+        size = (max(len(keys) * 0.48 + 1.1, 4.6), len(rows) * 1.25 + 1.1)
+        figure = Figure(figsize=size, layout="constrained")
+        panels = figure.subplots(len(rows), sharex=True, sharey=True, squeeze=False)[:, 0]
+        for axes, weights, label, part in zip(panels, rows, labels, parts, strict=True):
+            bars = axes.bar(np.arange(len(keys)), weights, color=COLOURS[part], width=0.72)
+            numbers = [f"{w:.2f}" if w >= WORTH_A_NUMBER else "" for w in weights]
+            axes.bar_label(bars, numbers, padding=1, fontsize=8)
+            axes.set_title(label, fontsize=9, fontweight="normal")
+            axes.set_ylim(0, 1.15)
+            axes.set_yticks([0, 0.5, 1])
+            axes.set_ylabel("weight")
+            axes.tick_params(axis="x", length=0)
+        label_axis(panels[-1], "x", keys, "")
+        add_title(figure, title)
+    return figure
+
+
+def check_weights_and_tokens(
+    weights: np.ndarray,
+    queries: Sequence[str],
+    keys: Sequence[str],
+    names: tuple[str, str, str] = ("weights", "queries", "keys"),
+) -> None:
+    """Raise a ValueError unless the weights are a matrix from 0 to 1 with a token for each line."""
+    name = f"shape of {names[0]}"
+    check(name, weights.shape, f"({names[1]}, {names[2]})", weights.ndim == 2 and weights.size > 0)
+    for axis, tokens in enumerate((queries, keys)):
+        expected = f"{weights.shape[axis]}, as {names[0]} has shape {weights.shape}"
+        check(f"len({names[axis + 1]})", len(tokens), expected, len(tokens) == weights.shape[axis])
+    holds = bool(np.all((weights >= 0) & (weights <= 1 + 1e-3)))  # False for NaN too
+    low, high = float(weights.min()), float(weights.max())
+    check(f"range of {names[0]}", (low, high), "weights from 0 to 1", holds)
+
+
+def label_axis(
+    axes: Axes, axis: str, tokens: Sequence[str], label: str, bold: Collection[int | None] = ()
+) -> None:
+    """Name each line of an axis by its token, and the axis by what the tokens are."""
+    line = axes.xaxis if axis == "x" else axes.yaxis
+    line.set_ticks(range(len(tokens)), [visible(token) for token in tokens])
+    line.set_label_text(label)
+    for number, text in enumerate(line.get_ticklabels()):
+        text.set_parse_math(False)  # a token may hold a dollar sign
+        if axis == "x":
+            text.set_rotation(90 if len(tokens) > 1 else 0)
+        if number in bold:
+            text.set_fontweight("bold")
+
+
+def visible(token: str) -> str:
+    """The token with the white space at its ends made visible, as pieces of words have it."""
+    body = token.strip()
+    before, _, after = token.partition(body) if body else (token, "", "")
+    marks = str.maketrans(" \n\t", "␣⏎⇥")
+    return before.translate(marks) + body + after.translate(marks)
+
+
+def longest(tokens: Sequence[str]) -> int:
+    """Letters of the longest token."""
+    return max(len(token) for token in tokens)
+
+
+def frame(x: float, y: float, width: int) -> Rectangle:
+    """A frame one cell high, drawn over the map's edge too."""
+    return Rectangle((x, y), width, 1, fill=False, edgecolor=HIGHLIGHT, linewidth=2, clip_on=False)
+
+
+def ring(axes: Axes, key: int, query: int) -> None:
+    """A ring around the middle of a cell, seen on dark and on bright colours."""
+    for width, colour in ((2.4, INK), (1.0, PAPER)):
+        axes.plot(key, query, "o", ms=19, mfc="none", mec=colour, mew=width, clip_on=False)
+
+
+def write_weight(axes: Axes, key: int, query: int, weight: float) -> None:
+    """The weight in its cell, as in .95, dark on bright colours and bright on dark ones."""
+    if weight < WORTH_A_NUMBER:
+        return
+    colour = INK if weight > 0.6 else PAPER
+    text = f"{weight:.2f}".removeprefix("0")
+    axes.text(key, query, text, ha="center", va="center", fontsize=8, color=colour)
+
+
+def add_title(figure: Figure, title: str) -> None:
+    """The title at the left edge of the figure, above everything; formulas in it are set."""
+    if title:
+        figure.suptitle(title, x=0.02, ha="left", fontsize=11, fontweight="bold")

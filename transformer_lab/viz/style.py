@@ -1,0 +1,65 @@
+"""How the course's pictures look: one colour for one thing, everywhere."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import matplotlib
+
+COLOURS = {
+    "query": "#0086d1",
+    "key": "#c67a05",
+    "value": "#08602b",
+    "mask": "#8c8c8c",
+    "encoder": "#3c1195",
+    "decoder": "#97187a",
+}
+"""At least 3 : 1 against the paper, and told apart by the colour-blind; a test measures both."""
+INK, QUIET, PAPER = "#1c1c1c", "#5f5f5f", "#ffffff"
+HIGHLIGHT = "#ff6a00"
+"""Frames a row or a cell of a map; no weight has this colour."""
+WEIGHTS = "viridis"
+"""The colour map of weights, always from 0 to 1."""
+
+SCREEN_DPI = 96
+"""A CSS pixel is 1/96 inch: so a font of 9 points is as tall as the text around the picture."""
+PIXEL_RATIO = 2
+"""Pixels drawn for each CSS pixel, so that pictures are sharp on a fine screen."""
+
+
+@contextmanager
+def course_style() -> Iterator[None]:
+    """Draw in the course's style inside the `with` block; nothing outside it changes.
+
+    The paper is opaque, so that a picture reads the same in a light and a dark theme.
+    The font is the one that comes with matplotlib: the same everywhere.
+    """
+    with matplotlib.rc_context():
+        matplotlib.rcdefaults()
+        matplotlib.rcParams.update(
+            {
+                "font.family": "DejaVu Sans",
+                "font.size": 9,
+                "axes.titlesize": 11,
+                "axes.titleweight": "bold",
+                "axes.titlelocation": "left",
+                "axes.labelsize": 9,
+                "axes.spines.top": False,
+                "axes.spines.right": False,
+                "axes.edgecolor": QUIET,
+                "axes.labelcolor": QUIET,
+                "xtick.color": QUIET,
+                "ytick.color": QUIET,
+                "xtick.labelcolor": INK,
+                "ytick.labelcolor": INK,
+                "text.color": INK,
+                "axes.titlecolor": INK,
+                "figure.facecolor": PAPER,
+                "axes.facecolor": PAPER,
+                "savefig.facecolor": PAPER,
+                "figure.dpi": SCREEN_DPI,
+                "savefig.dpi": SCREEN_DPI * PIXEL_RATIO,
+                "figure.constrained_layout.h_pad": 0.12,
+                "figure.constrained_layout.w_pad": 0.12,
+            }
+        )
+        yield
