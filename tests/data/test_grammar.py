@@ -657,7 +657,7 @@ def test_enough_constructions_and_words(stream):
     assert len(CONSTRUCTIONS) >= 12
     drawn = Counter(pair.construction for pair in stream)
     assert set(drawn) == set(CONSTRUCTIONS)
-    assert min(drawn.values()) >= 400
+    assert min(drawn.values()) >= 300
     english = {token for pair in stream for token in pair.source_tokens}
     french = {token for pair in stream for token in pair.target_tokens}
     assert 300 <= len(english) <= 500
@@ -709,7 +709,7 @@ def test_no_position_gives_the_answer_away(everything):
     def reason_first(pair):
         return pair.source_tokens[0] == "because"
 
-    assert len(pairs) > 4_000
+    assert len(pairs) > 6_000
     for property_of in (of_subject, feminine, reason_first):
         assert 0.4 < share(property_of) < 0.6
         for group in (of_subject, feminine, reason_first):
@@ -722,7 +722,7 @@ def test_no_position_gives_the_answer_away(everything):
         at, tokens = pair.coreference, pair.source_tokens
         return len({genders[lemmas[tokens[i]]] for i in (at.referent, at.other)}) == 2
 
-    assert 0.75 < share(differ) < 0.95
+    assert 0.8 < share(differ) < 0.96
     # The same word decides for subjects and for objects.
     roles = defaultdict(Counter)
     for pair in pairs:

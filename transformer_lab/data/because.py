@@ -5,13 +5,13 @@ not wide. Whether the referent is subject or object, masculine or feminine, sing
 whether the reason comes first, is drawn before any word, so that none of these is a clue.
 """
 
-from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 from random import Random
 from typing import NamedTuple
 
 from transformer_lab.data.clauses import modal_group, predicate, verb_group
+from transformer_lab.data.drawing import draw_time
 from transformer_lab.data.lexicon import (
     ADJECTIVES,
     VERBS,
@@ -56,7 +56,8 @@ _SCENES = """
 traverser | walker person > street road bridge river canal | not can too
     > tired sick injured young boiter > wide deep slippery flooded closed dangerous
 traverser | walker person > bridge tunnel | not can too > tired injured boiter > long narrow
-traverser | vehicle > bridge tunnel | not can too > heavy damaged > narrow slippery flooded closed
+traverser | vehicle > bridge | not can too > heavy > narrow slippery closed
+traverser | vehicle > tunnel | not can too > big damaged > narrow flooded
 entrer | vehicle > tunnel street barn | not can too > big > narrow flooded
 entrer | walker person > barn cave tunnel forest castle garden | not want too
     > nervous shy afraid trembler > dark flooded dangerous brûler
@@ -88,7 +89,8 @@ effrayer | truck train car > walker person | yes too > noisy > young nervous shy
 arrêter | river canal wall fence hedge gate > walker | yes too > deep wide high locked
     > tired weak sick injured young afraid boiter trembler
 arrêter | bridge > walker | yes too > slippery closed dangerous > tired injured afraid boiter
-arrêter | bridge tunnel street > vehicle | yes too > narrow flooded closed > heavy big
+arrêter | bridge > vehicle | yes too > narrow slippery closed > heavy
+arrêter | tunnel street > vehicle | yes too > narrow flooded > big
 attirer | food > eater child | yes > ripe sweet > hungry curious
 attirer | food > eater child | not too > salty sour hard rotten > sick sad nervous sleepy
 attirer | sofa bed chair house > indoor | yes > comfortable soft > tired sleepy lazy
@@ -118,7 +120,7 @@ Cast = tuple[Noun, Noun, Adjective | Verb]  # subject, object, reason
 
 
 @cache
-def casts(
+def _casts(
     of_subject: bool, gender: str, plural: bool, differ: bool
 ) -> tuple[tuple[Scene, tuple[Cast, ...]], ...]:
     """Every scene, with the casts in which the reason decides for a referent of this gender.
@@ -230,17 +232,18 @@ def _landmark(rng: Random, cast: Cast) -> Phrase:
     return joined(where, noun_phrase("the", noun))
 
 
-def drawn_because(rng: Random, times: Sequence[Phrase], *, reason_first: bool) -> Phrase:
-    """Draws a because-sentence; `times` are what may say when a past event happened."""
+def draw_because(rng: Random, *, reason_first: bool) -> Phrase:
+    """Draws a because-sentence."""
     of_subject, gender = rng.random() < 0.5, rng.choice("mf")
-    plural, differ = rng.random() < 0.35, rng.random() < 0.85
-    scene, fitting = rng.choice(casts(of_subject, gender, plural, differ))
+    plural, differ = rng.random() < 0.35, rng.random() < 0.9
+    scene, fitting = rng.choice(_casts(of_subject, gender, plural, differ))
     cast = rng.choice(fitting)
     subject_noun, thing_noun, word = cast
     subject = _actor(rng, subject_noun, plural, "referent" if of_subject else "other")
     thing = _actor(rng, thing_noun, plural, "other" if of_subject else "referent")
     if rng.random() < 0.4:
-        if rng.random() < 0.5 and named(_FIRM, subject_noun):
+        # Who stands before a hotel cannot leave a castle.
+        if rng.random() < 0.5 and named(_FIRM, subject_noun) and scene.verb is not VERBS["quitter"]:
             subject = extended(subject, _landmark(rng, cast))
         elif named(_FIRM, thing_noun):
             thing = extended(thing, _landmark(rng, cast))
@@ -261,6 +264,6 @@ def drawn_because(rng: Random, times: Sequence[Phrase], *, reason_first: bool) -
         word,
         degree=rng.choice(degrees) if gradable else "",
         tense="background" if past else "present",
-        time=rng.choice(times) if past and rng.random() < 0.2 else NOTHING,
+        time=draw_time(rng, 0.2 * past),
         reason_first=reason_first,
     )

@@ -64,7 +64,9 @@ def verb_group(
     elif tense == "past":
         english = [verb.past]
     else:
-        english = [adverb] * bool(adverb) + [_in_person(subject, verb.base, verb.third)]
+        english = [_in_person(subject, verb.base, verb.third)]
+    if adverb:
+        english.insert(0, adverb)
     main = (len(english) - 1,)
 
     after: list[Rendered] = []
@@ -76,9 +78,9 @@ def verb_group(
         finite: Rendered = (auxiliary, (0,))
         after.append((_participle(verb, agreement), main))
     else:
-        form = _imperfect(verb.imperfect, subject)
-        if tense != "background":
-            form = verb.plural if plural else verb.singular
+        form = verb.plural if plural else verb.singular
+        if tense == "background":
+            form = _imperfect(verb.imperfect, subject)
         finite = (form, (0, 1) if progressive and not negated else main)
     if verb.infinitive in _LINKS:
         after.append((_LINKS[verb.infinitive], main))
@@ -91,9 +93,10 @@ def verb_group(
     return Phrase(tuple(english), (*target, *after), _said(subject, verb))
 
 
-_MODALS = {  # je, il, nous, ils; and the stem of the imperfect
+# French for je, il, nous and ils, and the stem of the imperfect.
+_MODALS = {
     "can": ("peux", "peut", "pouvons", "peuvent", "pouv"),
-    "must": ("dois", "doit", "devons", "doivent", "dev"),
+    "must": ("dois", "doit", "devons", "doivent", ""),
     "want": ("veux", "veut", "voulons", "veulent", "voul"),
 }
 
@@ -169,7 +172,7 @@ def compared(
     subject: NounPhrase, word: Adjective, comparison: str, tense: str, other: NounPhrase
 ) -> Phrase:
     """Is older than, is as old as, is less expensive than the other: plus, aussi, moins … que."""
-    one_word = comparison == "more" != word.comparative
+    one_word = comparison == "more" and word.comparative != "more"
     english = (word.comparative,) if one_word else (comparison, word.english)
     french = (
         (_COMPARISONS[comparison], (0,)),
@@ -187,8 +190,9 @@ def question(subject: NounPhrase, group: Phrase, word: Phrase = NOTHING) -> Phra
     """
     helper = Phrase(group.source[:1], (("est-ce", (0,)), ("que", (0,))))
     english = joined(helper, subject, Phrase(group.source[1:]))
+    shift = len(subject.source)
     moved = tuple(
-        (french, tuple(at and at + len(subject.source) for at in positions))
+        (french, tuple(at + shift if at else 0 for at in positions))
         for french, positions in group.target
     )
     said = subject.combinations + group.combinations

@@ -241,7 +241,7 @@ open opens opened opening | ouvre ouvrent ouvert ouvrir ouvr | person > door gat
     bottle letter
 close closes closed closing | ferm-er | person > door gate box suitcase
 wash washes washed washing | lav-er | person > car garment window bottle dog
-see sees saw seeing | voit voient vu voir voy | person animal > animal person vehicle
+see sees saw seeing | voit voient vu voir voy | person animal > animal person vehicle tree
 hear hears heard hearing | entend entendent entendu entendre entend | person animal > bell train
     bird owl dog wolf
 have has had having | a ont eu avoir av | person > dog cat horse goat bird garment thing container

@@ -54,25 +54,19 @@ class NounPhrase(Phrase):
 NOTHING = Phrase()
 
 
-def joined(*parts: Phrase, french_order: Sequence[int] = ()) -> Phrase:
-    """Puts phrases one after the other; `french_order` says which comes when in French."""
-    starts = []
-    length = 0
+def joined(*parts: Phrase) -> Phrase:
+    """Puts phrases one after the other, in both languages."""
+    source: list[str] = []
+    target: list[Rendered] = []
+    combinations: list[tuple[str, str]] = []
+    marks: list[tuple[str, int]] = []
     for part in parts:
-        starts.append(length)
-        length += len(part.source)
-    return Phrase(
-        tuple([word for part in parts for word in part.source]),
-        tuple(
-            [
-                (word, tuple([starts[i] + at for at in positions]))
-                for i in french_order or range(len(parts))
-                for word, positions in parts[i].target
-            ]
-        ),
-        tuple([combination for part in parts for combination in part.combinations]),
-        tuple([(name, starts[i] + at) for i, part in enumerate(parts) for name, at in part.marks]),
-    )
+        start = len(source)
+        source += part.source
+        target += [(word, tuple([start + at for at in there])) for word, there in part.target]
+        combinations += part.combinations
+        marks += [(name, start + at) for name, at in part.marks]
+    return Phrase(tuple(source), tuple(target), tuple(combinations), tuple(marks))
 
 
 def _nominal(phrase: Phrase, agreement: Agreement, nouns: tuple[str, ...]) -> NounPhrase:

@@ -1,0 +1,150 @@
+"""Drawing nouns and their company: determiners, numbers, adjectives, places and times."""
+
+from collections.abc import Sequence
+from functools import cache
+from random import Random
+
+from transformer_lab.data.lexicon import (
+    ADJECTIVES,
+    Adjective,
+    Noun,
+    all_named,
+    named,
+    rows,
+    suits,
+    tags,
+)
+from transformer_lab.data.phrases import (
+    NOTHING,
+    NUMBERS,
+    NounPhrase,
+    Phrase,
+    fixed,
+    joined,
+    noun_phrase,
+)
+
+PERSON = tags("person")
+_ANIMATE = tags("person animal")
+_OWNABLE = tags("dog cat horse mule car truck house garden furniture thing container text garment")
+_NUMEROUS = tags("animal thing bit text food garment container")  # of which there may be ten
+_POSSESSIVES = ("my", "my", "his", "her", "our", "their")
+
+# Determiners to draw from, the frequent ones more than once.
+SUBJECT = ("the", "the", "the", "this", "that", "my")
+DEFINITE = ("the", "the", "the", "this", "my")
+_PLACE = ("the", "the", "the", "a", "this")
+
+
+def draw_noun(rng: Random, wanted: frozenset[str], *, but: Noun | None = None) -> Noun:
+    """A noun that the tags and nouns name, and not `but`."""
+    return rng.choice([noun for noun in all_named(wanted) if noun is not but])
+
+
+@cache
+def said_of(noun: Noun, *sorts: str) -> tuple[Adjective, ...]:
+    """The adjectives of these sorts that suit the noun."""
+    return tuple(word for word in ADJECTIVES.values() if word.sort in sorts and suits(word, noun))
+
+
+def _adjectives(rng: Random, noun: Noun) -> tuple[Adjective, ...]:
+    """Adjectives for beside the noun; none that could deny what the sentence goes on to say."""
+    animate = named(_ANIMATE, noun)
+    choice = said_of(noun, "quality", "colour", "attribute", *([] if animate else ["state"]))
+    if not choice or rng.random() < (0.8 if animate else 0.6):
+        return ()
+    first, second = rng.choice(choice), rng.choice(choice)
+    if first.place == "before" and second.sort == "colour":
+        return first, second
+    return (first,)
+
+
+def draw_phrase(
+    rng: Random,
+    noun: Noun,
+    determiners: Sequence[str] = SUBJECT,
+    *,
+    plural: bool | None = None,
+    plain: bool = False,
+) -> NounPhrase:
+    """The noun with one of the determiners, and perhaps a number and adjectives.
+
+    "my" stands for any possessive; relatives always have one, and what nobody owns has none.
+
+    Args:
+        rng: Where the choices come from.
+        noun: The noun.
+        determiners: What to choose from: keys of the table of determiners.
+        plural: Whether it is plural; None to draw it.
+        plain: Whether to leave out number and adjectives.
+    """
+    if plural is None:
+        plural = rng.random() < 0.3
+    determiner = rng.choice(determiners)
+    if noun.kind == "family":
+        determiner = determiner if determiner in _POSSESSIVES[2:] else rng.choice(_POSSESSIVES)
+    elif determiner in _POSSESSIVES and not named(_OWNABLE, noun):
+        determiner = "the"
+    if plain:
+        return noun_phrase(determiner, noun, plural=plural)
+    number = ""
+    if plural and determiner != "any" and rng.random() < 0.3:
+        number = rng.choice(tuple(NUMBERS)[: None if named(_NUMEROUS, noun) else 3])
+        determiner = "" if determiner == "a" else determiner
+    adjectives = _adjectives(rng, noun)
+    return noun_phrase(determiner, noun, plural=plural, number=number, adjectives=adjectives)
+
+
+def own(subject: NounPhrase) -> str:
+    """The possessive that speaks of the subject."""
+    gender, plural, person = subject.agreement
+    if person == 1:
+        return "our" if plural else "my"
+    return "their" if plural else "her" if gender == "f" else "his"
+
+
+# preposition | in French | who or what may be there > where
+_SPOTS = """
+in | dans | person animal > garden forest house barn street
+near | près de | person animal > church station hotel river bridge fence tree
+behind | derrière | person animal > house church school hedge wall tree
+in front of | devant | person animal > house church school museum gate castle
+next to | à:0 côté:0 de:1 | person animal > road path hedge canal gate wall tree
+on | sur | person animal > bridge path hill
+under | sous | indoor > table bed chair tree
+on | sur | thing bit book letter newspaper garment bag suitcase food > table chair bed
+in | dans | thing bit book letter newspaper garment food > box bag suitcase
+under | sous | thing bit book letter newspaper garment box > table chair bed sofa
+in front of | devant | vehicle cart > house church station hotel castle
+near | près de | vehicle cart > bridge river barn gate wall tree
+near | près de | building plant > river forest bridge hill road canal
+behind | derrière | building plant > hill wall hedge
+"""
+SPOTS = tuple(
+    (fixed(english, french), tags(who), tags(where)) for english, french, who, where in rows(_SPOTS)
+)
+"""A preposition, the tags and nouns of who may be there, and those of the place."""
+
+
+@cache
+def _spots(noun: Noun) -> tuple[tuple[Phrase, frozenset[str]], ...]:
+    return tuple((spot, where) for spot, who, where in SPOTS if named(who, noun))
+
+
+def draw_place(rng: Random, noun: Noun) -> Phrase:
+    """A place where this may be: under the table."""
+    spot, where = rng.choice(_spots(noun))
+    place = draw_phrase(rng, draw_noun(rng, where, but=noun), _PLACE, plural=False)
+    return joined(spot, place)
+
+
+_TIMES = (
+    fixed("yesterday", "hier"),
+    fixed("this morning", "ce:0 matin:1"),
+    fixed("last week", "la:1 semaine:1 dernière:0"),
+)
+
+
+def draw_time(rng: Random, chance: float) -> Phrase:
+    """A time in the past, or most often nothing: `chance` says how often it is there."""
+    return rng.choice(_TIMES) if rng.random() < chance else NOTHING
