@@ -4,7 +4,7 @@ import pytest
 
 from transformer_lab.attention_record import Head
 from transformer_lab.config import TrainingConfig
-from transformer_lab.data.grammar import world
+from transformer_lab.data.grammar import held_out, world
 from transformer_lab.data.pair import Pair, Splits
 from transformer_lab.evaluation.alignment import head_alignment_error_rate, mean_over_records
 from transformer_lab.recipe import (
@@ -79,11 +79,12 @@ def test_the_shipped_model_resolves_the_famous_pronoun(shipped):
     assert wide == "l'animal n'a pas traversé la rue parce qu'elle était trop large"
 
 
-def test_the_shipped_model_translates_sentences_it_has_never_seen(shipped):
-    evaluation = evaluate(shipped, world().test[::5], beam_size=4)
-    assert evaluation.sentences == 200
-    assert evaluation.exact_match > 0.9
-    assert evaluation.bleu > 95
+def test_the_shipped_model_translates_combinations_it_has_never_seen(shipped):
+    pairs = [pair for pair in world().test if held_out(pair)][:150]
+    evaluation = evaluate(shipped, pairs, beam_size=4)
+    assert evaluation.sentences == 150
+    assert evaluation.exact_match > 0.8
+    assert evaluation.bleu > 90
 
 
 def test_snapshots_show_the_model_before_it_could_translate(shipped):

@@ -45,6 +45,8 @@ def test_before_anything_is_run_the_saved_pictures_and_their_words_are_there(lab
 def test_restart_and_run_all_translates_draws_and_answers_the_keyboard(lab, visit, unexecuted):
     page = visit.page
     open_notebook(page, lab)
+    # Until there is a kernel, the button asks which one to start.
+    expect(page.locator(".jp-KernelName")).to_contain_text("Python 3", timeout=KERNEL_TIMEOUT)
     idle = page.locator(".jp-Notebook-ExecutionIndicator[data-status=idle]")
     expect(idle).to_have_count(1, timeout=KERNEL_TIMEOUT)
     page.get_by_role("button", name="Restart the kernel and run all cells").click()
