@@ -22,6 +22,7 @@ from transformer_lab.recipe import (
     make_trainer,
     new_translator,
     open_corpus,
+    validation_loss,
 )
 from transformer_lab.training.trainer import LossIsNaNError
 from transformer_lab.translator import PRETRAINED, Translator
@@ -184,8 +185,7 @@ def changes(options: argparse.Namespace) -> dict[str, Any]:
 
 def score_line(translator: Translator, splits: Any, beam_size: int) -> dict[str, Any]:
     """Score on the test split, print the line of BLEU, and return the numbers."""
-    trainer = make_trainer(translator, splits, TrainingConfig(device=str(translator.device)))
-    loss = trainer.validation_loss()
+    loss = validation_loss(translator, splits.validation)
     evaluation = evaluate(translator, splits.test, beam_size=beam_size)
     print(
         f"validation loss {loss:.3f}; on {evaluation.sentences} test sentences: exact match "

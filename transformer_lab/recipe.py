@@ -11,12 +11,13 @@ import torch
 
 from transformer_lab.config import TrainingConfig, TransformerConfig, check
 from transformer_lab.data import corpora, grammar
-from transformer_lab.data.batching import encode_pairs
+from transformer_lab.data.batching import Example, buckets, collate, encode_pairs
 from transformer_lab.data.pair import SentencePair, Splits
 from transformer_lab.data.tokenizer import BPETokenizer, Tokenizer, WordTokenizer
+from transformer_lab.device import pick_dtype
 from transformer_lab.evaluation.bleu import exact_match, exact_match_by, score
 from transformer_lab.model import Transformer
-from transformer_lab.training.trainer import StepReport, Trainer
+from transformer_lab.training.trainer import StepReport, Trainer, token_loss
 from transformer_lab.translator import Translator
 
 STATE = "training_state.safetensors"
@@ -138,7 +139,6 @@ def make_trainer(
     watch_exact_match: int = 0,
 ) -> Trainer:
     """A trainer for a translator; exact match is measured on so many validation sentences."""
-    tokenizers = translator.source_tokenizer, translator.target_tokenizer
     watched = splits.validation[:watch_exact_match]
 
     def measure(model: Transformer) -> dict[str, float]:
@@ -146,19 +146,30 @@ def make_trainer(
         texts = [h.translation for h in hypotheses]
         return {"exact_match": exact_match(texts, [p.target for p in watched])}
 
-    limit = translator.model.config.max_length
-    train = [e for e in encode_pairs(splits.train, *tokenizers) if e.length <= limit]
-    validation = [e for e in encode_pairs(splits.validation, *tokenizers) if e.length <= limit]
     return Trainer(
         translator.model,
-        train,
-        validation,
+        encode_fitting(translator, splits.train),
+        encode_fitting(translator, splits.validation),
         training,
         measure=measure if watched else None,
         on_step=on_step,
         state_path=state_path,
         show_progress=show_progress,
     )
+
+
+def encode_fitting(translator: Translator, pairs: Sequence[SentencePair]) -> list[Example]:
+    """The pairs as ids, without those that are longer than the model reads."""
+    tokenizers = translator.source_tokenizer, translator.target_tokenizer
+    limit = translator.model.config.max_length
+    return [e for e in encode_pairs(pairs, *tokenizers) if e.length <= limit]
+
+
+def validation_loss(translator: Translator, pairs: Sequence[SentencePair]) -> float:
+    """The mean cross-entropy of a saved translator on these pairs, in nats per token."""
+    groups = buckets(encode_fitting(translator, pairs), TrainingConfig().batch_tokens)
+    dtype = pick_dtype("auto", translator.device)
+    return token_loss(translator.model, [collate(group) for group in groups], dtype)
 
 
 @dataclass(frozen=True)

@@ -197,7 +197,7 @@ class Trainer:
         self.model.train()
         for group in self.optimizer.param_groups:
             group["lr"] = rate
-        with self.autocast():
+        with autocast(self.device, self.dtype):
             logits = self.model(batch.source, batch.target_input)
         loss = label_smoothed_loss(logits, batch.target_output, self.config.label_smoothing, PAD_ID)
         self.optimizer.zero_grad()
@@ -225,10 +225,6 @@ class Trainer:
         finally:
             put(own, self.model)
 
-    def autocast(self) -> torch.autocast:
-        """Matrix products in `dtype`, the rest in float32."""
-        return torch.autocast(self.device.type, self.dtype, enabled=self.dtype != torch.float32)
-
     def read(self, unread: list[Tensor]) -> float:
         """Wait for the losses since the last call and empty the list; their mean, or LossIsNaNError."""
         if not unread:
@@ -254,19 +250,9 @@ class Trainer:
             self.note_best(metrics)
         return metrics
 
-    @torch.no_grad()
     def validation_loss(self) -> float:
         """The mean cross-entropy of the validation tokens in nats, without smoothing."""
-        self.model.eval()
-        total, tokens = 0.0, 0
-        for batch in self.validation:
-            real = int((batch.target_output != PAD_ID).sum())
-            batch = batch.to(self.device)
-            with self.autocast():
-                logits = self.model(batch.source, batch.target_input)
-            total += real * label_smoothed_loss(logits, batch.target_output, 0.0, PAD_ID).item()
-            tokens += real
-        return total / tokens
+        return token_loss(self.model, self.validation, self.dtype)
 
     def note_best(self, metrics: dict[str, float]) -> None:
         """Count validations since the watched metric was best, and keep those weights."""
@@ -323,6 +309,27 @@ class Trainer:
             }
         self.best_weights = groups.get("best")
         self.random_state = groups.get("random")
+
+
+def autocast(device: torch.device, dtype: torch.dtype) -> torch.autocast:
+    """Matrix products in `dtype`, the rest in float32."""
+    return torch.autocast(device.type, dtype, enabled=dtype != torch.float32)
+
+
+@torch.no_grad()
+def token_loss(model: Transformer, batches: Sequence[Batch], dtype: torch.dtype) -> float:
+    """The mean cross-entropy of all real target tokens in nats, without smoothing."""
+    model.eval()
+    device = model.output.weight.device
+    total, tokens = 0.0, 0
+    for batch in batches:
+        real = int((batch.target_output != PAD_ID).sum())
+        batch = batch.to(device)
+        with autocast(device, dtype):
+            logits = model(batch.source, batch.target_input)
+        total += real * label_smoothed_loss(logits, batch.target_output, 0.0, PAD_ID).item()
+        tokens += real
+    return total / tokens
 
 
 @torch.no_grad()
