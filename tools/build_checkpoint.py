@@ -14,13 +14,13 @@ import torch
 from transformer_lab.recipe import PRESETS, evaluate, make_trainer, new_translator, open_corpus
 from transformer_lab.translator import PRETRAINED, Translator, save_weights
 
-SNAPSHOTS = (200, 400, 800)
+SNAPSHOTS = (200, 1_000, 2_000, 3_000)
 
 
 def main() -> None:
     """Train, save beside the old model, and put the new one in its place when all went well."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--max-steps", type=int, default=4_000)
+    parser.add_argument("--max-steps", type=int, default=6_000)
     options = parser.parse_args()
     building = PRETRAINED.with_name("building")
     shutil.rmtree(building, ignore_errors=True)

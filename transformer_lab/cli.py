@@ -227,8 +227,9 @@ def run_evaluate(options: argparse.Namespace) -> dict[str, Any]:
     """Score a saved translator on the test split of a corpus."""
     started = time.perf_counter()
     translator = Translator.load(options.model, device=options.device)
-    corpus = options.corpus or translator.about["corpus"]
-    splits = open_corpus(corpus, translator.about.get("seed", 0))
+    about = translator.about
+    corpus = options.corpus or about["corpus"]
+    splits = open_corpus(corpus, about.get("seed", 0), about.get("skip_bad", False))
     if options.limit is not None:
         splits = replace(splits, test=splits.test[: options.limit])
     result = score_line(translator, splits, options.beam)

@@ -6,6 +6,7 @@ from typing import Any, Literal, get_args
 Norm = Literal["post", "pre"]
 Positions = Literal["sinusoidal", "learned", "rotary", "alibi", "none"]
 Precision = Literal["auto", "fp32", "bf16"]
+Decay = Literal["inverse_sqrt", "linear"]
 
 PAPER_NAMES = {
     "num_encoder_layers": "N",
@@ -111,8 +112,8 @@ class TransformerConfig:
     ) -> "TransformerConfig":
         """A model for the bilingual world: learns it in about a minute on two CPU cores."""
         sizes = {
-            "d_model": 112,
-            "d_ff": 448,
+            "d_model": 128,
+            "d_ff": 256,
             "num_heads": 4,
             "num_encoder_layers": 2,
             "num_decoder_layers": 2,
@@ -173,6 +174,8 @@ class TrainingConfig:
     """How a model is trained (§5 of the paper); the defaults suit the bilingual world.
 
     `peak_rate` None means the paper's own scale, d_model^-0.5 (§5.3, equation 3).
+    `decay` says how the rate falls after the warm-up: as in the paper, or straight
+    down to 0 at `max_steps`, which then has to be known beforehand.
     `batch_tokens` counts padded positions of the larger side of a batch.
     `max_minutes` None means no limit in time. `average_decay` is that of a moving
     average of the weights, with which the model ends, in place of the paper's
@@ -184,6 +187,7 @@ class TrainingConfig:
     batch_tokens: int = 4_096
     peak_rate: float | None = 2.5e-3
     warmup_steps: int = 100
+    decay: Decay = "inverse_sqrt"
     beta1: float = 0.9
     beta2: float = 0.98
     epsilon: float = 1e-9
@@ -213,6 +217,9 @@ class TrainingConfig:
             optional = name in ("peak_rate", "max_minutes")
             holds = (optional and value is None) or (value is not None and value > 0)
             check(name, value, "a number above 0" + (" or None" if optional else ""), holds)
+        check("decay", self.decay, f"one of {get_args(Decay)}", self.decay in get_args(Decay))
+        if self.decay == "linear":
+            check("peak_rate", self.peak_rate, "a number, as decay is linear", bool(self.peak_rate))
         kinds = get_args(Precision)
         check("precision", self.precision, f"one of {kinds}", self.precision in kinds)
 

@@ -1,13 +1,16 @@
 """The smoothed loss against PyTorch's, and the paper's schedule against its formula."""
 
 import math
+from itertools import pairwise
 
 import pytest
 import torch
 import torch.nn.functional as F
+from torch import nn
 
-from transformer_lab.training.loss import label_smoothed_loss, loss_floor
-from transformer_lab.training.schedule import paper_rate, peak_rate
+from transformer_lab.training import loss as losses
+from transformer_lab.training.loss import label_smoothed_loss, loss_floor, projected_loss
+from transformer_lab.training.schedule import linear_rate, paper_rate, peak_rate
 
 
 @pytest.mark.parametrize("smoothing", [0.0, 0.1, 0.5])
@@ -24,6 +27,49 @@ def test_loss_and_gradient_equal_torchs(smoothing):
     (found,) = torch.autograd.grad(3 * ours, logits)
     (wanted,) = torch.autograd.grad(3 * theirs, logits)
     torch.testing.assert_close(found, wanted)
+
+
+@pytest.mark.parametrize("slices", [1, 3, 21])
+@pytest.mark.parametrize("smoothing", [0.0, 0.1])
+def test_the_loss_without_logits_is_the_loss_of_the_logits(slices, smoothing, monkeypatch):
+    words = 37
+    monkeypatch.setitem(losses._LOGITS_AT_ONCE, "cpu", words * 21 // slices)
+    torch.manual_seed(0)
+    output = nn.Linear(13, words)
+    features = torch.randn(3, 7, 13, requires_grad=True)
+    target = torch.randint(1, words, (3, 7))
+    target[1, 4:] = 0
+    inputs = [features, output.weight, output.bias]
+    wanted = label_smoothed_loss(output(features), target, smoothing)
+    found = projected_loss(features, output, target, smoothing)
+    torch.testing.assert_close(found, wanted)
+    gradients = torch.autograd.grad(3 * found, inputs), torch.autograd.grad(3 * wanted, inputs)
+    torch.testing.assert_close(*gradients)
+    assert gradients[0][0][1, 4:].eq(0).all()  # padding teaches nothing
+
+
+def test_the_loss_without_logits_in_bfloat16():
+    torch.manual_seed(0)
+    output = nn.Linear(13, 37)
+    features = torch.randn(101, 13, requires_grad=True)
+    target = torch.randint(1, 37, (101,))
+    inputs = [features, output.weight, output.bias]
+    with torch.autocast("cpu", torch.bfloat16):
+        found = projected_loss(features, output, target)
+    assert found.dtype == torch.float32
+    wanted = label_smoothed_loss(output(features), target)
+    assert found.item() == pytest.approx(wanted.item(), rel=1e-2)
+    gradients = torch.autograd.grad(found, inputs), torch.autograd.grad(wanted, inputs)
+    for ours, theirs in zip(*gradients, strict=True):
+        assert (ours - theirs).norm() < 1e-2 * theirs.norm()
+
+
+def test_a_batch_of_padding_costs_nothing_without_logits_either():
+    features = torch.randn(2, 3, 5, requires_grad=True)
+    loss = projected_loss(features, nn.Linear(5, 7), torch.zeros(2, 3, dtype=torch.int64))
+    loss.backward()
+    assert loss == 0
+    assert features.grad.eq(0).all()
 
 
 def test_gradient_agrees_with_finite_differences():
@@ -89,3 +135,15 @@ def test_the_peak_form_is_the_same_curve_named_by_its_peak():
         assert peak_rate(step, peak, 70) == pytest.approx(paper_rate(step, 96, 70))
     assert peak_rate(70, 2.5e-3, 70) == 2.5e-3
     assert math.isclose(peak_rate(280, 2.5e-3, 70), 1.25e-3)
+
+
+def test_the_linear_decay_rises_as_the_paper_and_ends_at_nothing():
+    rates = [linear_rate(step, 2.5e-3, 7, 31) for step in range(1, 35)]
+    assert rates[:7] == pytest.approx([peak_rate(step, 2.5e-3, 7) for step in range(1, 8)])
+    assert max(rates) == rates[6] == 2.5e-3
+    falls = [one - other for one, other in pairwise(rates[6:32])]
+    assert falls == pytest.approx([2.5e-3 / 25] * 25)
+    assert rates[30] > 0
+    assert rates[31:] == [0, 0, 0]
+    # A run shorter than its warm-up only rises.
+    assert linear_rate(3, 2.5e-3, 200, 5) == pytest.approx(peak_rate(3, 2.5e-3, 200))

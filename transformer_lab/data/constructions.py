@@ -65,7 +65,7 @@ def _verbs(infinitives: str) -> tuple[Verb, ...]:
     return tuple(VERBS[name] for name in infinitives.split())
 
 
-_PUNCTUAL = _verbs("trouver perdre casser lâcher réveiller")  # never in progress
+_PUNCTUAL = _verbs("trouver perdre casser réveiller")  # never in progress
 _INTO = _verbs("entrer quitter")  # one place at a time, and a known one
 _ACTIVITIES = _verbs("dormir chanter courir jouer")
 _EVENTS = tuple(
@@ -315,8 +315,9 @@ def _question(rng: Random) -> Phrase:
     verb = rng.choice(_HUMAN_EVENTS + _ACTIVITIES)
     noun = draw_noun(rng, verb.subjects)
     subject = draw_phrase(rng, noun)
-    if rng.random() < 0.3:
-        word = rng.choice(said_of(noun, "state", "fixed", "having"))
+    words = said_of(noun, "state", "fixed", "having")
+    if words and rng.random() < 0.3:
+        word = rng.choice(words)
         return joined(question(subject, predicate(subject, word, rng.choice(_BEING))), _ASK)
     tense = "past" if verb in _PUNCTUAL else rng.choice(("present", "past"))
     group = verb_group(subject, verb, tense, asked=True)
@@ -349,23 +350,23 @@ CONSTRUCTIONS: dict[str, tuple[int, Callable[[Random], Phrase]]] = {
     "past": (4, lambda rng: _event(rng, "past")),
     "present_negation": (4, lambda rng: _event(rng, "present", negated=True)),
     "past_negation": (4, lambda rng: _event(rng, "past", negated=True)),
-    "motion": (5, _motion),
+    "motion": (7, _motion),
     "possession": (3, _possession),
     "modal": (4, _modal),
     "indirect_object": (3, _indirect_object),
     "habit": (4, _habit),
     "pronoun": (4, _pronoun),
-    "description": (6, _description),
+    "description": (7, _description),
     "location": (3, _location),
     "existence": (3, _existence),
     "comparison": (4, _comparison),
     "coordination": (4, _coordination),
     "subject_relative": (4, _subject_relative),
-    "object_relative": (4, _object_relative),
+    "object_relative": (7, _object_relative),
     "question": (4, _question),
     "wh_question": (4, _wh_question),
-    "because_last": (35, lambda rng: draw_because(rng, reason_first=False)),
-    "because_first": (35, lambda rng: draw_because(rng, reason_first=True)),
+    "because_last": (32, lambda rng: draw_because(rng, reason_first=False)),
+    "because_first": (32, lambda rng: draw_because(rng, reason_first=True)),
 }
 """Each construction by its name: how often it is drawn, and the function that writes one.
 

@@ -27,7 +27,7 @@ from transformer_lab.data.phrases import (
 PERSON = tags("person")
 _ANIMATE = tags("person animal")
 _OWNABLE = tags("dog cat horse mule car truck house garden furniture thing container text garment")
-_NUMEROUS = tags("animal thing bit text food garment container")  # of which there may be ten
+_NUMEROUS = tags("animal thing text food garment container")  # of which there may be ten
 _POSSESSIVES = ("my", "my", "his", "her", "our", "their")
 
 # Determiners to draw from, the frequent ones more than once.
@@ -106,17 +106,17 @@ def own(subject: NounPhrase) -> str:
 # preposition | in French | who or what may be there > where
 _SPOTS = """
 in | dans | person animal > garden forest house barn street
-near | près de | person animal > church station hotel river bridge fence tree
+near | près de | person animal > church station hotel river bridge hedge tree
 behind | derrière | person animal > house church school hedge wall tree
 in front of | devant | person animal > house church school museum gate castle
 next to | à:0 côté:0 de:1 | person animal > road path hedge canal gate wall tree
 on | sur | person animal > bridge path hill
 under | sous | indoor > table bed chair tree
-on | sur | thing bit book letter newspaper garment bag suitcase food > table chair bed
-in | dans | thing bit book letter newspaper garment food > box bag suitcase
-under | sous | thing bit book letter newspaper garment box > table chair bed sofa
-in front of | devant | vehicle cart > house church station hotel castle
-near | près de | vehicle cart > bridge river barn gate wall tree
+on | sur | thing book letter newspaper garment bag suitcase food > table chair bed
+in | dans | thing book letter newspaper garment food > box bag suitcase
+under | sous | thing book letter newspaper garment box > table chair bed sofa
+in front of | devant | vehicle > house church station hotel castle
+near | près de | vehicle > bridge river barn gate wall tree
 near | près de | building plant > river forest bridge hill road canal
 behind | derrière | building plant > hill wall hedge
 """

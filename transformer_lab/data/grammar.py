@@ -7,14 +7,13 @@ languages in `phrases`, the kinds of sentence in `constructions`; here are the p
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
-from hashlib import sha256
 from itertools import islice
 from random import Random
 
 from transformer_lab.data.because import because, in_role
 from transformer_lab.data.clauses import verb_group
 from transformer_lab.data.constructions import CONSTRUCTIONS
+from transformer_lab.data.held_out import held_out_combination
 from transformer_lab.data.lexicon import ADJECTIVES, NOUNS, VERBS
 from transformer_lab.data.pair import Splits
 from transformer_lab.data.phrases import Phrase, noun_phrase, surface
@@ -105,20 +104,6 @@ def _famous(word: str, referent: str) -> WorldPair:
 
 FAMOUS: tuple[WorldPair, WorldPair] = (_famous("tired", "animal"), _famous("wide", "street"))
 """The pair that accounts of attention quote: "… because it was too tired", and "… too wide"."""
-
-_FAMOUS_COMBINATIONS = frozenset({("animal", "tired"), ("street", "wide")})
-
-
-@cache
-def held_out_combination(noun: str, word: str) -> bool:
-    """Whether this noun and this describing word (English lemmas) meet in the test set only.
-
-    One combination in ten is held out, chosen by a hash that no seed changes. Its 3 is the first
-    number that leaves every word three nouns in training, of both genders where it suits both,
-    and every noun two words.
-    """
-    chosen = sha256(f"{noun} {word} 3".encode()).digest()[0] % 10 == 0
-    return chosen or (noun, word) in _FAMOUS_COMBINATIONS
 
 
 def held_out(pair: WorldPair) -> bool:

@@ -67,35 +67,35 @@ sister         sœur                f  family person
 brother        frère               m  family person
 uncle          oncle               m  family person
 animal         animal/animaux      m  animal walker
-dog            chien               m  animal walker eater indoor holder
+dog            chien               m  animal walker eater indoor
 cat            chat                m  animal walker indoor climber
-horse          cheval/chevaux      m  animal walker puller
-wolf/wolves    loup                m  animal walker holder
+horse          cheval/chevaux      m  animal walker
+wolf/wolves    loup                m  animal walker
 bear           ours/ours           m  animal walker eater climber
-elephant       éléphant            m  animal walker puller
-monkey         singe               m  animal walker eater climber holder
-bird           oiseau/oiseaux      m  animal holder
+elephant       éléphant            m  animal walker
+bird           oiseau/oiseaux      m  animal
 owl            hibou/hiboux        m  animal
-cow            vache               f  animal walker puller
-mule           mule                f  animal walker puller
+cow            vache               f  animal walker
+mule           mule                f  animal walker
 goat           chèvre              f  animal walker eater climber
-mouse/mice     souris/souris       f  animal walker eater climber indoor holder
-goose/geese    oie                 f  animal walker eater holder
-turtle         tortue              f  animal walker eater indoor
+mouse/mice     souris/souris       f  animal walker eater climber indoor
+goose/geese    oie                 f  animal walker eater
 car            voiture             f  vehicle
 ambulance      ambulance           f  vehicle
 truck          camion              m  vehicle
 bus/buses      bus/bus             m  vehicle
-train          train               m  train
-cart           charrette           f  cart
-sleigh         traîneau/traîneaux  m  cart
 street         rue                 f  way
 road           route               f  way
 path           chemin              m  way
+boulevard      boulevard           m  way
 bridge         pont                m  bridge
+footbridge     passerelle          f  bridge
 river          rivière             f  water
+pond           mare                f  water
+lake           lac                 m  water
 canal          canal/canaux        m  water
 garden         jardin              m  area
+park           parc                m  area
 forest         forêt               f  area
 cave           grotte              f  hole
 tunnel         tunnel              m  hole
@@ -107,10 +107,11 @@ station        gare                f  building
 castle         château/châteaux    m  building
 museum         musée               m  building
 hotel          hôtel               m  building
+garage         garage              m  building
 hill           colline             f  height
 mountain       montagne            f  height
-fence          clôture             f  height
 wall           mur                 m  height
+rock           rocher              m  height
 gate           portail             m  height
 hedge          haie                f  hedge
 door           porte               f  door
@@ -120,25 +121,26 @@ table          table               f  furniture
 chair          chaise              f  furniture seat
 bed            lit                 m  furniture seat
 sofa           canapé              m  furniture seat
+blanket        couverture          f  blanket
 ball           balle               f  thing
 key            clé                 f  thing
 clock          horloge             f  thing
 bell           cloche              f  thing
 bottle         bouteille           f  thing
 knife/knives   couteau/couteaux    m  thing
-bone           os/os               m  bit
-stone          pierre              f  bit
 box/boxes      boîte               f  container
 suitcase       valise              f  container
 bag            sac                 m  container
+chest          coffre              m  container
 book           livre               m  text
 newspaper      journal/journaux    m  text
 letter         lettre              f  text
 story/stories  histoire            f  text
+poem           poème               m  text
 apple          pomme               f  food fruit
 pear           poire               f  food fruit
-apricot        abricot             m  food fruit
-carrot         carotte             f  food
+melon          melon               m  food fruit
+lemon          citron              m  food fruit
 cake           gâteau/gâteaux      m  food
 cheese         fromage             m  food
 egg            œuf                 m  food
@@ -149,68 +151,67 @@ scarf/scarves  écharpe             f  garment
 """
 
 _ADJECTIVES = """
-big/bigger grand before quality | dog horse bear vehicle garden forest tree box bag suitcase table
-    bed house school church castle museum hotel station window
-small/smaller petit before quality | child animal building garden vehicle furniture thing stone
-    container garment fruit carrot cake egg plant street path bridge hill
+big/bigger grand before quality | dog horse bear vehicle garden park forest tree box bag chest
+    suitcase table bed house school church castle museum hotel station window garage lake rock
+small/smaller petit before quality | child animal building garden park vehicle furniture thing
+    container garment fruit cake egg plant street path bridge hill pond lake
 beautiful/more beau/belle/beaux/belles before quality | queen woman horse bird cat house castle
-    church hotel garden forest garment plant clock story book bridge
+    church hotel garden park forest lake boulevard garment plant clock story book poem bridge
 new nouveau/nouvelle/nouveaux/nouvelles before attribute | garment vehicle container thing book
-    house school bridge museum hotel station road furniture
-old/older vieux/vieille/vieux/vieilles before quality | adult dog cat horse elephant train building
-    vehicle cart furniture clock bell container garment book newspaper tree bridge wall
+    house school bridge museum hotel station garage road boulevard furniture blanket
+old/older vieux/vieille/vieux/vieilles before quality | adult dog cat horse elephant building
+    vehicle furniture blanket clock bell container garment book newspaper tree bridge wall
 young/younger jeune before quality | child queen king animal
-good bon/bonne before quality | food book story
-long/longer long/longue before quality | way bridge tunnel river canal book letter story dress coat
-    scarf table
-high/higher haut before quality | wall fence hedge gate mountain bridge
-wide/wider large after quality | street road river canal
-narrow/narrower étroit after quality | street path bridge tunnel canal bed door
-deep/deeper profond after quality | river canal cave
-steep/steeper raide after quality | hill mountain path street
-slippery glissant after state | bridge street road path wall stone bone ball bottle
-dangerous/more dangereux/dangereuse/dangereux/dangereuses after quality | street road path bridge
-    river canal mountain cave tunnel forest
-flooded inondé after fixed | way garden tunnel cave barn
-closed fermé after fixed | bridge museum castle church station hotel door gate box suitcase
-locked verrouillé after fixed | door window gate suitcase box car
-dark/darker sombre after quality | forest cave tunnel barn castle church house street path
-noisy/noisier bruyant after quality | street hotel station vehicle train bell clock
-comfortable/more confortable after quality | chair bed sofa car hotel house
-soft moelleux/moelleuse/moelleux/moelleuses after quality | bed sofa chair cake
-heavy/heavier lourd after quality | container stone bone table cart truck car bus ambulance
-    door gate coat book ball bell
-fragile/more fragile after quality | bottle clock egg box
+good bon/bonne before quality | food book story poem
+long/longer long/longue before quality | way bridge tunnel river canal book letter story poem dress
+    coat scarf table
+high/higher haut before quality | wall hedge gate mountain hill rock bridge tree
+    castle door window
+wide/wider large after quality | street road boulevard water
+narrow/narrower étroit after quality | street road path bridge tunnel canal bed door garage barn
+deep/deeper profond after quality | water cave
+steep/steeper raide after quality | hill mountain path street road rock
+slippery glissant after state | way bridge wall rock hill
+dangerous/more dangereux/dangereuse/dangereux/dangereuses after quality | way bridge water mountain
+    hill rock wall cave tunnel forest park castle
+flooded inondé after fixed | way area tunnel cave barn garage museum church hotel
+closed fermé after fixed | way bridge museum castle church school station hotel garage park door
+    gate box suitcase chest
+locked verrouillé after fixed | door window gate suitcase box chest car garage
+dark/darker sombre after quality | forest park garden cave tunnel barn garage castle church house
+    street path
+noisy/noisier bruyant after quality | street boulevard hotel school station vehicle bell clock
+comfortable/more confortable after quality | chair bed sofa blanket car hotel house
+soft moelleux/moelleuse/moelleux/moelleuses after quality | bed sofa chair blanket
+heavy/heavier lourd after quality | container table car truck bus ambulance door gate coat book ball
+    bell
 expensive/more cher/chère after quality | garment car clock hotel furniture
-poor pauvre after state | woman man child
-dirty sale after state | car bus truck garment window bottle knife table dog
-    newspaper
-empty vide after fixed | container bottle bus street house castle barn
-broken cassé after fixed | clock bell bottle chair window
-damaged endommagé after fixed | vehicle bridge cart
-fast/faster rapide after quality | vehicle train horse
-hidden caché after fixed | key ball bone stone box letter
+poor pauvre after state | woman man girl boy child
+dirty sale after state | car bus truck garment blanket window bottle knife table dog newspaper
+empty vide after fixed | container bottle bus street house castle barn garage church hotel
+broken cassé after fixed | clock bell bottle chair window door bed gate chest
+fast/faster rapide after quality | vehicle horse
 ripe mûr after state | fruit
 sweet sucré after quality | fruit cake
-salty salé after quality | cheese egg cake carrot
-sour acide after quality | apple apricot pear
-hard dur after quality | cheese cake pear carrot
-rotten pourri after fixed | fruit egg carrot
-difficult/more difficile after quality | book letter story
+sour acide after quality | apple pear melon lemon
+rotten pourri after fixed | fruit egg cheese
+difficult/more difficile after quality | text
 boring ennuyeux/ennuyeuse/ennuyeux/ennuyeuses after quality | text
-red rouge after colour | car truck bus house door furniture seat ball container garment book apple
-blue bleu after colour | car truck bus door furniture seat ball bottle container garment bird book
-green vert after colour | car truck bus door furniture container garment bottle apple turtle
-    hill hedge fence
+red rouge after colour | car truck bus house door furniture seat blanket ball container garment book
+    apple
+blue bleu after colour | car truck bus door furniture seat blanket ball bottle container garment
+    bird book
+green vert after colour | car truck bus door gate furniture blanket container garment bottle apple
+    melon hill hedge
 white blanc/blanche after colour | dog cat horse bear bird owl cow goat goose mouse car ambulance
-    bus house church furniture seat garment wall stone
-black noir after colour | animal car furniture seat container garment
+    bus house church furniture seat blanket garment wall
+black noir after colour | animal car furniture seat blanket container garment
 gray gris/grise/gris/grises after colour | dog cat horse mule elephant wolf mouse goose car truck
-    wall garment stone
+    wall garment
 tired fatigué after state | person animal
 weak faible after state | person animal
 sick malade after state | person animal
-sad triste after state | person animal story
+sad triste after state | person animal
 happy heureux/heureuse/heureux/heureuses after state | person animal
 nervous/more nerveux/nerveuse/nerveux/nerveuses after state | person animal
 shy timide after quality | person animal
@@ -225,35 +226,33 @@ sleepy sommeil never having | person animal
 
 _VERBS = """
 eat eats ate eating | mange mangent mangé manger mange | person eater > food
-cross crosses crossed crossing | travers-er | person walker vehicle > way bridge forest
+cross crosses crossed crossing | travers-er | person walker vehicle > way bridge forest park
 climb climbs climbed climbing | escalad-er | person climber > height
 enter enters entered entering | entr-er | person > house barn castle church forest cave tunnel
-    garden museum
-leave leaves left leaving | quitt-er | person > house hotel school castle museum
-pull pulls pulled pulling | tir-er | puller > cart
+    garden park hotel garage museum
+leave leaves left leaving | quitt-er | person > house hotel school castle museum park
 carry carries carried carrying | port-er | person > container chair
-drop drops dropped dropping | lâch-er | holder > ball stone bone
 buy buys bought buying | achète achètent acheté acheter achet | person > garment food thing book
-    newspaper car container furniture
+    newspaper car container furniture blanket
 read reads read reading | lit lisent lu lire lis | person > text
-write writes wrote writing | écrit écrivent écrit écrire écriv | person > letter story
-open opens opened opening | ouvre ouvrent ouvert ouvrir ouvr | person > door gate box suitcase
+write writes wrote writing | écrit écrivent écrit écrire écriv | person > letter story poem
+open opens opened opening | ouvre ouvrent ouvert ouvrir ouvr | person > door gate box chest suitcase
     bottle letter
-close closes closed closing | ferm-er | person > door gate box suitcase
-wash washes washed washing | lav-er | person > car garment window bottle dog
+close closes closed closing | ferm-er | person > door gate box chest suitcase
+wash washes washed washing | lav-er | person > car garment blanket window bottle dog
 see sees saw seeing | voit voient vu voir voy | person animal > animal person vehicle tree
-hear hears heard hearing | entend entendent entendu entendre entend | person animal > bell train
-    bird owl dog wolf
+hear hears heard hearing | entend entendent entendu entendre entend | person animal > bell bird owl
+    dog wolf
 have has had having | a ont eu avoir av | person > dog cat horse goat bird garment thing container
-    car truck book house garden
+    car truck book house garden blanket
 find finds found finding | trouv-er | person > thing garment container letter book
 lose loses lost losing | perd perdent perdu perdre perd | person > key ball knife garment bag
     suitcase letter book
 break breaks broke breaking | cass-er | person > bottle clock window chair
-visit visits visited visiting | visit-er | person > museum castle church cave
-wake wakes woke waking | réveill-er | bell train truck clock > person animal
-scare scares scared scaring | effraie effraient effrayé effrayer effray | bridge river forest cave
-    tunnel mountain train truck > person animal
+visit visits visited visiting | visit-er | person > museum castle church cave park
+wake wakes woke waking | réveill-er | bell truck clock > person animal
+scare scares scared scaring | effraie effraient effrayé effrayer effray | bridge river lake forest
+    cave tunnel mountain truck > person animal
 exhaust exhausts exhausted exhausting | épuis-er | road path hill mountain > person walker
 stop stops stopped stopping | arrêt-er | water height hedge > walker
 attract attracts attracted attracting | attir-er | food > eater child
@@ -263,7 +262,7 @@ show shows showed showing | montr-er | person > thing garment house garden text
 sleep sleeps slept sleeping | dort dorment dormi dormir dorm | person animal >
 sing sings sang singing | chant-er | person bird >
 run runs ran running | court courent couru courir cour | person walker >
-play plays played playing | jou-er | child dog cat monkey >
+play plays played playing | jou-er | child dog cat >
 limp limps limped limping | boit-er | walker >
 tremble trembles trembled trembling | trembl-er | person animal >
 burn burns burned burning | brûl-er | building forest >

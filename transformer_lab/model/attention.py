@@ -133,13 +133,21 @@ class MultiHeadAttention(nn.Module):
         mask: Bool[Tensor, "..."] | None = None,
     ) -> Float[Tensor, "batch query d_model"]:
         """Attend from `query` to `key` and `value`; `mask` broadcasts to (batch, heads, query, key)."""
-        heads = self.core(
-            self.split(self.w_q(query)),
-            self.split(self.w_k(key)),
-            self.split(self.w_v(value)),
-            mask,
-        )
-        return self.w_o(self.merge(heads))
+        q, k, v = self.project(query, key, value)
+        return self.w_o(self.merge(self.core(self.split(q), self.split(k), self.split(v), mask)))
+
+    def project(
+        self,
+        query: Float[Tensor, "batch query d_model"],
+        key: Float[Tensor, "batch key d_model"],
+        value: Float[Tensor, "batch key d_model"],
+    ) -> tuple[Tensor, ...]:
+        """Q, K and V of all heads; vectors that are projected twice or thrice are so in one product."""
+        if query is key and key is value:
+            return together(query, self.w_q, self.w_k, self.w_v)
+        if key is value:
+            return self.w_q(query), *together(key, self.w_k, self.w_v)
+        return self.w_q(query), self.w_k(key), self.w_v(value)
 
     def split(self, x: Float[Tensor, "batch length features"]) -> Tensor:
         """Cut the features into heads: view first, transpose second, never a view alone."""
@@ -148,3 +156,12 @@ class MultiHeadAttention(nn.Module):
     def merge(self, heads: Float[Tensor, "batch heads length d_v"]) -> Tensor:
         """Concatenate the heads: the inverse of `split`."""
         return heads.transpose(1, 2).flatten(2)  # (batch, length, heads · d_v)
+
+
+def together(
+    x: Float[Tensor, "batch length features"], *projections: nn.Linear
+) -> tuple[Tensor, ...]:
+    """What several projections make of the same vectors, in one matrix product."""
+    weight = torch.cat([p.weight for p in projections])
+    bias = torch.cat([p.bias for p in projections])
+    return F.linear(x, weight, bias).split([p.out_features for p in projections], dim=-1)

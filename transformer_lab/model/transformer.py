@@ -60,6 +60,15 @@ class Transformer(nn.Module):
         `target` starts with `bos_id` and is one step behind what is predicted
         (teacher forcing). `source_mask` defaults to what is not `pad_id`.
         """
+        return self.output(self.features(source, target, source_mask))
+
+    def features(
+        self,
+        source: Int[Tensor, "batch source"],
+        target: Int[Tensor, "batch target"],
+        source_mask: Bool[Tensor, "batch 1 1 source"] | None = None,
+    ) -> Float[Tensor, "batch target d_model"]:
+        """What `forward` hands to the output projection: the decoder's last vectors."""
         if source_mask is None:
             source_mask = padding_mask(source, self.config.pad_id)
         return self.decode(target, self.encode(source, source_mask), source_mask)
@@ -76,15 +85,15 @@ class Transformer(nn.Module):
         target: Int[Tensor, "batch target"],
         memory: Float[Tensor, "batch source d_model"],
         source_mask: Bool[Tensor, "batch 1 1 source"],
-    ) -> Float[Tensor, "batch target vocabulary"]:
-        """Logits after each target position.
+    ) -> Float[Tensor, "batch target d_model"]:
+        """The decoder's last vector at each target position.
 
         Padding stands at the end of the target, where the causal mask already
         hides it from every word: it needs no mask of its own.
         """
         x = self.target_positions(self.embed(self.target_embedding, target))
         mask = causal_mask(target.size(1), device=target.device)
-        return self.output(self.decoder(self.dropout(x), memory, mask, source_mask))
+        return self.decoder(self.dropout(x), memory, mask, source_mask)
 
     def embed(
         self, embedding: nn.Embedding, ids: Int[Tensor, "batch length"]

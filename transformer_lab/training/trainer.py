@@ -25,8 +25,8 @@ from transformer_lab.training.checkpoint import (
     save_tensors,
     weights_of,
 )
-from transformer_lab.training.loss import label_smoothed_loss
-from transformer_lab.training.schedule import paper_rate, peak_rate
+from transformer_lab.training.loss import label_smoothed_loss, projected_loss
+from transformer_lab.training.schedule import linear_rate, paper_rate, peak_rate
 
 Stop = Literal["max_steps", "max_minutes", "patience", "interrupted"]
 READ_EVERY = 20
@@ -190,6 +190,8 @@ class Trainer:
         config = self.config
         if config.peak_rate is None:
             return paper_rate(step, self.model.config.d_model, config.warmup_steps)
+        if config.decay == "linear":
+            return linear_rate(step, config.peak_rate, config.warmup_steps, config.max_steps)
         return peak_rate(step, config.peak_rate, config.warmup_steps)
 
     def step(self, batch: Batch, rate: float) -> tuple[Tensor, Tensor]:
@@ -198,8 +200,14 @@ class Trainer:
         for group in self.optimizer.param_groups:
             group["lr"] = rate
         with autocast(self.device, self.dtype):
-            logits = self.model(batch.source, batch.target_input)
-        loss = label_smoothed_loss(logits, batch.target_output, self.config.label_smoothing, PAD_ID)
+            features = self.model.features(batch.source, batch.target_input)
+            loss = projected_loss(
+                features,
+                self.model.output,
+                batch.target_output,
+                self.config.label_smoothing,
+                PAD_ID,
+            )
         self.optimizer.zero_grad()
         loss.backward()
         norm = nn.utils.clip_grad_norm_(self.model.parameters(), self.config.clip_norm)

@@ -1,0 +1,82 @@
+"""Which nouns and describing words never meet in training, so that the test asks for rules.
+
+One combination in ten is held out. None is, if that would leave too little to learn it from: every
+word keeps at least two nouns of either gender (or all it has), so does every reason beside every
+verb, and every noun keeps two words. Whoever has read that walls and rocks were too slippery to
+climb can tell about hills.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from functools import cache
+from hashlib import sha256
+
+from transformer_lab.data.because import SCENES
+from transformer_lab.data.lexicon import (
+    ADJECTIVES,
+    DECIDING_VERBS,
+    NOUNS,
+    Adjective,
+    Noun,
+    Verb,
+    all_named,
+    suits,
+)
+
+Combination = tuple[str, str]  # a noun and a word that describes it, as English lemmas
+
+FAMOUS_COMBINATIONS = (("animal", "tired"), ("street", "wide"))
+
+
+@cache
+def held_out_combinations() -> frozenset[Combination]:
+    """One in ten of all combinations, in an order that a hash gives and no seed changes."""
+    groups = _groups()
+    everything = {combination for group in groups for combination in group}
+    left = [set(group) for group in groups]
+    chosen: set[Combination] = set()
+    for combination in (*FAMOUS_COMBINATIONS, *sorted(everything, key=_hash)):
+        gender = NOUNS[combination[0]].gender
+        touched = [group for group in left if combination in group]
+        remain = [sum(NOUNS[noun].gender == gender for noun, _ in group) for group in touched]
+        if min(remain) > 2:
+            chosen.add(combination)
+            for group in touched:
+                group.remove(combination)
+        if len(chosen) == len(everything) // 10:
+            break
+    return frozenset(chosen)
+
+
+def held_out_combination(noun: str, word: str) -> bool:
+    """Whether this noun and this describing word (English lemmas) meet in the test set only."""
+    return (noun, word) in held_out_combinations()
+
+
+def lemma(word: Adjective | Verb) -> str:
+    """The English lemma of a describing word."""
+    return word.base if isinstance(word, Verb) else word.english
+
+
+def _groups() -> list[set[Combination]]:
+    """What is learnt together: a word and its nouns, a noun and its words, a reason beside a verb."""
+
+    def said(nouns: Iterable[Noun], word: Adjective | Verb) -> set[Combination]:
+        return {(noun.english, lemma(word)) for noun in nouns if suits(word, noun)}
+
+    words: list[Adjective | Verb] = [*ADJECTIVES.values(), *DECIDING_VERBS]
+    groups = [said(NOUNS.values(), word) for word in words]
+    groups += [set.union(*(said([noun], word) for word in words)) for noun in NOUNS.values()]
+    reasons: dict[tuple[str, str, str], set[Combination]] = defaultdict(set)
+    for scene in SCENES:
+        for role, nouns, of_it in (
+            ("subject", scene.subjects, scene.subject_reasons),
+            ("object", scene.objects, scene.object_reasons),
+        ):
+            for word in of_it:
+                reasons[scene.verb.infinitive, role, lemma(word)] |= said(all_named(nouns), word)
+    return groups + list(reasons.values())
+
+
+def _hash(combination: Combination) -> bytes:
+    return sha256(" ".join(combination).encode()).digest()
