@@ -1,10 +1,13 @@
 """What every test shares: one thread count, and models at sizes that are different primes."""
 
+import shutil
+
 import jaxtyping
 import pytest
 import torch
 
 from transformer_lab.config import TransformerConfig
+from transformer_lab.data.corpora import CorpusUnavailable, debian
 from transformer_lab.model import Transformer
 
 # The models here are so small that a second thread only waits for the first.
@@ -59,3 +62,15 @@ def as_users_run_it():
     jaxtyping.config.update("jaxtyping_disable", True)
     yield
     jaxtyping.config.update("jaxtyping_disable", False)
+
+
+@pytest.fixture(scope="session")
+def real_french(tmp_path_factory):
+    """Debian's package descriptions in French, fetched by the real apt, and the cache they lie in."""
+    if not shutil.which("apt-get"):
+        pytest.skip("there is no apt-get here")
+    cache = tmp_path_factory.mktemp("debian")
+    try:
+        return debian("fr", cache_folder=cache), cache
+    except (CorpusUnavailable, ValueError) as reason:
+        pytest.skip(f"this machine's mirrors give no French: {reason}")

@@ -134,6 +134,10 @@ def test_bad_lines_are_named_or_counted(capsys, tsv, tmp_path):
     code, _, err = train(capsys, tsv, tmp_path / "b", "--max-steps", "1", "--skip-bad")
     assert code == 0
     assert "numbers.tsv: 1 bad lines left out" in err
+    # What the run was told is still known when it is scored.
+    code, _, err = run(capsys, "evaluate", "--model", tmp_path / "b", "--limit", 2)
+    assert code == 0
+    assert "numbers.tsv: 1 bad lines left out" in err
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from transformer_lab.config import TrainingConfig, TransformerConfig, check
 from transformer_lab.data import corpora, grammar
 from transformer_lab.data.batching import Example, buckets, collate, encode_pairs
 from transformer_lab.data.pair import SentencePair, Splits
+from transformer_lab.data.splits import split_pairs
 from transformer_lab.data.tokenizer import BPETokenizer, Tokenizer, WordTokenizer
 from transformer_lab.device import pick_dtype
 from transformer_lab.evaluation.bleu import exact_match, exact_match_by, score
@@ -99,7 +100,7 @@ def open_corpus(name: str, seed: int = 0, skip_bad: bool = False) -> Splits[Any]
     read = corpora.read_tsv(name, skip_bad=skip_bad)
     if read.left_out:
         print(f"{name}: {read.left_out} bad lines left out", file=sys.stderr)
-    return corpora.split_pairs(read.pairs, seed=seed)
+    return split_pairs(read.pairs, seed=seed)
 
 
 def data_fingerprint(pairs: Sequence[SentencePair]) -> str:

@@ -1,7 +1,6 @@
 """Real parallel text: a TSV, two parallel files, or the package descriptions of Debian and Ubuntu.
 
-Whatever it comes from, no source sentence stands in two splits: a test on
-sentences that were trained on would measure recall.
+Whatever it comes from, no source sentence stands in two splits.
 """
 
 import codecs
@@ -12,7 +11,6 @@ import re
 import sys
 import tempfile
 import warnings
-from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,8 +18,9 @@ from typing import NamedTuple
 
 from transformer_lab.data.debian import CorpusUnavailable, Row, fetch, rows_from
 from transformer_lab.data.pair import Pair, Splits
+from transformer_lab.data.splits import split_groups, without_near_copies
 
-__all__ = ["CorpusUnavailable", "ReadResult", "debian", "read_parallel", "read_tsv", "split_pairs"]
+__all__ = ["CorpusUnavailable", "ReadResult", "debian", "read_parallel", "read_tsv"]
 
 
 # --- files -----------------------------------------------------------------------------------
@@ -124,109 +123,6 @@ def read_sides(sides: Iterable[tuple[Side, Side]], skip_bad: bool, name: str) ->
     if not pairs:
         raise ValueError(f"{name}: no pairs ({left_out} bad lines); expected at least one")
     return ReadResult(pairs, left_out)
-
-
-# --- splits ----------------------------------------------------------------------------------
-
-
-def split_pairs(
-    pairs: Iterable[Pair], *, seed: int = 0, validation: int | None = None, test: int | None = None
-) -> Splits[Pair]:
-    """Split by source: sentences that differ only in case, spaces, signs or digits stay together.
-
-    `validation` and `test` count source sentences; by default each has a
-    twentieth, at most 1,000. A pair that is repeated counts once.
-
-    Raises:
-        ValueError: there are too few sentences for these sizes.
-    """
-    return split_groups(((key(pair.source), pair) for pair in pairs), seed, validation, test)
-
-
-WORD = re.compile(r"\w+")
-DIGITS = re.compile(r"\d+")
-
-
-def words(sentence: str) -> list[str]:
-    """The words, without case and signs."""
-    return WORD.findall(sentence.casefold())
-
-
-def key(sentence: str) -> str:
-    """What sentences share that differ only in case, spaces, signs or digits."""
-    return DIGITS.sub("0", " ".join(words(sentence))) or sentence
-
-
-def split_groups(
-    rows: Iterable[tuple[str, Pair]], seed: int, validation: int | None, test: int | None
-) -> Splits[Pair]:
-    """Split whole groups; a sentence that several groups have is held out with none of them."""
-    groups: dict[str, dict[str, list[Pair]]] = {}
-    for group, pair in dict.fromkeys(rows):
-        groups.setdefault(group, {}).setdefault(key(pair.source), []).append(pair)
-    holders = Counter(k for keys in groups.values() for k in keys)
-    usual = max(1, min(1000, len(holders) // 20))
-    wanted = {
-        "test": usual if test is None else test,
-        "validation": usual if validation is None else validation,
-    }
-    held: dict[str, list[Pair]] = {name: [] for name in wanted}
-    room = dict(wanted)
-    for name, count in wanted.items():
-        if count < 0:
-            raise ValueError(f"{name} is {count}; expected 0 or more")
-    # The order depends on nothing but names and seed, so that it is the same everywhere.
-    order = sorted(groups, key=lambda g: hashlib.sha256(f"{seed} {g}".encode()).digest())
-    train: dict[Pair, None] = {}
-    for group in order:
-        own = [pairs for k, pairs in groups[group].items() if holders[k] == 1]
-        for name, count in wanted.items():
-            # No single group, unless it is small, may make up more than a twentieth of a split.
-            if 0 < len(own) <= min(room[name], max(20, count // 20)):
-                held[name] += [pair for pairs in own for pair in pairs]
-                room[name] -= len(own)
-                break
-        else:
-            train |= {pair: None for pairs in groups[group].values() for pair in pairs}
-    if not train or any(count and not held[name] for name, count in wanted.items()):
-        least = sum(wanted.values()) + 1
-        raise ValueError(
-            f"{len(holders)} different source sentences in {len(groups)} groups are too few to hold "
-            f"out {wanted['validation']} and {wanted['test']}; expected {least} in as many groups"
-        )
-    return Splits(list(train), held["validation"], held["test"])
-
-
-NEAR = 0.7
-"""Sentences are near copies if they share more than this of all the words that they have."""
-
-
-def without_near_copies(splits: Splits[Pair]) -> Splits[Pair]:
-    """Leave out of validation and test what has a near copy among the training sources."""
-    sources = (words(pair.source) for pair in (*splits.train, *splits.validation, *splits.test))
-    frequency = Counter(itertools.chain.from_iterable(sources))
-    rank = {word: i for i, (word, _) in enumerate(reversed(frequency.most_common()))}
-
-    def ranks(pair: Pair) -> frozenset[int]:
-        return frozenset(rank[word] for word in words(pair.source))
-
-    def rarest(sentence: frozenset[int]) -> list[int]:
-        # A near copy lacks so few of the words that it has one of these, and the other way
-        # round: two sentences with no such word in common need not be compared.
-        return sorted(sentence)[: int((1 - NEAR) * len(sentence)) + 1]
-
-    holders: dict[int, list[frozenset[int]]] = {}
-    for sentence in set(map(ranks, splits.train)):
-        for word in rarest(sentence):
-            holders.setdefault(word, []).append(sentence)
-
-    def is_new(pair: Pair) -> bool:
-        mine = ranks(pair)
-        others = (other for word in rarest(mine) for other in holders.get(word, ()))
-        return not any(len(mine & other) > NEAR * len(mine | other) for other in others)
-
-    held = (list(filter(is_new, pairs)) for pairs in (splits.validation, splits.test))
-    return Splits(splits.train, *held)
 
 
 # --- package descriptions --------------------------------------------------------------------
