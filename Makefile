@@ -6,13 +6,15 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+# Jupyter does not start for root unless it is told that root is meant.
+ROOT := $(if $(filter 0,$(shell id -u)),--allow-root)
 NBVAL := --nbval --nbval-current-env --nbval-cell-timeout 300 \
 	--nbval-sanitize-with tools/nbval_sanitize.cfg -o addopts= -o filterwarnings=default
 
 .PHONY: lab test format notebooks checkpoint constraints clean
 
 lab: $(READY)
-	$(BIN)/jupyter lab notebooks/00_start_here.ipynb $(ARGS)
+	$(BIN)/jupyter lab notebooks/00_start_here.ipynb $(ROOT) $(ARGS)
 
 test: $(READY)
 	@tools/get_browser.sh
@@ -36,7 +38,9 @@ checkpoint: $(READY)
 
 # Write down what is installed now, for the next CI to pass with.
 constraints: $(READY)
-	$(BIN)/pip freeze --exclude-editable | sed 's/+cpu$$//' > constraints.txt
+	$(BIN)/pip freeze --exclude-editable > constraints.new
+	sed 's/+cpu$$//' constraints.new > constraints.txt
+	rm constraints.new
 
 # Made anew when a dependency changes, and only then.
 $(READY): pyproject.toml constraints.txt

@@ -1,4 +1,4 @@
-"""Capture records the real pass, mutes and patches as DESIGN says, and leaves no trace."""
+"""Capture records the real pass, mutes and patches heads, and leaves no trace."""
 
 import numpy as np
 import pytest

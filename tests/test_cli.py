@@ -102,14 +102,61 @@ def test_a_run_is_not_overwritten_and_can_be_resumed(capsys, tsv, tmp_path):
     assert is_one_line(err)
     assert "is not empty; give --resume" in err
     assert (out / "model.safetensors").read_bytes() == before
-    code, text, _ = run(
-        capsys, "train", "--resume", "--out", out, "--max-steps", "5", "--device", "cpu", "--json"
-    )
-    assert (code, last_json(text)["steps"]) == (0, 5)
-    whole = tmp_path / "whole"
-    train(capsys, tsv, whole, "--max-steps", "5")
+
+
+def test_a_resumed_run_ends_with_the_same_bits(capsys, tsv, tmp_path):
+    out, whole = tmp_path / "run", tmp_path / "whole"
+    small = ("--preset", "small")
+    # The minutes are those of one call: the second call has its own, and does not stop at once.
+    assert train(capsys, tsv, out, *small, "--max-steps", "2", "--max-minutes", "1e-9")[0] == 0
+    resume = ("train", "--resume", "--out", out, "--device", "cpu", "--json")
+    code, text, _ = run(capsys, *resume, "--max-steps", "5")
+    assert (code, last_json(text)["steps"], last_json(text)["stop"]) == (0, 5, "max_steps")
+    train(capsys, tsv, whole, *small, "--max-steps", "5")
     same = (out / "model.safetensors").read_bytes() == (whole / "model.safetensors").read_bytes()
     assert same, "a resumed run ends with the same bits"
+    # What the last call asked for is what the next one goes on with.
+    code, text, _ = run(capsys, *resume)
+    assert (code, last_json(text)["steps"]) == (0, 5)
+
+
+def test_a_run_that_never_came_to_a_state_is_begun_again(capsys, tsv, tmp_path):
+    out = tmp_path / "run"
+    train(capsys, tsv, out, "--max-steps", "1")
+    for name in ("model.safetensors", "training_state.safetensors"):
+        (out / name).unlink()
+    assert train(capsys, tsv, out, "--max-steps", "2")[0] == 0
+    (out / "model.safetensors").unlink()
+    (out / "training_state.safetensors").unlink()
+    (out / "thesis.txt").write_text("mine")
+    code, _, err = train(capsys, tsv, out, "--max-steps", "2")
+    assert (code, is_one_line(err)) == (1, True)
+    assert "is not empty" in err
+
+
+def test_a_folder_that_train_did_not_begin_is_not_resumed(capsys, tmp_path):
+    model = tmp_path / "model"
+    translator = make_translator()
+    translator.about = {}
+    translator.save(model)
+    code, _, err = run(capsys, "train", "--resume", "--out", model)
+    assert (code, is_one_line(err)) == (1, True)
+    assert "was not begun by train" in err
+    code, _, err = run(capsys, "evaluate", "--model", model)
+    assert (code, is_one_line(err)) == (1, True)
+    assert "does not say its corpus" in err
+
+
+def test_a_very_long_line_is_left_out_of_training_and_counts_as_wrong_in_the_test(
+    capsys, tsv, tmp_path
+):
+    with tsv.open("a") as file:
+        file.writelines(f"{'one ' * n}\t{'un ' * n}\n" for n in range(400, 600))
+    code, text, err = train(capsys, tsv, tmp_path / "run", "--max-steps", "1")
+    assert code == 0
+    assert re.search(r"\d+ pairs of more than 320 tokens are left out", err)
+    assert re.search(r"\d+ test sentences cannot be read and count as wrong", err)
+    assert last_json(text)["exact_match"] < 1
 
 
 def test_resuming_on_something_else_is_refused(capsys, tsv, tmp_path):
@@ -118,10 +165,17 @@ def test_resuming_on_something_else_is_refused(capsys, tsv, tmp_path):
     code, _, err = run(capsys, "train", "--resume", "--out", out, "--seed", 9)
     assert (code, is_one_line(err)) == (1, True)
     assert "seed is 9; expected 0" in err
-    tsv.write_text(tsv.read_text().replace("nine", "ten"))
     code, _, err = run(capsys, "train", "--resume", "--out", out, "--max-steps", 3)
     assert (code, is_one_line(err)) == (1, True)
+    assert "max_steps is 3; expected 1, where the learning rate of this run reaches 0" in err
+    tsv.write_text(tsv.read_text().replace("nine", "ten"))
+    code, _, err = run(capsys, "train", "--resume", "--out", out)
+    assert (code, is_one_line(err)) == (1, True)
     assert "has changed" in err
+    # Scored all the same, and said.
+    code, _, err = run(capsys, "evaluate", "--model", out, "--limit", 2)
+    assert code == 0
+    assert "it may know the test" in err
 
 
 def test_bad_lines_are_named_or_counted(capsys, tsv, tmp_path):
@@ -272,4 +326,5 @@ def test_a_closed_pipe_is_no_error(model):
         process.stdin.write(b"the cat\n" * 3)
         process.stdin.close()
         err = process.stderr.read()
-    assert b"Traceback" not in err
+    assert process.returncode == 1
+    assert err == b""

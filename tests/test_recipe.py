@@ -2,11 +2,15 @@
 
 import pytest
 
-from transformer_lab.attention_record import Head
+from transformer_lab.attention_record import Head, Referent
 from transformer_lab.config import TrainingConfig
 from transformer_lab.data.grammar import held_out, world
 from transformer_lab.data.pair import Pair, Splits
-from transformer_lab.evaluation.alignment import head_alignment_error_rate, mean_over_records
+from transformer_lab.evaluation.alignment import (
+    decider_score,
+    head_alignment_error_rate,
+    mean_over_records,
+)
 from transformer_lab.recipe import (
     PRESETS,
     data_fingerprint,
@@ -102,3 +106,16 @@ def test_some_head_aligns_words(shipped):
     errors = mean_over_records(head_alignment_error_rate, records, "cross")
     assert set(errors) == {Head("cross", layer, head) for layer in range(2) for head in range(4)}
     assert min(errors.values()) < 0.15
+
+
+def test_the_deciding_word_finds_the_noun_in_one_head_of_the_encoder(shipped):
+    """What notebook 00 shows, on other sentences."""
+    pairs = [p for p in world(train=0).test if p.coreference is not None][:23]
+    records = []
+    for pair in pairs:
+        at = pair.coreference
+        referent = Referent(at.pronoun, at.referent, at.other, at.target_pronoun, at.decider)
+        records.append(shipped.attend(pair.source, pair.target, referent=referent))
+    scores = sorted(mean_over_records(decider_score, records, "encoder").values())
+    assert scores[-1] > 0.8
+    assert scores[-2] < 0.5

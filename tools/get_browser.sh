@@ -3,7 +3,7 @@
 # or, where this is Debian's or Ubuntu's root user, a package.
 set -eu
 
-for name in "${CHROMIUM:-}" chromium chromium-browser google-chrome; do
+for name in "${CHROMIUM:-}" chromium chromium-browser google-chrome chrome; do
     if [ -n "$name" ] && command -v "$name" >/dev/null 2>&1; then
         exit 0
     fi

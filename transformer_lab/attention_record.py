@@ -24,13 +24,15 @@ class Head(NamedTuple):
 class Referent(NamedTuple):
     """Where a pronoun stands in the source, what it stands for, and what else it could have.
 
-    `step` is the target position that writes its translation.
+    `step` is the target position that writes its translation, `decider` the
+    source position of the word that decides.
     """
 
     pronoun: int
     referent: int
     other: int
     step: int
+    decider: int
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import os
 import sys
 import time
 from collections.abc import Sequence
@@ -25,7 +26,7 @@ from transformer_lab.recipe import (
     validation_loss,
 )
 from transformer_lab.training.trainer import LossIsNaNError
-from transformer_lab.translator import PRETRAINED, Translator
+from transformer_lab.translator import DESCRIPTION, PRETRAINED, Translator
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -33,17 +34,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser().parse_args(arguments)
     try:
         result = options.run(options)
+        if options.json:
+            print(json.dumps(result, ensure_ascii=False))
+        sys.stdout.flush()  # here, so that a reader who has gone is met below and not at exit
     except (ValueError, CorpusUnavailable, LossIsNaNError) as error:
         return fail(str(error))
     except BrokenPipeError:  # the reader has seen enough, as in `… | head`
-        sys.stderr.close()
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except OSError as error:
         return fail(f"{error.filename or 'writing'}: {error.strerror or error}")
     except KeyboardInterrupt:
         return fail("interrupted")
-    if options.json:
-        print(json.dumps(result, ensure_ascii=False))
     return 0
 
 
@@ -106,7 +108,7 @@ def run_train(options: argparse.Namespace) -> dict[str, Any]:
     """Train or resume, save, and score on the test split."""
     corpus = options.corpus or "world"
     preset = options.preset or ("tiny" if corpus == "world" else "small")
-    stem = Path(corpus).stem if corpus.endswith(".tsv") else corpus.replace(":", "-")
+    stem = Path(corpus).stem if Path(corpus).is_file() else corpus.replace(":", "-")
     folder = options.out or Path("runs") / f"{stem}-{preset}"
     begin = resume_run if options.resume else begin_run
     translator, splits, training = begin(folder, options, corpus, preset)
@@ -125,6 +127,7 @@ def run_train(options: argparse.Namespace) -> dict[str, Any]:
     )
     if options.resume:
         trainer.resume()
+        translator.save_description(folder)
     stop = trainer.train()
     progress = trainer.progress
     translator.about |= {"steps": progress.step, "tokens": progress.tokens, "stop": stop}
@@ -145,7 +148,8 @@ Run = tuple[Translator, Splits[Any], TrainingConfig]
 
 def begin_run(folder: Path, options: argparse.Namespace, corpus: str, preset: str) -> Run:
     """A fresh translator, described in `folder`; a ValueError if something is there already."""
-    if folder.exists() and any(folder.iterdir()):
+    # A description alone, of a run that never came to a state, has nothing to lose.
+    if folder.exists() and {p.name for p in folder.iterdir()} - DESCRIPTION:
         raise ValueError(f"{folder} is not empty; give --resume to go on, or another --out")
     seed = options.seed or 0
     training = replace(PRESETS[preset].training, seed=seed, **changes(options))
@@ -155,7 +159,7 @@ def begin_run(folder: Path, options: argparse.Namespace, corpus: str, preset: st
     translator.about |= {
         "preset": preset,
         "skip_bad": options.skip_bad,
-        "training": training.to_dict(),
+        "training": without_minutes(training),
         "data": data_fingerprint(splits.train),
     }
     translator.save_description(folder)
@@ -166,15 +170,30 @@ def resume_run(folder: Path, options: argparse.Namespace, corpus: str, preset: s
     """The translator of a run that was begun; a ValueError if what is asked is not what it was."""
     translator = Translator.load_untrained(folder)
     about = translator.about
+    lacks = {"corpus", "preset", "seed", "skip_bad", "training", "data"} - about.keys()
+    if lacks:
+        raise ValueError(
+            f"{folder} was not begun by train: it says nothing of {sorted(lacks)[0]!r}"
+        )
     for name in ("corpus", "preset", "seed"):
         asked = getattr(options, name)
         if asked is not None and asked != about[name]:
             raise ValueError(f"{name} is {asked!r}; expected {about[name]!r}, as {folder} began")
-    training = replace(TrainingConfig.from_dict(about["training"]), **changes(options))
+    begun = TrainingConfig.from_dict(about["training"])
+    training = replace(begun, **changes(options))
+    if training.decay == "linear" and training.max_steps != begun.max_steps:
+        expected = f"expected {begun.max_steps}, where the learning rate of this run reaches 0"
+        raise ValueError(f"max_steps is {training.max_steps}; {expected}")
     splits = open_corpus(about["corpus"], about["seed"], about["skip_bad"])
     if data_fingerprint(splits.train) != about["data"]:
         raise ValueError(f"corpus {about['corpus']!r} has changed since {folder} began")
+    about["training"] = without_minutes(training)
     return translator, splits, training
+
+
+def without_minutes(training: TrainingConfig) -> dict[str, Any]:
+    """What a resumed run goes on with: minutes are asked for anew each time."""
+    return replace(training, max_minutes=None).to_dict()
 
 
 def changes(options: argparse.Namespace) -> dict[str, Any]:
@@ -192,6 +211,8 @@ def score_line(translator: Translator, splits: Any, beam_size: int) -> dict[str,
         f"{100 * evaluation.exact_match:.1f} %, BLEU {evaluation.bleu:.1f} "
         f"({evaluation.bleu_signature}), chrF {evaluation.chrf:.1f}"
     )
+    if evaluation.pronouns is not None:
+        print(f"the pronoun stands for the right noun in {100 * evaluation.pronouns:.1f} %")
     for name, share in evaluation.by_construction.items():
         print(f"  {100 * share:5.1f} %  {name}")
     return {"validation_loss": loss, **asdict(evaluation)}
@@ -228,8 +249,16 @@ def run_evaluate(options: argparse.Namespace) -> dict[str, Any]:
     started = time.perf_counter()
     translator = Translator.load(options.model, device=options.device)
     about = translator.about
-    corpus = options.corpus or about["corpus"]
+    corpus = options.corpus or about.get("corpus")
+    if corpus is None:
+        raise ValueError(f"{options.model} does not say its corpus; expected one in --corpus")
+    if options.limit is not None and options.limit < 1:
+        raise ValueError(f"limit is {options.limit}; expected an integer of at least 1")
     splits = open_corpus(corpus, about.get("seed", 0), about.get("skip_bad", False))
+    known = about.get("data") if corpus == about.get("corpus") else None
+    if known is not None and known != data_fingerprint(splits.train):
+        changed = "has changed since the model was trained on it: it may know the test"
+        print(f"corpus {corpus!r} {changed}", file=sys.stderr)
     if options.limit is not None:
         splits = replace(splits, test=splits.test[: options.limit])
     result = score_line(translator, splits, options.beam)

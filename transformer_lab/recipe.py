@@ -3,7 +3,7 @@
 import hashlib
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from transformer_lab.data.splits import split_pairs
 from transformer_lab.data.tokenizer import BPETokenizer, Tokenizer, WordTokenizer
 from transformer_lab.device import pick_dtype
 from transformer_lab.evaluation.bleu import exact_match, exact_match_by, score
+from transformer_lab.evaluation.pronouns import pronoun_accuracy
 from transformer_lab.model import Transformer
 from transformer_lab.training.trainer import StepReport, Trainer, token_loss
 from transformer_lab.translator import Translator
@@ -130,7 +131,7 @@ def new_translator(
     """An untrained translator for a corpus; `changes` are fields of the model's configuration."""
     tokenizers = make_tokenizers(splits.train, corpus, preset.vocab_size)
     if corpus == "world":
-        # Nearly every sentence of a run is new: there is no learning by heart to prevent.
+        # A run sees its many different sentences once or twice: too little to learn by heart.
         changes = {"dropout": 0.0} | changes
     config = preset.model(*(t.vocab_size for t in tokenizers), **changes)
     with torch.random.fork_rng():
@@ -149,8 +150,12 @@ def make_trainer(
     show_progress: bool = True,
     watch_exact_match: int = 0,
 ) -> Trainer:
-    """A trainer for a translator; exact match is measured on so many validation sentences."""
+    """A trainer for a translator; exact match is measured on so many validation sentences.
+
+    Pairs too long for the model or for a batch are left out; how many is said on standard error.
+    """
     watched = splits.validation[:watch_exact_match]
+    longest = min(translator.model.config.max_length, training.batch_tokens)
 
     def measure(model: Transformer) -> dict[str, float]:
         hypotheses = translator.translate([p.source for p in watched], beam_size=1)
@@ -159,8 +164,8 @@ def make_trainer(
 
     return Trainer(
         translator.model,
-        encode_fitting(translator, splits.train),
-        encode_fitting(translator, splits.validation),
+        encode_fitting(translator, splits.train, longest),
+        encode_fitting(translator, splits.validation, longest),
         training,
         measure=measure if watched else None,
         on_step=on_step,
@@ -169,23 +174,32 @@ def make_trainer(
     )
 
 
-def encode_fitting(translator: Translator, pairs: Sequence[SentencePair]) -> list[Example]:
-    """The pairs as ids, without those that are longer than the model reads."""
-    tokenizers = translator.source_tokenizer, translator.target_tokenizer
-    limit = translator.model.config.max_length
-    return [e for e in encode_pairs(pairs, *tokenizers) if e.length <= limit]
+def encode_fitting(
+    translator: Translator, pairs: Sequence[SentencePair], longest: int
+) -> list[Example]:
+    """The pairs as ids, without those of more than `longest` tokens on a side."""
+    examples = encode_pairs(pairs, translator.source_tokenizer, translator.target_tokenizer)
+    fitting = [e for e in examples if e.length <= longest]
+    if len(fitting) < len(examples):
+        left_out = len(examples) - len(fitting)
+        print(f"{left_out} pairs of more than {longest} tokens are left out", file=sys.stderr)
+    return fitting
 
 
 def validation_loss(translator: Translator, pairs: Sequence[SentencePair]) -> float:
     """The mean cross-entropy of a saved translator on these pairs, in nats per token."""
-    groups = buckets(encode_fitting(translator, pairs), TrainingConfig().batch_tokens)
+    examples = encode_fitting(translator, pairs, translator.model.config.max_length)
+    groups = buckets(examples, TrainingConfig().batch_tokens)
     dtype = pick_dtype("auto", translator.device)
     return token_loss(translator.model, [collate(group) for group in groups], dtype)
 
 
 @dataclass(frozen=True)
 class Evaluation:
-    """What a translator scores on pairs it has never seen; shares from 0 to 1, BLEU and chrF to 100."""
+    """What a translator scores on pairs it has never seen; shares from 0 to 1, BLEU and chrF to 100.
+
+    `pronouns` is the share of right pronouns, where the corpus knows what they stand for.
+    """
 
     sentences: int
     exact_match: float
@@ -193,17 +207,47 @@ class Evaluation:
     bleu_signature: str
     chrf: float
     chrf_signature: str
+    pronouns: float | None = None
     by_construction: dict[str, float] = field(default_factory=dict)
 
 
 def evaluate(
     translator: Translator, pairs: Sequence[SentencePair], *, beam_size: int = 4
 ) -> Evaluation:
-    """Translate the sources and compare with the targets."""
-    hypotheses = translator.translate([p.source for p in pairs], beam_size=beam_size)
-    texts, references = [h.translation for h in hypotheses], [p.target for p in pairs]
+    """Translate the sources and compare with the targets.
+
+    A source that the translator refuses, as it is too long, counts as translated by nothing; how
+    many there are is said on standard error.
+    """
+    references = [p.target for p in pairs]
+    texts = [""] * len(pairs)
+    readable = [i for i, pair in enumerate(pairs) if is_readable(translator, pair.source)]
+    if len(readable) < len(pairs):
+        refused = len(pairs) - len(readable)
+        print(f"{refused} test sentences cannot be read and count as wrong", file=sys.stderr)
+    hypotheses = translator.translate([pairs[i].source for i in readable], beam_size=beam_size)
+    for i, hypothesis in zip(readable, hypotheses, strict=True):
+        texts[i] = hypothesis.translation
     scores = score(texts, references)
-    groups = [getattr(p, "construction", "") for p in pairs]
-    by = exact_match_by(groups, texts, references) if all(groups) else {}
     share = exact_match(texts, references)
-    return Evaluation(len(pairs), share, **asdict(scores), by_construction=by)
+    evaluation = Evaluation(len(pairs), share, **asdict(scores))
+    world = [p for p in pairs if isinstance(p, grammar.WorldPair)]
+    if len(world) < len(pairs):
+        return evaluation
+    tokenizer = translator.target_tokenizer
+    tokens = [tokenizer.tokens(tokenizer.encode(text)) for text in texts]
+    asked = any(pair.coreference for pair in world)
+    return replace(
+        evaluation,
+        pronouns=pronoun_accuracy(tokens, world) if asked else None,
+        by_construction=exact_match_by([p.construction for p in world], texts, references),
+    )
+
+
+def is_readable(translator: Translator, source: str) -> bool:
+    """Whether the translator takes this source; it refuses what is empty or too long."""
+    try:
+        translator.encode(source)
+    except ValueError:
+        return False
+    return True

@@ -29,12 +29,14 @@ from transformer_lab.training.checkpoint import (
 PRETRAINED = Path(__file__).parent / "pretrained" / "tiny"
 """The translator that comes with the package: the bilingual world, English to French."""
 FORMAT = "transformer_lab 1"
+DESCRIPTION = {"config.json", "source_tokenizer.json", "target_tokenizer.json"}
+"""The files of a translator that are there before its first weights."""
 SENTENCES_AT_ONCE = 64
 
 
 @dataclass(frozen=True, slots=True)
 class Translation:
-    """One translated text. `score` is what the search ranked by: log-probability over penalty."""
+    """One translated text. `score` is what the search ranked by (see `Hypothesis`)."""
 
     source: str
     translation: str
@@ -183,7 +185,7 @@ class Translator:
         save_weights(self.model, weights, dtype)
 
     def save_description(self, folder: Path) -> None:
-        """Write all but the weights: configuration and tokenizers."""
+        """Write all but the weights: the files that DESCRIPTION names."""
         folder.mkdir(parents=True, exist_ok=True)
         description = {"format": FORMAT, "model": self.model.config.to_dict(), "about": self.about}
         texts = {

@@ -25,6 +25,7 @@ ODD = [
     "  two  spaces",
     "",
     "e\u0301",
+    "<pad> and <eos>, <bos> or <unk>",
 ]
 
 

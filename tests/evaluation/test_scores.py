@@ -8,6 +8,7 @@ import pytest
 from transformer_lab.attention_record import AttentionRecord, Head, Referent
 from transformer_lab.evaluation.alignment import (
     alignment_error_rate,
+    decider_score,
     entropy,
     first_token,
     head_alignment_error_rate,
@@ -59,6 +60,7 @@ def record() -> AttentionRecord:
     even = np.full((3, 4), 0.25)
     causal = np.tril(np.ones((3, 3)))
     encoder = np.full((4, 4), 0.2) + 0.2 * np.eye(4)
+    encoder[3] = [0.7, 0.1, 0.1, 0.1]  # the full stop decides
     return AttentionRecord(
         source_tokens=("a", "b", "it", "."),
         target_tokens=("<bos>", "x", "y"),
@@ -67,7 +69,7 @@ def record() -> AttentionRecord:
         decoder=((causal / causal.sum(-1, keepdims=True))[None],),
         cross=(np.stack([sharp, even]),),
         alignment=((1, 0), (0, 1)),
-        referent=Referent(pronoun=2, referent=0, other=1, step=1),
+        referent=Referent(pronoun=2, referent=0, other=1, step=1, decider=3),
     )
 
 
@@ -84,6 +86,13 @@ def test_referent_score_reads_the_row_of_the_pronoun_or_of_its_translation():
     assert referent_score(record(), Head("encoder", 0, 0)) == pytest.approx(0)
     with pytest.raises(ValueError, match="expected encoder or cross"):
         referent_score(record(), Head("decoder", 0, 0))
+
+
+def test_decider_score_reads_the_row_of_the_deciding_word():
+    assert decider_score(record(), Head("encoder", 0, 0)) == pytest.approx(0.6)
+    for kind in ("cross", "decoder"):
+        with pytest.raises(ValueError, match="expected encoder"):
+            decider_score(record(), Head(kind, 0, 0))
 
 
 def test_shapes_of_a_map_by_hand():

@@ -12,7 +12,12 @@ import torch
 from transformer_lab.config import TrainingConfig, TransformerConfig
 from transformer_lab.data.batching import Example
 from transformer_lab.model import Transformer
-from transformer_lab.training.checkpoint import CheckpointError, load_tensors, weights_of
+from transformer_lab.training.checkpoint import (
+    CheckpointError,
+    load_tensors,
+    save_tensors,
+    weights_of,
+)
 from transformer_lab.training.trainer import LossIsNaNError, Trainer
 
 WORDS = 17
@@ -113,22 +118,24 @@ from tests.training.test_trainer import make_trainer
 def die(report):
     if report.step == 10:
         os.kill(os.getpid(), signal.SIGKILL)
-make_trainer(Path({state!r}), changes={{"save_every": 4}}, on_step=die).train()
+make_trainer(Path({state!r}), changes={changes!r}, on_step=die).train()
 """
 
 
-def test_a_killed_run_resumes_to_the_same_bits(tmp_path):
+@pytest.mark.parametrize("decay", ["inverse_sqrt", "linear"])
+def test_a_killed_run_resumes_to_the_same_bits(tmp_path, decay):
     state = tmp_path / "state.safetensors"
     root = str(Path(__file__).parents[2])
-    script = KILLED.format(root=root, state=str(state))
+    changes = {"save_every": 4, "decay": decay}
+    script = KILLED.format(root=root, state=str(state), changes=changes)
     threads = {**os.environ, "OMP_NUM_THREADS": str(torch.get_num_threads())}
     done = subprocess.run([sys.executable, "-c", script], env=threads, check=False)
     assert done.returncode == -signal.SIGKILL
-    resumed = make_trainer(state, changes={"save_every": 4})
+    resumed = make_trainer(state, changes=changes)
     resumed.resume()
     assert resumed.progress.step == 8
     resumed.train()
-    whole = make_trainer()
+    whole = make_trainer(changes=changes)
     whole.train()
     assert same_weights(whole, resumed)
 
@@ -236,6 +243,13 @@ def test_a_state_of_another_model_is_refused(tmp_path):
     other.model = Transformer(TransformerConfig.tiny(WORDS, WORDS))
     with pytest.raises(CheckpointError, match="another configuration: .* has .*; expected"):
         other.resume()
+
+
+def test_weights_alone_are_no_state_of_a_run(tmp_path):
+    trainer = make_trainer(tmp_path / "state.safetensors")
+    save_tensors(trainer.state_path, weights_of(trainer.model), {})
+    with pytest.raises(CheckpointError, match="not the state of a training run"):
+        trainer.resume()
 
 
 @pytest.mark.parametrize("damage", ["truncated", "scribbled", "missing"])

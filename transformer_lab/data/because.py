@@ -1,8 +1,9 @@
 """The because-sentences: a pronoun, two nouns it could stand for, and a word that decides.
 
-The reason fits one noun and could not be said of the other: streets are not tired, and animals are
-not wide. Whether the referent is subject or object, masculine or feminine, singular or plural, and
-whether the reason comes first, is drawn before any word, so that none of these is a clue.
+The reason fits one noun, and in this world is never said of the other: streets are not tired, and
+animals are not wide. Whether the referent is subject or object, masculine or feminine, singular or
+plural, and whether the reason comes first, is drawn before any word, so that none of these is a
+clue.
 """
 
 from dataclasses import replace

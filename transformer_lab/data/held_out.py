@@ -35,7 +35,7 @@ def held_out_combinations() -> frozenset[Combination]:
     everything = {combination for group in groups for combination in group}
     left = [set(group) for group in groups]
     chosen: set[Combination] = set()
-    for combination in (*FAMOUS_COMBINATIONS, *sorted(everything, key=_hash)):
+    for combination in dict.fromkeys((*FAMOUS_COMBINATIONS, *sorted(everything, key=_hash))):
         gender = NOUNS[combination[0]].gender
         touched = [group for group in left if combination in group]
         remain = [sum(NOUNS[noun].gender == gender for noun, _ in group) for group in touched]

@@ -113,6 +113,8 @@ class BPETokenizer:
 
     def __init__(self, tokenizer: tokenizers.Tokenizer):
         self.tokenizer = tokenizer
+        # "<pad>" in a text is five signs, and not the id that means padding.
+        self.tokenizer.encode_special_tokens = True
 
     @classmethod
     def train(cls, texts: Iterable[str], vocab_size: int) -> "BPETokenizer":

@@ -13,7 +13,8 @@ class Hypothesis:
     """One translation as ids, without bos; with eos, unless it was cut at the length limit.
 
     `log_probability` is the sum of the log-probabilities of `ids`, in nats.
-    `score` is what the search ranks by: the same, divided by the length penalty.
+    `score` is what the search ranks by: in beam search the same, divided by the
+    length penalty; greedy decoding ranks nothing and divides by nothing.
     """
 
     ids: tuple[int, ...]

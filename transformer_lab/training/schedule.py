@@ -6,7 +6,7 @@ def paper_rate(step: int, d_model: int, warmup_steps: int = 4_000) -> float:
     return d_model**-0.5 * min(step**-0.5, step * warmup_steps**-1.5)
 
 
-def peak_rate(step: int, peak: float, warmup_steps: int) -> float:
+def inverse_sqrt_rate(step: int, peak: float, warmup_steps: int) -> float:
     """The same curve, given by its highest value: `peak`, reached at step `warmup_steps`."""
     return peak * min((warmup_steps / step) ** 0.5, step / warmup_steps)
 

@@ -1,4 +1,8 @@
-"""A plain training loop that can be stopped at any step and resumed to the same bit (§5)."""
+"""A plain training loop that can be stopped at any step and resumed (§5).
+
+On a CPU a resumed run ends with the same bits as one that was never stopped, if it has as many
+threads. A GPU adds up in an order of its own.
+"""
 
 import math
 import signal
@@ -20,13 +24,14 @@ from transformer_lab.data.batching import PAD_ID, Batch, Batches, Example, bucke
 from transformer_lab.device import pick_device, pick_dtype
 from transformer_lab.model import Transformer
 from transformer_lab.training.checkpoint import (
+    CheckpointError,
     load_tensors,
     load_weights,
     save_tensors,
     weights_of,
 )
 from transformer_lab.training.loss import label_smoothed_loss, projected_loss
-from transformer_lab.training.schedule import linear_rate, paper_rate, peak_rate
+from transformer_lab.training.schedule import inverse_sqrt_rate, linear_rate, paper_rate
 
 Stop = Literal["max_steps", "max_minutes", "patience", "interrupted"]
 READ_EVERY = 20
@@ -107,6 +112,7 @@ class Trainer:
         self.measure, self.watch, self.on_step = measure, watch, on_step
         self.state_path, self.show_progress = state_path, show_progress
         self.progress = Progress()
+        self.seconds_before = 0.0  # spent before the latest call of `train`
         self.optimizer = torch.optim.Adam(
             model.parameters(),
             lr=0.0,
@@ -129,9 +135,9 @@ class Trainer:
         with torch.random.fork_rng(cuda), interruptible() as interrupted:
             torch.manual_seed(self.config.seed)
             if self.random_state is not None:
-                set_random_state(self.random_state)
+                set_random_state(self.random_state, self.device)
             stop = self.run(interrupted)
-            self.random_state = random_state()
+            self.random_state = random_state(self.device)
             self.save()
         best = self.best_weights if stop == "patience" else None
         put(best or self.average, self.model)
@@ -141,6 +147,7 @@ class Trainer:
         """The loop itself: one optimizer step after another."""
         config, now = self.config, self.progress
         unread: list[Tensor] = []
+        self.seconds_before = now.seconds
         start = time.perf_counter() - now.seconds
         batches = self.batches.starting_at(now.epoch, now.index)
         total = config.max_steps
@@ -162,7 +169,7 @@ class Trainer:
                 now.seconds = time.perf_counter() - start
                 validation = self.validate() if validates else None
                 if saves:
-                    self.random_state = random_state()
+                    self.random_state = random_state(self.device)
                     self.save()
                 bar.update()
                 if self.on_step is not None:
@@ -179,7 +186,8 @@ class Trainer:
             return "interrupted"
         if now.step >= config.max_steps:
             return "max_steps"
-        if config.max_minutes is not None and now.seconds >= 60 * config.max_minutes:
+        minutes = (now.seconds - self.seconds_before) / 60
+        if config.max_minutes is not None and minutes >= config.max_minutes:
             return "max_minutes"
         if config.patience is not None and now.worse >= config.patience:
             return "patience"
@@ -192,7 +200,7 @@ class Trainer:
             return paper_rate(step, self.model.config.d_model, config.warmup_steps)
         if config.decay == "linear":
             return linear_rate(step, config.peak_rate, config.warmup_steps, config.max_steps)
-        return peak_rate(step, config.peak_rate, config.warmup_steps)
+        return inverse_sqrt_rate(step, config.peak_rate, config.warmup_steps)
 
     def step(self, batch: Batch, rate: float) -> tuple[Tensor, Tensor]:
         """One optimizer step; the loss and the gradient norm before clipping, both on the device."""
@@ -305,6 +313,9 @@ class Trainer:
         for name, tensor in tensors.items():
             group, _, rest = name.partition("/")
             groups.setdefault(group, {})[rest] = tensor
+        lacks = {"model", "adam", "average", "random"} - groups.keys()
+        if lacks or "progress" not in meta:
+            raise CheckpointError(f"{self.state_path}: not the state of a training run")
         load_weights(self.model, groups.get("model", {}), self.state_path)
         for name, tensor in groups["average"].items():
             self.average[name].copy_(tensor)
@@ -326,7 +337,7 @@ def autocast(device: torch.device, dtype: torch.dtype) -> torch.autocast:
 
 @torch.no_grad()
 def token_loss(model: Transformer, batches: Sequence[Batch], dtype: torch.dtype) -> float:
-    """The mean cross-entropy of all real target tokens in nats, without smoothing."""
+    """The mean cross-entropy of all real target tokens in nats, without smoothing; NaN of none."""
     model.eval()
     device = model.output.weight.device
     total, tokens = 0.0, 0
@@ -337,7 +348,7 @@ def token_loss(model: Transformer, batches: Sequence[Batch], dtype: torch.dtype)
             logits = model(batch.source, batch.target_input)
         total += real * label_smoothed_loss(logits, batch.target_output, 0.0, PAD_ID).item()
         tokens += real
-    return total / tokens
+    return total / tokens if tokens else math.nan
 
 
 @torch.no_grad()
@@ -347,17 +358,23 @@ def put(weights: dict[str, Tensor], model: nn.Module) -> None:
         tensor.copy_(weights[name])
 
 
-def random_state() -> dict[str, Tensor]:
-    """The state of torch's random numbers, by device."""
+def random_state(device: torch.device) -> dict[str, Tensor]:
+    """The state of torch's random numbers, on the CPU and on the device."""
     state = {"cpu": torch.get_rng_state()}
-    return state | ({"cuda": torch.cuda.get_rng_state()} if torch.cuda.is_available() else {})
+    if device.type == "cuda":
+        state["cuda"] = torch.cuda.get_rng_state(device)
+    elif device.type == "mps":
+        state["mps"] = torch.mps.get_rng_state()
+    return state
 
 
-def set_random_state(state: dict[str, Tensor]) -> None:
-    """Go on with the random numbers where `random_state` was taken."""
+def set_random_state(state: dict[str, Tensor], device: torch.device) -> None:
+    """Go on with the random numbers where `random_state` was taken; another device starts anew."""
     torch.set_rng_state(state["cpu"])
-    if "cuda" in state and torch.cuda.is_available():
-        torch.cuda.set_rng_state(state["cuda"])
+    if device.type == "cuda" and "cuda" in state:
+        torch.cuda.set_rng_state(state["cuda"], device)
+    elif device.type == "mps" and "mps" in state:
+        torch.mps.set_rng_state(state["mps"])
 
 
 @contextmanager
