@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import math
 import os
 import sys
 import time
@@ -133,6 +134,9 @@ def run_train(options: argparse.Namespace) -> dict[str, Any]:
     translator.about |= {"steps": progress.step, "tokens": progress.tokens, "stop": stop}
     translator.save(folder, overwrite=True)
     seconds = round(progress.seconds, 1)
+    steps = [h for h in progress.history if "validation_loss" in h]  # a few pairs leave none over
+    losses = ", ".join(f"{h['validation_loss']:.3f} (step {h['step']})" for h in steps)
+    print(f"validation loss {losses or 'unknown'}")
     print(f"{stop} after {progress.step} steps and {seconds} s; saved in {folder}")
     result = {"steps": progress.step, "seconds": seconds, "stop": stop, "out": str(folder)}
     if stop == "interrupted":
@@ -153,6 +157,9 @@ def begin_run(folder: Path, options: argparse.Namespace, corpus: str, preset: st
         raise ValueError(f"{folder} is not empty; give --resume to go on, or another --out")
     seed = options.seed or 0
     training = replace(PRESETS[preset].training, seed=seed, **changes(options))
+    # A short run validates too, so that one sees the loss fall.
+    often = min(training.validate_every, math.ceil(training.max_steps / 3))
+    training = replace(training, validate_every=often)
     pick_device(training.device)  # a device that is not here should be said before the long part
     splits = open_corpus(corpus, seed, options.skip_bad)
     translator = new_translator(splits, corpus, PRESETS[preset], seed)
