@@ -5,7 +5,9 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+START := notebooks/00_start_here.ipynb
 READY := $(VENV)/.ready
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # Jupyter does not start for root unless it is told that root is meant.
 ROOT := $(if $(filter 0,$(shell id -u)),--allow-root)
 NBVAL := --nbval --nbval-current-env --nbval-cell-timeout 300 \
@@ -14,7 +16,7 @@ NBVAL := --nbval --nbval-current-env --nbval-cell-timeout 300 \
 .PHONY: lab test format notebooks checkpoint constraints clean
 
 lab: $(READY)
-	$(BIN)/jupyter lab notebooks/00_start_here.ipynb $(ROOT) $(ARGS)
+	$(BIN)/jupyter lab --LabApp.default_url=/lab/tree/$(START) $(ROOT) $(ARGS)
 
 test: $(READY)
 	@tools/get_browser.sh
@@ -42,10 +44,12 @@ constraints: $(READY)
 	sed 's/+cpu$$//' constraints.new > constraints.txt
 	rm constraints.new
 
-# Made anew when a dependency changes, and only then.
+# Made anew when a dependency changes, and only then. The pip that Debian 12 brings takes minutes
+# to choose versions that are pinned; a newer one takes seconds.
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt -e '.[lab,test]'
+	$(PIP) 'pip>=25.1'
+	$(PIP) --constraint constraints.txt -e '.[lab,test]'
 	@touch $(READY)
 
 clean:

@@ -1,6 +1,7 @@
 """The house keeps its floors: imports go down only, and starting costs little."""
 
 import ast
+import importlib.metadata
 import re
 import subprocess
 import sys
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from packaging.specifiers import SpecifierSet
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "transformer_lab"
@@ -20,7 +22,7 @@ FLOORS = [
     {"capture", "training", "decoding", "evaluation"},
     {"translator"},
     {"viz", "recipe", "doctor"},
-    {"cli"},
+    {"cli", "course"},
     {"__main__"},
 ]
 FLOOR = {room: number for number, rooms in enumerate(FLOORS) for room in rooms}
@@ -50,6 +52,10 @@ def test_imports_go_down_only(path):
         within_ground_floor = FLOOR[room] == FLOOR[other] == 0
         # `config` gives the ground floor its one kind of error, and `device` needs its types.
         assert FLOOR[other] < FLOOR[room] or within_ground_floor, f"{room} imports {other}"
+
+
+def test_nobody_imports_the_course():
+    assert not [p for p in MODULES if room_of(p) != "course" and "course" in imported_rooms(p)]
 
 
 def test_data_and_viz_never_import_the_model():
@@ -93,3 +99,13 @@ def test_constraints_pin_what_pyproject_asks_for_and_no_local_build():
         name = re.match(r"[\w-]+", requirement).group()
         assert name.lower() in {pin.lower() for pin in pins}, f"{name} has no pin"
     assert not any(r.startswith("jupyterlab") for r in project["dependencies"])
+
+
+@pytest.mark.parametrize("version", ["3.11.2", "3.12.3"], ids=["Debian 12", "Ubuntu 24.04"])
+def test_what_is_pinned_runs_on_the_python_that_a_promised_system_brings(version):
+    """A package may ask for a later patch of Python than Debian 12 ever gets."""
+    pins = {line.split("==")[0].lower() for line in (ROOT / "constraints.txt").read_text().split()}
+    asked = {d.name: d.metadata["Requires-Python"] for d in importlib.metadata.distributions()}
+    found = {name: spec for name, spec in asked.items() if name.lower() in pins and spec}
+    assert len(found) > 100
+    assert {n: s for n, s in found.items() if not SpecifierSet(s).contains(version)} == {}

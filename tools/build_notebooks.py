@@ -161,11 +161,14 @@ def give_ids(notebook: NotebookNode, name: str) -> None:
 
 
 def cell_metadata(cell: NotebookNode) -> dict[str, Any]:
-    """The tags alone; a cell that measures is also one whose output nbval must not compare."""
+    """The tags, and what follows from them: solutions are folded, measured outputs not compared."""
     tags = list(dict.fromkeys(cell.metadata.get("tags", ())))
     if "measures" in tags and "nbval-ignore-output" not in tags:
         tags.append("nbval-ignore-output")
-    return {"tags": tags} if tags else {}
+    metadata: dict[str, Any] = {"tags": tags} if tags else {}
+    if "solution" in tags:
+        metadata |= {"jupyter": {"source_hidden": True}, "cellView": "form"}  # Lab's way, Colab's
+    return metadata
 
 
 def normal_outputs(outputs: Sequence[NotebookNode], count: int | None) -> list[NotebookNode]:

@@ -15,7 +15,7 @@ from tools.build_notebooks import BuildError, build, normalise, read, setup_cell
 
 ROOT = Path(__file__).parents[2]
 PATHS = sorted((ROOT / "notebooks").glob("*.ipynb"))
-TAGS = {"measures", "nbval-ignore-output", "nbval-skip", "raises-exception"}
+TAGS = {"exercise", "measures", "nbval-ignore-output", "nbval-skip", "raises-exception", "solution"}
 MACHINE = re.compile(
     r"/home/|/root/|/tmp/|/Users/|[A-Z]:\\Users|site-packages|" + re.escape(str(ROOT))
 )

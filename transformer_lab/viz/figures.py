@@ -13,6 +13,7 @@ from transformer_lab.config import check
 from transformer_lab.viz.style import COLOURS, HIGHLIGHT, INK, PAPER, QUIET, WEIGHTS, course_style
 
 CELL = 0.33  # inches: room for a number like .95
+SMALL = 6  # rows and columns; a map of no more gets larger cells, and a shorter scale
 LETTER = 0.085  # inches, about the width of one
 WORTH_A_NUMBER = 0.045  # smaller weights would print as 0.0 or clutter the picture
 
@@ -56,8 +57,10 @@ def attention_heatmap(
 
     with course_style():
         # Beside the cells there is room for tokens and scale, above them for tokens and title.
-        width = columns * CELL + longest(queries) * LETTER + 1.5
-        height = rows * CELL + longest(keys) * LETTER + 0.7
+        small = max(rows, columns) <= SMALL
+        side = CELL * (1.5 if small else 1)
+        width = columns * side + longest(queries) * LETTER + 1.5
+        height = rows * side + longest(keys) * LETTER + 0.7
         height += 0.4 * bool(title) + 0.2 * bool(alignment)
         figure = Figure(figsize=(max(width, len(title) * 0.1, 4), height), layout="compressed")
         axes = figure.add_subplot()
@@ -80,7 +83,7 @@ def attention_heatmap(
         if alignment:
             figure.supxlabel("○  gold alignment", fontsize=9, color=QUIET)
         bar = figure.colorbar(image, ax=axes, shrink=0.6, aspect=18, ticks=[0, 0.5, 1])
-        bar.set_label("weight (each row sums to 1)")
+        bar.set_label("weight" if small else "weight (each row sums to 1)")
         bar.outline.set_visible(False)
         add_title(figure, title)
     return figure

@@ -19,6 +19,10 @@ HIGHLIGHT = "#ff6a00"
 """Frames a row or a cell of a map; no weight has this colour."""
 WEIGHTS = "viridis"
 """The colour map of weights, always from 0 to 1."""
+SIGNED = "RdBu_r"
+"""The colour map of numbers of either sign, always symmetric about 0."""
+LINES = ("#0086d1", "#b3470a", "#08602b", "#97187a", "#3c1195", "#6b6b00")
+"""The colours of curves that stand for no part of the model, in this order."""
 
 SCREEN_DPI = 96
 """A CSS pixel is 1/96 inch: so a font of 9 points is as tall as the text around the picture."""

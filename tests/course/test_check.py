@@ -1,0 +1,130 @@
+"""The checks of exercises know a right answer, name each known mistake, and are honest about the rest."""
+
+import importlib
+import pkgutil
+
+import numpy as np
+import pytest
+
+from tests.course import wrong_answers_01
+from transformer_lab import course
+from transformer_lab.course.check import Check, Mistake
+
+LESSONS = [m.name for m in pkgutil.iter_modules(course.__path__) if m.name.startswith("lesson_")]
+CHECKS = {
+    f"{lesson[-2:]}.{name}": check
+    for lesson in LESSONS
+    for name, check in vars(
+        importlib.import_module(f"transformer_lab.course.{lesson}").check
+    ).items()
+}
+WRONG = {"01": wrong_answers_01.TABLE}
+"""Lesson → (check, a wrong answer as a learner writes it, words of the hint that fits)."""
+ROWS = [
+    (f"{lesson}.{name}", answer, hint) for lesson, t in WRONG.items() for name, answer, hint in t
+]
+
+
+@pytest.fixture(params=CHECKS.values(), ids=list(CHECKS))
+def check(request):
+    return request.param
+
+
+def test_the_reference_is_right(check):
+    verdict = check.verdict(check.reference)
+    assert verdict.right
+    assert verdict.text.startswith("Right: ")
+    assert check.verified in verdict.text
+
+
+def test_every_known_mistake_gets_its_own_hint(check):
+    hints = [mistake.hint for mistake in check.mistakes]
+    assert len(hints) == len(set(hints)) >= 5
+    for mistake in check.mistakes:
+        verdict = check.verdict(mistake.answer)
+        assert not verdict.right
+        assert mistake.hint in verdict.text
+
+
+@pytest.mark.parametrize(("name", "answer", "hint"), ROWS, ids=lambda x: getattr(x, "__name__", x))
+def test_wrong_answers_as_learners_write_them_get_the_hint_that_fits(name, answer, hint):
+    verdict = CHECKS[name].verdict(answer)
+    assert not verdict.right
+    assert hint in verdict.text
+
+
+def test_each_check_has_five_such_answers_or_more():
+    counts = {name: sum(row[0] == name for row in ROWS) for name in CHECKS}
+    assert min(counts.values()) >= 5, counts
+
+
+def test_a_stub_is_not_written_yet(check):
+    def stub(*arguments):
+        raise NotImplementedError
+
+    assert check.verdict(stub).text.startswith("Not written yet")
+
+
+# ---------------------------------------------------------------- the machinery, on one small check
+
+TWICE = Check(
+    reference=lambda x: 2 * x,
+    cases=lambda: [(np.arange(3.0),), (np.arange(10.0).reshape(2, 5),)],
+    mistakes=[Mistake(lambda x: x * x, "you squared it")],
+    verified="doubled",
+    results=("the double",),
+)
+
+
+def nothing(x):
+    2 * x
+
+
+def in_place(x):
+    x *= 2
+    return x
+
+
+def only_rows(x):
+    return 2 * x if x.ndim == 1 else x.T
+
+
+def stops(x):
+    raise KeyError("no such word")
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        (lambda x: x * x, "you squared it"),
+        (lambda x: 2 * x + (x == 2) * 0.5, "the double[2] is 4.5; expected 4"),
+        (lambda x: np.where(x > 8, np.nan, 2 * x), "the double[1, 4] is nan; expected 18"),
+        (lambda x: 2 * x[:2], "the double has shape (2,); expected (3,)"),
+        (lambda x: (2 * x, x), "it returns 2 things; expected 1: the double"),
+        (lambda x: x > 0, "the double has dtype bool; expected float64"),
+        (nothing, "it returns None: is there a `return`?"),
+        (in_place, "it changes x in place"),
+        (only_rows, "the double has shape (5, 2); expected (2, 5)"),
+        (stops, "it stops with KeyError: 'no such word'"),
+    ],
+)
+def test_an_answer_on_no_list_gets_the_smallest_failing_case(answer, words):
+    verdict = TWICE.verdict(answer)
+    assert not verdict.right
+    assert words in verdict.text
+    assert "seen with x of shape" in verdict.text
+
+
+def test_the_smallest_failing_case_is_the_one_shown():
+    assert "seen with x of shape (2, 5)" in TWICE.verdict(only_rows).text
+    assert "seen with x of shape (3,)" in TWICE.verdict(stops).text
+
+
+def test_calling_a_check_prints_the_verdict_and_returns_nothing(capsys):
+    assert TWICE(lambda x: x + x) is None
+    assert capsys.readouterr().out == "Right: doubled (2 cases).\n"
+
+
+def test_an_answer_cannot_spoil_the_cases_of_the_next():
+    TWICE.verdict(in_place)
+    assert TWICE.verdict(lambda x: 2 * x).right

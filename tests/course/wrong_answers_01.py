@@ -1,0 +1,178 @@
+"""Wrong answers to the exercises of lesson 01, written as a learner writes them."""
+
+import numpy as np
+
+from transformer_lab.numpy_reference import softmax
+
+
+def columns_sum_to_one(scores):
+    e = np.exp(scores - np.max(scores, axis=0))
+    return e / np.sum(e, axis=0)
+
+
+def no_axis(scores):
+    e = np.exp(scores - np.max(scores))
+    return e / np.sum(e)
+
+
+def overflows(scores):
+    e = np.exp(scores)
+    return e / e.sum(-1)[..., None]
+
+
+def one_maximum_for_all(scores):
+    e = np.exp(scores - scores.max())
+    return e / e.sum(-1, keepdims=True)
+
+
+def forgets_to_divide(scores):
+    return np.exp(scores - scores.max(-1, keepdims=True))
+
+
+def spoils_its_argument(scores):
+    scores -= scores.max(-1, keepdims=True)
+    e = np.exp(scores)
+    return e / e.sum(-1, keepdims=True)
+
+
+def no_keepdims(scores):
+    e = np.exp(scores - scores.max(-1))
+    return e / e.sum(-1)
+
+
+def unscaled(query, key, value):
+    weights = softmax(query @ np.swapaxes(key, -1, -2))
+    return weights @ value, weights
+
+
+def by_d_k(query, key, value):
+    weights = softmax(query @ np.swapaxes(key, -1, -2) / key.shape[-1])
+    return weights @ value, weights
+
+
+def by_the_number_of_keys(query, key, value):
+    weights = softmax(query @ np.swapaxes(key, -1, -2) / key.shape[-2] ** 0.5)
+    return weights @ value, weights
+
+
+def scaled_after(query, key, value):
+    weights = softmax(query @ np.swapaxes(key, -1, -2)) / key.shape[-1] ** 0.5
+    return weights @ value, weights
+
+
+def over_queries(query, key, value):
+    scores = query @ np.swapaxes(key, -1, -2) / query.shape[-1] ** 0.5
+    e = np.exp(scores)
+    weights = e / e.sum(axis=-2, keepdims=True)
+    return weights @ value, weights
+
+
+def scores_for_weights(query, key, value):
+    scores = query @ np.swapaxes(key, -1, -2) / query.shape[-1] ** 0.5
+    return softmax(scores) @ value, scores
+
+
+def turns_all_axes(query, key, value):
+    weights = softmax(query @ key.T / query.shape[-1] ** 0.5)
+    return weights @ value, weights
+
+
+def output_alone(query, key, value):
+    return softmax(query @ np.swapaxes(key, -1, -2) / query.shape[-1] ** 0.5) @ value
+
+
+def diagonal_only(grad_output, weights):
+    return grad_output * (weights - weights**2)
+
+
+def no_sum(grad_output, weights):
+    return weights * grad_output
+
+
+def unweighted_sum(grad_output, weights):
+    return weights * (grad_output - grad_output.sum(-1, keepdims=True))
+
+
+def sum_down_the_columns(grad_output, weights):
+    return weights * (grad_output - np.sum(weights * grad_output, axis=0))
+
+
+def sum_of_everything(grad_output, weights):
+    return weights * (grad_output - np.vdot(weights, grad_output))
+
+
+def wrong_sign(grad_output, weights):
+    return weights * (np.sum(weights * grad_output, -1, keepdims=True) - grad_output)
+
+
+def no_factor(grad_output, weights):
+    return grad_output - np.sum(weights * grad_output, -1, keepdims=True)
+
+
+def backward(grad_output, key, query, value, weights, root_q, root_k, through_softmax=True):
+    d_weights = grad_output @ np.swapaxes(value, -1, -2)
+    d_scores = d_weights
+    if through_softmax:
+        d_scores = weights * (d_weights - (weights * d_weights).sum(-1, keepdims=True))
+    d_query, d_key = d_scores @ key / root_q, np.swapaxes(d_scores, -1, -2) @ query / root_k
+    return d_query, d_key, np.swapaxes(weights, -1, -2) @ grad_output
+
+
+def no_root(grad_output, query, key, value, weights):
+    return backward(grad_output, key, query, value, weights, 1, 1)
+
+
+def root_for_query_only(grad_output, query, key, value, weights):
+    return backward(grad_output, key, query, value, weights, query.shape[-1] ** 0.5, 1)
+
+
+def divided_by_d_k(grad_output, query, key, value, weights):
+    return backward(grad_output, key, query, value, weights, query.shape[-1], query.shape[-1])
+
+
+def softmax_forgotten(grad_output, query, key, value, weights):
+    root = query.shape[-1] ** 0.5
+    return backward(grad_output, key, query, value, weights, root, root, through_softmax=False)
+
+
+def key_before_query(grad_output, query, key, value, weights):
+    root = query.shape[-1] ** 0.5
+    d_query, d_key, d_value = backward(grad_output, key, query, value, weights, root, root)
+    return d_key, d_query, d_value
+
+
+def two_of_three(grad_output, query, key, value, weights):
+    root = query.shape[-1] ** 0.5
+    return backward(grad_output, key, query, value, weights, root, root)[:2]
+
+
+TABLE = [
+    ("softmax", columns_sum_to_one, "the wrong axis"),
+    ("softmax", no_axis, "all rows together sum to 1"),
+    ("softmax", overflows, "overflows"),
+    ("softmax", one_maximum_for_all, "each row's own maximum"),
+    ("softmax", forgets_to_divide, "not divided by their sum"),
+    ("softmax", spoils_its_argument, "in place"),
+    ("softmax", no_keepdims, "stops with ValueError"),
+    ("attention", unscaled, "not divided by √d_k"),
+    ("attention", by_d_k, "scaled by d_k, not √d_k"),
+    ("attention", by_the_number_of_keys, "number of keys"),
+    ("attention", scaled_after, "before the softmax, not after"),
+    ("attention", over_queries, "columns sum to 1 instead of rows"),
+    ("attention", scores_for_weights, "scores before the softmax"),
+    ("attention", turns_all_axes, "stops with ValueError"),
+    ("attention", output_alone, "returns 1 things; expected 2: the output, the weights"),
+    ("softmax_backward", diagonal_only, "diagonal of the Jacobian alone"),
+    ("softmax_backward", no_sum, "is missing"),
+    ("softmax_backward", unweighted_sum, "weigh each dw_j by w_j"),
+    ("softmax_backward", sum_down_the_columns, "wrong axis"),
+    ("softmax_backward", sum_of_everything, "the whole array"),
+    ("softmax_backward", wrong_sign, "the sign"),
+    ("softmax_backward", no_factor, "factor w_k in front"),
+    ("attention_backward", no_root, "lack the 1/√d_k"),
+    ("attention_backward", root_for_query_only, "dK lacks its 1/√d_k"),
+    ("attention_backward", divided_by_d_k, "divided by d_k"),
+    ("attention_backward", softmax_forgotten, "skip the softmax"),
+    ("attention_backward", key_before_query, "dQ and dK are swapped"),
+    ("attention_backward", two_of_three, "returns 2 things; expected 3: dQ, dK, dV"),
+]

@@ -1,0 +1,1 @@
+"""What the lessons ask of their reader: checks of exercises, and quizzes; one module a lesson."""

@@ -1,0 +1,201 @@
+"""Curves and small matrices with their numbers: arrays in, `Figure` out."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+import numpy as np
+from jaxtyping import Float
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from transformer_lab.config import check
+from transformer_lab.viz.figures import add_title, label_axis, longest
+from transformer_lab.viz.style import (
+    COLOURS,
+    INK,
+    LINES,
+    PAPER,
+    QUIET,
+    SIGNED,
+    WEIGHTS,
+    course_style,
+)
+
+Scale = Literal["weights", "signed", "mask"]
+"""What the numbers of a matrix are: from 0 to 1, of either sign, or True = may attend."""
+
+ROOM_FOR_A_NUMBER = 0.5  # inches
+FEW = 40  # points; more than these need no marks
+GAP = 0.055  # between the labels of two curves, as a share of the axes' height
+
+
+def curves(
+    x: Sequence[float] | np.ndarray,
+    lines: Mapping[str, Sequence[float] | np.ndarray],
+    *,
+    title: str,
+    x_label: str,
+    y_label: str,
+    log: Literal["", "x", "y", "xy"] = "",
+    dashed: Sequence[str] = (),
+    colours: Mapping[str, str] | None = None,
+    spread: Mapping[str, np.ndarray] | None = None,
+) -> Figure:
+    """Lines over the same x, each with its name written at its right end.
+
+    Args:
+        x: (points).
+        lines: Name → (points); NaN leaves a gap.
+        title: What the picture says.
+        x_label: What x is, with its unit.
+        y_label: What the lines are.
+        log: The axes with a logarithmic scale.
+        dashed: Names of lines that are theory, not measurement.
+        colours: Name → a name of `COLOURS`, for lines that stand for a thing with a colour.
+        spread: Name → (2, points): the lower and upper edge of a band around the line.
+
+    Raises:
+        ValueError: Naming the line that does not fit.
+    """
+    for name, y in lines.items():
+        check(f"points of {name!r}", len(y), f"{len(x)}, as many as x", len(y) == len(x))
+    with course_style():
+        figure = Figure(figsize=(7.2, 3.6), layout="constrained")
+        axes = figure.add_subplot()
+        ends = []
+        for number, (name, y) in enumerate(lines.items()):
+            theory = name in dashed
+            colour = QUIET if theory else LINES[number % len(LINES)]
+            colour = COLOURS[colours[name]] if colours and name in colours else colour
+            style: dict[str, Any] = {"ls": "--", "lw": 1.4} if theory else {"lw": 1.8}
+            if not theory and len(x) <= FEW:
+                style |= {"marker": "o", "ms": 3.5}
+            axes.plot(x, y, color=colour, **style)
+            if spread and name in spread:
+                axes.fill_between(x, *spread[name], color=colour, alpha=0.2, lw=0)
+            ends.append((name, np.asarray(y, dtype=float), colour))
+        if "x" in log:
+            axes.set_xscale("log", base=2)
+            axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
+        if "y" in log:
+            axes.set_yscale("log")
+        axes.set_xlabel(x_label)
+        axes.set_ylabel(y_label)
+        axes.grid(alpha=0.25)
+        label_ends(axes, np.asarray(x, dtype=float), ends)
+        add_title(figure, title)
+    return figure
+
+
+def label_ends(axes: Axes, x: np.ndarray, ends: Sequence[tuple[str, np.ndarray, str]]) -> None:
+    """Write each curve's name beside its last point, apart from each other."""
+    axes.autoscale_view()
+    to_axes = axes.transData + axes.transAxes.inverted()
+    places = []
+    for name, y, colour in ends:
+        last = int(np.flatnonzero(np.isfinite(y))[-1])
+        places.append((float(to_axes.transform((x[last], y[last]))[1]), name, colour))
+    places.sort()
+    heights = [height for height, _, _ in places]
+    for n in range(1, len(heights)):
+        heights[n] = max(heights[n], heights[n - 1] + GAP)
+    over = max(0.0, heights[-1] - 1)  # the highest may not leave the picture
+    for height, (_, name, colour) in zip(heights, places, strict=True):
+        axes.annotate(
+            name,
+            (1.02, height - over),
+            xycoords="axes fraction",
+            color=colour,
+            va="center",
+            fontsize=9,
+        )
+
+
+def number_grids(
+    grids: Mapping[str, Float[np.ndarray, "_ _"]],
+    *,
+    title: str,
+    rows: Mapping[str, Sequence[str]] | None = None,
+    columns: Mapping[str, Sequence[str]] | None = None,
+    scale: Mapping[str, Scale] | None = None,
+    digits: int = 2,
+) -> Figure:
+    """Small matrices side by side, with every number written in its cell.
+
+    Args:
+        grids: Name → matrix; the name stands above it, with its shape.
+        title: What the picture says.
+        rows: Name → a label for each row.
+        columns: Name → a label for each column.
+        scale: Name → what the numbers are; "signed" if not said.
+        digits: Digits after the point.
+
+    Raises:
+        ValueError: Naming the matrix that does not fit.
+    """
+    rows, columns, scale = rows or {}, columns or {}, scale or {}
+    for name, grid in grids.items():
+        check(f"shape of {name!r}", grid.shape, "(rows, columns)", grid.ndim == 2)
+    sizes = [grid.shape for grid in grids.values()]
+    widths = [
+        c * ROOM_FOR_A_NUMBER + room_left(rows.get(name, ()))
+        for name, (_, c) in zip(grids, sizes, strict=True)
+    ]
+    tall = max(r for r, _ in sizes) * ROOM_FOR_A_NUMBER * 0.8
+    deep = max((longest(c) for c in columns.values()), default=0) > 2
+    with course_style():
+        size = (sum(widths) + 0.55 * len(sizes), tall + 0.95 + 0.3 * bool(columns) + 0.35 * deep)
+        figure = Figure(
+            figsize=(max(size[0], len(title) * 0.1 + 0.4), size[1]), layout="constrained"
+        )
+        panels = figure.subplots(1, len(sizes), width_ratios=widths, squeeze=False)[0]
+        for axes, (name, grid) in zip(panels, grids.items(), strict=True):
+            draw_grid(axes, grid, scale.get(name, "signed"), digits)
+            r, c = grid.shape
+            axes.set_title(f"{name}  ({r}, {c})", fontsize=9, fontweight="normal", pad=6)
+            for axis, labels in (("x", columns.get(name)), ("y", rows.get(name))):
+                if labels:
+                    label_axis(axes, axis, labels, "")
+            axes.xaxis.set_ticks_position("bottom")
+            axes.tick_params(length=0)
+            if name not in columns:
+                axes.set_xticks([])
+            if name not in rows:
+                axes.set_yticks([])
+            axes.spines[:].set_visible(False)
+        add_title(figure, title)
+    return figure
+
+
+def room_left(labels: Sequence[str]) -> float:
+    """Inches for the labels of rows."""
+    return longest(labels) * 0.08 if labels else 0.0
+
+
+def draw_grid(axes: Axes, grid: np.ndarray, scale: Scale, digits: int) -> None:
+    """The cells of one matrix, coloured by what the numbers are, with the numbers in them."""
+    values = grid.astype(float)
+    seen = values[np.isfinite(values)]
+    largest = 1.5 * float(abs(seen).max(initial=1e-12))  # the map's ends are too dark to read on
+    low, high, colours = {
+        "weights": (0.0, 1.0, WEIGHTS),
+        "signed": (-largest, largest, SIGNED),
+        "mask": (0.0, 1.0, "Greys_r"),
+    }[scale]
+    shown = np.ma.masked_invalid(values)
+    axes.imshow(shown, cmap=colours, vmin=low, vmax=high, aspect="auto")
+    axes.set_facecolor("#d9d9d9")  # of cells that hold −∞
+    for (row, column), value in np.ndenumerate(values):
+        share = (value - low) / (high - low) if np.isfinite(value) else 0.5
+        dark = {"weights": share < 0.6, "signed": abs(share - 0.5) > 0.32, "mask": share < 0.5}
+        text = number_in(value, digits) if scale != "mask" else ("see" if value else "·")
+        colour = PAPER if dark[scale] and np.isfinite(value) else INK
+        axes.text(column, row, text, ha="center", va="center", fontsize=8.5, color=colour)
+
+
+def number_in(value: float, digits: int) -> str:
+    """A number as it stands in a cell: whole numbers without a point, the minus as a minus."""
+    if not np.isfinite(value):
+        return "−∞" if value < 0 else "?"
+    text = f"{value:.0f}" if value == round(value) else f"{value:.{digits}f}"
+    return text.replace("-", "−")
