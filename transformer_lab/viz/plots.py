@@ -40,6 +40,7 @@ def curves(
     dashed: Sequence[str] = (),
     colours: Mapping[str, str] | None = None,
     spread: Mapping[str, np.ndarray] | None = None,
+    y_limits: tuple[float, float] | None = None,
 ) -> Figure:
     """Lines over the same x, each with its name written at its right end.
 
@@ -53,6 +54,7 @@ def curves(
         dashed: Names of lines that are theory, not measurement.
         colours: Name → a name of `COLOURS`, for lines that stand for a thing with a colour.
         spread: Name → (2, points): the lower and upper edge of a band around the line.
+        y_limits: What the y axis shows; all of it if not said.
 
     Raises:
         ValueError: Naming the line that does not fit.
@@ -79,6 +81,8 @@ def curves(
             axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
         if "y" in log:
             axes.set_yscale("log")
+        if y_limits:
+            axes.set_ylim(*y_limits)
         axes.set_xlabel(x_label)
         axes.set_ylabel(y_label)
         axes.grid(alpha=0.25)
