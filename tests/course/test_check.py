@@ -6,7 +6,7 @@ import pkgutil
 import numpy as np
 import pytest
 
-from tests.course import wrong_answers_01, wrong_answers_02
+from tests.course import wrong_answers_01, wrong_answers_02, wrong_answers_03
 from transformer_lab import course
 from transformer_lab.course.check import Check, Mistake
 
@@ -18,7 +18,11 @@ CHECKS = {
         importlib.import_module(f"transformer_lab.course.{lesson}").check
     ).items()
 }
-WRONG = {"01": wrong_answers_01.TABLE, "02": wrong_answers_02.TABLE}
+WRONG = {
+    "01": wrong_answers_01.TABLE,
+    "02": wrong_answers_02.TABLE,
+    "03": wrong_answers_03.TABLE,
+}
 """Lesson → (check, a wrong answer as a learner writes it, words of the hint that fits)."""
 ROWS = [
     (f"{lesson}.{name}", answer, hint) for lesson, t in WRONG.items() for name, answer, hint in t

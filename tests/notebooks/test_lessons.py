@@ -21,6 +21,11 @@ TAUGHT = {
     "transformer_lab.numpy_reference.softmax_backward": "01",
     "transformer_lab.numpy_reference.scaled_dot_product_attention_backward": "01",
     "transformer_lab.numpy_reference.linear_backward": "01",
+    "transformer_lab.numpy_reference.split_heads": "03",
+    "transformer_lab.numpy_reference.merge_heads": "03",
+    "transformer_lab.numpy_reference.multi_head_attention": "03",
+    "transformer_lab.model.attention.together": "03",
+    "transformer_lab.model.attention.MultiHeadAttention": "03",
 }
 """What the lessons teach, by its name in the package, and the lesson that shows its definition."""
 

@@ -1,7 +1,15 @@
 """Pictures: arrays in, figures out, and each shown with words for those who do not see it."""
 
 from transformer_lab.viz.display import show, show_live
-from transformer_lab.viz.figures import attention_heatmap, weight_bars
+from transformer_lab.viz.figures import attention_heatmap, attention_panels, weight_bars
 from transformer_lab.viz.plots import curves, number_grids
 
-__all__ = ["attention_heatmap", "curves", "number_grids", "show", "show_live", "weight_bars"]
+__all__ = [
+    "attention_heatmap",
+    "attention_panels",
+    "curves",
+    "number_grids",
+    "show",
+    "show_live",
+    "weight_bars",
+]

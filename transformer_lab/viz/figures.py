@@ -1,6 +1,6 @@
 """Arrays in, `Figure` out: no pyplot, no global state, nothing shown."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 from jaxtyping import Float
@@ -84,6 +84,51 @@ def attention_heatmap(
             figure.supxlabel("○  gold alignment", fontsize=9, color=QUIET)
         bar = figure.colorbar(image, ax=axes, shrink=0.6, aspect=18, ticks=[0, 0.5, 1])
         bar.set_label("weight" if small else "weight (each row sums to 1)")
+        bar.outline.set_visible(False)
+        add_title(figure, title)
+    return figure
+
+
+def attention_panels(
+    panels: Mapping[str, Float[np.ndarray, "query key"]],
+    queries: Sequence[str],
+    keys: Sequence[str],
+    *,
+    title: str = "",
+) -> Figure:
+    """Several heads' weights for the same tokens, side by side on one scale from 0 to 1.
+
+    Args:
+        panels: What each map is → its weights, rows are queries; at most 4 in a line.
+        queries: The token of each row.
+        keys: The token of each column.
+        title: What the picture says.
+
+    Raises:
+        ValueError: Naming the argument that does not fit.
+    """
+    for name, weights in panels.items():
+        check_weights_and_tokens(weights, queries, keys, (name, "queries", "keys"))
+    across = min(4, len(panels))
+    down = -(-len(panels) // across)
+    with course_style():
+        side = max(0.19, min(CELL, 2.2 / len(keys)))
+        width = across * len(keys) * side + longest(queries) * LETTER + 1.6
+        height = down * (len(queries) * side + 0.5) + longest(keys) * LETTER + 0.6
+        figure = Figure(figsize=(max(width, len(title) * 0.1), height), layout="compressed")
+        grid = figure.subplots(down, across, squeeze=False, sharex=True, sharey=True)
+        for axes in grid.flat:
+            axes.axis("off")
+        for axes, (name, weights) in zip(grid.flat, panels.items(), strict=False):
+            axes.axis("on")
+            image = axes.imshow(weights, cmap=WEIGHTS, vmin=0, vmax=1, aspect="equal")
+            axes.set_title(name, fontsize=9, fontweight="normal")
+            axes.tick_params(length=0)
+            axes.spines[:].set_visible(False)
+            label_axis(axes, "y", queries, "")
+            label_axis(axes, "x", keys, "")
+        bar = figure.colorbar(image, ax=grid, shrink=0.6, aspect=18, ticks=[0, 0.5, 1])
+        bar.set_label("weight")
         bar.outline.set_visible(False)
         add_title(figure, title)
     return figure

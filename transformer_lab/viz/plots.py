@@ -142,13 +142,13 @@ def number_grids(
         check(f"shape of {name!r}", grid.shape, "(rows, columns)", grid.ndim == 2)
     sizes = [grid.shape for grid in grids.values()]
     widths = [
-        c * ROOM_FOR_A_NUMBER + room_left(rows.get(name, ()))
+        max(c * ROOM_FOR_A_NUMBER, len(name) * 0.075) + room_left(rows.get(name, ()))
         for name, (_, c) in zip(grids, sizes, strict=True)
     ]
     tall = max(r for r, _ in sizes) * ROOM_FOR_A_NUMBER * 0.8
     deep = max((longest(c) for c in columns.values()), default=0) > 2
     with course_style():
-        size = (sum(widths) + 0.55 * len(sizes), tall + 0.95 + 0.3 * bool(columns) + 0.35 * deep)
+        size = (sum(widths) + 0.55 * len(sizes), tall + 1.1 + 0.3 * bool(columns) + 0.35 * deep)
         figure = Figure(
             figsize=(max(size[0], len(title) * 0.1 + 0.4), size[1]), layout="constrained"
         )
@@ -156,7 +156,7 @@ def number_grids(
         for axes, (name, grid) in zip(panels, grids.items(), strict=True):
             draw_grid(axes, grid, scale.get(name, "signed"), digits)
             r, c = grid.shape
-            axes.set_title(f"{name}  ({r}, {c})", fontsize=9, fontweight="normal", pad=6)
+            axes.set_title(f"{name}\n({r}, {c})", fontsize=9, fontweight="normal", pad=6)
             for axis, labels in (("x", columns.get(name)), ("y", rows.get(name))):
                 if labels:
                     label_axis(axes, axis, labels, "")

@@ -1,0 +1,202 @@
+"""Wrong answers to the exercises of lesson 03, written as a learner writes them."""
+
+import numpy as np
+import torch
+from torch import nn
+
+from transformer_lab.numpy_reference import softmax
+
+
+def view_only(x, num_heads):
+    batch, length, d_model = x.shape
+    return x.reshape(batch, num_heads, length, d_model // num_heads)
+
+
+def no_swap(x, num_heads):
+    return np.stack(np.split(x, num_heads, axis=-1), axis=2)
+
+
+def every_hth_column(x, num_heads):
+    return np.stack([x[:, :, i::num_heads] for i in range(num_heads)], axis=1)
+
+
+def heads_first(x, num_heads):
+    return np.stack(np.split(x, num_heads, axis=-1))
+
+
+def transposed_heads(x, num_heads):
+    return np.stack([part.swapaxes(1, 2) for part in np.split(x, num_heads, axis=-1)], axis=1)
+
+
+def reshape_only(heads):
+    batch, num_heads, length, d = heads.shape
+    return heads.reshape(batch, length, num_heads * d)
+
+
+def mean_of_heads(heads):
+    return np.mean(heads, 1)
+
+
+def sum_of_heads(heads):
+    return sum(heads[:, i] for i in range(heads.shape[1]))
+
+
+def alternating(heads):
+    return np.stack(list(heads.swapaxes(0, 1)), axis=-1).reshape(heads.shape[0], heads.shape[2], -1)
+
+
+def four_axes(heads):
+    return np.moveaxis(heads, 1, 2)
+
+
+def attend(q, k, v, scale):
+    return softmax(q @ k.swapaxes(-2, -1) / scale) @ v
+
+
+def loop(x, w_q, w_k, w_v, num_heads, scale=None):
+    d = x.shape[-1] // num_heads
+    heads = []
+    for i in range(num_heads):
+        block = slice(i * d, (i + 1) * d)
+        q, k, v = x @ w_q[:, block], x @ w_k[:, block], x @ w_v[:, block]
+        heads.append(attend(q, k, v, scale or d**0.5))
+    return heads
+
+
+def without_w_o(x, w_q, w_k, w_v, w_o, num_heads):
+    return np.concatenate(loop(x, w_q, w_k, w_v, num_heads), axis=-1)
+
+
+def one_wide_head(x, w_q, w_k, w_v, w_o, num_heads):
+    return attend(x @ w_q, x @ w_k, x @ w_v, x.shape[-1] ** 0.5) @ w_o
+
+
+def root_of_d_model(x, w_q, w_k, w_v, w_o, num_heads):
+    heads = loop(x, w_q, w_k, w_v, num_heads, scale=x.shape[-1] ** 0.5)
+    return np.concatenate(heads, axis=-1) @ w_o
+
+
+def no_root(x, w_q, w_k, w_v, w_o, num_heads):
+    return np.concatenate(loop(x, w_q, w_k, w_v, num_heads, scale=1.0), axis=-1) @ w_o
+
+
+def slices_of_x(x, w_q, w_k, w_v, w_o, num_heads):
+    d = x.shape[-1] // num_heads
+    heads = []
+    for i in range(num_heads):
+        b = slice(i * d, (i + 1) * d)
+        part = x[..., b]
+        heads.append(attend(part @ w_q[b, b], part @ w_k[b, b], part @ w_v[b, b], d**0.5))
+    return np.concatenate(heads, axis=-1) @ w_o
+
+
+def averaged(x, w_q, w_k, w_v, w_o, num_heads):
+    mean = np.mean(loop(x, w_q, w_k, w_v, num_heads), axis=0)
+    return np.tile(mean, num_heads) @ w_o
+
+
+class Base(nn.Module):
+    def __init__(self, d_model, num_heads):
+        super().__init__()
+        self.h = num_heads
+        self.w_q, self.w_k, self.w_v, self.w_o = (nn.Linear(d_model, d_model) for _ in range(4))
+
+    def cut(self, x):
+        return x.reshape(x.size(0), x.size(1), self.h, -1).transpose(1, 2)
+
+    def attend(self, q, k, v, width):
+        weights = (q @ k.transpose(-2, -1) / width**0.5).softmax(-1)
+        return (weights @ v).transpose(1, 2).flatten(2)
+
+
+class IgnoresMemory(Base):
+    def forward(self, query, key, value):
+        q, k, v = (self.cut(w(query)) for w in (self.w_q, self.w_k, self.w_v))
+        return self.w_o(self.attend(q, k, v, q.size(-1)))
+
+
+class NoOutputProjection(Base):
+    def forward(self, query, key, value):
+        q, k, v = self.cut(self.w_q(query)), self.cut(self.w_k(key)), self.cut(self.w_v(value))
+        return self.attend(q, k, v, q.size(-1))
+
+
+class ViewInPlaceOfTranspose(Base):
+    def cut(self, x):
+        return x.view(x.size(0), self.h, x.size(1), -1)
+
+    def forward(self, query, key, value):
+        q, k, v = self.cut(self.w_q(query)), self.cut(self.w_k(key)), self.cut(self.w_v(value))
+        return self.w_o(self.attend(q, k, v, q.size(-1)))
+
+
+class RootOfDModel(Base):
+    def forward(self, query, key, value):
+        q, k, v = self.cut(self.w_q(query)), self.cut(self.w_k(key)), self.cut(self.w_v(value))
+        return self.w_o(self.attend(q, k, v, query.size(-1)))
+
+
+class ValuesCompared(Base):
+    def forward(self, query, key, value):
+        q, k, v = self.cut(self.w_q(query)), self.cut(self.w_k(key)), self.cut(self.w_v(value))
+        return self.w_o(self.attend(q, v, k, q.size(-1)))
+
+
+class OtherNames(nn.Module):
+    def __init__(self, d_model, num_heads):
+        super().__init__()
+        self.query = nn.Linear(d_model, d_model)
+
+    def forward(self, query, key, value):
+        return torch.zeros_like(query)
+
+
+def h_times(length, d_model, num_heads):
+    return num_heads * (4 * length * d_model**2 + 2 * length**2 * d_model)
+
+
+def three_projections(length, d_model, num_heads):
+    return 3 * length * d_model * d_model + 2 * length * length * d_model
+
+
+def scores_only(length, d_model, num_heads):
+    return 4 * length * d_model * d_model + length * length * d_model
+
+
+def heads_counted_twice(length, d_model, num_heads):
+    return 4 * length * d_model**2 + num_heads * 2 * length**2 * d_model
+
+
+def one_position_projected(length, d_model, num_heads):
+    return 4 * d_model**2 + 2 * length**2 * d_model
+
+
+TABLE = [
+    ("split_heads", view_only, "mixes positions"),
+    ("split_heads", no_swap, "swap the two middle axes"),
+    ("split_heads", every_hth_column, "block of neighbouring columns"),
+    ("split_heads", heads_first, "before the batch"),
+    ("split_heads", transposed_heads, "last two axes are swapped"),
+    ("merge_heads", reshape_only, "swap heads and positions before"),
+    ("merge_heads", mean_of_heads, "are averaged"),
+    ("merge_heads", sum_of_heads, "are added up"),
+    ("merge_heads", alternating, "alternate"),
+    ("merge_heads", four_axes, "still two axes"),
+    ("multi_head", without_w_o, "W_O is missing"),
+    ("multi_head", one_wide_head, "one wide head"),
+    ("multi_head", root_of_d_model, "√d_model"),
+    ("multi_head", no_root, "not divided by √d_k"),
+    ("multi_head", slices_of_x, "a slice of the input"),
+    ("multi_head", averaged, "are averaged"),
+    ("multi_head_class", IgnoresMemory, "the query's own sentence"),
+    ("multi_head_class", NoOutputProjection, "w_o is not applied"),
+    ("multi_head_class", ViewInPlaceOfTranspose, "a view mixes words"),
+    ("multi_head_class", RootOfDModel, "√d_model, not √d_k"),
+    ("multi_head_class", ValuesCompared, "keys and values are swapped"),
+    ("multi_head_class", OtherNames, "its parameters are ['query.bias', 'query.weight']"),
+    ("multiplications", h_times, "h times too many"),
+    ("multiplications", three_projections, "one projection is missing"),
+    ("multiplications", scores_only, "as much again"),
+    ("multiplications", heads_counted_twice, "all heads together"),
+    ("multiplications", one_position_projected, "each of the n positions"),
+]
