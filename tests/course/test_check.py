@@ -6,7 +6,7 @@ import pkgutil
 import numpy as np
 import pytest
 
-from tests.course import wrong_answers_01, wrong_answers_02, wrong_answers_03
+from tests.course import wrong_answers_01, wrong_answers_02, wrong_answers_03, wrong_answers_04
 from transformer_lab import course
 from transformer_lab.course.check import Check, Mistake
 
@@ -22,6 +22,7 @@ WRONG = {
     "01": wrong_answers_01.TABLE,
     "02": wrong_answers_02.TABLE,
     "03": wrong_answers_03.TABLE,
+    "04": wrong_answers_04.TABLE,
 }
 """Lesson → (check, a wrong answer as a learner writes it, words of the hint that fits)."""
 ROWS = [

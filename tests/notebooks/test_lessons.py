@@ -26,6 +26,10 @@ TAUGHT = {
     "transformer_lab.numpy_reference.multi_head_attention": "03",
     "transformer_lab.model.attention.together": "03",
     "transformer_lab.model.attention.MultiHeadAttention": "03",
+    "transformer_lab.numpy_reference.sinusoidal_positions": "04",
+    "transformer_lab.model.positions.LearnedPositions": "04",
+    "transformer_lab.model.positions.RotaryPositions": "04",
+    "transformer_lab.model.positions.AlibiPositions": "04",
 }
 """What the lessons teach, by its name in the package, and the lesson that shows its definition."""
 
@@ -63,6 +67,7 @@ def bare(source):
                 node.body = node.body[1:] or [ast.Pass()]
             if isinstance(node, ast.FunctionDef):
                 node.returns = None
+            node.body = [n for n in node.body if not (isinstance(n, ast.AnnAssign) and not n.value)]
         elif isinstance(node, ast.arg):
             node.annotation = None
     return ast.dump(tree)

@@ -2,14 +2,17 @@
 
 from transformer_lab.viz.display import show, show_live
 from transformer_lab.viz.figures import attention_heatmap, attention_panels, weight_bars
+from transformer_lab.viz.maps import clock_hands, signed_map
 from transformer_lab.viz.plots import curves, number_grids
 
 __all__ = [
     "attention_heatmap",
     "attention_panels",
+    "clock_hands",
     "curves",
     "number_grids",
     "show",
     "show_live",
+    "signed_map",
     "weight_bars",
 ]
