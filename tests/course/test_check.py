@@ -6,7 +6,13 @@ import pkgutil
 import numpy as np
 import pytest
 
-from tests.course import wrong_answers_01, wrong_answers_02, wrong_answers_03, wrong_answers_04
+from tests.course import (
+    wrong_answers_01,
+    wrong_answers_02,
+    wrong_answers_03,
+    wrong_answers_04,
+    wrong_answers_05,
+)
 from transformer_lab import course
 from transformer_lab.course.check import Check, Mistake
 
@@ -23,6 +29,7 @@ WRONG = {
     "02": wrong_answers_02.TABLE,
     "03": wrong_answers_03.TABLE,
     "04": wrong_answers_04.TABLE,
+    "05": wrong_answers_05.TABLE,
 }
 """Lesson → (check, a wrong answer as a learner writes it, words of the hint that fits)."""
 ROWS = [

@@ -30,6 +30,11 @@ TAUGHT = {
     "transformer_lab.model.positions.LearnedPositions": "04",
     "transformer_lab.model.positions.RotaryPositions": "04",
     "transformer_lab.model.positions.AlibiPositions": "04",
+    "transformer_lab.model.feed_forward.FeedForward": "05",
+    "transformer_lab.numpy_reference.layer_norm": "05",
+    "transformer_lab.model.add_norm.AddNorm": "05",
+    "transformer_lab.model.encoder.EncoderLayer": "05",
+    "transformer_lab.model.encoder.Encoder": "05",
 }
 """What the lessons teach, by its name in the package, and the lesson that shows its definition."""
 

@@ -179,7 +179,7 @@ multi_head = Check(
 # ---------------------------------------------------------------- the class
 
 
-def _fill(module: nn.Module) -> None:
+def fill_with_known_weights(module: nn.Module) -> None:
     """Random weights that depend on the names of the parameters alone."""
     with torch.no_grad():
         for name, parameter in sorted(module.named_parameters()):
@@ -197,7 +197,7 @@ def _build_and_run(
     wanted = sorted(f"w_{x}.{kind}" for x in "qkvo" for kind in ("weight", "bias"))
     if names != wanted:
         raise TypeError(f"its parameters are {names}; expected {wanted}")
-    _fill(module)
+    fill_with_known_weights(module)
     return module(query, memory, memory)
 
 
