@@ -12,6 +12,7 @@ from tests.course import (
     wrong_answers_03,
     wrong_answers_04,
     wrong_answers_05,
+    wrong_answers_06,
 )
 from transformer_lab import course
 from transformer_lab.course.check import Check, Mistake
@@ -30,6 +31,7 @@ WRONG = {
     "03": wrong_answers_03.TABLE,
     "04": wrong_answers_04.TABLE,
     "05": wrong_answers_05.TABLE,
+    "06": wrong_answers_06.TABLE,
 }
 """Lesson → (check, a wrong answer as a learner writes it, words of the hint that fits)."""
 ROWS = [

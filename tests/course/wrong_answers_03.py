@@ -115,6 +115,18 @@ class IgnoresMemory(Base):
         return self.w_o(self.attend(q, k, v, q.size(-1)))
 
 
+class ReadsNoValue(Base):
+    def forward(self, query, key, value):
+        q, k, v = self.cut(self.w_q(query)), self.cut(self.w_k(key)), self.cut(self.w_v(key))
+        return self.w_o(self.attend(q, k, v, q.size(-1)))
+
+
+class ReadsNoKey(Base):
+    def forward(self, query, key, value):
+        q, k, v = self.cut(self.w_q(query)), self.cut(self.w_k(value)), self.cut(self.w_v(value))
+        return self.w_o(self.attend(q, k, v, q.size(-1)))
+
+
 class NoOutputProjection(Base):
     def forward(self, query, key, value):
         q, k, v = self.cut(self.w_q(query)), self.cut(self.w_k(key)), self.cut(self.w_v(value))
@@ -189,6 +201,8 @@ TABLE = [
     ("multi_head", slices_of_x, "a slice of the input"),
     ("multi_head", averaged, "are averaged"),
     ("multi_head_class", IgnoresMemory, "the query's own sentence"),
+    ("multi_head_class", ReadsNoValue, "`value` is never read"),
+    ("multi_head_class", ReadsNoKey, "`key` is never read"),
     ("multi_head_class", NoOutputProjection, "w_o is not applied"),
     ("multi_head_class", ViewInPlaceOfTranspose, "a view mixes words"),
     ("multi_head_class", RootOfDModel, "√d_model, not √d_k"),

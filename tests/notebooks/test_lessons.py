@@ -35,6 +35,11 @@ TAUGHT = {
     "transformer_lab.model.add_norm.AddNorm": "05",
     "transformer_lab.model.encoder.EncoderLayer": "05",
     "transformer_lab.model.encoder.Encoder": "05",
+    "transformer_lab.model.masks.padding_mask": "06",
+    "transformer_lab.model.masks.causal_mask": "06",
+    "transformer_lab.model.attention.attention_weights": "06",
+    "transformer_lab.model.decoder.DecoderLayer": "06",
+    "transformer_lab.model.decoder.Decoder": "06",
 }
 """What the lessons teach, by its name in the package, and the lesson that shows its definition."""
 

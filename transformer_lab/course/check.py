@@ -138,7 +138,7 @@ class Check:
             if not close(got, want, self.tolerance):
                 place = first_difference(got, want, self.tolerance)
                 where = f"{name}[{', '.join(map(str, place))}]" if place else name
-                return f"{where} is {got[place]:.6g}; expected {want[place]:.6g}"
+                return f"{where} is {got[place]:.9g}; expected {want[place]:.9g}" + single(got)
         raise AssertionError("describe was called for an outcome that is right")
 
     def names(self, case: tuple[Any, ...]) -> list[str]:
@@ -156,7 +156,7 @@ def arrays(result: Any) -> tuple[np.ndarray, ...]:
     """What an answer returned, as arrays; None gives none."""
     if result is None:
         return ()
-    parts = result if isinstance(result, tuple) else (result,)
+    parts = result if isinstance(result, tuple | list) else (result,)
     return tuple(
         part.detach().cpu().numpy() if isinstance(part, torch.Tensor) else np.asarray(part)
         for part in parts
@@ -175,6 +175,11 @@ def close(a: np.ndarray, b: np.ndarray, tolerance: float) -> bool:
 def is_number(array: np.ndarray) -> bool:
     """Whether an array holds numbers or truth values, which can be subtracted."""
     return array.dtype.kind in "biuf"
+
+
+def single(got: np.ndarray) -> str:
+    """A word about numbers of single precision, which cannot be as exact as is asked."""
+    return " (your numbers are float32; compute in float64)" if got.dtype == np.float32 else ""
 
 
 def first_difference(got: np.ndarray, want: np.ndarray, tolerance: float) -> tuple[int, ...]:

@@ -179,11 +179,12 @@ quiz = Quiz(
             right=0,
         ),
         Question(
-            "In a model with d_model = 512 and 8 heads, by what are the scores divided?",
+            "A model has vectors of d_model = 512 numbers, but a head compares queries and keys of 64 "
+            "numbers each. By what are its scores divided?",
             (
-                ("√512", "That is √d_model. A score is a sum over the width of one head."),
-                ("√8", "8 is the number of heads. The root is taken of the width of one head."),
-                ("8", "d_k = 512 / 8 = 64, and √64 = 8."),
+                ("√512", "That is √d_model. A score is a sum over the numbers of one query."),
+                ("64", "64 is the variance of a score; the divisor is its root."),
+                ("8", "d_k = 64, and √64 = 8."),
             ),
             right=2,
         ),

@@ -189,24 +189,25 @@ def fill_with_known_weights(module: nn.Module) -> None:
 
 
 def _build_and_run(
-    answer: Callable[..., Any], d_model: int, num_heads: int, query: Tensor, memory: Tensor
+    answer: Callable[..., Any], d_model: int, num_heads: int, *inputs: Tensor
 ) -> Tensor:
-    """Build the class, give its four linear layers known weights, and attend to a memory."""
+    """Build the class, give its four linear layers known weights, and run it."""
     module = answer(d_model, num_heads).double()
     names = sorted(name for name, _ in module.named_parameters())
     wanted = sorted(f"w_{x}.{kind}" for x in "qkvo" for kind in ("weight", "bias"))
     if names != wanted:
         raise TypeError(f"its parameters are {names}; expected {wanted}")
     fill_with_known_weights(module)
-    return module(query, memory, memory)
+    return module(*inputs)
 
 
 def _class_cases() -> list[tuple]:
     cases = []
     for n, (b, length, h, d) in enumerate(SHAPES):
         query = torch.tensor(draw(b, length, h * d, seed=n))
-        memory = torch.tensor(draw(b, length + 2, h * d, seed=n + 10))
-        cases.append((h * d, h, query, memory))
+        key = torch.tensor(draw(b, length + 2, h * d, seed=n + 10))
+        value = torch.tensor(draw(b, length + 2, h * d, seed=n + 20))
+        cases.append((h * d, h, query, key, value))
     return cases
 
 
@@ -218,6 +219,16 @@ class _SelfOnly(MultiHeadAttention):
 class _QueryFromMemory(MultiHeadAttention):
     def forward(self, query: Tensor, key: Tensor, value: Tensor, mask: Any = None) -> Tensor:
         return super().forward(key, query, query)[:, : query.size(1)]
+
+
+class _ValuesFromKey(MultiHeadAttention):
+    def forward(self, query: Tensor, key: Tensor, value: Tensor, mask: Any = None) -> Tensor:
+        return super().forward(query, key, key)
+
+
+class _KeysFromValue(MultiHeadAttention):
+    def forward(self, query: Tensor, key: Tensor, value: Tensor, mask: Any = None) -> Tensor:
+        return super().forward(query, value, value)
 
 
 class _ForgetsOutput(MultiHeadAttention):
@@ -252,13 +263,15 @@ multi_head_class = Check(
     reference=MultiHeadAttention,
     cases=_class_cases,
     run=_build_and_run,
-    arguments=("d_model", "num_heads", "query", "memory"),
+    arguments=("d_model", "num_heads", "query", "key", "value"),
     verified="self- and cross-attention sizes, equal to the package's class at equal weights",
     mistakes=[
         Mistake(
             _SelfOnly, "it attends to the query's own sentence; keys and values are arguments."
         ),
         Mistake(_QueryFromMemory, "queries are made from `key`, keys from `query`: swap them."),
+        Mistake(_ValuesFromKey, "values are made from `key`; `value` is never read."),
+        Mistake(_KeysFromValue, "keys are made from `value`; `key` is never read."),
         Mistake(_ForgetsOutput, "the last projection w_o is not applied."),
         Mistake(_MergesByView, "merging: swap heads and positions before the last two axes join."),
         Mistake(
@@ -372,11 +385,11 @@ quiz = Quiz(
             (
                 (
                     "the best: most sets of weights",
-                    "With d_k = 1 a key cannot say which of 16 it is.",
+                    "With d_k = 1 no query can pick out a key in the middle of the line.",
                 ),
                 (
-                    "about as badly as possible",
-                    "A score is then a product of two numbers: too little to tell keys apart.",
+                    "about as badly as a single head",
+                    "One number puts all keys on a line, and a query can only prefer one end of it.",
                 ),
                 ("the same as 8 heads", "Read the picture again: 8 heads lie in the valley."),
             ),

@@ -295,7 +295,7 @@ quiz = Quiz(
                 ("they are never 0 at once, so no word is lost", "True, and of little use."),
                 (
                     "they are orthogonal, so words and places do not mix",
-                    "They are added, so they do.",
+                    "A sine and cosine need not be orthogonal to any word.",
                 ),
             ),
             right=0,

@@ -78,6 +78,14 @@ layer_norm = Check(
             "ε is added to the standard deviation; it belongs inside the root, to the variance.",
         ),
         Mistake(
+            lambda x, g, b: _normalise(x, g, b, inside=0.0),
+            "ε is missing: a position whose features are all equal would be divided by 0.",
+        ),
+        Mistake(
+            lambda x, g, b: _normalise(x, g, b, inside=1e-6),
+            "ε is 1e-6 here; this exercise asks for 1e-5, PyTorch's.",
+        ),
+        Mistake(
             lambda x, g, b: _normalise(x, 1.0, 0.0),
             "gain and bias are not applied.",
         ),
@@ -241,10 +249,11 @@ class _SideBySide(_Layer):
 def _build_layer(answer: Callable[..., Any], *sizes_and_x: Any) -> Tensor:
     *sizes, x = sizes_and_x
     layer = answer(*sizes).double()
-    found = sorted(name for name, _ in layer.named_children())
-    wanted = ["feed_forward", "norm_1", "norm_2", "self_attention"]
-    if found != wanted:
-        raise TypeError(f"its parts are {found}; expected {wanted}")
+    for kind in (nn.Module.named_children, nn.Module.named_parameters):
+        found = sorted(name for name, _ in kind(layer))
+        wanted = sorted(name for name, _ in kind(_Layer(*sizes)))
+        if found != wanted:
+            raise TypeError(f"its parts are {found}; expected {wanted}")
     fill_with_known_weights(layer)
     return layer(x)
 
@@ -312,8 +321,8 @@ quiz = Quiz(
                     "Every layer has its own; the formula is the same.",
                 ),
                 (
-                    "the encoder sees all words, the decoder only those before",
-                    "The causal mask is the whole difference; lesson 06 builds it.",
+                    "the encoder sees all words, the decoder itself and those before",
+                    "A mask is the whole difference; lesson 06 builds it.",
                 ),
                 ("the encoder has no softmax", "Both do."),
             ),
@@ -334,7 +343,10 @@ quiz = Quiz(
         Question(
             "With LayerNorm but without residuals the gradient has a healthy length. Is all well?",
             (
-                ("yes: the length is what counts", "It has a length, and hardly any direction."),
+                (
+                    "yes: the length is what counts",
+                    "A length says nothing about whether words can still be told apart.",
+                ),
                 (
                     "no: after 32 layers all words have become the same vector",
                     "Attention averages again and again; only the residual keeps a word apart.",

@@ -6,6 +6,7 @@ from typing import Any, Literal
 import numpy as np
 from jaxtyping import Float
 from matplotlib.axes import Axes
+from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 
 from transformer_lab.config import check
@@ -181,18 +182,23 @@ def draw_grid(axes: Axes, grid: np.ndarray, scale: Scale, digits: int) -> None:
     values = grid.astype(float)
     seen = values[np.isfinite(values)]
     largest = 1.5 * float(abs(seen).max(initial=1e-12))  # the map's ends are too dark to read on
-    low, high, colours = {
+    scales: dict[Scale, tuple[float, float, str | ListedColormap]] = {
         "weights": (0.0, 1.0, WEIGHTS),
         "signed": (-largest, largest, SIGNED),
-        "mask": (0.0, 1.0, "Greys_r"),
-    }[scale]
+        "mask": (0.0, 1.0, ListedColormap([COLOURS["mask"], PAPER])),
+    }
+    low, high, colours = scales[scale]
     shown = np.ma.masked_invalid(values)
     axes.imshow(shown, cmap=colours, vmin=low, vmax=high, aspect="auto")
     axes.set_facecolor("#d9d9d9")  # of cells that hold −∞
+    axes.set_xticks(np.arange(grid.shape[1] - 1) + 0.5, minor=True)
+    axes.set_yticks(np.arange(grid.shape[0] - 1) + 0.5, minor=True)
+    axes.grid(which="minor", color="#d9d9d9", lw=0.6)
+    axes.tick_params(which="minor", length=0)
     for (row, column), value in np.ndenumerate(values):
         share = (value - low) / (high - low) if np.isfinite(value) else 0.5
         dark = {"weights": share < 0.6, "signed": abs(share - 0.5) > 0.32, "mask": share < 0.5}
-        text = number_in(value, digits) if scale != "mask" else ("see" if value else "·")
+        text = number_in(value, digits) if scale != "mask" else ("sees" if value else "")
         colour = PAPER if dark[scale] and np.isfinite(value) else INK
         axes.text(column, row, text, ha="center", va="center", fontsize=8.5, color=colour)
 

@@ -1,0 +1,166 @@
+"""Wrong answers to the exercises of lesson 06, written as a learner writes them."""
+
+import torch
+
+
+def true_is_padding(ids, pad_id):
+    return (ids == pad_id).unsqueeze(1).unsqueeze(2)
+
+
+def hides_queries(ids, pad_id):
+    return (ids != pad_id).unsqueeze(1).unsqueeze(-1)
+
+
+def two_axes(ids, pad_id):
+    return ids.ne(pad_id)
+
+
+def zero_is_padding(ids, pad_id):
+    return ids.bool()[:, None, None]
+
+
+def larger_than_pad(ids, pad_id):
+    return ids.gt(pad_id)[:, None, None]
+
+
+def no_diagonal(length):
+    i = torch.arange(length)
+    return i[None, :] < i[:, None]
+
+
+def upper_triangle(length):
+    i = torch.arange(length)
+    return i[None, :] >= i[:, None]
+
+
+def marks_the_hidden(length):
+    i = torch.arange(length)
+    return i[None, :] > i[:, None]
+
+
+def one_too_many(length):
+    i = torch.arange(length)
+    return i[None, :] <= i[:, None] + 1
+
+
+def floats(length):
+    return torch.tril(torch.ones(length, length))
+
+
+def multiplied_after(scores, mask):
+    return torch.softmax(scores, -1) * mask.double()
+
+
+def zeros_before(scores, mask):
+    return torch.softmax(scores * mask, -1)
+
+
+def wrong_way_round(scores, mask):
+    weights = scores.masked_fill(mask, float("-inf")).softmax(-1)
+    return weights.nan_to_num(0.0)
+
+
+def nan_rows(scores, mask):
+    return torch.where(mask, scores, float("-inf")).softmax(-1)
+
+
+def minus_a_billion(scores, mask):
+    return torch.where(mask, scores, -1e9).softmax(-1)
+
+
+def added_as_numbers(scores, mask):
+    return torch.softmax(scores + mask.double(), -1)
+
+
+def as_it_is(target, bos_id):
+    return target
+
+
+def to_the_left(target, bos_id):
+    shifted = target.roll(-1, 1)
+    shifted[:, -1] = bos_id
+    return shifted
+
+
+def too_long(target, bos_id):
+    return torch.nn.functional.pad(target, (1, 0), value=bos_id)
+
+
+def rolled(target, bos_id):
+    return torch.roll(target, 1, 1)
+
+
+def fixed_bos(target, bos_id):
+    shifted = target.roll(1, 1)
+    shifted[:, 0] = 1
+    return shifted
+
+
+def moves(function, x, j):
+    other = x.clone()
+    other[j, -1] += 0.5
+    return ~torch.isclose(function(other), function(x)).all(-1)
+
+
+def swapped(function, x):
+    return torch.stack([moves(function, x, j) for j in range(len(x))])
+
+
+def never_put_back(function, x):
+    y, columns = x.clone(), []
+    for j in range(len(x)):
+        y[j, 1] = y[j, 1] + 0.5
+        columns.append(~torch.isclose(function(y), function(x)).all(-1))
+    return torch.stack(columns, 1)
+
+
+def all_features(function, x):
+    columns = []
+    for j in range(len(x)):
+        y = x.clone()
+        y[j] += 0.5
+        columns.append(~torch.isclose(function(y), function(x)).all(-1))
+    return torch.stack(columns, 1)
+
+
+def true_where_still(function, x):
+    return ~swapped(function, x).T
+
+
+def diagonal_only(function, x):
+    return torch.diag(swapped(function, x).diagonal())
+
+
+def one_for_each_output(function, x):
+    return swapped(function, x).any(0)
+
+
+TABLE = [
+    ("padding_mask", true_is_padding, "so words are True"),
+    ("padding_mask", hides_queries, "this hides queries"),
+    ("padding_mask", two_axes, "does not broadcast"),
+    ("padding_mask", zero_is_padding, "0 is written in"),
+    ("padding_mask", larger_than_pad, "are words too"),
+    ("causal_mask", no_diagonal, "the diagonal is missing"),
+    ("causal_mask", upper_triangle, "the upper triangle"),
+    ("causal_mask", marks_the_hidden, "True marks what must be hidden"),
+    ("causal_mask", one_too_many, "look at the diagonal of your mask"),
+    ("causal_mask", floats, "this holds floats"),
+    ("masked_weights", multiplied_after, "no longer sum to 1"),
+    ("masked_weights", zeros_before, "is not nothing"),
+    ("masked_weights", wrong_way_round, "the wrong way round"),
+    ("masked_weights", nan_rows, "it gets NaN"),
+    ("masked_weights", minus_a_billion, "it looks everywhere"),
+    ("masked_weights", added_as_numbers, "added as 0 and 1"),
+    ("shift_right", as_it_is, "learns to copy"),
+    ("shift_right", to_the_left, "shifted to the left"),
+    ("shift_right", too_long, "one column too many"),
+    ("shift_right", rolled, "come round to the front"),
+    ("shift_right", fixed_bos, "1 is written in"),
+    ("sees", swapped, "rows and columns are swapped"),
+    ("sees", never_put_back, "the changes pile up"),
+    ("sees", all_features, "taken away again by LayerNorm"),
+    ("sees", true_where_still, "inverted"),
+    ("sees", diagonal_only, "only output j"),
+    ("sees", one_for_each_output, "which input moves it"),
+]
