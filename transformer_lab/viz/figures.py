@@ -114,16 +114,20 @@ def attention_panels(
     with course_style():
         side = max(0.19, min(CELL, 2.2 / len(keys)))
         width = across * len(keys) * side + longest(queries) * LETTER + 1.6
-        height = down * (len(queries) * side + 0.5) + longest(keys) * LETTER + 0.6
+        labelled = 1 + bool(len(panels) % across)  # a short last line leaves keys above it to name
+        height = down * (len(queries) * side + 0.5) + labelled * longest(keys) * LETTER + 0.6
         figure = Figure(figsize=(max(width, len(title) * 0.1), height), layout="compressed")
         grid = figure.subplots(down, across, squeeze=False, sharex=True, sharey=True)
         for axes in grid.flat:
             axes.axis("off")
-        for axes, (name, weights) in zip(grid.flat, panels.items(), strict=False):
+        for number, (axes, (name, weights)) in enumerate(
+            zip(grid.flat, panels.items(), strict=False)
+        ):
             axes.axis("on")
             image = axes.imshow(weights, cmap=WEIGHTS, vmin=0, vmax=1, aspect="equal")
             axes.set_title(name, fontsize=9, fontweight="normal")
             axes.tick_params(length=0)
+            axes.tick_params(axis="x", labelbottom=number + across >= len(panels))
             axes.spines[:].set_visible(False)
             label_axis(axes, "y", queries, "")
             label_axis(axes, "x", keys, "")
@@ -243,6 +247,11 @@ def write_weight(axes: Axes, key: int, query: int, weight: float) -> None:
 
 
 def add_title(figure: Figure, title: str) -> None:
-    """The title at the left edge of the figure, above everything; formulas in it are set."""
+    """The title at the left edge of the figure, above everything; formulas in it are set.
+
+    The figure is made wider if the title would be cut off.
+    """
     if title:
-        figure.suptitle(title, x=0.02, ha="left", fontsize=11, fontweight="bold")
+        text = figure.suptitle(title, x=0.02, ha="left", fontsize=11, fontweight="bold")
+        needed = text.get_window_extent().width / figure.dpi / 0.96  # as much room on the right
+        figure.set_figwidth(max(figure.get_figwidth(), needed))

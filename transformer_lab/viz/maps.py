@@ -54,16 +54,18 @@ def clock_hands(
     """Each pair (sin, cos) of a position as one clock's hand, which turns from the top to the right.
 
     Args:
-        angles: What is shown, for instance a position → its angle on each clock, in radians.
+        angles: What is shown, for instance a position → its angle on each clock, in radians;
+            at most 4.
         names: The name of each clock.
         title: What the picture says.
 
     Raises:
-        ValueError: If a row of angles does not have one for each clock.
+        ValueError: If a row of angles does not have one for each clock, or if they are too many.
     """
     for name, row in angles.items():
         check(f"angles of {name!r}", row.shape, f"({len(names)},)", row.shape == (len(names),))
     shades = [QUIET, COLOURS["query"], COLOURS["key"], COLOURS["value"]]
+    check("len(angles)", len(angles), f"at most {len(shades)}", len(angles) <= len(shades))
     with course_style():
         figure = Figure(figsize=(1.55 * len(names) + 0.2, 2.5), layout="constrained")
         clocks = figure.subplots(1, len(names), squeeze=False)[0]

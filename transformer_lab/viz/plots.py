@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 from matplotlib.axes import Axes
 from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
@@ -62,6 +62,11 @@ def curves(
     """
     for name, y in lines.items():
         check(f"points of {name!r}", len(y), f"{len(x)}, as many as x", len(y) == len(x))
+        finite = int(np.isfinite(np.asarray(y, dtype=float)).sum())
+        check(f"finite points of {name!r}", finite, "at least 1", finite > 0)
+    for name, band in (spread or {}).items():
+        shape = np.shape(band)
+        check(f"shape of the spread of {name!r}", shape, f"(2, {len(x)})", shape == (2, len(x)))
     with course_style():
         figure = Figure(figsize=(7.2, 3.6), layout="constrained")
         axes = figure.add_subplot()
@@ -99,16 +104,20 @@ def label_ends(axes: Axes, x: np.ndarray, ends: Sequence[tuple[str, np.ndarray, 
     places = []
     for name, y, colour in ends:
         last = int(np.flatnonzero(np.isfinite(y))[-1])
-        places.append((float(to_axes.transform((x[last], y[last]))[1]), name, colour))
+        height = float(to_axes.transform((x[last], y[last]))[1])
+        places.append((min(max(height, 0.0), 1.0), name, colour))  # y_limits may leave it out
     places.sort()
     heights = [height for height, _, _ in places]
     for n in range(1, len(heights)):
         heights[n] = max(heights[n], heights[n - 1] + GAP)
-    over = max(0.0, heights[-1] - 1)  # the highest may not leave the picture
+    highest = 1.0  # of the label above; none may leave the picture
+    for n in reversed(range(len(heights))):
+        heights[n] = min(heights[n], highest)
+        highest = heights[n] - GAP
     for height, (_, name, colour) in zip(heights, places, strict=True):
         axes.annotate(
             name,
-            (1.02, height - over),
+            (1.02, height),
             xycoords="axes fraction",
             color=colour,
             va="center",
@@ -117,7 +126,7 @@ def label_ends(axes: Axes, x: np.ndarray, ends: Sequence[tuple[str, np.ndarray, 
 
 
 def number_grids(
-    grids: Mapping[str, Float[np.ndarray, "_ _"]],
+    grids: Mapping[str, Float[np.ndarray, "_ _"] | Bool[np.ndarray, "_ _"]],
     *,
     title: str,
     rows: Mapping[str, Sequence[str]] | None = None,
@@ -141,6 +150,9 @@ def number_grids(
     rows, columns, scale = rows or {}, columns or {}, scale or {}
     for name, grid in grids.items():
         check(f"shape of {name!r}", grid.shape, "(rows, columns)", grid.ndim == 2)
+        for what, named, size in zip(("rows", "columns"), (rows, columns), grid.shape, strict=True):
+            given = len(named.get(name, range(size)))
+            check(f"labels for the {what} of {name!r}", given, f"{size}", given == size)
     sizes = [grid.shape for grid in grids.values()]
     widths = [
         max(c * ROOM_FOR_A_NUMBER, len(name) * 0.075) + room_left(rows.get(name, ()))
@@ -149,9 +161,9 @@ def number_grids(
     tall = max(r for r, _ in sizes) * ROOM_FOR_A_NUMBER * 0.8
     deep = max((longest(c) for c in columns.values()), default=0) > 2
     with course_style():
-        size = (sum(widths) + 0.55 * len(sizes), tall + 1.1 + 0.3 * bool(columns) + 0.35 * deep)
+        inches = (sum(widths) + 0.55 * len(sizes), tall + 1.1 + 0.3 * bool(columns) + 0.35 * deep)
         figure = Figure(
-            figsize=(max(size[0], len(title) * 0.1 + 0.4), size[1]), layout="constrained"
+            figsize=(max(inches[0], len(title) * 0.1 + 0.4), inches[1]), layout="constrained"
         )
         panels = figure.subplots(1, len(sizes), width_ratios=widths, squeeze=False)[0]
         for axes, (name, grid) in zip(panels, grids.items(), strict=True):
@@ -207,5 +219,5 @@ def number_in(value: float, digits: int) -> str:
     """A number as it stands in a cell: whole numbers without a point, the minus as a minus."""
     if not np.isfinite(value):
         return "−∞" if value < 0 else "?"
-    text = f"{value:.0f}" if value == round(value) else f"{value:.{digits}f}"
+    text = f"{value:z.0f}" if value == round(value) else f"{value:.{digits}f}"
     return text.replace("-", "−")
