@@ -8,6 +8,7 @@ from tests.conftest import make_model
 from transformer_lab.attention_record import AttentionRecord, Head
 from transformer_lab.capture import attention_cores, capture_attention
 from transformer_lab.decoding import greedy
+from transformer_lab.model.cache import decode_step, start_cache
 from transformer_lab.model.masks import causal_mask, padding_mask
 
 
@@ -53,9 +54,9 @@ def test_cached_decoding_records_the_same_rows_as_one_pass(ids):
     with capture_attention(model) as whole:
         model(source, target)
     with capture_attention(model) as steps:
-        cache = model.start(source, padding_mask(source, 0))
+        cache = start_cache(model, source, padding_mask(source, 0))
         for step in range(5):
-            _, cache = model.step(target[:, step], cache)
+            _, cache = decode_step(model, target[:, step], cache)
     for kind in ("encoder", "decoder", "cross"):
         for one, other in zip(whole.layers(kind), steps.layers(kind), strict=True):
             np.testing.assert_allclose(one, other, atol=1e-6)
@@ -74,9 +75,9 @@ def test_sentences_that_leave_the_batch_cannot_be_put_together():
     model = make_model(seed=3)
     source = torch.tensor([[5, 9, 11, 7, 13, 6, 2], [8, 21, 4, 2, 0, 0, 0]])
     with capture_attention(model) as capture:
-        cache = model.start(source, padding_mask(source, 0))
-        _, cache = model.step(torch.tensor([1, 1]), cache)
-        model.step(torch.tensor([4]), cache.select(torch.tensor([1])))
+        cache = start_cache(model, source, padding_mask(source, 0))
+        _, cache = decode_step(model, torch.tensor([1, 1]), cache)
+        decode_step(model, torch.tensor([4]), cache.select(torch.tensor([1])))
     with pytest.raises(ValueError, match=r"recorded batches of \[1, 2\]; expected one pass"):
         capture.layers("cross")
 
@@ -184,9 +185,9 @@ def test_a_patch_acts_in_cached_decoding_as_in_one_pass(ids):
     with capture_attention(model, patch=patch):
         whole = model(source, target)
     with capture_attention(model, patch=patch):
-        cache = model.start(source, padding_mask(source, 0))
+        cache = start_cache(model, source, padding_mask(source, 0))
         for step in range(5):
-            logits, cache = model.step(target[:, step], cache)
+            logits, cache = decode_step(model, target[:, step], cache)
             torch.testing.assert_close(logits, whole[:, step], rtol=1e-8, atol=1e-10)
 
 

@@ -2,12 +2,14 @@
 
 import itertools
 import math
+import sys
 
 import pytest
 import torch
 
 from tests.conftest import make_model
 from transformer_lab.decoding import beam_search, greedy, length_penalty
+from transformer_lab.model.cache import decode_step
 from transformer_lab.model.masks import padding_mask
 
 WORDS, EOS = 5, 2
@@ -103,13 +105,13 @@ def test_greedy_takes_the_most_probable_word_of_an_uncached_pass(tiny):
 def test_finished_sentences_leave_the_batch(tiny, monkeypatch):
     model, source = tiny
     rows = []
-    step = type(model).step
 
-    def counting(self, last, cache):
+    def counting(model, last, cache):
         rows.append(len(last))
-        return step(self, last, cache)
+        return decode_step(model, last, cache)
 
-    monkeypatch.setattr(type(model), "step", counting)
+    module = sys.modules[greedy.__module__]  # the package names its function, not its file
+    monkeypatch.setattr(module, "decode_step", counting)
     lengths = [len(h.ids) for h in greedy(model, source.repeat(3, 1), max_length=9)]
     expected = [sum(n >= step for n in lengths) for step in range(1, max(lengths) + 1)]
     assert rows == expected

@@ -11,6 +11,7 @@ import argparse
 import configparser
 import copy
 import hashlib
+import os
 import re
 import sys
 import tomllib
@@ -35,13 +36,15 @@ METADATA = {
     "language_info": {"name": "python"},
 }
 SETUP = """\
-# On Colab this installs the course; where the course is installed it does nothing.
+# On Colab this installs the course; where it is installed this does nothing. No restart is needed.
 import importlib.util, os
 
 if importlib.util.find_spec("transformer_lab") is None:
     source = os.environ.get("TRANSFORMER_LAB_SRC", "git+{repository}")
     %pip install --quiet "{{source}}"
-    importlib.invalidate_caches()"""
+    importlib.invalidate_caches()
+    if importlib.util.find_spec("transformer_lab") is None:
+        raise RuntimeError(f"pip did not install the course from {{source}}; it says why above")"""
 
 
 class BuildError(Exception):
@@ -84,7 +87,11 @@ def stamp(notebook: NotebookNode, name: str) -> None:
 
 
 def execute(notebook: NotebookNode, path: Path) -> None:
-    """Run all cells in a fresh kernel of this environment, in the notebook's folder."""
+    """Run all cells in a fresh kernel of this environment, in the notebook's folder.
+
+    With one thread, as the tests run them: sums of floats depend on their number.
+    """
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
     notebook.nbformat, notebook.nbformat_minor = 4, 5
     for cell in notebook.cells:
         cell.metadata.pop("execution", None)

@@ -16,6 +16,7 @@ from transformer_lab.data.corpora import CorpusUnavailable
 from transformer_lab.data.pair import Splits
 from transformer_lab.device import pick_device
 from transformer_lab.doctor import diagnose
+from transformer_lab.model.transformer import count_parameters
 from transformer_lab.recipe import (
     PRESETS,
     STATE,
@@ -117,7 +118,7 @@ def run_train(options: argparse.Namespace) -> dict[str, Any]:
         f"{len(splits.train)} pairs to train on, {len(splits.validation)} to validate, "
         f"{len(splits.test)} to test; vocabularies of {translator.source_tokenizer.vocab_size} "
         f"and {translator.target_tokenizer.vocab_size}; "
-        f"{translator.model.count_parameters()['total']:,} parameters"
+        f"{count_parameters(translator.model)['total']:,} parameters"
     )
     trainer = make_trainer(
         translator,

@@ -13,6 +13,7 @@ from tests.course import (
     wrong_answers_04,
     wrong_answers_05,
     wrong_answers_06,
+    wrong_answers_07,
 )
 from transformer_lab import course
 from transformer_lab.course.check import Check, Mistake
@@ -32,6 +33,7 @@ WRONG = {
     "04": wrong_answers_04.TABLE,
     "05": wrong_answers_05.TABLE,
     "06": wrong_answers_06.TABLE,
+    "07": wrong_answers_07.TABLE,
 }
 """Lesson → (check, a wrong answer as a learner writes it, words of the hint that fits)."""
 ROWS = [
@@ -132,6 +134,11 @@ def test_an_answer_on_no_list_gets_the_smallest_failing_case(answer, words):
 def test_the_smallest_failing_case_is_the_one_shown():
     assert "seen with x of shape (2, 5)" in TWICE.verdict(only_rows).text
     assert "seen with x of shape (3,)" in TWICE.verdict(stops).text
+
+
+def test_a_module_among_the_arguments_is_named_by_its_kind():
+    verdict = CHECKS["07.forward"].verdict(lambda model, source, target: source)
+    assert "seen with model a Transformer, source of shape (1, 3)" in verdict.text
 
 
 def test_calling_a_check_prints_the_verdict_and_returns_nothing(capsys):

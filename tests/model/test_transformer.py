@@ -8,7 +8,9 @@ import torch
 from tests.conftest import SOURCE_WORDS, make_model, small_config
 from transformer_lab.config import TrainingConfig, TransformerConfig
 from transformer_lab.model import Transformer
+from transformer_lab.model.cache import decode_step, start_cache
 from transformer_lab.model.masks import length_mask, padding_mask
+from transformer_lab.model.transformer import count_parameters
 
 POSITIONS = ["sinusoidal", "learned", "rotary", "alibi", "none"]
 
@@ -45,10 +47,10 @@ def test_cached_steps_equal_one_parallel_pass(positions, norm, ids):
     model = make_model(positions=positions, norm=norm, d_k=6, d_v=5)
     source, target = ids
     parallel = model(source, target)
-    cache = model.start(source, padding_mask(source, 0))
+    cache = start_cache(model, source, padding_mask(source, 0))
     for step in range(target.size(1)):
         before = cache
-        logits, cache = model.step(target[:, step], cache)
+        logits, cache = decode_step(model, target[:, step], cache)
         torch.testing.assert_close(logits, parallel[:, step], rtol=1e-9, atol=1e-11)
         assert (before.length, cache.length) == (step, step + 1)
 
@@ -56,9 +58,9 @@ def test_cached_steps_equal_one_parallel_pass(positions, norm, ids):
 def test_cache_rows_can_be_reordered_repeated_and_dropped(ids):
     model = make_model()
     source, target = ids
-    _, cache = model.step(target[:, 0], model.start(source, padding_mask(source, 0)))
+    _, cache = decode_step(model, target[:, 0], start_cache(model, source, padding_mask(source, 0)))
     rows = torch.tensor([1, 0, 1])
-    logits, _ = model.step(target[rows, 1], cache.select(rows))
+    logits, _ = decode_step(model, target[rows, 1], cache.select(rows))
     torch.testing.assert_close(logits, model(source, target)[rows, 1], rtol=1e-9, atol=1e-11)
 
 
@@ -120,7 +122,7 @@ def test_parameter_counts_are_exact_and_itemised(config, total):
     encoder = 6 * (attention_count(d) + feed_forward + 2 * 2 * d)
     decoder = 6 * (2 * attention_count(d) + feed_forward + 3 * 2 * d)
     with torch.device("meta"):
-        counts = Transformer(config).count_parameters()
+        counts = count_parameters(Transformer(config))
     assert counts["source_embedding"] == words * d
     assert "target_embedding" not in counts  # it is the source embedding
     assert counts["encoder"] == encoder

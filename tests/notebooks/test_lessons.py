@@ -40,6 +40,9 @@ TAUGHT = {
     "transformer_lab.model.attention.attention_weights": "06",
     "transformer_lab.model.decoder.DecoderLayer": "06",
     "transformer_lab.model.decoder.Decoder": "06",
+    "transformer_lab.model.transformer.Transformer": "07",
+    "transformer_lab.model.transformer.initialise": "07",
+    "transformer_lab.model.transformer.count_parameters": "07",
 }
 """What the lessons teach, by its name in the package, and the lesson that shows its definition."""
 

@@ -200,4 +200,6 @@ def words(value: Any) -> str:
     """An argument in few words."""
     if isinstance(value, np.ndarray | torch.Tensor) and value.ndim:
         return f"of shape {tuple(value.shape)}"
+    if isinstance(value, torch.nn.Module):
+        return f"a {type(value).__name__}"  # what it consists of would fill the page
     return repr(value)

@@ -10,6 +10,7 @@ from torch import Tensor
 from transformer_lab.config import check
 from transformer_lab.decoding.hypothesis import Hypothesis, length_limits
 from transformer_lab.model import Transformer
+from transformer_lab.model.cache import decode_step, start_cache
 from transformer_lab.model.masks import padding_mask
 
 
@@ -49,14 +50,14 @@ def beam_search(
 
     # The beams of all live sentences lie one after the other in one batch;
     # `sentence[r]`, `ids[r]` and `total[r]` say what row r has written so far.
-    cache = model.start(source, source_mask)
+    cache = start_cache(model, source, source_mask)
     sentence = list(range(len(source)))
     ids: list[tuple[int, ...]] = [() for _ in source]
     total = torch.zeros(len(source), device=source.device)
     last = torch.full((len(source),), config.bos_id, device=source.device)
 
     for length in range(1, max(limits) + 1):
-        logits, cache = model.step(last, cache)
+        logits, cache = decode_step(model, last, cache)
         scores = total[:, None] + logits.float().log_softmax(dim=-1)  # (rows, vocabulary)
         # The best of a sentence are among the best of each of its rows.
         best = scores.topk(min(beam_size, scores.size(1)), dim=-1)

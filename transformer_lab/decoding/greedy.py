@@ -6,6 +6,7 @@ from torch import Tensor
 
 from transformer_lab.decoding.hypothesis import Hypothesis, length_limits
 from transformer_lab.model import Transformer
+from transformer_lab.model.cache import decode_step, start_cache
 from transformer_lab.model.masks import padding_mask
 
 
@@ -24,14 +25,14 @@ def greedy(
     if source_mask is None:
         source_mask = padding_mask(source, config.pad_id)
     limits = length_limits(source_mask, max_length)
-    cache = model.start(source, source_mask)
+    cache = start_cache(model, source, source_mask)
     ids: list[list[int]] = [[] for _ in source]
     total = [0.0] * len(source)
     rows = torch.arange(len(source), device=source.device)  # which sentence each live row is
     last = torch.full_like(rows, config.bos_id)
     limit = torch.tensor(limits, device=source.device)
     for length in range(1, max(limits) + 1):
-        logits, cache = model.step(last, cache)
+        logits, cache = decode_step(model, last, cache)
         log_probabilities = logits.float().log_softmax(dim=-1)  # (rows, vocabulary)
         best, last = log_probabilities.max(dim=-1)
         for row, word, value in zip(rows.tolist(), last.tolist(), best.tolist(), strict=True):

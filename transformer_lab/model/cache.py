@@ -12,7 +12,8 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from transformer_lab.model.attention import MultiHeadAttention
-from transformer_lab.model.decoder import Decoder, DecoderLayer
+from transformer_lab.model.decoder import DecoderLayer
+from transformer_lab.model.transformer import Transformer
 
 
 @dataclass(frozen=True)
@@ -51,18 +52,37 @@ class Cache:
 
 
 def start_cache(
-    decoder: Decoder,
-    memory: Float[Tensor, "batch source d_model"],
-    memory_mask: Bool[Tensor, "batch 1 1 source"],
+    model: Transformer,
+    source: Int[Tensor, "batch source"],
+    source_mask: Bool[Tensor, "batch 1 1 source"],
 ) -> Cache:
-    """The cache before the first word: the memory's keys and values, and no past."""
+    """Encode the source; the cache before the first word holds the memory's keys and values."""
+    memory = model.encode(source, source_mask)
 
     def start(layer: DecoderLayer) -> LayerCache:
         key, value = keys_and_values(layer.cross_attention, memory)
         none = keys_and_values(layer.self_attention, memory[:, :0])
         return LayerCache(*none, key, value)
 
-    return Cache(tuple(start(layer) for layer in decoder.layers), memory_mask)
+    return Cache(tuple(start(layer) for layer in model.decoder.layers), source_mask)
+
+
+def decode_step(
+    model: Transformer, last: Int[Tensor, " batch"], cache: Cache
+) -> tuple[Float[Tensor, "batch vocabulary"], Cache]:
+    """Logits of the word after `last`, the latest word of each sentence, and the new cache.
+
+    They equal those of a pass over all words so far. No causal mask is needed:
+    the cache holds the past and nothing else.
+    """
+    x = model.embed(model.target_embedding, last[:, None])
+    x = model.dropout(model.target_positions(x, start=cache.length))
+    layers = []
+    for layer, past in zip(model.decoder.layers, cache.layers, strict=True):
+        x, past = layer_step(layer, x, past, cache.memory_mask)
+        layers.append(past)
+    x = model.decoder.final_norm(x)
+    return model.output(x)[:, 0], Cache(tuple(layers), cache.memory_mask)
 
 
 def keys_and_values(
@@ -82,20 +102,6 @@ def attend_to(
     """Multi-head attention from x to keys and values that are already projected."""
     heads = attention.core(attention.split(attention.w_q(x)), key, value, mask)
     return attention.w_o(attention.merge(heads))
-
-
-def decode_step(
-    decoder: Decoder, x: Float[Tensor, "batch 1 d_model"], cache: Cache
-) -> tuple[Float[Tensor, "batch 1 d_model"], Cache]:
-    """Run the decoder on one new position; equals the last position of a whole pass.
-
-    No causal mask is needed: the cache holds the past and nothing else.
-    """
-    layers = []
-    for layer, past in zip(decoder.layers, cache.layers, strict=True):
-        x, past = layer_step(layer, x, past, cache.memory_mask)
-        layers.append(past)
-    return decoder.final_norm(x), Cache(tuple(layers), cache.memory_mask)
 
 
 def layer_step(

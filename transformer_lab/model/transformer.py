@@ -7,7 +7,6 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from transformer_lab.config import TransformerConfig
-from transformer_lab.model.cache import Cache, decode_step, start_cache
 from transformer_lab.model.decoder import Decoder
 from transformer_lab.model.encoder import Encoder
 from transformer_lab.model.masks import causal_mask, padding_mask
@@ -36,18 +35,9 @@ class Transformer(nn.Module):
         self.encoder = Encoder(c)
         self.decoder = Decoder(c)
         self.output = nn.Linear(c.d_model, c.target_vocab_size)
-        self.initialise()
+        initialise(self)
         if c.tie_target_output:
             self.output.weight = self.target_embedding.weight
-
-    def initialise(self) -> None:
-        """Projections Xavier-uniform, biases 0, embeddings N(0, 1/d_model)."""
-        for module in self.modules():
-            if isinstance(module, nn.Linear):
-                nn.init.xavier_uniform_(module.weight)
-                nn.init.zeros_(module.bias)
-            elif isinstance(module, nn.Embedding):
-                nn.init.normal_(module.weight, std=self.config.d_model**-0.5)
 
     def forward(
         self,
@@ -101,33 +91,29 @@ class Transformer(nn.Module):
         """Look the ids up and multiply by √d_model (§3.4)."""
         return embedding(ids) * math.sqrt(self.config.d_model)
 
-    def start(
-        self, source: Int[Tensor, "batch source"], source_mask: Bool[Tensor, "batch 1 1 source"]
-    ) -> Cache:
-        """Encode the source and get ready to write the first word."""
-        return start_cache(self.decoder, self.encode(source, source_mask), source_mask)
 
-    def step(
-        self, last: Int[Tensor, " batch"], cache: Cache
-    ) -> tuple[Float[Tensor, "batch vocabulary"], Cache]:
-        """Logits of the word after `last`, the latest word of each sentence, and the new cache."""
-        x = self.embed(self.target_embedding, last[:, None])
-        x = self.target_positions(x, start=cache.length)
-        x, cache = decode_step(self.decoder, self.dropout(x), cache)
-        return self.output(x)[:, 0], cache
+def initialise(model: Transformer) -> None:
+    """Projections Xavier-uniform, biases 0, embeddings N(0, 1/d_model)."""
+    for module in model.modules():
+        if isinstance(module, nn.Linear):
+            nn.init.xavier_uniform_(module.weight)
+            nn.init.zeros_(module.bias)
+        elif isinstance(module, nn.Embedding):
+            nn.init.normal_(module.weight, std=model.config.d_model**-0.5)
 
-    def count_parameters(self) -> dict[str, int]:
-        """Parameters by component; a tied matrix is counted once, where it first stands.
 
-        The keys are the names of the children; "total" is their sum.
-        """
-        seen: set[int] = set()
-        counts = {}
-        for name, child in self.named_children():
-            fresh = {id(p): p.numel() for p in child.parameters() if id(p) not in seen}
-            counts[name] = sum(fresh.values())
-            seen |= fresh.keys()
-        return {**counts, "total": sum(counts.values())}
+def count_parameters(model: nn.Module) -> dict[str, int]:
+    """Parameters by component; a tied matrix is counted once, where it first stands.
+
+    The keys are the names of the children; "total" is their sum.
+    """
+    seen: set[int] = set()
+    counts = {}
+    for name, child in model.named_children():
+        fresh = {id(p): p.numel() for p in child.parameters() if id(p) not in seen}
+        counts[name] = sum(fresh.values())
+        seen |= fresh.keys()
+    return {**counts, "total": sum(counts.values())}
 
 
 def device_of(model: nn.Module) -> torch.device:

@@ -1,11 +1,13 @@
 """Pictures: arrays in, figures out, and each shown with words for those who do not see it."""
 
+from transformer_lab.viz.architecture import architecture
 from transformer_lab.viz.display import show, show_live
 from transformer_lab.viz.figures import attention_heatmap, attention_panels, weight_bars
-from transformer_lab.viz.maps import clock_hands, signed_map
+from transformer_lab.viz.maps import clock_hands, signed_map, stage_panels
 from transformer_lab.viz.plots import curves, number_grids
 
 __all__ = [
+    "architecture",
     "attention_heatmap",
     "attention_panels",
     "clock_hands",
@@ -14,5 +16,6 @@ __all__ = [
     "show",
     "show_live",
     "signed_map",
+    "stage_panels",
     "weight_bars",
 ]

@@ -145,6 +145,7 @@ def weight_bars(
     *,
     title: str = "",
     parts: Sequence[str] = (),
+    value_label: str = "weight",
 ) -> Figure:
     """Some rows of weights as bars, one panel below the other, all on the scale from 0 to 1.
 
@@ -155,6 +156,7 @@ def weight_bars(
         title: What the picture says.
         parts: What each row belongs to, a name of `COLOURS` such as "encoder"; the bars take
             its colour, or the query's.
+        value_label: What the heights are.
 
     Raises:
         ValueError: Naming the argument that does not fit.
@@ -164,7 +166,7 @@ def weight_bars(
     fits = len(parts) == len(rows) and set(parts) <= set(COLOURS)
     check("parts", parts, f"{len(rows)} of {list(COLOURS)}, as many as rows", fits)
     with course_style():
-        size = (max(len(keys) * 0.48 + 1.1, 4.6), len(rows) * 1.25 + 1.1)
+        size = (max(len(keys) * 0.48 + 1.1, 4.6), max(len(rows) * 1.25, 1.7) + 1.1)
         figure = Figure(figsize=size, layout="constrained")
         panels = figure.subplots(len(rows), sharex=True, sharey=True, squeeze=False)[:, 0]
         for axes, weights, label, part in zip(panels, rows, labels, parts, strict=True):
@@ -174,9 +176,11 @@ def weight_bars(
             axes.set_title(label, fontsize=9, fontweight="normal")
             axes.set_ylim(0, 1.15)
             axes.set_yticks([0, 0.5, 1])
-            axes.set_ylabel("weight")
+            axes.set_ylabel(value_label)
             axes.tick_params(axis="x", length=0)
         label_axis(panels[-1], "x", keys, "")
+        if len(keys) <= SMALL:
+            panels[-1].tick_params(axis="x", rotation=0)
         add_title(figure, title)
     return figure
 

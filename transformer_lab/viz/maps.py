@@ -1,14 +1,14 @@
 """Large maps of numbers of either sign, and positions as the hands of clocks."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 from jaxtyping import Float
 from matplotlib.figure import Figure
 
 from transformer_lab.config import check
-from transformer_lab.viz.figures import add_title
-from transformer_lab.viz.style import COLOURS, QUIET, SIGNED, course_style
+from transformer_lab.viz.figures import LETTER, add_title, label_axis, longest
+from transformer_lab.viz.style import COLOURS, QUIET, SIGNED, WEIGHTS, course_style
 
 
 def signed_map(
@@ -44,6 +44,58 @@ def signed_map(
         bar = figure.colorbar(image, ax=axes, shrink=0.8, aspect=20)
         bar.set_label(value_label)
         bar.outline.set_visible(False)
+        add_title(figure, title)
+    return figure
+
+
+def stage_panels(
+    stages: Mapping[str, Float[np.ndarray, "tokens features"]],
+    tokens: Sequence[str],
+    *,
+    weights: Collection[str] = (),
+    across: int = 4,
+    title: str,
+) -> Figure:
+    """What a sentence becomes, stage by stage: a row for each token, blue below 0, red above.
+
+    Each panel has its own scale, symmetric about 0; panels of weights go from 0 to 1.
+
+    Args:
+        stages: What each array is → the array, in the order in which they are computed.
+        tokens: The token of each row.
+        weights: Those stages that are attention weights.
+        across: How many panels stand in a line.
+        title: What the picture says.
+
+    Raises:
+        ValueError: If a stage does not have a row for each token.
+    """
+    for name, values in stages.items():
+        fits = values.ndim == 2 and len(values) == len(tokens)
+        check(f"shape of {name!r}", values.shape, f"({len(tokens)}, features)", fits)
+    check("weights", list(weights), f"some of {list(stages)}", set(weights) <= set(stages))
+    down = -(-len(stages) // across)
+    with course_style():
+        size = (across * 1.75 + longest(tokens) * LETTER, down * (len(tokens) * 0.15 + 0.75) + 0.5)
+        figure = Figure(figsize=size, layout="constrained")
+        grid = figure.subplots(down, across, squeeze=False, sharey=True)
+        for axes in grid.flat:
+            axes.axis("off")
+        for number, (axes, (name, values)) in enumerate(
+            zip(grid.flat, stages.items(), strict=False), start=1
+        ):
+            axes.axis("on")
+            largest = float(abs(values).max()) or 1.0
+            colours, low, high = (WEIGHTS, 0, 1) if name in weights else (SIGNED, -largest, largest)
+            axes.imshow(
+                values, cmap=colours, vmin=low, vmax=high, aspect="auto", interpolation="nearest"
+            )
+            words = f"{number}. {name}\n{values.shape[0]} × {values.shape[1]}"
+            axes.set_title(words, fontsize=8.5, fontweight="normal")
+            label_axis(axes, "y", tokens, "")
+            axes.set_xticks([])
+            axes.tick_params(length=0)
+            axes.spines[:].set_visible(False)
         add_title(figure, title)
     return figure
 
