@@ -15,13 +15,15 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Page, expect, sync_playwright
 
+from tools.build_notebooks import read, written
 from transformer_lab.doctor import find_browser
 
 NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
 HERE = "127.0.0.1"
 START_TIMEOUT = 120  # seconds until a server that does not answer counts as hung
+KERNEL_TIMEOUT = 300_000  # milliseconds until a notebook counts as hung
 ARGUMENTS = [
     "--no-sandbox",
     "--disable-gpu",
@@ -36,6 +38,7 @@ SETTINGS = {
     # Every cell in the page, also those out of sight.
     "notebook-extension/tracker": {"windowingMode": "none"},
 }
+expect.set_options(timeout=30_000)  # milliseconds; a busy machine draws slowly
 
 
 @dataclass
@@ -45,6 +48,15 @@ class Lab:
     url: str
     folder: Path
     """What it shows: a copy of the notebooks."""
+
+    def without_outputs(self, name: str) -> list:
+        """Empty a notebook's outputs, so that what the page shows was made in it; its code cells."""
+        notebook = read(self.folder / name)
+        code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+        for cell in code:
+            cell.update(outputs=[], execution_count=None)
+        (self.folder / name).write_text(written(notebook), encoding="utf-8")
+        return code
 
 
 @pytest.fixture(scope="session")
@@ -140,6 +152,49 @@ class Visit:
 
     page: Page
     outside: list[str] = field(default_factory=list)
+
+    @property
+    def cells(self):
+        """The code cells of the open notebook."""
+        return self.page.locator(".jp-Notebook .jp-CodeCell")
+
+    def open(self, lab: Lab, name: str) -> None:
+        self.page.goto(f"{lab.url}/lab/tree/{name}")
+        expect(self.cells.first).to_be_visible()
+
+    def run_all(self, count: int) -> None:
+        """Restart the kernel and run the notebook's `count` code cells, by the button.
+
+        No error, no warning, and nothing that a front end could not draw, may come of it.
+        """
+        page = self.page
+        # Until there is a kernel, the button asks which one to start.
+        expect(page.locator(".jp-KernelName")).to_contain_text("Python 3", timeout=KERNEL_TIMEOUT)
+        idle = page.locator(".jp-Notebook-ExecutionIndicator[data-status=idle]")
+        expect(idle).to_have_count(1, timeout=KERNEL_TIMEOUT)
+        page.get_by_role("button", name="Restart the kernel and run all cells").click()
+        page.locator(".jp-Dialog").get_by_role("button", name="Confirm Kernel Restart").click()
+        expect(self.cells).to_have_count(count)
+        prompt = self.cells.last.locator(".jp-InputPrompt")
+        expect(prompt).to_have_text(f"[{count}]:", timeout=KERNEL_TIMEOUT)
+        expect(idle).to_have_count(1, timeout=KERNEL_TIMEOUT)
+        for kind in ("error", "stderr"):
+            bad = page.locator(f".jp-Notebook [data-mime-type='application/vnd.jupyter.{kind}']")
+            assert bad.all_inner_texts() == []
+
+    def move_slider(self) -> None:
+        """The slider, by keyboard alone: picture and words change, and change back."""
+        handle = self.page.get_by_role("slider")
+        panel = self.page.locator(".jp-OutputArea-output .widget-vbox").filter(has=handle)
+        picture = panel.locator("img")
+        before = picture.get_attribute("src"), picture.get_attribute("alt")
+        handle.focus()
+        self.page.keyboard.press("ArrowRight")
+        expect(picture).not_to_have_attribute("src", before[0])
+        assert picture.get_attribute("alt") != before[1]
+        self.page.keyboard.press("ArrowLeft")
+        expect(picture).to_have_attribute("src", before[0])
+        assert picture.get_attribute("alt") == before[1]
 
 
 @pytest.fixture
