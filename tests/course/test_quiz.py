@@ -42,8 +42,9 @@ SMALL = Quiz(
 
 def test_a_choice_is_answered_and_the_first_one_counts(capsys):
     SMALL.show()
-    first, second = (box.children for box in SMALL.widget.children[:2])
-    standing = SMALL.widget.children[2]
+    keys, *boxes, standing = SMALL.widget.children
+    assert "Tab" in keys.value
+    first, second = (box.children for box in boxes)
     assert standing.value == ""
     first[1].value = 0
     assert first[2].value == "<b>Right.</b> It is less."

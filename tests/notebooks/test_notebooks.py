@@ -62,6 +62,11 @@ def test_is_committed_executed_and_without_an_error(notebook):
             assert not [o.evalue for o in cell.outputs if o.output_type == "error"]
 
 
+def test_no_line_of_code_runs_out_of_the_page(notebook):
+    lines = [line for cell in code(notebook)[1:] for line in cell.source.splitlines()]
+    assert [line for line in lines if len(line) > 100] == []
+
+
 def test_ids_are_unique(notebook):
     ids = [cell.id for cell in notebook.cells]
     assert len(ids) == len(set(ids))

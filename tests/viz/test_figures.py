@@ -171,7 +171,7 @@ def test_show_gives_the_picture_its_words_wherever_it_is_read(weights, shown):
     ((data, metadata),) = shown
     assert metadata["image/png"]["alt"] == alt
     assert data["text/plain"] == alt
-    pattern = r'<img alt="([^"]*)" width="(\d+)" src="data:image/png;base64,(.*)">'
+    pattern = r'<img alt="([^"]*)" width="(\d+)" style="[^"]*" src="data:image/png;base64,(.*)">'
     tag = re.fullmatch(pattern, data["text/html"])
     assert html.unescape(tag[1]) == alt
     assert tag[3] == data["image/png"]

@@ -347,7 +347,7 @@ def test_a_matrix_that_does_not_fit_is_named(arguments, message, as_users_run_it
 # Large maps
 
 
-@pytest.mark.parametrize("shift", [0, 5, -5])
+@pytest.mark.parametrize("shift", [0, 3, -9])
 def test_a_map_shows_its_values_with_white_at_0(shift, random):
     values = random.normal(size=(23, 41)) + shift
     figure = signed_map(values, value_label="PE", **WORDS)
@@ -357,6 +357,18 @@ def test_a_map_shows_its_values_with_white_at_0(shift, random):
     assert image.get_clim() == (-abs(values).max(), abs(values).max())
     assert image.origin == "upper"
     assert (axes.get_xlabel(), axes.get_ylabel(), scale.get_ylabel()) == ("steps", "loss", "PE")
+
+
+def test_a_map_of_numbers_above_0_uses_all_its_colours_for_them(random):
+    values = random.uniform(13, 32, size=(23, 41))
+    (image,) = signed_map(values, **WORDS).axes[0].images
+    assert image.get_clim() == (values.min(), values.max())
+
+
+@pytest.mark.parametrize(("shape", "aspect"), [((17, 17), "equal"), ((17, 19), "auto")])
+def test_a_square_matrix_is_drawn_as_a_square(shape, aspect, random):
+    axes = signed_map(random.normal(size=shape), **WORDS).axes[0]
+    assert axes.get_aspect() == (1.0 if aspect == "equal" else "auto")
 
 
 def test_below_0_is_blue_and_above_is_red():

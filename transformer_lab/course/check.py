@@ -83,14 +83,16 @@ class Check:
         """Whether the answer is right, and what to say."""
         given, expected = self.outcomes(answer), self.outcomes(self.reference)
         if any(isinstance(outcome.error, NotImplementedError) for outcome in given):
-            return Verdict(False, "Not written yet. Replace the `raise` line, then run this again.")
+            return Verdict(
+                False, "Not written yet. Your lines go where raise stands; then run this again."
+            )
         pairs = list(zip(given, expected, strict=True))
         wrong = [n for n, pair in enumerate(pairs) if not pair[0].equals(pair[1], self.tolerance)]
         if not wrong:
             return Verdict(True, f"Right: {self.verified} ({len(pairs)} cases).")
         hint = self.known_mistake(given) or self.describe(*pairs[wrong[0]])
         case = self.cases()[wrong[0]]
-        return Verdict(False, f"Not yet: {hint}\n  seen with {self.words_for(case)}")
+        return Verdict(False, f"Not yet: {hint}\n(seen with {self.words_for(case)})")
 
     def outcomes(self, answer: Callable[..., Any]) -> list[Outcome]:
         """What the answer does with each case."""

@@ -336,7 +336,7 @@ tie = Check(
 )
 
 check = SimpleNamespace(
-    encoder_input=encoder_input, forward=forward, layer_parameters=layer_parameters, tie=tie
+    encoder_input=encoder_input, tie=tie, forward=forward, layer_parameters=layer_parameters
 )
 
 quiz = Quiz(

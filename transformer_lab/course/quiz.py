@@ -26,7 +26,7 @@ class Question:
 
 
 class Quiz:
-    """Questions on the page, answered by mouse or keyboard (Tab to a question, arrows to choose).
+    """Questions on the page, answered by mouse or keyboard (Tab to a choice, Space to take it).
 
     Attributes:
         first: For each question answered so far, by number, the first choice.
@@ -44,7 +44,8 @@ class Quiz:
         self.first = {}
         self.standing = ipywidgets.HTML()
         boxes = [self.box(number) for number in range(len(self.questions))]
-        self.widget = ipywidgets.VBox([*boxes, self.standing])
+        keys = ipywidgets.HTML("By keyboard: Tab to a choice, Space to take it.")
+        self.widget = ipywidgets.VBox([keys, *boxes, self.standing])
         view = {"version_major": 2, "version_minor": 0, "model_id": self.widget.model_id}
         data: dict[str, Any] = {"application/vnd.jupyter.widget-view+json": view}
         data["text/html"] = "".join(map(folded, range(1, len(boxes) + 1), self.questions))
@@ -88,11 +89,12 @@ def emphasised(verdict: str) -> str:
 
 def folded(number: int, question: Question) -> str:
     """A question as HTML without a kernel: the choices, and the answers folded."""
-    choices = "".join(f"<li>{html.escape(text)}</li>" for text, _ in question.choices)
-    answers = "".join(
-        f"<li>{emphasised(question.verdict(place))}</li>" for place in range(len(question.choices))
-    )
+    letters = "abcdefgh"  # written out: front ends drop the attribute that would letter a list
+    choices, answers = [], []
+    for place, (text, _) in enumerate(question.choices):
+        choices.append(f"{letters[place]}. {html.escape(text)}")
+        answers.append(f"{letters[place]}. {emphasised(question.verdict(place))}")
     return (
-        f"<p><b>{number}. {html.escape(question.text)}</b></p><ol type='a'>{choices}</ol>"
-        f"<details><summary>Answers</summary><ol type='a'>{answers}</ol></details>"
+        f"<p><b>{number}. {html.escape(question.text)}</b><br>{'<br>'.join(choices)}</p>"
+        f"<details><summary>Answers</summary><p>{'<br>'.join(answers)}</p></details><br>"
     )

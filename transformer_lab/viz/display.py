@@ -42,6 +42,8 @@ def show_live(draw: Callable[..., tuple[Figure, str]], *controls: Any) -> None:
     data, metadata = first_or_next()
     for control in controls:
         control.observe(first_or_next, names="value")
+        if control.layout.width is None:
+            control.layout.width = "30em"  # room for many steps; the default is 300 pixels
     box = ipywidgets.VBox([*controls, panel])
     data["application/vnd.jupyter.widget-view+json"] = {
         "version_major": 2,
@@ -56,7 +58,9 @@ def picture(figure: Figure, alt: str) -> tuple[dict[str, Any], dict[str, Any]]:
     check("alt", alt, "a text that says what one sees", bool(alt.strip()))
     png = base64.b64encode(to_png(figure)).decode()
     width = round(figure.get_figwidth() * figure.dpi)
-    tag = f'<img alt="{html.escape(alt)}" width="{width}" src="data:image/png;base64,{png}">'
+    look = "max-width: 100%; border-radius: 6px"  # softer on a dark page
+    source = f"data:image/png;base64,{png}"
+    tag = f'<img alt="{html.escape(alt)}" width="{width}" style="{look}" src="{source}">'
     data = {"image/png": png, "text/html": tag, "text/plain": alt}
     return data, {"image/png": {"alt": alt, "width": width}}
 

@@ -1,6 +1,7 @@
 """Large maps of numbers of either sign, and positions as the hands of clocks."""
 
 from collections.abc import Collection, Mapping, Sequence
+from typing import Literal
 
 import numpy as np
 from jaxtyping import Float
@@ -21,6 +22,9 @@ def signed_map(
 ) -> Figure:
     """A matrix too large for numbers: blue below 0, white at 0, red above.
 
+    If all numbers are above 0, the colours go from the smallest number to the largest; a square
+    matrix is drawn as a square.
+
     Args:
         values: Row 0 stands at the top.
         title: What the picture says.
@@ -34,10 +38,14 @@ def signed_map(
     check("shape of values", values.shape, "(rows, columns)", values.ndim == 2 and values.size > 0)
     check("values", "not all finite", "finite numbers", bool(np.isfinite(values).all()))
     largest = float(abs(values).max()) or 1.0
+    signed = float(values.min()) <= 0
+    colours, low = (SIGNED, -largest) if signed else (WEIGHTS, float(values.min()))
+    square = values.shape[0] == values.shape[1]
     with course_style():
-        figure = Figure(figsize=(7.2, 3.6), layout="constrained")
+        figure = Figure(figsize=(5.4, 4.4) if square else (7.2, 3.6), layout="constrained")
         axes = figure.add_subplot()
-        image = axes.imshow(values, cmap=SIGNED, vmin=-largest, vmax=largest, aspect="auto")
+        aspect: Literal["equal", "auto"] = "equal" if square else "auto"
+        image = axes.imshow(values, cmap=colours, vmin=low, vmax=largest, aspect=aspect)
         axes.set_xlabel(x_label)
         axes.set_ylabel(y_label)
         axes.spines[:].set_visible(False)
