@@ -5,6 +5,7 @@ import pkgutil
 
 import numpy as np
 import pytest
+import torch
 
 from tests.course import (
     wrong_answers_01,
@@ -17,6 +18,7 @@ from tests.course import (
 )
 from transformer_lab import course
 from transformer_lab.course.check import Check, Mistake
+from transformer_lab.model.masks import causal_mask, padding_mask
 
 LESSONS = [m.name for m in pkgutil.iter_modules(course.__path__) if m.name.startswith("lesson_")]
 CHECKS = {
@@ -134,6 +136,59 @@ def test_an_answer_on_no_list_gets_the_smallest_failing_case(answer, words):
 def test_the_smallest_failing_case_is_the_one_shown():
     assert "seen with x of shape (2, 5)" in TWICE.verdict(only_rows).text
     assert "seen with x of shape (3,)" in TWICE.verdict(stops).text
+
+
+RIGHT_IN_ANOTHER_WAY = {
+    "05.feed_forward": lambda x, w1, b1, w2, b2: (
+        np.where(x @ w1 + b1 > 0, x @ w1 + b1, 0) @ w2 + b2
+    ),
+    "06.masked_weights": lambda scores, mask: torch.where(
+        mask, torch.where(mask, scores, -torch.inf).softmax(-1), 0.0
+    ),
+    "07.encoder_input": lambda ids, table, positions: (
+        torch.nn.functional.embedding(ids, table) * torch.tensor(table.shape[1]).sqrt()
+        + positions[: ids.shape[1]]
+    ),
+    "07.forward": lambda model, source, target: model.output(
+        model.decoder(
+            model.target_positions(model.embed(model.target_embedding, target)),
+            model.encode(source, padding_mask(source, model.config.pad_id)),
+            causal_mask(target.size(1)) & padding_mask(target, model.config.pad_id),
+            padding_mask(source, model.config.pad_id),
+        )
+    ),
+}
+
+
+@pytest.mark.parametrize("name", RIGHT_IN_ANOTHER_WAY)
+def test_what_is_right_in_another_way_is_right(name):
+    verdict = CHECKS[name].verdict(RIGHT_IN_ANOTHER_WAY[name])
+    assert verdict.right, verdict.text
+
+
+@pytest.mark.parametrize(
+    ("name", "answer", "words"),
+    [
+        ("06.shift_right", lambda t, b: torch.cat([t[:, :1] * 0.0 + b, t[:, :-1]], 1), "int64"),
+        ("07.layer_parameters", lambda d, f: 4.0 * (d * d + d) + 2 * d * f + f + 5 * d, "float"),
+        (
+            "06.sees",
+            lambda f, x: torch.stack(
+                [
+                    (f(x + torch.eye(len(x)).double()[:, j : j + 1] * e) - f(x))[:, 0].abs() > 1e-9
+                    for j in range(len(x))
+                    for e in [torch.eye(x.shape[1]).double()[0]]
+                ],
+                1,
+            ),
+            "the map[",
+        ),
+    ],
+)
+def test_what_only_looks_right_is_not(name, answer, words):
+    verdict = CHECKS[name].verdict(answer)
+    assert not verdict.right
+    assert words in verdict.text
 
 
 def test_a_module_among_the_arguments_is_named_by_its_kind():

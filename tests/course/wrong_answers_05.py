@@ -142,7 +142,13 @@ class NormsForgotten(nn.Module):
         return x
 
 
+def bias_inside(x, gain, bias):
+    normal = (x - x.mean(-1, keepdims=True)) / np.sqrt(x.var(-1, keepdims=True) + 1e-5)
+    return gain * (normal + bias)
+
+
 TABLE = [
+    ("layer_norm", bias_inside, "gain first, then the bias"),
     ("layer_norm", over_the_batch, "over the batch"),
     ("layer_norm", over_positions, "over the positions"),
     ("layer_norm", over_everything, "one mean for everything"),
@@ -167,5 +173,5 @@ TABLE = [
     ("encoder_layer", OneResidual, "the residual is missing"),
     ("encoder_layer", SecondFromTheInput, "what the first Add & Norm gave"),
     ("encoder_layer", FeedForwardFirst, "self-attention comes first"),
-    ("encoder_layer", NormsForgotten, "its parts are ['feed_forward', 'self_attention']"),
+    ("encoder_layer", NormsForgotten, "Layer has the parts ['feed_forward', 'self_attention']"),
 ]

@@ -60,6 +60,24 @@ def wrong_way_round(scores, mask):
     return weights.nan_to_num(0.0)
 
 
+def wrong_way_round_unguarded(scores, mask):
+    return torch.softmax(torch.where(mask, float("-inf"), scores), -1)
+
+
+def over_the_queries(scores, mask):
+    shown = mask.expand(scores.shape)
+    weights = torch.where(shown, scores, float("-inf")).softmax(-2)
+    return torch.where(shown.any(-2, keepdim=True), weights, 0.0)
+
+
+def no_softmax(scores, mask):
+    return torch.where(mask, scores, float("-inf"))
+
+
+def zeros_and_no_softmax(scores, mask):
+    return torch.where(mask, scores, 0.0)
+
+
 def nan_rows(scores, mask):
     return torch.where(mask, scores, float("-inf")).softmax(-1)
 
@@ -149,6 +167,10 @@ TABLE = [
     ("masked_weights", multiplied_after, "no longer sum to 1"),
     ("masked_weights", zeros_before, "is not nothing"),
     ("masked_weights", wrong_way_round, "the wrong way round"),
+    ("masked_weights", wrong_way_round_unguarded, "And a row that sees nothing is NaN"),
+    ("masked_weights", over_the_queries, "over the queries"),
+    ("masked_weights", no_softmax, "the softmax is missing."),
+    ("masked_weights", zeros_and_no_softmax, "wants −∞ there"),
     ("masked_weights", nan_rows, "it gets NaN"),
     ("masked_weights", minus_a_billion, "it looks everywhere"),
     ("masked_weights", added_as_numbers, "added as 0 and 1"),

@@ -10,6 +10,10 @@ def no_root(ids, table, positions):
     return nn.functional.embedding(ids, table) + positions[None, : ids.shape[1]]
 
 
+def words_alone(ids, table, positions):
+    return table[ids] * table.shape[-1] ** 0.5
+
+
 def root_of_the_sum(ids, table, positions):
     return (table[ids] + positions[: ids.shape[1]]) * table.shape[-1] ** 0.5
 
@@ -74,6 +78,21 @@ def bare_embeddings(model, source, target):
     mask = padding_mask(source, model.config.pad_id)
     memory = model.encoder(model.source_positions(model.source_embedding(source)), mask)
     y = model.target_positions(model.target_embedding(target))
+    return model.output(model.decoder(y, memory, causal_mask(y.shape[1]), mask))
+
+
+def inverted(model, source, target):
+    mask = padding_mask(source, model.config.pad_id)
+    memory = model.encode(source, mask)
+    y = model.target_positions(model.embed(model.target_embedding, target))
+    future = torch.triu(torch.ones(y.shape[1], y.shape[1]), diagonal=1).bool()
+    return model.output(model.decoder(y, memory, future, mask))
+
+
+def no_positions_in_the_decoder(model, source, target):
+    mask = padding_mask(source, model.config.pad_id)
+    memory = model.encode(source, mask)
+    y = model.embed(model.target_embedding, target)
     return model.output(model.decoder(y, memory, causal_mask(y.shape[1]), mask))
 
 
@@ -148,6 +167,7 @@ def only_compared(embedding, output):
 
 TABLE = [
     ("encoder_input", no_root, "√d_model is missing"),
+    ("encoder_input", words_alone, "the positions are missing"),
     ("encoder_input", root_of_the_sum, "the positions are multiplied too"),
     ("encoder_input", divided, "divided by √d_model"),
     ("encoder_input", no_square_root, "by d_model, not √d_model"),
@@ -158,6 +178,8 @@ TABLE = [
     ("forward", no_mask_on_the_memory, "cross-attention sees padding"),
     ("forward", causal_everywhere, "the encoder has a causal mask"),
     ("forward", no_positions, "the positions are missing"),
+    ("forward", inverted, "the causal mask is inverted"),
+    ("forward", no_positions_in_the_decoder, "the decoder's positions are missing"),
     ("forward", bare_embeddings, "use model.embed"),
     ("forward", no_output, "these are the decoder's vectors"),
     ("forward", probabilities, "these are probabilities"),
@@ -165,7 +187,7 @@ TABLE = [
     ("layer_parameters", matrices_alone, "the matrices alone"),
     ("layer_parameters", no_biases, "the biases of the six"),
     ("layer_parameters", no_output_projection, "W_O is missing"),
-    ("layer_parameters", no_norms, "the two LayerNorms are missing"),
+    ("layer_parameters", no_norms, "4 · d_model are missing"),
     ("layer_parameters", gains_without_biases, "each with a gain and a bias"),
     ("layer_parameters", no_network_biases, "biases of the feed-forward network"),
     ("layer_parameters", with_cross_attention, "no cross-attention"),

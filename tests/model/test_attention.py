@@ -6,6 +6,8 @@ import pytest
 import torch
 from torch import nn
 
+from tests.conftest import make_model
+from transformer_lab.course.twin import copy_attention
 from transformer_lab.model.attention import (
     AttentionCore,
     MultiHeadAttention,
@@ -76,14 +78,6 @@ def test_weights_are_rows_over_keys_and_scaled_by_the_root_of_d_k():
     torch.testing.assert_close(weights[0, 1, 2], scores.exp() / scores.exp().sum())
 
 
-def copy_weights(ours: MultiHeadAttention, theirs: nn.MultiheadAttention) -> None:
-    with torch.no_grad():
-        parts = [ours.w_q, ours.w_k, ours.w_v]
-        theirs.in_proj_weight.copy_(torch.cat([p.weight for p in parts]))
-        theirs.in_proj_bias.copy_(torch.cat([p.bias for p in parts]))
-        theirs.out_proj.load_state_dict(ours.w_o.state_dict())
-
-
 @pytest.mark.parametrize("name", masks())
 def test_equals_torch_multihead_attention_forward_weights_and_gradients(name):
     torch.manual_seed(0)
@@ -92,7 +86,7 @@ def test_equals_torch_multihead_attention_forward_weights_and_gradients(name):
     theirs = nn.MultiheadAttention(d_model, HEADS, batch_first=True).double()
     nn.init.normal_(ours.w_q.bias)
     nn.init.normal_(ours.w_v.bias)
-    copy_weights(ours, theirs)
+    copy_attention(ours, theirs)
     query, memory = heads(BATCH, QUERY, d_model, seed=5), heads(BATCH, KEY, d_model, seed=6)
     mask = masks()[name]
     blocked = None
@@ -170,3 +164,12 @@ def test_half_precision_survives_a_mask():
     weights = attention_weights(query, query, causal_mask(5))
     assert weights.isfinite().all()
     assert weights.tril().equal(weights)
+
+
+@pytest.mark.parametrize("positions", ["sinusoidal", "rotary", "alibi"])
+def test_a_model_in_half_precision_runs_and_is_near_the_whole_one(positions, ids):
+    model = make_model(positions=positions)
+    exact = model(*ids)
+    half = model.bfloat16()(*ids)
+    assert half.dtype == torch.bfloat16
+    torch.testing.assert_close(half.double(), exact, rtol=0.1, atol=0.1)

@@ -5,6 +5,7 @@ import torch
 from torch import nn
 
 from tests.conftest import make_model
+from transformer_lab.course.twin import copy_layer
 from transformer_lab.model.add_norm import AddNorm
 from transformer_lab.model.feed_forward import FeedForward
 from transformer_lab.model.masks import causal_mask, padding_mask
@@ -13,27 +14,6 @@ NORMS = ["post", "pre"]
 
 # PyTorch says so of its own inference shortcut, which these tests do not use.
 pytestmark = pytest.mark.filterwarnings("ignore:enable_nested_tensor is True")
-
-
-def copy_attention(ours, theirs):
-    parts = [ours.w_q, ours.w_k, ours.w_v]
-    theirs.in_proj_weight.copy_(torch.cat([p.weight for p in parts]))
-    theirs.in_proj_bias.copy_(torch.cat([p.bias for p in parts]))
-    theirs.out_proj.load_state_dict(ours.w_o.state_dict())
-
-
-@torch.no_grad()
-def copy_layer(ours, theirs):
-    """Our parameters into one layer of PyTorch's encoder or decoder."""
-    copy_attention(ours.self_attention, theirs.self_attn)
-    norms = [ours.add_norm_1, ours.add_norm_2]
-    if hasattr(ours, "cross_attention"):
-        copy_attention(ours.cross_attention, theirs.multihead_attn)
-        norms.append(ours.add_norm_3)
-    theirs.linear1.load_state_dict(ours.feed_forward.w_1.state_dict())
-    theirs.linear2.load_state_dict(ours.feed_forward.w_2.state_dict())
-    for number, norm in enumerate(norms, 1):
-        getattr(theirs, f"norm{number}").load_state_dict(norm.layer_norm.state_dict())
 
 
 def torch_twin(model) -> nn.Transformer:

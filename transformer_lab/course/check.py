@@ -42,6 +42,11 @@ class Outcome:
             return False
         return all(map(close, self.results, other.results, [tolerance] * len(self.results)))
 
+    def is_right(self, expected: "Outcome", tolerance: float) -> bool:
+        """Whether an answer did what was expected, with whole numbers where there should be some."""
+        kinds = map(same_kind, self.results, expected.results)
+        return self.equals(expected, tolerance) and all(kinds)
+
 
 def call(answer: Callable[..., Any], *arguments: Any) -> Any:
     """Run a function on one case: the way in which most exercises are run."""
@@ -87,7 +92,7 @@ class Check:
                 False, "Not written yet. Your lines go where raise stands; then run this again."
             )
         pairs = list(zip(given, expected, strict=True))
-        wrong = [n for n, pair in enumerate(pairs) if not pair[0].equals(pair[1], self.tolerance)]
+        wrong = [n for n, pair in enumerate(pairs) if not pair[0].is_right(pair[1], self.tolerance)]
         if not wrong:
             return Verdict(True, f"Right: {self.verified} ({len(pairs)} cases).")
         hint = self.known_mistake(given) or self.describe(*pairs[wrong[0]])
@@ -135,7 +140,7 @@ class Check:
         for name, got, want in zip(self.results, given.results, expected.results, strict=True):
             if got.shape != want.shape:
                 return f"{name} has shape {got.shape}; expected {want.shape}"
-            if (got.dtype == bool) != (want.dtype == bool):
+            if not same_kind(got, want):
                 return f"{name} has dtype {got.dtype}; expected {want.dtype}"
             if not close(got, want, self.tolerance):
                 place = first_difference(got, want, self.tolerance)
@@ -174,6 +179,13 @@ def close(a: np.ndarray, b: np.ndarray, tolerance: float) -> bool:
     return bool(np.allclose(a, b, rtol=tolerance, atol=tolerance, equal_nan=True))
 
 
+def same_kind(given: np.ndarray, wanted: np.ndarray) -> bool:
+    """Whether truth values are given for truth values, and whole numbers for whole numbers."""
+    if wanted.dtype.kind in "iu" and given.dtype.kind == "f":
+        return False
+    return (given.dtype == bool) == (wanted.dtype == bool)
+
+
 def is_number(array: np.ndarray) -> bool:
     """Whether an array holds numbers or truth values, which can be subtracted."""
     return array.dtype.kind in "biuf"
@@ -204,4 +216,6 @@ def words(value: Any) -> str:
         return f"of shape {tuple(value.shape)}"
     if isinstance(value, torch.nn.Module):
         return f"a {type(value).__name__}"  # what it consists of would fill the page
+    if callable(value):
+        return "a function"
     return repr(value)

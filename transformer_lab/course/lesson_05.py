@@ -86,6 +86,10 @@ layer_norm = Check(
             "ε is 1e-6 here; this exercise asks for 1e-5, PyTorch's.",
         ),
         Mistake(
+            lambda x, g, b: g * (_normalise(x, 1.0, 0.0) + b),
+            "the bias is multiplied by the gain: gain first, then the bias.",
+        ),
+        Mistake(
             lambda x, g, b: _normalise(x, 1.0, 0.0),
             "gain and bias are not applied.",
         ),
@@ -253,7 +257,7 @@ def _build_layer(answer: Callable[..., Any], *sizes_and_x: Any) -> Tensor:
         found = sorted(name for name, _ in kind(layer))
         wanted = sorted(name for name, _ in kind(_Layer(*sizes)))
         if found != wanted:
-            raise TypeError(f"its parts are {found}; expected {wanted}")
+            raise TypeError(f"Layer has the parts {found}; expected {wanted}")
     fill_with_known_weights(layer)
     return layer(x)
 
@@ -332,7 +336,7 @@ quiz = Quiz(
             "At the start, 32 layers, no residual and no LayerNorm: what did this page measure?",
             (
                 (
-                    "the first layer's gradient is a hundred-millionth",
+                    "the first layer's gradient is about 1e-9",
                     "Each layer shrinks it again.",
                 ),
                 ("nothing unusual", "Look at the lowest curve."),
@@ -348,8 +352,8 @@ quiz = Quiz(
                     "A length says nothing about whether words can still be told apart.",
                 ),
                 (
-                    "no: after 32 layers all words have become the same vector",
-                    "Attention averages again and again; only the residual keeps a word apart.",
+                    "no: after two layers all words have become the same vector",
+                    "Attention averages again and again, and nothing brings the word itself back.",
                 ),
                 ("no: LayerNorm divides by 0", "ε prevents that."),
             ),
@@ -358,9 +362,9 @@ quiz = Quiz(
         Question(
             "On this page's grid, what did pre-norm do that post-norm did not?",
             (
-                ("learn faster with two layers", "There they were close."),
+                ("learn faster with two layers", "Post-norm learnt there too, if less."),
                 (
-                    "learn with 12 layers at a rate of 1e-2",
+                    "learn with 6 layers at a rate of 1e-2",
                     "Post-norm without warm-up failed there; lesson 09 gives it a warm-up.",
                 ),
                 ("reach a lower loss in the paper", "The paper uses post-norm."),

@@ -107,6 +107,8 @@ def _masked_cases() -> list[tuple]:
     return [
         (torch.tensor(draw(3, 3)), causal),
         (torch.tensor(draw(2, 3, 5, seed=1)), some),
+        # Scores so low that a large negative number is not low enough to hide beside them.
+        (torch.tensor(draw(3, 5, seed=3)) - 2e9, torch.tensor([True, False, True, True, False])),
         (torch.tensor(draw(2, 4, 3, 5, seed=2)), torch.tensor([True, False, True, True, False])),
     ]
 
@@ -133,6 +135,23 @@ masked_weights = Check(
         Mistake(
             lambda scores, mask: _masked(scores, ~mask),
             'the mask is read the wrong way round: True means "may attend".',
+        ),
+        Mistake(
+            lambda scores, mask: scores.masked_fill(mask, -math.inf).softmax(dim=-1),
+            'the mask is read the wrong way round: True means "may attend". (And a row that sees '
+            "nothing is NaN.)",
+        ),
+        Mistake(
+            lambda scores, mask: _masked(scores.mT, mask.expand(scores.shape).mT).mT,
+            "the softmax runs over the queries: each row, over its keys, must sum to 1.",
+        ),
+        Mistake(
+            lambda scores, mask: scores.masked_fill(~mask, -math.inf),
+            "these are masked scores; the softmax is missing.",
+        ),
+        Mistake(
+            lambda scores, mask: scores.masked_fill(~mask, 0.0),
+            "these are scores with 0 where hidden; the softmax is missing, and wants −∞ there.",
         ),
         Mistake(
             lambda scores, mask: scores.masked_fill(~mask, -math.inf).softmax(dim=-1),
@@ -226,7 +245,8 @@ def _only_itself(function: Map, x: Tensor) -> Tensor:
 
 
 def _mixer(weights: Tensor) -> Map:
-    return lambda x: torch.tanh(weights @ x)
+    # Features change places: who compares one feature only must not see the change.
+    return lambda x: torch.tanh(weights @ x).roll(1, dims=-1)
 
 
 def _residual_and_norm(x: Tensor) -> Tensor:
@@ -307,12 +327,16 @@ quiz = Quiz(
             (
                 (
                     "yes: earlier positions must be computed as they were in training",
-                    "There is no future to hide, but without it word 1 would now look at word 5.",
+                    "There is no future to hide, but in a pass over five words, word 1 would look "
+                    "at word 5.",
                 ),
-                ("no, it is for training only", "Only if the earlier vectors are kept (a cache)."),
+                (
+                    "no, it is for training only",
+                    "Without it each new word would change what became of those before it.",
+                ),
                 (
                     "yes, or the model sees the source's future",
-                    "The source is all there, unmasked.",
+                    "The source is there from the beginning; only its padding is hidden.",
                 ),
             ),
             right=0,
@@ -351,7 +375,7 @@ quiz = Quiz(
                 ("train it on more text", "It will find the answer there, too, in the input."),
                 (
                     "change a later word and see whether an earlier output moves",
-                    "A leak test takes a minute and needs no data.",
+                    "A leak test takes a minute and needs no data. If it finds none, look at the shift.",
                 ),
             ),
             right=2,

@@ -34,7 +34,12 @@ encoder_input = Check(
     ],
     results=("what the first layer gets",),
     verified="rows of the table, times √d_model, plus the first positions",
+    tolerance=1e-6,  # a root taken in single precision is right enough
     mistakes=[
+        Mistake(
+            lambda ids, table, positions: table[ids] * math.sqrt(table.size(1)),
+            "the positions are missing.",
+        ),
         Mistake(
             lambda ids, table, positions: table[ids] + positions[: ids.size(1)],
             "√d_model is missing: multiply the embeddings by it before the positions are added.",
@@ -123,6 +128,8 @@ def _assembled(
     source_mask: bool = True,
     memory_mask: bool = True,
     positions: bool = True,
+    target_positions: bool = True,
+    inverted: bool = False,
     scaled: bool = True,
     pad_id: int | None = None,
     memory: bool = True,
@@ -131,18 +138,21 @@ def _assembled(
 ) -> Tensor:
     """The forward pass, with each part that can be forgotten or misplaced as a switch."""
 
-    def vectors(embedding: nn.Embedding, places: nn.Module, ids: Tensor) -> Tensor:
+    def vectors(embedding: nn.Embedding, places: nn.Module, ids: Tensor, add: bool) -> Tensor:
         x = model.embed(embedding, ids) if scaled else embedding(ids)
-        return places(x) if positions else x
+        return places(x) if add else x
 
     words = padding_mask(source, model.config.pad_id if pad_id is None else pad_id)
     seen = words if source_mask else torch.ones_like(words)
     if causal_in_encoder:
         seen = seen & causal_mask(source.size(1))
-    x = vectors(model.source_embedding, model.source_positions, source)
+    x = vectors(model.source_embedding, model.source_positions, source, positions)
     encoded = model.encoder(x, seen) if memory else x
-    y = vectors(model.target_embedding, model.target_positions, target)
+    add = positions and target_positions
+    y = vectors(model.target_embedding, model.target_positions, target, add)
     future = causal_mask(target.size(1)) if causal else None
+    if future is not None and inverted:
+        future = ~future
     y = model.decoder(y, encoded, future, words if memory_mask else None)
     logits = model.output(y) if output else y
     return logits.softmax(dim=-1) if softmax else logits
@@ -155,8 +165,16 @@ def _wrong(hint: str, **switch: Any) -> Mistake:
     return Mistake(answer, hint)
 
 
+def _at_words(answer: Forward, model: Transformer, source: Tensor, target: Tensor) -> Tensor:
+    """The logits at the target's words: what stands at its padding nobody reads."""
+    logits = answer(model, source, target)
+    fits = isinstance(logits, Tensor) and logits.shape[:2] == target.shape
+    return logits[target != model.config.pad_id] if fits else logits
+
+
 forward = Check(
     reference=lambda model, source, target: model(source, target),
+    run=_at_words,
     cases=_forward_cases,
     arguments=("model", "source", "target"),
     results=("logits",),
@@ -183,7 +201,12 @@ forward = Check(
             "the encoder has a causal mask: its words may see each other in both directions.",
             causal_in_encoder=True,
         ),
+        _wrong(
+            "the causal mask is inverted: True means “may attend”, as causal_mask returns it.",
+            inverted=True,
+        ),
         _wrong("the positions are missing, in encoder and decoder.", positions=False),
+        _wrong("the decoder's positions are missing.", target_positions=False),
         _wrong(
             "√d_model is missing: use model.embed(embedding, ids), not the embedding alone.",
             scaled=False,
@@ -240,7 +263,8 @@ layer_parameters = Check(
             "attention has four projections: W_O is missing.",
         ),
         Mistake(
-            lambda d, d_ff: _encoder_layer(d, d_ff, norms=0), "the two LayerNorms are missing."
+            lambda d, d_ff: _encoder_layer(d, d_ff, norms=0),
+            "4 · d_model are missing: the biases of the four projections, or the two LayerNorms.",
         ),
         Mistake(
             lambda d, d_ff: _encoder_layer(d, d_ff, norms=1),
@@ -251,8 +275,8 @@ layer_parameters = Check(
             "the two biases of the feed-forward network are missing.",
         ),
         Mistake(
-            lambda d, d_ff: _encoder_layer(d, d_ff) + 7 * 4 * (d * d + d),
-            "counted for eight heads of full width: together the heads are as wide as d_model.",
+            lambda d, d_ff: _encoder_layer(d, d_ff) + 21 * (d * d + d) + 7 * d * d,
+            "counted for eight heads of width d_model: together the heads are as wide as d_model.",
         ),
         Mistake(
             lambda d, d_ff: _encoder_layer(d, d_ff) + 4 * (d * d + d) + 2 * d,
@@ -356,7 +380,7 @@ quiz = Quiz(
             (
                 (
                     "the output of encoder layer 3",
-                    "That is U-Net's way; here all layers get the same.",
+                    "All decoder layers get the same.",
                 ),
                 (
                     "the output of the last encoder layer",
@@ -376,14 +400,14 @@ quiz = Quiz(
             right=1,
         ),
         Question(
-            "A sentence has 1,000 words in place of 10. How many parameters does the base model need "
-            "more?",
+            "A sentence has 1,000 words instead of 10. How many more parameters does the base model "
+            "need?",
             (
                 ("none", "The weights n × n are computed, not stored; sinusoids are computed too."),
                 ("100 times as many for attention", "These are computed weights, not parameters."),
                 (
                     "10,000 times as many for attention",
-                    "Time and memory grow so, not the parameters.",
+                    "Time and memory of the weights grow like that, not the parameters.",
                 ),
             ),
             right=0,
@@ -401,11 +425,15 @@ quiz = Quiz(
             right=2,
         ),
         Question(
-            "When writing a sentence of 12 words, how often does the encoder run?",
+            "When writing a sentence of 12 words, how often must the encoder run?",
             (
-                ("once", "Its output does not depend on what is written."),
+                (
+                    "once",
+                    "Its output does not depend on what is written. The short loop of this page "
+                    "runs it each time; lesson 10 does not.",
+                ),
                 ("12 times", "The source does not change while writing."),
-                ("13 times, with the end sign", "That is how often the decoder runs."),
+                ("13 times, with the end sign", "That is how often the decoder must run."),
             ),
             right=0,
         ),

@@ -40,14 +40,15 @@ def fused_attention(
     dropout: float = 0.0,
 ) -> Float[Tensor, "batch heads query d_v"]:
     """`attention_weights` times the values, without ever writing the weights down."""
-    if bias is not None:
-        mask = bias if mask is None else bias.masked_fill(~mask, -math.inf)
     if query.device.type == "cpu" and query.dtype == torch.bfloat16:
         # On a CPU the backward pass of this kernel is several times slower in
         # bfloat16 than in float32, and it is no matrix product worth halving.
-        query, key, value = query.float(), key.float(), value.float()
+        whole = (query.float(), key.float(), value.float())
+        bias = None if bias is None else bias.float()
         with torch.autocast("cpu", enabled=False):
-            return fused_attention(query, key, value, mask, dropout=dropout)
+            return fused_attention(*whole, mask, bias, dropout).to(query.dtype)
+    if bias is not None:
+        mask = bias if mask is None else bias.masked_fill(~mask, -math.inf)
     return F.scaled_dot_product_attention(query, key, value, attn_mask=mask, dropout_p=dropout)
 
 
