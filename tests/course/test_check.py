@@ -15,6 +15,7 @@ from tests.course import (
     wrong_answers_05,
     wrong_answers_06,
     wrong_answers_07,
+    wrong_answers_08,
 )
 from transformer_lab import course
 from transformer_lab.course.check import Check, Mistake
@@ -36,6 +37,7 @@ WRONG = {
     "05": wrong_answers_05.TABLE,
     "06": wrong_answers_06.TABLE,
     "07": wrong_answers_07.TABLE,
+    "08": wrong_answers_08.TABLE,
 }
 """Lesson → (check, a wrong answer as a learner writes it, words of the hint that fits)."""
 ROWS = [

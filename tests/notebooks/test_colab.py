@@ -23,7 +23,7 @@ COLAB = "ipykernel ipython==7.34.* ipywidgets==7.7.1 matplotlib==3.10.* numpy==2
 
 WHERE = "import transformer_lab; print(transformer_lab.__file__)"
 WIDGETS = """\
-_, choices, word = quiz.widget.children[0].children
+_, choices, word = quiz.widget.children[1].children
 choices.index = 0
 print(word.value == f"<b>{quiz.questions[0].verdict(0)}".replace(" ", "</b> ", 1))
 

@@ -43,6 +43,10 @@ TAUGHT = {
     "transformer_lab.model.transformer.Transformer": "07",
     "transformer_lab.model.transformer.initialise": "07",
     "transformer_lab.model.transformer.count_parameters": "07",
+    "transformer_lab.data.batching.buckets": "08",
+    "transformer_lab.training.loss.token_losses": "08",
+    "transformer_lab.training.loss.label_smoothed_loss": "08",
+    "transformer_lab.training.schedule.paper_rate": "08",
 }
 """What the lessons teach, by its name in the package, and the lesson that shows its definition."""
 

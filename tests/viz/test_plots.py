@@ -371,6 +371,11 @@ def test_a_square_matrix_is_drawn_as_a_square(shape, aspect, random):
     assert axes.get_aspect() == (1.0 if aspect == "equal" else "auto")
 
 
+def test_a_map_may_say_what_its_edges_are(random):
+    axes = signed_map(random.normal(size=(7, 7)), edges=(-4.0, 10.0, -3.0, 11.0), **WORDS).axes[0]
+    assert (*axes.get_xlim(), *axes.get_ylim()) == (-4, 10, -3, 11)
+
+
 def test_below_0_is_blue_and_above_is_red():
     figure = signed_map(np.array([[-2.0, 0, 2], [2, 0, -2]]), **WORDS)
     pixels = draw(figure)

@@ -142,6 +142,8 @@ class Check:
                 return f"{name} has shape {got.shape}; expected {want.shape}"
             if not same_kind(got, want):
                 return f"{name} has dtype {got.dtype}; expected {want.dtype}"
+            if not is_number(got):
+                return f"{name} is: {got}; expected: {want}"
             if not close(got, want, self.tolerance):
                 place = first_difference(got, want, self.tolerance)
                 where = f"{name}[{', '.join(map(str, place))}]" if place else name
@@ -203,7 +205,9 @@ def first_difference(got: np.ndarray, want: np.ndarray, tolerance: float) -> tup
 
 
 def unchanged(before: Any, after: Any) -> bool:
-    """Whether an argument is what it was before the call; only arrays and tensors are looked at."""
+    """Whether an argument is what it was before the call; modules and functions are not looked at."""
+    if isinstance(before, list | dict | set):
+        return bool(before == after)
     if not isinstance(before, np.ndarray | torch.Tensor):
         return True
     first, second = arrays((before, after))

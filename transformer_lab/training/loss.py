@@ -26,9 +26,17 @@ def label_smoothed_loss(
     so that the smoothed distribution itself is never built, and no log of 0
     is ever taken. A batch of nothing but padding has the loss 0.
     """
-    losses = _losses(logits.float().log_softmax(dim=-1), target, smoothing)  # (*batch)
+    losses = token_losses(logits.float().log_softmax(dim=-1), target, smoothing)  # (*batch)
     real = target != pad_id
     return losses.where(real, 0.0).sum() / real.sum().clamp(min=1)
+
+
+def token_losses(
+    log_p: Float[Tensor, "*batch vocabulary"], target: Int[Tensor, "*batch"], smoothing: float
+) -> Float[Tensor, "*batch"]:
+    """The smoothed cross-entropy of each token, in nats, from log-probabilities."""
+    right = log_p.gather(-1, target[..., None])[..., 0]  # (*batch)
+    return -(1 - smoothing) * right - smoothing * log_p.mean(dim=-1)
 
 
 def projected_loss(
@@ -85,7 +93,7 @@ class _ProjectedLoss(torch.autograd.Function):
         for at in range(0, len(features), size):
             x, y, w = features[at : at + size], target[at : at + size], share[at : at + size]
             log_p = F.linear(x, weight, bias).float().log_softmax(dim=-1)  # (slice, vocabulary)
-            total += (_losses(log_p, y, smoothing) * w).sum()
+            total += (token_losses(log_p, y, smoothing) * w).sum()
             d_logits = log_p.exp_()
             d_logits -= smoothing / weight.size(0)
             d_logits[torch.arange(len(y), device=y.device), y] -= 1 - smoothing
@@ -103,13 +111,6 @@ class _ProjectedLoss(torch.autograd.Function):
         """Scale the gradients of the features, the weight and the bias."""
         d_features, d_weight, d_bias = ctx.saved_tensors
         return d_features * d_loss, d_weight * d_loss, d_bias * d_loss, None, None, None
-
-
-def _losses(
-    log_p: Float[Tensor, "*batch vocabulary"], target: Int[Tensor, "*batch"], smoothing: float
-) -> Float[Tensor, "*batch"]:
-    right = log_p.gather(-1, target[..., None])[..., 0]
-    return -(1 - smoothing) * right - smoothing * log_p.mean(dim=-1)
 
 
 def loss_floor(smoothing: float, vocab_size: int) -> float:

@@ -19,6 +19,7 @@ def signed_map(
     x_label: str,
     y_label: str,
     value_label: str = "",
+    edges: tuple[float, float, float, float] | None = None,
 ) -> Figure:
     """A matrix too large for numbers: blue below 0, white at 0, red above.
 
@@ -31,6 +32,8 @@ def signed_map(
         x_label: What the columns are.
         y_label: What the rows are.
         value_label: What the numbers are.
+        edges: What the axes say at the left, the right, the bottom and the top of the map; by
+            default the numbers of rows and columns.
 
     Raises:
         ValueError: If `values` is no matrix of finite numbers.
@@ -45,7 +48,9 @@ def signed_map(
         figure = Figure(figsize=(5.4, 4.4) if square else (7.2, 3.6), layout="constrained")
         axes = figure.add_subplot()
         aspect: Literal["equal", "auto"] = "equal" if square else "auto"
-        image = axes.imshow(values, cmap=colours, vmin=low, vmax=largest, aspect=aspect)
+        image = axes.imshow(
+            values, cmap=colours, vmin=low, vmax=largest, aspect=aspect, extent=edges
+        )
         axes.set_xlabel(x_label)
         axes.set_ylabel(y_label)
         axes.spines[:].set_visible(False)
