@@ -171,8 +171,16 @@ def test_what_is_right_in_another_way_is_right(name):
 @pytest.mark.parametrize(
     ("name", "answer", "words"),
     [
-        ("06.shift_right", lambda t, b: torch.cat([t[:, :1] * 0.0 + b, t[:, :-1]], 1), "int64"),
-        ("07.layer_parameters", lambda d, f: 4.0 * (d * d + d) + 2 * d * f + f + 5 * d, "float"),
+        (
+            "06.shift_right",
+            lambda t, b: torch.cat([t[:, :1] * 0.0 + b, t[:, :-1]], 1),
+            "whole numbers",
+        ),
+        (
+            "07.layer_parameters",
+            lambda d, f: 4.0 * (d * d + d) + 2 * d * f + f + 5 * d,
+            "whole numbers",
+        ),
         (
             "06.sees",
             lambda f, x: torch.stack(

@@ -161,7 +161,7 @@ TABLE = [
     ("attention", over_queries, "columns sum to 1 instead of rows"),
     ("attention", scores_for_weights, "scores before the softmax"),
     ("attention", turns_all_axes, "stops with ValueError"),
-    ("attention", output_alone, "returns 1 things; expected 2: the output, the weights"),
+    ("attention", output_alone, "returns 1 thing; expected 2: the output, the weights"),
     ("softmax_backward", diagonal_only, "diagonal of the Jacobian alone"),
     ("softmax_backward", no_sum, "is missing"),
     ("softmax_backward", unweighted_sum, "weigh each dw_j by w_j"),

@@ -207,7 +207,11 @@ TABLE = [
     ("multi_head_class", ViewInPlaceOfTranspose, "a view mixes words"),
     ("multi_head_class", RootOfDModel, "√d_model, not √d_k"),
     ("multi_head_class", ValuesCompared, "keys and values are swapped"),
-    ("multi_head_class", OtherNames, "its parameters are ['query.bias', 'query.weight']"),
+    (
+        "multi_head_class",
+        OtherNames,
+        "the module has the parameters ['query.bias', 'query.weight']",
+    ),
     ("multiplications", h_times, "h times too many"),
     ("multiplications", three_projections, "one projection is missing"),
     ("multiplications", scores_only, "as much again"),

@@ -136,10 +136,13 @@ class Check:
             return "it returns None: is there a `return`?"
         if len(given.results) != len(expected.results):
             asked = f"{len(expected.results)}: {', '.join(self.results)}"
-            return f"it returns {len(given.results)} things; expected {asked}"
+            note = " (a list counts as several things)" if len(expected.results) == 1 else ""
+            return f"it returns {counted(given.results)}; expected {asked}{note}"
         for name, got, want in zip(self.results, given.results, expected.results, strict=True):
             if got.shape != want.shape:
                 return f"{name} has shape {got.shape}; expected {want.shape}"
+            if want.dtype.kind in "iu" and got.dtype.kind == "f":
+                return f"{name} should be made of whole numbers (with // where you divide)"
             if not same_kind(got, want):
                 return f"{name} has dtype {got.dtype}; expected {want.dtype}"
             if not is_number(got):
@@ -147,7 +150,9 @@ class Check:
             if not close(got, want, self.tolerance):
                 place = first_difference(got, want, self.tolerance)
                 where = f"{name}[{', '.join(map(str, place))}]" if place else name
-                return f"{where} is {got[place]:.9g}; expected {want[place]:.9g}" + single(got)
+                return f"{where} is {got[place]:.9g}; expected {want[place]:.9g}" + single(
+                    got, want
+                )
         raise AssertionError("describe was called for an outcome that is right")
 
     def names(self, case: tuple[Any, ...]) -> list[str]:
@@ -193,9 +198,15 @@ def is_number(array: np.ndarray) -> bool:
     return array.dtype.kind in "biuf"
 
 
-def single(got: np.ndarray) -> str:
-    """A word about numbers of single precision, which cannot be as exact as is asked."""
-    return " (your numbers are float32; compute in float64)" if got.dtype == np.float32 else ""
+def single(got: np.ndarray, want: np.ndarray) -> str:
+    """A word about numbers that are right but for their single precision."""
+    near = got.dtype == np.float32 and np.allclose(got, want, rtol=1e-4, atol=1e-4)
+    return " (your numbers are float32; compute in float64)" if near else ""
+
+
+def counted(results: Sequence[Any]) -> str:
+    """How many things an answer returned."""
+    return "1 thing" if len(results) == 1 else f"{len(results)} things"
 
 
 def first_difference(got: np.ndarray, want: np.ndarray, tolerance: float) -> tuple[int, ...]:

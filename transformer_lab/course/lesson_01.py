@@ -120,6 +120,10 @@ attention = Check(
             "the scores are not divided by √d_k. (Weights are too sharp.)",
         ),
         Mistake(
+            lambda q, k, v: _attend(q, k, v, 2.0),
+            "you divide by 2, which is √d_k on this page only; d_k is the last dimension.",
+        ),
+        Mistake(
             lambda q, k, v: _attend(q, k, v, q.shape[-1]),
             "you scaled by d_k, not √d_k.",
         ),
@@ -174,6 +178,10 @@ softmax_backward = Check(
             lambda g, w: g * w * (1 - w),
             "this is the diagonal of the Jacobian alone. A score also moves the other weights of "
             "its row: −w_j w_k is missing.",
+        ),
+        Mistake(
+            lambda g, w: w * (g - g.mean(axis=-1, keepdims=True)),
+            "a plain mean of dw is taken away; it must be weighted: Σ_j dw_j w_j.",
         ),
         Mistake(lambda g, w: g * w, "the term −w_k Σ_j dw_j w_j is missing."),
         Mistake(
@@ -313,6 +321,22 @@ quiz = Quiz(
                 ("the whole matrix", "Then a sentence with more queries would look at each less."),
             ),
             right=0,
+        ),
+        Question(
+            "Self-attention over 1,000 words instead of 100: how many weights are there, and what "
+            "follows?",
+            (
+                (
+                    "10 times as many; a text of any length will do",
+                    "Each of ten times as many queries also meets ten times as many keys.",
+                ),
+                (
+                    "100 times as many; time and memory grow with the square of the length",
+                    "n queries meet n keys: n² weights. This is the O(n²) that lesson 15 measures.",
+                ),
+                ("as many as before", "There is one for each query and key."),
+            ),
+            right=1,
         ),
         Question(
             "All scores of a row grow by 100. What happens to its weights?",

@@ -82,6 +82,7 @@ softmax_jacobian = Check(
     mistakes=[
         Mistake(_diagonal, "the part −w_j w_k is missing: a score moves the other weights too."),
         Mistake(lambda w: _outer(w) - _diagonal(w), "right but for the sign."),
+        Mistake(lambda w: -_outer(w), "the part w_j δ_jk is missing: w_j on the diagonal."),
         Mistake(
             _one_row_only,
             "right for a single row; with several, np.outer and np.diag run all of them together. "

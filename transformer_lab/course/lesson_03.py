@@ -144,6 +144,12 @@ def _view_alone(x: np.ndarray, *rest: Any) -> np.ndarray:
     return heads.reshape(x.shape) @ w_o
 
 
+def _merged_by_reshape(x: np.ndarray, *rest: Any) -> np.ndarray:
+    *weights, w_o, h = rest
+    q, k, v = (reference.split_heads(x @ w, h) for w in weights)
+    return reference.scaled_dot_product_attention(q, k, v)[0].reshape(x.shape) @ w_o
+
+
 def _averaged(x: np.ndarray, *rest: Any) -> np.ndarray:
     *weights, w_o, h = rest
     q, k, v = (reference.split_heads(x @ w, h) for w in weights)
@@ -172,6 +178,14 @@ multi_head = Check(
             "it runs and it is wrong: reshape to (batch, heads, length, d) without the swap of axes "
             "mixes positions.",
         ),
+        Mistake(
+            _merged_by_reshape,
+            "merging: swap heads and positions before the last two axes are joined.",
+        ),
+        Mistake(
+            lambda x, *rest: _multi_head(x, *(w.T for w in rest[:-1]), rest[-1]),
+            "the matrices are transposed: a projection is x @ w.",
+        ),
         Mistake(_averaged, "the heads are averaged; concatenate them."),
     ],
 )
@@ -196,7 +210,7 @@ def _build_and_run(
     names = sorted(name for name, _ in module.named_parameters())
     wanted = sorted(f"w_{x}.{kind}" for x in "qkvo" for kind in ("weight", "bias"))
     if names != wanted:
-        raise TypeError(f"its parameters are {names}; expected {wanted}")
+        raise TypeError(f"the module has the parameters {names}; expected {wanted}")
     fill_with_known_weights(module)
     return module(*inputs)
 
@@ -259,6 +273,12 @@ class _SwapsKeyAndValue(MultiHeadAttention):
         return self.w_o(self.merge(self.core(q, v, k)))
 
 
+class _Unscaled(MultiHeadAttention):
+    def forward(self, query: Tensor, key: Tensor, value: Tensor, mask: Any = None) -> Tensor:
+        q, k, v = (self.split(x) for x in self.project(query, key, value))
+        return self.w_o(self.merge(self.core(q * q.size(-1) ** 0.5, k, v)))
+
+
 multi_head_class = Check(
     reference=MultiHeadAttention,
     cases=_class_cases,
@@ -277,6 +297,7 @@ multi_head_class = Check(
         Mistake(
             _SplitsByView, "splitting: cut the last dimension, then swap axes; a view mixes words."
         ),
+        Mistake(_Unscaled, "the scores are not divided by √d_k."),
         Mistake(_ScalesByModel, "the scores are divided by √d_model, not √d_k."),
         Mistake(_SwapsKeyAndValue, "keys and values are swapped in the attention itself."),
     ],
@@ -372,7 +393,10 @@ quiz = Quiz(
             "x.view(batch, heads, length, d) in place of view and transpose: what happens?",
             (
                 ("an error", "The number of elements fits, so nothing complains."),
-                ("the same, faster", "Print it: head 0 holds pieces of several positions."),
+                (
+                    "the same, faster",
+                    "Print it: head 0 holds the first words, or pieces of them.",
+                ),
                 (
                     "it runs, and heads mix positions",
                     "The shape is right and the numbers are not. Only a comparison finds it.",

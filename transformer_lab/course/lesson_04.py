@@ -65,6 +65,10 @@ sinusoids = Check(
             "the exponent is 2i/d_model, with 2i = 0, 2, 4, …; you used i/d_model.",
         ),
         Mistake(
+            lambda n, d: _table(n, 10_000 ** (-2 * np.arange(0, d, 2) / d)),
+            "2i is counted twice: if i runs over 0, 2, 4, …, it is 2i already.",
+        ),
+        Mistake(
             lambda n, d: _table(n, _frequencies(d), start=1),
             "positions count from 0: the first row is sin 0 = 0, cos 0 = 1.",
         ),
@@ -119,6 +123,10 @@ rotation = Check(
             "the exponent is 2i/d_model for pair i, not i/d_model.",
         ),
         Mistake(
+            lambda k, d: _blocks(k, 10_000 ** (-2 * np.arange(0, d, 2) / d)),
+            "2i is counted twice: if i runs over 0, 2, 4, …, it is 2i already.",
+        ),
+        Mistake(
             lambda k, d: np.diag(np.repeat(np.cos(k * _frequencies(d)), 2)),
             "the sines beside the diagonal are missing: a turn mixes the two numbers of a pair.",
         ),
@@ -160,6 +168,13 @@ def _turns_halves(x: np.ndarray, start: int) -> np.ndarray:
     return np.concatenate(turned, axis=-1)
 
 
+def _overwrites(x: np.ndarray, start: int) -> np.ndarray:
+    angle = _angles(x.shape[-2], _frequencies(x.shape[-1]), start)
+    even, odd = x[..., 0::2], x[..., 1::2]
+    even = even * np.cos(angle) - odd * np.sin(angle)
+    return _interleave(even, even * np.sin(angle) + odd * np.cos(angle))
+
+
 def _reflects(x: np.ndarray, start: int) -> np.ndarray:
     angle = _angles(x.shape[-2], _frequencies(x.shape[-1]), start)
     even, odd = x[..., 0::2], x[..., 1::2]
@@ -184,6 +199,16 @@ rotate = Check(
         Mistake(
             lambda x, start: _turn(x, np.ones(x.shape[-1] // 2), start),
             "all pairs turn equally fast; pair i turns by position · 10000^(−2i/d_k).",
+        ),
+        Mistake(
+            lambda x, start: _turn(
+                x, 10_000 ** (-np.arange(x.shape[-1] // 2) / x.shape[-1]), start
+            ),
+            "the exponent is 2i/d_k for pair i, not i/d_k.",
+        ),
+        Mistake(
+            _overwrites,
+            "the second line uses the even number that the first has turned already.",
         ),
         Mistake(
             _turns_halves,
@@ -292,7 +317,10 @@ quiz = Quiz(
                     "a step of k is a rotation, the same at every position",
                     "R_k depends on k alone. With a sine alone, no such matrix exists.",
                 ),
-                ("they are never 0 at once, so no word is lost", "True, and of little use."),
+                (
+                    "they are never 0 at once, so no word is lost",
+                    "So it is, but it does not make them special.",
+                ),
                 (
                     "they are orthogonal, so words and places do not mix",
                     "A sine and cosine need not be orthogonal to any word.",

@@ -81,7 +81,7 @@ count_pairs = Check(
         ({("b", "a", "n", "an", "a"): 3, ("a", "b"): 7, ("n", "a", "n", "a"): 11, ("o",): 2},),
     ],
     arguments=("words",),
-    results=("the counts",),
+    results=("the dictionary",),
     verified="neighbours inside words, counted as often as the word occurs",
     mistakes=[
         Mistake(
@@ -100,6 +100,14 @@ count_pairs = Check(
             _across_words,
             "the last piece of a word and the first of the next are no pair: merges stay inside "
             "words.",
+        ),
+        Mistake(
+            lambda words: {
+                pair: times
+                for pieces, times in words.items()
+                for pair in itertools.pairwise(pieces)
+            },
+            "a pair's count is overwritten each time; add to it.",
         ),
         Mistake(
             _every_second,
@@ -186,7 +194,7 @@ merge = Check(
         (("b", "a", "a", "b", "o"), ("a", "b")),
     ],
     arguments=("pieces", "pair"),
-    results=("the pieces",),
+    results=("the list",),
     verified="every pair merged once, from left to right",
     mistakes=[
         Mistake(_first_only, "only the first pair is merged; merge all of them."),
@@ -220,7 +228,7 @@ pad = Check(
     mistakes=[
         Mistake(
             lambda sequences, pad_id: batching.pad([s[::-1] for s in sequences], pad_id).flip(1),
-            "padding stands on the left; on the right the causal mask hides it for nothing.",
+            "padding stands on the left; on the right the causal mask hides it at no extra cost.",
         ),
         Mistake(
             lambda sequences, pad_id: batching.pad(sequences, 0),
@@ -276,12 +284,16 @@ smoothed_target = Check(
     mistakes=[
         Mistake(
             lambda w, v, e: _spread(w, v, 1 - e, e / (v - 1)),
-            "this spreads ε over the wrong words alone. It sums to 1, and some texts do it so; the "
-            "paper's formula and PyTorch's spread it over all, the right one included.",
+            "this spreads ε over the wrong words alone. It sums to 1, and some programs do it so; "
+            "here, as in PyTorch, ε is spread over all words, the right one included.",
         ),
         Mistake(
             lambda w, v, e: _spread(w, v, 1 - e, e / v),
             "it sums to less than 1: the right word has lost its own share of ε.",
+        ),
+        Mistake(
+            lambda w, v, e: _spread(w, v, 1.0 + e / v, e / v),
+            "it sums to 1 + ε: the right word gets 1 − ε on top of its share, not 1.",
         ),
         Mistake(
             lambda w, v, e: _spread(w, v, 1.0, e / v),
@@ -338,6 +350,10 @@ paper_rate = Check(
         Mistake(
             lambda s, d, w: d**-0.5 * min(s**-0.5, s / w),
             "the two branches do not meet at step = warmup_steps: look at the exponent −1.5.",
+        ),
+        Mistake(
+            lambda s, d, w: d**-0.5 * min(w**-0.5, s * w**-1.5),
+            "after the warm-up the rate stays; it should fall with 1/√step.",
         ),
         Mistake(
             lambda s, d, w: d**-0.5 * min(s**-0.5, (s - 1) * w**-1.5),
@@ -406,7 +422,8 @@ quiz = Quiz(
                 ("0", "That would need all the weight on one word, and the target has not."),
                 (
                     "the entropy of the smoothed target",
-                    "Nothing can be below it; for 633 words it is 0.97 nats.",
+                    "Nothing can be below it: 0.97 nats for 633 words. Where a next word is uncertain, "
+                    "even a perfect model stays above.",
                 ),
                 ("0.1", "ε is a share of probability, not a loss."),
             ),
