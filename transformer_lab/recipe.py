@@ -42,7 +42,7 @@ PRESETS = {
     "tiny": Preset(
         TransformerConfig.tiny,
         TrainingConfig(
-            max_steps=4_000,
+            max_steps=3_200,
             batch_tokens=320,
             peak_rate=2e-3,
             warmup_steps=200,
