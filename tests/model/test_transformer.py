@@ -64,6 +64,45 @@ def test_cache_rows_can_be_reordered_repeated_and_dropped(ids):
     torch.testing.assert_close(logits, model(source, target)[rows, 1], rtol=1e-9, atol=1e-11)
 
 
+@pytest.mark.parametrize("first_room", [1, 2, 64])
+def test_a_cache_is_a_value_however_often_its_room_is_used_up(first_room, ids, monkeypatch):
+    monkeypatch.setattr("transformer_lab.model.cache.FIRST_ROOM", first_room)
+    model = make_model()
+    source, target = ids
+    other = target.clone()
+    other[:, 2:] = 11
+    cache = start_cache(model, source, padding_mask(source, 0))
+    for step in range(2):
+        _, cache = decode_step(model, target[:, step], cache)
+    # Two continuations of the same cache, step by step beside each other: neither sees the other.
+    one, two = cache, cache
+    for step in range(2, 5):
+        logits, one = decode_step(model, target[:, step], one)
+        torch.testing.assert_close(logits, model(source, target)[:, step], rtol=1e-9, atol=1e-11)
+        logits, two = decode_step(model, other[:, step], two)
+        torch.testing.assert_close(logits, model(source, other)[:, step], rtol=1e-9, atol=1e-11)
+    assert (cache.length, one.length, two.length) == (2, 5, 5)
+
+
+def test_rows_that_stay_with_their_sentence_share_the_memorys_keys(ids):
+    model = make_model()
+    source, target = ids
+    cache = start_cache(model, source, padding_mask(source, 0)).select(torch.tensor([0, 0, 1, 1]))
+    _, cache = decode_step(model, torch.tensor([1, 1, 1, 1]), cache)
+    _, cache = decode_step(model, torch.tensor([4, 5, 6, 7]), cache)
+    rows = torch.tensor([1, 0, 2, 2])
+    within = cache.select(rows)
+    assert within.layers[0].cross_key is cache.layers[0].cross_key
+    logits, _ = decode_step(model, torch.tensor([8, 9, 8, 9]), within)
+    read = torch.tensor([[1, 5, 8], [1, 4, 9], [1, 6, 8], [1, 6, 9]])
+    expected = model(source[[0, 0, 1, 1]], read)[:, -1]
+    torch.testing.assert_close(logits, expected, rtol=1e-9, atol=1e-11)
+    across = cache.select(torch.tensor([2, 0]))
+    logits, _ = decode_step(model, torch.tensor([8, 9]), across)
+    expected = model(source[[1, 0]], torch.tensor([[1, 6, 8], [1, 4, 9]]))[:, -1]
+    torch.testing.assert_close(logits, expected, rtol=1e-9, atol=1e-11)
+
+
 def test_a_mask_from_lengths_serves_where_ids_cannot_tell(ids):
     model = make_model()
     source, target = ids

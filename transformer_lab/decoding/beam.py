@@ -58,13 +58,14 @@ def beam_search(
 
     for length in range(1, max(limits) + 1):
         logits, cache = decode_step(model, last, cache)
-        scores = total[:, None] + logits.float().log_softmax(dim=-1)  # (rows, vocabulary)
+        log_probabilities = logits.float().log_softmax(dim=-1)  # (rows, vocabulary)
         # The best of a sentence are among the best of each of its rows.
-        best = scores.topk(min(beam_size, scores.size(1)), dim=-1)
+        best = log_probabilities.topk(min(beam_size, logits.size(1)), dim=-1)
+        scores = total[:, None] + best.values
         candidates = [
             [(value, row, word) for value, word in zip(values, words, strict=True)]
             for row, (values, words) in enumerate(
-                zip(best.values.tolist(), best.indices.tolist(), strict=True)
+                zip(scores.tolist(), best.indices.tolist(), strict=True)
             )
         ]
         kept: list[tuple[int, int]] = []  # the rows that go on, each with its next word
@@ -92,6 +93,6 @@ def beam_search(
         ids = [(*ids[row], word) for row, word in kept]
         keep = torch.tensor(rows, device=source.device)
         last = torch.tensor(words, device=source.device)
-        total = scores[keep, last]
+        total = total[keep] + log_probabilities[keep, last]
         cache = cache.select(keep)
     return [sorted(h, key=lambda h: -h.score) for h in found]

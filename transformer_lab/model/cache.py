@@ -16,18 +16,69 @@ from transformer_lab.model.decoder import DecoderLayer
 from transformer_lab.model.transformer import Transformer
 
 
+FIRST_ROOM = 64
+"""Words that a new cache has room for; each time they are used up, the room doubles."""
+
+
+@dataclass
+class Buffer:
+    """Memory set aside for more words than there are yet; the first `used` are written."""
+
+    tensor: Float[Tensor, "batch heads room width"]
+    used: int = 0
+
+
+@dataclass(frozen=True)
+class Written:
+    """One vector for each head and word so far: the first `length` words of a buffer.
+
+    It is a value, although the buffer is shared: `append` writes behind the last
+    word, where this value never looks, and returns a longer value. It copies
+    only when the room is used up, or when another value has written there before.
+    """
+
+    buffer: Buffer
+    length: int = 0
+
+    @classmethod
+    def nothing(cls, like: Float[Tensor, "batch heads _ width"]) -> "Written":
+        """No word yet, and room for vectors of the batch, heads and width of `like`."""
+        batch, heads, _, width = like.shape
+        return cls(Buffer(like.new_empty(batch, heads, FIRST_ROOM, width)))
+
+    @property
+    def tensor(self) -> Float[Tensor, "batch heads past width"]:
+        """The vectors themselves."""
+        return self.buffer.tensor[:, :, : self.length]
+
+    def append(self, new: Float[Tensor, "batch heads 1 width"]) -> "Written":
+        """These words and one more."""
+        buffer, room = self.buffer, self.buffer.tensor.size(2)
+        if self.length == room or self.length < buffer.used:
+            batch, heads, _, width = new.shape
+            room = 2 * room if self.length == room else room
+            buffer = Buffer(new.new_empty(batch, heads, room, width), self.length)
+            buffer.tensor[:, :, : self.length] = self.tensor
+        buffer.tensor[:, :, self.length : self.length + 1] = new
+        buffer.used += 1
+        return Written(buffer, self.length + 1)
+
+    def select(self, rows: Int[Tensor, " rows"]) -> "Written":
+        """The same for these sentences, in a buffer of its own."""
+        _, heads, room, width = self.buffer.tensor.shape
+        chosen = self.buffer.tensor.new_empty(len(rows), heads, room, width)
+        torch.index_select(self.tensor, 0, rows, out=chosen[:, :, : self.length])
+        return Written(Buffer(chosen, self.length), self.length)
+
+
 @dataclass(frozen=True)
 class LayerCache:
     """One decoder layer's past: its own keys and values, and those of the memory."""
 
-    self_key: Float[Tensor, "batch heads past d_k"]
-    self_value: Float[Tensor, "batch heads past d_v"]
+    self_key: Written
+    self_value: Written
     cross_key: Float[Tensor, "batch heads source d_k"]
     cross_value: Float[Tensor, "batch heads source d_v"]
-
-    def tensors(self) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-        """All four, in the order of the fields."""
-        return self.self_key, self.self_value, self.cross_key, self.cross_value
 
 
 @dataclass(frozen=True)
@@ -35,22 +86,42 @@ class Cache:
     """All that a decoder needs to write the next word: one `LayerCache` a layer, and the masks.
 
     It is a value: `decode_step` returns a new one and leaves the old as it was.
+    `sentence` says which row of the source each row translates.
     """
 
     layers: tuple[LayerCache, ...]
     memory_mask: Bool[Tensor, "batch 1 1 source"]
+    sentence: Int[Tensor, " batch"]
 
     @property
     def length(self) -> int:
         """How many target positions it holds."""
-        return self.layers[0].self_key.size(2) if self.layers else 0
+        return self.layers[0].self_key.length if self.layers else 0
 
+    @torch.no_grad()
     def select(self, rows: Int[Tensor, " rows"]) -> "Cache":
-        """The cache of these sentences, in this order; a row may be taken twice or left out."""
-        layers = (LayerCache(*(t[rows] for t in layer.tensors())) for layer in self.layers)
-        return Cache(tuple(layers), self.memory_mask[rows])
+        """The cache of these sentences, in this order; a row may be taken twice or left out.
+
+        Beams that change places within a sentence read the same memory as
+        before: its keys and values, half of the cache, are then not copied.
+        """
+        sentence, mask = self.sentence[rows], self.memory_mask
+        moves = not torch.equal(sentence, self.sentence)
+
+        def pick(layer: LayerCache) -> LayerCache:
+            key, value = layer.cross_key, layer.cross_value
+            if moves:
+                # Much faster on a CPU than key[rows], and the same.
+                key, value = key.index_select(0, rows), value.index_select(0, rows)
+            return LayerCache(
+                layer.self_key.select(rows), layer.self_value.select(rows), key, value
+            )
+
+        layers = tuple(map(pick, self.layers))
+        return Cache(layers, mask[rows] if moves else mask, sentence)
 
 
+@torch.no_grad()
 def start_cache(
     model: Transformer,
     source: Int[Tensor, "batch source"],
@@ -60,20 +131,23 @@ def start_cache(
     memory = model.encode(source, source_mask)
 
     def start(layer: DecoderLayer) -> LayerCache:
-        key, value = keys_and_values(layer.cross_attention, memory)
+        # Contiguous, as every step reads them: (batch, heads, source, width).
+        key, value = (t.contiguous() for t in keys_and_values(layer.cross_attention, memory))
         none = keys_and_values(layer.self_attention, memory[:, :0])
-        return LayerCache(*none, key, value)
+        return LayerCache(*map(Written.nothing, none), key, value)
 
-    return Cache(tuple(start(layer) for layer in model.decoder.layers), source_mask)
+    layers = tuple(start(layer) for layer in model.decoder.layers)
+    return Cache(layers, source_mask, torch.arange(len(source), device=source.device))
 
 
+@torch.no_grad()
 def decode_step(
     model: Transformer, last: Int[Tensor, " batch"], cache: Cache
 ) -> tuple[Float[Tensor, "batch vocabulary"], Cache]:
     """Logits of the word after `last`, the latest word of each sentence, and the new cache.
 
     They equal those of a pass over all words so far. No causal mask is needed:
-    the cache holds the past and nothing else.
+    the cache holds the past and nothing else. Nothing here has a gradient.
     """
     x = model.embed(model.target_embedding, last[:, None])
     x = model.dropout(model.target_positions(x, start=cache.length))
@@ -82,7 +156,7 @@ def decode_step(
         x, past = layer_step(layer, x, past, cache.memory_mask)
         layers.append(past)
     x = model.decoder.final_norm(x)
-    return model.output(x)[:, 0], Cache(tuple(layers), cache.memory_mask)
+    return model.output(x)[:, 0], Cache(tuple(layers), cache.memory_mask, cache.sentence)
 
 
 def keys_and_values(
@@ -116,8 +190,8 @@ def layer_step(
     def self_attention(x: Tensor) -> Tensor:
         nonlocal keys, values
         key, value = keys_and_values(layer.self_attention, x)
-        keys, values = torch.cat([keys, key], dim=2), torch.cat([values, value], dim=2)
-        return attend_to(layer.self_attention, x, keys, values)
+        keys, values = keys.append(key), values.append(value)
+        return attend_to(layer.self_attention, x, keys.tensor, values.tensor)
 
     def cross_attention(x: Tensor) -> Tensor:
         memory = past.cross_key, past.cross_value
