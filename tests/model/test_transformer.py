@@ -85,8 +85,7 @@ def test_a_cache_is_a_value_however_often_its_room_is_used_up(first_room, ids, m
 
 
 def test_rows_that_stay_with_their_sentence_share_the_memorys_keys(ids):
-    model = make_model()
-    source, target = ids
+    model, source = make_model(), ids[0]
     cache = start_cache(model, source, padding_mask(source, 0)).select(torch.tensor([0, 0, 1, 1]))
     _, cache = decode_step(model, torch.tensor([1, 1, 1, 1]), cache)
     _, cache = decode_step(model, torch.tensor([4, 5, 6, 7]), cache)

@@ -15,7 +15,6 @@ from transformer_lab.model.attention import MultiHeadAttention
 from transformer_lab.model.decoder import DecoderLayer
 from transformer_lab.model.transformer import Transformer
 
-
 FIRST_ROOM = 64
 """Words that a new cache has room for; each time they are used up, the room doubles."""
 
@@ -133,8 +132,8 @@ def start_cache(
     def start(layer: DecoderLayer) -> LayerCache:
         # Contiguous, as every step reads them: (batch, heads, source, width).
         key, value = (t.contiguous() for t in keys_and_values(layer.cross_attention, memory))
-        none = keys_and_values(layer.self_attention, memory[:, :0])
-        return LayerCache(*map(Written.nothing, none), key, value)
+        no_key, no_value = keys_and_values(layer.self_attention, memory[:, :0])
+        return LayerCache(Written.nothing(no_key), Written.nothing(no_value), key, value)
 
     layers = tuple(start(layer) for layer in model.decoder.layers)
     return Cache(layers, source_mask, torch.arange(len(source), device=source.device))

@@ -1,0 +1,66 @@
+"""What it ran on: the processor, and how fast it multiplies matrices."""
+
+import os
+import platform
+from pathlib import Path
+
+import torch
+
+from benchmarks.report import table
+from benchmarks.timing import interleave
+
+FLAGS = ("avx2", "avx512f", "avx512_bf16", "amx_bf16")
+SIDE = 2_048
+
+
+def cpu_info() -> dict[str, str]:
+    """The fields of Linux's description of the first processor; empty elsewhere."""
+    path = Path("/proc/cpuinfo")
+    if not path.exists():
+        return {}
+    first = path.read_text(encoding="utf-8").split("\n\n")[0]
+    pairs = (line.partition(":") for line in first.splitlines())
+    return {name.strip(): value.strip() for name, _, value in pairs}
+
+
+def description() -> str:
+    """A table of the machine, without its name."""
+    info = cpu_info()
+    flags = info.get("flags", "").split()
+    rows = [
+        ("processor", info.get("model name") or platform.processor() or platform.machine()),
+        ("cores", str(os.cpu_count())),
+        ("threads used", str(torch.get_num_threads())),
+        *((flag, "yes" if flag in flags else "no") for flag in FLAGS),
+        ("Python", platform.python_version()),
+        ("torch", torch.__version__),
+    ]
+    return table(["", ""], rows)
+
+
+def in_a_line(rounds: int) -> str:
+    """What each section says about its own run."""
+    load = os.getloadavg()[0] if hasattr(os, "getloadavg") else float("nan")
+    name = cpu_info().get("model name") or platform.machine()
+    return (
+        f"{name}, {torch.get_num_threads()} threads, torch {torch.__version__}, {rounds} rounds; "
+        f"load average {load:.1f} over the minute before the section's end."
+    )
+
+
+def ceiling(dtype: torch.dtype, rounds: int = 5) -> float:
+    """The most multiplications and additions a second (FLOP/s) that a large product reaches."""
+    a, b = torch.randn(SIDE, SIDE).to(dtype), torch.randn(SIDE, SIDE).to(dtype)
+    torch.mm(a, b)
+    times = interleave({"mm": lambda _: torch.mm(a, b)}, rounds)
+    return 2 * SIDE**3 / times["mm"].best
+
+
+def section() -> str:
+    """The machine and its ceilings."""
+    lines = [
+        f"Product of two {SIDE:,} × {SIDE:,} matrices, fastest of 5: "
+        f"{ceiling(torch.float32) / 1e9:.0f} GFLOP/s in float32, "
+        f"{ceiling(torch.bfloat16) / 1e9:.0f} GFLOP/s in bfloat16."
+    ]
+    return "\n".join([description(), *lines])
