@@ -1,0 +1,49 @@
+"""python -m benchmarks: measure side by side, by turns, and write RESULTS.md."""
+
+import argparse
+import warnings
+
+import torch
+from transformers.utils import logging
+
+from benchmarks import decoding, imports, machine, training
+from benchmarks.report import RESULTS, write_sections
+
+SECTIONS = ("training", "decoding", "imports", "world")
+BY_DEFAULT = SECTIONS[:-1]
+
+
+def main() -> None:
+    """Run the sections that are asked for."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument(
+        "--only",
+        nargs="+",
+        choices=SECTIONS,
+        default=BY_DEFAULT,
+        help="sections to run (world takes minutes and is not among the default ones)",
+    )
+    parser.add_argument("--rounds", type=int, default=3, help="rounds of each comparison")
+    parser.add_argument("--threads", type=int, default=2, help="threads for every candidate")
+    chosen = parser.parse_args()
+    torch.set_num_threads(chosen.threads)
+    logging.set_verbosity_error()
+    warnings.filterwarnings("ignore", message="The PyTorch API of nested tensors")
+
+    sections = {"The machine": machine.section()}
+    if "training" in chosen.only:
+        sections["Training"] = training.section(chosen.rounds)
+    if "decoding" in chosen.only:
+        sections["Decoding"] = decoding.section(chosen.rounds)
+    if "imports" in chosen.only:
+        sections["Import time"] = imports.section(chosen.rounds)
+    if "world" in chosen.only:
+        from benchmarks import world
+
+        sections["Time to 98 % on the bilingual world"] = world.section()
+    write_sections(sections)
+    print(RESULTS.read_text(encoding="utf-8"))
+
+
+if __name__ == "__main__":
+    main()

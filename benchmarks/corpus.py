@@ -1,0 +1,65 @@
+"""The sentences that every candidate trains on, and how each puts them into batches."""
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from transformer_lab.data import corpora, grammar
+from transformer_lab.data.batching import Example, buckets, encode_pairs
+from transformer_lab.data.pair import SentencePair
+from transformer_lab.data.tokenizer import BPETokenizer
+
+LONGEST = 128
+"""Tokens a side; longer sentences are left out for all alike."""
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """Pairs of sentences, and the words that say in the report what they are."""
+
+    name: str
+    train: list[SentencePair]
+    validation: list[SentencePair]
+
+
+def open_corpus() -> Corpus:
+    """Debian's French; where it cannot be had, the bilingual world."""
+    try:
+        splits = corpora.debian("fr")
+        name = "Debian's package descriptions, English to French"
+        return Corpus(name, list(splits.train), list(splits.validation))
+    except (corpora.CorpusUnavailable, ValueError) as reason:
+        world = grammar.world(train=40_000, seed=0)
+        name = f"the bilingual world, as Debian's French is not to be had here ({reason})"
+        return Corpus(name, list(world.train), list(world.validation))
+
+
+def encode(corpus: Corpus, vocab_size: int) -> tuple[list[Example], list[Example]]:
+    """Training examples in a random order and validation examples, in pieces of one vocabulary."""
+    pairs = corpus.train[:20_000]
+    texts = [*(p.source for p in pairs), *(p.target for p in pairs)]
+    tokenizer = BPETokenizer.train(texts, vocab_size)
+    train = encode_pairs(corpus.train[:20_000], tokenizer, tokenizer)
+    validation = encode_pairs(corpus.validation[:256], tokenizer, tokenizer)
+    random.Random(0).shuffle(train)
+    fits = [e for e in train if e.length <= LONGEST]
+    return fits, [e for e in validation if e.length <= LONGEST]
+
+
+def real_tokens(examples: Sequence[Example]) -> int:
+    """Source tokens, and target tokens that are predicted; no padding."""
+    return sum(len(e.source) + len(e.target) - 1 for e in examples)
+
+
+def fixed_batches(examples: Sequence[Example], sentences: int) -> list[list[Example]]:
+    """An ordinary loop's batches: so many sentences each, in the order they come."""
+    return [list(examples[at : at + sentences]) for at in range(0, len(examples), sentences)]
+
+
+def budget_for(examples: Sequence[Example], steps: int) -> int:
+    """The token budget at which these examples make so many buckets, or the nearest number.
+
+    So both ways take equally many steps of Adam, of equally many real tokens on average.
+    """
+    budgets = range(LONGEST, 16_384, 64)
+    return min(budgets, key=lambda b: abs(len(buckets(examples, b, seed=0)) - steps))

@@ -1,0 +1,246 @@
+"""Training: real tokens a second, at equal tokens, and the share of the machine that is used."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+from torch.utils.flop_counter import FlopCounterMode, sdpa_backward_flop, sdpa_flop
+
+from benchmarks.corpus import Corpus, budget_for, encode, fixed_batches, open_corpus, real_tokens
+from benchmarks.machine import ceiling, in_a_line
+from benchmarks.peers import (
+    LARGE,
+    SMALL,
+    Size,
+    TutorialTransformer,
+    check_sizes,
+    marian,
+    marian_logits,
+    ours,
+)
+from benchmarks.report import Target, table, target_table
+from benchmarks.timing import Times, interleave, ratio
+from transformer_lab.config import Precision, TrainingConfig
+from transformer_lab.data.batching import PAD_ID, Batch, Example, buckets, collate, padding_share
+from transformer_lab.device import has_bfloat16
+from transformer_lab.training.trainer import Trainer
+
+SENTENCES = 64  # in a batch of an ordinary loop
+STEPS = 8  # of an ordinary loop in one round
+RATE = 1e-3
+SMOOTHING = 0.1
+CLIP = 1.0
+PRECISIONS: tuple[Precision, ...] = ("fp32", "bf16")
+ATTENTION = {
+    torch.ops.aten._scaled_dot_product_flash_attention_for_cpu: sdpa_flop,
+    torch.ops.aten._scaled_dot_product_flash_attention_for_cpu_backward: sdpa_backward_flop,
+}
+"""torch counts the products of a GPU's fused attention; on a CPU it has to be told."""
+
+
+class Ours:
+    """The course's Trainer, step by step: fused Adam, averaged weights, the loss in slices."""
+
+    def __init__(self, size: Size, precision: Precision):
+        config = TrainingConfig(
+            precision=precision, device="cpu", label_smoothing=SMOOTHING, clip_norm=CLIP
+        )
+        self.model = ours(size)
+        self.trainer = Trainer(
+            self.model, [Example([2], [1, 2])], [], config, show_progress=False
+        )
+
+    def step(self, batch: Batch, rate: float) -> Tensor:
+        """One step; the loss stays a tensor."""
+        self.trainer.progress.step += 1
+        return self.trainer.step(batch, rate)[0]
+
+    def logits(self, batch: Batch) -> Tensor:
+        """For the loss at the end."""
+        return self.model(batch.source, batch.target_input)
+
+
+class Ordinary:
+    """A tutorial's loop around any model that gives logits."""
+
+    def __init__(
+        self,
+        model: nn.Module,
+        forward: Callable[[Any, Tensor, Tensor], Tensor],
+        precision: Precision,
+        fused: bool,
+    ):
+        self.model, self.forward = model, forward
+        self.autocast = precision == "bf16"
+        self.criterion = nn.CrossEntropyLoss(ignore_index=PAD_ID, label_smoothing=SMOOTHING)
+        self.optimizer = torch.optim.Adam(
+            model.parameters(), lr=RATE, betas=(0.9, 0.98), eps=1e-9, fused=fused or None
+        )
+
+    def step(self, batch: Batch, rate: float) -> Tensor:
+        """One step; the loss stays a tensor."""
+        self.model.train()
+        for group in self.optimizer.param_groups:
+            group["lr"] = rate
+        with torch.autocast("cpu", torch.bfloat16, enabled=self.autocast):
+            logits = self.logits(batch)
+            loss = self.criterion(logits.flatten(0, 1), batch.target_output.flatten())
+        self.optimizer.zero_grad()
+        loss.backward()
+        nn.utils.clip_grad_norm_(self.model.parameters(), CLIP)
+        self.optimizer.step()
+        return loss.detach()
+
+    def logits(self, batch: Batch) -> Tensor:
+        """Of one parallel pass."""
+        return self.forward(self.model, batch.source, batch.target_input)
+
+
+Loop = Ours | Ordinary
+
+
+class Candidate:
+    """A loop and its way of making batches; it remembers its losses, steps and products."""
+
+    def __init__(self, loop: Loop, groups: Callable[[list[Example]], list[list[Example]]]):
+        self.loop, self.groups = loop, groups
+        self.losses: list[float] = []
+        self.flops = 0.0
+
+    def run(self, examples: list[Example]) -> None:
+        """Train on these examples once; making the batches is a part of it."""
+        rate = RATE
+        losses = []
+        for group in self.groups(examples):
+            losses.append(self.loop.step(collate(group), rate))
+        self.losses += torch.stack(losses).tolist()
+
+    def count(self, examples: list[Example]) -> float:
+        """The multiplications and additions of `run` in matrix products, padding included."""
+        with FlopCounterMode(display=False, custom_mapping=ATTENTION) as counter:
+            self.run(examples)
+        return float(counter.get_total_flops())
+
+    @torch.no_grad()
+    def loss(self, examples: Sequence[Example]) -> float:
+        """The cross-entropy of held-out target tokens in nats, without smoothing, in float32."""
+        self.loop.model.eval()
+        total, tokens = 0.0, 0
+        for group in buckets(examples, 4_096):
+            batch = collate(group)
+            logits, target = self.loop.logits(batch).float(), batch.target_output
+            total += F.cross_entropy(
+                logits.flatten(0, 1), target.flatten(), ignore_index=PAD_ID, reduction="sum"
+            ).item()
+            tokens += int((target != PAD_ID).sum())
+        return total / tokens
+
+
+def candidates(
+    size: Size, precision: Precision, budget: int
+) -> dict[str, Candidate]:
+    """All that are compared at one size and precision, each from the same seed."""
+
+    def padded(examples: list[Example]) -> list[list[Example]]:
+        return fixed_batches(examples, SENTENCES)
+
+    def by_length(examples: list[Example]) -> list[list[Example]]:
+        return buckets(examples, budget, seed=0)
+
+    def tutorial(fused: bool) -> Ordinary:
+        torch.manual_seed(0)
+        return Ordinary(TutorialTransformer(size), TutorialTransformer.__call__, precision, fused)
+
+    def hugging_face() -> Ordinary:
+        torch.manual_seed(0)
+        return Ordinary(marian(size), marian_logits, precision, fused=True)
+
+    def course() -> Ours:
+        torch.manual_seed(0)
+        return Ours(size, precision)
+
+    return {
+        "`nn.Transformer`, ordinary loop": Candidate(tutorial(fused=False), padded),
+        "`nn.Transformer`, fused Adam": Candidate(tutorial(fused=True), padded),
+        "MarianMT, fused Adam": Candidate(hugging_face(), padded),
+        "ours, the same batches": Candidate(course(), padded),
+        "ours, buckets": Candidate(course(), by_length),
+    }
+
+
+def measure(size: Size, corpus: Corpus, rounds: int) -> tuple[str, dict[str, Times]]:
+    """All candidates in both precisions by turns: the table, and the times by precision and name."""
+    check_sizes(size)
+    train, validation = encode(corpus, size.vocab)
+    a_round = SENTENCES * STEPS
+    pieces = [train[at : at + a_round] for at in range(0, (rounds + 1) * a_round, a_round)]
+    budget = budget_for(pieces[0], STEPS)
+    everyone = {
+        f"{precision}: {name}": candidate
+        for precision in PRECISIONS
+        for name, candidate in candidates(size, precision, budget).items()
+    }
+    # The first piece warms up, and is where the products are counted.
+    flops = {name: candidate.count(pieces[0]) for name, candidate in everyone.items()}
+    tokens = [real_tokens(piece) for piece in pieces]
+    runs = {
+        name: lambda number, candidate=candidate: candidate.run(pieces[number + 1])
+        for name, candidate in everyone.items()
+    }
+    times = interleave(runs, rounds)
+    # Pieces differ a little in length: all times are per token of the first.
+    scaled = {
+        name: Times([s * tokens[0] / n for s, n in zip(t.seconds, tokens[1:], strict=True)])
+        for name, t in times.items()
+    }
+    peak = {"fp32": ceiling(torch.float32), "bf16": ceiling(torch.bfloat16)}
+    base = "`nn.Transformer`, ordinary loop"
+    rows = []
+    for name, t in scaled.items():
+        precision = name[:4]
+        share = flops[name] / t.median / peak[precision]
+        loss = everyone[name].loss(validation)
+        assert loss < everyone[name].losses[0], f"{name}: the loss did not fall"
+        rows.append(
+            (
+                name,
+                f"{tokens[0] / t.median / 1e3:.1f} ({tokens[0] / t.best / 1e3:.1f})",
+                f"{ratio(scaled[f'{precision}: {base}'], t):.2f}",
+                f"{ratio(scaled[f'fp32: {base}'], t):.2f}",
+                f"{flops[name] / tokens[0] / 1e6:.1f}",
+                f"{share:.0%}",
+                str(len(everyone[name].losses)),
+                f"{loss:.2f}",
+            )
+        )
+    head = ["", "k tokens/s", "× ordinary loop", "× ordinary loop in fp32"]
+    head += ["MFLOP a token", "of the ceiling", "steps", "held-out loss"]
+    padding = padding_share(fixed_batches(pieces[0], SENTENCES))
+    less = padding_share(buckets(pieces[0], budget, seed=0))
+    text = (
+        f"**{size.name}**; {sum(tokens):,} real tokens for each, {padding:.0%} padding in ordinary "
+        f"batches of {SENTENCES} sentences and {less:.0%} in buckets of {budget:,} tokens:\n\n"
+    )
+    return text + table(head, rows), scaled
+
+
+def section(rounds: int) -> str:
+    """Both sizes and the promises about them."""
+    corpus = open_corpus()
+    parts, targets = [], []
+    for size, wanted in ((SMALL, 2.0), (LARGE, 2.5)):
+        text, times = measure(size, corpus, rounds)
+        parts.append(text)
+        ordinary = times["fp32: `nn.Transformer`, ordinary loop"]
+        same = ratio(ordinary, times["fp32: ours, the same batches"])
+        own = "bf16" if has_bfloat16(torch.device("cpu")) else "fp32"
+        whole = ratio(ordinary, times[f"{own}: ours, buckets"])
+        name = f"d_model {size.d_model}"
+        targets += [
+            Target(f"{name}: identical batches, fp32, to `nn.Transformer`'s loop", same, 1.2),
+            Target(f"{name}: buckets and {own}, to `nn.Transformer`'s fp32 loop", whole, wanted),
+        ]
+    about = f"Corpus: {corpus.name}. {in_a_line(rounds)}\n"
+    return "\n".join([about, *parts, target_table(targets)])
