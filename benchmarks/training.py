@@ -48,9 +48,7 @@ class Ours:
             precision=precision, device="cpu", label_smoothing=SMOOTHING, clip_norm=CLIP
         )
         self.model = ours(size)
-        self.trainer = Trainer(
-            self.model, [Example([2], [1, 2])], [], config, show_progress=False
-        )
+        self.trainer = Trainer(self.model, [Example([2], [1, 2])], [], config, show_progress=False)
 
     def step(self, batch: Batch, rate: float) -> Tensor:
         """One step; the loss stays a tensor."""
@@ -138,9 +136,7 @@ class Candidate:
         return total / tokens
 
 
-def candidates(
-    size: Size, precision: Precision, budget: int
-) -> dict[str, Candidate]:
+def candidates(size: Size, precision: Precision, budget: int) -> dict[str, Candidate]:
     """All that are compared at one size and precision, each from the same seed."""
 
     def padded(examples: list[Example]) -> list[list[Example]]:
