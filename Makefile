@@ -1,5 +1,6 @@
 # make lab      set up and open the course in JupyterLab (ARGS=--no-browser on a remote machine)
 # make test     set up and run every check: lint, types, package, notebooks, browser
+# make bench    measure beside nn.Transformer and MarianMT (ARGS="--only world" for one part)
 # make format   let ruff mend what it can
 
 PYTHON ?= python3
@@ -14,7 +15,7 @@ ROOT := $(if $(filter 0,$(shell id -u)),--allow-root)
 NBVAL := -n 2 --dist loadfile --nbval --nbval-current-env --nbval-cell-timeout 300 \
 	--nbval-sanitize-with tools/nbval_sanitize.cfg -o addopts= -o filterwarnings=default
 
-.PHONY: lab test format notebooks checkpoint constraints clean
+.PHONY: lab test bench format notebooks checkpoint constraints clean
 
 lab: $(READY)
 	$(BIN)/jupyter lab --LabApp.default_url=/lab/tree/$(START) $(ROOT) $(ARGS)
@@ -26,6 +27,11 @@ test: $(READY)
 	$(BIN)/mypy
 	$(BIN)/python -m pytest tests $(ARGS)
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest $(NBVAL) notebooks
+
+# Writes benchmarks/RESULTS.md; about ten minutes on two cores that nobody else uses.
+bench: $(READY)
+	$(PIP) --constraint constraints.txt -e '.[bench]'
+	$(BIN)/python -m benchmarks $(ARGS)
 
 format: $(READY)
 	$(BIN)/ruff check --fix .

@@ -6,7 +6,11 @@ from typing import Any
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
-from torch.utils.flop_counter import FlopCounterMode, sdpa_backward_flop, sdpa_flop
+from torch.utils.flop_counter import (
+    FlopCounterMode,
+    sdpa_backward_flop_count,
+    sdpa_flop_count,
+)
 
 from benchmarks.corpus import Corpus, budget_for, encode, fixed_batches, open_corpus, real_tokens
 from benchmarks.machine import ceiling, in_a_line
@@ -33,9 +37,23 @@ RATE = 1e-3
 SMOOTHING = 0.1
 CLIP = 1.0
 PRECISIONS: tuple[Precision, ...] = ("fp32", "bf16")
+
+
+def attention(query: Any, key: Any, value: Any, *_: object, **__: object) -> int:
+    """Multiplications and additions of fused attention, from the shapes."""
+    return int(sdpa_flop_count(query, key, value))
+
+
+def attention_backward(
+    d_out: Any, query: Any, key: Any, value: Any, *_: object, **__: object
+) -> int:
+    """The same of its backward pass."""
+    return int(sdpa_backward_flop_count(d_out, query, key, value))
+
+
 ATTENTION = {
-    torch.ops.aten._scaled_dot_product_flash_attention_for_cpu: sdpa_flop,
-    torch.ops.aten._scaled_dot_product_flash_attention_for_cpu_backward: sdpa_backward_flop,
+    torch.ops.aten._scaled_dot_product_flash_attention_for_cpu: attention,
+    torch.ops.aten._scaled_dot_product_flash_attention_for_cpu_backward: attention_backward,
 }
 """torch counts the products of a GPU's fused attention; on a CPU it has to be told."""
 
