@@ -56,6 +56,21 @@ def test_both_paths_take_the_same_bias(mask_name):
     assert (explicit - unbiased).abs().max() > 0.1
 
 
+@pytest.mark.parametrize("biased", [False, True])
+def test_one_query_alone_attends_as_it_does_among_others(biased):
+    generator = torch.Generator().manual_seed(5)
+    query, key, value = (
+        torch.randn(2, 3, n, width, generator=generator) for n, width in ((5, 4), (7, 4), (7, 11))
+    )
+    bias = torch.randn(3, 5, 7, generator=generator) if biased else None
+    mask = torch.tensor([[1, 1, 1, 1, 1, 1, 1], [1, 1, 0, 1, 0, 0, 0]]).bool()[:, None, None]
+    all_of_them = fused_attention(query, key, value, mask, bias)
+    for i in range(5):
+        own_bias = None if bias is None else bias[:, i : i + 1]
+        alone = fused_attention(query[:, :, i : i + 1], key, value, mask, own_bias)
+        torch.testing.assert_close(alone, all_of_them[:, :, i : i + 1])
+
+
 def test_a_query_that_sees_nothing_gets_zeros_and_no_gradient_in_both_paths():
     inputs = [heads(1, 1, *s, seed=i) for i, s in enumerate([(3, 2), (5, 2), (5, 7)])]
     mask = torch.ones(3, 5, dtype=torch.bool)

@@ -102,7 +102,7 @@ class Cache:
         """The cache of these sentences, in this order; a row may be taken twice or left out.
 
         Beams that change places within a sentence read the same memory as
-        before: its keys and values, half of the cache, are then not copied.
+        before: its keys and values are then not copied.
         """
         sentence, mask = self.sentence[rows], self.memory_mask
         moves = not torch.equal(sentence, self.sentence)
