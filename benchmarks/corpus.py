@@ -9,7 +9,7 @@ from transformer_lab.data.batching import Example, buckets, encode_pairs
 from transformer_lab.data.pair import SentencePair
 from transformer_lab.data.tokenizer import BPETokenizer
 
-LONGEST = 128
+LONGEST = 64
 """Tokens a side; longer sentences are left out for all alike."""
 
 

@@ -13,7 +13,15 @@ from torch.utils.flop_counter import (
     sdpa_flop_count,
 )
 
-from benchmarks.corpus import Corpus, budget_for, encode, fixed_batches, open_corpus, real_tokens
+from benchmarks.corpus import (
+    LONGEST,
+    Corpus,
+    budget_for,
+    encode,
+    fixed_batches,
+    open_corpus,
+    real_tokens,
+)
 from benchmarks.machine import ceiling, in_a_line
 from benchmarks.peers import (
     LARGE,
@@ -33,7 +41,7 @@ from transformer_lab.device import has_bfloat16
 from transformer_lab.training.trainer import Trainer
 
 SENTENCES = 64  # in a batch of an ordinary loop
-STEPS = 6  # of an ordinary loop in one round
+STEPS = 8  # of an ordinary loop in one round
 RATE = 1e-3
 SMOOTHING = 0.1
 CLIP = 1.0
@@ -119,25 +127,21 @@ Loop = Ours | Ordinary
 
 
 class Candidate:
-    """A loop and its way of making batches; it remembers its losses, steps and products."""
+    """A loop and its way of making batches; it remembers its losses."""
 
     def __init__(self, loop: Loop, groups: Callable[[list[Example]], list[list[Example]]]):
         self.loop, self.groups = loop, groups
         self.losses: list[float] = []
-        self.flops = 0.0
 
-    def run(self, examples: list[Example]) -> None:
-        """Train on these examples once; making the batches is a part of it."""
-        rate = RATE
-        losses = []
-        for group in self.groups(examples):
-            losses.append(self.loop.step(collate(group), rate))
+    def run(self, groups: Sequence[list[Example]]) -> None:
+        """One step for each group; padding it is a part of the work."""
+        losses = [self.loop.step(collate(group), RATE) for group in groups]
         self.losses += torch.stack(losses).tolist()
 
-    def count(self, examples: list[Example]) -> float:
+    def count(self, groups: Sequence[list[Example]]) -> float:
         """The multiplications and additions of `run` in matrix products, padding included."""
         with FlopCounterMode(display=False, custom_mapping=ATTENTION) as counter:
-            self.run(examples)
+            self.run(groups)
         return float(counter.get_total_flops())
 
     @torch.no_grad()
@@ -195,28 +199,32 @@ def measure(
     """
     check_sizes(size)
     train, validation = encode(corpus, size.vocab)
-    a_round = SENTENCES * STEPS
-    pieces = [train[at : at + a_round] for at in range(0, (rounds + 1) * a_round, a_round)]
-    budget = budget_for(pieces[0], STEPS)
+    parts = rounds + 1  # the first one warms up, and is where the products are counted
+    pool = train[: parts * STEPS * SENTENCES]
+    budget = budget_for(pool, parts * STEPS)
     everyone = {
         f"{precision}: {name}": candidate
         for precision in PRECISIONS
         for name, candidate in candidates(size, precision, budget).items()
     }
-    # The first piece warms up, and is where the products are counted.
-    flops = {name: candidate.count(pieces[0]) for name, candidate in everyone.items()}
-    tokens = [real_tokens(piece) for piece in pieces]
+    # All train on the whole pool, each in its own batches; every round takes some of them.
+    groups = {name: candidate.groups(pool) for name, candidate in everyone.items()}
+    pieces = {name: [g[part::parts] for part in range(parts)] for name, g in groups.items()}
+    tokens = {name: [sum(map(real_tokens, p)) for p in own] for name, own in pieces.items()}
+    peak = {"fp32": ceiling(torch.float32), "bf16": ceiling(torch.bfloat16)}
+    flops = {name: c.count(pieces[name][0]) / tokens[name][0] for name, c in everyone.items()}
     runs = {
-        name: lambda number, candidate=candidate: candidate.run(pieces[number + 1])
+        name: lambda number, name=name, candidate=candidate: candidate.run(pieces[name][number + 1])
         for name, candidate in everyone.items()
     }
     times = interleave(runs, rounds)
-    # Pieces differ a little in length: all times are per token of the first.
+    peak["fp32"] = max(peak["fp32"], ceiling(torch.float32))
+    peak["bf16"] = max(peak["bf16"], ceiling(torch.bfloat16))
+    # Seconds a token: the rounds differ a little in length.
     scaled = {
-        name: Times([s * tokens[0] / n for s, n in zip(t.seconds, tokens[1:], strict=True)])
+        name: Times([s / n for s, n in zip(t.seconds, tokens[name][1:], strict=True)])
         for name, t in times.items()
     }
-    peak = {"fp32": ceiling(torch.float32), "bf16": ceiling(torch.bfloat16)}
     base = "`nn.Transformer`, ordinary loop"
     rows = []
     for name, t in scaled.items():
@@ -227,10 +235,10 @@ def measure(
         rows.append(
             (
                 name,
-                f"{tokens[0] / t.median / 1e3:.1f} ({tokens[0] / t.best / 1e3:.1f})",
+                f"{1 / t.median / 1e3:.1f} ({1 / t.best / 1e3:.1f})",
                 f"{ratio(scaled[f'{precision}: {base}'], t):.2f}",
                 f"{ratio(scaled[f'fp32: {base}'], t):.2f}",
-                f"{flops[name] / tokens[0] / 1e6:.1f}",
+                f"{flops[name] / 1e6:.1f}",
                 f"{share:.0%}",
                 str(len(everyone[name].losses)),
                 f"{loss:.2f}",
@@ -238,14 +246,15 @@ def measure(
         )
     head = ["", "k tokens/s", "× ordinary loop", "× ordinary loop in fp32"]
     head += ["MFLOP a token", "of the ceiling", "steps", "held-out loss"]
-    padding = padding_share(fixed_batches(pieces[0], SENTENCES))
-    less = padding_share(buckets(pieces[0], budget, seed=0))
+    padding = padding_share(fixed_batches(pool, SENTENCES))
+    less = padding_share(buckets(pool, budget, seed=0))
     text = (
-        f"**{size.name}**; {sum(tokens):,} real tokens for each, {padding:.0%} padding in ordinary "
-        f"batches of {SENTENCES} sentences and {less:.0%} in buckets of {budget:,} tokens:\n\n"
+        f"**{size.name}**; {real_tokens(pool):,} real tokens for each, {padding:.0%} padding in "
+        f"ordinary batches of {SENTENCES} sentences and {less:.0%} in buckets of {budget:,} "
+        "tokens:\n\n"
     )
     shares = {
-        name: share_of_products(partial(candidate.run, pieces[0][: 2 * SENTENCES]))
+        name: share_of_products(partial(candidate.run, pieces[name][0][:2]))
         for name, candidate in everyone.items()
         if "ours" in name
     }
@@ -269,5 +278,5 @@ def section(rounds: int) -> str:
             what = f"d_model {size.d_model}: {what}, to `nn.Transformer`'s loop in fp32"
             reason = why_not(reached, shares[name])
             targets.append(Target(what, reached, goal, reason=reason))
-    about = f"Corpus: {corpus.name}. {in_a_line(rounds)}\n"
+    about = f"Corpus: {corpus.name}, up to {LONGEST} tokens a side. {in_a_line(rounds)}\n"
     return "\n".join([about, *parts, target_table(targets)])
