@@ -384,5 +384,5 @@ def test_speculative_decoding_names_what_does_not_fit():
     with pytest.raises(ValueError, match="ahead is 0"):
         speculative_greedy(model, model, source, ahead=0)
     other = make_model(target_vocab_size=31)
-    with pytest.raises(ValueError, match=r"vocabularies of model and draft is \[29, 31\]"):
+    with pytest.raises(ValueError, match=r"target vocabularies is \[29, 31\]"):
         speculative_greedy(model, other, source)

@@ -9,7 +9,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from transformer_lab.config import check
+from transformer_lab import config
 from transformer_lab.decoding.hypothesis import Hypothesis, length_limits
 from transformer_lab.model import Transformer
 from transformer_lab.model.masks import padding_mask
@@ -47,28 +47,28 @@ def speculative_greedy(
     Raises:
         ValueError: If `ahead` is below 1, or if the two models do not share their target words.
     """
-    check("ahead", ahead, "an integer of at least 1", ahead >= 1)
+    config.check("ahead", ahead, "an integer of at least 1", ahead >= 1)
     sizes = [m.config.target_vocab_size for m in (model, draft)]
-    check("target vocabularies of model and draft", sizes, "equal sizes", sizes[0] == sizes[1])
-    config = model.config
+    config.check("target vocabularies", sizes, "the same for model and draft", len(set(sizes)) == 1)
+    bos, eos = model.config.bos_id, model.config.eos_id
     if source_mask is None:
-        source_mask = padding_mask(source, config.pad_id)
+        source_mask = padding_mask(source, model.config.pad_id)
     (limit,) = length_limits(source_mask, max_length)
     memory, draft_memory = model.encode(source, source_mask), draft.encode(source, source_mask)
     ids: list[int] = []
     total, passes = 0.0, 0
-    while len(ids) < limit and config.eos_id not in ids:
+    while len(ids) < limit and eos not in ids:
         proposed: list[int] = []
         # One word of each round is the large model's own: the draft need not reach the limit.
-        while len(proposed) < min(ahead, limit - len(ids) - 1) and config.eos_id not in proposed:
-            read = [config.bos_id, *ids, *proposed]
-            proposed.append(int(logits_after(draft, read, draft_memory, source_mask)[-1].argmax()))
-        logits = logits_after(model, [config.bos_id, *ids, *proposed], memory, source_mask)
+        while len(proposed) < min(ahead, limit - len(ids) - 1) and eos not in proposed:
+            logits = logits_after(draft, [bos, *ids, *proposed], draft_memory, source_mask)
+            proposed.append(int(logits[-1].argmax()))
+        logits = logits_after(model, [bos, *ids, *proposed], memory, source_mask)
         passes += 1
         values, best = logits[len(ids) :].log_softmax(dim=-1).max(dim=-1)  # (proposed + 1)
         written = accept(proposed, best.tolist())
-        if config.eos_id in written:
-            written = written[: written.index(config.eos_id) + 1]
+        if eos in written:
+            written = written[: written.index(eos) + 1]
         ids += written
         total += values[: len(written)].sum().item()
     return Hypothesis(tuple(ids), total, total), passes
