@@ -490,7 +490,7 @@ quiz = Quiz(
                     "it depends on the model",
                     "A model's favourite may be short, or empty. On this page BLEU went both ways.",
                 ),
-                ("never", "For two of our snapshots a beam of 4 is better than greedy."),
+                ("never", "For our worst snapshot a beam of 4 is 4 BLEU better than greedy."),
             ),
             right=1,
         ),

@@ -14,6 +14,8 @@ from transformer_lab.viz.style import COLOURS, HIGHLIGHT, INK, PAPER, QUIET, cou
 HEIGHT, ROW = 0.36, 0.46  # of a box, and from one box to the one below; inches
 BETWEEN = 0.42  # from one column of boxes to the next, where the branches run
 MARGIN = 0.15
+NOTE = "log-probability of the whole beginning, nats; orange: the winner, blue: kept, grey: dropped"
+NOTE_WIDTH = 6.2
 KEPT, WON = "#e6f3fb", "#fff1e6"
 """What a box that was kept, and one on the winner's path, is filled with."""
 
@@ -54,7 +56,8 @@ def beam_tree(
     widths = [max(longest([words[n] for n in nodes]) * LETTER, 0.36) + 0.2 for nodes in columns]
     tall = max(len(nodes) for nodes in columns) * ROW
     with course_style():
-        wide = sum(widths) + BETWEEN * (len(columns) - 1) + 2 * MARGIN
+        wide = sum(widths) + BETWEEN * (len(columns) - 1)
+        wide = max(wide, NOTE_WIDTH) + 2 * MARGIN
         room = 0.26 * bool(title) + 0.3
         figure = Figure(figsize=(wide, tall + 2 * MARGIN + room))
         add_title(figure, title)
@@ -63,8 +66,7 @@ def beam_tree(
         axes.set_xlim(0, wide)
         axes.set_ylim(0, tall + 2 * MARGIN + room)
         axes.axis("off")
-        note = "numbers: log-probability of the whole beginning, nats; grey: dropped"
-        axes.text(MARGIN, MARGIN + 0.03, note, color=QUIET, va="center", fontsize=8.5)
+        axes.text(MARGIN, MARGIN + 0.03, NOTE, color=QUIET, va="center", fontsize=8.5)
         ends: dict[int, tuple[float, float]] = {}  # where the branches of a node begin
         left = MARGIN
         for nodes, width in zip(columns, widths, strict=True):
