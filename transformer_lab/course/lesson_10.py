@@ -13,7 +13,7 @@ from transformer_lab.course.quiz import Question, Quiz
 from transformer_lab.decoding import beam, sampling, speculative
 
 Beginning = tuple[float, tuple[int, ...]]
-Scorer = Callable[[Sequence[int]], Tensor]
+Scorer = Callable[[Any], Tensor]
 
 # ---------------------------------------------------------------- greedy decoding
 
@@ -24,7 +24,7 @@ def _scorer(seed: int, vocabulary: int, ends_after: int) -> Scorer:
     """Logits that depend on all words so far; eos is best once there are `ends_after` of them."""
     table = torch.randn(97, vocabulary, generator=torch.Generator().manual_seed(seed))
 
-    def next_logits(ids: Sequence[int]) -> Tensor:
+    def next_logits(ids: Sequence[int] | Tensor) -> Tensor:
         words = [int(word) for word in ids]
         place = sum((n + 1) * (word + 3) for n, word in enumerate(words)) % 97
         logits = table[place].clone()
