@@ -1,5 +1,6 @@
-"""Search against brute force, greedy against beam 1, and scores against the model's own."""
+"""Search and sampling against brute force, greedy against beam 1 and against drafts."""
 
+import collections
 import itertools
 import math
 import sys
@@ -8,9 +9,19 @@ import pytest
 import torch
 
 from tests.conftest import make_model
-from transformer_lab.decoding import beam_search, greedy, length_penalty
+from transformer_lab.decoding import (
+    accept,
+    beam_search,
+    greedy,
+    keep_top_k,
+    keep_top_p,
+    length_penalty,
+    sample,
+    speculative_greedy,
+)
 from transformer_lab.model.cache import decode_step
 from transformer_lab.model.masks import padding_mask
+from transformer_lab.translator import PRETRAINED, Translator
 
 WORDS, EOS = 5, 2
 
@@ -166,3 +177,212 @@ def test_no_hypothesis_scores_above_zero(tiny):
     model, source = tiny
     scores = [h.score for beam in beam_search(model, source, max_length=7) for h in beam]
     assert all(-math.inf < s <= 0 for s in scores)
+
+
+# ---------------------------------------------------------------- sampling
+
+
+def logits_of(*probabilities):
+    return torch.tensor(probabilities, dtype=torch.float64).log()
+
+
+def seeded(seed=0):
+    return torch.Generator().manual_seed(seed)
+
+
+@pytest.mark.parametrize("k", [1, 2, 5, 29, 37])
+def test_top_k_keeps_the_k_largest_as_they_were(k):
+    logits = torch.randn(3, 29, generator=seeded())
+    kept = keep_top_k(logits, k)
+    for row, given in zip(kept, logits, strict=True):
+        stays = row.isfinite()
+        assert stays.sum() == min(k, 29)
+        assert torch.equal(row[stays], given[stays])
+        assert k >= 29 or given[stays].min() > given[~stays].max()
+
+
+@pytest.mark.parametrize("p", [0.05, 0.3, 0.61, 0.9, 0.999])
+def test_top_p_keeps_the_smallest_set_that_reaches_p(p):
+    logits = 2 * torch.randn(5, 7, generator=seeded(1), dtype=torch.float64)
+    for row, given in zip(keep_top_p(logits, p), logits, strict=True):
+        probabilities = given.softmax(-1)
+        stays = row.isfinite()
+        assert torch.equal(row[stays], given[stays])
+        # Brute force: no smaller set reaches p, and of its size it is the most probable.
+        size = next(
+            size
+            for size in range(1, 8)
+            if max(probabilities[list(s)].sum() for s in itertools.combinations(range(7), size))
+            >= p
+        )
+        assert stays.sum() == size
+        assert probabilities[stays].sum() == pytest.approx(probabilities.topk(size).values.sum())
+
+
+def test_top_p_of_one_changes_nothing():
+    logits = 9 * torch.randn(3, 997, generator=seeded())
+    assert logits.softmax(-1).cumsum(-1).max() >= 1  # so that rounding could cut the last words
+    assert torch.equal(keep_top_p(logits, 1.0), logits)
+
+
+def test_of_equal_words_top_p_keeps_as_many_as_it_needs():
+    logits = logits_of([0.25, 0.25, 0.25, 0.25])
+    assert keep_top_p(logits, 0.5).isfinite().sum() == 2
+    assert keep_top_p(logits, 0.51).isfinite().sum() == 3
+
+
+def exact(model, source, limit, change=lambda logits: logits):
+    """Every sentence up to the limit → its probability, word by word from uncached passes."""
+    found = {}
+    for ids in all_hypotheses(limit):
+        logits = change(model(source, torch.tensor([[1, *ids]])[:, :-1])[0])
+        found[ids] = logits.log_softmax(-1)[range(len(ids)), list(ids)].sum().exp().item()
+    return found
+
+
+@pytest.mark.parametrize(
+    ("settings", "change"),
+    [
+        ({}, lambda logits: logits),
+        ({"temperature": 1.7}, lambda logits: logits / 1.7),
+        ({"top_k": 2}, lambda logits: keep_top_k(logits, 2)),
+        ({"top_p": 0.7}, lambda logits: keep_top_p(logits, 0.7)),
+        (
+            {"temperature": 0.6, "top_k": 4, "top_p": 0.8},
+            lambda logits: keep_top_p(keep_top_k(logits / 0.6, 4), 0.8),
+        ),
+    ],
+    ids=["plain", "temperature", "top-k", "top-p", "all three, in this order"],
+)
+def test_sentences_are_drawn_as_often_as_they_are_probable(tiny, settings, change):
+    model, source = tiny
+    source, draws = source[:1], 4_000
+    drawn = sample(model, source.expand(draws, -1), generator=seeded(5), max_length=2, **settings)
+    counts = collections.Counter(h.ids for h in drawn)
+    probabilities = exact(model, source, 2, change)
+    assert sum(probabilities.values()) == pytest.approx(1)
+    for ids, probability in probabilities.items():
+        deviation = math.sqrt(probability * (1 - probability) / draws)
+        assert abs(counts[ids] / draws - probability) <= 4.5 * deviation
+    assert all(probabilities[ids] > 0 for ids in counts)
+
+
+@pytest.mark.parametrize("settings", [{"top_k": 1}, {"temperature": 1e-4}, {"top_p": 1e-9}])
+def test_with_one_word_to_choose_from_sampling_is_greedy(settings):
+    for seed in range(3):
+        model = make_model(seed=seed)
+        source = torch.tensor([[5, 9, 11, 7, 13, 6, 2], [8, 21, 4, 2, 0, 0, 0]])
+        drawn = sample(model, source, generator=seeded(seed), max_length=11, **settings)
+        for one, other in zip(drawn, greedy(model, source, max_length=11), strict=True):
+            assert one.ids == other.ids
+            assert one.log_probability == pytest.approx(other.log_probability, abs=1e-5)
+
+
+def test_a_sample_has_the_models_own_probability_whatever_was_cut(tiny):
+    model, source = tiny
+    settings = {"temperature": 0.5, "top_k": 3, "top_p": 0.9, "max_length": 7}
+    for row, h in zip(source, sample(model, source, generator=seeded(), **settings), strict=True):
+        assert h.log_probability == pytest.approx(
+            log_probability(model, row[None], h.ids), abs=1e-5
+        )
+        assert h.ids[-1] == EOS or len(h.ids) == 7
+        assert EOS not in h.ids[:-1]
+
+
+def test_equal_seeds_draw_equal_words(tiny):
+    model, source = tiny
+    many = source.repeat(11, 1)
+    first, again, other = (
+        sample(model, many, generator=seeded(seed), max_length=7) for seed in (3, 3, 4)
+    )
+    assert first == again
+    assert first != other
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"temperature": 0.0}, "temperature is 0.0; expected a number above 0"),
+        ({"top_k": 0}, "k is 0; expected an integer of at least 1"),
+        ({"top_p": 0.0}, "p is 0.0; expected a number above 0 and at most 1"),
+        ({"top_p": 1.1}, "p is 1.1"),
+    ],
+)
+def test_settings_that_leave_no_word_are_named(tiny, arguments, message):
+    with pytest.raises(ValueError, match=message):
+        sample(*tiny, generator=seeded(), max_length=3, **arguments)
+
+
+# ---------------------------------------------------------------- speculative decoding
+
+
+@pytest.mark.parametrize("ahead", [1, 2, 3, 7])
+@pytest.mark.parametrize("limit", [1, 5, 11])
+def test_the_draft_never_changes_what_is_written(ahead, limit):
+    """A stranger, the model itself, and the model with shaken weights: the same words from all."""
+    source = torch.tensor([[5, 9, 11, 7, 13, 6, 2]])
+    for seed in range(3):
+        model = make_model(seed=seed)
+        near = make_model(seed=seed)
+        with torch.no_grad():
+            for parameter in near.parameters():
+                parameter += 0.02 * torch.randn_like(parameter)
+        expected = greedy(model, source, max_length=limit)[0]
+        for draft in (model, near, make_model(seed=99, d_model=18, num_decoder_layers=1)):
+            found, passes = speculative_greedy(model, draft, source, ahead=ahead, max_length=limit)
+            assert found.ids == expected.ids
+            assert found.log_probability == pytest.approx(expected.log_probability, abs=1e-5)
+            assert math.ceil(len(found.ids) / (ahead + 1)) <= passes <= len(found.ids)
+
+
+@pytest.mark.parametrize("ahead", [1, 2, 3, 7])
+def test_a_model_that_drafts_for_itself_needs_the_fewest_passes(ahead):
+    source = torch.tensor([[5, 9, 11, 2]])
+    for seed in range(5):
+        model = make_model(seed=seed, target_vocab_size=WORDS, tie_target_output=False)
+        found, passes = speculative_greedy(model, model, source, ahead=ahead, max_length=13)
+        assert passes == math.ceil(len(found.ids) / (ahead + 1))
+
+
+def test_a_draft_that_is_always_wrong_costs_one_pass_a_word():
+    model = make_model(seed=1)
+    wrong = make_model(seed=1)
+    wrong.output.weight = torch.nn.Parameter(-wrong.output.weight)  # was tied to the embedding
+    with torch.no_grad():
+        wrong.output.bias.neg_()
+    source = torch.tensor([[5, 9, 11, 2]])
+    found, passes = speculative_greedy(model, wrong, source, ahead=3, max_length=11)
+    assert passes == len(found.ids)
+
+
+def test_a_snapshot_drafts_for_the_finished_model():
+    model = Translator.load(device="cpu").model.double()
+    draft = Translator.load(weights="step_01000", device="cpu").model.double()
+    translator = Translator.load_untrained(PRETRAINED)
+    for text in ("the street was too wide", "the small cats sleep", "i see a red house"):
+        source = torch.tensor([translator.encode(text)])
+        found, passes = speculative_greedy(model, draft, source)
+        assert found.ids == greedy(model, source)[0].ids
+        assert passes < len(found.ids)
+
+
+@pytest.mark.parametrize(
+    ("proposed", "best", "written"),
+    [
+        ([5, 7, 9], [5, 7, 9, 4], [5, 7, 9, 4]),
+        ([5, 7, 9], [5, 8, 9, 4], [5, 8]),
+        ([5, 7, 9], [6, 7, 9, 4], [6]),
+        ([], [6], [6]),
+    ],
+)
+def test_what_agrees_is_written_and_one_word_more(proposed, best, written):
+    assert accept(proposed, best) == written
+
+
+def test_speculative_decoding_names_what_does_not_fit():
+    model, source = make_model(), torch.tensor([[5, 9, 2]])
+    with pytest.raises(ValueError, match="ahead is 0"):
+        speculative_greedy(model, model, source, ahead=0)
+    other = make_model(target_vocab_size=31)
+    with pytest.raises(ValueError, match=r"target vocabularies is \[29, 31\]"):
+        speculative_greedy(model, other, source)

@@ -16,6 +16,7 @@ from tests.course import (
     wrong_answers_06,
     wrong_answers_07,
     wrong_answers_08,
+    wrong_answers_10,
 )
 from transformer_lab import course
 from transformer_lab.course.check import Check, Mistake
@@ -38,6 +39,7 @@ WRONG = {
     "06": wrong_answers_06.TABLE,
     "07": wrong_answers_07.TABLE,
     "08": wrong_answers_08.TABLE,
+    "10": wrong_answers_10.TABLE,
 }
 """Lesson → (check, a wrong answer as a learner writes it, words of the hint that fits)."""
 ROWS = [
@@ -140,6 +142,22 @@ def test_the_smallest_failing_case_is_the_one_shown():
     assert "seen with x of shape (3,)" in TWICE.verdict(stops).text
 
 
+def greedy_by_recursion(next_logits, ids, eos, left):
+    if left == 0 or ids[-1] == eos:
+        return []
+    word = next_logits(torch.tensor(ids)).argmax()
+    return [word, *greedy_by_recursion(next_logits, [*ids, int(word)], eos, left - 1)]
+
+
+def top_p_by_a_loop(row, p):
+    kept, total = torch.full_like(row, float("-inf")), 0.0
+    for word in row.argsort(descending=True):
+        if total < p:
+            kept[word] = row[word]
+            total += row.softmax(0)[word]
+    return kept
+
+
 RIGHT_IN_ANOTHER_WAY = {
     "05.feed_forward": lambda x, w1, b1, w2, b2: (
         np.where(x @ w1 + b1 > 0, x @ w1 + b1, 0) @ w2 + b2
@@ -147,6 +165,23 @@ RIGHT_IN_ANOTHER_WAY = {
     "06.masked_weights": lambda scores, mask: torch.where(
         mask, torch.where(mask, scores, -torch.inf).softmax(-1), 0.0
     ),
+    "10.greedy_words": lambda next_logits, bos, eos, limit: greedy_by_recursion(
+        next_logits, [bos], eos, limit
+    ),
+    "10.beam_step": lambda beams, rows, k: [
+        [value, [*beams[place // rows.shape[1]][1], place % rows.shape[1]]]
+        for value, place in zip(
+            *(
+                part.tolist()
+                for part in (torch.tensor([[b[0]] for b in beams]) + rows).flatten().topk(k)
+            ),
+            strict=True,
+        )
+    ],
+    "10.keep_top_p": lambda logits, p: torch.stack([top_p_by_a_loop(row, p) for row in logits]),
+    "10.accept": lambda proposed, best: [
+        word for n, word in enumerate(best) if proposed[:n] == best[:n]
+    ],
     "07.encoder_input": lambda ids, table, positions: (
         torch.nn.functional.embedding(ids, table) * torch.tensor(table.shape[1]).sqrt()
         + positions[: ids.shape[1]]

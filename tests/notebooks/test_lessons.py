@@ -47,6 +47,12 @@ TAUGHT = {
     "transformer_lab.training.loss.token_losses": "08",
     "transformer_lab.training.loss.label_smoothed_loss": "08",
     "transformer_lab.training.schedule.paper_rate": "08",
+    "transformer_lab.decoding.beam.length_penalty": "10",
+    "transformer_lab.decoding.sampling.keep_top_k": "10",
+    "transformer_lab.decoding.sampling.keep_top_p": "10",
+    "transformer_lab.decoding.sampling.next_word": "10",
+    "transformer_lab.decoding.speculative.accept": "10",
+    "transformer_lab.decoding.speculative.speculative_greedy": "10",
 }
 """What the lessons teach, by its name in the package, and the lesson that shows its definition."""
 

@@ -1,7 +1,19 @@
-"""Greedy decoding and beam search, batched and with a cache."""
+"""Greedy, beam search, sampling and a draft model: batched and cached, but for the last."""
 
 from transformer_lab.decoding.beam import beam_search, length_penalty
 from transformer_lab.decoding.greedy import greedy
 from transformer_lab.decoding.hypothesis import Hypothesis
+from transformer_lab.decoding.sampling import keep_top_k, keep_top_p, sample
+from transformer_lab.decoding.speculative import accept, speculative_greedy
 
-__all__ = ["Hypothesis", "beam_search", "greedy", "length_penalty"]
+__all__ = [
+    "Hypothesis",
+    "accept",
+    "beam_search",
+    "greedy",
+    "keep_top_k",
+    "keep_top_p",
+    "length_penalty",
+    "sample",
+    "speculative_greedy",
+]

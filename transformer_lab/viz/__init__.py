@@ -1,6 +1,7 @@
 """Pictures: arrays in, figures out, and each shown with words for those who do not see it."""
 
 from transformer_lab.viz.architecture import architecture
+from transformer_lab.viz.beam_tree import beam_tree
 from transformer_lab.viz.display import show, show_live
 from transformer_lab.viz.figures import attention_heatmap, attention_panels, weight_bars
 from transformer_lab.viz.maps import clock_hands, signed_map, stage_panels
@@ -10,6 +11,7 @@ __all__ = [
     "architecture",
     "attention_heatmap",
     "attention_panels",
+    "beam_tree",
     "clock_hands",
     "curves",
     "number_grids",

@@ -1,0 +1,282 @@
+"""Wrong answers to the exercises of lesson 10, written as a learner writes them."""
+
+import torch
+
+
+def returns_what_it_read(next_logits, bos, eos, limit):
+    ids = [bos]
+    while ids[-1] != eos and len(ids) <= limit:
+        ids.append(next_logits(ids).argmax().item())
+    return ids
+
+
+def breaks_before_eos(next_logits, bos, eos, limit):
+    words = []
+    for _ in range(limit):
+        word = next_logits([bos, *words]).argmax().item()
+        if word == eos:
+            break
+        words.append(word)
+    return words
+
+
+def forgets_the_past(next_logits, bos, eos, limit):
+    word, words = bos, []
+    while word != eos and len(words) < limit:
+        word = next_logits([word]).argmax().item()
+        words.append(word)
+    return words
+
+
+def bos_is_lost(next_logits, bos, eos, limit):
+    words = [next_logits([bos]).argmax().item()]
+    while words[-1] != eos and len(words) < limit:
+        words.append(next_logits(words).argmax().item())
+    return words
+
+
+def fills_up_to_the_limit(next_logits, bos, eos, limit):
+    ids = [bos]
+    for _ in range(limit):
+        ids += [next_logits(ids).argmax().item()]
+    return ids[1:]
+
+
+def counts_bos(next_logits, bos, eos, limit):
+    ids = [bos]
+    while len(ids) < limit and ids[-1] != eos:
+        ids.append(int(torch.argmax(next_logits(ids))))
+    return ids[1:]
+
+
+def trusts_the_model_to_end(next_logits, bos, eos, limit):
+    ids = [bos]
+    while ids[-1] != eos:
+        ids.append(int(next_logits(ids).argmax()))
+    return ids[1:]
+
+
+def one_child_each(beams, log_probabilities, k):
+    found = []
+    for (value, ids), row in zip(beams, log_probabilities, strict=True):
+        word = int(row.argmax())
+        found.append((value + row[word].item(), (*ids, word)))
+    return sorted(found, key=lambda pair: -pair[0])[:k]
+
+
+def never_prunes(beams, log_probabilities, k):
+    found = []
+    for (value, ids), row in zip(beams, log_probabilities, strict=True):
+        best = row.topk(k)
+        for log_p, word in zip(best.values.tolist(), best.indices.tolist(), strict=True):
+            found.append((value + log_p, (*ids, word)))
+    return sorted(found, key=lambda pair: -pair[0])
+
+
+def forgets_the_sum(beams, log_probabilities, k):
+    best = log_probabilities.flatten().topk(k)
+    width = log_probabilities.size(1)
+    return [
+        (value, (*beams[place // width][1], place % width))
+        for value, place in zip(best.values.tolist(), best.indices.tolist(), strict=True)
+    ]
+
+
+def multiplies(beams, log_probabilities, k):
+    totals = torch.tensor([b[0] for b in beams])[:, None] * log_probabilities
+    best = totals.flatten().topk(k)
+    width = log_probabilities.size(1)
+    return [
+        (value, (*beams[place // width][1], place % width))
+        for value, place in zip(best.values.tolist(), best.indices.tolist(), strict=True)
+    ]
+
+
+def ascending(beams, log_probabilities, k):
+    totals = torch.tensor([b[0] for b in beams])[:, None] + log_probabilities
+    worst = totals.flatten().topk(k, largest=False)
+    width = log_probabilities.size(1)
+    return [
+        (value, (*beams[place // width][1], place % width))
+        for value, place in zip(worst.values.tolist(), worst.indices.tolist(), strict=True)
+    ]
+
+
+def keeps_the_end_of_the_sorted_list(beams, log_probabilities, k):
+    found = []
+    for (value, ids), row in zip(beams, log_probabilities, strict=True):
+        found += [(value + float(log_p), (*ids, word)) for word, log_p in enumerate(row)]
+    return sorted(found)[-k:]
+
+
+def first_beam_only(beams, log_probabilities, k):
+    value, ids = max(beams)
+    row = log_probabilities[beams.index((value, ids))]
+    best = (value + row).topk(k)
+    return [
+        (v, (*ids, w)) for v, w in zip(best.values.tolist(), best.indices.tolist(), strict=True)
+    ]
+
+
+def times(log_probability, length, alpha):
+    return log_probability * ((5 + length) ** alpha / 6**alpha)
+
+
+def negative_exponent_twice(log_probability, length, alpha):
+    return log_probability / ((5 + length) / 6) ** -alpha
+
+
+def minus(log_probability, length, alpha):
+    return log_probability - ((5 + length) / 6) ** alpha
+
+
+def plain_length(log_probability, length, alpha):
+    return log_probability * length**-alpha
+
+
+def power_above_only(log_probability, length, alpha):
+    return log_probability / (((5 + length) ** alpha) / 6)
+
+
+def factor(log_probability, length, alpha):
+    return log_probability / (alpha * (length + 5) / 6)
+
+
+def positive(log_probability, length, alpha):
+    return abs(log_probability) / ((5 + length) / 6) ** alpha
+
+
+def brackets(log_probability, length, alpha):
+    return log_probability / (5 + length / 6) ** alpha
+
+
+def stops_too_early(logits, p):
+    values, words = logits.sort(descending=True)
+    values = values.masked_fill(values.softmax(-1).cumsum(-1) > p, -torch.inf)
+    return torch.zeros_like(logits).scatter(1, words, values)
+
+
+def each_above_p(logits, p):
+    return logits.masked_fill(logits.softmax(-1) < p, -torch.inf)
+
+
+def zeros(logits, p):
+    values, words = logits.sort(descending=True)
+    probabilities = values.softmax(-1)
+    values = values * (probabilities.cumsum(-1) - probabilities < p)
+    return torch.zeros_like(logits).scatter(1, words, values)
+
+
+def the_others(logits, p):
+    values, words = logits.sort(descending=True)
+    probabilities = values.softmax(-1)
+    values[probabilities.cumsum(-1) - probabilities < p] = -torch.inf
+    return torch.zeros_like(logits).scatter(1, words, values)
+
+
+def left_sorted(logits, p):
+    values, _ = logits.sort(descending=True)
+    probabilities = values.softmax(-1)
+    return values.masked_fill(probabilities.cumsum(-1) - probabilities >= p, -torch.inf)
+
+
+def wrong_end(logits, p):
+    values, words = logits.sort()
+    probabilities = values.softmax(-1)
+    values[probabilities.cumsum(-1) - probabilities >= p] = -torch.inf
+    return torch.zeros_like(logits).scatter(1, words, values)
+
+
+def renormalised(logits, p):
+    probabilities, words = logits.softmax(-1).sort(descending=True)
+    probabilities[probabilities.cumsum(-1) - probabilities >= p] = 0
+    probabilities = probabilities / probabilities.sum(-1, keepdim=True)
+    return torch.zeros_like(logits).scatter(1, words, probabilities)
+
+
+def no_free_word(proposed, best):
+    words = []
+    for mine, theirs in zip(proposed, best, strict=False):
+        if mine != theirs:
+            break
+        words.append(mine)
+    return words
+
+
+def skips_what_differs(proposed, best):
+    right = [a == b for a, b in zip(proposed, best, strict=False)]
+    words = [word for word, fits in zip(proposed, right, strict=True) if fits]
+    return [*words, best[right.index(False)] if False in right else best[-1]]
+
+
+def takes_all_of_best(proposed, best):
+    return best[:]
+
+
+def all_or_nothing(proposed, best):
+    if all(proposed[i] == best[i] for i in range(len(proposed))):
+        return [*proposed, best[len(proposed)]]
+    return [best[0]]
+
+
+def draft_decides(proposed, best):
+    for i, word in enumerate(proposed):
+        if word != best[i]:
+            return proposed[: i + 1]
+    return proposed
+
+
+def no_word_behind_a_right_draft(proposed, best):
+    words = []
+    for mine, theirs in zip(proposed, best, strict=False):
+        words.append(theirs)
+        if mine != theirs:
+            break
+    return words
+
+
+def always_the_last_of_best(proposed, best):
+    n = 0
+    while n < len(proposed) and proposed[n] == best[n]:
+        n += 1
+    return proposed[:n] + best[-1:]
+
+
+TABLE = [
+    ("greedy_words", returns_what_it_read, "bos is no word of the translation"),
+    ("greedy_words", breaks_before_eos, "eos is missing"),
+    ("greedy_words", forgets_the_past, "only the last word is read"),
+    ("greedy_words", bos_is_lost, "bos is not read"),
+    ("greedy_words", fills_up_to_the_limit, "stop there"),
+    ("greedy_words", counts_bos, "one word too few at the limit"),
+    ("greedy_words", trusts_the_model_to_end, "the limit is not kept"),
+    ("beam_step", one_child_each, "each beginning goes on with its best word alone"),
+    ("beam_step", never_prunes, "the beam grows with every step"),
+    ("beam_step", forgets_the_sum, "only the last word's log-probability counts"),
+    ("beam_step", multiplies, "log-probabilities are added"),
+    ("beam_step", ascending, "these are the worst k"),
+    ("beam_step", keeps_the_end_of_the_sorted_list, "the best comes first"),
+    ("beam_step", first_beam_only, "only the best beginning is continued"),
+    ("beam_score", times, "favours short sentences even more"),
+    ("beam_score", negative_exponent_twice, "favours short sentences even more"),
+    ("beam_score", minus, "subtracted"),
+    ("beam_score", plain_length, "plain length to the power"),
+    ("beam_score", power_above_only, "over the whole fraction"),
+    ("beam_score", factor, "α is an exponent"),
+    ("beam_score", positive, "the sign is turned"),
+    ("beam_score", brackets, "mind the brackets"),
+    ("keep_top_p", stops_too_early, "the word with which the sum reaches p"),
+    ("keep_top_p", each_above_p, "this keeps words that have p each"),
+    ("keep_top_p", zeros, "a logit of 0 is not nothing"),
+    ("keep_top_p", the_others, "have changed places"),
+    ("keep_top_p", left_sorted, "in its word's place again"),
+    ("keep_top_p", wrong_end, "begin with the most probable"),
+    ("keep_top_p", renormalised, "logits are asked for"),
+    ("accept", no_free_word, "the large model's own word is missing"),
+    ("accept", skips_what_differs, "words behind the first difference"),
+    ("accept", takes_all_of_best, "all of the large model's words are taken"),
+    ("accept", all_or_nothing, "all is thrown away"),
+    ("accept", draft_decides, "the large model decides"),
+    ("accept", no_word_behind_a_right_draft, "behind it comes free too"),
+    ("accept", always_the_last_of_best, "the last of `best`"),
+]

@@ -1,0 +1,101 @@
+"""Draw the next word instead of taking the best one: temperature, top-k and top-p."""
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
+
+from transformer_lab import config
+from transformer_lab.decoding.hypothesis import Hypothesis, length_limits
+from transformer_lab.model import Transformer
+from transformer_lab.model.cache import decode_step, start_cache
+from transformer_lab.model.masks import padding_mask
+
+
+def keep_top_k(
+    logits: Float[Tensor, "*batch vocabulary"], k: int
+) -> Float[Tensor, "*batch vocabulary"]:
+    """The k largest logits of each row; the others are −∞ (top-k sampling, Fan et al. 2018).
+
+    A k beyond the vocabulary keeps all of it.
+    """
+    config.check("k", k, "an integer of at least 1", k >= 1)
+    best = logits.topk(min(k, logits.size(-1)), dim=-1)
+    return torch.full_like(logits, -torch.inf).scatter(-1, best.indices, best.values)
+
+
+def keep_top_p(
+    logits: Float[Tensor, "*batch vocabulary"], p: float
+) -> Float[Tensor, "*batch vocabulary"]:
+    """The fewest words whose probabilities reach p together; the others' logits are −∞.
+
+    Nucleus sampling (Holtzman et al. 2020). The most probable word always stays.
+    """
+    config.check("p", p, "a number above 0 and at most 1", 0 < p <= 1)
+    ordered, words = logits.sort(dim=-1, descending=True)
+    probabilities = ordered.softmax(dim=-1)
+    before = probabilities.cumsum(dim=-1) - probabilities  # what the better words have together
+    # Rounding may bring the sum to 1 before the last word; p = 1 keeps all the same.
+    kept = ordered.masked_fill((before >= p) & (p < 1), -torch.inf)
+    return torch.empty_like(logits).scatter(-1, words, kept)
+
+
+def next_word(
+    logits: Float[Tensor, "batch vocabulary"],
+    generator: torch.Generator,
+    temperature: float = 1.0,
+    top_k: int | None = None,
+    top_p: float | None = None,
+) -> Int[Tensor, " batch"]:
+    """Draw one word for each row of logits; temperature acts first, then top-k, then top-p."""
+    logits = logits / temperature
+    if top_k is not None:
+        logits = keep_top_k(logits, top_k)
+    if top_p is not None:
+        logits = keep_top_p(logits, top_p)
+    return torch.multinomial(logits.softmax(dim=-1), 1, generator=generator)[:, 0]
+
+
+@torch.inference_mode()
+def sample(
+    model: Transformer,
+    source: Int[Tensor, "batch source"],
+    source_mask: Bool[Tensor, "batch 1 1 source"] | None = None,
+    *,
+    generator: torch.Generator,
+    temperature: float = 1.0,
+    top_k: int | None = None,
+    top_p: float | None = None,
+    max_length: int | None = None,
+) -> list[Hypothesis]:
+    """Draw a translation of each row of `source`, word by word; finished ones leave the batch.
+
+    Logits are divided by `temperature` (below 1: surer; above: bolder), then
+    cut to the `top_k` best words, then to the fewest that reach `top_p`. A
+    hypothesis's log-probability is the model's own, before any of the three.
+    `generator` is on the source's device; equal seeds draw equal words.
+    `max_length` is by default each sentence's source length + 50 (§6.1).
+    """
+    config.check("temperature", temperature, "a number above 0", temperature > 0)
+    if source_mask is None:
+        source_mask = padding_mask(source, model.config.pad_id)
+    limits = length_limits(source_mask, max_length)
+    cache = start_cache(model, source, source_mask)
+    ids: list[list[int]] = [[] for _ in source]
+    total = [0.0] * len(source)
+    rows = torch.arange(len(source), device=source.device)  # which sentence each live row is
+    last = torch.full_like(rows, model.config.bos_id)
+    limit = torch.tensor(limits, device=source.device)
+    for length in range(1, max(limits) + 1):
+        logits, cache = decode_step(model, last, cache)
+        last = next_word(logits.float(), generator, temperature, top_k, top_p)
+        log_probabilities = logits.float().log_softmax(dim=-1)
+        drawn = log_probabilities.gather(-1, last[:, None])[:, 0]  # (rows)
+        for row, word, value in zip(rows.tolist(), last.tolist(), drawn.tolist(), strict=True):
+            ids[row].append(word)
+            total[row] += value
+        alive = ((last != model.config.eos_id) & (limit[rows] > length)).nonzero()[:, 0]
+        if len(alive) == 0:
+            break
+        if len(alive) < len(rows):
+            rows, last, cache = rows[alive], last[alive], cache.select(alive)
+    return [Hypothesis(tuple(i), t, t) for i, t in zip(ids, total, strict=True)]

@@ -1,0 +1,85 @@
+"""Greedy decoding with a draft: a small model guesses words ahead, the large one checks them at once.
+
+Leviathan et al. 2023 and Chen et al. 2023, for greedy decoding, where "check" is "would I have
+written the same word?". The translation is the large model's own greedy one, whatever the draft
+is; a good draft makes the large model's passes fewer.
+"""
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
+
+from transformer_lab import config
+from transformer_lab.decoding.hypothesis import Hypothesis, length_limits
+from transformer_lab.model import Transformer
+from transformer_lab.model.masks import padding_mask
+
+
+def accept(proposed: list[int], best: list[int]) -> list[int]:
+    """The words that are written: the draft's, while they are the large model's own, and one more.
+
+    `best` holds the large model's word at each of the draft's places and at the one after them.
+    Its word at the first difference (or after the last one) comes free: it is in `best` already.
+    """
+    agreed = 0
+    while agreed < len(proposed) and proposed[agreed] == best[agreed]:
+        agreed += 1
+    return [*proposed[:agreed], best[agreed]]
+
+
+@torch.inference_mode()
+def speculative_greedy(
+    model: Transformer,
+    draft: Transformer,
+    source: Int[Tensor, "1 source"],
+    source_mask: Bool[Tensor, "1 1 1 source"] | None = None,
+    *,
+    ahead: int = 4,
+    max_length: int | None = None,
+) -> tuple[Hypothesis, int]:
+    """The greedy translation of one sentence, and how many passes of the large decoder it took.
+
+    In each round `draft` proposes up to `ahead` words and `model` checks them in one pass. Both
+    run without a cache, over all words so far: this counts passes, and is not tuned for time.
+    Two words whose logits differ by no more than rounding may come out in another order than in
+    `greedy`, whose sums are taken in another order.
+
+    Raises:
+        ValueError: If `ahead` is below 1, or if the two models do not share their target words.
+    """
+    config.check("ahead", ahead, "an integer of at least 1", ahead >= 1)
+    sizes = [m.config.target_vocab_size for m in (model, draft)]
+    config.check("target vocabularies", sizes, "the same for model and draft", len(set(sizes)) == 1)
+    bos, eos = model.config.bos_id, model.config.eos_id
+    if source_mask is None:
+        source_mask = padding_mask(source, model.config.pad_id)
+    (limit,) = length_limits(source_mask, max_length)
+    memory, draft_memory = model.encode(source, source_mask), draft.encode(source, source_mask)
+    ids: list[int] = []
+    total, passes = 0.0, 0
+    while len(ids) < limit and eos not in ids:
+        proposed: list[int] = []
+        # One word of each round is the large model's own: the draft need not reach the limit.
+        while len(proposed) < min(ahead, limit - len(ids) - 1) and eos not in proposed:
+            logits = logits_after(draft, [bos, *ids, *proposed], draft_memory, source_mask)
+            proposed.append(int(logits[-1].argmax()))
+        logits = logits_after(model, [bos, *ids, *proposed], memory, source_mask)
+        passes += 1
+        values, best = logits[len(ids) :].log_softmax(dim=-1).max(dim=-1)  # (proposed + 1)
+        written = accept(proposed, best.tolist())
+        if eos in written:
+            written = written[: written.index(eos) + 1]
+        ids += written
+        total += values[: len(written)].sum().item()
+    return Hypothesis(tuple(ids), total, total), passes
+
+
+def logits_after(
+    model: Transformer,
+    read: list[int],
+    memory: Float[Tensor, "1 source d_model"],
+    source_mask: Bool[Tensor, "1 1 1 source"],
+) -> Float[Tensor, "read vocabulary"]:
+    """What the model thinks of the word after each of these, in one pass."""
+    target = torch.tensor([read], device=memory.device)
+    return model.output(model.decode(target, memory, source_mask))[0].float()
