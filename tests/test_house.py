@@ -22,7 +22,7 @@ FLOORS = [
     {"capture", "training", "decoding", "evaluation"},
     {"translator"},
     {"viz", "recipe", "doctor"},
-    {"cli", "course"},
+    {"cli", "course", "experiments"},
     {"__main__"},
 ]
 FLOOR = {room: number for number, rooms in enumerate(FLOORS) for room in rooms}

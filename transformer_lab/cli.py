@@ -27,6 +27,7 @@ from transformer_lab.recipe import (
     open_corpus,
     validation_loss,
 )
+from transformer_lab.training import distributed
 from transformer_lab.training.trainer import LossIsNaNError
 from transformer_lab.translator import DESCRIPTION, PRETRAINED, Translator
 
@@ -35,9 +36,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; 0 on success, 1 with one line on standard error for what went wrong."""
     options = parser().parse_args(arguments)
     try:
-        result = options.run(options)
-        if options.json:
-            print(json.dumps(result, ensure_ascii=False))
+        with distributed.joined():
+            result = options.run(options)
+            if options.json:
+                print(json.dumps(result, ensure_ascii=False))
         sys.stdout.flush()  # here, so that a reader who has gone is met below and not at exit
     except (ValueError, CorpusUnavailable, LossIsNaNError) as error:
         return fail(str(error))
@@ -129,9 +131,12 @@ def run_train(options: argparse.Namespace) -> dict[str, Any]:
     )
     if options.resume:
         trainer.resume()
-        translator.save_description(folder)
+        if distributed.rank() == 0:
+            translator.save_description(folder)
     stop = trainer.train()
     progress = trainer.progress
+    if distributed.rank() > 0:
+        return {}  # the first process saves and scores
     translator.about |= {"steps": progress.step, "tokens": progress.tokens, "stop": stop}
     translator.save(folder, overwrite=True)
     seconds = round(progress.seconds, 1)
@@ -162,7 +167,8 @@ def begin_run(folder: Path, options: argparse.Namespace, corpus: str, preset: st
     often = min(training.validate_every, math.ceil(training.max_steps / 3))
     training = replace(training, validate_every=often)
     pick_device(training.device)  # a device that is not here should be said before the long part
-    splits = open_corpus(corpus, seed, options.skip_bad)
+    with distributed.first_before_others():
+        splits = open_corpus(corpus, seed, options.skip_bad)
     translator = new_translator(splits, corpus, PRESETS[preset], seed)
     translator.about |= {
         "preset": preset,
@@ -170,7 +176,8 @@ def begin_run(folder: Path, options: argparse.Namespace, corpus: str, preset: st
         "training": without_minutes(training),
         "data": data_fingerprint(splits.train),
     }
-    translator.save_description(folder)
+    if distributed.rank() == 0:
+        translator.save_description(folder)
     return translator, splits, training
 
 
@@ -192,7 +199,8 @@ def resume_run(folder: Path, options: argparse.Namespace, corpus: str, preset: s
     if training.decay == "linear" and training.max_steps != begun.max_steps:
         expected = f"expected {begun.max_steps}, where the learning rate of this run reaches 0"
         raise ValueError(f"max_steps is {training.max_steps}; {expected}")
-    splits = open_corpus(about["corpus"], about["seed"], about["skip_bad"])
+    with distributed.first_before_others():
+        splits = open_corpus(about["corpus"], about["seed"], about["skip_bad"])
     if data_fingerprint(splits.train) != about["data"]:
         raise ValueError(f"corpus {about['corpus']!r} has changed since {folder} began")
     about["training"] = without_minutes(training)

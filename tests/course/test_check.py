@@ -16,6 +16,7 @@ from tests.course import (
     wrong_answers_06,
     wrong_answers_07,
     wrong_answers_08,
+    wrong_answers_09,
     wrong_answers_10,
 )
 from transformer_lab import course
@@ -39,6 +40,7 @@ WRONG = {
     "06": wrong_answers_06.TABLE,
     "07": wrong_answers_07.TABLE,
     "08": wrong_answers_08.TABLE,
+    "09": wrong_answers_09.TABLE,
     "10": wrong_answers_10.TABLE,
 }
 """Lesson → (check, a wrong answer as a learner writes it, words of the hint that fits)."""

@@ -89,7 +89,7 @@ encoder_input = Check(
 Forward = Callable[[Transformer, Tensor, Tensor], Tensor]
 
 
-def _model(seed: int, **changes: Any) -> Transformer:
+def small_model(seed: int, **changes: Any) -> Transformer:
     """A small model in float64; none of its sizes equals another."""
     config = TransformerConfig(
         source_vocab_size=11,
@@ -108,13 +108,14 @@ def _model(seed: int, **changes: Any) -> Transformer:
         return Transformer(config).double().eval()
 
 
-def _forward_cases() -> list[tuple]:
+def forward_cases() -> list[tuple]:
+    """A model, a padded source and a padded target, three times; one model pads with 3."""
     source = torch.tensor([[5, 7, 9, 4, 2], [6, 10, 2, 0, 0], [8, 2, 0, 0, 0]])
     target = torch.tensor([[1, 4, 12, 5], [1, 6, 7, 0], [1, 9, 0, 0]])
     return [
-        (_model(0), torch.tensor([[5, 7, 2]]), torch.tensor([[1, 4]])),
-        (_model(1), source, target),
-        (_model(2, pad_id=3), source.where(source != 0, 3), target.where(target != 0, 3)),
+        (small_model(0), torch.tensor([[5, 7, 2]]), torch.tensor([[1, 4]])),
+        (small_model(1), source, target),
+        (small_model(2, pad_id=3), source.where(source != 0, 3), target.where(target != 0, 3)),
     ]
 
 
@@ -175,7 +176,7 @@ def _at_words(answer: Forward, model: Transformer, source: Tensor, target: Tenso
 forward = Check(
     reference=lambda model, source, target: model(source, target),
     run=_at_words,
-    cases=_forward_cases,
+    cases=forward_cases,
     arguments=("model", "source", "target"),
     results=("logits",),
     verified="the package's logits, for padded and unpadded sentences",

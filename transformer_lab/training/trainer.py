@@ -23,6 +23,7 @@ from transformer_lab.config import TrainingConfig, check
 from transformer_lab.data.batching import PAD_ID, Batch, Batches, Example, buckets, collate
 from transformer_lab.device import pick_device, pick_dtype
 from transformer_lab.model import Transformer
+from transformer_lab.training import distributed
 from transformer_lab.training.checkpoint import (
     CheckpointError,
     load_tensors,
@@ -30,8 +31,9 @@ from transformer_lab.training.checkpoint import (
     save_tensors,
     weights_of,
 )
-from transformer_lab.training.loss import label_smoothed_loss, projected_loss
+from transformer_lab.training.loss import label_smoothed_loss
 from transformer_lab.training.schedule import inverse_sqrt_rate, linear_rate, paper_rate
+from transformer_lab.training.step import BatchLoss, autocast, training_step
 
 Stop = Literal["max_steps", "max_minutes", "patience", "interrupted"]
 READ_EVERY = 20
@@ -107,6 +109,10 @@ class Trainer:
         self.device = pick_device(config.device)
         self.dtype = pick_dtype(config.precision, self.device)
         self.model = model.to(self.device)
+        self.batch_loss = distributed.wrapped(
+            BatchLoss(self.model, config.label_smoothing, self.dtype)
+        )
+        self.is_first = distributed.rank() == 0
         self.batches = Batches(train, config.batch_tokens, config.seed)
         self.validation = [collate(g) for g in buckets(validation, config.batch_tokens)]
         self.measure, self.watch, self.on_step = measure, watch, on_step
@@ -133,8 +139,9 @@ class Trainer:
         """
         cuda = [self.device] if self.device.type == "cuda" else []
         with torch.random.fork_rng(cuda), interruptible() as interrupted:
-            torch.manual_seed(self.config.seed)
-            if self.random_state is not None:
+            # Each process draws its own dropout.
+            torch.manual_seed(self.config.seed + 1_000_003 * distributed.rank())
+            if self.random_state is not None and self.is_first:
                 set_random_state(self.random_state, self.device)
             stop = self.run(interrupted)
             self.random_state = random_state(self.device)
@@ -151,15 +158,15 @@ class Trainer:
         start = time.perf_counter() - now.seconds
         batches = self.batches.starting_at(now.epoch, now.index)
         total = config.max_steps
-        off = not self.show_progress
+        off = not (self.show_progress and self.is_first)
         with tqdm(total=total, initial=now.step, disable=off, unit="step") as bar:
-            while (stop := self.limit(interrupted)) is None:
+            while (stop := distributed.as_the_first(self.limit(interrupted))) is None:
                 now.epoch, now.index, batch = next(batches)
                 now.index += 1
                 now.step += 1
                 now.tokens += int((batch.target_output != PAD_ID).sum())
                 rate = self.rate(now.step)
-                loss, norm = self.step(batch.to(self.device), rate)
+                loss, norm = self.step(batch, rate)
                 unread.append(loss)
                 validates = now.step % config.validate_every == 0 or now.step == total
                 saves = config.save_every is not None and now.step % config.save_every == 0
@@ -167,17 +174,30 @@ class Trainer:
                 if validates or saves or len(unread) == READ_EVERY:
                     bar.set_postfix_str(f"loss {self.read(unread):.3f}, {self.last_validation()}")
                 now.seconds = time.perf_counter() - start
-                validation = self.validate() if validates else None
+                validation = self.validate() if validates and self.is_first else None
                 if saves:
                     self.random_state = random_state(self.device)
                     self.save()
                 bar.update()
-                if self.on_step is not None:
+                if self.on_step is not None and self.is_first:
                     seconds = time.perf_counter() - start
                     report = StepReport(now.step, loss, norm, rate, now.tokens, seconds, validation)
                     self.on_step(report)
             self.read(unread)
         return stop
+
+    def step(self, batch: Batch, rate: float) -> tuple[Tensor, Tensor]:
+        """One optimizer step; the loss and the gradient norm before clipping, both on the device."""
+        self.model.train()
+        loss, norm = training_step(self.loss_of, self.optimizer, batch, rate, self.config.clip_norm)
+        self.follow()
+        return distributed.mean_over_processes(loss), norm
+
+    def loss_of(self, batch: Batch) -> Tensor:
+        """The loss of this process's share of a batch, on the device."""
+        mine, factor = distributed.share_of(batch, distributed.rank(), distributed.processes())
+        loss: Tensor = self.batch_loss(mine.to(self.device))
+        return loss * factor
 
     def limit(self, interrupted: threading.Event) -> Stop | None:
         """The reason to stop now, if there is one."""
@@ -201,27 +221,6 @@ class Trainer:
         if config.decay == "linear":
             return linear_rate(step, config.peak_rate, config.warmup_steps, config.max_steps)
         return inverse_sqrt_rate(step, config.peak_rate, config.warmup_steps)
-
-    def step(self, batch: Batch, rate: float) -> tuple[Tensor, Tensor]:
-        """One optimizer step; the loss and the gradient norm before clipping, both on the device."""
-        self.model.train()
-        for group in self.optimizer.param_groups:
-            group["lr"] = rate
-        with autocast(self.device, self.dtype):
-            features = self.model.features(batch.source, batch.target_input)
-            loss = projected_loss(
-                features,
-                self.model.output,
-                batch.target_output,
-                self.config.label_smoothing,
-                PAD_ID,
-            )
-        self.optimizer.zero_grad()
-        loss.backward()
-        norm = nn.utils.clip_grad_norm_(self.model.parameters(), self.config.clip_norm)
-        self.optimizer.step()
-        self.follow()
-        return loss.detach(), norm
 
     @torch.no_grad()
     def follow(self) -> None:
@@ -291,7 +290,7 @@ class Trainer:
 
     def save(self) -> None:
         """Write the whole state of the run, atomically."""
-        if self.state_path is None:
+        if self.state_path is None or not self.is_first:
             return
         tensors = {f"model/{name}": tensor for name, tensor in weights_of(self.model).items()}
         for name, parameter in self.model.named_parameters():
@@ -328,11 +327,6 @@ class Trainer:
             }
         self.best_weights = groups.get("best")
         self.random_state = groups.get("random")
-
-
-def autocast(device: torch.device, dtype: torch.dtype) -> torch.autocast:
-    """Matrix products in `dtype`, the rest in float32."""
-    return torch.autocast(device.type, dtype, enabled=dtype != torch.float32)
 
 
 @torch.no_grad()

@@ -1,0 +1,324 @@
+"""Wrong answers to the exercises of lesson 09, written as a learner writes them."""
+
+import math
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from transformer_lab.model.masks import padding_mask
+from transformer_lab.training.loss import label_smoothed_loss
+
+
+def parameters_of(optimizer):
+    return optimizer.param_groups[0]["params"]
+
+
+def forgets_to_zero(loss_of, optimizer, batch, rate):
+    optimizer.param_groups[0]["lr"] = rate
+    loss = loss_of(batch)
+    loss.backward()
+    norm = nn.utils.clip_grad_norm_(parameters_of(optimizer), 1.0)
+    optimizer.step()
+    return loss, norm
+
+
+def zeroes_too_late(loss_of, optimizer, batch, rate):
+    optimizer.param_groups[0]["lr"] = rate
+    loss = loss_of(batch)
+    loss.backward()
+    norm = nn.utils.clip_grad_norm_(loss_of.parameters(), max_norm=1.0)
+    optimizer.zero_grad()
+    optimizer.step()
+    return loss, norm
+
+
+def steps_first(loss_of, optimizer, batch, rate):
+    for group in optimizer.param_groups:
+        group["lr"] = rate
+    optimizer.zero_grad()
+    loss = loss_of(batch)
+    optimizer.step()
+    loss.backward()
+    return loss, nn.utils.clip_grad_norm_(loss_of.parameters(), 1.0)
+
+
+def its_own_rate(loss_of, optimizer, batch, rate):
+    optimizer.zero_grad()
+    loss = loss_of(batch)
+    loss.backward()
+    norm = nn.utils.clip_grad_norm_(loss_of.parameters(), 1.0)
+    optimizer.step()
+    return loss, norm
+
+
+def never_clips(loss_of, optimizer, batch, rate):
+    optimizer.param_groups[0]["lr"] = rate
+    optimizer.zero_grad()
+    loss = loss_of(batch)
+    loss.backward()
+    norm = sum(p.grad.pow(2).sum() for p in loss_of.parameters()).sqrt()
+    optimizer.step()
+    return loss, norm
+
+
+def clips_each_number(loss_of, optimizer, batch, rate):
+    optimizer.param_groups[0]["lr"] = rate
+    optimizer.zero_grad()
+    loss = loss_of(batch)
+    loss.backward()
+    norm = sum(p.grad.pow(2).sum() for p in loss_of.parameters()).sqrt()
+    for p in loss_of.parameters():
+        p.grad.clamp_(-1, 1)
+    optimizer.step()
+    return loss, norm
+
+
+def norm_of_the_clipped(loss_of, optimizer, batch, rate):
+    optimizer.param_groups[0]["lr"] = rate
+    optimizer.zero_grad()
+    loss = loss_of(batch)
+    loss.backward()
+    nn.utils.clip_grad_norm_(loss_of.parameters(), 1.0)
+    norm = torch.cat([p.grad.flatten() for p in loss_of.parameters()]).norm()
+    optimizer.step()
+    return loss, norm
+
+
+def loss_of_afterwards(loss_of, optimizer, batch, rate):
+    optimizer.param_groups[0]["lr"] = rate
+    optimizer.zero_grad()
+    loss_of(batch).backward()
+    norm = nn.utils.clip_grad_norm_(loss_of.parameters(), 1.0)
+    optimizer.step()
+    return loss_of(batch), norm
+
+
+def in_bits(counts):
+    p = counts / counts.sum()
+    return -(p * torch.log2(p.clamp(min=1e-30))).sum()
+
+
+def negative(counts):
+    p = counts / counts.sum()
+    return (p * torch.log(p.clamp(min=1e-30))).sum()
+
+
+def not_a_number(counts):
+    p = counts / counts.sum()
+    return -torch.sum(p * torch.log(p))
+
+
+def uniform(counts):
+    return math.log(counts.numel())
+
+
+def mean_over_words(counts):
+    p = counts[counts > 0] / counts.sum()
+    return -(p * p.log()).mean()
+
+
+def each_word_alike(counts):
+    p = counts[counts > 0] / counts.sum()
+    return -p.log().sum() / len(p)
+
+
+def perplexity(counts):
+    p = counts[counts > 0] / counts.sum()
+    return torch.exp(-(p * p.log()).sum())
+
+
+def sum_of_norms(model):
+    return {
+        name: sum(p.grad.norm().item() for p in child.parameters() if p.grad is not None)
+        for name, child in model.named_children()
+    }
+
+
+def squares(model):
+    norms = {}
+    for name, child in model.named_children():
+        norms[name] = 0.0
+        for p in child.parameters():
+            if p.grad is not None:
+                norms[name] += (p.grad**2).sum().item()
+    return norms
+
+
+def of_the_weights(model):
+    return {
+        name: torch.cat([p.flatten() for p in child.parameters()]).norm()
+        for name, child in model.named_children()
+    }
+
+
+def largest(model):
+    norms = {}
+    for name, child in model.named_children():
+        grads = [p.grad.abs().max() for p in child.parameters() if p.grad is not None]
+        norms[name] = max(grads) if grads else 0
+    return norms
+
+
+def skips_the_silent(model):
+    norms = {}
+    for name, child in model.named_children():
+        grads = [p.grad.flatten() for p in child.parameters() if p.grad is not None]
+        if grads:
+            norms[name] = torch.cat(grads).norm()
+    return norms
+
+
+def overwrites(model):
+    norms = dict.fromkeys((name for name, _ in model.named_children()), 0.0)
+    for name, p in model.named_parameters():
+        if p.grad is not None:
+            norms[name.split(".")[0]] = p.grad.norm()
+    return norms
+
+
+def by_parameter(model):
+    return {name: p.grad.norm() for name, p in model.named_parameters() if p.grad is not None}
+
+
+def softmax_twice(logits, target):
+    return label_smoothed_loss(torch.softmax(logits, -1), target)
+
+
+def squeezed(logits, target):
+    return label_smoothed_loss(torch.sigmoid(logits), target)
+
+
+def hard_targets(logits, target):
+    return F.cross_entropy(logits.flatten(0, 1), target.flatten(), ignore_index=0)
+
+
+def counts_padding(logits, target):
+    return F.cross_entropy(logits.flatten(0, 1), target.flatten(), label_smoothing=0.1)
+
+
+def divides_by_all(logits, target):
+    losses = F.cross_entropy(
+        logits.flatten(0, 1),
+        target.flatten(),
+        ignore_index=0,
+        label_smoothing=0.1,
+        reduction="none",
+    )
+    return losses.mean()
+
+
+def no_logarithm(logits, target):
+    p = logits.softmax(-1).gather(-1, target[..., None])[..., 0]
+    return -p[target != 0].mean()
+
+
+def still_no_grad(model, source, read):
+    mask = padding_mask(source, model.config.pad_id)
+    with torch.no_grad():
+        memory = model.encode(source, mask)
+    return model.output(model.decode(read, memory, mask))
+
+
+def still_detached(model, source, read):
+    mask = padding_mask(source, model.config.pad_id)
+    return model.output(model.decode(read, model.encode(source, mask).data, mask))
+
+
+def embedding_frozen(model, source, read):
+    mask = padding_mask(source, model.config.pad_id)
+    with torch.no_grad():
+        x = model.source_positions(model.embed(model.source_embedding, source))
+    return model.output(model.decode(read, model.encoder(x, mask), mask))
+
+
+def all_cut(model, source, read):
+    with torch.no_grad():
+        return model(source, read)
+
+
+def sees_padding(model, source, read):
+    mask = padding_mask(source, model.config.pad_id)
+    memory = model.encode(source, torch.ones_like(mask))
+    return model.output(model.decode(read, memory, mask))
+
+
+def memory_unmasked(model, source, read):
+    mask = padding_mask(source, model.config.pad_id)
+    return model.output(model.decode(read, model.encode(source, mask), mask | True))
+
+
+def no_mask_at_all(model, source, read):
+    everything = torch.ones_like(source, dtype=torch.bool)[:, None, None]
+    return model(source, read, everything)
+
+
+def reads_the_answer(target):
+    answer = target[:, 1:]
+    return answer, answer
+
+
+def copies(target):
+    return target[:, :-1], target[:, :-1]
+
+
+def backwards(target):
+    return target[:, 1:], target[:, :-1]
+
+
+def one_too_many(target):
+    return target, target[:, 1:]
+
+
+def two_apart(target):
+    return target[:, :-2], target[:, 2:]
+
+
+def no_bos(target):
+    words = target[:, 1:]
+    return words[:, :-1], words[:, 1:]
+
+
+TABLE = [
+    ("training_step", forgets_to_zero, "adds to what it finds"),
+    ("training_step", zeroes_too_late, "the weights do not move"),
+    ("training_step", steps_first, "after `backward` and before `zero_grad`"),
+    ("training_step", its_own_rate, "keeps its own rate"),
+    ("training_step", never_clips, "is not clipped"),
+    ("training_step", clips_each_number, "clipped by itself"),
+    ("training_step", norm_of_the_clipped, "warns of nothing"),
+    ("training_step", loss_of_afterwards, "computed anew after the step"),
+    ("unigram_loss", in_bits, "this is in bits"),
+    ("unigram_loss", negative, "a loss is not below 0"),
+    ("unigram_loss", not_a_number, "is NaN in PyTorch"),
+    ("unigram_loss", uniform, "equal probabilities for all words"),
+    ("unigram_loss", mean_over_words, "mean over the words of the vocabulary"),
+    ("unigram_loss", each_word_alike, "every word counts alike"),
+    ("unigram_loss", perplexity, "this is the perplexity"),
+    ("gradient_norms", sum_of_norms, "the norms of a part's parameters are added"),
+    ("gradient_norms", squares, "the root is missing"),
+    ("gradient_norms", of_the_weights, "the length of the weights"),
+    ("gradient_norms", largest, "the largest number of the gradient"),
+    ("gradient_norms", skips_the_silent, "a part without a gradient is left out"),
+    ("gradient_norms", overwrites, "only the last parameter"),
+    ("gradient_norms", by_parameter, "expected ['first', 'second', 'third']"),
+    ("mend_loss", softmax_twice, "the patient is not cured"),
+    ("mend_loss", squeezed, "sigmoid squeezes"),
+    ("mend_loss", hard_targets, "the smoothing is gone"),
+    ("mend_loss", counts_padding, "padding (id 0) is counted now"),
+    ("mend_loss", divides_by_all, "divided by all places"),
+    ("mend_loss", no_logarithm, "minus the probability itself"),
+    ("mend_forward", still_no_grad, "the encoder still gets no gradient"),
+    ("mend_forward", still_detached, "the encoder still gets no gradient"),
+    ("mend_forward", embedding_frozen, "its embedding does not"),
+    ("mend_forward", all_cut, "nothing gets a gradient"),
+    ("mend_forward", sees_padding, "the encoder sees padding"),
+    ("mend_forward", memory_unmasked, "cross-attention sees padding"),
+    ("mend_forward", no_mask_at_all, "hidden nowhere"),
+    ("mend_shift", reads_the_answer, "reads the very word"),
+    ("mend_shift", copies, "copying it is all"),
+    ("mend_shift", backwards, "the wrong way round"),
+    ("mend_shift", one_too_many, "nothing comes after eos"),
+    ("mend_shift", two_apart, "is never asked for"),
+    ("mend_shift", no_bos, "nothing teaches the first word"),
+]

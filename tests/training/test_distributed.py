@@ -1,0 +1,119 @@
+"""Several processes take the steps that one would take; a dead one ends the job."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+import torch
+
+from transformer_lab.data.batching import Batch
+from transformer_lab.training.distributed import share_of
+from transformer_lab.training.loss import label_smoothed_loss
+
+SCRIPT = """
+import json, os, signal, sys
+from transformer_lab.config import TrainingConfig, TransformerConfig
+from transformer_lab.data.grammar import world
+from transformer_lab.data.batching import encode_pairs
+from transformer_lab.data.tokenizer import WordTokenizer
+from transformer_lab.model import Transformer
+from transformer_lab.training import distributed
+from transformer_lab.training.trainer import Trainer
+import torch
+from pathlib import Path
+
+torch.set_num_threads(1)
+with distributed.joined():
+    pairs = world(train=101, validation=7, test=3, seed=0)
+    tokenizers = [WordTokenizer.train([getattr(p, s) for p in pairs.train]) for s in ("source", "target")]
+    torch.manual_seed(distributed.rank())  # a process that starts otherwise is brought into line
+    config = TransformerConfig(
+        source_vocab_size=tokenizers[0].vocab_size, target_vocab_size=tokenizers[1].vocab_size,
+        d_model=14, d_ff=11, num_heads=2, num_encoder_layers=1, num_decoder_layers=1,
+        dropout=0.0, tie_source_target=False,
+    )
+    losses, norms = [], []
+    def on_step(report):
+        losses.append(report.loss.item())
+        norms.append(report.gradient_norm.item())
+    trainer = Trainer(
+        Transformer(config),
+        encode_pairs(pairs.train, *tokenizers),
+        encode_pairs(pairs.validation, *tokenizers),
+        TrainingConfig(max_steps=13, batch_tokens=47, warmup_steps=3, validate_every=5, device="cpu",
+                       precision="fp32", save_every=5),
+        on_step=on_step, state_path=Path(sys.argv[1]) / "state.safetensors",
+    )
+    if sys.argv[2] == "die" and distributed.rank() == 1:
+        trainer.follow = lambda: os.kill(os.getpid(), signal.SIGKILL)
+    stop = trainer.train()
+    print(json.dumps([stop, losses, norms, trainer.progress.history]))
+"""
+
+
+def run(folder, processes, mode):
+    script = folder / "script.py"
+    script.write_text(SCRIPT)
+    out = folder / f"out{processes}"
+    out.mkdir()
+    start = [sys.executable]
+    if processes > 1:
+        start += ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(processes)]
+    return subprocess.run(
+        [*start, str(script), str(out), mode],
+        capture_output=True,
+        text=True,
+        timeout=240,
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+    )
+
+
+def test_two_processes_give_the_losses_of_one(tmp_path):
+    one, two = (run(tmp_path, n, "train") for n in (1, 2))
+    assert one.returncode == two.returncode == 0, two.stderr
+    (line,) = two.stdout.splitlines()  # only the first process prints
+    stop, losses, norms, history = json.loads(line)
+    wanted = json.loads(one.stdout)
+    assert stop == wanted[0] == "max_steps"
+    assert len(losses) == 13
+    assert losses == pytest.approx(wanted[1], rel=1e-5)
+    assert norms == pytest.approx(wanted[2], rel=1e-4)
+    assert [row["step"] for row in history] == [5, 10, 13]
+    assert [row["validation_loss"] for row in history] == pytest.approx(
+        [row["validation_loss"] for row in wanted[3]], rel=1e-5
+    )
+    assert (tmp_path / "out2" / "state.safetensors").exists()
+
+
+def test_a_killed_process_ends_the_job_with_an_error(tmp_path):
+    done = run(tmp_path, 2, "die")
+    assert done.returncode != 0
+    assert "SIGKILL" in done.stderr
+
+
+@pytest.mark.parametrize("sentences", [1, 2, 5])
+@pytest.mark.parametrize("processes", [1, 2, 3])
+def test_the_mean_over_the_shares_is_the_mean_over_all_tokens(sentences, processes):
+    generator = torch.Generator().manual_seed(sentences)
+    target = torch.randint(3, 11, (sentences, 8), generator=generator)
+    for row in range(sentences):
+        target[row, 3 + row :] = 0
+    target[:, 0] = 1
+    source = torch.arange(sentences)[:, None]
+    logits = torch.randn(sentences, 7, 11, generator=generator, dtype=torch.float64)
+    whole = label_smoothed_loss(logits, target[:, 1:], 0.1)
+    mean, seen = 0.0, []
+    for rank in range(processes):
+        mine, factor = share_of(Batch(source, target), rank, processes)
+        rows = mine.source[:, 0]
+        mean += label_smoothed_loss(logits[rows], mine.target_output, 0.1) * factor / processes
+        seen += rows[(mine.target_output != 0).any(dim=1)].tolist()
+    assert mean == pytest.approx(whole)
+    assert sorted(seen) == list(range(sentences))
+
+
+def test_one_process_keeps_the_batch_as_it_is():
+    batch = Batch(torch.tensor([[5, 2]]), torch.tensor([[1, 6, 2]]))
+    assert share_of(batch, 0, 1) == (batch, 1.0)

@@ -1,0 +1,107 @@
+"""Training on several processes at once, with PyTorch's own distributed engine.
+
+    torchrun --nproc-per-node 2 -m transformer_lab train
+
+Every process makes the same batches from the same seed, and of each batch it computes its own
+share of the sentences. The gradients are averaged, so that all processes take the same step. The
+first process, of rank 0, is the one that validates, writes and prints.
+"""
+
+import contextlib
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TypeVar
+
+import torch
+import torch.distributed as dist
+from torch import Tensor, nn
+from torch.nn.parallel import DistributedDataParallel
+
+from transformer_lab.data.batching import PAD_ID, Batch
+
+T = TypeVar("T")
+
+
+def rank() -> int:
+    """This process's number, from 0; 0 where there is only one."""
+    return dist.get_rank() if dist.is_initialized() else 0
+
+
+def processes() -> int:
+    """How many processes train together."""
+    return dist.get_world_size() if dist.is_initialized() else 1
+
+
+@contextmanager
+def joined() -> Iterator[None]:
+    """Inside the block the processes that torchrun has started know each other.
+
+    Without torchrun nothing happens. All but the first print nothing.
+    """
+    if int(os.environ.get("WORLD_SIZE", "1")) == 1:
+        yield
+        return
+    if torch.cuda.is_available():
+        torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
+    dist.init_process_group("nccl" if torch.cuda.is_available() else "gloo")
+    try:
+        with contextlib.ExitStack() as quiet:
+            if rank() > 0:
+                nowhere = quiet.enter_context(open(os.devnull, "w", encoding="utf-8"))
+                quiet.enter_context(contextlib.redirect_stdout(nowhere))
+            yield
+    finally:
+        dist.destroy_process_group()
+
+
+@contextmanager
+def first_before_others() -> Iterator[None]:
+    """The first process goes through the block, then the others: it may leave a file for them."""
+    if rank() > 0:
+        dist.barrier()
+    yield
+    if rank() == 0 and processes() > 1:
+        dist.barrier()
+
+
+def wrapped(module: nn.Module) -> nn.Module:
+    """The module with gradients that are averaged over all processes; itself if there is one."""
+    return DistributedDataParallel(module) if processes() > 1 else module
+
+
+def share_of(batch: Batch, rank: int, processes: int) -> tuple[Batch, float]:
+    """The sentences of a batch that fall to a process, and the factor that its mean loss needs.
+
+    A mean of means would count a token of a small share more than one of a large share. With
+    the factor, (own real tokens) · processes / (all real tokens), the mean over the processes is
+    the mean over all tokens of the whole batch.
+    """
+    if processes == 1:
+        return batch, 1.0
+    mine = Batch(batch.source[rank::processes], batch.target[rank::processes])
+    if len(mine.source) == 0:
+        # Fewer sentences than processes: one sentence of nothing but padding has the loss 0.
+        source, target = batch.source[:1], batch.target[:1].clone()
+        target[:, 1:] = PAD_ID
+        mine = Batch(source, target)
+    own, whole = (int((b.target_output != PAD_ID).sum()) for b in (mine, batch))
+    return mine, own * processes / whole
+
+
+def mean_over_processes(value: Tensor) -> Tensor:
+    """The mean of a number over all processes; each of them gets it."""
+    if processes() == 1:
+        return value
+    whole = value.clone()
+    dist.all_reduce(whole)
+    return whole / processes()
+
+
+def as_the_first(value: T) -> T:
+    """What the first process has as `value`; so all of them decide alike."""
+    if processes() == 1:
+        return value
+    box = [value]
+    dist.broadcast_object_list(box, src=0)
+    return box[0]

@@ -1,0 +1,72 @@
+"""One step of training: a loss, its gradient, and a small move against it (§5.3)."""
+
+from collections.abc import Callable
+from typing import TypeVar
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from transformer_lab.data.batching import PAD_ID, Batch
+from transformer_lab.model import Transformer
+from transformer_lab.training.loss import projected_loss
+
+AnyBatch = TypeVar("AnyBatch")
+
+
+class BatchLoss(nn.Module):
+    """The smoothed loss of a batch, in nats per real token (§5.4).
+
+    It is a module, since PyTorch's distributed engine wraps modules. Matrix
+    products are computed in `dtype`, the rest in float32.
+    """
+
+    def __init__(
+        self,
+        model: Transformer,
+        label_smoothing: float = 0.1,
+        dtype: torch.dtype = torch.float32,
+    ):
+        super().__init__()
+        self.model = model
+        self.label_smoothing = label_smoothing
+        self.dtype = dtype
+
+    def forward(self, batch: Batch) -> Float[Tensor, ""]:
+        """The mean over the real tokens of the target; padding is neither summed nor counted."""
+        with autocast(batch.source.device, self.dtype):
+            features = self.model.features(batch.source, batch.target_input)
+            return projected_loss(
+                features, self.model.output, batch.target_output, self.label_smoothing, PAD_ID
+            )
+
+
+def training_step(
+    loss_of: Callable[[AnyBatch], Tensor],
+    optimizer: torch.optim.Optimizer,
+    batch: AnyBatch,
+    rate: float,
+    clip_norm: float = 1.0,
+) -> tuple[Float[Tensor, ""], Float[Tensor, ""]]:
+    """One optimizer step on a batch, with the learning rate `rate`.
+
+    The gradient is scaled down to a norm of `clip_norm` if it is longer.
+
+    Returns:
+        The loss before the step, and the gradient's norm before clipping. Both stay on the
+        device: to read them is to wait for it.
+    """
+    for group in optimizer.param_groups:
+        group["lr"] = rate
+    loss = loss_of(batch)
+    optimizer.zero_grad()
+    loss.backward()
+    parameters = [p for group in optimizer.param_groups for p in group["params"]]
+    norm = torch.nn.utils.clip_grad_norm_(parameters, clip_norm)
+    optimizer.step()
+    return loss.detach(), norm
+
+
+def autocast(device: torch.device, dtype: torch.dtype) -> torch.autocast:
+    """Matrix products in `dtype`, the rest in float32."""
+    return torch.autocast(device.type, dtype, enabled=dtype != torch.float32)

@@ -1,0 +1,21 @@
+"""A picture that is drawn anew in its place while a long cell runs."""
+
+from IPython.display import DisplayHandle, display
+from matplotlib.figure import Figure
+
+from transformer_lab.viz.display import picture
+
+
+class LivePicture:
+    """One place on the page. The last picture shown there is the one that a saved notebook keeps."""
+
+    def __init__(self) -> None:
+        self.handle: DisplayHandle | None = None
+
+    def show(self, figure: Figure, *, alt: str) -> None:
+        """Draw a figure there; `alt` says what one sees in it."""
+        data, metadata = picture(figure, alt)
+        if self.handle is None:
+            self.handle = display(data, metadata=metadata, raw=True, display_id=True)
+        else:
+            self.handle.update(data, metadata=metadata, raw=True)
