@@ -47,6 +47,7 @@ TAUGHT = {
     "transformer_lab.training.loss.token_losses": "08",
     "transformer_lab.training.loss.label_smoothed_loss": "08",
     "transformer_lab.training.schedule.paper_rate": "08",
+    "transformer_lab.training.step.training_step": "09",
     "transformer_lab.decoding.beam.length_penalty": "10",
     "transformer_lab.decoding.sampling.keep_top_k": "10",
     "transformer_lab.decoding.sampling.keep_top_p": "10",

@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from transformer_lab.data.batching import Batch
+from transformer_lab.data.grammar import world
 from transformer_lab.training.distributed import share_of
 from transformer_lab.training.loss import label_smoothed_loss
 
@@ -85,6 +86,33 @@ def test_two_processes_give_the_losses_of_one(tmp_path):
         [row["validation_loss"] for row in wanted[3]], rel=1e-5
     )
     assert (tmp_path / "out2" / "state.safetensors").exists()
+
+
+def test_the_command_trains_in_two_processes_and_only_the_first_writes_and_prints(tmp_path):
+    corpus = tmp_path / "pairs.tsv"
+    pairs = world(train=101, validation=0, test=0, seed=0).train
+    corpus.write_text("".join(f"{p.source}\t{p.target}\n" for p in pairs), encoding="utf-8")
+    out = tmp_path / "out"
+    start = ["torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
+    train = ["transformer_lab", "train", "--corpus", str(corpus), "--max-steps", "4", "--json"]
+    done = subprocess.run(
+        [sys.executable, "-m", *start, "-m", *train, "--device", "cpu", "--out", str(out)],
+        capture_output=True,
+        text=True,
+        timeout=240,
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+    )
+    assert done.returncode == 0, done.stderr
+    printed = done.stdout.splitlines()
+    assert json.loads(printed[-1])["steps"] == 4
+    assert sum("saved in" in line for line in printed) == 1
+    assert {path.name for path in out.iterdir()} == {
+        "config.json",
+        "model.safetensors",
+        "source_tokenizer.json",
+        "target_tokenizer.json",
+        "training_state.safetensors",
+    }
 
 
 def test_a_killed_process_ends_the_job_with_an_error(tmp_path):

@@ -1,0 +1,65 @@
+"""Lesson 09's long run: Debian's package descriptions, English to French, 20 minutes on a CPU.
+
+    python -m transformer_lab.experiments.debian_french
+
+Needs apt and, the first time, a network. The result is replaced when the run has ended.
+"""
+
+from dataclasses import replace
+from typing import Any
+
+from transformer_lab.data.pair import SentencePair, Splits
+from transformer_lab.experiments import store
+from transformer_lab.recipe import PRESETS, evaluate, make_trainer, new_translator, open_corpus
+from transformer_lab.training.trainer import Progress
+from transformer_lab.translator import Translator
+
+NAME = "debian_french"
+CORPUS = "debian:fr"
+MINUTES = 20.0
+SHOWN = 4
+"""How many translations are stored, evenly spread over the test set."""
+
+
+def report(
+    translator: Translator, splits: Splits[SentencePair], progress: Progress
+) -> dict[str, Any]:
+    """What a finished run has reached: its history, its scores, and a few translations as they are."""
+    result = evaluate(translator, splits.test, beam_size=4)
+    samples = splits.test[:: len(splits.test) // SHOWN][:SHOWN]
+    written = translator.translate([pair.source for pair in samples])
+    return {
+        "train_pairs": len(splits.train),
+        "sentences": result.sentences,
+        "steps": progress.step,
+        "minutes": round(progress.seconds / 60, 2),
+        "target_tokens": progress.tokens,
+        "history": progress.history,
+        "exact_match": result.exact_match,
+        "bleu": result.bleu,
+        "bleu_signature": result.bleu_signature,
+        "chrf": result.chrf,
+        "translations": [
+            {"source": pair.source, "written": one.translation, "reference": pair.target}
+            for pair, one in zip(samples, written, strict=True)
+        ],
+    }
+
+
+def main() -> None:
+    """Train, evaluate and store."""
+    splits = open_corpus(CORPUS)
+    preset = PRESETS["small"]
+    translator = new_translator(splits, CORPUS, preset)
+    training = replace(
+        preset.training, max_minutes=MINUTES, validate_every=500, save_every=None, device="cpu"
+    )
+    trainer = make_trainer(translator, splits, training, show_progress=False)
+    trainer.train()
+    found = report(translator, splits, trainer.progress)
+    store.save(NAME, found)
+    print({name: value for name, value in found.items() if isinstance(value, int | float | str)})
+
+
+if __name__ == "__main__":
+    main()

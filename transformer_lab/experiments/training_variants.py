@@ -1,0 +1,121 @@
+"""Lesson 09's study: the same training without warm-up, with ten times the rate, with pre-norm.
+
+    python -m transformer_lab.experiments.training_variants
+
+It takes about 40 minutes on one processor core. A run that is stored already is not repeated.
+"""
+
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from transformer_lab.config import Norm
+from transformer_lab.data.grammar import world
+from transformer_lab.experiments import store
+from transformer_lab.recipe import PRESETS, WORLD_PAIRS, make_trainer, new_translator
+from transformer_lab.training.trainer import LossIsNaNError, StepReport
+
+NAME = "training_variants"
+EVERY = 20
+"""Steps whose losses are stored as one mean."""
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One way to train; the first is the lesson's own."""
+
+    name: str
+    layers: int = 2
+    norm: Norm = "post"
+    warmup_steps: int = 200
+    peak_rate: float = 2e-3
+    max_steps: int = 2_400
+
+
+VARIANTS = [
+    Variant("as in the lesson"),
+    Variant("no warm-up", warmup_steps=1),
+    Variant("ten times the rate", peak_rate=2e-2),
+    Variant("pre-norm", norm="pre"),
+    Variant("pre-norm, no warm-up", norm="pre", warmup_steps=1),
+    Variant("pre-norm, ten times the rate", norm="pre", peak_rate=2e-2),
+    Variant("6 + 6 layers", layers=6, max_steps=800),
+    Variant("6 + 6 layers, no warm-up", layers=6, max_steps=800, warmup_steps=1),
+    Variant("6 + 6 layers, pre-norm", layers=6, max_steps=800, norm="pre"),
+    Variant(
+        "6 + 6 layers, pre-norm, no warm-up", layers=6, max_steps=800, norm="pre", warmup_steps=1
+    ),
+    Variant("6 + 6 layers, a quarter of the rate", layers=6, max_steps=800, peak_rate=5e-4),
+    Variant(
+        "6 + 6 layers, a quarter of the rate, no warm-up",
+        layers=6,
+        max_steps=800,
+        peak_rate=5e-4,
+        warmup_steps=1,
+    ),
+]
+SEEDS = (0, 1)
+
+
+def run(variant: Variant, seed: int) -> dict[str, Any]:
+    """Train once on the bilingual world.
+
+    Returns:
+        The variant's fields, the seed, the mean smoothed loss in nats and the largest gradient
+        norm of each `EVERY` steps, and at the end the validation loss and the share of 300
+        validation sentences translated exactly (greedy). `stopped` is the step at which the
+        loss was no number any more, if there was one.
+    """
+    splits = world(train=WORLD_PAIRS, seed=seed)
+    layers = {"num_encoder_layers": variant.layers, "num_decoder_layers": variant.layers}
+    preset = PRESETS["tiny"]
+    translator = new_translator(splits, "world", preset, seed, norm=variant.norm, **layers)
+    training = replace(
+        preset.training,
+        max_steps=variant.max_steps,
+        warmup_steps=variant.warmup_steps,
+        peak_rate=variant.peak_rate,
+        validate_every=variant.max_steps,
+        save_every=None,
+        seed=seed,
+        device="cpu",
+    )
+    losses: list[float] = []
+    norms: list[float] = []
+
+    def on_step(report: StepReport) -> None:
+        losses.append(report.loss.item())
+        norms.append(report.gradient_norm.item())
+
+    trainer = make_trainer(
+        translator, splits, training, on_step=on_step, show_progress=False, watch_exact_match=300
+    )
+    found: dict[str, Any] = {"variant": asdict(variant), "seed": seed}
+    try:
+        trainer.train()
+        found |= trainer.progress.history[-1]
+    except LossIsNaNError:
+        found["stopped"] = len(losses)
+    groups = range(0, len(losses) - EVERY + 1, EVERY)
+    found["losses"] = [round(sum(losses[i : i + EVERY]) / EVERY, 4) for i in groups]
+    found["largest_gradient_norms"] = [round(max(norms[i : i + EVERY]), 4) for i in groups]
+    return found
+
+
+def main() -> None:
+    """Run what is not stored yet, one seed after the other, and store after each run."""
+    try:
+        runs = store.load(NAME)["runs"]
+    except ValueError:
+        runs = []
+    for seed in SEEDS:
+        for variant in VARIANTS:
+            if any(r["variant"] == asdict(variant) and r["seed"] == seed for r in runs):
+                continue
+            runs.append(run(variant, seed))
+            store.save(NAME, {"every": EVERY, "runs": runs})
+            shown = {k: v for k, v in runs[-1].items() if isinstance(v, int | float)}
+            print(variant.name, shown, flush=True)
+
+
+if __name__ == "__main__":
+    main()
