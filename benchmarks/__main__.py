@@ -9,8 +9,8 @@ from transformers.utils import logging
 from benchmarks import decoding, imports, machine, training
 from benchmarks.report import RESULTS, write_sections
 
-SECTIONS = ("training", "decoding", "imports", "world")
-BY_DEFAULT = SECTIONS[:-1]
+SECTIONS = ("training", "decoding", "imports", "world", "real-text")
+BY_DEFAULT = SECTIONS[:3]
 
 
 def main() -> None:
@@ -21,7 +21,7 @@ def main() -> None:
         nargs="+",
         choices=SECTIONS,
         default=BY_DEFAULT,
-        help="sections to run (world takes minutes and is not among the default ones)",
+        help="sections to run (world and real-text take long and are not among the default ones)",
     )
     parser.add_argument("--rounds", type=int, default=3, help="rounds of each comparison")
     parser.add_argument("--threads", type=int, default=2, help="threads for every candidate")
@@ -41,6 +41,10 @@ def main() -> None:
         from benchmarks import world
 
         sections["Time to 98 % on the bilingual world"] = world.section()
+    if "real-text" in chosen.only:
+        from benchmarks import real_text
+
+        sections["Twenty minutes of real text"] = real_text.section()
     write_sections(sections)
     print(RESULTS.read_text(encoding="utf-8"))
 

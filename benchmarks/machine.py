@@ -11,6 +11,7 @@ from benchmarks.timing import interleave
 
 FLAGS = ("avx2", "avx512f", "avx512_bf16", "amx_bf16")
 SIDE = 2_048
+TORCH = torch.__version__.partition("+")[0]
 
 
 def cpu_info() -> dict[str, str]:
@@ -33,7 +34,7 @@ def description() -> str:
         ("threads used", str(torch.get_num_threads())),
         *((flag, "yes" if flag in flags else "no") for flag in FLAGS),
         ("Python", platform.python_version()),
-        ("torch", torch.__version__),
+        ("torch", TORCH),
     ]
     return table(["", ""], rows)
 
@@ -43,7 +44,7 @@ def in_a_line(rounds: int) -> str:
     load = os.getloadavg()[0] if hasattr(os, "getloadavg") else float("nan")
     name = cpu_info().get("model name") or platform.machine()
     return (
-        f"{name}, {torch.get_num_threads()} threads, torch {torch.__version__}, {rounds} rounds; "
+        f"{name}, {torch.get_num_threads()} threads, torch {TORCH}, {rounds} rounds; "
         f"load average {load:.1f} over the minute before the section's end."
     )
 

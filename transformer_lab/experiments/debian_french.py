@@ -51,9 +51,7 @@ def main() -> None:
     splits = open_corpus(CORPUS)
     preset = PRESETS["small"]
     translator = new_translator(splits, CORPUS, preset)
-    training = replace(
-        preset.training, max_minutes=MINUTES, validate_every=500, save_every=None, device="cpu"
-    )
+    training = replace(preset.training, max_minutes=MINUTES, save_every=None, device="cpu")
     trainer = make_trainer(translator, splits, training, show_progress=False)
     trainer.train()
     found = report(translator, splits, trainer.progress)

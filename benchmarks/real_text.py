@@ -1,0 +1,106 @@
+"""Debian's French: the BLEU that an ordinary loop of `nn.Transformer` reaches in so many minutes."""
+
+import random
+import time
+from collections.abc import Sequence
+
+import torch
+
+from benchmarks.corpus import fixed_batches, real_tokens
+from benchmarks.machine import in_a_line
+from benchmarks.peers import Size, TutorialTransformer
+from benchmarks.report import table
+from benchmarks.training import SENTENCES, Ordinary
+from transformer_lab.config import TransformerConfig
+from transformer_lab.data.batching import EOS_ID, buckets, collate, encode_pairs
+from transformer_lab.data.pair import SentencePair
+from transformer_lab.data.tokenizer import Tokenizer
+from transformer_lab.evaluation.bleu import Scores, score
+from transformer_lab.experiments import store
+from transformer_lab.recipe import PRESETS, make_tokenizers, open_corpus
+from transformer_lab.training.schedule import inverse_sqrt_rate
+
+SMALL = PRESETS["small"]
+LONGEST = 128
+"""New tokens; what has not ended by then is cut there."""
+
+
+def ordinary_loop(minutes: float) -> tuple[int, int, Scores]:
+    """Train `nn.Transformer` as tutorials do; steps, real tokens, and the scores of the test set.
+
+    Shuffled batches of `SENTENCES` sentences, padded, float32, plain Adam, the rate and the sizes
+    of the preset small; the norm behind the sub-layer, which is the module's default. Decoding is
+    greedy.
+    """
+    splits = open_corpus("debian:fr")
+    tokenizer, _ = make_tokenizers(splits.train, "debian:fr", SMALL.vocab_size)
+    config: TransformerConfig = SMALL.model(tokenizer.vocab_size, tokenizer.vocab_size)
+    size = Size(
+        config.d_model,
+        config.num_encoder_layers,
+        config.num_heads,
+        config.d_ff,
+        tokenizer.vocab_size,
+        dropout=config.dropout,
+    )
+    torch.manual_seed(0)
+    model = TutorialTransformer(size)
+    loop = Ordinary(model, TutorialTransformer.__call__, "fp32", fused=False)
+    examples = encode_pairs(splits.train, tokenizer, tokenizer)
+    examples = [e for e in examples if e.length <= config.max_length]
+    shuffler = random.Random(0)
+    steps, tokens, start = 0, 0, time.perf_counter()
+    while True:
+        shuffler.shuffle(examples)
+        for group in fixed_batches(examples, SENTENCES):
+            if time.perf_counter() - start >= 60 * minutes:
+                return steps, tokens, translated(model, splits.test, tokenizer)
+            steps += 1
+            tokens += real_tokens(group)
+            peak = SMALL.training.peak_rate or 2e-3
+            rate = inverse_sqrt_rate(steps, peak, SMALL.training.warmup_steps)
+            loop.step(collate(group), rate)
+
+
+def translated(
+    model: TutorialTransformer, pairs: Sequence[SentencePair], tokenizer: Tokenizer
+) -> Scores:
+    """The scores of the model's greedy translations."""
+    model.eval()
+    examples = encode_pairs(pairs, tokenizer, tokenizer)
+    texts = {}
+    number = {id(example): n for n, example in enumerate(examples)}
+    for group in buckets(examples, 4_096):
+        found = model.greedy(collate(group).source, LONGEST).tolist()
+        for example, ids in zip(group, found, strict=True):
+            words = ids[: ids.index(EOS_ID)] if EOS_ID in ids else ids
+            texts[number[id(example)]] = tokenizer.decode(words)
+    return score([texts[n] for n in range(len(pairs))], [pair.target for pair in pairs])
+
+
+def section(minutes: float = 20.0) -> str:
+    """The ordinary loop, run now, beside the stored run of ours."""
+    steps, tokens, scores = ordinary_loop(minutes)
+    ours = store.load("debian_french")
+    rows = [
+        (
+            "`nn.Transformer`, ordinary loop, greedy",
+            f"{minutes:.0f}",
+            f"{steps:,}",
+            f"{scores.bleu:.1f}",
+            f"{scores.chrf:.1f}",
+        ),
+        (
+            "ours (stored, see lesson 09), beam 4",
+            f"{ours['minutes']:.0f}",
+            f"{ours['steps']:,}",
+            f"{ours['bleu']:.1f}",
+            f"{ours['chrf']:.1f}",
+        ),
+    ]
+    about = (
+        f"Sizes of the preset small, one vocabulary of {SMALL.vocab_size:,} pieces. The ordinary "
+        f"loop saw {tokens:,} real tokens. The scores are of {ours['sentences']} sentences of "
+        f"package families that training lacks: {scores.bleu_signature}. {in_a_line(1)}\n"
+    )
+    return "\n".join([about, table(["", "minutes", "steps", "BLEU", "chrF"], rows)])
