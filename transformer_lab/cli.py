@@ -36,7 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; 0 on success, 1 with one line on standard error for what went wrong."""
     options = parser().parse_args(arguments)
     try:
-        with distributed.joined():
+        with distributed.joined(getattr(options, "device", None) or "auto"):
             result = options.run(options)
             if options.json:
                 print(json.dumps(result, ensure_ascii=False))
@@ -115,7 +115,8 @@ def run_train(options: argparse.Namespace) -> dict[str, Any]:
     stem = Path(corpus).stem if Path(corpus).is_file() else corpus.replace(":", "-")
     folder = options.out or Path("runs") / f"{stem}-{preset}"
     begin = resume_run if options.resume else begin_run
-    translator, splits, training = begin(folder, options, corpus, preset)
+    with distributed.first_before_others():
+        translator, splits, training = begin(folder, options, corpus, preset)
     print(
         f"{len(splits.train)} pairs to train on, {len(splits.validation)} to validate, "
         f"{len(splits.test)} to test; vocabularies of {translator.source_tokenizer.vocab_size} "
@@ -167,8 +168,7 @@ def begin_run(folder: Path, options: argparse.Namespace, corpus: str, preset: st
     often = min(training.validate_every, math.ceil(training.max_steps / 3))
     training = replace(training, validate_every=often)
     pick_device(training.device)  # a device that is not here should be said before the long part
-    with distributed.first_before_others():
-        splits = open_corpus(corpus, seed, options.skip_bad)
+    splits = open_corpus(corpus, seed, options.skip_bad)
     translator = new_translator(splits, corpus, PRESETS[preset], seed)
     translator.about |= {
         "preset": preset,
@@ -199,8 +199,7 @@ def resume_run(folder: Path, options: argparse.Namespace, corpus: str, preset: s
     if training.decay == "linear" and training.max_steps != begun.max_steps:
         expected = f"expected {begun.max_steps}, where the learning rate of this run reaches 0"
         raise ValueError(f"max_steps is {training.max_steps}; {expected}")
-    with distributed.first_before_others():
-        splits = open_corpus(about["corpus"], about["seed"], about["skip_bad"])
+    splits = open_corpus(about["corpus"], about["seed"], about["skip_bad"])
     if data_fingerprint(splits.train) != about["data"]:
         raise ValueError(f"corpus {about['corpus']!r} has changed since {folder} began")
     about["training"] = without_minutes(training)

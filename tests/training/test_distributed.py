@@ -26,7 +26,7 @@ import torch
 from pathlib import Path
 
 torch.set_num_threads(1)
-with distributed.joined():
+with distributed.joined("cpu"):
     pairs = world(train=101, validation=7, test=3, seed=0)
     tokenizers = [WordTokenizer.train([getattr(p, s) for p in pairs.train]) for s in ("source", "target")]
     torch.manual_seed(distributed.rank())  # a process that starts otherwise is brought into line
@@ -43,27 +43,33 @@ with distributed.joined():
         Transformer(config),
         encode_pairs(pairs.train, *tokenizers),
         encode_pairs(pairs.validation, *tokenizers),
-        TrainingConfig(max_steps=13, batch_tokens=47, warmup_steps=3, validate_every=5, device="cpu",
-                       precision="fp32", save_every=5),
+        TrainingConfig(max_steps=int(sys.argv[3]), batch_tokens=47, warmup_steps=3,
+                       validate_every=5, device="cpu", precision="fp32", save_every=5),
         on_step=on_step, state_path=Path(sys.argv[1]) / "state.safetensors",
     )
     if sys.argv[2] == "die" and distributed.rank() == 1:
         trainer.follow = lambda: os.kill(os.getpid(), signal.SIGKILL)
+    if sys.argv[2] == "disagree":  # the first wants to stop, the other never
+        first = distributed.rank() == 0
+        trainer.limit = lambda event: "interrupted" if first else None
+    if sys.argv[2] == "resume":
+        trainer.resume()
     stop = trainer.train()
-    print(json.dumps([stop, losses, norms, trainer.progress.history]))
+    print(json.dumps([stop, losses, norms, trainer.progress.history, trainer.progress.step]))
 """
 
 
-def run(folder, processes, mode):
+def run(folder, processes, mode, steps=13):
+    folder.mkdir(exist_ok=True)
     script = folder / "script.py"
     script.write_text(SCRIPT)
     out = folder / f"out{processes}"
-    out.mkdir()
+    out.mkdir(exist_ok=True)
     start = [sys.executable]
     if processes > 1:
         start += ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(processes)]
     return subprocess.run(
-        [*start, str(script), str(out), mode],
+        [*start, str(script), str(out), mode, str(steps)],
         capture_output=True,
         text=True,
         timeout=240,
@@ -75,7 +81,7 @@ def test_two_processes_give_the_losses_of_one(tmp_path):
     one, two = (run(tmp_path, n, "train") for n in (1, 2))
     assert one.returncode == two.returncode == 0, two.stderr
     (line,) = two.stdout.splitlines()  # only the first process prints
-    stop, losses, norms, history = json.loads(line)
+    stop, losses, norms, history, _ = json.loads(line)
     wanted = json.loads(one.stdout)
     assert stop == wanted[0] == "max_steps"
     assert len(losses) == 13
@@ -86,6 +92,36 @@ def test_two_processes_give_the_losses_of_one(tmp_path):
         [row["validation_loss"] for row in wanted[3]], rel=1e-5
     )
     assert (tmp_path / "out2" / "state.safetensors").exists()
+
+
+def test_all_stop_where_the_first_does(tmp_path):
+    done = run(tmp_path, 2, "disagree", steps=61)
+    assert done.returncode == 0, done.stderr
+    stop, *_, step = json.loads(done.stdout)
+    assert (stop, step) == ("interrupted", 0)
+
+
+def test_a_run_of_two_processes_goes_on_where_it_stopped(tmp_path):
+    whole = json.loads(run(tmp_path / "whole", 2, "train", steps=9).stdout)
+    run(tmp_path, 2, "train", steps=4)
+    *_, step = parts = json.loads(run(tmp_path, 2, "resume", steps=9).stdout)
+    assert step == 9
+    assert parts[1] == pytest.approx(whole[1][4:], rel=1e-5)
+
+
+def test_an_error_of_the_first_is_said_once_and_ends_all(tmp_path):
+    start = ["torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
+    train = ["transformer_lab", "train", "--corpus", str(tmp_path / "nope.tsv"), "--device", "cpu"]
+    done = subprocess.run(
+        [sys.executable, "-m", *start, "-m", *train],
+        capture_output=True,
+        text=True,
+        timeout=240,
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+    )
+    assert done.returncode != 0
+    assert done.stderr.count("error: corpus is") == 1
+    assert "barrier" not in done.stderr
 
 
 def test_the_command_trains_in_two_processes_and_only_the_first_writes_and_prints(tmp_path):

@@ -11,6 +11,7 @@ import contextlib
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import timedelta
 from typing import TypeVar
 
 import torch
@@ -18,7 +19,9 @@ import torch.distributed as dist
 from torch import Tensor, nn
 from torch.nn.parallel import DistributedDataParallel
 
+from transformer_lab.config import check
 from transformer_lab.data.batching import PAD_ID, Batch
+from transformer_lab.device import pick_device
 
 T = TypeVar("T")
 
@@ -34,17 +37,25 @@ def processes() -> int:
 
 
 @contextmanager
-def joined() -> Iterator[None]:
+def joined(device: str = "auto") -> Iterator[None]:
     """Inside the block the processes that torchrun has started know each other.
 
     Without torchrun nothing happens. All but the first print nothing.
+
+    Raises:
+        ValueError: If there is no GPU for each process of this machine, or only an Apple one.
     """
     if int(os.environ.get("WORLD_SIZE", "1")) == 1:
         yield
         return
-    if torch.cuda.is_available():
-        torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
-    dist.init_process_group("nccl" if torch.cuda.is_available() else "gloo")
+    kind = pick_device(device).type
+    check("device", kind, "cpu or cuda with several processes; give --device cpu", kind != "mps")
+    if kind == "cuda":
+        local, gpus = int(os.environ["LOCAL_RANK"]), torch.cuda.device_count()
+        check("processes on this machine", local + 1, f"at most {gpus}, its GPUs", local < gpus)
+        torch.cuda.set_device(local)
+    # The others wait while the first one validates, or fetches a corpus.
+    dist.init_process_group("nccl" if kind == "cuda" else "gloo", timeout=timedelta(hours=1))
     try:
         with contextlib.ExitStack() as quiet:
             if rank() > 0:
@@ -57,12 +68,20 @@ def joined() -> Iterator[None]:
 
 @contextmanager
 def first_before_others() -> Iterator[None]:
-    """The first process goes through the block, then the others: it may leave a file for them."""
-    if rank() > 0:
-        dist.barrier()
-    yield
-    if rank() == 0 and processes() > 1:
-        dist.barrier()
+    """The first process goes through the block, then the others: it may leave a file for them.
+
+    If it fails, it says so, and the others end without a word.
+    """
+    if rank() > 0 and not as_the_first(None):
+        raise SystemExit(1)
+    try:
+        yield
+    except BaseException:
+        if rank() == 0:
+            as_the_first(False)
+        raise
+    if rank() == 0:
+        as_the_first(True)
 
 
 def wrapped(module: nn.Module) -> nn.Module:
@@ -99,7 +118,7 @@ def mean_over_processes(value: Tensor) -> Tensor:
 
 
 def as_the_first(value: T) -> T:
-    """What the first process has as `value`; so all of them decide alike."""
+    """What the first process has as `value`; so all of them decide alike. It waits for the first."""
     if processes() == 1:
         return value
     box = [value]

@@ -1,7 +1,7 @@
 """A plain training loop that can be stopped at any step and resumed (§5).
 
-On a CPU a resumed run ends with the same bits as one that was never stopped, if it has as many
-threads. A GPU adds up in an order of its own.
+On a CPU a resumed run ends with the same bits as one that was never stopped, if it is one process
+with as many threads. A GPU adds up in an order of its own.
 """
 
 import math
@@ -37,7 +37,7 @@ from transformer_lab.training.step import BatchLoss, autocast, training_step
 
 Stop = Literal["max_steps", "max_minutes", "patience", "interrupted"]
 READ_EVERY = 20
-"""Steps between two looks at the loss."""
+"""Steps between two looks at the loss, and of several processes at whether to stop."""
 
 
 class LossIsNaNError(ArithmeticError):
@@ -139,8 +139,10 @@ class Trainer:
         """
         cuda = [self.device] if self.device.type == "cuda" else []
         with torch.random.fork_rng(cuda), interruptible() as interrupted:
-            # Each process draws its own dropout.
-            torch.manual_seed(self.config.seed + 1_000_003 * distributed.rank())
+            # Each process draws its own dropout. Only the first one's draws are saved: the others
+            # go on with new ones when a run is resumed.
+            rank, step = distributed.rank(), self.progress.step
+            torch.manual_seed(self.config.seed + 1_000_003 * rank + 7_919 * step)
             if self.random_state is not None and self.is_first:
                 set_random_state(self.random_state, self.device)
             stop = self.run(interrupted)
@@ -160,7 +162,7 @@ class Trainer:
         total = config.max_steps
         off = not (self.show_progress and self.is_first)
         with tqdm(total=total, initial=now.step, disable=off, unit="step") as bar:
-            while (stop := distributed.as_the_first(self.limit(interrupted))) is None:
+            while (stop := self.agreed_limit(interrupted)) is None:
                 now.epoch, now.index, batch = next(batches)
                 now.index += 1
                 now.step += 1
@@ -198,6 +200,15 @@ class Trainer:
         mine, factor = distributed.share_of(batch, distributed.rank(), distributed.processes())
         loss: Tensor = self.batch_loss(mine.to(self.device))
         return loss * factor
+
+    def agreed_limit(self, interrupted: threading.Event) -> Stop | None:
+        """`limit`; of several processes all follow the first, which is asked now and then."""
+        step = self.progress.step
+        if distributed.processes() == 1 or step >= self.config.max_steps:
+            return self.limit(interrupted)
+        if step % READ_EVERY:
+            return None
+        return distributed.as_the_first(self.limit(interrupted))
 
     def limit(self, interrupted: threading.Event) -> Stop | None:
         """The reason to stop now, if there is one."""
