@@ -393,16 +393,11 @@ def _as_log_probabilities(answer: Callable[..., Any], *arguments: Any) -> Any:
     return logits.log_softmax(dim=-1) if isinstance(logits, Tensor) else logits
 
 
-def _mask_from(probabilities: Callable[[Tensor], Tensor]) -> Callable[[Tensor, float], Tensor]:
-    """Top-p by other probabilities; as these may be in another order, it sorts by the logits."""
-
-    def answer(logits: Tensor, p: float) -> Tensor:
-        ordered, words = logits.sort(dim=-1, descending=True)
-        theirs = probabilities(logits).gather(-1, words)
-        kept = ordered.masked_fill(theirs.cumsum(dim=-1) - theirs >= p, -math.inf)
-        return torch.empty_like(logits).scatter(-1, words, kept)
-
-    return answer
+def _softmax_twice(logits: Tensor, p: float) -> Tensor:
+    ordered, words = logits.sort(dim=-1, descending=True)
+    flat = ordered.softmax(dim=-1).softmax(dim=-1)
+    kept = ordered.masked_fill(flat.cumsum(dim=-1) - flat >= p, -math.inf)
+    return torch.empty_like(logits).scatter(-1, words, kept)
 
 
 def _softmax_of_columns(logits: Tensor, p: float) -> Tensor:
@@ -527,7 +522,7 @@ keep_top_p = Check(
             "the softmax is taken twice, and probabilities come back: sort the logits, then once.",
         ),
         Mistake(
-            _mask_from(lambda logits: logits.softmax(dim=-1).softmax(dim=-1)),
+            _softmax_twice,
             "the softmax is taken twice: that makes all words nearly alike, and too many are kept.",
         ),
     ],
