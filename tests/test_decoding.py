@@ -305,7 +305,7 @@ def test_of_equal_words_top_p_keeps_as_many_as_it_needs():
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
-def test_a_sum_of_exactly_p_reaches_p_at_every_precision(dtype):
+def test_a_sum_of_exactly_p_reaches_p_in_single_and_in_double_precision(dtype):
     """0.5 + 0.3 from a softmax is 0.8 in float32 and 0.7999999999999999 in float64."""
     logits = logits_of([0.3, 0.05, 0.5, 0.15]).to(dtype)
     assert keep_top_p(logits, 0.8).isfinite().tolist() == [[True, False, True, False]]

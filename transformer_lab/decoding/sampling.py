@@ -29,7 +29,7 @@ def keep_top_p(
     """The fewest words whose probabilities reach p together; the others' logits are −∞.
 
     Nucleus sampling (Holtzman et al. 2020). The most probable word always stays. A sum that lacks
-    less than a millionth of p counts as p, so that 0.5 and 0.3 reach 0.8 at every precision.
+    less than a millionth of p counts as p, so that 0.5 and 0.3 reach 0.8 in float32 and in float64.
     """
     config.check("p", p, "a number above 0 and at most 1", 0 < p <= 1)
     ordered, words = logits.sort(dim=-1, descending=True)
