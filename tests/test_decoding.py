@@ -3,6 +3,7 @@
 import collections
 import itertools
 import math
+import re
 import sys
 
 import pytest
@@ -19,6 +20,7 @@ from transformer_lab.decoding import (
     sample,
     speculative_greedy,
 )
+from transformer_lab.decoding.sampling import next_word
 from transformer_lab.model.cache import decode_step
 from transformer_lab.model.masks import padding_mask
 from transformer_lab.translator import PRETRAINED, Translator
@@ -128,6 +130,55 @@ def test_finished_sentences_leave_the_batch(tiny, monkeypatch):
     assert rows == expected
 
 
+def search_to_the_end(model, source, beam_size, alpha, limit):
+    """Beam search by uncached passes that never stops early: (finished, steps until it could)."""
+    alive, finished, enough = [(0.0, ())], [], limit
+    for length in range(1, limit + 1):
+        target = torch.tensor([[1, *ids] for _, ids in alive])
+        words = model(source.expand(len(alive), -1), target)[:, -1].log_softmax(-1)
+        every = [
+            (total + value, (*ids, word))
+            for (total, ids), row in zip(alive, words.tolist(), strict=True)
+            for word, value in enumerate(row)
+        ]
+        best = sorted(every, reverse=True)[: beam_size - len(finished)]
+        ended = [c for c in best if c[1][-1] == EOS or length == limit]
+        finished += [(value / length_penalty(length, alpha), ids) for value, ids in ended]
+        alive = [c for c in best if c not in ended]
+        # The most that a beginning can hope for: not one nat more lost, and the longest sentence.
+        hope = max((value / length_penalty(limit, alpha) for value, _ in alive), default=-math.inf)
+        if finished and max(finished)[0] >= hope:
+            enough = min(enough, length)
+        if not alive:
+            break
+    return finished, enough
+
+
+@pytest.mark.parametrize("alpha", [0.6, 2.0])
+def test_stopping_early_loses_nothing_and_saves_steps(alpha, monkeypatch):
+    """As good as a search to the end, and no step more than it takes to be sure of that."""
+    steps = []
+
+    def counting(*arguments):
+        steps.append(len(arguments[1]))
+        return decode_step(*arguments)
+
+    monkeypatch.setattr(sys.modules[beam_search.__module__], "decode_step", counting)
+    source, limit, saved = torch.tensor([[5, 9, 11, 2]]), 13, 0
+    for seed in range(12):
+        model = make_model(seed=seed, target_vocab_size=WORDS, tie_target_output=False)
+        with torch.no_grad():
+            model.output.bias[EOS] += 1.5  # so that some sentences end soon
+        finished, enough = search_to_the_end(model, source, 3, alpha, limit)
+        steps.clear()
+        (found,) = beam_search(model, source, beam_size=3, alpha=alpha, max_length=limit)
+        assert found[0].ids == max(finished)[1]
+        assert found[0].score == pytest.approx(max(finished)[0], abs=1e-5)
+        assert len(steps) == enough
+        saved += max(len(ids) for _, ids in finished) - enough
+    assert saved > 0
+
+
 def test_length_penalty_is_the_papers():
     assert length_penalty(1, 0.6) == 1
     assert length_penalty(13, 0.6) == pytest.approx(3**0.6)
@@ -155,6 +206,23 @@ def test_the_limit_cuts_and_the_default_is_fifty_more_than_the_source():
     assert len(beam_search(model, source, beam_size=2, max_length=7)[0][0].ids) == 7
 
 
+@pytest.mark.parametrize(
+    "search",
+    [
+        greedy,
+        lambda model, source: [h[0] for h in beam_search(model, source, beam_size=2)],
+        lambda model, source: sample(model, source, generator=seeded()),
+    ],
+    ids=["greedy", "beam", "sample"],
+)
+def test_each_sentence_has_its_own_limit(tiny, search):
+    model, source = tiny
+    with torch.no_grad():
+        model.output.bias[EOS] = -1e4
+    assert [len(h.ids) for h in search(model, source)] == [7 + 50, 4 + 50]
+    assert [len(h.ids) for h in search(model, source.flip(0))] == [4 + 50, 7 + 50]
+
+
 def test_a_mask_of_its_own_replaces_the_one_from_ids(tiny):
     model, source = tiny
     seen = padding_mask(source, 0)
@@ -166,9 +234,14 @@ def test_a_mask_of_its_own_replaces_the_one_from_ids(tiny):
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
-    [({"beam_size": 0}, "beam_size is 0"), ({"alpha": -0.5}, "alpha is -0.5")],
+    [
+        ({"beam_size": 0}, "beam_size is 0"),
+        ({"beam_size": 2.5}, "beam_size is 2.5; expected an integer of at least 1"),
+        ({"alpha": -0.5}, "alpha is -0.5"),
+        ({"max_length": 7.5}, "max_length is 7.5; expected an integer of at least 1"),
+    ],
 )
-def test_bad_arguments_are_named(tiny, arguments, message):
+def test_bad_arguments_are_named(tiny, as_users_run_it, arguments, message):
     with pytest.raises(ValueError, match=message):
         beam_search(*tiny, **arguments)
 
@@ -229,6 +302,14 @@ def test_of_equal_words_top_p_keeps_as_many_as_it_needs():
     logits = logits_of([0.25, 0.25, 0.25, 0.25])
     assert keep_top_p(logits, 0.5).isfinite().sum() == 2
     assert keep_top_p(logits, 0.51).isfinite().sum() == 3
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_a_sum_of_exactly_p_reaches_p_in_single_and_in_double_precision(dtype):
+    """0.5 + 0.3 from a softmax is 0.8 in float32 and 0.7999999999999999 in float64."""
+    logits = logits_of([0.3, 0.05, 0.5, 0.15]).to(dtype)
+    assert keep_top_p(logits, 0.8).isfinite().tolist() == [[True, False, True, False]]
+    assert keep_top_p(logits, 0.8001).isfinite().tolist() == [[True, False, True, True]]
 
 
 def exact(model, source, limit, change=lambda logits: logits):
@@ -299,16 +380,36 @@ def test_equal_seeds_draw_equal_words(tiny):
     assert first != other
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("temperature", [5e-324, 1e-300, 1e-39, 1e-9])
+def test_however_small_the_temperature_the_best_word_is_drawn(temperature, dtype):
+    logits = 40 * torch.randn(31, 7, generator=seeded(), dtype=dtype)
+    assert torch.equal(next_word(logits, seeded(), temperature), logits.argmax(dim=-1))
+    equal = torch.tensor([[3.0, 90.0, 90.0]], dtype=dtype).expand(97, -1)
+    assert set(next_word(equal, seeded(), temperature).tolist()) == {1, 2}
+
+
+def test_an_endless_temperature_is_named_and_a_high_one_draws_all_words_alike():
+    logits = torch.tensor([[0.0, 50.0, -50.0]]).expand(3_000, -1)
+    counts = next_word(logits, seeded(), 1e30).bincount(minlength=3)
+    assert (counts - 1_000).abs().max() < 4.5 * math.sqrt(3_000 * 2 / 9)
+    for temperature in (math.inf, math.nan, -1.0, 0.0):
+        with pytest.raises(ValueError, match="expected a finite number above 0"):
+            next_word(logits, seeded(), temperature)
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"temperature": 0.0}, "temperature is 0.0; expected a number above 0"),
+        ({"temperature": 0.0}, "temperature is 0.0; expected a finite number above 0"),
+        ({"temperature": -1.0}, "temperature is -1.0"),
         ({"top_k": 0}, "k is 0; expected an integer of at least 1"),
+        ({"top_k": 2.5}, "k is 2.5; expected an integer of at least 1"),
         ({"top_p": 0.0}, "p is 0.0; expected a number above 0 and at most 1"),
         ({"top_p": 1.1}, "p is 1.1"),
     ],
 )
-def test_settings_that_leave_no_word_are_named(tiny, arguments, message):
+def test_settings_that_leave_no_word_are_named(tiny, as_users_run_it, arguments, message):
     with pytest.raises(ValueError, match=message):
         sample(*tiny, generator=seeded(), max_length=3, **arguments)
 
@@ -333,6 +434,18 @@ def test_the_draft_never_changes_what_is_written(ahead, limit):
             assert found.ids == expected.ids
             assert found.log_probability == pytest.approx(expected.log_probability, abs=1e-5)
             assert math.ceil(len(found.ids) / (ahead + 1)) <= passes <= len(found.ids)
+
+
+def test_padding_of_the_source_changes_nothing():
+    alone = torch.tensor([[8, 21, 4, 2]])
+    padded = torch.tensor([[8, 21, 4, 2, 0, 0, 0]])
+    for seed in range(3):
+        model, draft = make_model(seed=seed), make_model(seed=99)
+        expected = speculative_greedy(model, draft, alone, max_length=11)
+        found = speculative_greedy(model, draft, padded, max_length=11)
+        assert found[0].ids == expected[0].ids == greedy(model, alone, max_length=11)[0].ids
+        assert found[0].log_probability == pytest.approx(expected[0].log_probability, abs=1e-5)
+        assert found[1] == expected[1]
 
 
 @pytest.mark.parametrize("ahead", [1, 2, 3, 7])
@@ -379,10 +492,25 @@ def test_what_agrees_is_written_and_one_word_more(proposed, best, written):
     assert accept(proposed, best) == written
 
 
-def test_speculative_decoding_names_what_does_not_fit():
+def test_speculative_decoding_names_what_does_not_fit(as_users_run_it):
     model, source = make_model(), torch.tensor([[5, 9, 2]])
-    with pytest.raises(ValueError, match="ahead is 0"):
-        speculative_greedy(model, model, source, ahead=0)
-    other = make_model(target_vocab_size=31)
-    with pytest.raises(ValueError, match=r"target vocabularies is \[29, 31\]"):
-        speculative_greedy(model, other, source)
+    for ahead in (0, 1.5):
+        with pytest.raises(ValueError, match=f"ahead is {ahead}; expected an integer"):
+            speculative_greedy(model, model, source, ahead=ahead)
+    with pytest.raises(ValueError, match=r"source.shape is \(2, 3\); expected \(1, source\)"):
+        speculative_greedy(model, model, source.expand(2, -1))
+
+
+@pytest.mark.parametrize(
+    ("name", "other", "both"),
+    [
+        ("source_vocab_size", 31, "[23, 31]"),
+        ("target_vocab_size", 31, "[29, 31]"),
+        ("bos_id", 4, "[1, 4]"),
+        ("eos_id", 5, "[2, 5]"),
+    ],
+)
+def test_a_draft_of_other_words_is_named(name, other, both):
+    expected = re.escape(f"{name} is {both}; expected the same for model and draft")
+    with pytest.raises(ValueError, match=expected):
+        speculative_greedy(make_model(), make_model(**{name: other}), torch.tensor([[5, 9, 2]]))

@@ -181,6 +181,12 @@ RIGHT_IN_ANOTHER_WAY = {
         )
     ],
     "10.keep_top_p": lambda logits, p: torch.stack([top_p_by_a_loop(row, p) for row in logits]),
+    "10.keep_top_p: log-probabilities are logits too": lambda logits, p: torch.stack(
+        [top_p_by_a_loop(row, p) for row in logits.log_softmax(-1)]
+    ),
+    "10.keep_top_p: shares of the kept words, as logarithms": lambda logits, p: torch.stack(
+        [top_p_by_a_loop(row, p).softmax(-1).log() for row in logits]
+    ),
     "10.accept": lambda proposed, best: [
         word for n, word in enumerate(best) if proposed[:n] == best[:n]
     ],
@@ -201,7 +207,7 @@ RIGHT_IN_ANOTHER_WAY = {
 
 @pytest.mark.parametrize("name", RIGHT_IN_ANOTHER_WAY)
 def test_what_is_right_in_another_way_is_right(name):
-    verdict = CHECKS[name].verdict(RIGHT_IN_ANOTHER_WAY[name])
+    verdict = CHECKS[name.partition(":")[0]].verdict(RIGHT_IN_ANOTHER_WAY[name])
     assert verdict.right, verdict.text
 
 

@@ -56,6 +56,34 @@ def trusts_the_model_to_end(next_logits, bos, eos, limit):
     return ids[1:]
 
 
+def one_more_at_the_limit(next_logits, bos, eos, limit):
+    words = []
+    while len(words) <= limit:
+        words.append(int(next_logits([bos, *words]).argmax()))
+        if words[-1] == eos:
+            break
+    return words
+
+
+def bos_takes_a_place(next_logits, bos, eos, limit):
+    ids = [bos]
+    while len(ids) < limit:
+        ids.append(int(next_logits(ids).argmax()))
+        if ids[-1] == eos:
+            return ids
+    return ids
+
+
+def wrong_end_dropped(next_logits, bos, eos, limit):
+    ids = [bos]
+    for _ in range(limit):
+        word = next_logits(ids).argmax().item()
+        if word == eos:
+            return ids
+        ids.append(word)
+    return ids
+
+
 def one_child_each(beams, log_probabilities, k):
     found = []
     for (value, ids), row in zip(beams, log_probabilities, strict=True):
@@ -118,6 +146,73 @@ def first_beam_only(beams, log_probabilities, k):
     ]
 
 
+def best_of(totals, beams, k):
+    width = totals.size(1)
+    values, places = totals.flatten().topk(k)
+    return [
+        (value, (*beams[place // width][1], place % width))
+        for value, place in zip(values.tolist(), places.tolist(), strict=True)
+    ]
+
+
+def sums_before(beams):
+    return torch.tensor([[value] for value, _ in beams], dtype=torch.float64)
+
+
+def log_again(beams, log_probabilities, k):
+    return best_of(sums_before(beams) + log_probabilities.log(), beams, k)
+
+
+def log_again_in_a_loop(beams, log_probabilities, k):
+    found = []
+    for (value, ids), row in zip(beams, log_probabilities.log(), strict=True):
+        for word in range(len(row)):
+            found.append(((value + row[word]).item(), (*ids, word)))
+    return sorted(found, key=lambda pair: pair[0], reverse=True)[:k]
+
+
+def new_word_in_front(beams, log_probabilities, k):
+    found = []
+    for i, (value, ids) in enumerate(beams):
+        for word in range(log_probabilities.size(1)):
+            found.append((value + log_probabilities[i, word].item(), (word, *ids)))
+    found.sort(key=lambda pair: pair[0], reverse=True)
+    return found[:k]
+
+
+def mean_of_two(beams, log_probabilities, k):
+    before = sums_before(beams).expand_as(log_probabilities)
+    return best_of(torch.stack([before, log_probabilities]).mean(0), beams, k)
+
+
+def mean_over_ids(beams, log_probabilities, k):
+    lengths = torch.tensor([[len(ids) + 1] for _, ids in beams])
+    return best_of((sums_before(beams) + log_probabilities) / lengths, beams, k)
+
+
+def mean_over_words(beams, log_probabilities, k):
+    lengths = torch.tensor([[len(ids)] for _, ids in beams])  # the new word, and bos left out
+    return best_of((sums_before(beams) + log_probabilities) / lengths, beams, k)
+
+
+def asks_each_row_for_k(beams, log_probabilities, k):
+    found = []
+    for (value, ids), row in zip(beams, log_probabilities, strict=True):
+        best = row.topk(k)
+        for log_p, word in zip(best.values.tolist(), best.indices.tolist(), strict=True):
+            found.append((value + log_p, (*ids, word)))
+    return sorted(found, reverse=True)[:k]
+
+
+def never_prunes_what_there_is(beams, log_probabilities, k):
+    found = []
+    for (value, ids), row in zip(beams, log_probabilities, strict=True):
+        best = row.topk(min(k, len(row)))
+        for log_p, word in zip(best.values.tolist(), best.indices.tolist(), strict=True):
+            found.append((value + log_p, (*ids, word)))
+    return sorted(found, key=lambda pair: -pair[0])
+
+
 def times(log_probability, length, alpha):
     return log_probability * ((5 + length) ** alpha / 6**alpha)
 
@@ -148,6 +243,29 @@ def positive(log_probability, length, alpha):
 
 def brackets(log_probability, length, alpha):
     return log_probability / (5 + length / 6) ** alpha
+
+
+def six_forgotten(log_probability, length, alpha):
+    return log_probability * (5 + length) ** -alpha
+
+
+def six_alone_to_the_power(log_probability, length, alpha):
+    penalty = (5 + length) / 6**alpha
+    return log_probability / penalty
+
+
+def divides_twice(log_probability, length, alpha):
+    return log_probability / (5 + length) / 6**alpha
+
+
+def probability_first(log_probability, length, alpha):
+    penalty = ((5 + length) / 6) ** alpha
+    return 2.718281828459045**log_probability / penalty
+
+
+def length_without_eos(log_probability, length, alpha):
+    words = length - 1
+    return log_probability / ((5 + words) / 6) ** alpha
 
 
 def stops_too_early(logits, p):
@@ -192,6 +310,61 @@ def renormalised(logits, p):
     probabilities[probabilities.cumsum(-1) - probabilities >= p] = 0
     probabilities = probabilities / probabilities.sum(-1, keepdim=True)
     return torch.zeros_like(logits).scatter(1, words, probabilities)
+
+
+def first_always_and_up_to_p(logits, p):
+    values, words = logits.sort(descending=True)
+    keep = values.softmax(-1).cumsum(-1) <= p
+    keep[:, 0] = True
+    return torch.full_like(logits, -torch.inf).scatter(1, words, values.where(keep, -torch.inf))
+
+
+def minus_a_billion(logits, p):
+    values, words = logits.sort(descending=True)
+    probabilities = values.softmax(-1)
+    values[probabilities.cumsum(-1) - probabilities >= p] = -1e9
+    return torch.zeros_like(logits).scatter(1, words, values)
+
+
+def sorted_mask_on_unsorted(logits, p):
+    probabilities = logits.softmax(-1).sort(descending=True).values
+    drop = probabilities.cumsum(-1) - probabilities >= p
+    return torch.where(drop, -torch.inf, logits)
+
+
+def gathers(logits, p):
+    values, words = logits.sort(descending=True)
+    probabilities = values.softmax(-1)
+    values[probabilities.cumsum(-1) - probabilities >= p] = -torch.inf
+    return torch.gather(values, 1, words)
+
+
+def softmax_over_sorted_rows(logits, p):
+    values, words = logits.sort(descending=True)
+    probabilities = torch.softmax(values, 0)
+    values[torch.cumsum(probabilities, 1) - probabilities >= p] = -torch.inf
+    return torch.zeros_like(logits).scatter(1, words, values)
+
+
+def softmax_over_rows_then_sort(logits, p):
+    probabilities, words = torch.softmax(logits, 0).sort(descending=True)
+    values = logits.gather(1, words)
+    values[torch.cumsum(probabilities, 1) - probabilities >= p] = -torch.inf
+    return torch.zeros_like(logits).scatter(1, words, values)
+
+
+def softmax_of_probabilities(logits, p):
+    ordered, words = logits.softmax(-1).sort(descending=True)
+    probabilities = ordered.softmax(-1)
+    ordered[probabilities.cumsum(-1) - probabilities >= p] = -torch.inf
+    return torch.zeros_like(logits).scatter(1, words, ordered)
+
+
+def softmax_before_and_after_the_sort(logits, p):
+    ordered, words = logits.softmax(-1).sort(descending=True)
+    probabilities = ordered.softmax(-1)
+    keep = probabilities.cumsum(-1) - probabilities < p
+    return logits.where(torch.zeros_like(keep).scatter(1, words, keep), -torch.inf)
 
 
 def no_free_word(proposed, best):
@@ -242,6 +415,24 @@ def always_the_last_of_best(proposed, best):
     return proposed[:n] + best[-1:]
 
 
+def both_words_at_the_difference(proposed, best):
+    words = []
+    for mine, theirs in zip(proposed, best, strict=False):
+        words.append(mine)
+        if mine != theirs:
+            return [*words, theirs]
+    return [*words, best[-1]]
+
+
+def one_place_too_far(proposed, best):
+    n = 0
+    for mine, theirs in zip(proposed, best, strict=False):
+        if mine != theirs:
+            break
+        n += 1
+    return [*best[:n], best[n + 1]]
+
+
 TABLE = [
     ("greedy_words", returns_what_it_read, "bos is no word of the translation"),
     ("greedy_words", breaks_before_eos, "eos is missing"),
@@ -250,6 +441,9 @@ TABLE = [
     ("greedy_words", fills_up_to_the_limit, "stop there"),
     ("greedy_words", counts_bos, "one word too few at the limit"),
     ("greedy_words", trusts_the_model_to_end, "the limit is not kept"),
+    ("greedy_words", one_more_at_the_limit, "one word too many at the limit"),
+    ("greedy_words", bos_takes_a_place, "bos is returned, and counted"),
+    ("greedy_words", wrong_end_dropped, "the two ends have changed places"),
     ("beam_step", one_child_each, "each beginning goes on with its best word alone"),
     ("beam_step", never_prunes, "the beam grows with every step"),
     ("beam_step", forgets_the_sum, "only the last word's log-probability counts"),
@@ -257,6 +451,14 @@ TABLE = [
     ("beam_step", ascending, "these are the worst k"),
     ("beam_step", keeps_the_end_of_the_sorted_list, "the best comes first"),
     ("beam_step", first_beam_only, "only the best beginning is continued"),
+    ("beam_step", log_again, "a logarithm taken twice"),
+    ("beam_step", log_again_in_a_loop, "a logarithm taken twice"),
+    ("beam_step", new_word_in_front, "the new word stands in front"),
+    ("beam_step", mean_of_two, "the mean of two log-probabilities"),
+    ("beam_step", mean_over_ids, "divided by the number of ids"),
+    ("beam_step", mean_over_words, "divided by the number of words"),
+    ("beam_step", asks_each_row_for_k, "right until k is more than the vocabulary"),
+    ("beam_step", never_prunes_what_there_is, "the beam grows with every step"),
     ("beam_score", times, "favours short sentences even more"),
     ("beam_score", negative_exponent_twice, "favours short sentences even more"),
     ("beam_score", minus, "subtracted"),
@@ -265,6 +467,11 @@ TABLE = [
     ("beam_score", factor, "α is an exponent"),
     ("beam_score", positive, "the sign is turned"),
     ("beam_score", brackets, "mind the brackets"),
+    ("beam_score", six_forgotten, "the 6 is missing"),
+    ("beam_score", six_alone_to_the_power, "over the 6 alone"),
+    ("beam_score", divides_twice, "two divisions in a row"),
+    ("beam_score", probability_first, "this is a probability"),
+    ("beam_score", length_without_eos, "one word is not counted"),
     ("keep_top_p", stops_too_early, "the word with which the sum reaches p"),
     ("keep_top_p", each_above_p, "this keeps words that have p each"),
     ("keep_top_p", zeros, "a logit of 0 is not nothing"),
@@ -272,6 +479,14 @@ TABLE = [
     ("keep_top_p", left_sorted, "in its word's place again"),
     ("keep_top_p", wrong_end, "begin with the most probable"),
     ("keep_top_p", renormalised, "logits are asked for"),
+    ("keep_top_p", first_always_and_up_to_p, "the first word is kept in any case"),
+    ("keep_top_p", minus_a_billion, "a large negative number"),
+    ("keep_top_p", sorted_mask_on_unsorted, "the mask is in sorted order"),
+    ("keep_top_p", gathers, "`scatter` is what undoes a sort"),
+    ("keep_top_p", softmax_over_sorted_rows, "down the columns of the batch"),
+    ("keep_top_p", softmax_over_rows_then_sort, "rows share one sum"),
+    ("keep_top_p", softmax_of_probabilities, "the softmax is taken twice, and probabilities"),
+    ("keep_top_p", softmax_before_and_after_the_sort, "too many are kept"),
     ("accept", no_free_word, "the large model's own word is missing"),
     ("accept", skips_what_differs, "words behind the first difference"),
     ("accept", takes_all_of_best, "all of the large model's words are taken"),
@@ -279,4 +494,6 @@ TABLE = [
     ("accept", draft_decides, "the large model decides"),
     ("accept", no_word_behind_a_right_draft, "behind it comes free too"),
     ("accept", always_the_last_of_best, "the last of `best`"),
+    ("accept", both_words_at_the_difference, "the draft's wrong word is written too"),
+    ("accept", one_place_too_far, "one place too far"),
 ]

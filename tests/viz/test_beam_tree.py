@@ -5,6 +5,7 @@ import itertools
 import pytest
 from matplotlib.colors import same_color, to_hex
 
+from tests.viz.test_plots import contrast
 from transformer_lab.viz import beam_tree
 from transformer_lab.viz.beam_tree import LOOKS
 
@@ -67,6 +68,33 @@ def test_colours_say_what_was_kept_dropped_and_won(winner):
         look = "won" if node in path else "kept" if node in KEPT else "dropped"
         assert same_color(box.get_edgecolor(), LOOKS[look][0]), node
     assert len({edge for edge, *_ in LOOKS.values()}) == 3
+
+
+def test_every_word_and_number_can_be_read_on_its_box():
+    """4.5 : 1 is what WCAG 2.1 asks of small text."""
+    figure = tree()
+    for node, (box, _) in boxes(figure).items():
+        extent = box.get_window_extent()
+        inside = [
+            text
+            for text in figure.axes[0].texts
+            if extent.contains(*middle(text.get_window_extent()))
+        ]
+        assert len(inside) == 2
+        for text in inside:
+            assert contrast(text.get_color(), box.get_facecolor()) >= 4.5, (node, text)
+            assert text.get_zorder() > box.get_zorder()
+            assert text.get_alpha() in (None, 1)
+
+
+@pytest.mark.parametrize("winner", [6, 5])
+def test_the_winners_branches_lie_on_top(winner):
+    """Branches of one parent begin in one point: there the winner's must not be painted over."""
+    lines = tree(winner=winner).axes[0].lines
+    won = [line for line in lines if same_color(line.get_color(), LOOKS["won"][0])]
+    others = [line for line in lines if line not in won]
+    assert len(won) == {6: 3, 5: 2}[winner]
+    assert min(line.get_zorder() for line in won) > max(line.get_zorder() for line in others)
 
 
 def test_a_branch_leads_from_each_parent_to_its_child():

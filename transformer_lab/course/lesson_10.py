@@ -98,6 +98,18 @@ greedy_words = Check(
             "one word too few at the limit: bos does not count.",
         ),
         Mistake(
+            lambda f, bos, eos, limit: _greedy(f, bos, eos, limit + 1),
+            "one word too many at the limit: stop when there are `limit` words.",
+        ),
+        Mistake(
+            lambda f, bos, eos, limit: [bos, *_greedy(f, bos, eos, limit - 1)],
+            "bos is returned, and counted as a word: leave it out, and there is room for one more.",
+        ),
+        Mistake(
+            lambda *a: [a[1], *(w for w in _greedy(*a) if w != a[2])],
+            "the two ends have changed places: eos belongs to what was written, bos does not.",
+        ),
+        Mistake(
             lambda f, bos, eos, limit: _greedy(f, bos, eos, 10_000),
             "the limit is not kept: a model may never write eos.",
         ),
@@ -122,6 +134,8 @@ def _in_two_parts(answer: Callable[..., Any], *arguments: Any) -> Any:
     if found is None:
         return None
     values = torch.tensor([float(value) for value, _ in found], dtype=torch.float64)
+    if values.isnan().any():
+        return values, ""  # such numbers have no order, so the beginnings are chance
     return values, " | ".join(" ".join(str(int(i)) for i in ids) for _, ids in found)
 
 
@@ -164,6 +178,25 @@ def _only_the_best_goes_on(beams: Sequence[Beginning], rows: Tensor, k: int) -> 
     return _beam_step([beams[best]], rows[best][None], k)
 
 
+def _by_topk_of_each_row(
+    step: Callable[..., list[Beginning]],
+) -> Callable[..., list[Beginning]]:
+    """The step of somebody who asks each row for k words, whether it has so many or not."""
+
+    def with_topk(beams: Sequence[Beginning], rows: Tensor, k: int) -> list[Beginning]:
+        rows.topk(k)  # stops here if there are fewer
+        return step(beams, rows, k)
+
+    return with_topk
+
+
+def _divided(by: Callable[[int], int]) -> Callable[..., list[Beginning]]:
+    """The right continuations, each sum divided by a number made of its length, bos included."""
+    return lambda beams, rows, k: [
+        (value / by(len(ids)), ids) for value, ids in _beam_step(beams, rows, k)
+    ]
+
+
 def _by_the_last_word(beams: Sequence[Beginning], rows: Tensor, k: int) -> list[Beginning]:
     every = [
         (log_p, value + log_p, (*ids, word))
@@ -181,6 +214,7 @@ beam_step = Check(
         (*_beams(0, 3, 7, 2), 3),
         (*_beams(1, 2, 11, 5), 5),
         (*_beams(3, 5, 7, 3), 4),
+        (*_beams(4, 2, 5, 3), 7),  # more than the vocabulary has words
     ],
     arguments=("beams", "log_probabilities", "k"),
     results=("the log-probabilities", "the beginnings"),
@@ -228,6 +262,41 @@ beam_step = Check(
         Mistake(
             _only_the_best_goes_on,
             "only the best beginning is continued; continue all of them.",
+        ),
+        Mistake(
+            _by_topk_of_each_row(_only_the_best_goes_on),
+            "only the best beginning is continued; continue all of them. And where k is more than "
+            "the vocabulary, `topk` of one row stops.",
+        ),
+        Mistake(
+            _by_topk_of_each_row(_k_of_each),
+            "k continuations of each beginning are k·k: the beam grows with every step. Keep the "
+            "best k of all. And where k is more than the vocabulary, `topk` of one row stops.",
+        ),
+        Mistake(
+            _by_topk_of_each_row(_beam_step),
+            "right until k is more than the vocabulary: there `topk` of one row stops. Take the "
+            "best k of all rows together, or min(k, vocabulary) of each.",
+        ),
+        Mistake(
+            lambda beams, rows, k: [(math.nan, ())] * k,
+            "the sums are nan. Is a logarithm taken twice? log_probabilities are logarithms already.",
+        ),
+        Mistake(
+            lambda beams, rows, k: [(v, (i[-1], *i[:-1])) for v, i in _beam_step(beams, rows, k)],
+            "the new word stands in front; it comes behind its beginning.",
+        ),
+        Mistake(
+            _divided(lambda length: 2),
+            "this is the mean of two log-probabilities. The beginning's is a sum already: add to it.",
+        ),
+        Mistake(
+            _divided(lambda length: length),
+            "divided by the number of ids: a sum is asked for. Length is dealt with later.",
+        ),
+        Mistake(
+            _divided(lambda length: length - 1),
+            "divided by the number of words: a sum is asked for. Length is dealt with later.",
         ),
     ],
 )
@@ -281,6 +350,26 @@ beam_score = Check(
             lambda v, n, a: v / (5 + n / 6) ** a,
             "mind the brackets: (5 + length)/6, not 5 + length/6.",
         ),
+        Mistake(
+            lambda v, n, a: v / (5 + n) ** a,
+            "the 6 is missing: the penalty is ((5 + length)/6)^α, which is 1 for one word.",
+        ),
+        Mistake(
+            lambda v, n, a: v / ((5 + n) / 6**a),
+            "the power goes over the 6 alone: ((5 + length)/6)^α has it over the whole fraction.",
+        ),
+        Mistake(
+            lambda v, n, a: v / (5 + n) / 6**a,
+            "two divisions in a row divide by both: put brackets around the whole penalty.",
+        ),
+        Mistake(
+            lambda v, n, a: math.exp(v) / beam.length_penalty(n, a),
+            "this is a probability; the logarithm is divided, as it is.",
+        ),
+        Mistake(
+            lambda v, n, a: v / ((4 + n) / 6) ** a,
+            "one word is not counted: `length` has eos in it, and it stays in.",
+        ),
     ],
 )
 
@@ -298,6 +387,44 @@ def _cut(
     return torch.empty_like(logits).scatter(-1, words, kept)
 
 
+def _as_log_probabilities(answer: Callable[..., Any], *arguments: Any) -> Any:
+    """What would be drawn from: the same number added to a row's logits changes nothing."""
+    logits = answer(*arguments)
+    return logits.log_softmax(dim=-1) if isinstance(logits, Tensor) else logits
+
+
+def _softmax_twice(logits: Tensor, p: float) -> Tensor:
+    ordered, words = logits.sort(dim=-1, descending=True)
+    flat = ordered.softmax(dim=-1).softmax(dim=-1)
+    kept = ordered.masked_fill(flat.cumsum(dim=-1) - flat >= p, -math.inf)
+    return torch.empty_like(logits).scatter(-1, words, kept)
+
+
+def _softmax_of_columns(logits: Tensor, p: float) -> Tensor:
+    """Softmax over the rows of the sorted logits."""
+    ordered, words = logits.sort(dim=-1, descending=True)
+    probabilities = ordered.softmax(dim=0)
+    kept = ordered.masked_fill(probabilities.cumsum(dim=-1) - probabilities >= p, -math.inf)
+    return torch.empty_like(logits).scatter(-1, words, kept)
+
+
+def _softmax_of_unsorted_columns(logits: Tensor, p: float) -> Tensor:
+    """Softmax over the rows, then sorted by what came out."""
+    probabilities, words = logits.softmax(dim=0).sort(dim=-1, descending=True)
+    dropped = probabilities.cumsum(dim=-1) - probabilities >= p
+    return logits.masked_fill(torch.empty_like(dropped).scatter(-1, words, dropped), -math.inf)
+
+
+def _mask_not_put_back(logits: Tensor, p: float) -> Tensor:
+    dropped = _in_sorted_order(logits, p).isinf()
+    return logits.masked_fill(dropped, -math.inf)
+
+
+def _gathered(logits: Tensor, p: float) -> Tensor:
+    words = logits.argsort(dim=-1, descending=True)
+    return _in_sorted_order(logits, p).gather(-1, words)
+
+
 def _in_sorted_order(logits: Tensor, p: float) -> Tensor:
     return sampling.keep_top_p(logits, p).sort(dim=-1, descending=True).values
 
@@ -309,6 +436,7 @@ def _all_rows_alike(logits: Tensor, p: float) -> Tensor:
 
 keep_top_p = Check(
     reference=lambda logits, p: sampling.keep_top_p(logits, p),
+    run=_as_log_probabilities,
     cases=lambda: [
         (torch.tensor([[0.15, 0.5, 0.05, 0.3]], dtype=torch.float64).log(), 0.7),
         (_random_logits(0, 3, 7), 0.6),
@@ -316,7 +444,7 @@ keep_top_p = Check(
         (_random_logits(2, 2, 5), 0.05),
     ],
     arguments=("logits", "p"),
-    results=("the logits",),
+    results=("log_softmax of the logits",),
     verified="the fewest words that reach p, in their old places, the others at −∞",
     tolerance=1e-6,
     mistakes=[
@@ -362,6 +490,40 @@ keep_top_p = Check(
                 logits, p, lambda before, with_it: logits.sort(descending=True)[0].cumsum(-1) < p
             ),
             "logits are added up; p is a sum of probabilities, so take the softmax first.",
+        ),
+        Mistake(
+            lambda logits, p: _cut(
+                logits, p, lambda before, with_it: (with_it <= p) | (before == 0)
+            ),
+            "the first word is kept in any case, but the word with which the sum reaches p is not.",
+        ),
+        Mistake(
+            lambda logits, p: _cut(logits, p, lambda before, with_it: before < p, fill=-1e9),
+            "−1e9 is a large negative number, and no −∞: in half precision it does not exist.",
+        ),
+        Mistake(
+            _mask_not_put_back,
+            "the mask is in sorted order and the logits are not: scatter it back to the words first.",
+        ),
+        Mistake(
+            _gathered,
+            "`gather` sorts once more; `scatter` is what undoes a sort.",
+        ),
+        Mistake(
+            _softmax_of_columns,
+            "the softmax goes down the columns of the batch (dim 0); each row has its own: dim −1.",
+        ),
+        Mistake(
+            _softmax_of_unsorted_columns,
+            "the softmax goes over the batch (dim 0), so that rows share one sum; take dim −1.",
+        ),
+        Mistake(
+            lambda logits, p: _cut(logits.softmax(dim=-1), p, lambda before, with_it: before < p),
+            "the softmax is taken twice, and probabilities come back: sort the logits, then once.",
+        ),
+        Mistake(
+            _softmax_twice,
+            "the softmax is taken twice: that makes all words nearly alike, and too many are kept.",
         ),
     ],
 )
@@ -451,6 +613,21 @@ accept = Check(
             lambda proposed, best: [*proposed[: _agreed(proposed, best)], best[-1]],
             "the word taken is the last of `best`; take the one at the first difference.",
         ),
+        Mistake(
+            lambda proposed, best: [
+                *proposed[: _agreed(proposed, best) + 1],
+                best[_agreed(proposed, best)],
+            ],
+            "the draft's wrong word is written too; the large model's word stands in its place.",
+        ),
+        Mistake(
+            lambda proposed, best: [
+                *proposed[: _agreed(proposed, best)],
+                best[_agreed(proposed, best) + 1],
+            ],
+            "one place too far in `best`: its word at the first difference is the one that follows "
+            "what agrees.",
+        ),
     ],
 )
 
@@ -490,7 +667,10 @@ quiz = Quiz(
                     "it depends on the model",
                     "A model's favourite may be short, or empty. On this page BLEU went both ways.",
                 ),
-                ("never", "For our worst snapshot a beam of 4 is 4 BLEU better than greedy."),
+                (
+                    "never",
+                    "Our worst snapshot gains by a beam of 4, mostly where greedy finds no end.",
+                ),
             ),
             right=1,
         ),
@@ -524,7 +704,11 @@ quiz = Quiz(
                     "the mean of the sentences' BLEU",
                     "BLEU counts over the corpus; the mean of sentences is another number.",
                 ),
-                ("of sentences of the training set", "That measures what was remembered."),
+                (
+                    "of sentences of the training set",
+                    "They were seen. And they lack the combinations of words that our test holds "
+                    "out: a gap between the two has both causes.",
+                ),
             ),
             right=0,
         ),

@@ -40,7 +40,8 @@ def beam_search(
     finished. `max_length` is by default each sentence's source length + 50
     (§6.1); what has not ended by then is cut there.
     """
-    check("beam_size", beam_size, "an integer of at least 1", beam_size >= 1)
+    holds = isinstance(beam_size, int) and beam_size >= 1
+    check("beam_size", beam_size, "an integer of at least 1", holds)
     check("alpha", alpha, "a number of at least 0", alpha >= 0)
     config = model.config
     if source_mask is None:

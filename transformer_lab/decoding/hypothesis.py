@@ -27,6 +27,7 @@ def length_limits(
 ) -> list[int]:
     """The length at which each sentence is cut: `max_length`, or its own source length + 50 (§6.1)."""
     if max_length is not None:
-        check("max_length", max_length, "an integer of at least 1", max_length >= 1)
+        holds = isinstance(max_length, int) and max_length >= 1
+        check("max_length", max_length, "an integer of at least 1", holds)
         return [max_length] * len(source_mask)
     return (source_mask.sum(dim=-1).flatten() + 50).tolist()

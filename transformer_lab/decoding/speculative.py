@@ -45,11 +45,17 @@ def speculative_greedy(
     `greedy`, whose sums are taken in another order.
 
     Raises:
-        ValueError: If `ahead` is below 1, or if the two models do not share their target words.
+        ValueError: If `ahead` is no integer of at least 1, if `source` is not one sentence, or if
+            the models differ in the size of a vocabulary, in bos or in eos. That equal ids mean
+            equal words is for the caller to know: a model knows ids alone.
     """
-    config.check("ahead", ahead, "an integer of at least 1", ahead >= 1)
-    sizes = [m.config.target_vocab_size for m in (model, draft)]
-    config.check("target vocabularies", sizes, "the same for model and draft", len(set(sizes)) == 1)
+    holds = isinstance(ahead, int) and ahead >= 1
+    config.check("ahead", ahead, "an integer of at least 1", holds)
+    shape = tuple(source.shape)
+    config.check("source.shape", shape, "(1, source), one sentence", shape[0] == 1)
+    for name in ("source_vocab_size", "target_vocab_size", "bos_id", "eos_id"):
+        both = [getattr(m.config, name) for m in (model, draft)]
+        config.check(name, both, "the same for model and draft", both[0] == both[1])
     bos, eos = model.config.bos_id, model.config.eos_id
     if source_mask is None:
         source_mask = padding_mask(source, model.config.pad_id)

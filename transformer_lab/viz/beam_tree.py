@@ -14,7 +14,9 @@ from transformer_lab.viz.style import COLOURS, HIGHLIGHT, INK, PAPER, QUIET, cou
 HEIGHT, ROW = 0.36, 0.46  # of a box, and from one box to the one below; inches
 BETWEEN = 0.42  # from one column of boxes to the next, where the branches run
 MARGIN = 0.15
-NOTE = "log-probability of the whole beginning, nats; orange: the winner, blue: kept, grey: dropped"
+NOTE = (
+    "log-probability so far, nats, sorted within a parent; orange: won, blue: kept, grey: dropped"
+)
 NOTE_WIDTH = 6.2
 KEPT, WON = "#e6f3fb", "#fff1e6"
 """What a box that was kept, and one on the winner's path, is filled with."""
@@ -32,7 +34,8 @@ def beam_tree(
     """Beginnings of a sentence as the nodes of a tree that grows to the right, word by word.
 
     Node n is one beginning: that of its parent, and one word more. Below each other stand the
-    beginnings of one length, those of one parent together, the most probable first.
+    beginnings of one length, those of one parent together, the most probable of these first: a
+    column as a whole is not sorted.
 
     Args:
         parents: For each node the number of its parent, which stands before it; None for the
