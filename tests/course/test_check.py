@@ -160,6 +160,16 @@ def top_p_by_a_loop(row, p):
     return kept
 
 
+def step_in_numbers(loss_of, optimizer, batch, rate):
+    optimizer.zero_grad(set_to_none=False)
+    optimizer.param_groups[0].update(lr=rate)
+    loss = loss_of(batch)
+    loss.backward()
+    norm = torch.nn.utils.clip_grad_norm_(loss_of.parameters(), 1.0)
+    optimizer.step()
+    return loss.item(), norm.item()
+
+
 RIGHT_IN_ANOTHER_WAY = {
     "05.feed_forward": lambda x, w1, b1, w2, b2: (
         np.where(x @ w1 + b1 > 0, x @ w1 + b1, 0) @ w2 + b2
@@ -187,6 +197,7 @@ RIGHT_IN_ANOTHER_WAY = {
     "10.keep_top_p: shares of the kept words, as logarithms": lambda logits, p: torch.stack(
         [top_p_by_a_loop(row, p).softmax(-1).log() for row in logits]
     ),
+    "09.training_step": step_in_numbers,
     "10.accept": lambda proposed, best: [
         word for n, word in enumerate(best) if proposed[:n] == best[:n]
     ],

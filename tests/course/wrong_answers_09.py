@@ -85,6 +85,43 @@ def norm_of_the_clipped(loss_of, optimizer, batch, rate):
     return loss, norm
 
 
+def rate_for_the_next(loss_of, optimizer, batch, rate):
+    optimizer.zero_grad()
+    loss = loss_of(batch)
+    loss.backward()
+    norm = nn.utils.clip_grad_norm_(loss_of.parameters(), 1.0)
+    optimizer.step()
+    optimizer.param_groups[0]["lr"] = rate
+    return loss, norm
+
+
+def always_length_one(loss_of, optimizer, batch, rate):
+    optimizer.param_groups[0]["lr"] = rate
+    optimizer.zero_grad()
+    loss = loss_of(batch)
+    loss.backward()
+    norm = sum(p.grad.pow(2).sum() for p in loss_of.parameters()).sqrt()
+    for p in loss_of.parameters():
+        p.grad /= norm
+    optimizer.step()
+    return loss, norm
+
+
+def only_the_loss(loss_of, optimizer, batch, rate):
+    return forgets_to_zero(loss_of, optimizer, batch, rate)[0]
+
+
+def by_hand(loss_of, optimizer, batch, rate):
+    optimizer.zero_grad()
+    loss = loss_of(batch)
+    loss.backward()
+    norm = nn.utils.clip_grad_norm_(loss_of.parameters(), 1.0)
+    with torch.no_grad():
+        for p in loss_of.parameters():
+            p -= rate * p.grad
+    return loss, norm
+
+
 def loss_of_afterwards(loss_of, optimizer, batch, rate):
     optimizer.param_groups[0]["lr"] = rate
     optimizer.zero_grad()
@@ -177,6 +214,13 @@ def overwrites(model):
     return norms
 
 
+def clips_while_reading(model):
+    return {
+        name: nn.utils.clip_grad_norm_(child.parameters(), 1.0)
+        for name, child in model.named_children()
+    }
+
+
 def by_parameter(model):
     return {name: p.grad.norm() for name, p in model.named_parameters() if p.grad is not None}
 
@@ -230,6 +274,14 @@ def embedding_frozen(model, source, read):
     with torch.no_grad():
         x = model.source_positions(model.embed(model.source_embedding, source))
     return model.output(model.decode(read, model.encoder(x, mask), mask))
+
+
+def decoder_cut(model, source, read):
+    mask = padding_mask(source, model.config.pad_id)
+    memory = model.encode(source, mask)
+    with torch.no_grad():
+        x = model.decode(read, memory, mask)
+    return model.output(x)
 
 
 def all_cut(model, source, read):
@@ -288,6 +340,10 @@ TABLE = [
     ("training_step", clips_each_number, "clipped by itself"),
     ("training_step", norm_of_the_clipped, "warns of nothing"),
     ("training_step", loss_of_afterwards, "computed anew after the step"),
+    ("training_step", rate_for_the_next, "the rate of the one before"),
+    ("training_step", always_length_one, "short ones too"),
+    ("training_step", only_the_loss, "two things, the loss and the norm"),
+    ("training_step", by_hand, "the weights["),
     ("unigram_loss", in_bits, "this is in bits"),
     ("unigram_loss", negative, "a loss is not below 0"),
     ("unigram_loss", not_a_number, "is NaN in PyTorch"),
@@ -302,6 +358,7 @@ TABLE = [
     ("gradient_norms", skips_the_silent, "a part without a gradient is left out"),
     ("gradient_norms", overwrites, "only the last parameter"),
     ("gradient_norms", by_parameter, "expected ['first', 'second', 'third']"),
+    ("gradient_norms", clips_while_reading, "reading must not change"),
     ("mend_loss", softmax_twice, "the patient is not cured"),
     ("mend_loss", squeezed, "sigmoid squeezes"),
     ("mend_loss", hard_targets, "the smoothing is gone"),
@@ -311,6 +368,7 @@ TABLE = [
     ("mend_forward", still_no_grad, "the encoder still gets no gradient"),
     ("mend_forward", still_detached, "the encoder still gets no gradient"),
     ("mend_forward", embedding_frozen, "its embedding does not"),
+    ("mend_forward", decoder_cut, "only the output projection learns"),
     ("mend_forward", all_cut, "nothing gets a gradient"),
     ("mend_forward", sees_padding, "the encoder sees padding"),
     ("mend_forward", memory_unmasked, "cross-attention sees padding"),

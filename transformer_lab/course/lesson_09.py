@@ -36,13 +36,15 @@ Step = Callable[..., Any]
 
 def _steps(answer: Step, loss_of: nn.Module, batches: Tensor, rates: Sequence[float]) -> Any:
     """All steps with one optimizer; the losses, the norms, and the weights at the end."""
-    optimizer = torch.optim.SGD(loss_of.parameters(), lr=0.3)
+    # With momentum a step is more than rate times gradient: only optimizer.step() knows it.
+    optimizer = torch.optim.SGD(loss_of.parameters(), lr=0.3, momentum=0.5)
     done = []
     for batch, rate in zip(batches, rates, strict=True):
         result = answer(loss_of, optimizer, batch, rate)
         if not (isinstance(result, tuple | list) and len(result) == 2):
-            return result
-        done.append([torch.as_tensor(part).detach().item() for part in result])
+            raise ValueError("a step should return two things, the loss and the norm")
+        # A Python float is as right as a tensor, and must not be rounded to float32.
+        done.append([float(p.detach()) if isinstance(p, Tensor) else p for p in result])
     losses, norms = torch.tensor(done, dtype=torch.float64).T
     (weights,) = (p.detach().clone() for p in loss_of.parameters())
     return losses, norms, weights
@@ -51,7 +53,7 @@ def _steps(answer: Step, loss_of: nn.Module, batches: Tensor, rates: Sequence[fl
 def _variant(
     *,
     zero: str = "before",
-    set_rate: bool = True,
+    set_rate: str = "before the step",
     clip: str = "before the step",
     loss_after: bool = False,
     norm_after: bool = False,
@@ -63,7 +65,7 @@ def _variant(
         loss_of: nn.Module, optimizer: torch.optim.Optimizer, batch: Tensor, rate: float
     ) -> tuple[Tensor, Tensor]:
         weights = [p for group in optimizer.param_groups for p in group["params"]]
-        if set_rate:
+        if set_rate == "before the step":
             for group in optimizer.param_groups:
                 group["lr"] = rate
         loss = loss_of(batch)
@@ -79,8 +81,14 @@ def _variant(
             norm = nn.utils.get_total_norm([p.grad for p in weights])
         if zero == "after backward":
             optimizer.zero_grad()
+        if clip == "always":
+            for p in weights:
+                p.grad = None if p.grad is None else p.grad / norm
         if step == "last":
             optimizer.step()
+        if set_rate == "after the step":
+            for group in optimizer.param_groups:
+                group["lr"] = rate
         return (loss_of(batch) if loss_after else loss).detach(), norm
 
     return answer
@@ -112,7 +120,15 @@ training_step = Check(
             "the weights do not move: is there an `optimizer.step()`, and is the gradient there when "
             "it runs, after `backward` and before `zero_grad`?",
         ),
-        Mistake(_variant(set_rate=False), "the optimizer keeps its own rate; give it `rate`."),
+        Mistake(_variant(set_rate="never"), "the optimizer keeps its own rate; give it `rate`."),
+        Mistake(
+            _variant(set_rate="after the step"),
+            "the rate is set after the step: each step takes the rate of the one before.",
+        ),
+        Mistake(
+            _variant(clip="always"),
+            "every gradient is scaled to length 1, short ones too; only those longer than 1 should.",
+        ),
         Mistake(
             _variant(clip="never"),
             "a long gradient is not clipped: with a norm above 1 it is scaled down to 1.",
@@ -215,7 +231,12 @@ def _root_of_squares(grads: list[Tensor]) -> float:
 def _named_in_order(answer: Callable[[nn.Module], Any], model: nn.Module, x: Tensor) -> Any:
     """The norms in the order of the children, after a backward pass; a child left out is NaN."""
     model(x).backward()
+    before = [None if p.grad is None else p.grad.clone() for p in model.parameters()]
     norms = answer(model)
+    after = [p.grad for p in model.parameters()]
+    for a, b in zip(before, after, strict=True):
+        if a is not None and (b is None or not torch.equal(a, b)):
+            raise ValueError("the gradients are no longer what they were; reading must not change")
     if not isinstance(norms, dict):
         return norms
     names = [name for name, _ in model.named_children()]
@@ -303,8 +324,8 @@ mend_loss = Check(
     mistakes=[
         Mistake(
             lambda logits, target: label_smoothed_loss(logits.softmax(dim=-1), target, 0.1),
-            "the patient is not cured: one batch would still not be learnt. What does the loss do "
-            "with what it is given first?",
+            "the patient is not cured: the loss would still stop at 5.55. What does the loss do first "
+            "with what it is given?",
         ),
         Mistake(
             lambda logits, target: label_smoothed_loss(logits.sigmoid(), target, 0.1),
@@ -344,6 +365,7 @@ def _forward(
     mask: bool = True,
     memory_mask: bool = True,
     detached_logits: bool = False,
+    cut_decoder: bool = False,
 ) -> Tensor:
     words = padding_mask(source, model.config.pad_id)
     seen = words if mask else torch.ones_like(words)
@@ -352,9 +374,9 @@ def _forward(
         x = model.source_positions(model.embed(model.source_embedding, source).detach())
         memory = model.encoder(x, seen)
     memory = memory.detach() if cut else memory
-    logits = model.output(
-        model.decode(read, memory, words if memory_mask else torch.ones_like(words))
-    )
+    seen_by_decoder = words if memory_mask else torch.ones_like(words)
+    features = model.decode(read, memory, seen_by_decoder)
+    logits = model.output(features.detach() if cut_decoder else features)
     return logits.detach() if detached_logits else logits
 
 
@@ -364,14 +386,14 @@ def _logits_and_gradients(
     source: Tensor,
     read: Tensor,
 ) -> Any:
-    """The logits at the words, and the gradient norms of the encoder's parts and the decoder."""
+    """The logits at the words, and the gradient norms of the parts from below to the output."""
     logits = answer(model, source, read)
     if not (isinstance(logits, Tensor) and logits.shape[:2] == read.shape):
-        return logits, torch.zeros(3)
+        return logits, torch.zeros(4)
     logits = logits[read != model.config.pad_id]
     if logits.requires_grad:
         logits.square().sum().backward()
-    parts = (model.source_embedding, model.encoder, model.decoder)
+    parts = (model.source_embedding, model.encoder, model.decoder, model.output)
     grads = [[p.grad for p in part.parameters() if p.grad is not None] for part in parts]
     return logits, torch.tensor([_root_of_squares(g) for g in grads], dtype=torch.float64)
 
@@ -385,7 +407,7 @@ mend_forward = Check(
     run=_logits_and_gradients,
     cases=forward_cases,
     arguments=("model", "source", "read"),
-    results=("logits", "the gradient norms of source embedding, encoder and decoder"),
+    results=("logits", "the gradient norms of source embedding, encoder, decoder and output"),
     verified="the right logits, and a gradient that reaches the source embedding",
     tolerance=1e-7,
     mistakes=[
@@ -397,6 +419,10 @@ mend_forward = Check(
         _wrong_forward(
             "the encoder learns again, its embedding does not: the path is cut once more below it.",
             cut_embedding=True,
+        ),
+        _wrong_forward(
+            "now encoder and decoder get none: only the output projection learns.",
+            cut_decoder=True,
         ),
         _wrong_forward(
             "now nothing gets a gradient: the logits are cut off too.", detached_logits=True
@@ -460,7 +486,10 @@ quiz = Quiz(
         Question(
             "A fresh model chooses among 633 words. Which first loss is a sign of health?",
             (
-                ("about 0.5", "Then it knows something already: is the answer in its input?"),
+                (
+                    "about 0.5",
+                    "Then it knows something that it cannot know: is the answer in its input?",
+                ),
                 (
                     "ln 633 = 6.45, or a little more",
                     "Equal probabilities cost ln V; a fresh model's are not quite equal.",
