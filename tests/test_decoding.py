@@ -123,8 +123,7 @@ def test_finished_sentences_leave_the_batch(tiny, monkeypatch):
         rows.append(len(last))
         return decode_step(model, last, cache)
 
-    module = sys.modules[greedy.__module__]  # the package names its function, not its file
-    monkeypatch.setattr(module, "decode_step", counting)
+    monkeypatch.setattr("transformer_lab.decoding.word_by_word.decode_step", counting)
     lengths = [len(h.ids) for h in greedy(model, source.repeat(3, 1), max_length=9)]
     expected = [sum(n >= step for n in lengths) for step in range(1, max(lengths) + 1)]
     assert rows == expected

@@ -117,10 +117,10 @@ count_pairs = Check(
 )
 
 
-def _merge(pieces: Word, pair: Pair) -> list[str]:
+def _merge(pieces: Word, pair: Pair, key: Callable[[Sequence[str]], Any] = tuple) -> list[str]:
     merged, i = [], 0
     while i < len(pieces):
-        if tuple(pieces[i : i + 2]) == tuple(pair):
+        if key(pieces[i : i + 2]) == key(pair):
             merged.append(pieces[i] + pieces[i + 1])
             i += 2
         else:
@@ -165,15 +165,7 @@ def _from_the_right(pieces: Word, pair: Pair) -> list[str]:
 
 
 def _either_way(pieces: Word, pair: Pair) -> list[str]:
-    merged, i = [], 0
-    while i < len(pieces):
-        if sorted(pieces[i : i + 2]) == sorted(pair):
-            merged.append(pieces[i] + pieces[i + 1])
-            i += 2
-        else:
-            merged.append(pieces[i])
-            i += 1
-    return merged
+    return _merge(pieces, pair, key=sorted)
 
 
 def _pieces_in_words(answer: Callable[..., Any], pieces: Word, pair: Pair) -> str | None:

@@ -1,16 +1,13 @@
 """Write the most probable word, then the next: greedy decoding."""
 
-import torch
 from jaxtyping import Bool, Int
 from torch import Tensor
 
-from transformer_lab.decoding.hypothesis import Hypothesis, length_limits
+from transformer_lab.decoding.hypothesis import Hypothesis
+from transformer_lab.decoding.word_by_word import word_by_word
 from transformer_lab.model import Transformer
-from transformer_lab.model.cache import decode_step, start_cache
-from transformer_lab.model.masks import padding_mask
 
 
-@torch.inference_mode()
 def greedy(
     model: Transformer,
     source: Int[Tensor, "batch source"],
@@ -21,27 +18,8 @@ def greedy(
 
     `max_length` is by default each sentence's source length + 50, as in the paper (§6.1).
     """
-    config = model.config
-    if source_mask is None:
-        source_mask = padding_mask(source, config.pad_id)
-    limits = length_limits(source_mask, max_length)
-    cache = start_cache(model, source, source_mask)
-    ids: list[list[int]] = [[] for _ in source]
-    total = [0.0] * len(source)
-    rows = torch.arange(len(source), device=source.device)  # which sentence each live row is
-    last = torch.full_like(rows, config.bos_id)
-    limit = torch.tensor(limits, device=source.device)
-    for length in range(1, max(limits) + 1):
-        logits, cache = decode_step(model, last, cache)
-        log_probabilities = logits.float().log_softmax(dim=-1)  # (rows, vocabulary)
-        last = log_probabilities.argmax(dim=-1)  # on a CPU half the time of max with its index
-        best = log_probabilities.gather(1, last[:, None])[:, 0]
-        for row, word, value in zip(rows.tolist(), last.tolist(), best.tolist(), strict=True):
-            ids[row].append(word)
-            total[row] += value
-        alive = ((last != config.eos_id) & (limit[rows] > length)).nonzero()[:, 0]
-        if len(alive) == 0:
-            break
-        if len(alive) < len(rows):
-            rows, last, cache = rows[alive], last[alive], cache.select(alive)
-    return [Hypothesis(tuple(i), t, t) for i, t in zip(ids, total, strict=True)]
+
+    def best(_: Tensor, log_probabilities: Tensor) -> Tensor:
+        return log_probabilities.argmax(dim=-1)  # on a CPU half the time of max with its index
+
+    return word_by_word(model, source, source_mask, max_length, best)

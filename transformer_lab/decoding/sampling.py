@@ -5,10 +5,9 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from transformer_lab import config
-from transformer_lab.decoding.hypothesis import Hypothesis, length_limits
+from transformer_lab.decoding.hypothesis import Hypothesis
+from transformer_lab.decoding.word_by_word import word_by_word
 from transformer_lab.model import Transformer
-from transformer_lab.model.cache import decode_step, start_cache
-from transformer_lab.model.masks import padding_mask
 
 
 def keep_top_k(
@@ -61,7 +60,6 @@ def next_word(
     return torch.multinomial(logits.softmax(dim=-1), 1, generator=generator)[:, 0]
 
 
-@torch.inference_mode()
 def sample(
     model: Transformer,
     source: Int[Tensor, "batch source"],
@@ -81,26 +79,8 @@ def sample(
     `generator` is on the source's device; equal seeds draw equal words.
     `max_length` is by default each sentence's source length + 50 (§6.1).
     """
-    if source_mask is None:
-        source_mask = padding_mask(source, model.config.pad_id)
-    limits = length_limits(source_mask, max_length)
-    cache = start_cache(model, source, source_mask)
-    ids: list[list[int]] = [[] for _ in source]
-    total = [0.0] * len(source)
-    rows = torch.arange(len(source), device=source.device)  # which sentence each live row is
-    last = torch.full_like(rows, model.config.bos_id)
-    limit = torch.tensor(limits, device=source.device)
-    for length in range(1, max(limits) + 1):
-        logits, cache = decode_step(model, last, cache)
-        last = next_word(logits.float(), generator, temperature, top_k, top_p)
-        log_probabilities = logits.float().log_softmax(dim=-1)
-        drawn = log_probabilities.gather(-1, last[:, None])[:, 0]  # (rows)
-        for row, word, value in zip(rows.tolist(), last.tolist(), drawn.tolist(), strict=True):
-            ids[row].append(word)
-            total[row] += value
-        alive = ((last != model.config.eos_id) & (limit[rows] > length)).nonzero()[:, 0]
-        if len(alive) == 0:
-            break
-        if len(alive) < len(rows):
-            rows, last, cache = rows[alive], last[alive], cache.select(alive)
-    return [Hypothesis(tuple(i), t, t) for i, t in zip(ids, total, strict=True)]
+
+    def draw(logits: Tensor, _: Tensor) -> Tensor:
+        return next_word(logits, generator, temperature, top_k, top_p)
+
+    return word_by_word(model, source, source_mask, max_length, draw)
