@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
@@ -91,6 +91,74 @@ class AttentionRecord:
                     f"alignment has ({i}, {j}); expected i < {source} and j < {target}"
                 )
 
+    @classmethod
+    def from_transformers(
+        cls,
+        outputs: Any,
+        *,
+        source_tokens: Sequence[str] = (),
+        target_tokens: Sequence[str] = (),
+        written_tokens: Sequence[str] | None = None,
+        sentence: int = 0,
+        **facts: Any,
+    ) -> "AttentionRecord":
+        """The record of one sentence that a model of Hugging Face's `transformers` has read.
+
+            AttentionRecord.from_transformers(model(**batch, output_attentions=True), source_tokens=…)
+
+        Args:
+            outputs: What the model returned with `output_attentions=True`, from a model loaded with
+                `attn_implementation="eager"` (the fused paths return no weights).
+            source_tokens: The tokens of an encoder, without the padding on their right.
+            target_tokens: Those that a decoder read. A model with an encoder alone has none, and
+                one with a decoder alone has no source.
+            written_tokens: What the decoder wrote at each step; by default the token it read next.
+            sentence: Which row of the batch.
+            facts: Further fields of the record, such as `alignment`.
+
+        Raises:
+            ValueError: If the outputs hold no weights, if tokens are missing for what they hold,
+                and whatever the constructor finds.
+        """
+        found = {
+            "encoder": getattr(outputs, "encoder_attentions", None),
+            "decoder": getattr(outputs, "decoder_attentions", None),
+            "cross": getattr(outputs, "cross_attentions", None),
+        }
+        alone = getattr(outputs, "attentions", None)
+        if alone:  # one stack only: the tokens that are given say which
+            if bool(source_tokens) == bool(target_tokens):
+                raise ValueError(
+                    "outputs are of one stack; expected source_tokens for an encoder, or "
+                    "target_tokens for a decoder, and not both"
+                )
+            found["encoder" if source_tokens else "decoder"] = alone
+        if not any(layers and layers[0] is not None for layers in found.values()):
+            raise ValueError(
+                "outputs hold no attention weights; expected those of a model loaded with "
+                'attn_implementation="eager" and called with output_attentions=True'
+            )
+        lengths = {"encoder": (len(source_tokens),) * 2, "decoder": (len(target_tokens),) * 2}
+        lengths["cross"] = (len(target_tokens), len(source_tokens))
+        kept = {
+            kind: tuple(
+                _cut(f"{kind} layer {number}", layer, sentence, lengths[kind])
+                for number, layer in enumerate(layers or ())
+            )
+            for kind, layers in found.items()
+        }
+        if written_tokens is None:
+            written_tokens = (*target_tokens[1:], "…") if target_tokens else ()
+        return cls(
+            tuple(source_tokens),
+            tuple(target_tokens),
+            tuple(written_tokens),
+            encoder=kept["encoder"],
+            decoder=kept["decoder"],
+            cross=kept["cross"],
+            **facts,
+        )
+
     def weights(self, head: Head) -> np.ndarray:
         """The matrix (query, key) of one head; a ValueError if there is no such head."""
         check_head(head, {kind: [len(a) for a in getattr(self, kind)] for kind in KINDS})
@@ -151,3 +219,13 @@ def _check_layers(name: str, layers: Sequence[np.ndarray], shape: tuple[int, int
                 f"{where} has shape {weights.shape}; expected (heads, {shape[0]}, {shape[1]})"
             )
         check_weights(where, weights)
+
+
+def _cut(name: str, layer: Any, sentence: int, shape: tuple[int, int]) -> np.ndarray:
+    """The weights (heads, query, key) of one sentence of a batch, without the padding on the right."""
+    batch, _, queries, keys = layer.shape
+    if not 0 <= sentence < batch:
+        raise ValueError(f"sentence is {sentence}; expected 0 to {batch - 1}")
+    if shape[0] > queries or shape[1] > keys:
+        raise ValueError(f"{name} has {(queries, keys)} queries and keys; there are {shape} tokens")
+    return layer[sentence, :, : shape[0], : shape[1]].detach().float().cpu().numpy()

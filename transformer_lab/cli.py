@@ -1,4 +1,4 @@
-"""The command line: `python -m transformer_lab train | translate | evaluate | doctor`."""
+"""The command line: `python -m transformer_lab train | translate | evaluate | explore | doctor`."""
 
 import argparse
 import json
@@ -96,6 +96,15 @@ def parser() -> argparse.ArgumentParser:
     score.add_argument("--corpus", default=None, help="default: the corpus it was trained on")
     score.add_argument("--limit", type=int, default=None, help="only the first so many sentences")
     add_model(score)
+
+    look = command("explore", run_explore, "Write a page to look into every head of a translation.")
+    look.add_argument("text", help="the sentence")
+    look.add_argument(
+        "--out", type=Path, default=Path("explorer.html"), help="the page (default %(default)s)"
+    )
+    look.add_argument("--overwrite", action="store_true", help="replace the page if it is there")
+    look.add_argument("--model", type=Path, default=PRETRAINED, help="default: the shipped model")
+    look.add_argument("--device", default="auto", help="auto (default), cpu, cuda, mps")
 
     command("doctor", run_doctor, "Say what is installed, what is missing and how to get it.")
     return top
@@ -279,6 +288,20 @@ def run_evaluate(options: argparse.Namespace) -> dict[str, Any]:
     result = score_line(translator, splits, options.beam)
     seconds = round(time.perf_counter() - started, 1)
     return {"steps": translator.about.get("steps"), "seconds": seconds, **result}
+
+
+def run_explore(options: argparse.Namespace) -> dict[str, Any]:
+    """Translate one sentence greedily and write its explorer."""
+    from transformer_lab.viz.explorer import explore  # draws: no other command should wait for it
+
+    if options.out.exists() and not options.overwrite:
+        raise ValueError(f"{options.out} exists; give --overwrite to replace it, or another --out")
+    record = Translator.load(options.model, device=options.device).attend(options.text)
+    path = explore(record).to_html(options.out, overwrite=options.overwrite)
+    written = " ".join(record.written_tokens)
+    if not options.json:
+        print(f"{written}\n{path}: open it in any browser; it needs no network")
+    return {"written": record.written_tokens, "out": str(path)}
 
 
 def run_doctor(options: argparse.Namespace) -> dict[str, Any]:

@@ -1,0 +1,1001 @@
+// The attention explorer: one module without dependencies, for a saved page and for a live widget.
+//
+// A saved page calls `mount(element, data)`. anywidget calls `render({ model, el })` of the default
+// export, where `model` also answers questions: "translate this sentence without that head".
+// Tokens come from anybody's text: they only ever become text nodes, never markup.
+
+const KINDS = {
+  encoder: { name: "Encoder", query: "source word", key: "source word it looks at" },
+  decoder: { name: "Decoder", query: "target word read", key: "target word it looks at" },
+  cross: { name: "Cross", query: "target word written", key: "source word it looks at" },
+};
+const LARGEST_CELL = 30; // CSS pixels
+const SMALLEST_LABELLED_CELL = 10; // below it there is no room for a token at each line
+const ROOM_FOR_NUMBERS = 26;
+const MOST_TILE_PIXELS = 160; // a tile of more tokens than this shows the largest weight of each block
+const LINES = 60; // strongest links that are drawn as lines when no row is chosen
+const WAIT_AFTER_TYPING = 350; // milliseconds
+const GIVE_UP_AFTER = 60000;
+
+// ---------------------------------------------------------------- small tools
+
+/** An element with properties, attributes and children; text is always inserted as text. */
+function make(tag, properties = {}, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(properties)) {
+    if (name in element && !name.startsWith("aria") && name !== "list") element[name] = value;
+    else element.setAttribute(name, value);
+  }
+  element.append(...children.filter((child) => child != null));
+  return element;
+}
+
+function svg(tag, attributes = {}, ...children) {
+  const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+  element.append(...children);
+  return element;
+}
+
+/** A token as it can be seen: an empty one, and spaces at its ends, get a sign. */
+function visible(token) {
+  if (token === "") return "∅";
+  const body = token.trim();
+  const mark = (s) => s.replaceAll(" ", "␣").replaceAll("\n", "⏎").replaceAll("\t", "⇥");
+  if (body === "") return mark(token);
+  const start = token.indexOf(body);
+  return mark(token.slice(0, start)) + body + mark(token.slice(start + body.length));
+}
+
+/** A token on the page: isolated, so that right-to-left text leaves its neighbours alone. */
+const word = (token, properties = {}) => make("bdi", { className: "token", ...properties }, visible(token));
+
+const number = (value, digits = 2) => (value == null ? "–" : value.toFixed(digits));
+const headName = (layer, head) => `Layer ${layer + 1}, head ${head + 1}`;
+
+// ---------------------------------------------------------------- data
+
+async function gunzip(packed) {
+  const bytes = typeof packed === "string"
+    ? Uint8Array.from(atob(packed), (letter) => letter.charCodeAt(0))
+    : new Uint8Array(packed.buffer, packed.byteOffset, packed.byteLength);
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return new Uint8Array(await new Response(stream).arrayBuffer());
+}
+
+/** One record with its weights unpacked: `maps[kind][layer][head]` are Uint16 of 65535 · √weight. */
+async function unpack(record, fineFrom) {
+  const bytes = await gunzip(record.weights);
+  const shapes = [];
+  let total = 0;
+  for (const [kind, heads] of Object.entries(record.heads)) {
+    const rows = tokens(record, kind).queries.length;
+    const columns = tokens(record, kind).keys.length;
+    heads.forEach((count, layer) => {
+      for (let head = 0; head < count; head++) shapes.push({ kind, layer, head, rows, columns });
+      total += count * rows * columns;
+    });
+  }
+  const roots = new Uint16Array(total);
+  let fine = total; // where the second bytes begin: those of each row's larger weights
+  let start = 0;
+  const maps = Object.fromEntries(Object.keys(record.heads).map((kind) => [kind, []]));
+  for (const { kind, layer, head, rows, columns } of shapes) {
+    for (let end = start + rows * columns, row = start; row < end; row += columns) {
+      let most = 0;
+      for (let i = row; i < row + columns; i++) if (bytes[i] > most) most = bytes[i];
+      const from = Math.max(1, Math.min(most, fineFrom));
+      for (let i = row; i < row + columns; i++) {
+        roots[i] = (bytes[i] << 8) | (bytes[i] >= from ? bytes[fine++] : 0);
+      }
+    }
+    (maps[kind][layer] ??= [])[head] = { rows, columns, roots: roots.subarray(start, start + rows * columns) };
+    start += rows * columns;
+  }
+  return { ...record, maps };
+}
+
+/** The labels of a map: a row of cross-attention is named by the word that its step writes. */
+function tokens(record, kind) {
+  if (kind === "encoder") return { queries: record.source, keys: record.source };
+  if (kind === "decoder") return { queries: record.target, keys: record.target };
+  return { queries: record.written, keys: record.source };
+}
+
+const weightAt = (map, row, column) => (map.roots[row * map.columns + column] / 65535) ** 2;
+
+function strongest(values, most) {
+  return [...values.keys()].sort((a, b) => values[b] - values[a]).slice(0, most);
+}
+
+const rowOf = (map, row) => Array.from({ length: map.columns }, (_, k) => weightAt(map, row, k));
+const columnOf = (map, column) => Array.from({ length: map.rows }, (_, q) => weightAt(map, q, column));
+
+/** The strongest links of a whole map, without sorting all of it. */
+function strongestLinks(map, most) {
+  const bins = new Uint32Array(256);
+  for (const root of map.roots) bins[root >> 8]++;
+  let floor = 255;
+  for (let seen = bins[255]; floor > 1 && seen < most; ) seen += bins[--floor];
+  const found = [];
+  map.roots.forEach((root, i) => {
+    if (root >> 8 >= floor && root > 0) found.push(i);
+  });
+  found.sort((a, b) => map.roots[b] - map.roots[a] || a - b);
+  return found.slice(0, most).map((i) => ({
+    query: Math.floor(i / map.columns),
+    key: i % map.columns,
+    weight: (map.roots[i] / 65535) ** 2,
+  }));
+}
+
+// ---------------------------------------------------------------- drawing
+
+/** Colours for the upper byte of a root, by the weight or by its root: 256 × RGBA. */
+function palettes(packed) {
+  const rgb = Uint8Array.from(atob(packed), (letter) => letter.charCodeAt(0));
+  const palette = (index) => {
+    const colours = new Uint8ClampedArray(256 * 4);
+    for (let i = 0; i < 256; i++) {
+      const from = 3 * index(i);
+      colours.set([rgb[from], rgb[from + 1], rgb[from + 2], 255], 4 * i);
+    }
+    return new Uint32Array(colours.buffer);
+  };
+  return { weight: palette((i) => Math.round(255 * (i / 255) ** 2)), root: palette((i) => i) };
+}
+
+/** One pixel a weight; a map of very many tokens is pooled by the maximum, so that no link is lost. */
+function paint(canvas, map, palette, most = Infinity) {
+  const step = Math.ceil(Math.max(map.rows, map.columns) / most) || 1;
+  const rows = Math.ceil(map.rows / step);
+  const columns = Math.ceil(map.columns / step);
+  const image = new ImageData(columns, rows);
+  const pixels = new Uint32Array(image.data.buffer);
+  if (step === 1) {
+    for (let i = 0; i < pixels.length; i++) pixels[i] = palette[map.roots[i] >> 8];
+  } else {
+    const largest = new Uint8Array(rows * columns);
+    for (let row = 0, i = 0; row < map.rows; row++) {
+      const line = Math.floor(row / step) * columns;
+      for (let column = 0; column < map.columns; column++, i++) {
+        const at = line + Math.floor(column / step);
+        if (map.roots[i] >> 8 > largest[at]) largest[at] = map.roots[i] >> 8;
+      }
+    }
+    for (let i = 0; i < pixels.length; i++) pixels[i] = palette[largest[i]];
+  }
+  canvas.width = columns;
+  canvas.height = rows;
+  canvas.getContext("2d").putImageData(image, 0, 0);
+}
+
+// ---------------------------------------------------------------- the two hosts
+
+/** What anywidget's model is to a live explorer, for a saved page: values, and who wants to know. */
+class LocalModel {
+  constructor(values) {
+    this.values = values;
+    this.listeners = [];
+  }
+  get(name) {
+    return this.values[name];
+  }
+  set(name, value) {
+    this.values[name] = value;
+    this.listeners.filter(([event]) => event === `change:${name}`).forEach(([, call]) => call());
+  }
+  save_changes() {}
+  on(event, call) {
+    this.listeners.push([event, call]);
+  }
+  off(event, call) {
+    this.listeners = this.listeners.filter(([e, c]) => e !== event || c !== call);
+  }
+}
+
+export async function mount(element, data) {
+  const explorer = new Explorer(element, new LocalModel({ ...data.start }), false);
+  await explorer.load(data);
+  return () => explorer.close();
+}
+
+export default {
+  async render({ model, el }) {
+    const explorer = new Explorer(el, model, true);
+    const changed = () => explorer.load(model.get("data"));
+    model.on("change:data", changed);
+    await changed();
+    return () => {
+      model.off("change:data", changed);
+      explorer.close();
+    };
+  },
+};
+
+// ---------------------------------------------------------------- the explorer
+
+class Explorer {
+  constructor(element, model, live) {
+    this.model = model;
+    this.live = live;
+    this.asked = 0; // when the latest question was asked; answers to older ones are dropped
+    this.local = { record: 0, sort: "", palette: "weight", gold: true, view: "matrix" };
+    this.hover = null; // [query, key], either may be null
+    this.root = make("section", {
+      className: "tl-explorer",
+      "aria-label": "Attention explorer",
+      "data-lm-suppress-shortcuts": "true", // or JupyterLab takes the arrows to change cells
+    });
+    element.replaceChildren(this.root);
+    this.follow();
+    this.build();
+    this.listeners = ["kind", "layer", "head", "pinned"].map((name) => [`change:${name}`, () => this.redraw()]);
+    if (live) this.listeners.push(["msg:custom", (message) => this.hear(message)]);
+    for (const [event, call] of this.listeners) model.on(event, call);
+  }
+
+  close() {
+    for (const [event, call] of this.listeners) this.model.off(event, call);
+    this.themes.disconnect();
+    this.dark.removeEventListener("change", this.theme);
+    clearTimeout(this.typing);
+    clearTimeout(this.patience);
+  }
+
+  /** Dark where the page behind is dark, whatever host it is, now and when the reader changes it. */
+  follow() {
+    this.theme = () => {
+      let colour = null;
+      for (let node = this.root; node && !colour; node = node.parentElement) {
+        const found = getComputedStyle(node).backgroundColor.match(/[\d.]+/g)?.map(Number);
+        if (found && (found.length < 4 || found[3] > 0.5)) colour = found;
+      }
+      // No paper anywhere: the browser's own, which is dark where its own ink is bright.
+      const ink = getComputedStyle(document.documentElement).color.match(/[\d.]+/g).map(Number);
+      const light = ([red, green, blue]) => 0.3 * red + 0.59 * green + 0.11 * blue;
+      const dark = colour ? light(colour) < 128 : light(ink) > 128;
+      this.root.dataset.theme = dark ? "dark" : "light";
+      if (colour) this.root.style.setProperty("--page", `rgb(${colour.slice(0, 3)})`); // behind what stays while the map scrolls
+    };
+    this.dark = matchMedia("(prefers-color-scheme: dark)");
+    this.dark.addEventListener("change", this.theme);
+    this.themes = new MutationObserver(() => requestAnimationFrame(this.theme));
+    const attributes = { attributes: true, attributeFilter: ["class", "style", "data-theme", "data-jp-theme-name"] };
+    this.themes.observe(document.documentElement, attributes);
+    this.themes.observe(document.body, attributes);
+    requestAnimationFrame(this.theme); // the element may not be in the page yet
+  }
+
+  async load(data) {
+    if (data.answers != null && data.answers < this.asked) return; // the reader has asked for more since
+    const loading = (this.loading = Symbol("load"));
+    const records = await Promise.all(data.records.map((record) => unpack(record, data.fine_from)));
+    if (this.loading !== loading) return;
+    const first = !this.records;
+    this.records = records;
+    this.wanted = null; // the record itself says what was changed
+    this.colours = palettes(data.colours);
+    this.local.record = records.length - 1;
+    this.hover = null;
+    if (first || !this.typing) this.source.value = this.record.sentence ?? this.record.source.join(" ");
+    this.settle();
+    this.drawFrame();
+    this.redraw();
+    this.root.dataset.ready = "true";
+  }
+
+  get record() {
+    return this.records[this.local.record];
+  }
+  get kind() {
+    return this.model.get("kind");
+  }
+  get map() {
+    return this.record.maps[this.kind][this.model.get("layer")][this.model.get("head")];
+  }
+  get chosen() {
+    return this.hover ?? this.pinned;
+  }
+  get pinned() {
+    const pinned = this.model.get("pinned");
+    return pinned && pinned.length === 2 ? pinned : null;
+  }
+
+  /** Another record may have fewer kinds, layers or heads: then the nearest that there is. */
+  settle() {
+    const kinds = Object.keys(this.record.maps);
+    const changes = {};
+    const kind = kinds.includes(this.kind) ? this.kind : kinds.at(-1);
+    const layers = this.record.maps[kind];
+    const layer = Math.min(this.model.get("layer"), layers.length - 1);
+    const head = Math.min(this.model.get("head"), layers[layer].length - 1);
+    const { rows, columns } = layers[layer][head];
+    const [query, key] = this.pinned ?? [null, null];
+    const pinned = query >= rows || key >= columns ? [] : this.model.get("pinned");
+    for (const [name, value] of Object.entries({ kind, layer, head, pinned })) {
+      if (this.model.get(name) !== value) changes[name] = value;
+    }
+    this.set(changes);
+  }
+
+  /** Change what is shown, in this view and in Python. */
+  set(changes) {
+    this.quiet = true;
+    for (const [name, value] of Object.entries(changes)) this.model.set(name, value);
+    this.quiet = false;
+    if (Object.keys(changes).length) this.model.save_changes();
+  }
+
+  choose(changes) {
+    this.set(changes);
+    this.redraw();
+  }
+
+  // -------------------------------------------------------------- what stands still
+
+  build() {
+    this.source = make("input", { type: "text", className: "source", spellcheck: false, dir: "auto", "aria-label": "Sentence to translate" });
+    this.source.addEventListener("input", () => this.type());
+    this.status = make("p", { className: "status", role: "status" });
+    this.sentence = make("p", { className: "sentence" });
+    this.difference = make("p", { className: "difference" });
+    this.interventions = make("div", { className: "interventions" });
+    this.snapshotSlider = make("input", { type: "range", min: 0, step: 1, "aria-label": "Training snapshot" });
+    this.snapshotSlider.addEventListener("input", () => this.openSnapshot(Number(this.snapshotSlider.value)));
+    this.snapshotName = make("output", {});
+    this.snapshots = make("div", { className: "snapshots" },
+      make("label", {}, "Training ", this.snapshotSlider), this.snapshotName);
+    this.kinds = make("div", { className: "kinds", role: "group", "aria-label": "Kind of attention" });
+    this.sorting = make("select", { "aria-label": "Sort heads by" });
+    this.sorting.addEventListener("change", () => {
+      this.local.sort = this.sorting.value;
+      this.redraw();
+    });
+    this.tiles = make("div", { className: "tiles", role: "group", "aria-label": "Heads" });
+    this.tiles.addEventListener("keydown", (event) => this.moveAmongTiles(event));
+    this.title = make("div", { className: "title", role: "heading", "aria-level": 3 });
+    this.facts = make("p", { className: "facts" });
+    this.views = make("div", { className: "views" });
+    this.field = make("div", { className: "map" });
+    this.readout = make("p", { className: "readout", role: "status", "aria-live": "polite" });
+    this.stepSlider = make("input", { type: "range", min: 0, step: 1, "aria-label": "Decoding step" });
+    this.stepSlider.addEventListener("input", () => this.pin([Number(this.stepSlider.value), null]));
+    this.stepName = make("span", {});
+    this.stepText = make("div", {});
+    this.steps = make("div", { className: "steps" }, make("label", {}, this.stepName, this.stepSlider), this.stepText);
+    this.links = make("details", { className: "links" });
+    this.links.addEventListener("toggle", () => this.drawLinks());
+    this.left = make("p", { className: "left-out" });
+    const heads = make("div", { className: "heads" },
+      make("div", { className: "bar" }, this.kinds, make("label", {}, "Sort by ", this.sorting)), this.tiles);
+    const open = make("div", { className: "open" },
+      make("div", { className: "bar" }, this.title, this.views), this.facts,
+      make("div", { className: "beside" }, this.field, make("div", { className: "words" }, this.readout, this.steps, this.links)));
+    this.root.append(
+      ...(this.live ? [make("label", { className: "ask" }, "Sentence ", this.source)] : []),
+      this.sentence, this.difference, this.interventions, this.status, this.left, this.snapshots,
+      make("div", { className: "panes" }, heads, open),
+    );
+  }
+
+  /** What changes with the record, and not with what is looked at. */
+  drawFrame() {
+    const { record } = this;
+    const text = (list) => list.flatMap((token) => [word(token), " "]);
+    this.sentence.replaceChildren(
+      ...(this.live || !record.source.length ? [] : [make("span", { className: "text" }, ...text(record.source)), "→ "]),
+      make("span", { className: "text written" }, ...text(record.written)));
+    this.sentence.hidden = !record.written.length && this.live;
+    this.left.hidden = !record.left_out;
+    this.left.textContent = record.left_out ?? "";
+    this.drawDifference();
+    this.drawInterventions();
+    this.drawSnapshots();
+    this.kinds.replaceChildren(...Object.keys(record.maps).map((kind) =>
+      this.toggle(KINDS[kind].name, () => kind === this.kind, () => this.openKind(kind))));
+    this.tileButtons = null; // the shapes may be others
+  }
+
+  toggle(text, isOn, press) {
+    const button = make("button", { type: "button" }, text);
+    button.addEventListener("click", press);
+    button.refresh = () => button.setAttribute("aria-pressed", String(isOn()));
+    button.refresh();
+    return button;
+  }
+
+  openKind(kind) {
+    const layers = this.record.maps[kind];
+    const layer = Math.min(this.model.get("layer"), layers.length - 1);
+    const head = Math.min(this.model.get("head"), layers[layer].length - 1);
+    // A pinned step stays pinned where its rows are the steps too; another pin means nothing here.
+    const [query] = this.pinned ?? [null];
+    const stays = query != null && this.kind !== "encoder" && kind !== "encoder";
+    this.hover = null;
+    this.choose({ kind, layer, head, pinned: stays ? [query, null] : [] });
+  }
+
+  drawSnapshots() {
+    const name = this.record.label ?? `record ${this.local.record + 1}`;
+    this.snapshots.hidden = this.records.length < 2;
+    Object.assign(this.snapshotSlider, { max: this.records.length - 1, value: this.local.record });
+    this.snapshotSlider.setAttribute("aria-valuetext", name);
+    this.snapshotName.textContent = name;
+  }
+
+  openSnapshot(place) {
+    this.local.record = place;
+    this.hover = null;
+    this.settle();
+    this.drawFrame();
+    this.redraw();
+  }
+
+  // -------------------------------------------------------------- what follows the reader
+
+  redraw() {
+    if (this.quiet || !this.records) return;
+    const { record, kind } = this;
+    const layers = record.maps[kind];
+    if (!layers?.[this.model.get("layer")]?.[this.model.get("head")]) return; // on its way: set one by one
+    this.kinds.childNodes.forEach((button) => button.refresh());
+    this.drawTiles();
+    this.drawHead();
+  }
+
+  scoresOf(kind) {
+    return this.record.scores[kind] ?? [];
+  }
+
+  drawTiles() {
+    const { record, kind, local } = this;
+    const scores = this.scoresOf(kind);
+    if (this.tiles.dataset.kind !== kind || !this.tileButtons) {
+      const options = [["", "layer and head"], ...scores.map(({ name, label }) => [name, label])];
+      if (!options.some(([value]) => value === local.sort)) local.sort = "";
+      this.sorting.replaceChildren(...options.map(([value, text]) => make("option", { value }, text)));
+      this.sorting.value = local.sort;
+      this.tiles.dataset.kind = kind;
+      this.tileButtons = record.maps[kind].flatMap((heads, layer) => heads.map((map, head) => this.tile(map, layer, head)));
+      this.tiles.style.setProperty("--across", Math.max(...record.maps[kind].map((heads) => heads.length)));
+      this.painted = null;
+    }
+    if (this.painted !== local.palette) {
+      this.painted = local.palette;
+      for (const { canvas, map } of this.tileButtons) paint(canvas, map, this.colours[local.palette], MOST_TILE_PIXELS);
+    }
+    const score = scores.find(({ name }) => name === local.sort);
+    let order = [...this.tileButtons.keys()];
+    const rank = (i) => (score.values[i] == null ? -Infinity : score.best === "low" ? -score.values[i] : score.values[i]);
+    if (score) order.sort((a, b) => rank(b) - rank(a) || a - b);
+    const [layerNow, headNow] = [this.model.get("layer"), this.model.get("head")];
+    this.tileButtons.forEach(({ button, caption, layer, head }, i) => {
+      const value = score ? number(score.values[i]) : "";
+      const muted = this.isMuted(kind, layer, head);
+      caption.textContent = `${layer + 1}.${head + 1}${value && "  " + value}${muted ? "  muted" : ""}`;
+      const said = score ? `, ${score.label} ${value}` : "";
+      button.setAttribute("aria-label", `${headName(layer, head)}${said}${muted ? ", muted" : ""}`);
+      const open = layer === layerNow && head === headNow;
+      button.setAttribute("aria-pressed", String(open));
+      button.classList.toggle("muted", muted);
+      button.tabIndex = open ? 0 : -1;
+    });
+    this.tiles.classList.toggle("sorted", Boolean(score));
+    const sorted = order.map((i) => this.tileButtons[i].button);
+    const same = sorted.length === this.tiles.childNodes.length && sorted.every((b, i) => b === this.tiles.childNodes[i]);
+    if (!same) this.tiles.replaceChildren(...sorted);
+    this.sortedTiles = sorted;
+  }
+
+  tile(map, layer, head) {
+    const canvas = make("canvas", { "aria-hidden": "true" });
+    const caption = make("span", {});
+    const button = make("button", { type: "button", className: "tile", title: headName(layer, head) }, canvas, caption);
+    button.addEventListener("click", () => {
+      this.hover = null;
+      this.choose({ layer, head });
+      button.focus();
+    });
+    return { button, canvas, caption, map, layer, head };
+  }
+
+  moveAmongTiles(event) {
+    const at = this.sortedTiles.indexOf(event.target);
+    if (at < 0) return;
+    const across = getComputedStyle(this.tiles).gridTemplateColumns.split(" ").length;
+    const steps = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -across, ArrowDown: across, Home: -at, End: this.sortedTiles.length - 1 - at };
+    if (!(event.key in steps)) return;
+    event.preventDefault();
+    event.stopPropagation();
+    const next = this.sortedTiles[at + steps[event.key]];
+    if (next) {
+      next.click();
+      next.focus();
+    }
+  }
+
+  drawHead() {
+    const { record, kind, model } = this;
+    const [layer, head] = [model.get("layer"), model.get("head")];
+    this.title.textContent = `${KINDS[kind].name} attention, ${headName(layer, head).toLowerCase()}`;
+    const place = this.tileButtons.findIndex((tile) => tile.layer === layer && tile.head === head);
+    this.facts.replaceChildren(...this.scoresOf(kind).map(({ label, values, means }) =>
+      make("span", { title: means }, `${label} `, make("b", {}, number(values[place])))));
+    this.drawViews(layer, head);
+    if (this.local.view === "lines") this.drawLines();
+    else this.drawMatrix();
+    this.drawSteps();
+    this.drawLinks();
+    this.showChosen();
+    this.root.dataset.shown = `${kind} ${layer} ${head}`;
+  }
+
+  drawViews(layer, head) {
+    const { local, kind, record } = this;
+    const again = (change) => () => {
+      Object.assign(local, change());
+      this.redraw();
+    };
+    const gold = kind === "cross" ? record.alignment || record.referent : record.referent && kind === "encoder";
+    const active = document.activeElement?.dataset?.control;
+    const controls = [
+      ["lines", this.toggle("Lines", () => local.view === "lines", again(() => ({ view: local.view === "lines" ? "matrix" : "lines" })))],
+      ["root", this.toggle("Show small weights", () => local.palette === "root", again(() => ({ palette: local.palette === "root" ? "weight" : "root" })))],
+      gold && ["gold", this.toggle("Show gold", () => local.gold, again(() => ({ gold: !local.gold })))],
+      this.live && ["mute", this.toggle("Mute this head", () => this.isMuted(kind, layer, head), () => this.mute(kind, layer, head))],
+      this.live && ["point", this.pointButton(kind, layer, head)],
+      ["svg", this.action("SVG", "Save this map as SVG", () => this.save("svg"))],
+      ["png", this.action("PNG", "Save this map as PNG", () => this.save("png"))],
+    ].filter(Boolean);
+    controls.forEach(([name, button]) => (button.dataset.control = name));
+    this.views.replaceChildren(...controls.map(([, button]) => button));
+    if (active && this.root.contains(this.views)) this.views.querySelector(`[data-control="${active}"]`)?.focus();
+  }
+
+  action(text, title, press) {
+    const button = make("button", { type: "button", title, "aria-label": title }, text);
+    button.addEventListener("click", press);
+    return button;
+  }
+
+  // -------------------------------------------------------------- one head as a matrix
+
+  drawMatrix() {
+    const { map, kind, record } = this;
+    const { queries, keys } = tokens(record, kind);
+    const most = Math.max(map.rows, map.columns);
+    const fits = Math.floor(520 / Math.max(most, 1));
+    const labelled = most <= 128;
+    const cell = labelled ? Math.min(LARGEST_CELL, Math.max(SMALLEST_LABELLED_CELL, fits)) : Math.max(3, fits);
+    this.cell = cell;
+    const drawn = `${kind} ${this.local.record}`;
+    const { palette } = this.local;
+    if (this.matrixOf !== drawn || !this.field.querySelector("canvas.matrix") || this.drawnRecord !== record) {
+      this.matrixOf = drawn;
+      this.drawnRecord = record;
+      this.field.className = "map matrix";
+      this.field.style.setProperty("--cell", `${cell}px`);
+      this.field.style.setProperty("--font", `${Math.min(13, Math.max(8, cell - 1))}px`);
+      const label = (side) => (token, place) => {
+        const span = make("span", { title: token, className: "label" }, word(token));
+        span.addEventListener("pointerenter", () => this.look(side === "query" ? [place, null] : [null, place]));
+        span.addEventListener("click", () => this.pin(side === "query" ? [place, null] : [null, place]));
+        return span;
+      };
+      this.queryLabels = queries.map(label("query"));
+      this.keyLabels = keys.map(label("key"));
+      this.canvas = make("canvas", { className: "matrix", "aria-hidden": "true" });
+      this.marks = svg("svg", { class: "marks", viewBox: `0 0 ${map.columns} ${map.rows}`, preserveAspectRatio: "none", "aria-hidden": "true" });
+      this.rowBand = make("i", { className: "band row" });
+      this.columnBand = make("i", { className: "band column" });
+      this.numbers = make("div", { className: "numbers", "aria-hidden": "true" });
+      this.cells = make("div", {
+        className: "cells", tabIndex: 0, role: "application",
+        "aria-label": "The map. Arrows move, Enter pins, Escape lets go.",
+      }, this.canvas, this.marks, this.rowBand, this.columnBand, this.numbers);
+      this.cells.style.width = `${map.columns * cell}px`;
+      this.cells.style.height = `${map.rows * cell}px`;
+      this.cells.addEventListener("pointermove", (event) => this.look(this.cellAt(event)));
+      this.cells.addEventListener("pointerdown", (event) => this.pin(this.cellAt(event)));
+      this.cells.addEventListener("keydown", (event) => this.moveInMap(event));
+      const scroll = make("div", { className: "scroll" },
+        make("div", { className: "corner" }, make("span", {}, "query ↓  key →")),
+        make("div", { className: "keys", "aria-hidden": "true" }, ...(labelled ? this.keyLabels : [])),
+        make("div", { className: "queries", "aria-hidden": "true" }, ...(labelled ? this.queryLabels : [])),
+        this.cells);
+      scroll.addEventListener("pointerleave", () => this.look(null));
+      this.field.replaceChildren(
+        make("p", { className: "axes" }, `Rows: ${KINDS[kind].query} (query). Columns: ${KINDS[kind].key} (key).`),
+        scroll,
+        this.scale());
+    }
+    paint(this.canvas, map, this.colours[palette]);
+    this.field.querySelector(".scale").replaceWith(this.scale());
+    this.drawMarks();
+  }
+
+  scale() {
+    const steps = make("canvas", { "aria-hidden": "true" });
+    const roots = Uint16Array.from({ length: 256 }, (_, i) => Math.round(Math.sqrt(i / 255) * 255) << 8);
+    paint(steps, { rows: 1, columns: 256, roots }, this.colours[this.local.palette]);
+    const what = this.local.palette === "root" ? "weight (colour by its square root)" : "weight";
+    return make("div", { className: "scale" }, "0", steps, `1  ${what}`);
+  }
+
+  drawMarks() {
+    const { record, kind, local } = this;
+    this.marks.replaceChildren();
+    if (!local.gold) return;
+    const ring = (query, key, className) => {
+      const place = { cx: key + 0.5, cy: query + 0.5, rx: 0.38, ry: 0.38 };
+      this.marks.append(svg("ellipse", { ...place, class: `under ${className}` }), svg("ellipse", { ...place, class: className }));
+    };
+    if (kind === "cross") for (const [key, query] of record.alignment ?? []) ring(query, key, "gold");
+    const { referent } = record;
+    if (referent && kind !== "decoder") {
+      const row = kind === "encoder" ? referent.pronoun : referent.step;
+      ring(row, referent.referent, "referent");
+      ring(row, referent.other, "other");
+    }
+  }
+
+  cellAt(event) {
+    const box = this.cells.getBoundingClientRect();
+    const inside = (value, most) => Math.min(most - 1, Math.max(0, Math.floor(value)));
+    return [
+      inside(((event.clientY - box.top) / box.height) * this.map.rows, this.map.rows),
+      inside(((event.clientX - box.left) / box.width) * this.map.columns, this.map.columns),
+    ];
+  }
+
+  look(place) {
+    if (String(place) === String(this.hover)) return;
+    this.hover = place;
+    this.showChosen();
+  }
+
+  pin(place) {
+    const same = String(place) === String(this.pinned);
+    this.hover = null;
+    this.set({ pinned: same ? [] : place });
+    this.afterPin();
+  }
+
+  afterPin() {
+    this.drawSteps();
+    this.drawViews(this.model.get("layer"), this.model.get("head"));
+    this.showChosen();
+  }
+
+  moveInMap(event) {
+    const steps = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
+    if (event.key in steps) {
+      const [query, key] = this.chosen ?? [0, 0];
+      const [down, right] = this.chosen ? steps[event.key] : [0, 0];
+      const { rows, columns } = this.map;
+      this.look([Math.min(rows - 1, Math.max(0, (query ?? 0) + down)), Math.min(columns - 1, Math.max(0, (key ?? 0) + right))]);
+    } else if (event.key === "Enter" || event.key === " ") {
+      if (this.chosen) this.pin(this.chosen);
+    } else if (event.key === "Escape") {
+      this.hover = null;
+      this.set({ pinned: [] });
+      this.afterPin();
+    } else return;
+    event.preventDefault();
+    event.stopPropagation();
+  }
+
+  /** The row and the column that are looked at or pinned, and what they say. */
+  showChosen() {
+    const { chosen, map, kind, record } = this;
+    const { queries, keys } = tokens(record, kind);
+    const [query, key] = chosen ?? [null, null];
+    if (this.local.view === "lines") this.drawLines();
+    else this.showBands(query, key);
+    this.root.dataset.pinned = this.pinned ? "true" : "false";
+    if (!chosen) {
+      this.readout.replaceChildren("Point at a word or a cell; click or press Enter to pin it.");
+      return;
+    }
+    const list = (values, names) => strongest(values, 5).filter((i) => values[i] >= 0.005)
+      .map((i) => make("span", { className: "link" }, word(names[i]), ` ${number(values[i])}`))
+      .flatMap((link) => [link, " "]);
+    const parts = [];
+    if (query != null && key != null) {
+      parts.push(make("span", {}, word(queries[query]), " → ", word(keys[key]), ": ", make("b", {}, number(weightAt(map, query, key), 3))));
+    }
+    if (query != null) parts.push(make("span", {}, word(queries[query]), " looks at: ", ...list(rowOf(map, query), keys)));
+    if (key != null) parts.push(make("span", {}, word(keys[key]), " is looked at by: ", ...list(columnOf(map, key), queries)));
+    this.readout.replaceChildren(...parts.flatMap((part) => [part, make("br")]).slice(0, -1));
+  }
+
+  showBands(query, key) {
+    const { cell, map } = this;
+    this.rowBand.hidden = query == null;
+    this.columnBand.hidden = key == null;
+    if (query != null) this.rowBand.style.transform = `translateY(${query * cell}px)`;
+    if (key != null) this.columnBand.style.transform = `translateX(${key * cell}px)`;
+    for (const [labels, at] of [[this.queryLabels, query], [this.keyLabels, key]]) {
+      labels.lit?.classList.remove("lit");
+      labels.lit = at == null ? null : labels[at];
+      labels.lit?.classList.add("lit");
+    }
+    const numbers = [];
+    if (query != null && cell >= ROOM_FOR_NUMBERS) {
+      rowOf(map, query).forEach((weight, k) => {
+        if (weight < 0.045) return;
+        const shade = this.local.palette === "root" ? Math.sqrt(weight) : weight;
+        const text = make("span", { className: shade > 0.6 ? "on-bright" : "on-dark" }, number(weight).replace(/^0/, ""));
+        text.style.transform = `translate(${k * cell}px, ${query * cell}px)`;
+        numbers.push(text);
+      });
+    }
+    this.numbers.replaceChildren(...numbers);
+  }
+
+  // -------------------------------------------------------------- one head as lines
+
+  drawLines() {
+    const { map, kind, record, chosen } = this;
+    const { queries, keys } = tokens(record, kind);
+    const step = 20;
+    const height = Math.max(queries.length, keys.length, 1) * step;
+    const [query, key] = chosen ?? [null, null];
+    let links;
+    if (query != null) links = rowOf(map, query).map((weight, k) => ({ query, key: k, weight }));
+    else if (key != null) links = columnOf(map, key).map((weight, q) => ({ query: q, key, weight }));
+    else links = strongestLinks(map, LINES);
+    const lines = links.filter(({ weight }) => weight >= 0.01).map(({ query: q, key: k, weight }) =>
+      svg("line", { x1: 0, y1: (q + 0.5) * step, x2: 100, y2: (k + 0.5) * step, "stroke-width": 0.5 + 5 * weight, "stroke-opacity": 0.15 + 0.85 * weight, "data-weight": number(weight) }));
+    const column = (list, side, at) => {
+      const box = make("div", { className: `column ${side}` });
+      list.forEach((token, place) => {
+        const button = make("button", { type: "button", title: token, className: at === place ? "lit" : "" }, word(token));
+        const here = side === "query" ? [place, null] : [null, place];
+        button.addEventListener("pointerenter", () => this.look(here));
+        button.addEventListener("click", () => this.pin(here));
+        box.append(button);
+      });
+      return box;
+    };
+    if (this.field.className !== "map lines" || this.linesOf !== `${kind} ${this.local.record}` || this.drawnRecord !== record) {
+      this.linesOf = `${kind} ${this.local.record}`;
+      this.drawnRecord = record;
+      this.matrixOf = null;
+      this.field.className = "map lines";
+      this.drawing = svg("svg", { viewBox: `0 0 100 ${height}`, height, preserveAspectRatio: "none", "aria-hidden": "true" });
+      const board = make("div", { className: "scroll" }, column(queries, "query", query), this.drawing, column(keys, "key", key));
+      board.addEventListener("pointerleave", () => this.look(null));
+      this.field.replaceChildren(
+        make("p", { className: "axes" }, `Left: ${KINDS[kind].query} (query). Right: ${KINDS[kind].key} (key).`), board);
+    }
+    for (const [side, at] of [["query", query], ["key", key]]) {
+      this.field.querySelectorAll(`.${side} button`).forEach((button, place) => button.classList.toggle("lit", place === at));
+    }
+    this.drawing.replaceChildren(...lines);
+  }
+
+  // -------------------------------------------------------------- words beside the picture
+
+  drawLinks() {
+    if (!this.links.firstChild) this.links.append(make("summary", {}, "The strongest links as a table"));
+    this.links.querySelector("table")?.remove();
+    if (!this.links.open) return;
+    const { queries, keys } = tokens(this.record, this.kind);
+    const rows = strongestLinks(this.map, 12).map(({ query, key, weight }) =>
+      make("tr", {}, make("td", {}, word(queries[query])), make("td", {}, word(keys[key])), make("td", {}, number(weight, 3))));
+    const head = ["query", "key", "weight"].map((text) => make("th", { scope: "col" }, text));
+    this.links.append(make("table", {}, make("thead", {}, make("tr", {}, ...head)), make("tbody", {}, ...rows)));
+  }
+
+  /** Decoding, step by step: what was read, what was written, and what else was likely. */
+  drawSteps() {
+    const { record, kind } = this;
+    this.steps.hidden = !record.next_tokens || kind === "encoder";
+    if (this.steps.hidden) return;
+    const last = record.written.length - 1;
+    const step = Math.min(this.pinned?.[0] ?? 0, last);
+    Object.assign(this.stepSlider, { max: last, value: step });
+    this.stepSlider.setAttribute("aria-valuetext", `step ${step + 1}, writes ${visible(record.written[step])}`);
+    this.stepName.textContent = `Step ${step + 1} of ${last + 1} `;
+    const rows = record.next_tokens[step].map(([token, probability]) => {
+      const bar = make("i", {});
+      bar.style.width = `${100 * probability}%`;
+      return make("li", { className: token === record.written[step] ? "taken" : "" },
+        word(token), make("span", { className: "track" }, bar), make("span", {}, number(probability, 3)));
+    });
+    const read = record.target.slice(0, step + 1).flatMap((token) => [word(token), " "]);
+    this.stepText.replaceChildren(
+      make("p", {}, "Read so far: ", ...read, "→ ", make("b", {}, word(record.written[step]))),
+      make("ul", { "aria-label": "Most probable next words" }, ...rows));
+  }
+
+  // -------------------------------------------------------------- questions to Python
+
+  isMuted(kind, layer, head) {
+    return this.intervention.mute.some(([k, l, h]) => k === kind && l === layer && h === head);
+  }
+
+  get intervention() {
+    this.wanted ??= { mute: this.record.muted, patch: this.record.patched ?? [] };
+    return this.wanted;
+  }
+
+  mute(kind, layer, head) {
+    const { mute } = this.intervention;
+    const others = mute.filter(([k, l, h]) => k !== kind || l !== layer || h !== head);
+    this.wanted.mute = others.length < mute.length ? others : [...mute, [kind, layer, head]];
+    this.ask();
+    this.redraw();
+  }
+
+  /** Let the pinned row put all its weight on the pinned column. */
+  pointButton(kind, layer, head) {
+    const [query, key] = this.pinned ?? [null, null];
+    const allowed = query != null && key != null && (kind !== "decoder" || key <= query);
+    const title = allowed ? "All weight of the pinned row on the pinned column" : "Pin a cell first: its row will look at its column alone";
+    const button = this.action("Look only there", title, () => {
+      const { patch } = this.intervention;
+      const same = (p) => p.kind === kind && p.layer === layer && p.head === head && p.query === query;
+      this.wanted.patch = [...patch.filter((p) => !same(p)), { kind, layer, head, query, key }];
+      this.ask();
+    });
+    button.disabled = !allowed;
+    return button;
+  }
+
+  drawInterventions() {
+    const { mute, patch } = this.intervention;
+    this.interventions.hidden = !this.live || !(mute.length || patch.length);
+    const items = [
+      ...mute.map(([kind, layer, head]) => [`${KINDS[kind].name} ${layer + 1}.${head + 1} muted`, () => this.mute(kind, layer, head)]),
+      ...patch.map((p) => [`${KINDS[p.kind].name} ${p.layer + 1}.${p.head + 1}, row ${p.query + 1} looks only at column ${p.key + 1}`, () => {
+        this.wanted.patch = patch.filter((other) => other !== p);
+        this.ask();
+      }]),
+    ];
+    this.interventions.replaceChildren("Changed: ", ...items.map(([text, undo]) => {
+      const button = this.action(`${text} ✕`, `Undo: ${text}`, undo);
+      return button;
+    }));
+  }
+
+  drawDifference() {
+    const { before, written } = this.record;
+    this.difference.hidden = !before;
+    if (!before) return;
+    const same = before.join(" ") === written.join(" ");
+    const text = (list, other, tag) => list.flatMap((token, i) => [other.has(i) ? make(tag, {}, word(token)) : word(token), " "]);
+    const [gone, come] = changed(before, written);
+    this.difference.replaceChildren(...(same
+      ? ["The translation is the same as without the change."]
+      : ["Without the change: ", ...text(before, gone, "del"), make("br"), "With it: ", ...text(written, come, "ins")]));
+  }
+
+  type() {
+    clearTimeout(this.typing);
+    this.newQuestion(); // whatever is on its way is an answer to an older sentence
+    this.typing = setTimeout(() => {
+      this.intervention.patch = []; // its rows and columns are of the old sentence
+      this.ask();
+    }, WAIT_AFTER_TYPING);
+  }
+
+  /** Questions are named by their time, so that those of two views of one widget never share a name. */
+  newQuestion() {
+    this.asked = Math.max(Date.now(), this.asked + 1);
+  }
+
+  /** One question at a time; while one is under way the newest waits, and those between are dropped. */
+  ask() {
+    this.newQuestion();
+    this.drawInterventions();
+    this.say("busy", "Python is translating …");
+    if (this.underWay) this.waiting = true;
+    else this.send();
+  }
+
+  send() {
+    this.waiting = false;
+    this.underWay = this.asked;
+    const { mute, patch } = this.intervention;
+    this.model.send({ ask: this.asked, source: this.source.value, mute, patch });
+    clearTimeout(this.patience);
+    this.patience = setTimeout(() => {
+      this.underWay = null;
+      this.say("failed", `No answer for ${GIVE_UP_AFTER / 1000} s. Is the kernel running? The last answer is still shown.`);
+    }, GIVE_UP_AFTER);
+  }
+
+  hear(message) {
+    if (message.answer == null || message.answer !== this.underWay) return;
+    clearTimeout(this.patience);
+    this.underWay = null;
+    if (this.waiting) return this.send();
+    if (message.answer !== this.asked) return; // the reader is still typing
+    this.typing = null;
+    if (!message.error) return this.say("", "");
+    this.say("failed", `${message.error} The last answer is still shown.`);
+    this.wanted = null; // what is shown is what was before
+    this.drawInterventions();
+    this.redraw();
+  }
+
+  say(state, text) {
+    this.status.dataset.state = state;
+    this.status.textContent = text;
+  }
+
+  // -------------------------------------------------------------- files
+
+  save(format) {
+    const drawing = this.standAlone();
+    const text = new XMLSerializer().serializeToString(drawing);
+    const name = `attention_${this.kind}_${this.model.get("layer") + 1}_${this.model.get("head") + 1}.${format}`;
+    const hand = (blob) => {
+      const link = make("a", { href: URL.createObjectURL(blob), download: name });
+      link.click();
+      setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+    };
+    const file = new Blob([text], { type: "image/svg+xml" });
+    if (format === "svg") return hand(file);
+    const image = new Image();
+    image.onload = () => {
+      const canvas = make("canvas", { width: 2 * image.width, height: 2 * image.height });
+      const context = canvas.getContext("2d");
+      context.scale(2, 2);
+      context.drawImage(image, 0, 0);
+      canvas.toBlob(hand);
+    };
+    image.src = "data:image/svg+xml;charset=utf-8," + encodeURIComponent(text);
+  }
+
+  /** The open map as a drawing of its own, on white: picture, labels, title. */
+  standAlone() {
+    const { map, kind, record } = this;
+    const { queries, keys } = tokens(record, kind);
+    const cell = Math.max(4, Math.min(24, Math.floor(900 / Math.max(map.rows, map.columns))));
+    const font = Math.min(12, cell - 1);
+    const longest = (list) => Math.min(24, Math.max(4, ...list.map((t) => visible(t).length))) * font * 0.62 + 8;
+    const labelled = font >= 7;
+    const left = labelled ? longest(queries) : 8;
+    const top = (labelled ? longest(keys) : 8) + 26;
+    const [width, height] = [left + map.columns * cell + 8, top + map.rows * cell + 8];
+    const canvas = make("canvas");
+    paint(canvas, map, this.colours[this.local.palette]);
+    const cut = (token) => (visible(token).length > 24 ? visible(token).slice(0, 23) + "…" : visible(token));
+    const style = { "font-family": "sans-serif", "font-size": font, fill: "#1c1c1c" };
+    const wide = Math.max(width, 330);
+    const picture = svg("svg", { xmlns: "http://www.w3.org/2000/svg", width: wide, height, viewBox: `0 0 ${wide} ${height}` },
+      svg("rect", { width: wide, height, fill: "#fff" }),
+      svg("text", { ...style, "font-size": 13, "font-weight": "bold", x: 8, y: 17 }, this.title.textContent),
+      svg("image", { href: canvas.toDataURL(), x: left, y: top, width: map.columns * cell, height: map.rows * cell, preserveAspectRatio: "none", style: "image-rendering: pixelated" }));
+    if (!labelled) return picture;
+    queries.forEach((token, i) => picture.append(svg("text", { ...style, x: left - 4, y: top + (i + 0.5) * cell, "text-anchor": "end", "dominant-baseline": "central" }, cut(token))));
+    keys.forEach((token, i) => {
+      const x = left + (i + 0.5) * cell;
+      picture.append(svg("text", { ...style, x, y: top - 4, "dominant-baseline": "central", transform: `rotate(-90 ${x} ${top - 4})` }, cut(token)));
+    });
+    return picture;
+  }
+}
+
+/** Which places of the two lists are not in their longest common subsequence. */
+function changed(before, after) {
+  const length = Array.from({ length: before.length + 1 }, () => new Uint16Array(after.length + 1));
+  for (let i = before.length - 1; i >= 0; i--) {
+    for (let j = after.length - 1; j >= 0; j--) {
+      length[i][j] = before[i] === after[j] ? length[i + 1][j + 1] + 1 : Math.max(length[i + 1][j], length[i][j + 1]);
+    }
+  }
+  const [gone, come] = [new Set(before.keys()), new Set(after.keys())];
+  for (let i = 0, j = 0; i < before.length && j < after.length; ) {
+    if (before[i] === after[j]) {
+      gone.delete(i++);
+      come.delete(j++);
+    } else if (length[i + 1][j] >= length[i][j + 1]) i++;
+    else j++;
+  }
+  return [gone, come];
+}

@@ -1,0 +1,139 @@
+"""The explorer as a page of its own, or as the output of a cell: it needs no kernel and no network."""
+
+import hashlib
+import html
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from transformer_lab.attention_record import AttentionRecord, Head, Kind
+from transformer_lab.config import check
+from transformer_lab.viz.display import picture
+from transformer_lab.viz.explorer.overview import overview, overview_words
+from transformer_lab.viz.explorer.payload import page_data
+
+FOLDER = Path(__file__).parent
+SCRIPT, STYLE = FOLDER / "explorer.js", FOLDER / "explorer.css"
+PAGE = """\
+<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>{title}</title>
+<style>body {{ margin: 16px; font-family: system-ui, sans-serif }}</style>
+</head>
+<body>
+<main>
+{body}
+</main>
+</body>
+</html>
+"""
+
+
+class ExplorerPage:
+    """A record, ready to be looked into: it displays itself in a notebook, and saves itself as a page."""
+
+    def __init__(self, records: Sequence[AttentionRecord], start: dict[str, Any]):
+        self.records = tuple(records)
+        self.start = start
+
+    def _repr_mimebundle_(self, **_: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+        data, metadata = self.picture()
+        return data | {"text/html": self.fragment()}, metadata
+
+    def picture(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """What is seen where scripts do not run: all heads of the first kind shown, and its words."""
+        kind = self.start["kind"]
+        return picture(overview(self.records[-1], kind), alt=overview_words(self.records[-1], kind))
+
+    def fragment(self) -> str:
+        """The page's HTML without its frame: a picture that the script replaces."""
+        data = page_data(self.records) | {"start": self.start}
+        # In a script, `<` could only be the beginning of a tag that ends it.
+        text = json.dumps(data, ensure_ascii=False).replace("<", "\\u003c")
+        name = hashlib.sha256(text.encode()).hexdigest()[:12]
+        image = self.picture()[0]["text/html"]
+        return (
+            f'<div data-explorer="{name}">{image}</div>\n<style>{STYLE.read_text()}</style>\n'
+            f'<script type="module">{SCRIPT.read_text(encoding="utf-8")}\n'
+            f"for (const place of document.querySelectorAll('[data-explorer=\"{name}\"]')) {{\n"
+            f"  if (!place.dataset.mounted) mount(place, {text});\n"
+            f"  place.dataset.mounted = true;\n}}\n</script>"
+        )
+
+    def to_html(self, path: str | Path, *, overwrite: bool = False) -> Path:
+        """Write one file that opens in any browser, offline; returns its path.
+
+            explore(record).to_html("animal.html")
+
+        Raises:
+            ValueError: If the file is there already and `overwrite` is not given.
+        """
+        path = Path(path)
+        if path.exists() and not overwrite:
+            raise ValueError(f"{path} exists; expected a new file, or overwrite=True")
+        title = html.escape("Attention: " + " ".join(self.records[-1].source_tokens))
+        path.write_text(PAGE.format(title=title, body=self.fragment()), encoding="utf-8")
+        return path
+
+
+def explore(
+    record: AttentionRecord,
+    *,
+    kind: Kind | None = None,
+    layer: int = 0,
+    head: int = 0,
+    pinned: Sequence[int | None] = (),
+    snapshots: Sequence[AttentionRecord] = (),
+) -> ExplorerPage:
+    """Look into every head of a record; no kernel is asked, so it also works in a saved notebook.
+
+        explore(translator.attend("the cat sleeps"), kind="encoder")
+
+    Args:
+        record: What to look into.
+        kind: "encoder", "decoder" or "cross"; by default the last one that the record has.
+        layer: The layer of the head that is open at first, from 0.
+        head: Its number in the layer, from 0.
+        pinned: The cell (query, key) that is pinned at first; None for a whole column or row.
+        snapshots: Earlier records, for instance of a training run; a slider runs through
+            them to `record`.
+
+    Raises:
+        ValueError: If there is no such head or cell.
+    """
+    start = start_values(record, kind, layer, head, pinned)
+    return ExplorerPage([*snapshots, record], start)
+
+
+def start_values(
+    record: AttentionRecord,
+    kind: Kind | None,
+    layer: int,
+    head: int,
+    pinned: Sequence[int | None],
+) -> dict[str, Any]:
+    """The head and the cell that are open at first; a ValueError if the record lacks them."""
+    if kind is None:
+        present: list[Kind] = [
+            k for k in ("encoder", "decoder", "cross") if len(getattr(record, k))
+        ]
+        check("layers of the record", len(present), "at least one", bool(present))
+        kind = present[-1]
+    rows, columns = record.weights(Head(kind, layer, head)).shape
+    check_pinned(pinned, rows, columns)
+    return {"kind": kind, "layer": layer, "head": head, "pinned": list(pinned)}
+
+
+def check_pinned(pinned: Sequence[int | None], rows: int, columns: int) -> None:
+    """Raise a ValueError unless this is nothing, or a cell, a row or a column of such a map."""
+    expected = f"() or (query, key), below ({rows}, {columns}); None for a whole column or row"
+    fits = len(pinned) == 0 or (
+        len(pinned) == 2
+        and all(p is None or 0 <= p < most for p, most in zip(pinned, (rows, columns), strict=True))
+    )
+    check("pinned", tuple(pinned), expected, fits)

@@ -1,0 +1,73 @@
+"""What each head does, in numbers, for sorting heads and for the line above the open one."""
+
+import math
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from transformer_lab.attention_record import AttentionRecord, Head, Kind
+from transformer_lab.evaluation.alignment import (
+    SHAPE_SCORES,
+    head_alignment_error_rate,
+    referent_score,
+)
+
+
+class Score(NamedTuple):
+    """A number for each head: how it is called, which end is worth a look first, what it means."""
+
+    name: str
+    label: str
+    best: str
+    means: str
+    of: Callable[[AttentionRecord, Head], float]
+
+
+def shape(name: str) -> Callable[[AttentionRecord, Head], float]:
+    """A score of a map alone, as a score of a record's head."""
+    return lambda record, head: SHAPE_SCORES[name](record.weights(head))
+
+
+ENTROPY = Score(
+    "entropy", "entropy", "low", "mean over the rows, in nats: 0 is one key a row", shape("entropy")
+)
+SELF = (
+    ENTROPY,
+    Score("mean_distance", "distance", "high", "mean tokens from query to key",
+          shape("mean_distance")),
+    Score("previous_token", "previous token", "high", "mean weight on the token before the query",
+          shape("previous_token")),
+    Score("first_token", "first token", "high", "mean weight on the first token",
+          shape("first_token")),
+)  # fmt: skip
+ALIGNMENT = Score(
+    "aer", "alignment error", "low",
+    "AER: 0 where each aligned word looks most at its gold word, 1 where none does",
+    head_alignment_error_rate,
+)  # fmt: skip
+REFERENT = Score(
+    "referent", "referent", "high",
+    "weight on the pronoun's referent minus weight on the other noun", referent_score,
+)  # fmt: skip
+
+
+def scores_for(record: AttentionRecord, kind: Kind) -> tuple[Score, ...]:
+    """The scores that this record can give for heads of this kind."""
+    chosen: tuple[Score, ...] = (ENTROPY,) if kind == "cross" else SELF
+    if kind == "cross" and record.alignment:
+        chosen += (ALIGNMENT,)
+    if kind != "decoder" and record.referent is not None:
+        chosen += (REFERENT,)
+    return chosen
+
+
+def head_scores(record: AttentionRecord, kind: Kind) -> list[dict[str, Any]]:
+    """Each score with its value for every head, layer by layer; None where it has none.
+
+    A map of one token, for instance, has no previous token.
+    """
+    found = []
+    for name, label, best, means, score in scores_for(record, kind):
+        values = [score(record, head) for head in record.heads(kind)]
+        known = [None if math.isnan(value) else value for value in values]
+        found.append({"name": name, "label": label, "best": best, "means": means, "values": known})
+    return found

@@ -1,0 +1,182 @@
+"""The explorer on a living model: edit the sentence, mute heads, and see what becomes of it."""
+
+import html
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Protocol
+
+import anywidget
+import numpy as np
+import traitlets
+
+from transformer_lab.attention_record import KINDS, AttentionRecord, Head, Kind
+from transformer_lab.config import check
+from transformer_lab.viz.explorer.page import (
+    SCRIPT,
+    STYLE,
+    ExplorerPage,
+    check_pinned,
+    start_values,
+)
+from transformer_lab.viz.explorer.payload import page_data
+
+
+class Attends(Protocol):
+    """Anything that answers a sentence with a record; a `Translator` does."""
+
+    def attend(
+        self,
+        source: str,
+        *,
+        mute: Iterable[Head] = (),
+        patch: Mapping[Head, np.ndarray] | None = None,
+    ) -> AttentionRecord:
+        """The record of this sentence, with these heads muted or patched."""
+
+
+class AttentionExplorer(anywidget.AnyWidget):
+    """An explorer that asks a model: a new sentence, or the same one with heads changed.
+
+        AttentionExplorer(translator, source="the cat sleeps", kind="encoder")
+
+    `kind`, `layer`, `head` and `pinned` are traits: they can be set, observed, and linked to those
+    of another explorer. What is asked in the page, Python answers; an answer that fails is said
+    there, and the last one stays. `record` is what is shown.
+
+    Args:
+        translator: Anything with `.attend(source, mute=…, patch=…)` that returns an `AttentionRecord`.
+        source: The sentence to begin with.
+        kind: "encoder", "decoder" or "cross"; by default the last one that the record has.
+        layer: The layer of the head that is open at first, from 0.
+        head: Its number in the layer, from 0.
+        pinned: The cell (query, key) that is pinned at first; None for a whole column or row.
+        mute: Heads that are muted at first.
+        snapshots: Earlier records of the same sentence; a slider runs through them. They leave
+            when another sentence is asked.
+
+    Raises:
+        ValueError: If there is no such head or cell, and whatever `attend` raises for `source`.
+    """
+
+    _esm = SCRIPT
+    _css = STYLE
+
+    kind = traitlets.Unicode().tag(sync=True)
+    """Which attention is shown: "encoder", "decoder" or "cross"."""
+    layer = traitlets.Int().tag(sync=True)
+    """The layer of the open head, from 0."""
+    head = traitlets.Int().tag(sync=True)
+    """The number of the open head in its layer, from 0."""
+    pinned = traitlets.List(trait=traitlets.Int(allow_none=True)).tag(sync=True)
+    """The pinned cell [query, key]; None in it for a whole column or row; [] for none."""
+    data = traitlets.Dict().tag(sync=True)
+    """What the page draws; made here, read there."""
+
+    def __init__(
+        self,
+        translator: Attends,
+        *,
+        source: str,
+        kind: Kind | None = None,
+        layer: int = 0,
+        head: int = 0,
+        pinned: Sequence[int | None] = (),
+        mute: Iterable[Head] = (),
+        snapshots: Sequence[AttentionRecord] = (),
+    ):
+        self.translator = translator
+        self.snapshots = tuple(snapshots)
+        self.first_source = source
+        self.plain: tuple[str, AttentionRecord] | None = None
+        self.record, data = self.answer(source, [Head(*h) for h in mute], [])
+        super().__init__(data=data, **start_values(self.record, kind, layer, head, pinned))
+        self.on_msg(self.hear)
+
+    def hear(self, _: Any, message: Any, __: Any) -> None:
+        """Answer one question of the page, or say why not."""
+        if not isinstance(message, dict) or "ask" not in message:
+            return
+        try:
+            muted = [Head(*head) for head in message["mute"]]
+            self.record, data = self.answer(message["source"], muted, message["patch"])
+        except Exception as error:  # whatever a model raises, the page shall say it
+            reason = (
+                str(error) if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
+            )
+            self.send({"answer": message["ask"], "error": reason.strip().rstrip(".") + "."})
+            return
+        self.data = data | {"answers": message["ask"]}
+        self.send({"answer": message["ask"]})
+
+    def answer(
+        self, source: str, mute: list[Head], patch: list[dict[str, Any]]
+    ) -> tuple[AttentionRecord, dict[str, Any]]:
+        """The record of a sentence with heads muted and rows pointed, and what the page draws of it.
+
+        Where something is changed the data hold the unchanged translation too.
+        """
+        if self.plain is None or self.plain[0] != source:
+            self.plain = source, self.translator.attend(source)
+        plain = self.plain[1]
+        record = plain
+        if mute or patch:
+            record = self.translator.attend(source, mute=mute, patch=pointed(plain, patch))
+        unchanged = source == self.first_source
+        data = page_data([*(self.snapshots if unchanged else ()), record], packed=False)
+        latest = data["records"][-1]
+        latest |= {"sentence": source, "patched": patch, "muted": sorted(mute)}
+        if mute or patch:
+            latest["before"] = plain.written_tokens
+        return record, data
+
+    @traitlets.validate("kind", "layer", "head", "pinned")
+    def _check(self, proposal: Any) -> Any:
+        """Refuse what the record has not got; of several values set at once only the last is judged."""
+        name, value = proposal["trait"].name, proposal["value"]
+        if name == "kind" and value not in KINDS:
+            raise traitlets.TraitError(f"kind is {value!r}; expected one of {KINDS}")
+        if name in ("layer", "head") and value < 0:
+            raise traitlets.TraitError(f"{name} is {value}; expected at least 0")
+        if not self._cross_validation_lock:
+            now = {n: getattr(self, n) for n in ("kind", "layer", "head", "pinned")} | {name: value}
+            try:
+                weights = self.record.weights(Head(now["kind"], now["layer"], now["head"]))
+                check_pinned(now["pinned"], *weights.shape)
+            except ValueError as error:
+                raise traitlets.TraitError(str(error)) from error
+        return value
+
+    def page(self) -> ExplorerPage:
+        """The same view as a page that needs no kernel, for instance for `to_html`."""
+        start = {"kind": self.kind, "layer": self.layer, "head": self.head, "pinned": self.pinned}
+        unchanged = self.plain is not None and self.plain[0] == self.first_source
+        return ExplorerPage([*(self.snapshots if unchanged else ()), self.record], start)
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+        """The widget, and beside it a picture for where no kernel answers."""
+        data, metadata = self.page().picture()
+        note = "Run this cell for the live explorer. All heads, as a still picture:"
+        data["text/html"] = f"<p>{html.escape(note)}</p>{data['text/html']}"
+        live = super()._repr_mimebundle_(**kwargs)
+        return data | (live[0] if live else {}), metadata
+
+
+def pointed(record: AttentionRecord, patch: Sequence[dict[str, Any]]) -> dict[Head, np.ndarray]:
+    """The weights of the heads to patch: as they are, but some rows look at one key alone."""
+    maps: dict[Head, np.ndarray] = {}
+    for row in patch:
+        head = Head(row["kind"], row["layer"], row["head"])
+        weights = maps.setdefault(head, np.array(record.weights(head), dtype=np.float32))
+        query, key = row["query"], row["key"]
+        rows, columns = weights.shape
+        expected = f"(query, key) below ({rows}, {columns})"
+        check("patch", (query, key), expected, 0 <= query < rows and 0 <= key < columns)
+        forbidden = head.kind == "decoder" and key > query
+        check(
+            "patch",
+            (query, key),
+            "key at most query: the decoder sees no later word",
+            not forbidden,
+        )
+        weights[query] = 0
+        weights[query, key] = 1
+    return maps
