@@ -18,6 +18,7 @@ from tests.course import (
     wrong_answers_08,
     wrong_answers_09,
     wrong_answers_10,
+    wrong_answers_11,
 )
 from transformer_lab import course
 from transformer_lab.course.check import Check, Mistake
@@ -42,6 +43,7 @@ WRONG = {
     "08": wrong_answers_08.TABLE,
     "09": wrong_answers_09.TABLE,
     "10": wrong_answers_10.TABLE,
+    "11": wrong_answers_11.TABLE,
 }
 """Lesson → (check, a wrong answer as a learner writes it, words of the hint that fits)."""
 ROWS = [

@@ -54,6 +54,10 @@ TAUGHT = {
     "transformer_lab.decoding.sampling.next_word": "10",
     "transformer_lab.decoding.speculative.accept": "10",
     "transformer_lab.decoding.speculative.speculative_greedy": "10",
+    "transformer_lab.evaluation.alignment.previous_token": "11",
+    "transformer_lab.evaluation.alignment.strongest_links": "11",
+    "transformer_lab.evaluation.alignment.alignment_error_rate": "11",
+    "transformer_lab.evaluation.alignment.mean_distance": "11",
 }
 """What the lessons teach, by its name in the package, and the lesson that shows its definition."""
 

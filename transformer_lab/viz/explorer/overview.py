@@ -25,6 +25,7 @@ def overview(record: AttentionRecord, kind: Kind) -> Figure:
         side = min(SIDE, 9.5 / across)
         size = (across * (side + 0.1) + beside + 0.5, len(layers) * (side + 0.32) + above + 0.5)
         figure = Figure(figsize=size, layout="compressed")
+        figure.get_layout_engine().set(w_pad=0.02, h_pad=0.02)  # type: ignore[union-attr,call-arg]
         grid = figure.subplots(len(layers), across, squeeze=False)
         for number, (row, layer) in enumerate(zip(grid, layers, strict=True)):
             for axes in row[len(layer) :]:
