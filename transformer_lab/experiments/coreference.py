@@ -1,0 +1,278 @@
+"""Lesson 12's study: where in a translator is the noun behind a pronoun found, and by which head?
+
+    python -m transformer_lab.experiments.coreference
+
+Translators with 1 to 4 encoder layers and 1 to 4 decoder layers, trained on the bilingual world;
+then all heads of each are asked on sentences with combinations that training never showed.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import islice
+from typing import Any
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from transformer_lab.attention_record import Head, Kind
+from transformer_lab.capture import AttentionCapture, capture_attention
+from transformer_lab.data.batching import collate, encode_pairs
+from transformer_lab.data.grammar import Coreference, WorldPair, held_out, sentences, world
+from transformer_lab.data.pair import Splits
+from transformer_lab.experiments.study import Setting, command
+from transformer_lab.model.masks import padding_mask
+from transformer_lab.recipe import PRESETS, make_trainer, new_translator
+from transformer_lab.translator import Translator
+
+NAME = "coreference"
+ORDERS = ("because_last", "because_first")
+"""The clause with the pronoun stands behind the nouns, or before them."""
+SENTENCES = 100  # of each order
+PROBE_SENTENCES = 1_000  # to learn the probe on, of combinations that training shows
+FLIPS = 1_000  # of the permutation baseline
+
+DEPTHS = (1, 2, 3, 4)
+GRID: list[Setting] = [
+    {"encoder_layers": e, "decoder_layers": d, "steps": 2_400, "pairs": 60_000, "seed": seed}
+    for seed in (0, 1)
+    for e in DEPTHS
+    for d in DEPTHS
+]
+SMALL: list[Setting] = [
+    {"encoder_layers": 1, "decoder_layers": 1, "steps": 150, "pairs": 3_000, "seed": seed}
+    for seed in range(5)
+]
+"""Runs of a few seconds, of which one is repeated by the tests."""
+
+
+def run(setting: Setting) -> dict[str, Any]:
+    """Train one translator and ask all its heads; see the functions below for the numbers."""
+    translator, exact_match = trained(setting)
+    pairs = [p for order in ORDERS for p in islice(asked(order), SENTENCES)]
+    capture, right = read(translator, pairs)
+    differences = referent_differences(capture, pairs)
+    return {
+        "exact_match": exact_match,
+        "pronouns": by_order(right),
+        "differences": {row: by_order(d) for row, d in differences.items()},
+        "chance": {row: largest_by_chance(d, setting["seed"]) for row, d in differences.items()},
+        "without": pronouns_without(translator, pairs),
+        "rollout": rollout_differences(capture, pairs),
+        "probe": probe_accuracy(translator, pairs),
+    }
+
+
+def trained(setting: Setting) -> tuple[Translator, float]:
+    """A translator of this setting, and its exact match on 300 validation sentences (greedy)."""
+    seed = setting["seed"]
+    splits: Splits[WorldPair] = world(train=setting["pairs"], seed=seed)
+    layers = {f"num_{side}_layers": setting[f"{side}_layers"] for side in ("encoder", "decoder")}
+    preset = PRESETS["tiny"]
+    translator = new_translator(splits, "world", preset, seed, **layers)
+    training = replace(
+        preset.training,
+        max_steps=setting["steps"],
+        validate_every=setting["steps"],
+        save_every=None,
+        seed=seed,
+        device="cpu",
+    )
+    trainer = make_trainer(translator, splits, training, show_progress=False, watch_exact_match=300)
+    trainer.train()
+    return translator, trainer.progress.history[-1]["exact_match"]
+
+
+def asked(order: str, unseen: bool = True, seed: int = 12) -> Iterator[WorldPair]:
+    """Sentences of one clause order with a pronoun; `unseen` are those of held-out combinations."""
+    for pair in sentences(seed=seed):
+        if pair.construction == order and pair.coreference and held_out(pair) == unseen:
+            yield pair
+
+
+def place(pair: WorldPair) -> Coreference:
+    """What the pronoun of a pair stands for; every pair of this study has one."""
+    assert pair.coreference is not None
+    return pair.coreference
+
+
+def read(
+    translator: Translator, pairs: Sequence[WorldPair], mute: Sequence[Head] = ()
+) -> tuple[AttentionCapture, np.ndarray]:
+    """The heads in one pass over the true translations, and whether each pronoun comes out right.
+
+    It is right if it is the most probable word at its step, all words before it being the true ones.
+    """
+    batch = collate(encode_pairs(pairs, translator.source_tokenizer, translator.target_tokenizer))
+    translator.model.eval()
+    with torch.no_grad(), capture_attention(translator.model, mute=mute) as capture:
+        logits = translator.model(batch.source, batch.target_input)
+    best = logits.argmax(dim=-1)
+    steps = torch.tensor([place(pair).target_pronoun for pair in pairs])
+    rows = torch.arange(len(pairs))
+    return capture, (best[rows, steps] == batch.target_output[rows, steps]).numpy()
+
+
+def by_order(values: np.ndarray) -> list[Any]:
+    """The mean over the sentences of each order; the first axis is the sentences."""
+    return [
+        np.round(part.mean(axis=0, dtype=np.float64), 4).tolist()
+        for part in np.split(values, len(ORDERS))
+    ]
+
+
+Rows = dict[str, Float[np.ndarray, "sentence layer head"]]
+
+
+def referent_differences(capture: AttentionCapture, pairs: Sequence[WorldPair]) -> Rows:
+    """Weight on the true referent minus weight on the other noun, from −1 to 1, in four rows.
+
+    `it` and `decider` are rows of the encoder, the pronoun's and that of the word that decides;
+    `cross` is the step that writes the pronoun; `decoder` is the same step, looking at the French
+    nouns that are written already (0 where they come later).
+    """
+    found: Rows = {}
+    for name, layers, row in (
+        ("it", capture.encoder, "pronoun"),
+        ("decider", capture.encoder, "decider"),
+        ("cross", capture.cross, "target_pronoun"),
+    ):
+        maps = np.stack(layers, axis=1)  # (sentence, layer, head, query, key)
+        at = [(getattr(place(p), row), place(p).referent, place(p).other) for p in pairs]
+        found[name] = np.stack(
+            [m[..., q, r] - m[..., q, o] for m, (q, r, o) in zip(maps, at, strict=True)]
+        )
+    maps = np.stack(capture.decoder, axis=1)
+    differences = []
+    for weights, pair in zip(maps, pairs, strict=True):
+        who = place(pair)
+        row = weights[..., who.target_pronoun, :]
+        differences.append(
+            written_weight(row, pair, who.referent) - written_weight(row, pair, who.other)
+        )
+    found["decoder"] = np.stack(differences)
+    return found
+
+
+def written_weight(row: np.ndarray, pair: WorldPair, source: int) -> np.ndarray:
+    """The weight on the translations of a source word, where the decoder reads them: a place later."""
+    return row[..., [t + 1 for s, t in pair.alignment if s == source]].sum(axis=-1)
+
+
+def largest_by_chance(differences: Float[np.ndarray, "sentence layer head"], seed: int) -> float:
+    """The 95th percentile of the largest |mean| over all heads, if referent and other were arbitrary.
+
+    In each of `FLIPS` rounds the two nouns change places in a random half of the sentences. It is
+    the largest of all heads that is compared, since it is the largest that one looks at.
+    """
+    flat = differences.reshape(len(differences), -1)
+    signs = np.random.default_rng(seed).choice([-1.0, 1.0], size=(FLIPS, len(flat)))
+    means = abs(signs @ flat) / len(flat)
+    return round(float(np.quantile(means.max(axis=1), 0.95)), 4)
+
+
+def pronouns_without(translator: Translator, pairs: Sequence[WorldPair]) -> dict[str, list[Any]]:
+    """The share of right pronouns with each head muted: for each kind (layer, head)."""
+    config = translator.model.config
+    depths: dict[Kind, int] = {
+        "encoder": config.num_encoder_layers,
+        "decoder": config.num_decoder_layers,
+        "cross": config.num_decoder_layers,
+    }
+
+    def right(head: Head) -> float:
+        return round(float(read(translator, pairs, [head])[1].mean()), 4)
+
+    heads = range(config.num_heads)
+    return {
+        kind: [[right(Head(kind, layer, head)) for head in heads] for layer in range(layers)]
+        for kind, layers in depths.items()
+    }
+
+
+def rollout_differences(capture: AttentionCapture, pairs: Sequence[WorldPair]) -> dict[str, list]:
+    """The same difference in attention rollout (Abnar and Zuidema 2020), by order.
+
+    Rollout multiplies the layers' maps, each the mean over its heads and half of it replaced by
+    the identity, for the residual connection. For `cross` the last decoder layer's mean map is
+    multiplied with the encoder's rollout.
+    """
+    rolled = None
+    for layer in capture.encoder:
+        mean = layer.mean(axis=1)  # (sentence, query, key)
+        step = 0.5 * mean + 0.5 * np.eye(mean.shape[-1])
+        rolled = step if rolled is None else step @ rolled
+    assert rolled is not None
+    maps = {"it": rolled, "decider": rolled, "cross": capture.cross[-1].mean(axis=1) @ rolled}
+    rows = {"it": "pronoun", "decider": "decider", "cross": "target_pronoun"}
+    found = {}
+    for name, weights in maps.items():
+        at = [(getattr(place(p), rows[name]), place(p).referent, place(p).other) for p in pairs]
+        differences = [w[q, r] - w[q, o] for w, (q, r, o) in zip(weights, at, strict=True)]
+        found[name] = by_order(np.array(differences))
+    return found
+
+
+def probe_accuracy(translator: Translator, pairs: Sequence[WorldPair]) -> dict[str, list[float]]:
+    """How well a linear probe reads the referent's gender off the encoder, by depth.
+
+    For the vector at the pronoun (`it`) and at the deciding word: after the embedding, then after
+    each layer. Learnt on sentences of combinations that training shows, scored on `pairs`.
+    """
+    known = [
+        p
+        for order in ORDERS
+        for p in islice(asked(order, unseen=False, seed=13), PROBE_SENTENCES // len(ORDERS))
+    ]
+    found = {}
+    for word in ("pronoun", "decider"):
+        learn, ask = states_at(translator, known, word), states_at(translator, pairs, word)
+        found["it" if word == "pronoun" else word] = [
+            round(linear_probe(a, feminine(known), b, feminine(pairs)), 4)
+            for a, b in zip(learn, ask, strict=True)
+        ]
+    return found
+
+
+def feminine(pairs: Sequence[WorldPair]) -> Tensor:
+    """Whether each pronoun is elle or elles, as 0.0 and 1.0."""
+    return torch.tensor(
+        [float(p.target_tokens[place(p).target_pronoun].startswith("elle")) for p in pairs]
+    )
+
+
+@torch.no_grad()
+def states_at(
+    translator: Translator, pairs: Sequence[WorldPair], word: str
+) -> Float[Tensor, "depth sentence d_model"]:
+    """The encoder's vectors at one word of each sentence, after the embedding and each layer."""
+    model = translator.model
+    batch = collate(encode_pairs(pairs, translator.source_tokenizer, translator.target_tokenizer))
+    x = model.source_positions(model.embed(model.source_embedding, batch.source))
+    mask = padding_mask(batch.source, model.config.pad_id)
+    rows, at = torch.arange(len(pairs)), torch.tensor([getattr(place(p), word) for p in pairs])
+    states = [x[rows, at]]
+    for layer in model.encoder.layers:
+        x = layer(x, mask)
+        states.append(x[rows, at])
+    return torch.stack(states)
+
+
+def linear_probe(
+    x: Float[Tensor, "known d_model"],
+    y: Tensor,
+    x_asked: Float[Tensor, "asked d_model"],
+    y_asked: Tensor,
+) -> float:
+    """Accuracy of ridge regression on ±1, with centred features and a fixed ridge."""
+    mean = x.mean(dim=0)
+    x, x_asked = x - mean, x_asked - mean
+    ridge = 1e-2 * len(x) * torch.eye(x.size(1)) * x.var()
+    weights = torch.linalg.solve(x.T @ x + ridge, x.T @ (2 * y - 1))
+    bias = (2 * y - 1).mean()
+    return ((x_asked @ weights + bias > 0) == (y_asked > 0.5)).double().mean().item()
+
+
+if __name__ == "__main__":
+    command(NAME, run, [*SMALL, *GRID])
