@@ -21,7 +21,9 @@ from transformer_lab.capture import AttentionCapture, capture_attention
 from transformer_lab.data.batching import collate, encode_pairs
 from transformer_lab.data.grammar import Coreference, WorldPair, held_out, sentences, world
 from transformer_lab.data.pair import Splits
+from transformer_lab.evaluation.alignment import mean_distance
 from transformer_lab.experiments.study import Setting, command
+from transformer_lab.model import Transformer
 from transformer_lab.model.masks import padding_mask
 from transformer_lab.recipe import PRESETS, make_trainer, new_translator
 from transformer_lab.translator import Translator
@@ -60,6 +62,8 @@ def run(setting: Setting) -> dict[str, Any]:
         "chance": {row: largest_by_chance(d, setting["seed"]) for row, d in differences.items()},
         "without": pronouns_without(translator, pairs),
         "rollout": rollout_differences(capture, pairs),
+        "distance": distances(capture, pairs),
+        "distance_untrained": distances(read(untrained(translator, setting), pairs)[0], pairs),
         "probe": probe_accuracy(translator, pairs),
     }
 
@@ -82,6 +86,13 @@ def trained(setting: Setting) -> tuple[Translator, float]:
     trainer = make_trainer(translator, splits, training, show_progress=False, watch_exact_match=300)
     trainer.train()
     return translator, trainer.progress.history[-1]["exact_match"]
+
+
+def untrained(translator: Translator, setting: Setting) -> Translator:
+    """A translator of the same shape and words, as it was before any step."""
+    torch.manual_seed(setting["seed"])
+    model = Transformer(translator.model.config)
+    return Translator(model, translator.source_tokenizer, translator.target_tokenizer)
 
 
 def asked(order: str, unseen: bool = True, seed: int = 12) -> Iterator[WorldPair]:
@@ -212,6 +223,36 @@ def rollout_differences(capture: AttentionCapture, pairs: Sequence[WorldPair]) -
         differences = [w[q, r] - w[q, o] for w, (q, r, o) in zip(weights, at, strict=True)]
         found[name] = by_order(np.array(differences))
     return found
+
+
+def distances(capture: AttentionCapture, pairs: Sequence[WorldPair]) -> dict[str, list[float]]:
+    """Mean attention distance in tokens of each layer, over its heads and over the sentences.
+
+    For the encoder also without the weight on <eos>, where heads rest that have nothing to fetch.
+    """
+    source = [len(pair.source_tokens) + 1 for pair in pairs]  # with eos
+    target = [len(pair.target_tokens) + 1 for pair in pairs]  # with bos
+
+    def mean(layers: Sequence[np.ndarray], lengths: Sequence[int], rest: bool) -> list[float]:
+        found = []
+        for layer in layers:
+            cut = [w[:, :n, :n] for w, n in zip(layer, lengths, strict=True)]
+            if not rest:
+                cut = [without_last(w) for w in cut]
+            found.append(round(float(np.mean([mean_distance(head) for w in cut for head in w])), 4))
+        return found
+
+    return {
+        "encoder": mean(capture.encoder, source, rest=True),
+        "encoder without eos": mean(capture.encoder, source, rest=False),
+        "decoder": mean(capture.decoder, target, rest=True),
+    }
+
+
+def without_last(weights: Float[np.ndarray, "head n n"]) -> Float[np.ndarray, "head m m"]:
+    """The maps without their last token, each row scaled to sum to 1 again."""
+    rest = weights[:, :-1, :-1]
+    return rest / np.maximum(rest.sum(axis=-1, keepdims=True), 1e-9)
 
 
 def probe_accuracy(translator: Translator, pairs: Sequence[WorldPair]) -> dict[str, list[float]]:
