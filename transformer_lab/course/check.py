@@ -145,14 +145,13 @@ class Check:
                 return f"{name} should be made of whole numbers (with // where you divide)"
             if not same_kind(got, want):
                 return f"{name} has dtype {got.dtype}; expected {want.dtype}"
+            if close(got, want, self.tolerance):
+                continue
             if not is_number(got):
                 return f"{name} is: {got}; expected: {want}"
-            if not close(got, want, self.tolerance):
-                place = first_difference(got, want, self.tolerance)
-                where = f"{name}[{', '.join(map(str, place))}]" if place else name
-                return f"{where} is {got[place]:.9g}; expected {want[place]:.9g}" + single(
-                    got, want
-                )
+            place = first_difference(got, want, self.tolerance)
+            where = f"{name}[{', '.join(map(str, place))}]" if place else name
+            return f"{where} is {got[place]:.9g}; expected {want[place]:.9g}" + single(got, want)
         raise AssertionError("describe was called for an outcome that is right")
 
     def names(self, case: tuple[Any, ...]) -> list[str]:

@@ -38,7 +38,7 @@ def _reading_cases() -> list[tuple]:
     wide = weights(3, 5, seed=1)
     tall = weights(7, 3, seed=2)
     return [
-        (np.array([[0.9, 0.1], [0.2, 0.8]]), ["le", "chat"], ["the", "cat"], "chat"),
+        (np.array([[0.9, 0.1], [0.6, 0.4]]), ["le", "chat"], ["the", "cat"], "chat"),
         (wide, "le chat <eos>".split(), "the old cat sleeps <eos>".split(), "le"),
         (tall, "le chat et le chien noir <eos>".split(), "cats dogs <eos>".split(), "le"),
         (tall, "le chat et le chien noir <eos>".split(), "cats dogs <eos>".split(), "noir"),
@@ -158,7 +158,7 @@ def _gold_cases() -> list[tuple]:
     gold = {(int(rows[step]), step) for step in (0, 2, 3)} | {(1, 1), (4, 3), (0, 5)}
     other = weights(5, 11, seed=7)
     return [
-        (np.array([[0.9, 0.1], [0.8, 0.2], [0.5, 0.5]]), {(0, 0), (1, 1)}),
+        (np.array([[0.9, 0.1], [0.8, 0.2], [0.5, 0.5]]), {(0, 0), (1, 0), (1, 1)}),
         (drawn, gold),
         (other, {(int(other[0].argmax()), 0), (3, 0), (7, 2), (int(other[4].argmax()), 4)}),
     ]
@@ -200,6 +200,12 @@ error_rate = Check(
                 1 - len(_links(weights, gold) & gold) / len(_links(weights, gold))
             ),
             "this divides by the found links alone: gold links that are missed cost nothing.",
+        ),
+        Mistake(
+            lambda weights, gold: (
+                1 - sum((int(weights[step].argmax()), step) in gold for _, step in gold) / len(gold)
+            ),
+            "a step with two gold links is counted twice. Found is a set: one link for each step.",
         ),
         Mistake(
             lambda weights, gold: (
@@ -308,7 +314,7 @@ read_words = Check(
         ),
         Mistake(
             lambda states, weight, bias: (states.cumsum(dim=0) @ weight.T + bias).argmax(dim=-1),
-            "the states are summed over the depths; the stream is the sum already.",
+            "the states are summed over the depths; each state holds the earlier ones already.",
         ),
     ],
 )
