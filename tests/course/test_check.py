@@ -19,6 +19,7 @@ from tests.course import (
     wrong_answers_09,
     wrong_answers_10,
     wrong_answers_11,
+    wrong_answers_12,
 )
 from transformer_lab import course
 from transformer_lab.course.check import Check, Mistake
@@ -44,6 +45,7 @@ WRONG = {
     "09": wrong_answers_09.TABLE,
     "10": wrong_answers_10.TABLE,
     "11": wrong_answers_11.TABLE,
+    "12": wrong_answers_12.TABLE,
 }
 """Lesson → (check, a wrong answer as a learner writes it, words of the hint that fits)."""
 ROWS = [

@@ -22,6 +22,7 @@ from transformer_lab.data.batching import collate, encode_pairs
 from transformer_lab.data.grammar import Coreference, WorldPair, held_out, sentences, world
 from transformer_lab.data.pair import Splits
 from transformer_lab.evaluation.alignment import mean_distance
+from transformer_lab.evaluation.rollout import attention_rollout
 from transformer_lab.experiments.study import Setting, command
 from transformer_lab.model import Transformer
 from transformer_lab.model.masks import padding_mask
@@ -203,18 +204,11 @@ def pronouns_without(translator: Translator, pairs: Sequence[WorldPair]) -> dict
 
 
 def rollout_differences(capture: AttentionCapture, pairs: Sequence[WorldPair]) -> dict[str, list]:
-    """The same difference in attention rollout (Abnar and Zuidema 2020), by order.
+    """The same difference in attention rollout, by order.
 
-    Rollout multiplies the layers' maps, each the mean over its heads and half of it replaced by
-    the identity, for the residual connection. For `cross` the last decoder layer's mean map is
-    multiplied with the encoder's rollout.
+    For `cross` the last decoder layer's mean map is multiplied with the encoder's rollout.
     """
-    rolled = None
-    for layer in capture.encoder:
-        mean = layer.mean(axis=1)  # (sentence, query, key)
-        step = 0.5 * mean + 0.5 * np.eye(mean.shape[-1])
-        rolled = step if rolled is None else step @ rolled
-    assert rolled is not None
+    rolled = attention_rollout(capture.encoder)
     maps = {"it": rolled, "decider": rolled, "cross": capture.cross[-1].mean(axis=1) @ rolled}
     rows = {"it": "pronoun", "decider": "decider", "cross": "target_pronoun"}
     found = {}

@@ -1,0 +1,22 @@
+"""Attention followed through several layers at once (Abnar and Zuidema 2020)."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from jaxtyping import Float
+
+
+def attention_rollout(
+    layers: Sequence[Float[np.ndarray, "*batch heads n n"]],
+) -> Float[np.ndarray, "*batch n n"]:
+    """How much of each input token a token of the last layer could hold, if weights were all.
+
+    Each layer counts as ½ (mean over its heads) + ½ identity, the identity for the residual
+    connection; the layers' matrices are multiplied, the first on the right. Rows sum to 1.
+    It knows nothing of values, projections and feed-forward networks.
+    """
+    n = layers[0].shape[-1]
+    rolled = np.eye(n)
+    for weights in layers:
+        rolled = (0.5 * weights.mean(axis=-3) + 0.5 * np.eye(n)) @ rolled
+    return rolled
