@@ -4,6 +4,7 @@ BertViz (Vig 2019) is drawn in the browser by scripts that it fetches: offline, 
 that is opened again, its place stays blank. `viz.explore` shows the same record without a network.
 """
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -69,4 +70,4 @@ def arguments(record: AttentionRecord, kind: Kind | None) -> dict[str, Any]:
 
 def harmless(tokens: tuple[str, ...]) -> list[str]:
     """The same tokens to the eye, but none of them ends the script that BertViz writes them into."""
-    return [token.replace("</", "<\u2060/") for token in tokens]
+    return [re.sub("<(?=[/!])", "<\u2060", token) for token in tokens]

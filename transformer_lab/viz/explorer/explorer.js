@@ -37,14 +37,16 @@ function svg(tag, attributes = {}, ...children) {
   return element;
 }
 
-/** A token as it can be seen: an empty one, and spaces at its ends, get a sign. */
+/** A token as it can be seen: an empty one, spaces at its ends and control characters get a sign. */
 function visible(token) {
   if (token === "") return "∅";
   const body = token.trim();
-  const mark = (s) => s.replaceAll(" ", "␣").replaceAll("\n", "⏎").replaceAll("\t", "⇥");
-  if (body === "") return mark(token);
-  const start = token.indexOf(body);
-  return mark(token.slice(0, start)) + body + mark(token.slice(start + body.length));
+  const spaces = (s) => s.replaceAll(" ", "␣").replaceAll("\n", "⏎").replaceAll("\t", "⇥");
+  const start = body === "" ? token.length : token.indexOf(body);
+  const text = spaces(token.slice(0, start)) + body + spaces(token.slice(start + body.length));
+  return text
+    .replace(/[\u0000-\u001f]/g, (sign) => String.fromCharCode(0x2400 + sign.charCodeAt(0)))
+    .replace(/[\u007f-\u009f\ufffe\uffff]|\p{Cs}/gu, "\ufffd"); // halves of pairs, and what XML refuses
 }
 
 /** A token on the page: isolated, so that right-to-left text leaves its neighbours alone. */
@@ -86,7 +88,8 @@ async function unpack(record, fineFrom) {
       for (let i = row; i < row + columns; i++) if (bytes[i] > most) most = bytes[i];
       const from = Math.max(1, Math.min(most, fineFrom));
       for (let i = row; i < row + columns; i++) {
-        roots[i] = (bytes[i] << 8) | (bytes[i] >= from ? bytes[fine++] : 0);
+        // Without a lower byte the middle is the best guess; a weight of 0 stays 0.
+        roots[i] = (bytes[i] << 8) | (bytes[i] >= from ? bytes[fine++] : bytes[i] && 128);
       }
     }
     (maps[kind][layer] ??= [])[head] = { rows, columns, roots: roots.subarray(start, start + rows * columns) };
@@ -131,7 +134,7 @@ function strongestLinks(map, most) {
 
 // ---------------------------------------------------------------- drawing
 
-/** Colours for the upper byte of a root, by the weight or by its root: 256 × RGBA. */
+/** Colours for the upper byte of a root, by the weight or by its root: 256 × RGBA, and which are bright. */
 function palettes(packed) {
   const rgb = Uint8Array.from(atob(packed), (letter) => letter.charCodeAt(0));
   const palette = (index) => {
@@ -143,6 +146,15 @@ function palettes(packed) {
     return new Uint32Array(colours.buffer);
   };
   return { weight: palette((i) => Math.round(255 * (i / 255) ** 2)), root: palette((i) => i) };
+}
+
+/** Whether black is easier to read than white on this colour (WCAG 2.1: relative luminance). */
+function isBright(colour) {
+  const linear = (shift) => {
+    const part = ((colour >> shift) & 255) / 255;
+    return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
+  };
+  return 0.2126 * linear(0) + 0.7152 * linear(8) + 0.0722 * linear(16) > 0.179;
 }
 
 /** One pixel a weight; a map of very many tokens is pooled by the maximum, so that no link is lost. */
@@ -194,16 +206,25 @@ class LocalModel {
   }
 }
 
+/** The still picture in `element` stays until the view is drawn, and if it cannot be. */
 export async function mount(element, data) {
+  const still = [...element.childNodes];
   const explorer = new Explorer(element, new LocalModel({ ...data.start }), false);
-  await explorer.load(data);
+  try {
+    await explorer.load(data);
+  } catch (error) {
+    explorer.close();
+    explorer.root.remove();
+    throw error;
+  }
+  still.forEach((node) => node.remove());
   return () => explorer.close();
 }
 
 export default {
   async render({ model, el }) {
     const explorer = new Explorer(el, model, true);
-    const changed = () => explorer.load(model.get("data"));
+    const changed = () => explorer.receive(model.get("data"));
     model.on("change:data", changed);
     await changed();
     return () => {
@@ -227,7 +248,7 @@ class Explorer {
       "aria-label": "Attention explorer",
       "data-lm-suppress-shortcuts": "true", // or JupyterLab takes the arrows to change cells
     });
-    element.replaceChildren(this.root);
+    element.append(this.root);
     this.follow();
     this.build();
     this.listeners = ["kind", "layer", "head", "pinned"].map((name) => [`change:${name}`, () => this.redraw()]);
@@ -267,8 +288,12 @@ class Explorer {
     requestAnimationFrame(this.theme); // the element may not be in the page yet
   }
 
-  async load(data) {
-    if (data.answers != null && data.answers < this.asked) return; // the reader has asked for more since
+  async receive(data) {
+    const stale = data.answers != null && data.answers < this.asked; // more was asked since
+    if (!stale) await this.load(data);
+  }
+
+  async load(data, text = data.records.at(-1).sentence) {
     const loading = (this.loading = Symbol("load"));
     const records = await Promise.all(data.records.map((record) => unpack(record, data.fine_from)));
     if (this.loading !== loading) return;
@@ -278,10 +303,13 @@ class Explorer {
     this.colours = palettes(data.colours);
     this.local.record = records.length - 1;
     this.hover = null;
-    if (first || !this.typing) this.source.value = this.record.sentence ?? this.record.source.join(" ");
-    this.settle();
-    this.drawFrame();
-    this.redraw();
+    this.loaded = data;
+    if (text != null && (first || !this.typing)) this.source.value = text;
+    this.keepFocus(() => {
+      this.settle();
+      this.drawFrame();
+      this.redraw();
+    });
     this.root.dataset.ready = "true";
   }
 
@@ -295,11 +323,17 @@ class Explorer {
     return this.record.maps[this.kind][this.model.get("layer")][this.model.get("head")];
   }
   get chosen() {
-    return this.hover ?? this.pinned;
+    return this.within(this.hover) ?? this.pinned;
   }
   get pinned() {
-    const pinned = this.model.get("pinned");
-    return pinned && pinned.length === 2 ? pinned : null;
+    return this.within(this.model.get("pinned"));
+  }
+
+  /** A place, if it is one of the open map: Python sets the kind and the pin one after the other. */
+  within(place) {
+    const [query, key] = place ?? [];
+    if (query == null && key == null) return null;
+    return query >= this.map.rows || key >= this.map.columns ? null : place;
   }
 
   /** Another record may have fewer kinds, layers or heads: then the nearest that there is. */
@@ -311,7 +345,7 @@ class Explorer {
     const layer = Math.min(this.model.get("layer"), layers.length - 1);
     const head = Math.min(this.model.get("head"), layers[layer].length - 1);
     const { rows, columns } = layers[layer][head];
-    const [query, key] = this.pinned ?? [null, null];
+    const [query, key] = this.model.get("pinned");
     const pinned = query >= rows || key >= columns ? [] : this.model.get("pinned");
     for (const [name, value] of Object.entries({ kind, layer, head, pinned })) {
       if (this.model.get(name) !== value) changes[name] = value;
@@ -330,6 +364,16 @@ class Explorer {
   choose(changes) {
     this.set(changes);
     this.redraw();
+  }
+
+  /** Draw what may replace the control that has the focus, and give it to the one in its place. */
+  keepFocus(draw) {
+    const active = () => this.root.getRootNode().activeElement;
+    const control = this.root.contains(active()) ? active().dataset.control : null;
+    draw();
+    if (!control || this.root.contains(active())) return;
+    const successor = this.root.querySelector(`[data-control="${control}"]`);
+    (successor ?? this.root.querySelector('[data-control="mute"]'))?.focus({ preventScroll: true });
   }
 
   // -------------------------------------------------------------- what stands still
@@ -393,12 +437,12 @@ class Explorer {
     this.drawInterventions();
     this.drawSnapshots();
     this.kinds.replaceChildren(...Object.keys(record.maps).map((kind) =>
-      this.toggle(KINDS[kind].name, () => kind === this.kind, () => this.openKind(kind))));
+      this.toggle(kind, KINDS[kind].name, () => kind === this.kind, () => this.openKind(kind))));
     this.tileButtons = null; // the shapes may be others
   }
 
-  toggle(text, isOn, press) {
-    const button = make("button", { type: "button" }, text);
+  toggle(control, text, isOn, press) {
+    const button = make("button", { type: "button", "data-control": control }, text);
     button.addEventListener("click", press);
     button.refresh = () => button.setAttribute("aria-pressed", String(isOn()));
     button.refresh();
@@ -427,9 +471,11 @@ class Explorer {
   openSnapshot(place) {
     this.local.record = place;
     this.hover = null;
-    this.settle();
-    this.drawFrame();
-    this.redraw();
+    this.keepFocus(() => {
+      this.settle();
+      this.drawFrame();
+      this.redraw();
+    });
   }
 
   // -------------------------------------------------------------- what follows the reader
@@ -440,8 +486,10 @@ class Explorer {
     const layers = record.maps[kind];
     if (!layers?.[this.model.get("layer")]?.[this.model.get("head")]) return; // on its way: set one by one
     this.kinds.childNodes.forEach((button) => button.refresh());
-    this.drawTiles();
-    this.drawHead();
+    this.keepFocus(() => {
+      this.drawTiles();
+      this.drawHead();
+    });
   }
 
   scoresOf(kind) {
@@ -491,7 +539,8 @@ class Explorer {
   tile(map, layer, head) {
     const canvas = make("canvas", { "aria-hidden": "true" });
     const caption = make("span", {});
-    const button = make("button", { type: "button", className: "tile", title: headName(layer, head) }, canvas, caption);
+    const name = { title: headName(layer, head), "data-control": `tile ${layer}.${head}` };
+    const button = make("button", { type: "button", className: "tile", ...name }, canvas, caption);
     button.addEventListener("click", () => {
       this.hover = null;
       this.choose({ layer, head });
@@ -533,28 +582,27 @@ class Explorer {
 
   drawViews(layer, head) {
     const { local, kind, record } = this;
-    const again = (change) => () => {
-      Object.assign(local, change());
+    const gold = kind === "cross" ? record.alignment || record.referent : record.referent && kind === "encoder";
+    const turn = (name, on, off) => () => {
+      local[name] = local[name] === on ? off : on;
       this.redraw();
     };
-    const gold = kind === "cross" ? record.alignment || record.referent : record.referent && kind === "encoder";
-    const active = document.activeElement?.dataset?.control;
+    const muted = () => this.isMuted(kind, layer, head);
     const controls = [
-      ["lines", this.toggle("Lines", () => local.view === "lines", again(() => ({ view: local.view === "lines" ? "matrix" : "lines" })))],
-      ["root", this.toggle("Show small weights", () => local.palette === "root", again(() => ({ palette: local.palette === "root" ? "weight" : "root" })))],
-      gold && ["gold", this.toggle("Show gold", () => local.gold, again(() => ({ gold: !local.gold })))],
-      this.live && ["mute", this.toggle("Mute this head", () => this.isMuted(kind, layer, head), () => this.mute(kind, layer, head))],
-      this.live && ["point", this.pointButton(kind, layer, head)],
-      ["svg", this.action("SVG", "Save this map as SVG", () => this.save("svg"))],
-      ["png", this.action("PNG", "Save this map as PNG", () => this.save("png"))],
+      this.toggle("lines", "Lines", () => local.view === "lines", turn("view", "lines", "matrix")),
+      this.toggle("root", "Show small weights", () => local.palette === "root", turn("palette", "root", "weight")),
+      gold && this.toggle("gold", "Show gold", () => local.gold, turn("gold", true, false)),
+      this.live && this.toggle("mute", "Mute this head", muted, () => this.mute(kind, layer, head)),
+      this.live && this.pointButton(kind, layer, head),
+      this.action("svg", "SVG", "Save this map as SVG", () => this.save("svg")),
+      this.action("png", "PNG", "Save this map as PNG", () => this.save("png")),
     ].filter(Boolean);
-    controls.forEach(([name, button]) => (button.dataset.control = name));
-    this.views.replaceChildren(...controls.map(([, button]) => button));
-    if (active && this.root.contains(this.views)) this.views.querySelector(`[data-control="${active}"]`)?.focus();
+    this.views.replaceChildren(...controls);
   }
 
-  action(text, title, press) {
-    const button = make("button", { type: "button", title, "aria-label": title }, text);
+  action(control, text, title, press) {
+    const properties = { type: "button", title, "aria-label": title, "data-control": control };
+    const button = make("button", properties, text);
     button.addEventListener("click", press);
     return button;
   }
@@ -592,12 +640,12 @@ class Explorer {
       this.numbers = make("div", { className: "numbers", "aria-hidden": "true" });
       this.cells = make("div", {
         className: "cells", tabIndex: 0, role: "application",
-        "aria-label": "The map. Arrows move, Enter pins, Escape lets go.",
+        "aria-label": "The map. Arrows move, Enter pins, Escape lets go.", "data-control": "map",
       }, this.canvas, this.marks, this.rowBand, this.columnBand, this.numbers);
       this.cells.style.width = `${map.columns * cell}px`;
       this.cells.style.height = `${map.rows * cell}px`;
       this.cells.addEventListener("pointermove", (event) => this.look(this.cellAt(event)));
-      this.cells.addEventListener("pointerdown", (event) => this.pin(this.cellAt(event)));
+      this.cells.addEventListener("click", (event) => this.pin(this.cellAt(event)));
       this.cells.addEventListener("keydown", (event) => this.moveInMap(event));
       const scroll = make("div", { className: "scroll" },
         make("div", { className: "corner" }, make("span", {}, "query ↓  key →")),
@@ -662,9 +710,15 @@ class Explorer {
     this.afterPin();
   }
 
+  letGo() {
+    this.hover = null;
+    this.set({ pinned: [] });
+    this.afterPin();
+  }
+
   afterPin() {
     this.drawSteps();
-    this.drawViews(this.model.get("layer"), this.model.get("head"));
+    this.keepFocus(() => this.drawViews(this.model.get("layer"), this.model.get("head")));
     this.showChosen();
   }
 
@@ -677,11 +731,8 @@ class Explorer {
       this.look([Math.min(rows - 1, Math.max(0, (query ?? 0) + down)), Math.min(columns - 1, Math.max(0, (key ?? 0) + right))]);
     } else if (event.key === "Enter" || event.key === " ") {
       if (this.chosen) this.pin(this.chosen);
-    } else if (event.key === "Escape") {
-      this.hover = null;
-      this.set({ pinned: [] });
-      this.afterPin();
-    } else return;
+    } else if (event.key === "Escape") this.letGo();
+    else return;
     event.preventDefault();
     event.stopPropagation();
   }
@@ -723,10 +774,12 @@ class Explorer {
     }
     const numbers = [];
     if (query != null && cell >= ROOM_FOR_NUMBERS) {
+      const palette = this.colours[this.local.palette];
       rowOf(map, query).forEach((weight, k) => {
         if (weight < 0.045) return;
-        const shade = this.local.palette === "root" ? Math.sqrt(weight) : weight;
-        const text = make("span", { className: shade > 0.6 ? "on-bright" : "on-dark" }, number(weight).replace(/^0/, ""));
+        const colour = palette[map.roots[query * map.columns + k] >> 8];
+        const className = isBright(colour) ? "on-bright" : "on-dark";
+        const text = make("span", { className }, number(weight).replace(/^0/, ""));
         text.style.transform = `translate(${k * cell}px, ${query * cell}px)`;
         numbers.push(text);
       });
@@ -746,34 +799,59 @@ class Explorer {
     if (query != null) links = rowOf(map, query).map((weight, k) => ({ query, key: k, weight }));
     else if (key != null) links = columnOf(map, key).map((weight, q) => ({ query: q, key, weight }));
     else links = strongestLinks(map, LINES);
-    const lines = links.filter(({ weight }) => weight >= 0.01).map(({ query: q, key: k, weight }) =>
-      svg("line", { x1: 0, y1: (q + 0.5) * step, x2: 100, y2: (k + 0.5) * step, "stroke-width": 0.5 + 5 * weight, "stroke-opacity": 0.15 + 0.85 * weight, "data-weight": number(weight) }));
-    const column = (list, side, at) => {
-      const box = make("div", { className: `column ${side}` });
-      list.forEach((token, place) => {
-        const button = make("button", { type: "button", title: token, className: at === place ? "lit" : "" }, word(token));
-        const here = side === "query" ? [place, null] : [null, place];
-        button.addEventListener("pointerenter", () => this.look(here));
-        button.addEventListener("click", () => this.pin(here));
-        box.append(button);
-      });
-      return box;
-    };
     if (this.field.className !== "map lines" || this.linesOf !== `${kind} ${this.local.record}` || this.drawnRecord !== record) {
       this.linesOf = `${kind} ${this.local.record}`;
       this.drawnRecord = record;
       this.matrixOf = null;
       this.field.className = "map lines";
-      this.drawing = svg("svg", { viewBox: `0 0 100 ${height}`, height, preserveAspectRatio: "none", "aria-hidden": "true" });
-      const board = make("div", { className: "scroll" }, column(queries, "query", query), this.drawing, column(keys, "key", key));
+      const size = { viewBox: `0 0 100 ${height}`, height, preserveAspectRatio: "none" };
+      this.drawing = svg("svg", { ...size, "aria-hidden": "true" });
+      const board = make("div", { className: "scroll" },
+        this.column(queries, "query", `Queries: ${KINDS[kind].query}`), this.drawing,
+        this.column(keys, "key", `Keys: ${KINDS[kind].key}`));
       board.addEventListener("pointerleave", () => this.look(null));
-      this.field.replaceChildren(
-        make("p", { className: "axes" }, `Left: ${KINDS[kind].query} (query). Right: ${KINDS[kind].key} (key).`), board);
+      const axes = `Left: ${KINDS[kind].query} (query). Right: ${KINDS[kind].key} (key).`;
+      this.field.replaceChildren(make("p", { className: "axes" }, axes), board);
     }
     for (const [side, at] of [["query", query], ["key", key]]) {
-      this.field.querySelectorAll(`.${side} button`).forEach((button, place) => button.classList.toggle("lit", place === at));
+      this.field.querySelectorAll(`.${side} button`).forEach((button, place) => {
+        button.classList.toggle("lit", place === at);
+        button.tabIndex = place === (at ?? 0) ? 0 : -1; // one stop for Tab; arrows go on from there
+      });
     }
-    this.drawing.replaceChildren(...lines);
+    this.drawing.replaceChildren(...links.filter(({ weight }) => weight >= 0.01).map((link) => {
+      const ends = { x1: 0, y1: (link.query + 0.5) * step, x2: 100, y2: (link.key + 0.5) * step };
+      const ink = { "stroke-width": 0.5 + 5 * link.weight, "stroke-opacity": 0.15 + 0.85 * link.weight };
+      return svg("line", { ...ends, ...ink });
+    }));
+  }
+
+  /** The tokens of one side, from which the lines go; the arrows move among them. */
+  column(list, side, name) {
+    const box = make("div", { className: `column ${side}`, role: "group", "aria-label": name });
+    list.forEach((token, place) => {
+      const control = `${side} ${place}`;
+      const button = make("button", { type: "button", title: token, "data-control": control }, word(token));
+      const here = side === "query" ? [place, null] : [null, place];
+      button.addEventListener("pointerenter", () => this.look(here));
+      button.addEventListener("focus", () => button.matches(":focus-visible") && this.look(here));
+      button.addEventListener("click", () => this.pin(here));
+      box.append(button);
+    });
+    box.addEventListener("keydown", (event) => this.moveInColumn(event));
+    return box;
+  }
+
+  moveInColumn(event) {
+    const [side, place] = event.target.dataset.control.split(" ");
+    const next = { ArrowUp: Number(place) - 1, ArrowDown: Number(place) + 1 }[event.key];
+    const other = { ArrowLeft: "query", ArrowRight: "key" }[event.key];
+    if (event.key === "Escape") this.letGo();
+    else if (next != null) this.field.querySelector(`[data-control="${side} ${next}"]`)?.focus();
+    else if (other) this.field.querySelector(`.${other} button[tabindex="0"]`).focus();
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
   }
 
   // -------------------------------------------------------------- words beside the picture
@@ -835,7 +913,7 @@ class Explorer {
     const [query, key] = this.pinned ?? [null, null];
     const allowed = query != null && key != null && (kind !== "decoder" || key <= query);
     const title = allowed ? "All weight of the pinned row on the pinned column" : "Pin a cell first: its row will look at its column alone";
-    const button = this.action("Look only there", title, () => {
+    const button = this.action("point", "Look only there", title, () => {
       const { patch } = this.intervention;
       const same = (p) => p.kind === kind && p.layer === layer && p.head === head && p.query === query;
       this.wanted.patch = [...patch.filter((p) => !same(p)), { kind, layer, head, query, key }];
@@ -855,10 +933,8 @@ class Explorer {
         this.ask();
       }]),
     ];
-    this.interventions.replaceChildren("Changed: ", ...items.map(([text, undo]) => {
-      const button = this.action(`${text} ✕`, `Undo: ${text}`, undo);
-      return button;
-    }));
+    const buttons = items.map(([text, undo], place) => this.action(`undo ${place}`, `${text} ✕`, `Undo: ${text}`, undo));
+    this.keepFocus(() => this.interventions.replaceChildren("Changed: ", ...buttons));
   }
 
   drawDifference() {
@@ -908,15 +984,18 @@ class Explorer {
     }, GIVE_UP_AFTER);
   }
 
-  hear(message) {
-    if (message.answer == null || message.answer !== this.underWay) return;
+  hear({ answer, error }) {
+    // An answer for which the patience was too short is welcome too, if nothing was asked since.
+    if (answer == null || (answer !== this.underWay && answer !== this.asked)) return;
     clearTimeout(this.patience);
     this.underWay = null;
     if (this.waiting) return this.send();
-    if (message.answer !== this.asked) return; // the reader is still typing
+    if (answer !== this.asked) return; // the reader is still typing
     this.typing = null;
-    if (!message.error) return this.say("", "");
-    this.say("failed", `${message.error} The last answer is still shown.`);
+    if (!error) return this.say("", "");
+    this.say("failed", `${error} The last answer is still shown.`);
+    // The last answer may be one that was dropped because this question followed it.
+    if (this.model.get("data") !== this.loaded) return this.load(this.model.get("data"), null);
     this.wanted = null; // what is shown is what was before
     this.drawInterventions();
     this.redraw();
@@ -942,9 +1021,10 @@ class Explorer {
     if (format === "svg") return hand(file);
     const image = new Image();
     image.onload = () => {
-      const canvas = make("canvas", { width: 2 * image.width, height: 2 * image.height });
+      const finer = Math.min(2, 8192 / Math.max(image.width, image.height)); // browsers limit a canvas
+      const canvas = make("canvas", { width: finer * image.width, height: finer * image.height });
       const context = canvas.getContext("2d");
-      context.scale(2, 2);
+      context.scale(finer, finer);
       context.drawImage(image, 0, 0);
       canvas.toBlob(hand);
     };

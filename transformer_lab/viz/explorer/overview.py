@@ -16,7 +16,7 @@ def overview(record: AttentionRecord, kind: Kind) -> Figure:
     """A line of maps for each layer, all on the scale from 0 to 1; the outer ones are labelled."""
     layers = getattr(record, kind)
     across = max(len(layer) for layer in layers)
-    queries, keys = record.tokens(kind)
+    queries, keys = ([short(token) for token in side] for side in record.tokens(kind))
     labelled = max(len(queries), len(keys)) <= LABELLED
     beside = longest(queries) * LETTER if labelled else 0.1
     above = longest(keys) * LETTER if labelled else 0.1
@@ -42,6 +42,11 @@ def overview(record: AttentionRecord, kind: Kind) -> Figure:
             x=0.02, ha="left", fontsize=10,
         )  # fmt: skip
     return figure
+
+
+def short(token: str) -> str:
+    """A token of at most 16 letters: one very long word would leave no room for the maps."""
+    return token if len(token) <= 16 else token[:15] + "…"
 
 
 def overview_words(record: AttentionRecord, kind: Kind) -> str:
