@@ -234,7 +234,9 @@ def _cut(name: str, layer: Any, sentence: int, shape: tuple[int, int]) -> np.nda
     """The weights (heads, query, key) of one sentence of a batch, without the padding on the right."""
     if getattr(layer, "ndim", None) != 4:
         found = f"{name} is a {type(layer).__name__}"
-        raise ValueError(f"{found}; expected a tensor (batch, heads, query, key) of one forward pass")
+        raise ValueError(
+            f"{found}; expected a tensor (batch, heads, query, key) of one forward pass"
+        )
     batch, _, queries, keys = layer.shape
     if not 0 <= sentence < batch:
         raise ValueError(f"sentence is {sentence}; expected 0 to {batch - 1}")

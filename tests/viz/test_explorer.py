@@ -78,7 +78,9 @@ def check_read_back(layers):
         rows = exact.reshape(-1, exact.shape[-1]), seen.reshape(-1, exact.shape[-1])
         for row, other in zip(*rows, strict=True):
             best = np.sort(row)
-            if len(row) == 1 or best[-1] - best[-2] > 1e-4:  # two that are equal to 4 digits may swap
+            if (
+                len(row) == 1 or best[-1] - best[-2] > 1e-4
+            ):  # two that are equal to 4 digits may swap
                 assert row.argmax() == other.argmax()
 
 
@@ -291,7 +293,9 @@ def test_hostile_tokens_never_stand_raw_in_the_page(tmp_path):
     (data,) = re.findall(r"mount\(place, (\{.*\})\);", text)
     assert json.loads(data)["records"][0]["source"] == list(HOSTILE)
     bundle, _ = explore(record)._repr_mimebundle_()
-    assert html.unescape(re.search(r'alt="([^"]*)"', bundle["text/html"])[1]) == bundle["text/plain"]
+    assert (
+        html.unescape(re.search(r'alt="([^"]*)"', bundle["text/html"])[1]) == bundle["text/plain"]
+    )
 
 
 def test_half_a_character_is_written_all_the_same(tmp_path):

@@ -181,7 +181,7 @@ class AttentionExplorer(anywidget.AnyWidget):
         note = "Run this cell for the live explorer. All heads, as a still picture:"
         data["text/html"] = f"<p>{html.escape(note)}</p>{data['text/html']}"
         live = super()._repr_mimebundle_(**kwargs)
-        return data | (live[0] if live else {}), metadata
+        return (live[0] if live else {}) | data, metadata
 
 
 def pointed(record: AttentionRecord, patch: Sequence[dict[str, Any]]) -> dict[Head, np.ndarray]:
