@@ -218,7 +218,7 @@ def test_a_patch_that_does_not_fit_is_said(changes, reason, explorer, ask):
 @pytest.mark.parametrize(
     ("error", "reason"),
     [
-        (ValueError("source has 99 tokens; expected at most 30"), "source has 99 tokens; expected at most 30."),
+        (ValueError("source is ''; expected a word"), "source is ''; expected a word."),
         (RuntimeError("out of memory.\n"), "RuntimeError: out of memory."),
         (KeyError("zzz"), "KeyError: 'zzz'."),
         (ValueError(), "ValueError."),
