@@ -41,10 +41,12 @@ function svg(tag, attributes = {}, ...children) {
 function visible(token) {
   if (token === "") return "∅";
   const body = token.trim();
-  const spaces = (s) => s.replaceAll(" ", "␣").replaceAll("\n", "⏎").replaceAll("\t", "⇥");
+  const spaces = (s) => s.replaceAll(" ", "␣");
   const start = body === "" ? token.length : token.indexOf(body);
   const text = spaces(token.slice(0, start)) + body + spaces(token.slice(start + body.length));
   return text
+    .replaceAll("\n", "⏎")
+    .replaceAll("\t", "⇥")
     .replace(/[\u0000-\u001f]/g, (sign) => String.fromCharCode(0x2400 + sign.charCodeAt(0)))
     .replace(/[\u007f-\u009f\ufffe\uffff]|\p{Cs}/gu, "\ufffd"); // halves of pairs, and what XML refuses
 }
@@ -52,7 +54,7 @@ function visible(token) {
 /** A token on the page: isolated, so that right-to-left text leaves its neighbours alone. */
 const word = (token, properties = {}) => make("bdi", { className: "token", ...properties }, visible(token));
 
-const number = (value, digits = 2) => (value == null ? "–" : value.toFixed(digits));
+const number = (value, digits = 2) => (value == null ? "–" : value.toFixed(digits).replace("-", "−"));
 const headName = (layer, head) => `Layer ${layer + 1}, head ${head + 1}`;
 
 // ---------------------------------------------------------------- data
@@ -379,7 +381,9 @@ class Explorer {
   // -------------------------------------------------------------- what stands still
 
   build() {
-    this.source = make("input", { type: "text", className: "source", spellcheck: false, dir: "auto", "aria-label": "Sentence to translate" });
+    this.source = make("input", {
+      type: "text", className: "source", spellcheck: false, dir: "auto", "aria-label": "Sentence to translate",
+    });
     this.source.addEventListener("input", () => this.type());
     this.status = make("p", { className: "status", role: "status" });
     this.sentence = make("p", { className: "sentence" });
@@ -431,6 +435,9 @@ class Explorer {
       ...(this.live || !record.source.length ? [] : [make("span", { className: "text" }, ...text(record.source)), "→ "]),
       make("span", { className: "text written" }, ...text(record.written)));
     this.sentence.hidden = !record.written.length && this.live;
+    // A long one scrolls, and what scrolls must be within the reach of the keyboard.
+    if (record.source.length + record.written.length > 60) this.sentence.tabIndex = 0;
+    else this.sentence.removeAttribute("tabindex");
     this.left.hidden = !record.left_out;
     this.left.textContent = record.left_out ?? "";
     this.drawDifference();
@@ -668,7 +675,16 @@ class Explorer {
     const roots = Uint16Array.from({ length: 256 }, (_, i) => Math.round(Math.sqrt(i / 255) * 255) << 8);
     paint(steps, { rows: 1, columns: 256, roots }, this.colours[this.local.palette]);
     const what = this.local.palette === "root" ? "weight (colour by its square root)" : "weight";
-    return make("div", { className: "scale" }, "0", steps, `1  ${what}`);
+    return make("div", { className: "scale" }, "0", steps, `1  ${what}`, this.legend());
+  }
+
+  /** What the rings mean. */
+  legend() {
+    const { record, kind, local } = this;
+    const rings = [];
+    if (local.gold && kind === "cross" && record.alignment) rings.push("○ gold alignment");
+    if (local.gold && kind !== "decoder" && record.referent) rings.push("orange ○ referent", "dashed ○ the other noun");
+    return rings.length ? make("span", { className: "legend" }, rings.join(" · ")) : null;
   }
 
   drawMarks() {
@@ -676,8 +692,9 @@ class Explorer {
     this.marks.replaceChildren();
     if (!local.gold) return;
     const ring = (query, key, className) => {
-      const place = { cx: key + 0.5, cy: query + 0.5, rx: 0.38, ry: 0.38 };
-      this.marks.append(svg("ellipse", { ...place, class: `under ${className}` }), svg("ellipse", { ...place, class: className }));
+      const place = { cx: key + 0.5, cy: query + 0.5, rx: 0.44, ry: 0.44 }; // a number fits inside
+      const under = svg("ellipse", { ...place, class: `under ${className}` });
+      this.marks.append(under, svg("ellipse", { ...place, class: className }));
     };
     if (kind === "cross") for (const [key, query] of record.alignment ?? []) ring(query, key, "gold");
     const { referent } = record;
