@@ -1,10 +1,11 @@
 """Records made by hand for tests: random weights at sizes that are different primes."""
 
+import time
 from collections.abc import Sequence
 
 import numpy as np
 
-from transformer_lab.attention_record import AttentionRecord
+from transformer_lab.attention_record import AttentionRecord, Head
 
 SOURCE = ("the", "cat", "sees", "a", "dog", ".", "<eos>")
 TARGET = ("<bos>", "le", "chat", "voit", "chien")
@@ -64,3 +65,35 @@ def probabilities(written: Sequence[str], rng: np.random.Generator) -> tuple:
         rest = 1 - first
         steps.append(((token, first), ("un", rest * 0.6), ("une", rest * 0.3)))
     return tuple(steps)
+
+
+class WordByWord:
+    """A translator for tests: into capitals, and backwards where a head is muted or patched.
+
+    A sentence with "slow" in it takes two seconds, and one with "bad" fails.
+    """
+
+    def __init__(self):
+        self.asked: list[str] = []
+
+    def attend(self, source: str, *, mute=(), patch=None) -> AttentionRecord:
+        self.asked.append(source)
+        words = source.split()
+        if "slow" in words:
+            time.sleep(2)
+        if "bad" in words or not words:
+            raise ValueError("there is no such word: 'bad'")
+        written = [word.upper() for word in words]
+        if mute or patch:
+            written.reverse()
+        record = make_record(
+            [*words, "<eos>"],
+            ["<bos>", *written],
+            [*written, "<eos>"],
+            seed=len(source),
+            next_tokens=probabilities([*written, "<eos>"], np.random.default_rng(0)),
+            muted=frozenset(Head(*head) for head in mute),
+        )
+        for (kind, layer, head), weights in (patch or {}).items():
+            getattr(record, kind)[layer][head] = weights
+        return record

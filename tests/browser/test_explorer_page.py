@@ -1,4 +1,4 @@
-"""The explorer's page in a real browser: what the screen says is what NumPy says, by mouse and by keys."""
+"""The explorer's page in a real browser: what the screen says is what NumPy says, by mouse and keys."""
 
 import base64
 import io
@@ -127,7 +127,9 @@ class Opened:
         """The labels of an axis in the order in which they stand on the screen."""
         place = "x" if side == "keys" else "y"
         texts = "all => all.map(e => [e.getBoundingClientRect()[PLACE], e.innerText])"
-        found = self.root.locator(f".{side} .label").evaluate_all(texts.replace("PLACE", f"'{place}'"))
+        found = self.root.locator(f".{side} .label").evaluate_all(
+            texts.replace("PLACE", f"'{place}'")
+        )
         return [text for _, text in sorted(found)]
 
 
@@ -233,7 +235,9 @@ def test_every_head_is_drawn_small_under_its_name(opened):
             expect(tiles.nth(number)).to_have_text(f"{head.layer + 1}.{head.head + 1}  muted")
             continue
         weights = RECORD.weights(head)
-        close(opened.weights(tiles.nth(number).locator("canvas"), weights.shape, inset=0.5), weights)
+        close(
+            opened.weights(tiles.nth(number).locator("canvas"), weights.shape, inset=0.5), weights
+        )
         expect(tiles.nth(number)).to_have_text(f"{head.layer + 1}.{head.head + 1}")
         name = f"Layer {head.layer + 1}, head {head.head + 1}"
         expect(tiles.nth(number)).to_have_accessible_name(name)
@@ -501,7 +505,9 @@ def test_heads_are_sorted_by_their_alignment_error(opened):
 
 def set_slider(opened, slider: Locator, share: float) -> None:
     box = slider.bounding_box()
-    opened.page.mouse.click(box["x"] + 8 + share * (box["width"] - 16), box["y"] + box["height"] / 2)
+    opened.page.mouse.click(
+        box["x"] + 8 + share * (box["width"] - 16), box["y"] + box["height"] / 2
+    )
 
 
 def check_step(opened, step):
@@ -712,7 +718,10 @@ def test_hostile_tokens_are_shown_as_they_are_and_do_nothing(visit_page, hostile
     slider.focus()
     opened.press("Home")
     expect(opened.root.locator(".snapshots output")).to_have_text("</script>")
-    assert opened.page.evaluate("document.querySelectorAll('.tl-explorer img, main b img').length") == 0
+    assert (
+        opened.page.evaluate("document.querySelectorAll('.tl-explorer img, main b img').length")
+        == 0
+    )
     assert opened.page.title().startswith("Attention: </script> <img src=x onerror=alert(1)>")
 
 
@@ -727,7 +736,9 @@ def test_right_to_left_words_leave_their_neighbours_in_place(visit_page, hostile
 
 def luminance(colour) -> float:
     c = np.asarray(colour) / 255
-    return float(np.where(c <= 0.04045, c / 12.92, ((c + 0.055) / 1.055) ** 2.4) @ [0.2126, 0.7152, 0.0722])
+    return float(
+        np.where(c <= 0.04045, c / 12.92, ((c + 0.055) / 1.055) ** 2.4) @ [0.2126, 0.7152, 0.0722]
+    )
 
 
 def contrast(one, other) -> float:
@@ -776,7 +787,7 @@ def test_text_is_readable_and_an_accessibility_checker_finds_nothing_serious(
     opened = visit_page(full_page, color_scheme=theme)
     expect(opened.root).to_have_attribute("data-theme", theme)
     opened.root.get_by_text("The strongest links as a table").click()
-    for palette in range(2):
+    for _ in range(2):
         for query in range(5):
             opened.root.locator(".queries .label").nth(query).click()
             if query in (0, 2):
@@ -844,7 +855,9 @@ def test_one_hundred_tokens_and_48_heads(visit_page, tmp_path):
     # A tile of a hundred tokens is smaller than its map: all of it is on the screen all the same.
     close(weights_of_canvas(opened.root.locator("canvas.matrix")), weights)
     opened.root.get_by_label("Sort heads by").select_option("entropy")
-    fits = "all => all.every(e => e.scrollWidth <= e.clientWidth && e.scrollHeight <= e.clientHeight)"
+    fits = (
+        "all => all.every(e => e.scrollWidth <= e.clientWidth && e.scrollHeight <= e.clientHeight)"
+    )
     assert opened.root.locator(".tile span").evaluate_all(fits)
     opened.button("Lines").click()
     assert 1 < opened.root.locator("svg line").count() <= 101

@@ -325,9 +325,27 @@ def test_its_output_is_a_view_a_picture_and_words(explorer):
     assert data["text/plain"] == metadata["image/png"]["alt"]
     assert data["text/plain"].startswith("Cross attention of 9 heads in 3 layers")
     assert data["image/png"]
-    assert data["text/html"].startswith("<p>Run this cell for the live explorer.")
+    assert "run this cell for the live explorer" in data["text/html"]
     assert "<img alt=" in data["text/html"]
     assert "<script" not in data["text/html"]
+
+
+def test_it_displays_itself_as_a_widget_and_beside_it_a_picture(explorer, monkeypatch):
+    """As two outputs: of one, JupyterLab says "model not found" and shows no picture."""
+    shown = []
+    monkeypatch.setattr(
+        "transformer_lab.viz.explorer.widget.display",
+        lambda data, metadata=None, raw=False: shown.append((data, metadata)),
+    )
+    explorer._ipython_display_()
+    explorer._ipython_display_()
+    (live, _), (still, metadata) = shown[:2]
+    assert live["application/vnd.jupyter.widget-view+json"]["model_id"] == explorer.model_id
+    assert "image/png" not in live
+    assert still["text/plain"] == metadata["image/png"]["alt"]
+    (name,) = explorer.stills
+    assert f'<div data-still="{name}">' in still["text/html"]
+    assert shown[3][0]["text/html"] == still["text/html"], "the same picture has the same name"
 
 
 def test_its_page_is_what_is_shown_now(explorer, ask, tmp_path):

@@ -228,6 +228,7 @@ export default {
     const explorer = new Explorer(el, model, true);
     const changed = () => explorer.receive(model.get("data"));
     model.on("change:data", changed);
+    hidePictures(model, el);
     await changed();
     return () => {
       model.off("change:data", changed);
@@ -235,6 +236,18 @@ export default {
     };
   },
 };
+
+/** As long as the view is in the page, the still pictures beside it are not seen. */
+function hidePictures(model, element) {
+  const style = make("style");
+  const write = () => {
+    const names = model.get("stills").map((name) => `[data-still="${CSS.escape(name)}"]`);
+    style.textContent = names.length ? `${names.join(", ")} { display: none }` : "";
+  };
+  model.on("change:stills", write);
+  write();
+  element.append(style);
+}
 
 // ---------------------------------------------------------------- the explorer
 
@@ -742,10 +755,11 @@ class Explorer {
   moveInMap(event) {
     const steps = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
     if (event.key in steps) {
-      const [query, key] = this.chosen ?? [0, 0];
-      const [down, right] = this.chosen ? steps[event.key] : [0, 0];
-      const { rows, columns } = this.map;
-      this.look([Math.min(rows - 1, Math.max(0, (query ?? 0) + down)), Math.min(columns - 1, Math.max(0, (key ?? 0) + right))]);
+      const [query, key] = this.chosen ?? [null, null];
+      const [down, right] = steps[event.key];
+      // The first press begins at the edge, and where a whole row is pinned, in that row.
+      const next = (at, step, size) => (at == null ? 0 : Math.min(size - 1, Math.max(0, at + step)));
+      this.look([next(query, down, this.map.rows), next(key, right, this.map.columns)]);
     } else if (event.key === "Enter" || event.key === " ") {
       if (this.chosen) this.pin(this.chosen);
     } else if (event.key === "Escape") this.letGo();

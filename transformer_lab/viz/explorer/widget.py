@@ -1,12 +1,13 @@
 """The explorer on a living model: edit the sentence, mute heads, and see what becomes of it."""
 
-import html
+import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol, runtime_checkable
 
 import anywidget
 import numpy as np
 import traitlets
+from IPython.display import display
 
 from transformer_lab.attention_record import AttentionRecord, Head, Kind
 from transformer_lab.config import check
@@ -71,6 +72,8 @@ class AttentionExplorer(anywidget.AnyWidget):
     """The pinned cell [query, key]; None in it for a whole column or row; [] for none."""
     data = traitlets.Dict().tag(sync=True)
     """What the page draws; made here, read there."""
+    stills = traitlets.List(trait=traitlets.Unicode()).tag(sync=True)
+    """Names of the pictures that stand beside the widget; where it lives it hides them."""
 
     def __init__(
         self,
@@ -175,13 +178,34 @@ class AttentionExplorer(anywidget.AnyWidget):
         start = {"kind": self.kind, "layer": self.layer, "head": self.head, "pinned": self.pinned}
         return ExplorerPage(self.records, start)
 
+    def _ipython_display_(self) -> None:
+        """Show the widget, and then a picture for where no kernel answers.
+
+        They are two outputs: of one, JupyterLab and nbconvert show the widget's view alone, and
+        say "model not found" where it has gone.
+        """
+        still, metadata = self.still()
+        live = super()._repr_mimebundle_()
+        if live:
+            display(live[0], raw=True)
+        display(still, metadata=metadata, raw=True)
+
     def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-        """The widget, and beside it a picture for where no kernel answers."""
-        data, metadata = self.page().picture()
-        note = "Run this cell for the live explorer. All heads, as a still picture:"
-        data["text/html"] = f"<p>{html.escape(note)}</p>{data['text/html']}"
+        """Both in one, for hosts that know no other way."""
+        still, metadata = self.still()
         live = super()._repr_mimebundle_(**kwargs)
-        return (live[0] if live else {}) | data, metadata
+        return (live[0] if live else {}) | still, metadata
+
+    def still(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """The picture of what is shown now; its name tells the widget to hide it."""
+        data, metadata = self.page().picture()
+        name = hashlib.sha256(data["image/png"].encode()).hexdigest()[:12]
+        if name not in self.stills:
+            self.stills = [*self.stills, name]
+        note = "All heads as a still picture; run this cell for the live explorer."
+        image = data["text/html"]
+        data["text/html"] = f'<div data-still="{name}"><p>{note}</p>{image}</div>'
+        return data, metadata
 
 
 def pointed(record: AttentionRecord, patch: Sequence[dict[str, Any]]) -> dict[Head, np.ndarray]:
