@@ -8,9 +8,10 @@ from pathlib import Path
 RESULTS = Path(__file__).parent / "RESULTS.md"
 TITLE = """# Side by side with the peers
 
-Written by `make bench`; not by hand. Candidates run by turns in one process, round by round.
-Rates are in thousand tokens a second, from the median round and, in brackets, the fastest.
-A ratio compares two candidates round by round; it is the median over the rounds.
+Written by `make bench` and `make bench-viz`; not by hand. Candidates run by turns in one process,
+round by round. Rates are in thousand tokens a second, from the median round and, in
+brackets, the fastest. A ratio compares two candidates round by round; it is the median over the
+rounds.
 """
 
 
