@@ -35,7 +35,7 @@ class Visit:
         self.browser = browser
         self.page = page
         self.devtools = page.context.new_cdp_session(page)
-        self.devtools.send("Performance.enable")
+        self.devtools.send("Performance.enable", {"timeDomain": "threadTicks"})
         self.seconds_to_drawn = page.evaluate("drawn") / 1000
 
     def ask(self, expression: str) -> Any:

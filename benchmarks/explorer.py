@@ -66,7 +66,7 @@ def middles(tokens: str) -> str:
 OURS = Candidate(
     "explorer",
     lambda record: explore(record, kind="encoder").fragment(),
-    whole=f"document.querySelectorAll('.tile canvas').length === {LAYERS * HEADS}"
+    whole=f"document.querySelectorAll('.tile').length === {LAYERS * HEADS}"
     " && document.querySelector('canvas.matrix').width === n",
     change_head="document.querySelectorAll('.tile')[1].click()",
     change_kind="document.querySelectorAll('.kinds button')[1].click()",

@@ -59,9 +59,16 @@ const headName = (layer, head) => `Layer ${layer + 1}, head ${head + 1}`;
 
 // ---------------------------------------------------------------- data
 
+function fromBase64(text) {
+  const letters = atob(text);
+  const bytes = new Uint8Array(letters.length);
+  for (let i = 0; i < bytes.length; i++) bytes[i] = letters.charCodeAt(i);
+  return bytes;
+}
+
 async function gunzip(packed) {
   const bytes = typeof packed === "string"
-    ? Uint8Array.from(atob(packed), (letter) => letter.charCodeAt(0))
+    ? fromBase64(packed)
     : new Uint8Array(packed.buffer, packed.byteOffset, packed.byteLength);
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
   return new Uint8Array(await new Response(stream).arrayBuffer());
@@ -138,7 +145,7 @@ function strongestLinks(map, most) {
 
 /** Colours for the upper byte of a root, by the weight or by its root: 256 × RGBA, and which are bright. */
 function palettes(packed) {
-  const rgb = Uint8Array.from(atob(packed), (letter) => letter.charCodeAt(0));
+  const rgb = fromBase64(packed);
   const palette = (index) => {
     const colours = new Uint8ClampedArray(256 * 4);
     for (let i = 0; i < 256; i++) {
@@ -159,29 +166,59 @@ function isBright(colour) {
   return 0.2126 * linear(0) + 0.7152 * linear(8) + 0.0722 * linear(16) > 0.179;
 }
 
-/** One pixel a weight; a map of very many tokens is pooled by the maximum, so that no link is lost. */
-function paint(canvas, map, palette, most = Infinity) {
+/** The upper bytes of a map; one of very many tokens is pooled by the maximum, so that no link is lost. */
+function pooled(map, most = Infinity) {
   const step = Math.ceil(Math.max(map.rows, map.columns) / most) || 1;
   const rows = Math.ceil(map.rows / step);
   const columns = Math.ceil(map.columns / step);
+  const bytes = new Uint8Array(rows * columns);
+  for (let row = 0, i = 0; row < map.rows; row++) {
+    const line = Math.floor(row / step) * columns;
+    for (let column = 0; column < map.columns; column++, i++) {
+      const at = step === 1 ? i : line + Math.floor(column / step);
+      if (map.roots[i] >> 8 > bytes[at]) bytes[at] = map.roots[i] >> 8;
+    }
+  }
+  return { rows, columns, bytes };
+}
+
+/** One pixel a weight. */
+function paint(canvas, map, palette) {
+  const { rows, columns, bytes } = pooled(map);
   const image = new ImageData(columns, rows);
   const pixels = new Uint32Array(image.data.buffer);
-  if (step === 1) {
-    for (let i = 0; i < pixels.length; i++) pixels[i] = palette[map.roots[i] >> 8];
-  } else {
-    const largest = new Uint8Array(rows * columns);
-    for (let row = 0, i = 0; row < map.rows; row++) {
-      const line = Math.floor(row / step) * columns;
-      for (let column = 0; column < map.columns; column++, i++) {
-        const at = line + Math.floor(column / step);
-        if (map.roots[i] >> 8 > largest[at]) largest[at] = map.roots[i] >> 8;
-      }
-    }
-    for (let i = 0; i < pixels.length; i++) pixels[i] = palette[largest[i]];
-  }
+  for (let i = 0; i < pixels.length; i++) pixels[i] = palette[bytes[i]];
   canvas.width = columns;
   canvas.height = rows;
   canvas.getContext("2d").putImageData(image, 0, 0);
+}
+
+/** Maps of one size side by side as a BMP, whose pixels are upper bytes and whose palette is ours. */
+function bitmap(maps, palette, across, most) {
+  const small = maps.map((map) => pooled(map, most));
+  const { rows, columns } = small[0];
+  const [width, height] = [across * columns, Math.ceil(maps.length / across) * rows];
+  const stride = 4 * Math.ceil(width / 4);
+  const start = 14 + 40 + 4 * 256;
+  const file = new Uint8Array(start + stride * height);
+  const view = new DataView(file.buffer);
+  file.set([0x42, 0x4d]); // "BM"
+  // Where the pixels begin; the size of what follows; lines from the top; 1 plane of 8 bits.
+  for (const [at, value] of [[2, file.length], [10, start], [14, 40], [18, width], [22, -height]]) {
+    view.setInt32(at, value, true);
+  }
+  view.setUint16(26, 1, true);
+  view.setUint16(28, 8, true);
+  const colours = new Uint8Array(palette.buffer);
+  for (let i = 0; i < 256; i++) file.set([colours[4 * i + 2], colours[4 * i + 1], colours[4 * i]], 54 + 4 * i);
+  small.forEach(({ bytes }, place) => {
+    const left = start + (place % across) * columns;
+    const top = Math.floor(place / across) * rows;
+    for (let row = 0; row < rows; row++) {
+      file.set(bytes.subarray(row * columns, (row + 1) * columns), left + (top + row) * stride);
+    }
+  });
+  return new Blob([file], { type: "image/bmp" });
 }
 
 // ---------------------------------------------------------------- the two hosts
@@ -255,6 +292,7 @@ class Explorer {
   constructor(element, model, live) {
     this.model = model;
     this.live = live;
+    this.pictures = new Map(); // of all heads of a kind, by record, kind and palette
     this.asked = 0; // when the latest question was asked; answers to older ones are dropped
     this.local = { record: 0, sort: "", palette: "weight", gold: true, view: "matrix" };
     this.hover = null; // [query, key], either may be null
@@ -273,6 +311,7 @@ class Explorer {
 
   close() {
     for (const [event, call] of this.listeners) this.model.off(event, call);
+    this.forgetPictures();
     this.themes.disconnect();
     this.dark.removeEventListener("change", this.theme);
     clearTimeout(this.typing);
@@ -314,6 +353,7 @@ class Explorer {
     if (this.loading !== loading) return;
     const first = !this.records;
     this.records = records;
+    this.forgetPictures();
     this.wanted = null; // the record itself says what was changed
     this.colours = palettes(data.colours);
     this.local.record = records.length - 1;
@@ -325,6 +365,7 @@ class Explorer {
       this.drawFrame();
       this.redraw();
     });
+    await this.tilesPainted;
     this.root.dataset.ready = "true";
   }
 
@@ -458,7 +499,6 @@ class Explorer {
     this.drawSnapshots();
     this.kinds.replaceChildren(...Object.keys(record.maps).map((kind) =>
       this.toggle(kind, KINDS[kind].name, () => kind === this.kind, () => this.openKind(kind))));
-    this.tileButtons = null; // the shapes may be others
   }
 
   toggle(control, text, isOn, press) {
@@ -519,20 +559,21 @@ class Explorer {
   drawTiles() {
     const { record, kind, local } = this;
     const scores = this.scoresOf(kind);
-    if (this.tiles.dataset.kind !== kind || !this.tileButtons) {
-      const options = [["", "layer and head"], ...scores.map(({ name, label }) => [name, label])];
-      if (!options.some(([value]) => value === local.sort)) local.sort = "";
+    const options = [["", "layer and head"], ...scores.map(({ name, label }) => [name, label])];
+    if (!options.some(([value]) => value === local.sort)) local.sort = "";
+    if (this.sorting.childNodes.length !== options.length || options.some(([value], i) => value !== this.sorting.options[i].value)) {
       this.sorting.replaceChildren(...options.map(([value, text]) => make("option", { value }, text)));
-      this.sorting.value = local.sort;
-      this.tiles.dataset.kind = kind;
-      this.tileButtons = record.maps[kind].flatMap((heads, layer) => heads.map((map, head) => this.tile(map, layer, head)));
-      this.tiles.style.setProperty("--across", Math.max(...record.maps[kind].map((heads) => heads.length)));
-      this.painted = null;
     }
-    if (this.painted !== local.palette) {
-      this.painted = local.palette;
-      for (const { canvas, map } of this.tileButtons) paint(canvas, map, this.colours[local.palette], MOST_TILE_PIXELS);
+    this.sorting.value = local.sort;
+    const shape = String(record.heads[kind]);
+    if (this.tiles.dataset.shape !== shape) {
+      this.tiles.dataset.shape = shape;
+      this.across = Math.max(...record.heads[kind]);
+      this.tiles.style.setProperty("--across", this.across);
+      this.tileButtons = record.heads[kind].flatMap((count, layer) => Array.from({ length: count }, (_, head) => this.tile(layer, head)));
+      this.tileButtons.forEach(({ picture }, place) => this.cutOut(picture, place));
     }
+    this.tilesPainted = this.paintTiles();
     const score = scores.find(({ name }) => name === local.sort);
     let order = [...this.tileButtons.keys()];
     const rank = (i) => (score.values[i] == null ? -Infinity : score.best === "low" ? -score.values[i] : score.values[i]);
@@ -541,7 +582,8 @@ class Explorer {
     this.tileButtons.forEach(({ button, caption, layer, head }, i) => {
       const value = score ? number(score.values[i]) : "";
       const muted = this.isMuted(kind, layer, head);
-      caption.textContent = `${layer + 1}.${head + 1}${value && "  " + value}${muted ? "  muted" : ""}`;
+      const text = `${layer + 1}.${head + 1}${value && "  " + value}${muted ? "  muted" : ""}`;
+      if (caption.textContent !== text) caption.textContent = text;
       const said = score ? `, ${score.label} ${value}` : "";
       button.setAttribute("aria-label", `${headName(layer, head)}${said}${muted ? ", muted" : ""}`);
       const open = layer === layerNow && head === headNow;
@@ -556,17 +598,47 @@ class Explorer {
     this.sortedTiles = sorted;
   }
 
-  tile(map, layer, head) {
-    const canvas = make("canvas", { "aria-hidden": "true" });
+  /** One picture for all tiles, for the browser spends more on fifty canvases than on all else. */
+  async paintTiles() {
+    const { record, kind, local, pictures } = this;
+    const wanted = (this.painted = `${local.record} ${kind} ${local.palette}`);
+    if (!pictures.has(wanted)) {
+      const maps = record.maps[kind].flat();
+      const image = new Image();
+      const loaded = new Promise((done) => (image.onload = image.onerror = done));
+      image.src = URL.createObjectURL(bitmap(maps, this.colours[local.palette], this.across, MOST_TILE_PIXELS));
+      pictures.set(wanted, { image, loaded });
+    }
+    const { image, loaded } = pictures.get(wanted);
+    await loaded;
+    if (this.painted === wanted) this.tiles.style.setProperty("--picture", `url("${image.src}")`);
+  }
+
+  forgetPictures() {
+    for (const { image } of this.pictures.values()) URL.revokeObjectURL(image.src);
+    this.pictures.clear();
+    this.painted = null;
+  }
+
+  /** Let a tile show its part of the picture. */
+  cutOut(part, place) {
+    const down = Math.ceil(this.tileButtons.length / this.across);
+    const share = (at, most) => (most > 1 ? (100 * at) / (most - 1) : 0);
+    part.style.backgroundSize = `${100 * this.across}% ${100 * down}%`;
+    part.style.backgroundPosition = `${share(place % this.across, this.across)}% ${share(Math.floor(place / this.across), down)}%`;
+  }
+
+  tile(layer, head) {
+    const picture = make("i", { className: "picture", "aria-hidden": "true" });
     const caption = make("span", {});
     const name = { title: headName(layer, head), "data-control": `tile ${layer}.${head}` };
-    const button = make("button", { type: "button", className: "tile", ...name }, canvas, caption);
+    const button = make("button", { type: "button", className: "tile", ...name }, picture, caption);
     button.addEventListener("click", () => {
       this.hover = null;
       this.choose({ layer, head });
       button.focus();
     });
-    return { button, canvas, caption, map, layer, head };
+    return { button, picture, caption, layer, head };
   }
 
   moveAmongTiles(event) {
@@ -637,50 +709,68 @@ class Explorer {
     const labelled = most <= 128;
     const cell = labelled ? Math.min(LARGEST_CELL, Math.max(SMALLEST_LABELLED_CELL, fits)) : Math.max(3, fits);
     this.cell = cell;
-    const drawn = `${kind} ${this.local.record}`;
     const { palette } = this.local;
-    if (this.matrixOf !== drawn || !this.field.querySelector("canvas.matrix") || this.drawnRecord !== record) {
-      this.matrixOf = drawn;
-      this.drawnRecord = record;
-      this.field.className = "map matrix";
-      this.field.style.setProperty("--cell", `${cell}px`);
-      this.field.style.setProperty("--font", `${Math.min(13, Math.max(8, cell - 1))}px`);
-      const label = (side) => (token, place) => {
-        const span = make("span", { title: token, className: "label" }, word(token));
-        span.addEventListener("pointerenter", () => this.look(side === "query" ? [place, null] : [null, place]));
-        span.addEventListener("click", () => this.pin(side === "query" ? [place, null] : [null, place]));
-        return span;
-      };
-      this.queryLabels = queries.map(label("query"));
-      this.keyLabels = keys.map(label("key"));
-      this.canvas = make("canvas", { className: "matrix", "aria-hidden": "true" });
-      this.marks = svg("svg", { class: "marks", viewBox: `0 0 ${map.columns} ${map.rows}`, preserveAspectRatio: "none", "aria-hidden": "true" });
-      this.rowBand = make("i", { className: "band row" });
-      this.columnBand = make("i", { className: "band column" });
-      this.numbers = make("div", { className: "numbers", "aria-hidden": "true" });
-      this.cells = make("div", {
-        className: "cells", tabIndex: 0, role: "application",
-        "aria-label": "The map. Arrows move, Enter pins, Escape lets go.", "data-control": "map",
-      }, this.canvas, this.marks, this.rowBand, this.columnBand, this.numbers);
-      this.cells.style.width = `${map.columns * cell}px`;
-      this.cells.style.height = `${map.rows * cell}px`;
-      this.cells.addEventListener("pointermove", (event) => this.look(this.cellAt(event)));
-      this.cells.addEventListener("click", (event) => this.pin(this.cellAt(event)));
-      this.cells.addEventListener("keydown", (event) => this.moveInMap(event));
-      const scroll = make("div", { className: "scroll" },
-        make("div", { className: "corner" }, make("span", {}, "query ↓  key →")),
-        make("div", { className: "keys", "aria-hidden": "true" }, ...(labelled ? this.keyLabels : [])),
-        make("div", { className: "queries", "aria-hidden": "true" }, ...(labelled ? this.queryLabels : [])),
-        this.cells);
-      scroll.addEventListener("pointerleave", () => this.look(null));
-      this.field.replaceChildren(
-        make("p", { className: "axes" }, `Rows: ${KINDS[kind].query} (query). Columns: ${KINDS[kind].key} (key).`),
-        scroll,
-        this.scale());
-    }
+    if (this.field.className !== "map matrix") this.buildMatrix();
+    this.field.style.setProperty("--cell", `${cell}px`);
+    this.field.style.setProperty("--font", `${Math.min(13, Math.max(8, cell - 1))}px`);
+    this.axes.textContent = `Rows: ${KINDS[kind].query} (query). Columns: ${KINDS[kind].key} (key).`;
+    this.label(this.queryLabels, labelled ? queries : []);
+    this.label(this.keyLabels, labelled ? keys : []);
+    this.cells.style.width = `${map.columns * cell}px`;
+    this.cells.style.height = `${map.rows * cell}px`;
+    this.marks.setAttribute("viewBox", `0 0 ${map.columns} ${map.rows}`);
     paint(this.canvas, map, this.colours[palette]);
-    this.field.querySelector(".scale").replaceWith(this.scale());
+    if (this.scaleOf !== palette) this.scaleBox.replaceChildren(this.scale());
+    this.scaleOf = palette;
     this.drawMarks();
+  }
+
+  buildMatrix() {
+    const labels = (side) => {
+      const box = make("div", { className: side, "aria-hidden": "true" });
+      const place = (event) => {
+        const at = [...box.childNodes].indexOf(event.target.closest(".label"));
+        if (at < 0) return null;
+        return side === "queries" ? [at, null] : [null, at];
+      };
+      box.addEventListener("pointerover", (event) => place(event) && this.look(place(event)));
+      box.addEventListener("click", (event) => place(event) && this.pin(place(event)));
+      return box;
+    };
+    this.axes = make("p", { className: "axes" });
+    this.queryLabels = labels("queries");
+    this.keyLabels = labels("keys");
+    this.canvas = make("canvas", { className: "matrix", "aria-hidden": "true" });
+    this.marks = svg("svg", { class: "marks", preserveAspectRatio: "none", "aria-hidden": "true" });
+    this.rowBand = make("i", { className: "band row" });
+    this.columnBand = make("i", { className: "band column" });
+    this.numbers = make("div", { className: "numbers", "aria-hidden": "true" });
+    this.cells = make("div", {
+      className: "cells", tabIndex: 0, role: "application",
+      "aria-label": "The map. Arrows move, Enter pins, Escape lets go.", "data-control": "map",
+    }, this.canvas, this.marks, this.rowBand, this.columnBand, this.numbers);
+    this.cells.addEventListener("pointermove", (event) => this.look(this.cellAt(event)));
+    this.cells.addEventListener("click", (event) => this.pin(this.cellAt(event)));
+    this.cells.addEventListener("keydown", (event) => this.moveInMap(event));
+    this.scaleBox = make("div", {});
+    this.scaleOf = null;
+    const scroll = make("div", { className: "scroll" },
+      make("div", { className: "corner" }, make("span", {}, "query ↓  key →")), this.keyLabels, this.queryLabels, this.cells);
+    scroll.addEventListener("pointerleave", () => this.look(null));
+    this.field.className = "map matrix";
+    this.field.replaceChildren(this.axes, scroll, this.scaleBox);
+  }
+
+  /** One label a token; those that are there get another text, which is faster than new ones. */
+  label(box, list) {
+    while (box.childNodes.length > list.length) box.lastChild.remove();
+    list.forEach((token, place) => {
+      const label = box.childNodes[place] ?? box.appendChild(make("span", { className: "label" }, word("")));
+      const text = visible(token);
+      if (label.textContent === text) return;
+      label.firstChild.textContent = text;
+      label.title = token;
+    });
   }
 
   scale() {
@@ -800,7 +890,7 @@ class Explorer {
     if (key != null) this.columnBand.style.transform = `translateX(${key * cell}px)`;
     for (const [labels, at] of [[this.queryLabels, query], [this.keyLabels, key]]) {
       labels.lit?.classList.remove("lit");
-      labels.lit = at == null ? null : labels[at];
+      labels.lit = at == null ? null : labels.childNodes[at];
       labels.lit?.classList.add("lit");
     }
     const numbers = [];
@@ -833,7 +923,6 @@ class Explorer {
     if (this.field.className !== "map lines" || this.linesOf !== `${kind} ${this.local.record}` || this.drawnRecord !== record) {
       this.linesOf = `${kind} ${this.local.record}`;
       this.drawnRecord = record;
-      this.matrixOf = null;
       this.field.className = "map lines";
       const size = { viewBox: `0 0 100 ${height}`, height, preserveAspectRatio: "none" };
       this.drawing = svg("svg", { ...size, "aria-hidden": "true" });
