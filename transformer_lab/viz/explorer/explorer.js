@@ -70,8 +70,11 @@ async function gunzip(packed) {
   const bytes = typeof packed === "string"
     ? fromBase64(packed)
     : new Uint8Array(packed.buffer, packed.byteOffset, packed.byteLength);
-  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
-  return new Uint8Array(await new Response(stream).arrayBuffer());
+  const { readable, writable } = new DecompressionStream("gzip");
+  const whole = new Response(readable).arrayBuffer();
+  const writer = writable.getWriter();
+  await Promise.all([writer.write(bytes), writer.close()]);
+  return new Uint8Array(await whole);
 }
 
 /** One record with its weights unpacked: `maps[kind][layer][head]` are Uint16 of 65535 · √weight. */
@@ -766,9 +769,9 @@ class Explorer {
     while (box.childNodes.length > list.length) box.lastChild.remove();
     list.forEach((token, place) => {
       const label = box.childNodes[place] ?? box.appendChild(make("span", { className: "label" }, word("")));
-      const text = visible(token);
-      if (label.textContent === text) return;
-      label.firstChild.textContent = text;
+      const text = label.firstChild.firstChild;
+      if (text.data === visible(token)) return;
+      text.data = visible(token);
       label.title = token;
     });
   }

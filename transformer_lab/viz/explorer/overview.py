@@ -10,6 +10,8 @@ from transformer_lab.viz.style import WEIGHTS, course_style
 LABELLED = 24
 """Maps of more tokens than this get no labels: they could not be read."""
 SIDE = 1.9  # inches, of one map
+MOST_CELLS = 60
+"""A map of more tokens is pooled: a still picture of a hundred would be larger than the weights."""
 
 
 def overview(record: AttentionRecord, kind: Kind) -> Figure:
@@ -30,7 +32,7 @@ def overview(record: AttentionRecord, kind: Kind) -> Figure:
             for axes in row[len(layer) :]:
                 axes.axis("off")
             for head, (axes, weights) in enumerate(zip(row, layer, strict=False)):
-                axes.imshow(np.asarray(weights, dtype=float), cmap=WEIGHTS, vmin=0, vmax=1)
+                axes.imshow(pooled(np.asarray(weights, dtype=float)), cmap=WEIGHTS, vmin=0, vmax=1)
                 axes.set_title(f"{number + 1}.{head + 1}", fontsize=8, fontweight="normal")
                 axes.tick_params(length=0, labelsize=6.5)
                 axes.spines[:].set_visible(False)
@@ -47,6 +49,15 @@ def overview(record: AttentionRecord, kind: Kind) -> Figure:
 def short(token: str) -> str:
     """A token of at most 16 letters: one very long word would leave no room for the maps."""
     return token if len(token) <= 16 else token[:15] + "…"
+
+
+def pooled(weights: np.ndarray) -> np.ndarray:
+    """A map (query, key), the largest weight of each block where it has too many rows or columns."""
+    step = -(-max(weights.shape) // MOST_CELLS)
+    rows, columns = (-(-size // step) for size in weights.shape)
+    whole = np.zeros((rows * step, columns * step))
+    whole[: weights.shape[0], : weights.shape[1]] = weights
+    return whole.reshape(rows, step, columns, step).max(axis=(1, 3))
 
 
 def overview_words(record: AttentionRecord, kind: Kind) -> str:
