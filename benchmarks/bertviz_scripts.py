@@ -48,9 +48,9 @@ def from_npm(package: str, file: str, folder: Path) -> bytes:
         return content.read()
 
 
-def check_addresses(pages: Iterable[str], served: Iterable[str]) -> None:
-    """A RuntimeError if a page of BertViz asks for what is not served: another version came out."""
-    asked = {address for page in pages for address in re.findall(rf"{CDN}[^'\"]+", page)}
+def check_addresses(page: str, served: Iterable[str]) -> None:
+    """A RuntimeError if a page asks for what is not served: another version of BertViz came out."""
     known = {address for s in served for address in (s, s.removesuffix(".js"))}
-    if asked - known:
-        raise RuntimeError(f"BertViz asks for {sorted(asked - known)}; there is {sorted(known)}")
+    unknown = set(re.findall(rf"{CDN}[^'\"]+", page)) - known
+    if unknown:
+        raise RuntimeError(f"BertViz asks for {sorted(unknown)}; there is {sorted(known)}")

@@ -25,7 +25,7 @@ from transformer_lab.viz.explorer.page import explore
 LAYERS, HEADS = 6, 8
 LENGTHS = (12, 40, 100)
 LONG = 512
-FRAME = '<!doctype html>\n<meta charset="utf-8">\n<title>Attention</title>\n<body>\n{}\n</body>\n'
+FRAME = '<!doctype html>\n<meta charset="utf-8">\n<title>BertViz</title>\n<body>\n{}\n</body>\n'
 HOVERED = (2, 5, 8, 11)
 """Tokens that the pointer goes to, one after the other; rows and columns of our map."""
 
@@ -35,8 +35,8 @@ class Candidate:
     """One way to look at a record, and how its page is used; the rest are expressions in the page."""
 
     name: str
-    build: Callable[[AttentionRecord], str]
-    """The HTML of the encoder's heads, which can change to the other two kinds."""
+    build: Callable[[AttentionRecord, Path], object]
+    """Write the page of the encoder's heads, which can change to the other two kinds."""
     whole: str
     """Whether all of it is drawn, for `n` tokens."""
     change_head: str
@@ -65,7 +65,7 @@ def middles(tokens: str) -> str:
 
 OURS = Candidate(
     "explorer",
-    lambda record: explore(record, kind="encoder").fragment(),
+    lambda record, path: explore(record, kind="encoder").to_html(path, overwrite=True),
     whole=f"document.querySelectorAll('.tile').length === {LAYERS * HEADS}"
     " && document.querySelector('canvas.matrix').width === n",
     change_head="document.querySelectorAll('.tile')[1].click()",
@@ -81,7 +81,7 @@ OURS = Candidate(
 )
 MODEL_VIEW = Candidate(
     "BertViz, model view",
-    lambda record: model_view(record).data,
+    lambda record, path: path.write_text(FRAME.format(model_view(record).data), encoding="utf-8"),
     whole=f"document.querySelectorAll('line').length === {LAYERS * HEADS} * n * n",
     # The place that a drawing's click is heard at is the last of its elements.
     change_head="document.querySelector('#attn_background_0_1').parentNode.lastChild"
@@ -92,7 +92,7 @@ MODEL_VIEW = Candidate(
 )
 HEAD_VIEW = Candidate(
     "BertViz, head view",
-    lambda record: head_view(record).data,
+    lambda record, path: path.write_text(FRAME.format(head_view(record).data), encoding="utf-8"),
     whole=f"document.querySelectorAll('line').length === {HEADS} * n * n",
     change_head=chosen("#layer", 3),
     change_kind=chosen("#filter", 1),
@@ -149,13 +149,12 @@ def look(
     seen: Measured,
 ) -> None:
     """Build a candidate's page, open it, use it, and note what it took."""
-    start = time.perf_counter()
-    built = candidate.build(record)
-    seen.note("build", time.perf_counter() - start)
-    check_addresses([built], served)
-    seen.payload = len(built.encode())
     path = folder / "page.html"
-    path.write_text(FRAME.format(built), encoding="utf-8")
+    start = time.perf_counter()
+    candidate.build(record, path)
+    seen.note("build", time.perf_counter() - start)
+    seen.payload = path.stat().st_size
+    check_addresses(path.read_text(encoding="utf-8"), served)
     with visit(browser, path, served) as page:
         seen.note("drawn", page.seconds_to_drawn)
         page.ask(f"n = {len(record.source_tokens)}")
@@ -266,7 +265,7 @@ softmaxes of 2 × standard normal scores, the decoder's causal. BertViz {version
 scripts from npm (RequireJS 2.3.6, D3 5.7.0; jQuery 2.1.0, for npm has no 2.0.0) served locally; \
 Chromium {chromium_version}, without a GPU. {in_a_line(rounds)}
 
-Payload: the HTML, with everything but BertViz's scripts. Build: from the record to the HTML, in \
+Payload: the HTML, with everything but BertViz's scripts. Build: from the record to the file, in \
 Python. Drawn: from the beginning of the navigation to the frame after the first complete \
 drawing. Hover, other kind, other head or layer: main-thread work of one interaction (Chromium's \
 TaskDuration from the event to the second frame after it, less that of two idle frames); the head \
