@@ -77,7 +77,7 @@ async function gunzip(packed) {
   return new Uint8Array(await whole);
 }
 
-/** One record with its weights unpacked: `maps[kind][layer][head]` are Uint16 of 65535 · √weight. */
+/** One record with its weights unpacked: in each map `roots` are 65535 · √weight, `bytes` their upper bytes. */
 async function unpack(record, fineFrom) {
   const bytes = await gunzip(record.weights);
   const shapes = [];
@@ -104,8 +104,9 @@ async function unpack(record, fineFrom) {
         roots[i] = (bytes[i] << 8) | (bytes[i] >= from ? bytes[fine++] : bytes[i] && 128);
       }
     }
-    (maps[kind][layer] ??= [])[head] = { rows, columns, roots: roots.subarray(start, start + rows * columns) };
-    start += rows * columns;
+    const end = start + rows * columns;
+    (maps[kind][layer] ??= [])[head] = { rows, columns, bytes: bytes.subarray(start, end), roots: roots.subarray(start, end) };
+    start = end;
   }
   return { ...record, maps };
 }
@@ -170,29 +171,28 @@ function isBright(colour) {
 }
 
 /** The upper bytes of a map; one of very many tokens is pooled by the maximum, so that no link is lost. */
-function pooled(map, most = Infinity) {
-  const step = Math.ceil(Math.max(map.rows, map.columns) / most) || 1;
-  const rows = Math.ceil(map.rows / step);
-  const columns = Math.ceil(map.columns / step);
-  const bytes = new Uint8Array(rows * columns);
-  for (let row = 0, i = 0; row < map.rows; row++) {
-    const line = Math.floor(row / step) * columns;
-    for (let column = 0; column < map.columns; column++, i++) {
-      const at = step === 1 ? i : line + Math.floor(column / step);
-      if (map.roots[i] >> 8 > bytes[at]) bytes[at] = map.roots[i] >> 8;
+function pooled({ rows, columns, bytes }, most) {
+  const step = Math.ceil(Math.max(rows, columns) / most) || 1;
+  if (step === 1) return { rows, columns, bytes };
+  const small = { rows: Math.ceil(rows / step), columns: Math.ceil(columns / step) };
+  small.bytes = new Uint8Array(small.rows * small.columns);
+  for (let row = 0, i = 0; row < rows; row++) {
+    const line = Math.floor(row / step) * small.columns;
+    for (let column = 0; column < columns; column++, i++) {
+      const at = line + Math.floor(column / step);
+      if (bytes[i] > small.bytes[at]) small.bytes[at] = bytes[i];
     }
   }
-  return { rows, columns, bytes };
+  return small;
 }
 
 /** One pixel a weight. */
-function paint(canvas, map, palette) {
-  const { rows, columns, bytes } = pooled(map);
+function paint(canvas, { rows, columns, bytes }, palette) {
   const image = new ImageData(columns, rows);
   const pixels = new Uint32Array(image.data.buffer);
   for (let i = 0; i < pixels.length; i++) pixels[i] = palette[bytes[i]];
-  canvas.width = columns;
-  canvas.height = rows;
+  if (canvas.width !== columns) canvas.width = columns;
+  if (canvas.height !== rows) canvas.height = rows;
   canvas.getContext("2d").putImageData(image, 0, 0);
 }
 
@@ -313,6 +313,7 @@ class Explorer {
   }
 
   close() {
+    this.loading = null;
     for (const [event, call] of this.listeners) this.model.off(event, call);
     this.forgetPictures();
     this.themes.disconnect();
@@ -370,6 +371,9 @@ class Explorer {
     });
     await this.tilesPainted;
     this.root.dataset.ready = "true";
+    // The pictures of the other kinds are made ready while the reader looks at the first.
+    const prepare = () => this.loading === loading && Object.keys(this.record.maps).forEach((kind) => this.picture(kind));
+    setTimeout(prepare, 100);
   }
 
   get record() {
@@ -601,20 +605,26 @@ class Explorer {
     this.sortedTiles = sorted;
   }
 
-  /** One picture for all tiles, for the browser spends more on fifty canvases than on all else. */
   async paintTiles() {
-    const { record, kind, local, pictures } = this;
-    const wanted = (this.painted = `${local.record} ${kind} ${local.palette}`);
-    if (!pictures.has(wanted)) {
-      const maps = record.maps[kind].flat();
+    const { image, loaded } = this.picture(this.kind);
+    this.painted = image;
+    await loaded;
+    if (this.painted === image) this.tiles.style.setProperty("--picture", `url("${image.src}")`);
+  }
+
+  /** One picture for all tiles, for the browser spends more on fifty canvases than on all else. */
+  picture(kind) {
+    const { record, local, pictures } = this;
+    const name = `${local.record} ${kind} ${local.palette}`;
+    if (!pictures.has(name)) {
+      const across = Math.max(...record.heads[kind]);
+      const file = bitmap(record.maps[kind].flat(), this.colours[local.palette], across, MOST_TILE_PIXELS);
       const image = new Image();
       const loaded = new Promise((done) => (image.onload = image.onerror = done));
-      image.src = URL.createObjectURL(bitmap(maps, this.colours[local.palette], this.across, MOST_TILE_PIXELS));
-      pictures.set(wanted, { image, loaded });
+      image.src = URL.createObjectURL(file);
+      pictures.set(name, { image, loaded });
     }
-    const { image, loaded } = pictures.get(wanted);
-    await loaded;
-    if (this.painted === wanted) this.tiles.style.setProperty("--picture", `url("${image.src}")`);
+    return pictures.get(name);
   }
 
   forgetPictures() {
@@ -778,8 +788,8 @@ class Explorer {
 
   scale() {
     const steps = make("canvas", { "aria-hidden": "true" });
-    const roots = Uint16Array.from({ length: 256 }, (_, i) => Math.round(Math.sqrt(i / 255) * 255) << 8);
-    paint(steps, { rows: 1, columns: 256, roots }, this.colours[this.local.palette]);
+    const bytes = Uint8Array.from({ length: 256 }, (_, i) => Math.round(Math.sqrt(i / 255) * 255));
+    paint(steps, { rows: 1, columns: 256, bytes }, this.colours[this.local.palette]);
     const what = this.local.palette === "root" ? "weight (colour by its square root)" : "weight";
     return make("div", { className: "scale" }, "0", steps, `1  ${what}`, this.legend());
   }
