@@ -31,7 +31,8 @@ def main() -> None:
     logging.set_verbosity_error()
     warnings.filterwarnings("ignore", message="The PyTorch API of nested tensors")
 
-    sections = {"The machine": machine.section()}
+    # The explorer multiplies no matrices.
+    sections = {} if chosen.only == ["explorer"] else {"The machine": machine.section()}
     if "training" in chosen.only:
         sections["Training"] = training.section(chosen.rounds)
     if "decoding" in chosen.only:

@@ -35,6 +35,7 @@ class Visit:
         self.browser = browser
         self.page = page
         self.devtools = page.context.new_cdp_session(page)
+        # Processor time: what other programs take meanwhile is not the page's work.
         self.devtools.send("Performance.enable", {"timeDomain": "threadTicks"})
         self.seconds_to_drawn = page.evaluate("drawn") / 1000
 
@@ -54,9 +55,10 @@ class Visit:
     def work(self, act: Callable[[], object]) -> float:
         """Seconds of main-thread work of one interaction.
 
-        Chromium counts how long the tasks of a page's main thread take (TaskDuration: script,
-        style, layout and painting); this is what it counts from the event to the end of the second
-        frame. What two frames take without an event, the median of three, is subtracted.
+        Chromium counts the processor time of the tasks of a page's main thread (TaskDuration: script,
+        style, layout and painting); this is what it counts from the event to the beginning of the
+        second frame after it. What two frames take without an event, the median of three, is
+        subtracted.
         """
 
         def counted(act: Callable[[], object]) -> float:

@@ -241,6 +241,7 @@ def section(rounds: int) -> str:
     served = bertviz_scripts()
     with chromium() as browser:
         chromium_version = browser.version.partition(".")[0]
+        measure(browser, CANDIDATES, 2 + max(HOVERED), 1, served)  # the browser is still starting
         found = {n: measure(browser, CANDIDATES, n, rounds, served) for n in LENGTHS}
         long = measure(browser, [OURS], LONG, 1, served)[OURS.name]
     rows = [row(n, name, seen) for n in LENGTHS for name, seen in found[n].items()]
@@ -267,8 +268,9 @@ Chromium {chromium_version}, without a GPU. {in_a_line(rounds)}
 
 Payload: the HTML, with everything but BertViz's scripts. Build: from the record to the file, in \
 Python. Drawn: from the beginning of the navigation to the frame after the first complete \
-drawing. Hover, other kind, other head or layer: main-thread work of one interaction (Chromium's \
-TaskDuration from the event to the second frame after it, less that of two idle frames); the head \
+drawing. Hover, other kind, other head or layer: main-thread work of one interaction (the \
+processor time that Chromium counts for the page's tasks from the event to the second frame after \
+it, less that of two idle frames); the head \
 is changed by a click on its drawing, in BertViz's head view the layer by its list. Memory, after \
 garbage collection: the script's heap, and the anonymous resident memory of the page's process, \
 where an SVG's elements are. Medians of the rounds and, in brackets, the fastest.
@@ -278,5 +280,5 @@ At {LONG} tokens the explorer says: “{long.said}” BertViz was not run there:
 {would_be:.1f} GB and its model view {LAYERS * HEADS * LONG**2 / 1e6:.1f} million lines.
 """
     at = f"At {LENGTHS[-1]} tokens, to BertViz's model view:\n"
-    promised = target_table(targets(found[LENGTHS[-1]]))
+    promised = target_table(targets(found[LENGTHS[-1]]), "ratio or limit")
     return "\n".join([words, table(head, rows), long_words, at, promised])
