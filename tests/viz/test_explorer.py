@@ -64,7 +64,9 @@ def decoded(packed: bytes, shapes: list[tuple[int, int, int]]) -> list[np.ndarra
 
 
 def check_read_back(layers):
-    read = decoded(encode(layers), [layer.shape for layer in layers])
+    packed, lower_bytes = encode(layers)
+    read = decoded(packed, [layer.shape for layer in layers])
+    assert len(lower_bytes) == sum(len(layer) for layer in layers)
     for weights, seen in zip(layers, read, strict=True):
         exact = weights.astype(np.float64)
         error = abs(seen - exact)

@@ -60,6 +60,7 @@ const headName = (layer, head) => `Layer ${layer + 1}, head ${head + 1}`;
 // ---------------------------------------------------------------- data
 
 function fromBase64(text) {
+  if (Uint8Array.fromBase64) return Uint8Array.fromBase64(text); // ten times as fast, since 2025
   const letters = atob(text);
   const bytes = new Uint8Array(letters.length);
   for (let i = 0; i < bytes.length; i++) bytes[i] = letters.charCodeAt(i);
@@ -77,37 +78,55 @@ async function gunzip(packed) {
   return new Uint8Array(await whole);
 }
 
-/** One record with its weights unpacked: in each map `roots` are 65535 · √weight, `bytes` their upper bytes. */
-async function unpack(record, fineFrom) {
-  const bytes = await gunzip(record.weights);
-  const shapes = [];
-  let total = 0;
-  for (const [kind, heads] of Object.entries(record.heads)) {
-    const rows = tokens(record, kind).queries.length;
-    const columns = tokens(record, kind).keys.length;
-    heads.forEach((count, layer) => {
-      for (let head = 0; head < count; head++) shapes.push({ kind, layer, head, rows, columns });
-      total += count * rows * columns;
-    });
+/** One head's weights: `bytes` are the upper bytes of 65535 · √weight, which are enough for a colour. */
+class HeadMap {
+  constructor(rows, columns, bytes, lower, fineFrom) {
+    Object.assign(this, { rows, columns, bytes, lower, fineFrom });
   }
-  const roots = new Uint16Array(total);
-  let fine = total; // where the second bytes begin: those of each row's larger weights
-  let start = 0;
-  const maps = Object.fromEntries(Object.keys(record.heads).map((kind) => [kind, []]));
-  for (const { kind, layer, head, rows, columns } of shapes) {
-    for (let end = start + rows * columns, row = start; row < end; row += columns) {
+
+  /** 65535 · √weight, put together when a number is first read: most maps are only looked at. */
+  get roots() {
+    this.whole ??= this.unpack();
+    return this.whole;
+  }
+
+  unpack() {
+    const { rows, columns, bytes, lower, fineFrom } = this;
+    const roots = new Uint16Array(rows * columns);
+    let fine = 0; // those of each row's larger weights have a lower byte
+    for (let row = 0; row < roots.length; row += columns) {
       let most = 0;
       for (let i = row; i < row + columns; i++) if (bytes[i] > most) most = bytes[i];
       const from = Math.max(1, Math.min(most, fineFrom));
       for (let i = row; i < row + columns; i++) {
         // Without a lower byte the middle is the best guess; a weight of 0 stays 0.
-        roots[i] = (bytes[i] << 8) | (bytes[i] >= from ? bytes[fine++] : bytes[i] && 128);
+        roots[i] = (bytes[i] << 8) | (bytes[i] >= from ? lower[fine++] : bytes[i] && 128);
       }
     }
-    const end = start + rows * columns;
-    (maps[kind][layer] ??= [])[head] = { rows, columns, bytes: bytes.subarray(start, end), roots: roots.subarray(start, end) };
-    start = end;
+    return roots;
   }
+}
+
+/** One record with its `maps[kind][layer][head]`: first the upper bytes of all, then the lower ones. */
+async function unpack(record, fineFrom) {
+  const bytes = await gunzip(record.weights);
+  const shapes = [];
+  let fine = 0;
+  for (const [kind, heads] of Object.entries(record.heads)) {
+    const rows = tokens(record, kind).queries.length;
+    const columns = tokens(record, kind).keys.length;
+    heads.forEach((count, layer) => {
+      for (let head = 0; head < count; head++) shapes.push({ kind, layer, head, rows, columns });
+      fine += count * rows * columns;
+    });
+  }
+  let start = 0;
+  const maps = Object.fromEntries(Object.keys(record.heads).map((kind) => [kind, []]));
+  shapes.forEach(({ kind, layer, head, rows, columns }, place) => {
+    const upper = bytes.subarray(start, (start += rows * columns));
+    const lower = bytes.subarray(fine, (fine += record.lower_bytes[place]));
+    (maps[kind][layer] ??= [])[head] = new HeadMap(rows, columns, upper, lower, fineFrom);
+  });
   return { ...record, maps };
 }
 
@@ -366,6 +385,7 @@ class Explorer {
     if (text != null && (first || !this.typing)) this.source.value = text;
     this.keepFocus(() => {
       this.settle();
+      this.picture(this.kind); // the browser reads it while the rest is drawn
       this.drawFrame();
       this.redraw();
     });

@@ -31,7 +31,7 @@ def record_data(record: AttentionRecord, *, packed: bool = True) -> dict[str, An
             f"Of each row the {KEPT_KEYS} strongest of {longest_row(maps)} weights are shown. What "
             f"is left out is on average {lost:.3f} of a row."
         )
-    weights = encode([w for kind in maps for w in maps[kind]])
+    weights, lower_bytes = encode([w for kind in maps for w in maps[kind]])
     return {
         "label": record.label,
         "source": record.source_tokens,
@@ -39,6 +39,7 @@ def record_data(record: AttentionRecord, *, packed: bool = True) -> dict[str, An
         "written": record.written_tokens,
         "heads": {kind: [len(layer) for layer in maps[kind]] for kind in maps},
         "weights": base64.b64encode(weights).decode() if packed else weights,
+        "lower_bytes": lower_bytes,
         "left_out": left_out,
         "scores": {kind: head_scores(record, kind) for kind in maps},
         # Numbers of NumPy and of torch are no JSON.
@@ -71,7 +72,7 @@ def page_data(records: Sequence[AttentionRecord], *, packed: bool = True) -> dic
     }
 
 
-def encode(layers: Sequence[np.ndarray]) -> bytes:
+def encode(layers: Sequence[np.ndarray]) -> tuple[bytes, list[int]]:
     """All maps (heads, query, key), one after the other: upper bytes of 65535 · √weight, then lower ones.
 
     The root spends its steps on small weights: the upper byte alone tells 0.0001 from 0, and is
@@ -79,16 +80,20 @@ def encode(layers: Sequence[np.ndarray]) -> bytes:
     their lower byte too, and so has the largest of each row, so that the argmax is right. Where
     there is no lower byte the script puts the middle, 128. The error is below 0.0006 for every
     weight, and below 0.00002 for those with two bytes; 0 stays 0.
+
+    Returns also how many lower bytes each map has, so that the script can read one map alone.
     """
-    upper, lower = [], []
+    upper, lower, counts = [], [], []
     for weights in layers:
         roots = np.rint(np.sqrt(weights.astype(np.float64).clip(0, 1)) * 65535).astype(np.uint16)
         high = (roots >> 8).astype(np.uint8)
         fine = has_lower_byte(high)
         upper.append(high.ravel())
         lower.append((roots & 255).astype(np.uint8)[fine])
+        counts += [int(count) for count in fine.sum(axis=(1, 2))]
     # No time in the header: the same record is the same bytes.
-    return gzip.compress(np.concatenate([*upper, *lower]).tobytes(), compresslevel=6, mtime=0)
+    packed = gzip.compress(np.concatenate([*upper, *lower]).tobytes(), compresslevel=6, mtime=0)
+    return packed, counts
 
 
 def has_lower_byte(high: UInt8[np.ndarray, "heads query key"]) -> np.ndarray:
