@@ -761,18 +761,23 @@ class Explorer {
   buildMatrix() {
     const labels = (side) => {
       const box = make("div", { className: side, "aria-hidden": "true" });
-      const place = (event) => {
-        const at = [...box.childNodes].indexOf(event.target.closest(".label"));
-        if (at < 0) return null;
+      const place = (label) => {
+        const at = [...box.childNodes].indexOf(label);
         return side === "queries" ? [at, null] : [null, at];
       };
-      box.addEventListener("pointerover", (event) => place(event) && this.look(place(event)));
-      box.addEventListener("click", (event) => place(event) && this.pin(place(event)));
+      box.addEventListener("pointerover", ({ target, relatedTarget }) => {
+        const label = target.closest(".label");
+        if (label && !label.contains(relatedTarget)) this.look(place(label));
+      });
+      box.addEventListener("click", ({ target }) => {
+        const label = target.closest(".label");
+        if (label) this.pin(place(label));
+      });
       return box;
     };
     this.axes = make("p", { className: "axes" });
     this.queryLabels = labels("queries");
-    this.keyLabels = labels("keys");
+    this.keyLabels = labels("turned");
     this.canvas = make("canvas", { className: "matrix", "aria-hidden": "true" });
     this.marks = svg("svg", { class: "marks", preserveAspectRatio: "none", "aria-hidden": "true" });
     this.rowBand = make("i", { className: "band row" });
@@ -788,7 +793,8 @@ class Explorer {
     this.scaleBox = make("div", {});
     this.scaleOf = null;
     const scroll = make("div", { className: "scroll" },
-      make("div", { className: "corner" }, make("span", {}, "query ↓  key →")), this.keyLabels, this.queryLabels, this.cells);
+      make("div", { className: "corner" }, make("span", {}, "query ↓  key →")),
+      make("div", { className: "keys" }, this.keyLabels), this.queryLabels, this.cells);
     scroll.addEventListener("pointerleave", () => this.look(null));
     this.field.className = "map matrix";
     this.field.replaceChildren(this.axes, scroll, this.scaleBox);
