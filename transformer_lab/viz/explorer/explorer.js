@@ -228,9 +228,10 @@ export default {
     const explorer = new Explorer(el, model, true);
     const changed = () => explorer.receive(model.get("data"));
     model.on("change:data", changed);
-    hidePictures(model, el);
+    const seePictures = hidePictures(model, el);
     await changed();
     return () => {
+      seePictures();
       model.off("change:data", changed);
       explorer.close();
     };
@@ -247,6 +248,10 @@ function hidePictures(model, element) {
   model.on("change:stills", write);
   write();
   element.append(style);
+  return () => {
+    model.off("change:stills", write);
+    style.remove();
+  };
 }
 
 // ---------------------------------------------------------------- the explorer
