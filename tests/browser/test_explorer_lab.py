@@ -1,19 +1,16 @@
 """The explorer in JupyterLab: asked and answered, saved, opened again, trusted or not."""
 
-import io
 import re
 import shutil
 from pathlib import Path
 
-import matplotlib
 import nbformat
 import numpy as np
 import pytest
-from axe_playwright_python.sync_playwright import Axe
-from PIL import Image
 from playwright.sync_api import expect
 
 from tests import records
+from tests.browser.screen import pixels_of, read_weights, serious
 from tests.records import WordByWord, make_record
 from transformer_lab.attention_record import Head
 
@@ -31,7 +28,6 @@ CELLS = (
     "other.layer = 2\nprint(live.kind, live.layer, live.head, live.pinned)",
     "print(live.record.source_tokens, sorted(live.record.muted), translator.asked)",
 )
-VIRIDIS = (matplotlib.colormaps["viridis"](np.linspace(0, 1, 256))[:, :3] * 255).round()
 BUSY = ".status[data-state=busy]"
 
 
@@ -51,15 +47,7 @@ def seen_weights(explorer) -> np.ndarray:
     cells = explorer.locator(".cells")
     rows = explorer.locator(".queries .label").count()
     columns = explorer.locator(".keys .label").count()
-    pixels = np.asarray(Image.open(io.BytesIO(cells.screenshot())).convert("RGB")).astype(int)
-    height, width = pixels.shape[:2]
-    down, right = (
-        (np.arange(n) + 0.1) / n * size for n, size in ((rows, height), (columns, width))
-    )
-    points = pixels[np.ix_(down.astype(int), right.astype(int))]
-    distance = np.abs(points[..., None, :] - VIRIDIS).sum(axis=-1)
-    assert distance.min(axis=-1).max() <= 12
-    return distance.argmin(axis=-1) / 255
+    return read_weights(pixels_of(cells), (rows, columns))
 
 
 def check_map(explorer, weights):
@@ -92,11 +80,6 @@ def run_cell(visit, number) -> str:
     expect(prompt).not_to_have_text(before)
     expect(prompt).not_to_have_text("[*]:")
     return cell.locator(".jp-OutputArea-output").inner_text()
-
-
-def serious(page) -> list[str]:
-    found = Axe().run(page, context=".tl-explorer").response["violations"]
-    return [v["id"] for v in found if v["impact"] in ("serious", "critical")]
 
 
 def use_theme(page, name):
@@ -290,7 +273,7 @@ def both_themes(page):
         use_theme(page, name)
         for explorer in page.locator(".tl-explorer").all():
             expect(explorer).to_have_attribute("data-theme", theme)
-        assert serious(page) == []
+        assert serious(page, ".tl-explorer") == []
 
 
 def saved_and_opened_again(lab, visit, notebook):

@@ -287,9 +287,10 @@ export default {
     const explorer = new Explorer(el, model, true);
     const changed = () => explorer.receive(model.get("data"));
     model.on("change:data", changed);
-    hidePictures(model, el);
+    const seePictures = hidePictures(model, el);
     await changed();
     return () => {
+      seePictures();
       model.off("change:data", changed);
       explorer.close();
     };
@@ -306,6 +307,10 @@ function hidePictures(model, element) {
   model.on("change:stills", write);
   write();
   element.append(style);
+  return () => {
+    model.off("change:stills", write);
+    style.remove();
+  };
 }
 
 // ---------------------------------------------------------------- the explorer
@@ -354,7 +359,8 @@ class Explorer {
       const light = ([red, green, blue]) => 0.3 * red + 0.59 * green + 0.11 * blue;
       const dark = colour ? light(colour) < 128 : light(ink) > 128;
       this.root.dataset.theme = dark ? "dark" : "light";
-      if (colour) this.root.style.setProperty("--page", `rgb(${colour.slice(0, 3)})`); // behind what stays while the map scrolls
+      // Behind what stays while the map scrolls.
+      if (colour) this.root.style.setProperty("--page", `rgb(${colour.slice(0, 3)})`);
     };
     this.dark = matchMedia("(prefers-color-scheme: dark)");
     this.dark.addEventListener("change", this.theme);
@@ -500,7 +506,8 @@ class Explorer {
       make("div", { className: "bar" }, this.kinds, make("label", {}, "Sort by ", this.sorting)), this.tiles);
     const open = make("div", { className: "open" },
       make("div", { className: "bar" }, this.title, this.views), this.facts,
-      make("div", { className: "beside" }, this.field, make("div", { className: "words" }, this.readout, this.steps, this.links)));
+      make("div", { className: "beside" }, this.field,
+        make("div", { className: "words" }, this.readout, this.steps, this.links)));
     this.root.append(
       ...(this.live ? [make("label", { className: "ask" }, "Sentence ", this.source)] : []),
       this.sentence, this.difference, this.interventions, this.status, this.left, this.snapshots,
@@ -678,7 +685,10 @@ class Explorer {
     const at = this.sortedTiles.indexOf(event.target);
     if (at < 0) return;
     const across = getComputedStyle(this.tiles).gridTemplateColumns.split(" ").length;
-    const steps = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -across, ArrowDown: across, Home: -at, End: this.sortedTiles.length - 1 - at };
+    const last = this.sortedTiles.length - 1;
+    const steps = {
+      ArrowLeft: -1, ArrowRight: 1, ArrowUp: -across, ArrowDown: across, Home: -at, End: last - at,
+    };
     if (!(event.key in steps)) return;
     event.preventDefault();
     event.stopPropagation();
@@ -914,10 +924,17 @@ class Explorer {
       .flatMap((link) => [link, " "]);
     const parts = [];
     if (query != null && key != null) {
-      parts.push(make("span", {}, word(queries[query]), " → ", word(keys[key]), ": ", make("b", {}, number(weightAt(map, query, key), 3))));
+      const weight = make("b", {}, number(weightAt(map, query, key), 3));
+      parts.push(make("span", {}, word(queries[query]), " → ", word(keys[key]), ": ", weight));
     }
-    if (query != null) parts.push(make("span", {}, word(queries[query]), " looks at: ", ...list(rowOf(map, query), keys)));
-    if (key != null) parts.push(make("span", {}, word(keys[key]), " is looked at by: ", ...list(columnOf(map, key), queries)));
+    if (query != null) {
+      const links = list(rowOf(map, query), keys);
+      parts.push(make("span", {}, word(queries[query]), " looks at: ", ...links));
+    }
+    if (key != null) {
+      const links = list(columnOf(map, key), queries);
+      parts.push(make("span", {}, word(keys[key]), " is looked at by: ", ...links));
+    }
     this.readout.replaceChildren(...parts.flatMap((part) => [part, make("br")]).slice(0, -1));
   }
 
@@ -959,8 +976,9 @@ class Explorer {
     if (query != null) links = rowOf(map, query).map((weight, k) => ({ query, key: k, weight }));
     else if (key != null) links = columnOf(map, key).map((weight, q) => ({ query: q, key, weight }));
     else links = strongestLinks(map, LINES);
-    if (this.field.className !== "map lines" || this.linesOf !== `${kind} ${this.local.record}` || this.drawnRecord !== record) {
-      this.linesOf = `${kind} ${this.local.record}`;
+    const drawn = `${kind} ${this.local.record}`;
+    if (this.field.className !== "map lines" || this.linesOf !== drawn || this.drawnRecord !== record) {
+      this.linesOf = drawn;
       this.drawnRecord = record;
       this.field.className = "map lines";
       const size = { viewBox: `0 0 100 ${height}`, height, preserveAspectRatio: "none" };
@@ -1020,8 +1038,10 @@ class Explorer {
     this.links.querySelector("table")?.remove();
     if (!this.links.open) return;
     const { queries, keys } = tokens(this.record, this.kind);
-    const rows = strongestLinks(this.map, 12).map(({ query, key, weight }) =>
-      make("tr", {}, make("td", {}, word(queries[query])), make("td", {}, word(keys[key])), make("td", {}, number(weight, 3))));
+    const rows = strongestLinks(this.map, 12).map(({ query, key, weight }) => {
+      const cells = [word(queries[query]), word(keys[key]), number(weight, 3)];
+      return make("tr", {}, ...cells.map((content) => make("td", {}, content)));
+    });
     const head = ["query", "key", "weight"].map((text) => make("th", { scope: "col" }, text));
     this.links.append(make("table", {}, make("thead", {}, make("tr", {}, ...head)), make("tbody", {}, ...rows)));
   }
@@ -1071,7 +1091,9 @@ class Explorer {
   pointButton(kind, layer, head) {
     const [query, key] = this.pinned ?? [null, null];
     const allowed = query != null && key != null && (kind !== "decoder" || key <= query);
-    const title = allowed ? "All weight of the pinned row on the pinned column" : "Pin a cell first: its row will look at its column alone";
+    const title = allowed
+      ? "All weight of the pinned row on the pinned column"
+      : "Pin a cell first: its row will look at its column alone";
     const button = this.action("point", "Look only there", title, () => {
       const { patch } = this.intervention;
       const same = (p) => p.kind === kind && p.layer === layer && p.head === head && p.query === query;
@@ -1085,14 +1107,20 @@ class Explorer {
   drawInterventions() {
     const { mute, patch } = this.intervention;
     this.interventions.hidden = !this.live || !(mute.length || patch.length);
+    const name = (kind, layer, head) => `${KINDS[kind].name} ${layer + 1}.${head + 1}`;
     const items = [
-      ...mute.map(([kind, layer, head]) => [`${KINDS[kind].name} ${layer + 1}.${head + 1} muted`, () => this.mute(kind, layer, head)]),
-      ...patch.map((p) => [`${KINDS[p.kind].name} ${p.layer + 1}.${p.head + 1}, row ${p.query + 1} looks only at column ${p.key + 1}`, () => {
-        this.wanted.patch = patch.filter((other) => other !== p);
-        this.ask();
-      }]),
+      ...mute.map((head) => [`${name(...head)} muted`, () => this.mute(...head)]),
+      ...patch.map((p) => {
+        const what = `row ${p.query + 1} looks only at column ${p.key + 1}`;
+        const undo = () => {
+          this.wanted.patch = patch.filter((other) => other !== p);
+          this.ask();
+        };
+        return [`${name(p.kind, p.layer, p.head)}, ${what}`, undo];
+      }),
     ];
-    const buttons = items.map(([text, undo], place) => this.action(`undo ${place}`, `${text} ✕`, `Undo: ${text}`, undo));
+    const buttons = items.map(([text, undo], place) =>
+      this.action(`undo ${place}`, `${text} ✕`, `Undo: ${text}`, undo));
     this.keepFocus(() => this.interventions.replaceChildren("Changed: ", ...buttons));
   }
 
@@ -1101,7 +1129,8 @@ class Explorer {
     this.difference.hidden = !before;
     if (!before) return;
     const same = before.join(" ") === written.join(" ");
-    const text = (list, other, tag) => list.flatMap((token, i) => [other.has(i) ? make(tag, {}, word(token)) : word(token), " "]);
+    const text = (list, marked, tag) =>
+      list.flatMap((token, i) => [marked.has(i) ? make(tag, {}, word(token)) : word(token), " "]);
     const [gone, come] = changed(before, written);
     this.difference.replaceChildren(...(same
       ? ["The translation is the same as without the change."]
@@ -1206,15 +1235,23 @@ class Explorer {
     const cut = (token) => (visible(token).length > 24 ? visible(token).slice(0, 23) + "…" : visible(token));
     const style = { "font-family": "sans-serif", "font-size": font, fill: "#1c1c1c" };
     const wide = Math.max(width, 330);
-    const picture = svg("svg", { xmlns: "http://www.w3.org/2000/svg", width: wide, height, viewBox: `0 0 ${wide} ${height}` },
+    const size = { width: wide, height, viewBox: `0 0 ${wide} ${height}` };
+    const place = { x: left, y: top, width: map.columns * cell, height: map.rows * cell };
+    const sharp = { preserveAspectRatio: "none", style: "image-rendering: pixelated" };
+    const picture = svg("svg", { xmlns: "http://www.w3.org/2000/svg", ...size },
       svg("rect", { width: wide, height, fill: "#fff" }),
       svg("text", { ...style, "font-size": 13, "font-weight": "bold", x: 8, y: 17 }, this.title.textContent),
-      svg("image", { href: canvas.toDataURL(), x: left, y: top, width: map.columns * cell, height: map.rows * cell, preserveAspectRatio: "none", style: "image-rendering: pixelated" }));
+      svg("image", { href: canvas.toDataURL(), ...place, ...sharp }));
     if (!labelled) return picture;
-    queries.forEach((token, i) => picture.append(svg("text", { ...style, x: left - 4, y: top + (i + 0.5) * cell, "text-anchor": "end", "dominant-baseline": "central" }, cut(token))));
+    const middle = { ...style, "dominant-baseline": "central" };
+    queries.forEach((token, i) => {
+      const at = { x: left - 4, y: top + (i + 0.5) * cell, "text-anchor": "end" };
+      picture.append(svg("text", { ...middle, ...at }, cut(token)));
+    });
     keys.forEach((token, i) => {
       const x = left + (i + 0.5) * cell;
-      picture.append(svg("text", { ...style, x, y: top - 4, "dominant-baseline": "central", transform: `rotate(-90 ${x} ${top - 4})` }, cut(token)));
+      const at = { x, y: top - 4, transform: `rotate(-90 ${x} ${top - 4})` };
+      picture.append(svg("text", { ...middle, ...at }, cut(token)));
     });
     return picture;
   }
