@@ -1,6 +1,7 @@
 # make lab      set up and open the course in JupyterLab (ARGS=--no-browser on a remote machine)
 # make test     set up and run every check: lint, types, package, notebooks, browser
 # make bench    measure beside nn.Transformer and MarianMT (ARGS="--only world" for one part)
+# make bench-viz  measure the attention explorer beside BertViz, in a browser (BertViz needs npm)
 # make format   let ruff mend what it can
 
 PYTHON ?= python3
@@ -15,7 +16,7 @@ ROOT := $(if $(filter 0,$(shell id -u)),--allow-root)
 NBVAL := -n 2 --dist loadfile --nbval --nbval-current-env --nbval-cell-timeout 300 \
 	--nbval-sanitize-with tools/nbval_sanitize.cfg -o addopts= -o filterwarnings=default
 
-.PHONY: lab test bench format notebooks checkpoint constraints clean
+.PHONY: lab test bench bench-viz format notebooks checkpoint constraints clean
 
 lab: $(READY)
 	$(BIN)/jupyter lab --LabApp.default_url=/lab/tree/$(START) $(ROOT) $(ARGS)
@@ -32,6 +33,12 @@ test: $(READY)
 bench: $(READY)
 	$(PIP) --constraint constraints.txt -e '.[bench]'
 	$(BIN)/python -m benchmarks $(ARGS)
+
+# The explorer's part of benchmarks/RESULTS.md; about five minutes.
+bench-viz: $(READY)
+	@tools/get_browser.sh
+	$(PIP) --constraint constraints.txt -e '.[bench,test,lab]'
+	$(BIN)/python -m benchmarks --only explorer $(ARGS)
 
 format: $(READY)
 	$(BIN)/ruff check --fix .

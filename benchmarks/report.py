@@ -8,15 +8,16 @@ from pathlib import Path
 RESULTS = Path(__file__).parent / "RESULTS.md"
 TITLE = """# Side by side with the peers
 
-Written by `make bench`; not by hand. Candidates run by turns in one process, round by round.
-Rates are in thousand tokens a second, from the median round and, in brackets, the fastest.
-A ratio compares two candidates round by round; it is the median over the rounds.
+Written by `make bench` and `make bench-viz`; not by hand. Candidates run by turns in one process,
+round by round. Rates are in thousand tokens a second, from the median round and, in
+brackets, the fastest. A ratio compares two candidates round by round; it is the median over the
+rounds.
 """
 
 
 @dataclass(frozen=True)
 class Target:
-    """A ratio that was promised, and the one that was measured; `reason` says why it is missed."""
+    """A ratio or a limit that was promised, and what was measured; `reason` says why it is missed."""
 
     what: str
     measured: float
@@ -36,14 +37,14 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
 
 
-def target_table(targets: Sequence[Target]) -> str:
+def target_table(targets: Sequence[Target], what: str = "ratio") -> str:
     """Each promise beside the measurement."""
     rows = []
     for target in targets:
         verdict = "met" if target.met else f"**not met**. {target.reason}".strip()
         sign = "≤" if target.at_most else "≥"
         rows.append((target.what, f"{sign} {target.wanted:g}", f"{target.measured:.2f}", verdict))
-    return table(["ratio", "target", "measured", ""], rows)
+    return table([what, "target", "measured", ""], rows)
 
 
 def write_sections(sections: dict[str, str], path: Path = RESULTS) -> None:

@@ -328,3 +328,39 @@ def test_a_closed_pipe_is_no_error(model):
         err = process.stderr.read()
     assert process.returncode == 1
     assert err == b""
+
+
+def test_explore_writes_a_page_and_never_over_one_unasked(capsys, model, tmp_path):
+    out = tmp_path / "page.html"
+    code, text, err = run(capsys, "explore", "the cat runs", "--model", model, "--out", out)
+    assert (code, err) == (0, "")
+    assert f"{out}: open it in any browser; it needs no network" in text
+    page = out.read_text(encoding="utf-8")
+    assert "<title>Attention: the cat runs &lt;eos&gt;</title>" in page
+    code, text, err = run(capsys, "explore", "the dog", "--model", model, "--out", out)
+    assert (code, text, is_one_line(err)) == (1, "", True)
+    assert "page.html exists; give --overwrite to replace it, or another --out" in err
+    assert out.read_text(encoding="utf-8") == page
+    again = ("explore", "the dog", "--model", model, "--out", out, "--overwrite", "--json")
+    code, text, _ = run(capsys, *again)
+    assert code == 0
+    assert last_json(text)["out"] == str(out)
+    assert last_json(text)["written"]
+    assert out.read_text(encoding="utf-8") != page
+
+
+@pytest.mark.parametrize("text", ["", "the\0cat", "🙂", "the " * 10_000])
+def test_explore_refuses_a_bad_sentence_in_one_line_and_writes_nothing(
+    capsys, model, tmp_path, text
+):
+    out = tmp_path / "page.html"
+    code, said, err = run(capsys, "explore", text, "--model", model, "--out", out)
+    assert (code, said, is_one_line(err)) == (1, "", True)
+    assert not out.exists()
+
+
+def test_explore_names_a_folder_that_is_not_there(capsys, model, tmp_path):
+    out = tmp_path / "nowhere" / "page.html"
+    code, _, err = run(capsys, "explore", "the cat", "--model", model, "--out", out)
+    assert (code, is_one_line(err)) == (1, True)
+    assert "nowhere" in err

@@ -57,8 +57,8 @@ class AttentionRecord:
         label: Where this comes from, for instance a training step.
 
     Raises:
-        ValueError: Naming the field, layer and row that does not fit: a shape,
-            a number of tokens, a weight below 0, or a row that sums neither to 1 nor to 0.
+        ValueError: Naming the field, layer and row that does not fit: a shape, a number of tokens,
+            a gold place, a weight below 0, or a row that sums neither to 1 nor to 0.
     """
 
     source_tokens: tuple[str, ...]
@@ -90,6 +90,11 @@ class AttentionRecord:
                 raise ValueError(
                     f"alignment has ({i}, {j}); expected i < {source} and j < {target}"
                 )
+        if self.referent is not None:
+            for name, place in self.referent._asdict().items():
+                most = target if name == "step" else source
+                if not 0 <= place < most:
+                    raise ValueError(f"referent's {name} is {place}; expected 0 to {most - 1}")
 
     @classmethod
     def from_transformers(
@@ -140,6 +145,10 @@ class AttentionRecord:
             )
         lengths = {"encoder": (len(source_tokens),) * 2, "decoder": (len(target_tokens),) * 2}
         lengths["cross"] = (len(target_tokens), len(source_tokens))
+        for kind, layers in found.items():
+            if layers and 0 in lengths[kind]:
+                expected = "source_tokens and target_tokens" if kind == "cross" else "its tokens"
+                raise ValueError(f"outputs hold {kind} attention; expected {expected} too")
         kept = {
             kind: tuple(
                 _cut(f"{kind} layer {number}", layer, sentence, lengths[kind])
@@ -223,9 +232,16 @@ def _check_layers(name: str, layers: Sequence[np.ndarray], shape: tuple[int, int
 
 def _cut(name: str, layer: Any, sentence: int, shape: tuple[int, int]) -> np.ndarray:
     """The weights (heads, query, key) of one sentence of a batch, without the padding on the right."""
+    if getattr(layer, "ndim", None) != 4:
+        found = f"{name} is a {type(layer).__name__}"
+        raise ValueError(
+            f"{found}; expected a tensor (batch, heads, query, key) of one forward pass"
+        )
     batch, _, queries, keys = layer.shape
     if not 0 <= sentence < batch:
         raise ValueError(f"sentence is {sentence}; expected 0 to {batch - 1}")
     if shape[0] > queries or shape[1] > keys:
         raise ValueError(f"{name} has {(queries, keys)} queries and keys; there are {shape} tokens")
-    return layer[sentence, :, : shape[0], : shape[1]].detach().float().cpu().numpy()
+    weights = layer[sentence, :, : shape[0], : shape[1]].detach().cpu()
+    # NumPy has no bfloat16; in half precision a row is still known to sum to 1 only roughly.
+    return (weights.half() if weights.itemsize < 4 else weights.float()).numpy()

@@ -10,15 +10,19 @@ import time
 import urllib.error
 import urllib.request
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
+import numpy as np
 import pytest
 from playwright.sync_api import Page, expect, sync_playwright
 
+from tests.browser.screen import HOSTILE, RECORD, SNAPSHOTS, Opened
+from tests.records import make_record, probabilities
 from tools.build_notebooks import read, written
 from transformer_lab.doctor import find_browser
+from transformer_lab.viz import explore
 
 NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
 HERE = "127.0.0.1"
@@ -219,3 +223,56 @@ def visit(browser):
     found.page.on("websocket", note_others)
     yield found
     context.close()
+
+
+@pytest.fixture(scope="session")
+def full_page(tmp_path_factory) -> Path:
+    path = tmp_path_factory.mktemp("explorer") / "full.html"
+    return explore(RECORD, snapshots=SNAPSHOTS).to_html(path)
+
+
+@pytest.fixture(scope="session")
+def hostile_page(tmp_path_factory) -> Path:
+    path = tmp_path_factory.mktemp("explorer") / "hostile.html"
+    record = make_record(
+        HOSTILE,
+        HOSTILE[4:9],
+        HOSTILE[:5],
+        next_tokens=probabilities(HOSTILE[:5], np.random.default_rng(0)),
+        label="<b>last</b>",
+    )
+    return explore(record, snapshots=[replace(record, label="</script>")]).to_html(path)
+
+
+@pytest.fixture
+def visit_page(browser):
+    """Open a page from disk; at the end nothing may have been fetched, and no error may have come."""
+    contexts, pages = [], []
+
+    def visit(path: Path, **options) -> Opened:
+        context = browser.new_context(**{"viewport": {"width": 1240, "height": 900}} | options)
+        contexts.append(context)
+        opened = Opened(context.new_page())
+        pages.append((opened, path))
+        page = opened.page
+        page.on("request", lambda request: opened.requests.append(request.url))
+        page.on("pageerror", lambda error: opened.errors.append(str(error)))
+        page.on("console", lambda m: m.type == "error" and opened.errors.append(m.text))
+        page.on("dialog", lambda dialog: (opened.errors.append("alert"), dialog.dismiss()))
+        page.goto(path.as_uri())
+        if options.get("java_script_enabled", True):
+            expect(opened.root.first).to_have_attribute("data-ready", "true")
+        return opened
+
+    yield visit
+    for opened, path in pages:
+        assert opened.errors == []
+        fetched = [url for url in opened.requests if not url.startswith(("data:", "blob:"))]
+        assert set(fetched) == {path.as_uri()}
+    for context in contexts:
+        context.close()
+
+
+@pytest.fixture
+def opened(visit_page, full_page) -> Opened:
+    return visit_page(full_page)

@@ -4,6 +4,7 @@ BertViz (Vig 2019) is drawn in the browser by scripts that it fetches: offline, 
 that is opened again, its place stays blank. `viz.explore` shows the same record without a network.
 """
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -46,15 +47,16 @@ def arguments(record: AttentionRecord, kind: Kind | None) -> dict[str, Any]:
     """A record as BertViz's arguments.
 
     Raises:
-        ValueError: If the kinds that are asked for differ in layers or in heads: BertViz then
-            draws one layer's weights under another's name, or fails.
+        ValueError: If the kinds or layers that are asked for differ in depth or in heads: BertViz
+            then draws one layer's weights under another's name, or fails.
     """
     kinds: list[Kind] = [kind] if kind else ["encoder", "decoder", "cross"]
     layers = {k: getattr(record, k) for k in kinds if len(getattr(record, k))}
     check("kind", kind, "a kind that the record has", bool(layers))
     shapes = {k: [len(layer) for layer in layers[k]] for k in layers}
-    equal = len({tuple(heads) for heads in shapes.values()}) == 1
-    expected = "the same in all kinds for BertViz; give kind= to draw one of them"
+    depths = {len(heads) for heads in shapes.values()}
+    equal = len(depths) == 1 and len({count for heads in shapes.values() for count in heads}) == 1
+    expected = "one depth and one number of heads for BertViz; give kind= to draw one kind"
     check("heads of each layer", shapes, expected, equal)
     target = record.written_tokens if kind == "cross" else record.target_tokens
     given: dict[str, Any] = {
@@ -69,4 +71,4 @@ def arguments(record: AttentionRecord, kind: Kind | None) -> dict[str, Any]:
 
 def harmless(tokens: tuple[str, ...]) -> list[str]:
     """The same tokens to the eye, but none of them ends the script that BertViz writes them into."""
-    return [token.replace("</", "<\u2060/") for token in tokens]
+    return [re.sub("<(?=[/!])", "<\u2060", token) for token in tokens]

@@ -3,6 +3,7 @@
 import base64
 import html
 import io
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -71,7 +72,9 @@ def to_png(figure: Figure) -> bytes:
     So few colours make a third of the size; what they are off by, no eye sees.
     """
     drawn, written = io.BytesIO(), io.BytesIO()
-    with course_style():
+    with course_style(), warnings.catch_warnings():
+        # A sign that the font lacks is drawn as a box; the words beside the picture have it.
+        warnings.filterwarnings("ignore", r"Glyph \d+ .* missing from font")
         figure.savefig(drawn, format="png", dpi=figure.dpi * PIXEL_RATIO)
     image = Image.open(drawn).convert("RGB")
     few = image.quantize(256, Image.Quantize.MEDIANCUT, kmeans=2, dither=Image.Dither.NONE)

@@ -218,7 +218,11 @@ def label_axis(
 
 
 def visible(token: str) -> str:
-    """The token with the white space at its ends made visible, as pieces of words have it."""
+    """The token with the white space at its ends made visible, as pieces of words have it.
+
+    Half a character, as tokens of bytes may have, becomes a question mark.
+    """
+    token = token.encode(errors="replace").decode()
     body = token.strip()
     before, _, after = token.partition(body) if body else (token, "", "")
     marks = str.maketrans(" \n\t", "␣⏎⇥")

@@ -37,61 +37,96 @@ function svg(tag, attributes = {}, ...children) {
   return element;
 }
 
-/** A token as it can be seen: an empty one, and spaces at its ends, get a sign. */
+/** A token as it can be seen: an empty one, spaces at its ends and control characters get a sign. */
 function visible(token) {
   if (token === "") return "∅";
   const body = token.trim();
-  const mark = (s) => s.replaceAll(" ", "␣").replaceAll("\n", "⏎").replaceAll("\t", "⇥");
-  if (body === "") return mark(token);
-  const start = token.indexOf(body);
-  return mark(token.slice(0, start)) + body + mark(token.slice(start + body.length));
+  const spaces = (s) => s.replaceAll(" ", "␣");
+  const start = body === "" ? token.length : token.indexOf(body);
+  const text = spaces(token.slice(0, start)) + body + spaces(token.slice(start + body.length));
+  return text
+    .replaceAll("\n", "⏎")
+    .replaceAll("\t", "⇥")
+    .replace(/[\u0000-\u001f]/g, (sign) => String.fromCharCode(0x2400 + sign.charCodeAt(0)))
+    .replace(/[\u007f-\u009f\ufffe\uffff]|\p{Cs}/gu, "\ufffd"); // halves of pairs, and what XML refuses
 }
 
 /** A token on the page: isolated, so that right-to-left text leaves its neighbours alone. */
 const word = (token, properties = {}) => make("bdi", { className: "token", ...properties }, visible(token));
 
-const number = (value, digits = 2) => (value == null ? "–" : value.toFixed(digits));
+const number = (value, digits = 2) => (value == null ? "–" : value.toFixed(digits).replace("-", "−"));
 const headName = (layer, head) => `Layer ${layer + 1}, head ${head + 1}`;
 
 // ---------------------------------------------------------------- data
 
-async function gunzip(packed) {
-  const bytes = typeof packed === "string"
-    ? Uint8Array.from(atob(packed), (letter) => letter.charCodeAt(0))
-    : new Uint8Array(packed.buffer, packed.byteOffset, packed.byteLength);
-  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
-  return new Uint8Array(await new Response(stream).arrayBuffer());
+function fromBase64(text) {
+  if (Uint8Array.fromBase64) return Uint8Array.fromBase64(text); // ten times as fast, since 2025
+  const letters = atob(text);
+  const bytes = new Uint8Array(letters.length);
+  for (let i = 0; i < bytes.length; i++) bytes[i] = letters.charCodeAt(i);
+  return bytes;
 }
 
-/** One record with its weights unpacked: `maps[kind][layer][head]` are Uint16 of 65535 · √weight. */
+async function gunzip(packed) {
+  const bytes = typeof packed === "string"
+    ? fromBase64(packed)
+    : new Uint8Array(packed.buffer, packed.byteOffset, packed.byteLength);
+  const { readable, writable } = new DecompressionStream("gzip");
+  const whole = new Response(readable).arrayBuffer();
+  const writer = writable.getWriter();
+  await Promise.all([writer.write(bytes), writer.close()]);
+  return new Uint8Array(await whole);
+}
+
+/** One head's weights: `bytes` are the upper bytes of 65535 · √weight, which are enough for a colour. */
+class HeadMap {
+  constructor(rows, columns, bytes, lower, fineFrom) {
+    Object.assign(this, { rows, columns, bytes, lower, fineFrom });
+  }
+
+  /** 65535 · √weight, put together when a number is first read: most maps are only looked at. */
+  get roots() {
+    this.whole ??= this.unpack();
+    return this.whole;
+  }
+
+  unpack() {
+    const { rows, columns, bytes, lower, fineFrom } = this;
+    const roots = new Uint16Array(rows * columns);
+    let fine = 0; // those of each row's larger weights have a lower byte
+    for (let row = 0; row < roots.length; row += columns) {
+      let most = 0;
+      for (let i = row; i < row + columns; i++) if (bytes[i] > most) most = bytes[i];
+      const from = Math.max(1, Math.min(most, fineFrom));
+      for (let i = row; i < row + columns; i++) {
+        // Without a lower byte the middle is the best guess; a weight of 0 stays 0.
+        roots[i] = (bytes[i] << 8) | (bytes[i] >= from ? lower[fine++] : bytes[i] && 128);
+      }
+    }
+    return roots;
+  }
+}
+
+/** One record with its `maps[kind][layer][head]`: first the upper bytes of all, then the lower ones. */
 async function unpack(record, fineFrom) {
   const bytes = await gunzip(record.weights);
   const shapes = [];
-  let total = 0;
+  let fine = 0;
   for (const [kind, heads] of Object.entries(record.heads)) {
     const rows = tokens(record, kind).queries.length;
     const columns = tokens(record, kind).keys.length;
     heads.forEach((count, layer) => {
       for (let head = 0; head < count; head++) shapes.push({ kind, layer, head, rows, columns });
-      total += count * rows * columns;
+      fine += count * rows * columns;
     });
   }
-  const roots = new Uint16Array(total);
-  let fine = total; // where the second bytes begin: those of each row's larger weights
   let start = 0;
   const maps = Object.fromEntries(Object.keys(record.heads).map((kind) => [kind, []]));
-  for (const { kind, layer, head, rows, columns } of shapes) {
-    for (let end = start + rows * columns, row = start; row < end; row += columns) {
-      let most = 0;
-      for (let i = row; i < row + columns; i++) if (bytes[i] > most) most = bytes[i];
-      const from = Math.max(1, Math.min(most, fineFrom));
-      for (let i = row; i < row + columns; i++) {
-        roots[i] = (bytes[i] << 8) | (bytes[i] >= from ? bytes[fine++] : 0);
-      }
-    }
-    (maps[kind][layer] ??= [])[head] = { rows, columns, roots: roots.subarray(start, start + rows * columns) };
-    start += rows * columns;
-  }
+  shapes.forEach(({ kind, layer, head, rows, columns }, place) => {
+    const upper = bytes.subarray(start, (start += rows * columns));
+    const lower = bytes.subarray(fine, (fine += record.lower_bytes[place]));
+    (maps[kind][layer] ??= [])[head] = new HeadMap(rows, columns, upper, lower, fineFrom);
+  });
   return { ...record, maps };
 }
 
@@ -131,9 +166,9 @@ function strongestLinks(map, most) {
 
 // ---------------------------------------------------------------- drawing
 
-/** Colours for the upper byte of a root, by the weight or by its root: 256 × RGBA. */
+/** Colours for the upper byte of a root, by the weight or by its root: 256 × RGBA, and which are bright. */
 function palettes(packed) {
-  const rgb = Uint8Array.from(atob(packed), (letter) => letter.charCodeAt(0));
+  const rgb = fromBase64(packed);
   const palette = (index) => {
     const colours = new Uint8ClampedArray(256 * 4);
     for (let i = 0; i < 256; i++) {
@@ -145,29 +180,67 @@ function palettes(packed) {
   return { weight: palette((i) => Math.round(255 * (i / 255) ** 2)), root: palette((i) => i) };
 }
 
-/** One pixel a weight; a map of very many tokens is pooled by the maximum, so that no link is lost. */
-function paint(canvas, map, palette, most = Infinity) {
-  const step = Math.ceil(Math.max(map.rows, map.columns) / most) || 1;
-  const rows = Math.ceil(map.rows / step);
-  const columns = Math.ceil(map.columns / step);
+/** Whether black is easier to read than white on this colour (WCAG 2.1: relative luminance). */
+function isBright(colour) {
+  const linear = (shift) => {
+    const part = ((colour >> shift) & 255) / 255;
+    return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
+  };
+  return 0.2126 * linear(0) + 0.7152 * linear(8) + 0.0722 * linear(16) > 0.179;
+}
+
+/** The upper bytes of a map; one of very many tokens is pooled by the maximum, so that no link is lost. */
+function pooled({ rows, columns, bytes }, most) {
+  const step = Math.ceil(Math.max(rows, columns) / most) || 1;
+  if (step === 1) return { rows, columns, bytes };
+  const small = { rows: Math.ceil(rows / step), columns: Math.ceil(columns / step) };
+  small.bytes = new Uint8Array(small.rows * small.columns);
+  for (let row = 0, i = 0; row < rows; row++) {
+    const line = Math.floor(row / step) * small.columns;
+    for (let column = 0; column < columns; column++, i++) {
+      const at = line + Math.floor(column / step);
+      if (bytes[i] > small.bytes[at]) small.bytes[at] = bytes[i];
+    }
+  }
+  return small;
+}
+
+/** One pixel a weight. */
+function paint(canvas, { rows, columns, bytes }, palette) {
   const image = new ImageData(columns, rows);
   const pixels = new Uint32Array(image.data.buffer);
-  if (step === 1) {
-    for (let i = 0; i < pixels.length; i++) pixels[i] = palette[map.roots[i] >> 8];
-  } else {
-    const largest = new Uint8Array(rows * columns);
-    for (let row = 0, i = 0; row < map.rows; row++) {
-      const line = Math.floor(row / step) * columns;
-      for (let column = 0; column < map.columns; column++, i++) {
-        const at = line + Math.floor(column / step);
-        if (map.roots[i] >> 8 > largest[at]) largest[at] = map.roots[i] >> 8;
-      }
-    }
-    for (let i = 0; i < pixels.length; i++) pixels[i] = palette[largest[i]];
-  }
-  canvas.width = columns;
-  canvas.height = rows;
+  for (let i = 0; i < pixels.length; i++) pixels[i] = palette[bytes[i]];
+  if (canvas.width !== columns) canvas.width = columns;
+  if (canvas.height !== rows) canvas.height = rows;
   canvas.getContext("2d").putImageData(image, 0, 0);
+}
+
+/** Maps of one size side by side as a BMP, whose pixels are upper bytes and whose palette is ours. */
+function bitmap(maps, palette, across, most) {
+  const small = maps.map((map) => pooled(map, most));
+  const { rows, columns } = small[0];
+  const [width, height] = [across * columns, Math.ceil(maps.length / across) * rows];
+  const stride = 4 * Math.ceil(width / 4);
+  const start = 14 + 40 + 4 * 256;
+  const file = new Uint8Array(start + stride * height);
+  const view = new DataView(file.buffer);
+  file.set([0x42, 0x4d]); // "BM"
+  // Where the pixels begin; the size of what follows; lines from the top; 1 plane of 8 bits.
+  for (const [at, value] of [[2, file.length], [10, start], [14, 40], [18, width], [22, -height]]) {
+    view.setInt32(at, value, true);
+  }
+  view.setUint16(26, 1, true);
+  view.setUint16(28, 8, true);
+  const colours = new Uint8Array(palette.buffer);
+  for (let i = 0; i < 256; i++) file.set([colours[4 * i + 2], colours[4 * i + 1], colours[4 * i]], 54 + 4 * i);
+  small.forEach(({ bytes }, place) => {
+    const left = start + (place % across) * columns;
+    const top = Math.floor(place / across) * rows;
+    for (let row = 0; row < rows; row++) {
+      file.set(bytes.subarray(row * columns, (row + 1) * columns), left + (top + row) * stride);
+    }
+  });
+  return new Blob([file], { type: "image/bmp" });
 }
 
 // ---------------------------------------------------------------- the two hosts
@@ -194,24 +267,51 @@ class LocalModel {
   }
 }
 
+/** The still picture in `element` stays until the view is drawn, and if it cannot be. */
 export async function mount(element, data) {
+  const still = [...element.childNodes];
   const explorer = new Explorer(element, new LocalModel({ ...data.start }), false);
-  await explorer.load(data);
+  try {
+    await explorer.load(data);
+  } catch (error) {
+    explorer.close();
+    explorer.root.remove();
+    throw error;
+  }
+  still.forEach((node) => node.remove());
   return () => explorer.close();
 }
 
 export default {
   async render({ model, el }) {
     const explorer = new Explorer(el, model, true);
-    const changed = () => explorer.load(model.get("data"));
+    const changed = () => explorer.receive(model.get("data"));
     model.on("change:data", changed);
+    const seePictures = hidePictures(model, el);
     await changed();
     return () => {
+      seePictures();
       model.off("change:data", changed);
       explorer.close();
     };
   },
 };
+
+/** As long as the view is in the page, the still pictures beside it are not seen. */
+function hidePictures(model, element) {
+  const style = make("style");
+  const write = () => {
+    const names = model.get("stills").map((name) => `[data-still="${CSS.escape(name)}"]`);
+    style.textContent = names.length ? `${names.join(", ")} { display: none }` : "";
+  };
+  model.on("change:stills", write);
+  write();
+  element.append(style);
+  return () => {
+    model.off("change:stills", write);
+    style.remove();
+  };
+}
 
 // ---------------------------------------------------------------- the explorer
 
@@ -219,6 +319,7 @@ class Explorer {
   constructor(element, model, live) {
     this.model = model;
     this.live = live;
+    this.pictures = new Map(); // of all heads of a kind, by record, kind and palette
     this.asked = 0; // when the latest question was asked; answers to older ones are dropped
     this.local = { record: 0, sort: "", palette: "weight", gold: true, view: "matrix" };
     this.hover = null; // [query, key], either may be null
@@ -227,7 +328,7 @@ class Explorer {
       "aria-label": "Attention explorer",
       "data-lm-suppress-shortcuts": "true", // or JupyterLab takes the arrows to change cells
     });
-    element.replaceChildren(this.root);
+    element.append(this.root);
     this.follow();
     this.build();
     this.listeners = ["kind", "layer", "head", "pinned"].map((name) => [`change:${name}`, () => this.redraw()]);
@@ -236,7 +337,9 @@ class Explorer {
   }
 
   close() {
+    this.loading = null;
     for (const [event, call] of this.listeners) this.model.off(event, call);
+    this.forgetPictures();
     this.themes.disconnect();
     this.dark.removeEventListener("change", this.theme);
     clearTimeout(this.typing);
@@ -256,7 +359,8 @@ class Explorer {
       const light = ([red, green, blue]) => 0.3 * red + 0.59 * green + 0.11 * blue;
       const dark = colour ? light(colour) < 128 : light(ink) > 128;
       this.root.dataset.theme = dark ? "dark" : "light";
-      if (colour) this.root.style.setProperty("--page", `rgb(${colour.slice(0, 3)})`); // behind what stays while the map scrolls
+      // Behind what stays while the map scrolls.
+      if (colour) this.root.style.setProperty("--page", `rgb(${colour.slice(0, 3)})`);
     };
     this.dark = matchMedia("(prefers-color-scheme: dark)");
     this.dark.addEventListener("change", this.theme);
@@ -267,22 +371,35 @@ class Explorer {
     requestAnimationFrame(this.theme); // the element may not be in the page yet
   }
 
-  async load(data) {
-    if (data.answers != null && data.answers < this.asked) return; // the reader has asked for more since
+  async receive(data) {
+    const stale = data.answers != null && data.answers < this.asked; // more was asked since
+    if (!stale) await this.load(data);
+  }
+
+  async load(data, text = data.records.at(-1).sentence) {
     const loading = (this.loading = Symbol("load"));
     const records = await Promise.all(data.records.map((record) => unpack(record, data.fine_from)));
     if (this.loading !== loading) return;
     const first = !this.records;
     this.records = records;
+    this.forgetPictures();
     this.wanted = null; // the record itself says what was changed
     this.colours = palettes(data.colours);
     this.local.record = records.length - 1;
     this.hover = null;
-    if (first || !this.typing) this.source.value = this.record.sentence ?? this.record.source.join(" ");
-    this.settle();
-    this.drawFrame();
-    this.redraw();
+    this.loaded = data;
+    if (text != null && (first || !this.typing)) this.source.value = text;
+    this.keepFocus(() => {
+      this.settle();
+      this.picture(this.kind); // the browser reads it while the rest is drawn
+      this.drawFrame();
+      this.redraw();
+    });
+    await this.tilesPainted;
     this.root.dataset.ready = "true";
+    // The pictures of the other kinds are made ready while the reader looks at the first.
+    const prepare = () => this.loading === loading && Object.keys(this.record.maps).forEach((kind) => this.picture(kind));
+    setTimeout(prepare, 100);
   }
 
   get record() {
@@ -295,11 +412,17 @@ class Explorer {
     return this.record.maps[this.kind][this.model.get("layer")][this.model.get("head")];
   }
   get chosen() {
-    return this.hover ?? this.pinned;
+    return this.within(this.hover) ?? this.pinned;
   }
   get pinned() {
-    const pinned = this.model.get("pinned");
-    return pinned && pinned.length === 2 ? pinned : null;
+    return this.within(this.model.get("pinned"));
+  }
+
+  /** A place, if it is one of the open map: Python sets the kind and the pin one after the other. */
+  within(place) {
+    const [query, key] = place ?? [];
+    if (query == null && key == null) return null;
+    return query >= this.map.rows || key >= this.map.columns ? null : place;
   }
 
   /** Another record may have fewer kinds, layers or heads: then the nearest that there is. */
@@ -311,7 +434,7 @@ class Explorer {
     const layer = Math.min(this.model.get("layer"), layers.length - 1);
     const head = Math.min(this.model.get("head"), layers[layer].length - 1);
     const { rows, columns } = layers[layer][head];
-    const [query, key] = this.pinned ?? [null, null];
+    const [query, key] = this.model.get("pinned");
     const pinned = query >= rows || key >= columns ? [] : this.model.get("pinned");
     for (const [name, value] of Object.entries({ kind, layer, head, pinned })) {
       if (this.model.get(name) !== value) changes[name] = value;
@@ -332,10 +455,22 @@ class Explorer {
     this.redraw();
   }
 
+  /** Draw what may replace the control that has the focus, and give it to the one in its place. */
+  keepFocus(draw) {
+    const active = () => this.root.getRootNode().activeElement;
+    const control = this.root.contains(active()) ? active().dataset.control : null;
+    draw();
+    if (!control || this.root.contains(active())) return;
+    const successor = this.root.querySelector(`[data-control="${control}"]`);
+    (successor ?? this.root.querySelector('[data-control="mute"]'))?.focus({ preventScroll: true });
+  }
+
   // -------------------------------------------------------------- what stands still
 
   build() {
-    this.source = make("input", { type: "text", className: "source", spellcheck: false, dir: "auto", "aria-label": "Sentence to translate" });
+    this.source = make("input", {
+      type: "text", className: "source", spellcheck: false, dir: "auto", "aria-label": "Sentence to translate",
+    });
     this.source.addEventListener("input", () => this.type());
     this.status = make("p", { className: "status", role: "status" });
     this.sentence = make("p", { className: "sentence" });
@@ -371,7 +506,8 @@ class Explorer {
       make("div", { className: "bar" }, this.kinds, make("label", {}, "Sort by ", this.sorting)), this.tiles);
     const open = make("div", { className: "open" },
       make("div", { className: "bar" }, this.title, this.views), this.facts,
-      make("div", { className: "beside" }, this.field, make("div", { className: "words" }, this.readout, this.steps, this.links)));
+      make("div", { className: "beside" }, this.field,
+        make("div", { className: "words" }, this.readout, this.steps, this.links)));
     this.root.append(
       ...(this.live ? [make("label", { className: "ask" }, "Sentence ", this.source)] : []),
       this.sentence, this.difference, this.interventions, this.status, this.left, this.snapshots,
@@ -387,18 +523,20 @@ class Explorer {
       ...(this.live || !record.source.length ? [] : [make("span", { className: "text" }, ...text(record.source)), "→ "]),
       make("span", { className: "text written" }, ...text(record.written)));
     this.sentence.hidden = !record.written.length && this.live;
+    // A long one scrolls, and what scrolls must be within the reach of the keyboard.
+    if (record.source.length + record.written.length > 60) this.sentence.tabIndex = 0;
+    else this.sentence.removeAttribute("tabindex");
     this.left.hidden = !record.left_out;
     this.left.textContent = record.left_out ?? "";
     this.drawDifference();
     this.drawInterventions();
     this.drawSnapshots();
     this.kinds.replaceChildren(...Object.keys(record.maps).map((kind) =>
-      this.toggle(KINDS[kind].name, () => kind === this.kind, () => this.openKind(kind))));
-    this.tileButtons = null; // the shapes may be others
+      this.toggle(kind, KINDS[kind].name, () => kind === this.kind, () => this.openKind(kind))));
   }
 
-  toggle(text, isOn, press) {
-    const button = make("button", { type: "button" }, text);
+  toggle(control, text, isOn, press) {
+    const button = make("button", { type: "button", "data-control": control }, text);
     button.addEventListener("click", press);
     button.refresh = () => button.setAttribute("aria-pressed", String(isOn()));
     button.refresh();
@@ -427,9 +565,11 @@ class Explorer {
   openSnapshot(place) {
     this.local.record = place;
     this.hover = null;
-    this.settle();
-    this.drawFrame();
-    this.redraw();
+    this.keepFocus(() => {
+      this.settle();
+      this.drawFrame();
+      this.redraw();
+    });
   }
 
   // -------------------------------------------------------------- what follows the reader
@@ -440,8 +580,10 @@ class Explorer {
     const layers = record.maps[kind];
     if (!layers?.[this.model.get("layer")]?.[this.model.get("head")]) return; // on its way: set one by one
     this.kinds.childNodes.forEach((button) => button.refresh());
-    this.drawTiles();
-    this.drawHead();
+    this.keepFocus(() => {
+      this.drawTiles();
+      this.drawHead();
+    });
   }
 
   scoresOf(kind) {
@@ -451,20 +593,21 @@ class Explorer {
   drawTiles() {
     const { record, kind, local } = this;
     const scores = this.scoresOf(kind);
-    if (this.tiles.dataset.kind !== kind || !this.tileButtons) {
-      const options = [["", "layer and head"], ...scores.map(({ name, label }) => [name, label])];
-      if (!options.some(([value]) => value === local.sort)) local.sort = "";
+    const options = [["", "layer and head"], ...scores.map(({ name, label }) => [name, label])];
+    if (!options.some(([value]) => value === local.sort)) local.sort = "";
+    if (this.sorting.childNodes.length !== options.length || options.some(([value], i) => value !== this.sorting.options[i].value)) {
       this.sorting.replaceChildren(...options.map(([value, text]) => make("option", { value }, text)));
-      this.sorting.value = local.sort;
-      this.tiles.dataset.kind = kind;
-      this.tileButtons = record.maps[kind].flatMap((heads, layer) => heads.map((map, head) => this.tile(map, layer, head)));
-      this.tiles.style.setProperty("--across", Math.max(...record.maps[kind].map((heads) => heads.length)));
-      this.painted = null;
     }
-    if (this.painted !== local.palette) {
-      this.painted = local.palette;
-      for (const { canvas, map } of this.tileButtons) paint(canvas, map, this.colours[local.palette], MOST_TILE_PIXELS);
+    this.sorting.value = local.sort;
+    const shape = String(record.heads[kind]);
+    if (this.tiles.dataset.shape !== shape) {
+      this.tiles.dataset.shape = shape;
+      this.across = Math.max(...record.heads[kind]);
+      this.tiles.style.setProperty("--across", this.across);
+      this.tileButtons = record.heads[kind].flatMap((count, layer) => Array.from({ length: count }, (_, head) => this.tile(layer, head)));
+      this.tileButtons.forEach(({ picture }, place) => this.cutOut(picture, place));
     }
+    this.tilesPainted = this.paintTiles();
     const score = scores.find(({ name }) => name === local.sort);
     let order = [...this.tileButtons.keys()];
     const rank = (i) => (score.values[i] == null ? -Infinity : score.best === "low" ? -score.values[i] : score.values[i]);
@@ -473,7 +616,8 @@ class Explorer {
     this.tileButtons.forEach(({ button, caption, layer, head }, i) => {
       const value = score ? number(score.values[i]) : "";
       const muted = this.isMuted(kind, layer, head);
-      caption.textContent = `${layer + 1}.${head + 1}${value && "  " + value}${muted ? "  muted" : ""}`;
+      const text = `${layer + 1}.${head + 1}${value && "  " + value}${muted ? "  muted" : ""}`;
+      if (caption.textContent !== text) caption.textContent = text;
       const said = score ? `, ${score.label} ${value}` : "";
       button.setAttribute("aria-label", `${headName(layer, head)}${said}${muted ? ", muted" : ""}`);
       const open = layer === layerNow && head === headNow;
@@ -488,23 +632,63 @@ class Explorer {
     this.sortedTiles = sorted;
   }
 
-  tile(map, layer, head) {
-    const canvas = make("canvas", { "aria-hidden": "true" });
+  async paintTiles() {
+    const { image, loaded } = this.picture(this.kind);
+    this.painted = image;
+    await loaded;
+    if (this.painted === image) this.tiles.style.setProperty("--picture", `url("${image.src}")`);
+  }
+
+  /** One picture for all tiles, for the browser spends more on fifty canvases than on all else. */
+  picture(kind) {
+    const { record, local, pictures } = this;
+    const name = `${local.record} ${kind} ${local.palette}`;
+    if (!pictures.has(name)) {
+      const across = Math.max(...record.heads[kind]);
+      const file = bitmap(record.maps[kind].flat(), this.colours[local.palette], across, MOST_TILE_PIXELS);
+      const image = new Image();
+      const loaded = new Promise((done) => (image.onload = image.onerror = done));
+      image.src = URL.createObjectURL(file);
+      pictures.set(name, { image, loaded });
+    }
+    return pictures.get(name);
+  }
+
+  forgetPictures() {
+    for (const { image } of this.pictures.values()) URL.revokeObjectURL(image.src);
+    this.pictures.clear();
+    this.painted = null;
+  }
+
+  /** Let a tile show its part of the picture. */
+  cutOut(part, place) {
+    const down = Math.ceil(this.tileButtons.length / this.across);
+    const share = (at, most) => (most > 1 ? (100 * at) / (most - 1) : 0);
+    part.style.backgroundSize = `${100 * this.across}% ${100 * down}%`;
+    part.style.backgroundPosition = `${share(place % this.across, this.across)}% ${share(Math.floor(place / this.across), down)}%`;
+  }
+
+  tile(layer, head) {
+    const picture = make("i", { className: "picture", "aria-hidden": "true" });
     const caption = make("span", {});
-    const button = make("button", { type: "button", className: "tile", title: headName(layer, head) }, canvas, caption);
+    const name = { title: headName(layer, head), "data-control": `tile ${layer}.${head}` };
+    const button = make("button", { type: "button", className: "tile", ...name }, picture, caption);
     button.addEventListener("click", () => {
       this.hover = null;
       this.choose({ layer, head });
       button.focus();
     });
-    return { button, canvas, caption, map, layer, head };
+    return { button, picture, caption, layer, head };
   }
 
   moveAmongTiles(event) {
     const at = this.sortedTiles.indexOf(event.target);
     if (at < 0) return;
     const across = getComputedStyle(this.tiles).gridTemplateColumns.split(" ").length;
-    const steps = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -across, ArrowDown: across, Home: -at, End: this.sortedTiles.length - 1 - at };
+    const last = this.sortedTiles.length - 1;
+    const steps = {
+      ArrowLeft: -1, ArrowRight: 1, ArrowUp: -across, ArrowDown: across, Home: -at, End: last - at,
+    };
     if (!(event.key in steps)) return;
     event.preventDefault();
     event.stopPropagation();
@@ -533,28 +717,27 @@ class Explorer {
 
   drawViews(layer, head) {
     const { local, kind, record } = this;
-    const again = (change) => () => {
-      Object.assign(local, change());
+    const gold = kind === "cross" ? record.alignment || record.referent : record.referent && kind === "encoder";
+    const turn = (name, on, off) => () => {
+      local[name] = local[name] === on ? off : on;
       this.redraw();
     };
-    const gold = kind === "cross" ? record.alignment || record.referent : record.referent && kind === "encoder";
-    const active = document.activeElement?.dataset?.control;
+    const muted = () => this.isMuted(kind, layer, head);
     const controls = [
-      ["lines", this.toggle("Lines", () => local.view === "lines", again(() => ({ view: local.view === "lines" ? "matrix" : "lines" })))],
-      ["root", this.toggle("Show small weights", () => local.palette === "root", again(() => ({ palette: local.palette === "root" ? "weight" : "root" })))],
-      gold && ["gold", this.toggle("Show gold", () => local.gold, again(() => ({ gold: !local.gold })))],
-      this.live && ["mute", this.toggle("Mute this head", () => this.isMuted(kind, layer, head), () => this.mute(kind, layer, head))],
-      this.live && ["point", this.pointButton(kind, layer, head)],
-      ["svg", this.action("SVG", "Save this map as SVG", () => this.save("svg"))],
-      ["png", this.action("PNG", "Save this map as PNG", () => this.save("png"))],
+      this.toggle("lines", "Lines", () => local.view === "lines", turn("view", "lines", "matrix")),
+      this.toggle("root", "Show small weights", () => local.palette === "root", turn("palette", "root", "weight")),
+      gold && this.toggle("gold", "Show gold", () => local.gold, turn("gold", true, false)),
+      this.live && this.toggle("mute", "Mute this head", muted, () => this.mute(kind, layer, head)),
+      this.live && this.pointButton(kind, layer, head),
+      this.action("svg", "SVG", "Save this map as SVG", () => this.save("svg")),
+      this.action("png", "PNG", "Save this map as PNG", () => this.save("png")),
     ].filter(Boolean);
-    controls.forEach(([name, button]) => (button.dataset.control = name));
-    this.views.replaceChildren(...controls.map(([, button]) => button));
-    if (active && this.root.contains(this.views)) this.views.querySelector(`[data-control="${active}"]`)?.focus();
+    this.views.replaceChildren(...controls);
   }
 
-  action(text, title, press) {
-    const button = make("button", { type: "button", title, "aria-label": title }, text);
+  action(control, text, title, press) {
+    const properties = { type: "button", title, "aria-label": title, "data-control": control };
+    const button = make("button", properties, text);
     button.addEventListener("click", press);
     return button;
   }
@@ -569,58 +752,91 @@ class Explorer {
     const labelled = most <= 128;
     const cell = labelled ? Math.min(LARGEST_CELL, Math.max(SMALLEST_LABELLED_CELL, fits)) : Math.max(3, fits);
     this.cell = cell;
-    const drawn = `${kind} ${this.local.record}`;
     const { palette } = this.local;
-    if (this.matrixOf !== drawn || !this.field.querySelector("canvas.matrix") || this.drawnRecord !== record) {
-      this.matrixOf = drawn;
-      this.drawnRecord = record;
-      this.field.className = "map matrix";
-      this.field.style.setProperty("--cell", `${cell}px`);
-      this.field.style.setProperty("--font", `${Math.min(13, Math.max(8, cell - 1))}px`);
-      const label = (side) => (token, place) => {
-        const span = make("span", { title: token, className: "label" }, word(token));
-        span.addEventListener("pointerenter", () => this.look(side === "query" ? [place, null] : [null, place]));
-        span.addEventListener("click", () => this.pin(side === "query" ? [place, null] : [null, place]));
-        return span;
-      };
-      this.queryLabels = queries.map(label("query"));
-      this.keyLabels = keys.map(label("key"));
-      this.canvas = make("canvas", { className: "matrix", "aria-hidden": "true" });
-      this.marks = svg("svg", { class: "marks", viewBox: `0 0 ${map.columns} ${map.rows}`, preserveAspectRatio: "none", "aria-hidden": "true" });
-      this.rowBand = make("i", { className: "band row" });
-      this.columnBand = make("i", { className: "band column" });
-      this.numbers = make("div", { className: "numbers", "aria-hidden": "true" });
-      this.cells = make("div", {
-        className: "cells", tabIndex: 0, role: "application",
-        "aria-label": "The map. Arrows move, Enter pins, Escape lets go.",
-      }, this.canvas, this.marks, this.rowBand, this.columnBand, this.numbers);
-      this.cells.style.width = `${map.columns * cell}px`;
-      this.cells.style.height = `${map.rows * cell}px`;
-      this.cells.addEventListener("pointermove", (event) => this.look(this.cellAt(event)));
-      this.cells.addEventListener("pointerdown", (event) => this.pin(this.cellAt(event)));
-      this.cells.addEventListener("keydown", (event) => this.moveInMap(event));
-      const scroll = make("div", { className: "scroll" },
-        make("div", { className: "corner" }, make("span", {}, "query ↓  key →")),
-        make("div", { className: "keys", "aria-hidden": "true" }, ...(labelled ? this.keyLabels : [])),
-        make("div", { className: "queries", "aria-hidden": "true" }, ...(labelled ? this.queryLabels : [])),
-        this.cells);
-      scroll.addEventListener("pointerleave", () => this.look(null));
-      this.field.replaceChildren(
-        make("p", { className: "axes" }, `Rows: ${KINDS[kind].query} (query). Columns: ${KINDS[kind].key} (key).`),
-        scroll,
-        this.scale());
-    }
+    if (this.field.className !== "map matrix") this.buildMatrix();
+    this.field.style.setProperty("--cell", `${cell}px`);
+    this.field.style.setProperty("--font", `${Math.min(13, Math.max(8, cell - 1))}px`);
+    this.axes.textContent = `Rows: ${KINDS[kind].query} (query). Columns: ${KINDS[kind].key} (key).`;
+    this.label(this.queryLabels, labelled ? queries : []);
+    this.label(this.keyLabels, labelled ? keys : []);
+    this.cells.style.width = `${map.columns * cell}px`;
+    this.cells.style.height = `${map.rows * cell}px`;
+    this.marks.setAttribute("viewBox", `0 0 ${map.columns} ${map.rows}`);
     paint(this.canvas, map, this.colours[palette]);
-    this.field.querySelector(".scale").replaceWith(this.scale());
+    if (this.scaleOf !== palette) this.scaleBox.replaceChildren(this.scale());
+    this.scaleOf = palette;
     this.drawMarks();
+  }
+
+  buildMatrix() {
+    const labels = (side) => {
+      const box = make("div", { className: side, "aria-hidden": "true" });
+      const place = (label) => {
+        const at = [...box.childNodes].indexOf(label);
+        return side === "queries" ? [at, null] : [null, at];
+      };
+      box.addEventListener("pointerover", ({ target, relatedTarget }) => {
+        const label = target.closest(".label");
+        if (label && !label.contains(relatedTarget)) this.look(place(label));
+      });
+      box.addEventListener("click", ({ target }) => {
+        const label = target.closest(".label");
+        if (label) this.pin(place(label));
+      });
+      return box;
+    };
+    this.axes = make("p", { className: "axes" });
+    this.queryLabels = labels("queries");
+    this.keyLabels = labels("turned");
+    this.canvas = make("canvas", { className: "matrix", "aria-hidden": "true" });
+    this.marks = svg("svg", { class: "marks", preserveAspectRatio: "none", "aria-hidden": "true" });
+    this.rowBand = make("i", { className: "band row" });
+    this.columnBand = make("i", { className: "band column" });
+    this.numbers = make("div", { className: "numbers", "aria-hidden": "true" });
+    this.cells = make("div", {
+      className: "cells", tabIndex: 0, role: "application",
+      "aria-label": "The map. Arrows move, Enter pins, Escape lets go.", "data-control": "map",
+    }, this.canvas, this.marks, this.rowBand, this.columnBand, this.numbers);
+    this.cells.addEventListener("pointermove", (event) => this.look(this.cellAt(event)));
+    this.cells.addEventListener("click", (event) => this.pin(this.cellAt(event)));
+    this.cells.addEventListener("keydown", (event) => this.moveInMap(event));
+    this.scaleBox = make("div", {});
+    this.scaleOf = null;
+    const scroll = make("div", { className: "scroll" },
+      make("div", { className: "corner" }, make("span", {}, "query ↓  key →")),
+      make("div", { className: "keys" }, this.keyLabels), this.queryLabels, this.cells);
+    scroll.addEventListener("pointerleave", () => this.look(null));
+    this.field.className = "map matrix";
+    this.field.replaceChildren(this.axes, scroll, this.scaleBox);
+  }
+
+  /** One label a token; those that are there get another text, which is faster than new ones. */
+  label(box, list) {
+    while (box.childNodes.length > list.length) box.lastChild.remove();
+    list.forEach((token, place) => {
+      const label = box.childNodes[place] ?? box.appendChild(make("span", { className: "label" }, word("")));
+      const text = label.firstChild.firstChild;
+      if (text.data === visible(token)) return;
+      text.data = visible(token);
+      label.title = token;
+    });
   }
 
   scale() {
     const steps = make("canvas", { "aria-hidden": "true" });
-    const roots = Uint16Array.from({ length: 256 }, (_, i) => Math.round(Math.sqrt(i / 255) * 255) << 8);
-    paint(steps, { rows: 1, columns: 256, roots }, this.colours[this.local.palette]);
+    const bytes = Uint8Array.from({ length: 256 }, (_, i) => Math.round(Math.sqrt(i / 255) * 255));
+    paint(steps, { rows: 1, columns: 256, bytes }, this.colours[this.local.palette]);
     const what = this.local.palette === "root" ? "weight (colour by its square root)" : "weight";
-    return make("div", { className: "scale" }, "0", steps, `1  ${what}`);
+    return make("div", { className: "scale" }, "0", steps, `1  ${what}`, this.legend());
+  }
+
+  /** What the rings mean. */
+  legend() {
+    const { record, kind, local } = this;
+    const rings = [];
+    if (local.gold && kind === "cross" && record.alignment) rings.push("○ gold alignment");
+    if (local.gold && kind !== "decoder" && record.referent) rings.push("orange ○ referent", "dashed ○ the other noun");
+    return rings.length ? make("span", { className: "legend" }, rings.join(" · ")) : null;
   }
 
   drawMarks() {
@@ -628,8 +844,9 @@ class Explorer {
     this.marks.replaceChildren();
     if (!local.gold) return;
     const ring = (query, key, className) => {
-      const place = { cx: key + 0.5, cy: query + 0.5, rx: 0.38, ry: 0.38 };
-      this.marks.append(svg("ellipse", { ...place, class: `under ${className}` }), svg("ellipse", { ...place, class: className }));
+      const place = { cx: key + 0.5, cy: query + 0.5, rx: 0.44, ry: 0.44 }; // a number fits inside
+      const under = svg("ellipse", { ...place, class: `under ${className}` });
+      this.marks.append(under, svg("ellipse", { ...place, class: className }));
     };
     if (kind === "cross") for (const [key, query] of record.alignment ?? []) ring(query, key, "gold");
     const { referent } = record;
@@ -662,26 +879,30 @@ class Explorer {
     this.afterPin();
   }
 
+  letGo() {
+    this.hover = null;
+    this.set({ pinned: [] });
+    this.afterPin();
+  }
+
   afterPin() {
     this.drawSteps();
-    this.drawViews(this.model.get("layer"), this.model.get("head"));
+    this.keepFocus(() => this.drawViews(this.model.get("layer"), this.model.get("head")));
     this.showChosen();
   }
 
   moveInMap(event) {
     const steps = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
     if (event.key in steps) {
-      const [query, key] = this.chosen ?? [0, 0];
-      const [down, right] = this.chosen ? steps[event.key] : [0, 0];
-      const { rows, columns } = this.map;
-      this.look([Math.min(rows - 1, Math.max(0, (query ?? 0) + down)), Math.min(columns - 1, Math.max(0, (key ?? 0) + right))]);
+      const [query, key] = this.chosen ?? [null, null];
+      const [down, right] = steps[event.key];
+      // The first press begins at the edge, and where a whole row is pinned, in that row.
+      const next = (at, step, size) => (at == null ? 0 : Math.min(size - 1, Math.max(0, at + step)));
+      this.look([next(query, down, this.map.rows), next(key, right, this.map.columns)]);
     } else if (event.key === "Enter" || event.key === " ") {
       if (this.chosen) this.pin(this.chosen);
-    } else if (event.key === "Escape") {
-      this.hover = null;
-      this.set({ pinned: [] });
-      this.afterPin();
-    } else return;
+    } else if (event.key === "Escape") this.letGo();
+    else return;
     event.preventDefault();
     event.stopPropagation();
   }
@@ -703,10 +924,17 @@ class Explorer {
       .flatMap((link) => [link, " "]);
     const parts = [];
     if (query != null && key != null) {
-      parts.push(make("span", {}, word(queries[query]), " → ", word(keys[key]), ": ", make("b", {}, number(weightAt(map, query, key), 3))));
+      const weight = make("b", {}, number(weightAt(map, query, key), 3));
+      parts.push(make("span", {}, word(queries[query]), " → ", word(keys[key]), ": ", weight));
     }
-    if (query != null) parts.push(make("span", {}, word(queries[query]), " looks at: ", ...list(rowOf(map, query), keys)));
-    if (key != null) parts.push(make("span", {}, word(keys[key]), " is looked at by: ", ...list(columnOf(map, key), queries)));
+    if (query != null) {
+      const links = list(rowOf(map, query), keys);
+      parts.push(make("span", {}, word(queries[query]), " looks at: ", ...links));
+    }
+    if (key != null) {
+      const links = list(columnOf(map, key), queries);
+      parts.push(make("span", {}, word(keys[key]), " is looked at by: ", ...links));
+    }
     this.readout.replaceChildren(...parts.flatMap((part) => [part, make("br")]).slice(0, -1));
   }
 
@@ -718,15 +946,17 @@ class Explorer {
     if (key != null) this.columnBand.style.transform = `translateX(${key * cell}px)`;
     for (const [labels, at] of [[this.queryLabels, query], [this.keyLabels, key]]) {
       labels.lit?.classList.remove("lit");
-      labels.lit = at == null ? null : labels[at];
+      labels.lit = at == null ? null : labels.childNodes[at];
       labels.lit?.classList.add("lit");
     }
     const numbers = [];
     if (query != null && cell >= ROOM_FOR_NUMBERS) {
+      const palette = this.colours[this.local.palette];
       rowOf(map, query).forEach((weight, k) => {
         if (weight < 0.045) return;
-        const shade = this.local.palette === "root" ? Math.sqrt(weight) : weight;
-        const text = make("span", { className: shade > 0.6 ? "on-bright" : "on-dark" }, number(weight).replace(/^0/, ""));
+        const colour = palette[map.roots[query * map.columns + k] >> 8];
+        const className = isBright(colour) ? "on-bright" : "on-dark";
+        const text = make("span", { className }, number(weight).replace(/^0/, ""));
         text.style.transform = `translate(${k * cell}px, ${query * cell}px)`;
         numbers.push(text);
       });
@@ -746,34 +976,59 @@ class Explorer {
     if (query != null) links = rowOf(map, query).map((weight, k) => ({ query, key: k, weight }));
     else if (key != null) links = columnOf(map, key).map((weight, q) => ({ query: q, key, weight }));
     else links = strongestLinks(map, LINES);
-    const lines = links.filter(({ weight }) => weight >= 0.01).map(({ query: q, key: k, weight }) =>
-      svg("line", { x1: 0, y1: (q + 0.5) * step, x2: 100, y2: (k + 0.5) * step, "stroke-width": 0.5 + 5 * weight, "stroke-opacity": 0.15 + 0.85 * weight, "data-weight": number(weight) }));
-    const column = (list, side, at) => {
-      const box = make("div", { className: `column ${side}` });
-      list.forEach((token, place) => {
-        const button = make("button", { type: "button", title: token, className: at === place ? "lit" : "" }, word(token));
-        const here = side === "query" ? [place, null] : [null, place];
-        button.addEventListener("pointerenter", () => this.look(here));
-        button.addEventListener("click", () => this.pin(here));
-        box.append(button);
-      });
-      return box;
-    };
-    if (this.field.className !== "map lines" || this.linesOf !== `${kind} ${this.local.record}` || this.drawnRecord !== record) {
-      this.linesOf = `${kind} ${this.local.record}`;
+    const drawn = `${kind} ${this.local.record}`;
+    if (this.field.className !== "map lines" || this.linesOf !== drawn || this.drawnRecord !== record) {
+      this.linesOf = drawn;
       this.drawnRecord = record;
-      this.matrixOf = null;
       this.field.className = "map lines";
-      this.drawing = svg("svg", { viewBox: `0 0 100 ${height}`, height, preserveAspectRatio: "none", "aria-hidden": "true" });
-      const board = make("div", { className: "scroll" }, column(queries, "query", query), this.drawing, column(keys, "key", key));
+      const size = { viewBox: `0 0 100 ${height}`, height, preserveAspectRatio: "none" };
+      this.drawing = svg("svg", { ...size, "aria-hidden": "true" });
+      const board = make("div", { className: "scroll" },
+        this.column(queries, "query", `Queries: ${KINDS[kind].query}`), this.drawing,
+        this.column(keys, "key", `Keys: ${KINDS[kind].key}`));
       board.addEventListener("pointerleave", () => this.look(null));
-      this.field.replaceChildren(
-        make("p", { className: "axes" }, `Left: ${KINDS[kind].query} (query). Right: ${KINDS[kind].key} (key).`), board);
+      const axes = `Left: ${KINDS[kind].query} (query). Right: ${KINDS[kind].key} (key).`;
+      this.field.replaceChildren(make("p", { className: "axes" }, axes), board);
     }
     for (const [side, at] of [["query", query], ["key", key]]) {
-      this.field.querySelectorAll(`.${side} button`).forEach((button, place) => button.classList.toggle("lit", place === at));
+      this.field.querySelectorAll(`.${side} button`).forEach((button, place) => {
+        button.classList.toggle("lit", place === at);
+        button.tabIndex = place === (at ?? 0) ? 0 : -1; // one stop for Tab; arrows go on from there
+      });
     }
-    this.drawing.replaceChildren(...lines);
+    this.drawing.replaceChildren(...links.filter(({ weight }) => weight >= 0.01).map((link) => {
+      const ends = { x1: 0, y1: (link.query + 0.5) * step, x2: 100, y2: (link.key + 0.5) * step };
+      const ink = { "stroke-width": 0.5 + 5 * link.weight, "stroke-opacity": 0.15 + 0.85 * link.weight };
+      return svg("line", { ...ends, ...ink });
+    }));
+  }
+
+  /** The tokens of one side, from which the lines go; the arrows move among them. */
+  column(list, side, name) {
+    const box = make("div", { className: `column ${side}`, role: "group", "aria-label": name });
+    list.forEach((token, place) => {
+      const control = `${side} ${place}`;
+      const button = make("button", { type: "button", title: token, "data-control": control }, word(token));
+      const here = side === "query" ? [place, null] : [null, place];
+      button.addEventListener("pointerenter", () => this.look(here));
+      button.addEventListener("focus", () => button.matches(":focus-visible") && this.look(here));
+      button.addEventListener("click", () => this.pin(here));
+      box.append(button);
+    });
+    box.addEventListener("keydown", (event) => this.moveInColumn(event));
+    return box;
+  }
+
+  moveInColumn(event) {
+    const [side, place] = event.target.dataset.control.split(" ");
+    const next = { ArrowUp: Number(place) - 1, ArrowDown: Number(place) + 1 }[event.key];
+    const other = { ArrowLeft: "query", ArrowRight: "key" }[event.key];
+    if (event.key === "Escape") this.letGo();
+    else if (next != null) this.field.querySelector(`[data-control="${side} ${next}"]`)?.focus();
+    else if (other) this.field.querySelector(`.${other} button[tabindex="0"]`).focus();
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
   }
 
   // -------------------------------------------------------------- words beside the picture
@@ -783,8 +1038,10 @@ class Explorer {
     this.links.querySelector("table")?.remove();
     if (!this.links.open) return;
     const { queries, keys } = tokens(this.record, this.kind);
-    const rows = strongestLinks(this.map, 12).map(({ query, key, weight }) =>
-      make("tr", {}, make("td", {}, word(queries[query])), make("td", {}, word(keys[key])), make("td", {}, number(weight, 3))));
+    const rows = strongestLinks(this.map, 12).map(({ query, key, weight }) => {
+      const cells = [word(queries[query]), word(keys[key]), number(weight, 3)];
+      return make("tr", {}, ...cells.map((content) => make("td", {}, content)));
+    });
     const head = ["query", "key", "weight"].map((text) => make("th", { scope: "col" }, text));
     this.links.append(make("table", {}, make("thead", {}, make("tr", {}, ...head)), make("tbody", {}, ...rows)));
   }
@@ -834,8 +1091,10 @@ class Explorer {
   pointButton(kind, layer, head) {
     const [query, key] = this.pinned ?? [null, null];
     const allowed = query != null && key != null && (kind !== "decoder" || key <= query);
-    const title = allowed ? "All weight of the pinned row on the pinned column" : "Pin a cell first: its row will look at its column alone";
-    const button = this.action("Look only there", title, () => {
+    const title = allowed
+      ? "All weight of the pinned row on the pinned column"
+      : "Pin a cell first: its row will look at its column alone";
+    const button = this.action("point", "Look only there", title, () => {
       const { patch } = this.intervention;
       const same = (p) => p.kind === kind && p.layer === layer && p.head === head && p.query === query;
       this.wanted.patch = [...patch.filter((p) => !same(p)), { kind, layer, head, query, key }];
@@ -848,17 +1107,21 @@ class Explorer {
   drawInterventions() {
     const { mute, patch } = this.intervention;
     this.interventions.hidden = !this.live || !(mute.length || patch.length);
+    const name = (kind, layer, head) => `${KINDS[kind].name} ${layer + 1}.${head + 1}`;
     const items = [
-      ...mute.map(([kind, layer, head]) => [`${KINDS[kind].name} ${layer + 1}.${head + 1} muted`, () => this.mute(kind, layer, head)]),
-      ...patch.map((p) => [`${KINDS[p.kind].name} ${p.layer + 1}.${p.head + 1}, row ${p.query + 1} looks only at column ${p.key + 1}`, () => {
-        this.wanted.patch = patch.filter((other) => other !== p);
-        this.ask();
-      }]),
+      ...mute.map((head) => [`${name(...head)} muted`, () => this.mute(...head)]),
+      ...patch.map((p) => {
+        const what = `row ${p.query + 1} looks only at column ${p.key + 1}`;
+        const undo = () => {
+          this.wanted.patch = patch.filter((other) => other !== p);
+          this.ask();
+        };
+        return [`${name(p.kind, p.layer, p.head)}, ${what}`, undo];
+      }),
     ];
-    this.interventions.replaceChildren("Changed: ", ...items.map(([text, undo]) => {
-      const button = this.action(`${text} ✕`, `Undo: ${text}`, undo);
-      return button;
-    }));
+    const buttons = items.map(([text, undo], place) =>
+      this.action(`undo ${place}`, `${text} ✕`, `Undo: ${text}`, undo));
+    this.keepFocus(() => this.interventions.replaceChildren("Changed: ", ...buttons));
   }
 
   drawDifference() {
@@ -866,7 +1129,8 @@ class Explorer {
     this.difference.hidden = !before;
     if (!before) return;
     const same = before.join(" ") === written.join(" ");
-    const text = (list, other, tag) => list.flatMap((token, i) => [other.has(i) ? make(tag, {}, word(token)) : word(token), " "]);
+    const text = (list, marked, tag) =>
+      list.flatMap((token, i) => [marked.has(i) ? make(tag, {}, word(token)) : word(token), " "]);
     const [gone, come] = changed(before, written);
     this.difference.replaceChildren(...(same
       ? ["The translation is the same as without the change."]
@@ -908,15 +1172,18 @@ class Explorer {
     }, GIVE_UP_AFTER);
   }
 
-  hear(message) {
-    if (message.answer == null || message.answer !== this.underWay) return;
+  hear({ answer, error }) {
+    // An answer for which the patience was too short is welcome too, if nothing was asked since.
+    if (answer == null || (answer !== this.underWay && answer !== this.asked)) return;
     clearTimeout(this.patience);
     this.underWay = null;
     if (this.waiting) return this.send();
-    if (message.answer !== this.asked) return; // the reader is still typing
+    if (answer !== this.asked) return; // the reader is still typing
     this.typing = null;
-    if (!message.error) return this.say("", "");
-    this.say("failed", `${message.error} The last answer is still shown.`);
+    if (!error) return this.say("", "");
+    this.say("failed", `${error} The last answer is still shown.`);
+    // The last answer may be one that was dropped because this question followed it.
+    if (this.model.get("data") !== this.loaded) return this.load(this.model.get("data"), null);
     this.wanted = null; // what is shown is what was before
     this.drawInterventions();
     this.redraw();
@@ -942,9 +1209,10 @@ class Explorer {
     if (format === "svg") return hand(file);
     const image = new Image();
     image.onload = () => {
-      const canvas = make("canvas", { width: 2 * image.width, height: 2 * image.height });
+      const finer = Math.min(2, 8192 / Math.max(image.width, image.height)); // browsers limit a canvas
+      const canvas = make("canvas", { width: finer * image.width, height: finer * image.height });
       const context = canvas.getContext("2d");
-      context.scale(2, 2);
+      context.scale(finer, finer);
       context.drawImage(image, 0, 0);
       canvas.toBlob(hand);
     };
@@ -967,15 +1235,23 @@ class Explorer {
     const cut = (token) => (visible(token).length > 24 ? visible(token).slice(0, 23) + "…" : visible(token));
     const style = { "font-family": "sans-serif", "font-size": font, fill: "#1c1c1c" };
     const wide = Math.max(width, 330);
-    const picture = svg("svg", { xmlns: "http://www.w3.org/2000/svg", width: wide, height, viewBox: `0 0 ${wide} ${height}` },
+    const size = { width: wide, height, viewBox: `0 0 ${wide} ${height}` };
+    const place = { x: left, y: top, width: map.columns * cell, height: map.rows * cell };
+    const sharp = { preserveAspectRatio: "none", style: "image-rendering: pixelated" };
+    const picture = svg("svg", { xmlns: "http://www.w3.org/2000/svg", ...size },
       svg("rect", { width: wide, height, fill: "#fff" }),
       svg("text", { ...style, "font-size": 13, "font-weight": "bold", x: 8, y: 17 }, this.title.textContent),
-      svg("image", { href: canvas.toDataURL(), x: left, y: top, width: map.columns * cell, height: map.rows * cell, preserveAspectRatio: "none", style: "image-rendering: pixelated" }));
+      svg("image", { href: canvas.toDataURL(), ...place, ...sharp }));
     if (!labelled) return picture;
-    queries.forEach((token, i) => picture.append(svg("text", { ...style, x: left - 4, y: top + (i + 0.5) * cell, "text-anchor": "end", "dominant-baseline": "central" }, cut(token))));
+    const middle = { ...style, "dominant-baseline": "central" };
+    queries.forEach((token, i) => {
+      const at = { x: left - 4, y: top + (i + 0.5) * cell, "text-anchor": "end" };
+      picture.append(svg("text", { ...middle, ...at }, cut(token)));
+    });
     keys.forEach((token, i) => {
       const x = left + (i + 0.5) * cell;
-      picture.append(svg("text", { ...style, x, y: top - 4, "dominant-baseline": "central", transform: `rotate(-90 ${x} ${top - 4})` }, cut(token)));
+      const at = { x, y: top - 4, transform: `rotate(-90 ${x} ${top - 4})` };
+      picture.append(svg("text", { ...middle, ...at }, cut(token)));
     });
     return picture;
   }

@@ -1,48 +1,88 @@
 """All heads of one kind as one still picture: what is seen where the explorer cannot run."""
 
+from typing import Any
+
 import numpy as np
 from matplotlib.figure import Figure
 
 from transformer_lab.attention_record import AttentionRecord, Kind
-from transformer_lab.viz.figures import LETTER, label_axis, longest
+from transformer_lab.viz.figures import LETTER, longest, visible
 from transformer_lab.viz.style import WEIGHTS, course_style
 
 LABELLED = 24
 """Maps of more tokens than this get no labels: they could not be read."""
-SIDE = 1.9  # inches, of one map
+SIDE, WIDE = 1.9, 9.5  # inches: of the longer side of a map, and of all maps of a line at most
+GAP, NAME, TITLE, MARGIN = 0.12, 0.2, 0.36, 0.1  # inches
+FONT = 6.5
+MOST_CELLS = 60
+"""A map of more tokens is pooled: a still picture of a hundred would be larger than the weights."""
 
 
 def overview(record: AttentionRecord, kind: Kind) -> Figure:
     """A line of maps for each layer, all on the scale from 0 to 1; the outer ones are labelled."""
     layers = getattr(record, kind)
     across = max(len(layer) for layer in layers)
-    queries, keys = record.tokens(kind)
+    queries, keys = ([short(token) for token in side] for side in record.tokens(kind))
     labelled = max(len(queries), len(keys)) <= LABELLED
-    beside = longest(queries) * LETTER if labelled else 0.1
-    above = longest(keys) * LETTER if labelled else 0.1
+    cell = min(SIDE, WIDE / across - GAP) / max(len(queries), len(keys))
+    wide, tall = cell * len(keys), cell * len(queries)
+    beside = longest(queries) * LETTER * FONT / 9 + GAP if labelled else MARGIN
+    below = longest(keys) * LETTER * FONT / 9 + GAP if labelled else MARGIN
+    title = f"{kind.capitalize()} attention: layer.head, rows are queries, columns keys"
+    size = (
+        max(beside + across * (wide + GAP) + MARGIN, len(title) * LETTER + MARGIN),
+        below + len(layers) * (tall + NAME) + TITLE,
+    )
     with course_style():
-        # Many heads are drawn smaller: the picture stays one screen wide.
-        side = min(SIDE, 9.5 / across)
-        size = (across * (side + 0.1) + beside + 0.5, len(layers) * (side + 0.32) + above + 0.5)
-        figure = Figure(figsize=size, layout="compressed")
-        figure.get_layout_engine().set(w_pad=0.02, h_pad=0.02)  # type: ignore[union-attr,call-arg]
-        grid = figure.subplots(len(layers), across, squeeze=False)
-        for number, (row, layer) in enumerate(zip(grid, layers, strict=True)):
-            for axes in row[len(layer) :]:
-                axes.axis("off")
-            for head, (axes, weights) in enumerate(zip(row, layer, strict=False)):
-                axes.imshow(np.asarray(weights, dtype=float), cmap=WEIGHTS, vmin=0, vmax=1)
-                axes.set_title(f"{number + 1}.{head + 1}", fontsize=8, fontweight="normal")
-                axes.tick_params(length=0, labelsize=6.5)
-                axes.spines[:].set_visible(False)
-                label_axis(axes, "y", queries if labelled and head == 0 else (), "")
-                last = number == len(layers) - 1
-                label_axis(axes, "x", keys if labelled and last else (), "")
-        figure.suptitle(
-            f"{kind.capitalize()} attention: layer.head, rows are queries, columns keys",
-            x=0.02, ha="left", fontsize=10,
-        )  # fmt: skip
+        figure = Figure(figsize=size)
+        # One set of axes, in inches: dozens of small ones, each laid out, take seconds to draw.
+        axes = figure.add_axes(
+            (0, 0, 1, 1), xlim=(0, size[0]), ylim=(0, size[1]), autoscale_on=False
+        )
+        axes.axis("off")
+        axes.text(MARGIN, size[1] - 0.2, title, fontsize=10, va="center")
+        for row, layer in enumerate(layers):
+            bottom = below + (len(layers) - 1 - row) * (tall + NAME)
+            for head, weights in enumerate(layer):
+                left = beside + head * (wide + GAP)
+                axes.imshow(
+                    pooled(np.asarray(weights, dtype=float)),
+                    extent=(left, left + wide, bottom, bottom + tall),
+                    cmap=WEIGHTS,
+                    vmin=0,
+                    vmax=1,
+                    aspect="auto",
+                    interpolation="nearest",
+                )
+                axes.text(left, bottom + tall + 0.04, f"{row + 1}.{head + 1}", fontsize=8)
+            if labelled:
+                for n, token in enumerate(queries):
+                    place = (beside - 0.04, bottom + tall - (n + 0.5) * cell)
+                    axes.text(*place, visible(token), ha="right", va="center", **LABEL)
+        if labelled:
+            for head in range(len(layers[-1])):
+                for n, token in enumerate(keys):
+                    place = (beside + head * (wide + GAP) + (n + 0.5) * cell, below - 0.04)
+                    axes.text(*place, visible(token), ha="center", va="top", rotation=90, **LABEL)
     return figure
+
+
+LABEL: dict[str, Any] = {"fontsize": FONT, "parse_math": False}
+"""A token may hold a dollar sign."""
+
+
+def short(token: str) -> str:
+    """A token of at most 16 letters: one very long word would leave no room for the maps."""
+    return token if len(token) <= 16 else token[:15] + "…"
+
+
+def pooled(weights: np.ndarray) -> np.ndarray:
+    """A map (query, key), the largest weight of each block where it has too many rows or columns."""
+    step = -(-max(weights.shape) // MOST_CELLS)
+    rows, columns = (-(-size // step) for size in weights.shape)
+    whole = np.zeros((rows * step, columns * step))  # weights are never less
+    whole[: weights.shape[0], : weights.shape[1]] = weights
+    return whole.reshape(rows, step, columns, step).max(axis=(1, 3))
 
 
 def overview_words(record: AttentionRecord, kind: Kind) -> str:

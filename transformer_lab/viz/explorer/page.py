@@ -4,6 +4,7 @@ import hashlib
 import html
 import json
 from collections.abc import Sequence
+from operator import index
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from transformer_lab.attention_record import AttentionRecord, Head, Kind
 from transformer_lab.config import check
 from transformer_lab.viz.display import picture
 from transformer_lab.viz.explorer.overview import overview, overview_words
-from transformer_lab.viz.explorer.payload import page_data
+from transformer_lab.viz.explorer.payload import drawn_kinds, page_data
 
 FOLDER = Path(__file__).parent
 SCRIPT, STYLE = FOLDER / "explorer.js", FOLDER / "explorer.css"
@@ -23,7 +24,7 @@ PAGE = """\
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <title>{title}</title>
-<style>body {{ margin: 16px; font-family: system-ui, sans-serif }}</style>
+<style>body {{ margin: 16px; font-family: system-ui, sans-serif; background: Canvas }}</style>
 </head>
 <body>
 <main>
@@ -43,20 +44,19 @@ class ExplorerPage:
 
     def _repr_mimebundle_(self, **_: Any) -> tuple[dict[str, Any], dict[str, Any]]:
         data, metadata = self.picture()
-        return data | {"text/html": self.fragment()}, metadata
+        return data | {"text/html": self.fragment(data["text/html"])}, metadata
 
     def picture(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """What is seen where scripts do not run: all heads of the first kind shown, and its words."""
         kind = self.start["kind"]
         return picture(overview(self.records[-1], kind), alt=overview_words(self.records[-1], kind))
 
-    def fragment(self) -> str:
-        """The page's HTML without its frame: a picture that the script replaces."""
+    def fragment(self, image: str) -> str:
+        """The page's HTML without its frame: this picture, and the script that replaces it."""
         data = page_data(self.records) | {"start": self.start}
         # In a script, `<` could only be the beginning of a tag that ends it.
-        text = json.dumps(data, ensure_ascii=False).replace("<", "\\u003c")
+        text = json.dumps(data).replace("<", "\\u003c")
         name = hashlib.sha256(text.encode()).hexdigest()[:12]
-        image = self.picture()[0]["text/html"]
         return (
             f'<div data-explorer="{name}">{image}</div>\n<style>{STYLE.read_text()}</style>\n'
             f'<script type="module">{SCRIPT.read_text(encoding="utf-8")}\n'
@@ -77,7 +77,9 @@ class ExplorerPage:
         if path.exists() and not overwrite:
             raise ValueError(f"{path} exists; expected a new file, or overwrite=True")
         title = html.escape("Attention: " + " ".join(self.records[-1].source_tokens))
-        path.write_text(PAGE.format(title=title, body=self.fragment()), encoding="utf-8")
+        page = PAGE.format(title=title, body=self.fragment(self.picture()[0]["text/html"]))
+        # Half a character, as tokens of bytes may have, becomes a question mark.
+        path.write_text(page, encoding="utf-8", errors="replace")
         return path
 
 
@@ -118,22 +120,25 @@ def start_values(
     pinned: Sequence[int | None],
 ) -> dict[str, Any]:
     """The head and the cell that are open at first; a ValueError if the record lacks them."""
-    if kind is None:
-        present: list[Kind] = [
-            k for k in ("encoder", "decoder", "cross") if len(getattr(record, k))
-        ]
-        check("layers of the record", len(present), "at least one", bool(present))
-        kind = present[-1]
-    rows, columns = record.weights(Head(kind, layer, head)).shape
-    check_pinned(pinned, rows, columns)
-    return {"kind": kind, "layer": layer, "head": head, "pinned": list(pinned)}
+    kinds = drawn_kinds(record)
+    kind = kind or kinds[-1]
+    open_head = Head(kind, whole("layer", layer), whole("head", head))
+    place = checked_place(pinned, record.weights(open_head).shape)
+    return {**open_head._asdict(), "pinned": place}
 
 
-def check_pinned(pinned: Sequence[int | None], rows: int, columns: int) -> None:
-    """Raise a ValueError unless this is nothing, or a cell, a row or a column of such a map."""
+def whole(name: str, value: int) -> int:
+    """A whole number, NumPy's too, as Python's; a ValueError for anything else."""
+    check(name, value, "an integer", hasattr(value, "__index__"))
+    return index(value)
+
+
+def checked_place(pinned: Sequence[int | None], shape: tuple[int, ...]) -> list[int | None]:
+    """What is pinned, as a list; a ValueError unless it is nothing or lies in a map of this shape."""
+    rows, columns = shape
     expected = f"() or (query, key), below ({rows}, {columns}); None for a whole column or row"
-    fits = len(pinned) == 0 or (
-        len(pinned) == 2
-        and all(p is None or 0 <= p < most for p, most in zip(pinned, (rows, columns), strict=True))
-    )
-    check("pinned", tuple(pinned), expected, fits)
+    check("pinned", pinned, expected, isinstance(pinned, Sequence) and len(pinned) in (0, 2))
+    place = [None if p is None else whole("pinned", p) for p in pinned]
+    fits = all(p is None or 0 <= p < most for p, most in zip(place, shape, strict=False))
+    check("pinned", tuple(place), expected, fits)
+    return place

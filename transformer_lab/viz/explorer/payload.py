@@ -7,7 +7,7 @@ from typing import Any
 
 import matplotlib
 import numpy as np
-from jaxtyping import Float, UInt8
+from jaxtyping import UInt8
 
 from transformer_lab.attention_record import KINDS, AttentionRecord, Kind
 from transformer_lab.config import check
@@ -23,12 +23,7 @@ KEPT_KEYS = 32
 
 def record_data(record: AttentionRecord, *, packed: bool = True) -> dict[str, Any]:
     """One record, ready for JSON; with `packed=False` the weights stay bytes, for a widget."""
-    layers = {kind: getattr(record, kind) for kind in KINDS if len(getattr(record, kind))}
-    expected = "at least one layer with a token on each side"
-    check("layers of the record", len(layers), expected, bool(layers))
-    empty = [kind for kind in layers if 0 in layers[kind][0].shape]
-    check("maps of the record", empty or list(layers), expected, not empty)
-    maps = {kind: list(layers[kind]) for kind in layers}
+    maps = {kind: list(getattr(record, kind)) for kind in drawn_kinds(record)}
     left_out = None
     if sum(w.size for kind in maps for w in maps[kind]) > MOST_VALUES:
         maps, lost = strongest_of_each_row(maps)
@@ -36,7 +31,7 @@ def record_data(record: AttentionRecord, *, packed: bool = True) -> dict[str, An
             f"Of each row the {KEPT_KEYS} strongest of {longest_row(maps)} weights are shown. What "
             f"is left out is on average {lost:.3f} of a row."
         )
-    weights = encode([w for kind in maps for w in maps[kind]])
+    weights, lower_bytes = encode([w for kind in maps for w in maps[kind]])
     return {
         "label": record.label,
         "source": record.source_tokens,
@@ -44,13 +39,27 @@ def record_data(record: AttentionRecord, *, packed: bool = True) -> dict[str, An
         "written": record.written_tokens,
         "heads": {kind: [len(layer) for layer in maps[kind]] for kind in maps},
         "weights": base64.b64encode(weights).decode() if packed else weights,
+        "lower_bytes": lower_bytes,
         "left_out": left_out,
-        "scores": {kind: head_scores(record, kind) for kind in layers},
-        "next_tokens": record.next_tokens,
-        "alignment": record.alignment,
-        "referent": None if record.referent is None else record.referent._asdict(),
+        "scores": {kind: head_scores(record, kind) for kind in maps},
+        # Numbers of NumPy and of torch are no JSON.
+        "next_tokens": record.next_tokens
+        and [[(token, float(p)) for token, p in step] for step in record.next_tokens],
+        "alignment": record.alignment and [(int(i), int(j)) for i, j in record.alignment],
+        "referent": record.referent
+        and {name: int(place) for name, place in record.referent._asdict().items()},
         "muted": sorted(record.muted),
     }
+
+
+def drawn_kinds(record: AttentionRecord) -> list[Kind]:
+    """The kinds that the record has; a ValueError if there is none, or one has no tokens."""
+    kinds = [kind for kind in KINDS if len(getattr(record, kind))]
+    expected = "at least one layer with a token on each side"
+    check("layers of the record", len(kinds), expected, bool(kinds))
+    empty = [kind for kind in kinds if 0 in getattr(record, kind)[0].shape]
+    check("maps of the record", empty, expected, not empty)
+    return kinds
 
 
 def page_data(records: Sequence[AttentionRecord], *, packed: bool = True) -> dict[str, Any]:
@@ -63,23 +72,28 @@ def page_data(records: Sequence[AttentionRecord], *, packed: bool = True) -> dic
     }
 
 
-def encode(layers: Sequence[Float[np.ndarray, "heads query key"]]) -> bytes:
-    """All maps, one after the other: the upper bytes of 65535 · √weight, then some lower ones.
+def encode(layers: Sequence[np.ndarray]) -> tuple[bytes, list[int]]:
+    """All maps (heads, query, key), one after the other: upper bytes of 65535 · √weight, then lower ones.
 
     The root spends its steps on small weights: the upper byte alone tells 0.0001 from 0, and is
     enough for a colour. Numbers are read off large weights: those of `FINE_FROM` and more have
-    their lower byte too, and so has the largest of each row, so that the argmax is right. The
-    error is below 0.0006 for every weight, and below 0.00002 for those with two bytes.
+    their lower byte too, and so has the largest of each row, so that the argmax is right. Where
+    there is no lower byte the script puts the middle, 128. The error is below 0.0006 for every
+    weight, and below 0.00002 for those with two bytes; 0 stays 0.
+
+    Returns also how many lower bytes each map has, so that the script can read one map alone.
     """
-    upper, lower = [], []
+    upper, lower, counts = [], [], []
     for weights in layers:
-        roots = np.floor(np.sqrt(weights.astype(np.float64).clip(0, 1)) * 65535).astype(np.uint16)
+        roots = np.rint(np.sqrt(weights.astype(np.float64).clip(0, 1)) * 65535).astype(np.uint16)
         high = (roots >> 8).astype(np.uint8)
         fine = has_lower_byte(high)
         upper.append(high.ravel())
         lower.append((roots & 255).astype(np.uint8)[fine])
+        counts += [int(count) for count in fine.sum(axis=(1, 2))]
     # No time in the header: the same record is the same bytes.
-    return gzip.compress(np.concatenate([*upper, *lower]).tobytes(), compresslevel=6, mtime=0)
+    packed = gzip.compress(np.concatenate([*upper, *lower]).tobytes(), compresslevel=6, mtime=0)
+    return packed, counts
 
 
 def has_lower_byte(high: UInt8[np.ndarray, "heads query key"]) -> np.ndarray:
@@ -97,9 +111,9 @@ def strongest_of_each_row(
     for kind, layers in maps.items():
         kept[kind] = []
         for weights in layers:
-            place = max(0, weights.shape[-1] - KEPT_KEYS)
-            least = np.partition(weights, place, axis=-1)[..., place, None]
-            strong = np.where(weights >= least, weights, 0)
+            places = np.argsort(weights, axis=-1, kind="stable")[..., -KEPT_KEYS:]
+            strong = np.zeros_like(weights)
+            np.put_along_axis(strong, places, np.take_along_axis(weights, places, -1), axis=-1)
             lost += float((weights - strong).sum())
             rows += weights.shape[0] * weights.shape[1]
             kept[kind].append(strong)

@@ -22,9 +22,14 @@ class Score(NamedTuple):
     of: Callable[[AttentionRecord, Head], float]
 
 
-def shape(name: str) -> Callable[[AttentionRecord, Head], float]:
-    """A score of a map alone, as a score of a record's head."""
-    return lambda record, head: SHAPE_SCORES[name](record.weights(head))
+def shape(name: str, queries: int = 1) -> Callable[[AttentionRecord, Head], float]:
+    """A score of a map alone, as a score of a record's head; NaN for one of fewer queries."""
+
+    def score(record: AttentionRecord, head: Head) -> float:
+        weights = record.weights(head)
+        return SHAPE_SCORES[name](weights) if len(weights) >= queries else math.nan
+
+    return score
 
 
 ENTROPY = Score(
@@ -35,9 +40,9 @@ SELF = (
     Score("mean_distance", "distance", "high", "mean tokens from query to key",
           shape("mean_distance")),
     Score("previous_token", "previous token", "high", "mean weight on the token before the query",
-          shape("previous_token")),
+          shape("previous_token", queries=2)),
     Score("first_token", "first token", "high", "mean weight on the first token",
-          shape("first_token")),
+          shape("first_token", queries=2)),
 )  # fmt: skip
 ALIGNMENT = Score(
     "aer", "alignment error", "low",

@@ -1,25 +1,27 @@
 """The explorer on a living model: edit the sentence, mute heads, and see what becomes of it."""
 
-import html
+import hashlib
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import anywidget
 import numpy as np
 import traitlets
+from IPython.display import display
 
-from transformer_lab.attention_record import KINDS, AttentionRecord, Head, Kind
+from transformer_lab.attention_record import AttentionRecord, Head, Kind
 from transformer_lab.config import check
 from transformer_lab.viz.explorer.page import (
     SCRIPT,
     STYLE,
     ExplorerPage,
-    check_pinned,
+    checked_place,
     start_values,
 )
 from transformer_lab.viz.explorer.payload import page_data
 
 
+@runtime_checkable
 class Attends(Protocol):
     """Anything that answers a sentence with a record; a `Translator` does."""
 
@@ -40,7 +42,7 @@ class AttentionExplorer(anywidget.AnyWidget):
 
     `kind`, `layer`, `head` and `pinned` are traits: they can be set, observed, and linked to those
     of another explorer. What is asked in the page, Python answers; an answer that fails is said
-    there, and the last one stays. `record` is what is shown.
+    there, and the last one stays. `record` is the latest answer.
 
     Args:
         translator: Anything with `.attend(source, mute=…, patch=…)` that returns an `AttentionRecord`.
@@ -70,6 +72,8 @@ class AttentionExplorer(anywidget.AnyWidget):
     """The pinned cell [query, key]; None in it for a whole column or row; [] for none."""
     data = traitlets.Dict().tag(sync=True)
     """What the page draws; made here, read there."""
+    stills = traitlets.List(trait=traitlets.Unicode()).tag(sync=True)
+    """Names of the pictures that stand beside the widget; where it lives it hides them."""
 
     def __init__(
         self,
@@ -87,9 +91,14 @@ class AttentionExplorer(anywidget.AnyWidget):
         self.snapshots = tuple(snapshots)
         self.first_source = source
         self.plain: tuple[str, AttentionRecord] | None = None
-        self.record, data = self.answer(source, [Head(*h) for h in mute], [])
+        self.records, data = self.answer(source, [Head(*h) for h in mute], [])
         super().__init__(data=data, **start_values(self.record, kind, layer, head, pinned))
         self.on_msg(self.hear)
+
+    @property
+    def record(self) -> AttentionRecord:
+        """The latest answer."""
+        return self.records[-1]
 
     def hear(self, _: Any, message: Any, __: Any) -> None:
         """Answer one question of the page, or say why not."""
@@ -97,22 +106,27 @@ class AttentionExplorer(anywidget.AnyWidget):
             return
         try:
             muted = [Head(*head) for head in message["mute"]]
-            self.record, data = self.answer(message["source"], muted, message["patch"])
-        except Exception as error:  # whatever a model raises, the page shall say it
-            reason = (
-                str(error) if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
-            )
-            self.send({"answer": message["ask"], "error": reason.strip().rstrip(".") + "."})
+            self.records, data = self.answer(message["source"], muted, message["patch"])
+        except KeyboardInterrupt:  # the reader has stopped a slow model
+            self.send({"answer": message["ask"], "error": "Interrupted."})
             return
+        except Exception as error:  # whatever a model raises, the page shall say it
+            said = str(error).strip().rstrip(".")
+            if not isinstance(error, ValueError) or not said:
+                said = f"{type(error).__name__}: {said}".removesuffix(": ")
+            self.send({"answer": message["ask"], "error": f"{said}."})
+            return
+        self.settle()
         self.data = data | {"answers": message["ask"]}
         self.send({"answer": message["ask"]})
 
     def answer(
         self, source: str, mute: list[Head], patch: list[dict[str, Any]]
-    ) -> tuple[AttentionRecord, dict[str, Any]]:
+    ) -> tuple[tuple[AttentionRecord, ...], dict[str, Any]]:
         """The record of a sentence with heads muted and rows pointed, and what the page draws of it.
 
-        Where something is changed the data hold the unchanged translation too.
+        Before it come the snapshots, if they are of this sentence. Where something is changed the
+        data hold the unchanged translation too.
         """
         if self.plain is None or self.plain[0] != source:
             self.plain = source, self.translator.attend(source)
@@ -120,44 +134,78 @@ class AttentionExplorer(anywidget.AnyWidget):
         record = plain
         if mute or patch:
             record = self.translator.attend(source, mute=mute, patch=pointed(plain, patch))
-        unchanged = source == self.first_source
-        data = page_data([*(self.snapshots if unchanged else ()), record], packed=False)
+        records = (*(self.snapshots if source == self.first_source else ()), record)
+        data = page_data(records, packed=False)
         latest = data["records"][-1]
         latest |= {"sentence": source, "patched": patch, "muted": sorted(mute)}
         if mute or patch:
             latest["before"] = plain.written_tokens
-        return record, data
+        return records, data
+
+    def settle(self) -> None:
+        """Where the latest answer lacks the open head or the pinned cell, open what it has."""
+        now = {"kind": self.kind, "layer": self.layer, "head": self.head, "pinned": self.pinned}
+        first: dict[str, Any] = {"kind": None, "layer": 0, "head": 0, "pinned": ()}
+        for wanted in (now, now | {"pinned": ()}, first):
+            try:
+                values = start_values(self.record, **wanted)
+            except ValueError:
+                continue
+            break
+        with self.hold_trait_notifications():
+            for name, value in values.items():
+                self.set_trait(name, value)
 
     @traitlets.validate("kind", "layer", "head", "pinned")
     def _check(self, proposal: Any) -> Any:
-        """Refuse what the record has not got; of several values set at once only the last is judged."""
+        """Refuse what no record in view has; values set together are judged together, at the end."""
         name, value = proposal["trait"].name, proposal["value"]
-        if name == "kind" and value not in KINDS:
-            raise traitlets.TraitError(f"kind is {value!r}; expected one of {KINDS}")
-        if name in ("layer", "head") and value < 0:
-            raise traitlets.TraitError(f"{name} is {value}; expected at least 0")
-        if not self._cross_validation_lock:
-            now = {n: getattr(self, n) for n in ("kind", "layer", "head", "pinned")} | {name: value}
+        now = {n: getattr(self, n) for n in ("kind", "layer", "head", "pinned")} | {name: value}
+        reason = None
+        # The page may be at a snapshot, whose translation is longer than the record's.
+        for record in self.records:
             try:
-                weights = self.record.weights(Head(now["kind"], now["layer"], now["head"]))
-                check_pinned(now["pinned"], *weights.shape)
+                weights = record.weights(Head(now["kind"], now["layer"], now["head"]))
+                checked_place(now["pinned"], weights.shape)
             except ValueError as error:
-                raise traitlets.TraitError(str(error)) from error
-        return value
+                reason = error
+            else:
+                return value
+        raise traitlets.TraitError(str(reason)) from reason
 
     def page(self) -> ExplorerPage:
         """The same view as a page that needs no kernel, for instance for `to_html`."""
         start = {"kind": self.kind, "layer": self.layer, "head": self.head, "pinned": self.pinned}
-        unchanged = self.plain is not None and self.plain[0] == self.first_source
-        return ExplorerPage([*(self.snapshots if unchanged else ()), self.record], start)
+        return ExplorerPage(self.records, start)
+
+    def _ipython_display_(self) -> None:
+        """Show the widget, and then a picture for where no kernel answers.
+
+        They are two outputs: of one, JupyterLab and nbconvert show the widget's view alone, and
+        say "model not found" where it has gone.
+        """
+        still, metadata = self.still()
+        live = super()._repr_mimebundle_()
+        if live:
+            display(live[0], raw=True)
+        display(still, metadata=metadata, raw=True)
 
     def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-        """The widget, and beside it a picture for where no kernel answers."""
-        data, metadata = self.page().picture()
-        note = "Run this cell for the live explorer. All heads, as a still picture:"
-        data["text/html"] = f"<p>{html.escape(note)}</p>{data['text/html']}"
+        """Both in one, for hosts that know no other way."""
+        still, metadata = self.still()
         live = super()._repr_mimebundle_(**kwargs)
-        return (live[0] if live else {}) | data, metadata
+        return (live[0] if live else {}) | still, metadata
+
+    def still(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """The picture of what is shown now; its name tells the widget to hide it."""
+        data, metadata = self.page().picture()
+        name = hashlib.sha256(data["image/png"].encode()).hexdigest()[:12]
+        if name not in self.stills:
+            self.stills = [*self.stills, name]
+        note = "All heads as a still picture; run this cell for the live explorer."
+        image = data["text/html"]
+        data["text/html"] = f'<div data-still="{name}"><p>{note}</p>{image}</div>'
+        return data, metadata
 
 
 def pointed(record: AttentionRecord, patch: Sequence[dict[str, Any]]) -> dict[Head, np.ndarray]:

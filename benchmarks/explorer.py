@@ -1,0 +1,298 @@
+"""The attention explorer beside BertViz, in one browser: size, time to drawn, interactions, memory."""
+
+import tempfile
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from functools import partial
+from importlib.metadata import version
+from pathlib import Path
+from statistics import median
+
+import numpy as np
+from jaxtyping import Float
+from playwright.sync_api import Browser
+
+from benchmarks.bertviz_scripts import bertviz_scripts, check_addresses
+from benchmarks.browser import MEGA, chromium, visit
+from benchmarks.machine import in_a_line
+from benchmarks.report import Target, table, target_table
+from benchmarks.timing import Times, ratio
+from transformer_lab.attention_record import AttentionRecord
+from transformer_lab.viz.bertviz import head_view, model_view
+from transformer_lab.viz.explorer.page import explore
+
+LAYERS, HEADS = 6, 8
+LENGTHS = (12, 40, 100)
+LONG = 512
+FRAME = '<!doctype html>\n<meta charset="utf-8">\n<title>BertViz</title>\n<body>\n{}\n</body>\n'
+HOVERED = (2, 5, 8, 11)
+"""Tokens that the pointer goes to, one after the other; rows and columns of our map."""
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One way to look at a record, and how its page is used; the rest are expressions in the page."""
+
+    name: str
+    build: Callable[[AttentionRecord, Path], object]
+    """Write the page of the encoder's heads, which can change to the other two kinds."""
+    whole: str
+    """Whether all of it is drawn, for `n` tokens."""
+    change_head: str
+    change_kind: str
+    places: str
+    """Where the tokens that are hovered are: a list of (x, y)."""
+    marked: str
+    """Whether a hover shows."""
+
+
+def chosen(select: str, value: int) -> str:
+    """The expression that chooses another option of a list, as a reader does."""
+    return (
+        f"(document.querySelector('{select}').value = {value}, "
+        f"document.querySelector('{select}').dispatchEvent(new Event('change')), true)"
+    )
+
+
+def middles(tokens: str) -> str:
+    """The expression for the middles of some of these elements."""
+    return (
+        f"{list(HOVERED)}.map((i) => {tokens}[i].getBoundingClientRect())"
+        ".map((box) => [box.x + box.width / 2, box.y + box.height / 2])"
+    )
+
+
+OURS = Candidate(
+    "explorer",
+    lambda record, path: explore(record, kind="encoder").to_html(path, overwrite=True),
+    whole=f"document.querySelectorAll('.tile').length === {LAYERS * HEADS}"
+    " && document.querySelector('canvas.matrix').width === n",
+    change_head="document.querySelectorAll('.tile')[1].click()",
+    change_kind="document.querySelectorAll('.kinds button')[1].click()",
+    places=f"""(() => {{
+        const cells = document.querySelector('.cells');
+        document.querySelector('.map').scrollIntoView();
+        const box = cells.getBoundingClientRect();
+        const side = box.width / document.querySelector('canvas.matrix').width;
+        return {list(HOVERED)}.map((i) => [box.x + (i + 0.5) * side, box.y + (i + 0.5) * side]);
+    }})()""",
+    marked="document.querySelector('.readout').textContent.includes('looks at')",
+)
+MODEL_VIEW = Candidate(
+    "BertViz, model view",
+    lambda record, path: path.write_text(FRAME.format(model_view(record).data), encoding="utf-8"),
+    whole=f"document.querySelectorAll('line').length === {LAYERS * HEADS} * n * n",
+    # The place that a drawing's click is heard at is the last of its elements.
+    change_head="document.querySelector('#attn_background_0_1').parentNode.lastChild"
+    ".dispatchEvent(new MouseEvent('click'))",
+    change_kind=chosen("#filter", 1),
+    places=middles("document.querySelectorAll('.detail .highlight')"),
+    marked="document.querySelectorAll('.attn-line-group[style*=\"opacity: 0\"]').length === n - 1",
+)
+HEAD_VIEW = Candidate(
+    "BertViz, head view",
+    lambda record, path: path.write_text(FRAME.format(head_view(record).data), encoding="utf-8"),
+    whole=f"document.querySelectorAll('line').length === {HEADS} * n * n",
+    change_head=chosen("#layer", 3),
+    change_kind=chosen("#filter", 1),
+    places=middles("document.querySelectorAll('#left text')"),
+    marked=f"document.querySelectorAll('line[visibility=visible]').length === {HEADS} * n",
+)
+CANDIDATES = (OURS, MODEL_VIEW, HEAD_VIEW)
+
+
+@dataclass
+class Measured:
+    """What was seen of one candidate at one length; times in seconds, one a round."""
+
+    payload: int = 0
+    said: str = ""
+    times: dict[str, list[float]] = field(default_factory=dict)
+    memory: list[tuple[float, float]] = field(default_factory=list)
+
+    def note(self, what: str, seconds: float) -> None:
+        """Keep one round's time."""
+        self.times.setdefault(what, []).append(seconds)
+
+    def of(self, what: str) -> Times:
+        """All rounds of one thing."""
+        return Times(self.times[what])
+
+
+def random_record(tokens: int) -> AttentionRecord:
+    """48 heads of each kind: rows are softmaxes of 2 × standard normal scores, the decoder's causal."""
+    draw = np.random.default_rng(0)
+    earlier = np.tril(np.ones((tokens, tokens), dtype=bool))
+
+    def layers(seen: np.ndarray) -> tuple[Float[np.ndarray, "heads query key"], ...]:
+        found = []
+        for _ in range(LAYERS):
+            scores = 2 * draw.standard_normal((HEADS, tokens, tokens))
+            powers = np.where(seen, np.exp(scores), 0)
+            found.append((powers / powers.sum(-1, keepdims=True)).astype(np.float32))
+        return tuple(found)
+
+    source, target = (tuple(f"{side}{i}" for i in range(tokens)) for side in ("word", "mot"))
+    everywhere = np.ones_like(earlier)
+    return AttentionRecord(
+        source, target, target, layers(everywhere), layers(earlier), layers(everywhere)
+    )
+
+
+def look(
+    browser: Browser,
+    candidate: Candidate,
+    record: AttentionRecord,
+    folder: Path,
+    served: dict[str, bytes],
+    seen: Measured,
+) -> None:
+    """Build a candidate's page, open it, use it, and note what it took."""
+    path = folder / "page.html"
+    start = time.perf_counter()
+    candidate.build(record, path)
+    seen.note("build", time.perf_counter() - start)
+    seen.payload = path.stat().st_size
+    check_addresses(path.read_text(encoding="utf-8"), served)
+    with visit(browser, path, served) as page:
+        seen.note("drawn", page.seconds_to_drawn)
+        page.ask(f"n = {len(record.source_tokens)}")
+        confirm(candidate, "is not drawn whole", page.ask(candidate.whole))
+        seen.memory.append(page.megabytes())
+        seen.note("head", page.work(lambda: page.ask(candidate.change_head)))
+        hovers = []
+        for x, y in page.ask(candidate.places):
+            hovers.append(page.work(partial(page.page.mouse.move, x, y)))
+            confirm(candidate, "shows no hover", page.ask(candidate.marked))
+        seen.note("hover", median(hovers))
+        seen.note("kind", page.work(lambda: page.ask(candidate.change_kind)))
+        seen.said = page.ask("document.querySelector('.left-out')?.textContent ?? ''")
+
+
+def confirm(candidate: Candidate, otherwise: str, holds: bool) -> None:
+    """A RuntimeError if a page does not do what is timed."""
+    if not holds:
+        raise RuntimeError(f"{candidate.name} {otherwise}")
+
+
+def measure(
+    browser: Browser,
+    candidates: Iterable[Candidate],
+    tokens: int,
+    rounds: int,
+    served: dict[str, bytes],
+) -> dict[str, Measured]:
+    """All candidates by turns, round by round, on one record."""
+    record = random_record(tokens)
+    found = {candidate.name: Measured() for candidate in candidates}
+    with tempfile.TemporaryDirectory() as folder:
+        for _ in range(rounds):
+            for candidate in candidates:
+                seen = found[candidate.name]
+                look(browser, candidate, record, Path(folder), served, seen)
+    return found
+
+
+def row(tokens: int, name: str, seen: Measured) -> list[str]:
+    """One line of the table: medians and, in brackets, the fastest round."""
+
+    def milliseconds(what: str) -> str:
+        times = seen.of(what)
+        return f"{1000 * times.median:,.0f} ({1000 * times.best:,.0f})"
+
+    def fine(what: str) -> str:
+        times = seen.of(what)
+        return f"{1000 * times.median:,.1f} ({1000 * times.best:,.1f})"
+
+    heap, process = (median(values) for values in zip(*seen.memory, strict=True))
+    return [
+        str(tokens),
+        name,
+        f"{seen.payload / MEGA:.2f} MB",
+        *(milliseconds(what) for what in ("build", "drawn")),
+        *(fine(what) for what in ("hover", "kind", "head")),
+        f"{heap:,.1f} MB",
+        f"{process:,.0f} MB",
+    ]
+
+
+def seconds_to_nothing(browser: Browser, rounds: int) -> float:
+    """How long an empty drawing takes until it is drawn: of any page's time, what cannot be saved."""
+    seconds = []
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "page.html"
+        path.write_text(FRAME.format('<div id="vis"><svg></svg></div>'), encoding="utf-8")
+        for _ in range(rounds):
+            with visit(browser, path, {}) as page:
+                seconds.append(page.seconds_to_drawn)
+    return median(seconds)
+
+
+def targets(found: dict[str, Measured], nothing: float) -> list[Target]:
+    """What was promised at 100 tokens, beside BertViz's model view, which shows all heads too."""
+    ours, model = found[OURS.name], found[MODEL_VIEW.name]
+    drawn = ratio(model.of("drawn"), ours.of("drawn"))
+    reason = f"A page with an empty drawing takes {1000 * nothing:.0f} ms."
+    return [
+        Target("BertViz's payload to ours", model.payload / ours.payload, 30),
+        Target("BertViz's time to drawn to ours", drawn, 20, reason=reason),
+        *(
+            Target(f"ours, {words}, in ms", 1000 * ours.of(what).median, limit, True, why)
+            for what, words, limit, why in (
+                ("drawn", "drawn", 200, reason),
+                ("hover", "main-thread work of a hover", 16, ""),
+                ("kind", "main-thread work of a change of kind", 16, ""),
+            )
+        ),
+    ]
+
+
+def section(rounds: int) -> str:
+    """All lengths beside BertViz, and a long record that is shown alone."""
+    rounds = max(rounds, 5)
+    served = bertviz_scripts()
+    with chromium() as browser:
+        chromium_version = browser.version.partition(".")[0]
+        measure(browser, CANDIDATES, 2 + max(HOVERED), 1, served)  # the browser is still starting
+        nothing = seconds_to_nothing(browser, rounds)
+        found = {n: measure(browser, CANDIDATES, n, rounds, served) for n in LENGTHS}
+        long = measure(browser, [OURS], LONG, 1, served)[OURS.name]
+    rows = [row(n, name, seen) for n in LENGTHS for name, seen in found[n].items()]
+    rows.append(row(LONG, OURS.name, long))
+    head = [
+        "tokens",
+        "",
+        "payload",
+        "build, ms",
+        "drawn, ms",
+        "hover, ms",
+        "other kind, ms",
+        "other head or layer, ms",
+        "script's heap",
+        "page's process",
+    ]
+    model = found[LENGTHS[-1]][MODEL_VIEW.name].payload
+    would_be = model * (LONG / LENGTHS[-1]) ** 2 / 1e9
+    words = f"""\
+{LAYERS * HEADS} heads ({LAYERS} layers × {HEADS}) of each of three kinds, with random weights: \
+softmaxes of 2 × standard normal scores, the decoder's causal. BertViz {version("bertviz")}, its \
+scripts from npm (RequireJS 2.3.6, D3 5.7.0; jQuery 2.1.0, for npm has no 2.0.0) served locally; \
+Chromium {chromium_version}, without a GPU. {in_a_line(rounds)}
+
+Payload: the HTML, with everything but BertViz's scripts. Build: from the record to the file, in \
+Python. Drawn: from the beginning of the navigation to the frame after the first complete \
+drawing. Hover, other kind, other head or layer: main-thread work of one interaction (the \
+processor time that Chromium counts for the page's tasks from the event to the second frame after \
+it, less that of two idle frames); the head \
+is changed by a click on its drawing, in BertViz's head view the layer by its list. Memory, after \
+garbage collection: the script's heap, and the anonymous resident memory of the page's process, \
+where an SVG's elements are. Medians of the rounds and, in brackets, the fastest.
+"""
+    long_words = f"""\
+At {LONG} tokens the explorer says: “{long.said}” BertViz was not run there: its page would have \
+{would_be:.1f} GB and its model view {LAYERS * HEADS * LONG**2 / 1e6:.1f} million lines.
+"""
+    at = f"At {LENGTHS[-1]} tokens, to BertViz's model view:\n"
+    promised = target_table(targets(found[LENGTHS[-1]], nothing), "ratio or limit")
+    return "\n".join([words, table(head, rows), long_words, at, promised])
