@@ -23,7 +23,8 @@ def overview(record: AttentionRecord, kind: Kind) -> Figure:
     with course_style():
         # Many heads are drawn smaller: the picture stays one screen wide.
         side = min(SIDE, 9.5 / across)
-        size = (across * (side + 0.1) + beside + 0.5, len(layers) * (side + 0.32) + above + 0.5)
+        tall = side * min(2, len(queries) / len(keys))  # no room is left around flat maps
+        size = (across * (side + 0.1) + beside + 0.5, len(layers) * (tall + 0.32) + above + 0.5)
         figure = Figure(figsize=size, layout="compressed")
         grid = figure.subplots(len(layers), across, squeeze=False)
         for number, (row, layer) in enumerate(zip(grid, layers, strict=True)):
