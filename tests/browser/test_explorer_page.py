@@ -470,6 +470,7 @@ def test_a_head_as_lines_by_keyboard(opened):
 
 def test_the_strongest_links_as_a_table(opened):
     by_keyboard(opened.root.get_by_text("The strongest links as a table"))
+    expect(opened.root.get_by_role("row")).to_have_count(13)
     rows = opened.root.get_by_role("row").all()
     assert rows[0].inner_text().split() == ["query", "key", "weight"]
     places = np.dstack(np.unravel_index(np.argsort(-CROSS, axis=None)[:12], CROSS.shape))[0]

@@ -332,7 +332,7 @@ def test_the_picture_shows_the_maps_in_its_pixels():
     image = Image.open(io.BytesIO(base64.b64decode(bundle["image/png"]))).convert("RGB")
     pixels = np.asarray(image).astype(int)
     ends = (matplotlib.colormaps["viridis"]([0.0, 1.0])[:, :3] * 255).round()
-    dark, bright = ((abs(pixels - end) <= 12).all(axis=-1) for end in ends)
+    dark, bright = ((abs(pixels - end) <= 20).all(axis=-1) for end in ends)
     columns = np.flatnonzero((dark | bright).sum(axis=0) > 60)
     middle = (np.flatnonzero(bright.sum(axis=0) > 60).mean() - columns[0]) / np.ptp(columns)
     assert middle == pytest.approx(3.5 / 7, abs=0.02)

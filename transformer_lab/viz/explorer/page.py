@@ -49,7 +49,8 @@ class ExplorerPage:
     def picture(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """What is seen where scripts do not run: all heads of the first kind shown, and its words."""
         kind = self.start["kind"]
-        return picture(overview(self.records[-1], kind), alt=overview_words(self.records[-1], kind))
+        record = self.records[-1]
+        return picture(overview(record, kind), overview_words(record, kind), coarse=True)
 
     def fragment(self, image: str) -> str:
         """The page's HTML without its frame: this picture, and the script that replaces it."""
