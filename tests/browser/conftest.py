@@ -188,7 +188,8 @@ class Visit:
 
     def move_slider(self) -> None:
         """The slider, by keyboard alone: picture and words change, and change back."""
-        handle = self.page.get_by_role("slider")
+        # The explorer has sliders of its own; this one is an ipywidget's.
+        handle = self.page.locator(".noUi-handle")
         panel = self.page.locator(".jp-OutputArea-output .widget-vbox").filter(has=handle)
         picture = panel.locator("img")
         before = picture.get_attribute("src"), picture.get_attribute("alt")
