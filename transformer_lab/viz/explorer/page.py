@@ -58,11 +58,15 @@ class ExplorerPage:
         # In a script, `<` could only be the beginning of a tag that ends it.
         text = json.dumps(data).replace("<", "\\u003c")
         name = hashlib.sha256(text.encode()).hexdigest()[:12]
+        # The data stand beside the script: a megabyte of JSON is read several times as fast as
+        # the same megabyte of a program.
         return (
             f'<div data-explorer="{name}">{image}</div>\n<style>{STYLE.read_text()}</style>\n'
+            f'<script type="application/json" data-of="{name}">{text}</script>\n'
             f'<script type="module">{SCRIPT.read_text(encoding="utf-8")}\n'
+            f"const data = document.querySelector('script[data-of=\"{name}\"]').textContent;\n"
             f"for (const place of document.querySelectorAll('[data-explorer=\"{name}\"]')) {{\n"
-            f"  if (!place.dataset.mounted) mount(place, {text});\n"
+            f"  if (!place.dataset.mounted) mount(place, JSON.parse(data));\n"
             f"  place.dataset.mounted = true;\n}}\n</script>"
         )
 
