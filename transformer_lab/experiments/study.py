@@ -12,6 +12,7 @@ import platform
 import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
+from itertools import islice
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -53,9 +54,7 @@ def remake(
     end = time.monotonic() + 60 * minutes
     with ProcessPoolExecutor(workers, get_context("spawn"), one_thread) as pool:
         waiting = iter(missing)
-        under_way = {
-            pool.submit(timed, run, s) for s, _ in zip(waiting, range(workers), strict=False)
-        }
+        under_way = {pool.submit(timed, run, s) for s in islice(waiting, workers)}
         while under_way:
             done, under_way = wait(under_way, return_when=FIRST_COMPLETED)
             for future in done:

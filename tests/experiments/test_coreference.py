@@ -1,0 +1,159 @@
+"""The measures of lesson 12, against slow and plain counts."""
+
+import numpy as np
+import pytest
+import torch
+
+from transformer_lab.capture import capture_attention
+from transformer_lab.data.batching import collate, encode_pairs
+from transformer_lab.evaluation.alignment import mean_distance, referent_score
+from transformer_lab.evaluation.rollout import attention_rollout
+from transformer_lab.experiments import coreference as study
+from transformer_lab.translator import Translator
+
+
+@pytest.fixture(scope="module")
+def shipped():
+    return Translator.load(device="cpu")
+
+
+@pytest.fixture(scope="module")
+def pairs():
+    found = []
+    for order in study.ORDERS:
+        sentences = study.asked(order)
+        found += [next(sentences) for _ in range(7)]
+    return found
+
+
+@pytest.fixture(scope="module")
+def capture(shipped, pairs):
+    return study.read(shipped, pairs)[0]
+
+
+def maps(rng, *shape):
+    weights = rng.random(shape) ** 4
+    return weights / weights.sum(axis=-1, keepdims=True)
+
+
+def test_the_sentences_are_of_the_order_asked_and_unseen(pairs):
+    assert [p.construction for p in pairs] == ["because_last"] * 7 + ["because_first"] * 7
+    for pair in pairs:
+        who = pair.coreference
+        before = who.pronoun < min(who.referent, who.other)
+        assert before == (pair.construction == "because_first")
+
+
+def test_differences_of_a_batch_equal_the_score_of_each_record(shipped, pairs, capture):
+    from transformer_lab.attention_record import Referent
+
+    found = study.referent_differences(capture, pairs)
+    for n, pair in enumerate(pairs):
+        who = pair.coreference
+        referent = Referent(who.pronoun, who.referent, who.other, who.target_pronoun, who.decider)
+        record = shipped.attend(pair.source, pair.target, referent=referent)
+        for kind, row in (("encoder", "it"), ("cross", "cross")):
+            for head in record.heads(kind):
+                alone = referent_score(record, head)
+                assert found[row][n, head.layer, head.head] == pytest.approx(alone, abs=1e-4)
+
+
+def test_the_decoder_looks_back_at_the_words_that_translate_the_nouns(pairs, capture):
+    found = study.referent_differences(capture, pairs)["decoder"]
+    for n, pair in enumerate(pairs):
+        who = pair.coreference
+        for layer, weights in enumerate(capture.decoder):
+            for head in range(weights.shape[1]):
+                row = weights[n, head, who.target_pronoun]
+                sums = {
+                    noun: sum(row[t + 1] for s, t in pair.alignment if s == getattr(who, noun))
+                    for noun in ("referent", "other")
+                }
+                difference = sums["referent"] - sums["other"]
+                assert found[n, layer, head] == pytest.approx(difference, abs=1e-6)
+    # Where the pronoun's clause comes first, no noun is written yet.
+    assert abs(found[7:]).max() == 0
+
+
+def test_chance_is_the_percentile_of_the_largest_head():
+    rng = np.random.default_rng(3)
+    differences = rng.normal(0, 0.2, (11, 2, 3))
+    signs = np.random.default_rng(5).choice([-1.0, 1.0], size=(study.FLIPS, 11))
+    largest = [
+        max(
+            abs(np.mean([sign * differences[n, i, j] for n, sign in enumerate(row)]))
+            for i in range(2)
+            for j in range(3)
+        )
+        for row in signs
+    ]
+    wanted = np.quantile(largest, 0.95)
+    assert study.largest_by_chance(differences, seed=5) == pytest.approx(wanted, abs=1e-4)
+    # A head that always prefers the referent is far above it.
+    differences[:, 1, 2] = 0.9
+    assert study.largest_by_chance(differences, seed=5) < 0.9
+
+
+def test_rollout_is_a_walk_that_stays_with_probability_one_half():
+    rng = np.random.default_rng(7)
+    layers = [maps(rng, 3, 5, 5) for _ in range(2)]
+    rolled = attention_rollout(layers)
+    np.testing.assert_allclose(rolled.sum(axis=-1), 1)
+    first, second = (layer.mean(axis=0) for layer in layers)
+    for i in range(5):
+        walk = np.zeros(5)
+        for j in range(5):
+            step = 0.5 * second[i, j] + 0.5 * (i == j)
+            walk += step * (0.5 * first[j] + 0.5 * np.eye(5)[j])
+        np.testing.assert_allclose(rolled[i], walk)
+    batch = attention_rollout([np.stack([layer, layer]) for layer in layers])
+    np.testing.assert_allclose(batch[1], rolled)
+
+
+def test_distances_leave_the_padding_out(shipped, pairs):
+    alone = [study.distances(study.read(shipped, [pair])[0], [pair]) for pair in pairs]
+    together = study.distances(study.read(shipped, pairs)[0], pairs)
+    for name, values in together.items():
+        each = np.mean([one[name] for one in alone], axis=0)
+        np.testing.assert_allclose(values, each, atol=2e-4)
+
+
+def test_without_the_last_token_the_other_weights_keep_their_ratio():
+    weights = maps(np.random.default_rng(0), 2, 5, 5)
+    rest = study.without_last(weights)
+    assert rest.shape == (2, 4, 4)
+    np.testing.assert_allclose(rest.sum(axis=-1), 1)
+    np.testing.assert_allclose(rest[0, 1, 2] / rest[0, 1, 0], weights[0, 1, 2] / weights[0, 1, 0])
+    assert mean_distance(rest[0]) >= 0
+
+
+def test_muting_is_measured_head_by_head(shipped, pairs):
+    without = study.pronouns_without(shipped, pairs)
+    assert {kind: np.shape(shares) for kind, shares in without.items()} == dict.fromkeys(
+        ("encoder", "decoder", "cross"), (2, 4)
+    )
+    # The head that finds the noun for the deciding word; lessons 00 and 12.
+    assert np.argmin(without["encoder"]) == 4
+
+
+def test_states_are_those_that_the_decoder_reads(shipped, pairs):
+    states = study.states_at(shipped, pairs, "decider")
+    batch = collate(encode_pairs(pairs, shipped.source_tokenizer, shipped.target_tokenizer))
+    memory = []
+    hook = shipped.model.encoder.register_forward_hook(lambda _, __, out: memory.append(out))
+    with torch.no_grad(), capture_attention(shipped.model):
+        shipped.model(batch.source, batch.target_input)
+    hook.remove()
+    at = [pair.coreference.decider for pair in pairs]
+    wanted = memory[0][torch.arange(len(pairs)), torch.tensor(at)]
+    torch.testing.assert_close(states[-1], wanted, atol=1e-4, rtol=1e-4)
+
+
+def test_the_probe_reads_what_lies_on_a_line_and_nothing_else():
+    torch.manual_seed(0)
+    x, asked = torch.randn(300, 7), torch.randn(100, 7)
+    line = torch.randn(7)
+    on_line = [(v @ line > 0).float() for v in (x, asked)]
+    assert study.linear_probe(x, on_line[0], asked, on_line[1]) > 0.93
+    noise = [torch.randint(2, (n,)).float() for n in (300, 100)]
+    assert abs(study.linear_probe(x, noise[0], asked, noise[1]) - 0.5) < 0.2

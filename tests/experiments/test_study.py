@@ -1,0 +1,80 @@
+"""A study does each run once, stores it at once, and goes on where it was stopped."""
+
+import json
+import math
+
+import pytest
+
+from transformer_lab.experiments import coreference, lengths
+from transformer_lab.experiments.study import name_of, remake, stored_runs
+
+GRID = [{"number": n, "seed": seed} for n in (2, 3) for seed in (0, 1)]
+
+
+def square(setting):
+    if setting["number"] < 0:
+        raise ValueError("number below 0")
+    return {"square": setting["number"] ** 2 + setting["seed"]}
+
+
+def test_the_name_of_a_setting_depends_on_its_values_and_not_on_their_order():
+    assert name_of({"a": 1, "b": 2}) == name_of({"b": 2, "a": 1})
+    assert name_of({"a": 1, "b": 2}) != name_of({"a": 2, "b": 1})
+
+
+def test_a_study_is_made_stored_and_not_repeated(tmp_path):
+    half = remake("squares", square, GRID[:2], workers=1, folder=tmp_path)
+    assert [r["result"]["square"] for r in half["runs"]] == [4, 5]
+    before = {r["hash"]: r["seconds"] for r in stored_runs("squares", tmp_path)}
+
+    whole = remake("squares", square, GRID[::-1], workers=2, folder=tmp_path)
+    assert [r["setting"] for r in whole["runs"]] == GRID[::-1]
+    again = {r["hash"]: r["seconds"] for r in whole["runs"]}
+    assert before.items() <= again.items()
+    on_disk = json.loads((tmp_path / "squares.json").read_text())
+    assert on_disk == whole
+    assert on_disk["command"] == "python -m transformer_lab.experiments.squares"
+
+
+def test_what_is_done_stays_stored_when_a_later_run_fails(tmp_path):
+    grid = [GRID[0], {"number": -1, "seed": 0}]
+    with pytest.raises(ValueError, match="number below 0"):
+        remake("squares", square, grid, workers=1, folder=tmp_path)
+    assert [r["setting"] for r in stored_runs("squares", tmp_path)] == [GRID[0]]
+
+
+def test_no_run_is_begun_when_time_is_up(tmp_path):
+    done = remake("squares", square, GRID, workers=1, minutes=0.0, folder=tmp_path)
+    assert len(done["runs"]) == 1
+
+
+# ---------------------------------------------------------------- one small run of each study
+
+
+def numbers(value):
+    """All numbers of a result, in the order in which they stand."""
+    if isinstance(value, dict):
+        return [n for key in sorted(value) for n in numbers(value[key])]
+    if isinstance(value, list):
+        return [n for part in value for n in numbers(part)]
+    return [float(value)]
+
+
+@pytest.mark.parametrize("study", [coreference, lengths], ids=lambda s: s.NAME)
+def test_a_small_run_gives_what_is_stored_within_the_spread_of_the_seeds(study):
+    hashes = [name_of(setting) for setting in study.SMALL]
+    stored = {r["hash"]: numbers(r["result"]) for r in stored_runs(study.NAME)}
+    seeds = [stored[name] for name in hashes]
+    again = numbers(study.run(study.SMALL[0]))
+    assert len(again) == len(seeds[0])
+    for place, value in enumerate(again):
+        column = [seed[place] for seed in seeds]
+        mean = sum(column) / len(column)
+        spread = math.sqrt(sum((x - mean) ** 2 for x in column) / len(column))
+        assert abs(value - mean) <= 4 * spread + 0.02, (place, value, column)
+
+
+@pytest.mark.parametrize("study", [coreference, lengths], ids=lambda s: s.NAME)
+def test_the_settings_of_a_study_are_all_different(study):
+    names = [name_of(setting) for setting in [*study.GRID, *study.SMALL]]
+    assert len(set(names)) == len(names)
