@@ -120,6 +120,34 @@ def test_a_chosen_sentence_is_cut_to_its_tokens(both):
     np.testing.assert_array_equal(record.encoder[0], both.encoder_attentions[0][1, :, :5, :5])
 
 
+def test_a_batch_that_is_padded_on_the_left():
+    ids = torch.tensor([[5, 6, 7, 8, 9], [0, 0, 5, 6, 7]])
+    model, asked = gpt2(), {"output_attentions": True, "attention_mask": (ids != 0).long()}
+    with torch.no_grad():
+        seen = model(input_ids=ids, **asked)
+    given = {"target_tokens": "abc", "sentence": 1}
+    record = AttentionRecord.from_transformers(seen, padding="left", **given)
+    np.testing.assert_array_equal(record.decoder[0], seen.attentions[0][1, :, 2:, 2:].numpy())
+    with pytest.raises(ValueError, match="row .* sums to"):
+        AttentionRecord.from_transformers(seen, **given)
+
+
+def test_a_decoder_that_looks_at_an_encoder_that_is_not_recorded():
+    config = gpt2().config
+    config.add_cross_attention = True
+    torch.manual_seed(0)
+    model = transformers.GPT2LMHeadModel(config).eval()
+    with torch.no_grad():
+        memory = torch.randn(1, 7, 20)
+        seen = model(input_ids=TARGET[:1], encoder_hidden_states=memory, output_attentions=True)
+    record = AttentionRecord.from_transformers(
+        seen, source_tokens=SOURCE_TOKENS, target_tokens=TARGET_TOKENS
+    )
+    assert [layer.shape for layer in record.cross] == [(5, 5, 7)] * 3
+    assert [layer.shape for layer in record.decoder] == [(5, 5, 5)] * 3
+    assert record.encoder == ()
+
+
 @pytest.mark.parametrize("kind", [torch.bfloat16, torch.float16])
 def test_a_model_in_half_precision(kind):
     seen = outputs(bert().to(kind))

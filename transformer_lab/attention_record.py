@@ -105,6 +105,7 @@ class AttentionRecord:
         target_tokens: Sequence[str] = (),
         written_tokens: Sequence[str] | None = None,
         sentence: int = 0,
+        padding: Literal["right", "left"] = "right",
         **facts: Any,
     ) -> "AttentionRecord":
         """The record of one sentence that a model of Hugging Face's `transformers` has read.
@@ -114,11 +115,12 @@ class AttentionRecord:
         Args:
             outputs: What the model returned with `output_attentions=True`, from a model loaded with
                 `attn_implementation="eager"` (the fused paths return no weights).
-            source_tokens: The tokens of an encoder, without the padding on their right.
+            source_tokens: The tokens of an encoder, without padding.
             target_tokens: Those that a decoder read. A model with an encoder alone has none, and
                 one with a decoder alone has no source.
             written_tokens: What the decoder wrote at each step; by default the token it read next.
             sentence: Which row of the batch.
+            padding: The side on which the batch is padded; decoders alone often take the left.
             facts: Further fields of the record, such as `alignment`.
 
         Raises:
@@ -131,7 +133,9 @@ class AttentionRecord:
             "cross": getattr(outputs, "cross_attentions", None),
         }
         alone = getattr(outputs, "attentions", None)
-        if alone:  # one stack only: the tokens that are given say which
+        if alone and found["cross"]:  # a decoder that looks at somebody else's encoder
+            found["decoder"] = alone
+        elif alone:  # one stack only: the tokens that are given say which
             if bool(source_tokens) == bool(target_tokens):
                 raise ValueError(
                     "outputs are of one stack; expected source_tokens for an encoder, or "
@@ -151,7 +155,7 @@ class AttentionRecord:
                 raise ValueError(f"outputs hold {kind} attention; expected {expected} too")
         kept = {
             kind: tuple(
-                _cut(f"{kind} layer {number}", layer, sentence, lengths[kind])
+                _cut(f"{kind} layer {number}", layer, sentence, lengths[kind], padding)
                 for number, layer in enumerate(layers or ())
             )
             for kind, layers in found.items()
@@ -223,6 +227,9 @@ def check_weights(name: str, weights: np.ndarray) -> None:
 def _check_layers(name: str, layers: Sequence[np.ndarray], shape: tuple[int, int]) -> None:
     for number, weights in enumerate(layers):
         where = f"{name} layer {number}"
+        if not isinstance(weights, np.ndarray):
+            found = type(weights).__name__
+            raise ValueError(f"{where} is a {found}; expected a NumPy array (heads, query, key)")
         if weights.ndim != 3 or weights.shape[1:] != shape:
             raise ValueError(
                 f"{where} has shape {weights.shape}; expected (heads, {shape[0]}, {shape[1]})"
@@ -230,8 +237,14 @@ def _check_layers(name: str, layers: Sequence[np.ndarray], shape: tuple[int, int
         check_weights(where, weights)
 
 
-def _cut(name: str, layer: Any, sentence: int, shape: tuple[int, int]) -> np.ndarray:
-    """The weights (heads, query, key) of one sentence of a batch, without the padding on the right."""
+def _cut(
+    name: str,
+    layer: Any,
+    sentence: int,
+    shape: tuple[int, int],
+    padding: Literal["right", "left"],
+) -> np.ndarray:
+    """The weights (heads, query, key) of one sentence of a batch, without the padding."""
     if getattr(layer, "ndim", None) != 4:
         found = f"{name} is a {type(layer).__name__}"
         raise ValueError(
@@ -242,6 +255,10 @@ def _cut(name: str, layer: Any, sentence: int, shape: tuple[int, int]) -> np.nda
         raise ValueError(f"sentence is {sentence}; expected 0 to {batch - 1}")
     if shape[0] > queries or shape[1] > keys:
         raise ValueError(f"{name} has {(queries, keys)} queries and keys; there are {shape} tokens")
-    weights = layer[sentence, :, : shape[0], : shape[1]].detach().cpu()
+    rows, columns = (
+        slice(0, n) if padding == "right" else slice(size - n, size)
+        for n, size in zip(shape, (queries, keys), strict=True)
+    )
+    weights = layer[sentence, :, rows, columns].detach().cpu()
     # NumPy has no bfloat16; in half precision a row is still known to sum to 1 only roughly.
     return (weights.half() if weights.itemsize < 4 else weights.float()).numpy()

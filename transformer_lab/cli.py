@@ -250,12 +250,16 @@ def run_translate(options: argparse.Namespace) -> list[dict[str, Any]]:
         raise ValueError("standard input is empty; expected a sentence on each line")
     translations = translator.translate(texts, beam_size=options.beam)
     for translation in translations:
-        if translation.unknown:
-            words = ", ".join(translation.unknown)
-            print(f"not in the vocabulary, read as <unk>: {words}", file=sys.stderr)
+        say_unknown(translation.unknown)
         if not options.json:
             print(translation.translation)
     return [asdict(translation) for translation in translations]
+
+
+def say_unknown(words: Sequence[str]) -> None:
+    """Say which words the model could not read."""
+    if words:
+        print(f"not in the vocabulary, read as <unk>: {', '.join(words)}", file=sys.stderr)
 
 
 def read_lines() -> list[str]:
@@ -296,7 +300,9 @@ def run_explore(options: argparse.Namespace) -> dict[str, Any]:
 
     if options.out.exists() and not options.overwrite:
         raise ValueError(f"{options.out} exists; give --overwrite to replace it, or another --out")
-    record = Translator.load(options.model, device=options.device).attend(options.text)
+    translator = Translator.load(options.model, device=options.device)
+    record = translator.attend(options.text)
+    say_unknown(translator.source_tokenizer.unknown(options.text))
     path = explore(record).to_html(options.out, overwrite=options.overwrite)
     written = " ".join(record.written_tokens)
     if not options.json:

@@ -135,7 +135,7 @@ def shown_head(opened) -> str:
 
 
 def check_readout(text: str, query: int | None, key: int | None, weights, queries, keys):
-    lines = text.split("\n")
+    lines = text.removesuffix("\nPinned.").split("\n")
     if query is not None and key is not None:
         first, value = lines.pop(0).rsplit(": ", 1)
         assert first == f"{queries[query]} → {keys[key]}"

@@ -27,6 +27,7 @@ from tests.browser.screen import (
     weights_of_picture,
 )
 from tests.records import WordByWord, make_record
+from transformer_lab.attention_record import AttentionRecord
 from transformer_lab.viz import explore
 from transformer_lab.viz.explorer import payload, widget
 from transformer_lab.viz.explorer.page import PAGE
@@ -159,6 +160,25 @@ def test_a_narrow_page_does_not_scroll_sideways(width, visit_page, full_page, ho
             opened.button("Lines").click()
 
 
+def test_each_layer_has_a_line_of_its_own_and_one_stack_needs_no_arrow(visit_page, tmp_path):
+    rng = np.random.default_rng(0)
+    layers = tuple(rng.dirichlet(np.ones(5), size=(heads, 5)) for heads in (12, 11, 12))
+    record = AttentionRecord(tuple("abcde"), (), (), layers, (), ())
+    opened = visit_page(explore(record).to_html(tmp_path / "a.html"))
+    tiles = opened.root.locator(".tile")
+    tops = [tile.bounding_box()["y"] for tile in tiles.all()]
+    lines = [tops[:12], tops[12:23], tops[23:]]
+    assert all(len(set(line)) == 1 for line in lines)
+    assert lines[0][0] < lines[1][0] < lines[2][0]
+    assert opened.root.locator(".sentence").inner_text().strip() == "a b c d e"
+    # Up and down go by the lines that one sees.
+    tiles.nth(3).focus()
+    opened.press("ArrowDown")
+    expect(tiles.nth(15)).to_be_focused()
+    opened.press("ArrowDown", "ArrowUp")
+    expect(tiles.nth(15)).to_be_focused()
+
+
 def test_one_hundred_tokens_and_48_heads(visit_page, tmp_path):
     words = [f"word{i}" for i in range(101)]
     record = make_record(words, (), (), encoder=(8,) * 6, decoder=(), cross=())
@@ -195,12 +215,13 @@ def test_512_tokens_open_and_say_what_is_left_out(visit_page, tmp_path, monkeypa
     opened.press("ArrowDown", "ArrowRight", "ArrowRight")
     kept = np.where(weights >= np.sort(weights)[:, -32, None], weights, 0)
     lines = opened.readout.split("\n")
-    assert lines[0].startswith("word0 → word2: ")
+    assert kept[0, 2] == 0 < weights[0, 2]
+    assert lines[0] == "word0 → word2: 0, or left out"
     best = int(weights[0].argmax())
     assert lines[1].startswith(f"word0 looks at: word{best} {weights[0, best]:.2f}")
     # A tile shows the largest weight of each block; the two tiles share one picture.
-    blocks = kept.reshape(128, 4, 128, 4).max(axis=(1, 3))
-    close(weights_of_picture(opened.root.locator(".tile .picture").first)[:, :128], blocks)
+    blocks = kept.reshape(64, 8, 64, 8).max(axis=(1, 3))
+    close(weights_of_picture(opened.root.locator(".tile .picture").first)[:, :64], blocks)
 
 
 @pytest.fixture

@@ -126,9 +126,17 @@ def test_gold_is_ringed_at_its_word_and_step(opened):
     pixels = pixels_of(opened.cells)
     cell = pixels[:30, :30].reshape(-1, 3)
     assert (cell > 200).all(axis=1).sum() > 40
-    expect(opened.root.locator(".legend")).to_contain_text("○ gold alignment")
+    legend = opened.root.locator(".legend")
+    expect(legend).to_contain_text("○ gold alignment")
+    opened.button("Decoder").click()
+    expect(legend).to_have_text("")
+    opened.button("Encoder").click()
+    expect(legend).to_have_text("orange ○ referent · dashed ○ the other noun")
+    opened.button("Cross").click()
+    expect(legend).to_contain_text("○ gold alignment")
     opened.button("Show gold").click()
     expect(rings).to_have_count(0)
+    expect(legend).to_have_text("")
     assert not (pixels_of(opened.cells)[:30, :30] > 200).all(axis=-1).any()
 
 
@@ -225,9 +233,14 @@ def test_the_keyboard_moves_pins_and_lets_go(opened):
     opened.press("Escape")
     assert opened.readout.startswith("Point at")
     opened.press("ArrowDown", "Space")
-    expect(opened.root).to_have_attribute("data-pinned", "true")
+    assert opened.readout.endswith("Pinned.")
     opened.press("Space")
-    expect(opened.root).to_have_attribute("data-pinned", "false")
+    assert "Pinned" not in opened.readout
+    opened.press("ArrowDown", "ArrowRight", "r")
+    check_cross(opened, 0, None)
+    assert opened.readout.endswith("Pinned.")
+    opened.press("ArrowRight", "ArrowRight", "c")
+    check_cross(opened, None, 1)
 
 
 def test_what_is_pinned_at_first_is_shown(visit_page, tmp_path):
@@ -456,7 +469,7 @@ def test_a_head_as_lines_by_keyboard(opened):
     expect(queries.nth(2)).to_be_focused()
     check_lines(opened, CROSS, 2)
     opened.press("Enter")
-    expect(opened.root).to_have_attribute("data-pinned", "true")
+    assert opened.readout.endswith("Pinned.")
     expect(queries.nth(2)).to_be_focused()
     opened.press("ArrowRight")
     expect(keys.first).to_be_focused()

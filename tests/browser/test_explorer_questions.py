@@ -87,6 +87,22 @@ def test_two_views_of_one_live_explorer_and_an_answer_that_comes_too_late(live):
     assert page.evaluate("listening()") == 0
 
 
+def test_a_question_that_waits_is_asked_when_the_one_before_it_is_given_up(live):
+    page = live.page
+    page.clock.install()
+    box = live.root.first.get_by_label("Sentence to translate")
+    box.fill("two dogs")
+    page.clock.run_for(400)
+    box.fill("three dogs")
+    page.clock.run_for(400)
+    assert [q["source"] for q in page.evaluate("sent")] == ["two dogs"]
+    page.clock.run_for(61_000)
+    asked = page.evaluate("sent")
+    assert [q["source"] for q in asked] == ["two dogs", "three dogs"]
+    answer(live, asked[1]["ask"], "three dogs")
+    expect(live.root.first.locator(".written")).to_have_text("THREE DOGS <eos>")
+
+
 def test_of_many_questions_only_the_newest_is_asked_and_shown(live):
     page = live.page
     page.clock.install()

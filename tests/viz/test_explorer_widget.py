@@ -97,6 +97,10 @@ def test_two_explorers_are_linked(link, fake):
     one.pinned = (4, 2)
     assert (one.layer, one.head, one.pinned) == (other.layer, other.head, other.pinned)
     assert (other.layer, one.head, other.pinned) == (2, 1, [4, 2])
+    other.kind = "encoder"  # which has fewer layers
+    assert (one.kind, one.layer, other.layer) == ("encoder", 1, 1)
+    one.kind, one.layer = "cross", 2
+    assert (other.kind, other.layer) == ("cross", 2)
     for each in links:
         each.unlink()
     other.layer = 0
@@ -122,14 +126,14 @@ def test_what_the_record_has_not_got_is_refused_and_changes_nothing(name, value,
     assert getattr(explorer, name) == before
 
 
-def test_values_that_only_fit_together_are_set_together(explorer):
-    explorer.layer = 2
-    with pytest.raises(traitlets.TraitError, match="layer is 2; expected 0 to 1"):
-        explorer.kind = "encoder"
-    assert explorer.kind == "cross"
+def test_where_another_kind_has_fewer_layers_the_nearest_head_is_opened(explorer):
+    explorer.layer, explorer.pinned = 2, [5, 5]
+    explorer.kind = "encoder"
+    assert (explorer.kind, explorer.layer, explorer.pinned) == ("encoder", 1, [5, 5])
     with explorer.hold_trait_notifications():
-        explorer.kind, explorer.layer = "encoder", 1
-    assert (explorer.kind, explorer.layer) == ("encoder", 1)
+        explorer.kind, explorer.layer = "cross", 2
+    assert (explorer.kind, explorer.layer) == ("cross", 2)
+    explorer.layer = 1
     with (
         pytest.raises(traitlets.TraitError, match="layer is 9"),
         explorer.hold_trait_notifications(),

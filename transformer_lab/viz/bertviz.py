@@ -30,7 +30,10 @@ def head_view(record: AttentionRecord, *, kind: Kind | None = None, layer: int =
 
 
 def model_view(record: AttentionRecord, *, kind: Kind | None = None) -> HTML:
-    """BertViz's model view: a small drawing for each head; otherwise as `head_view`."""
+    """BertViz's model view: a small drawing for each head; otherwise as `head_view`.
+
+    model_view(record)
+    """
     from bertviz import model_view as draw
 
     return drawn(draw, record, kind)

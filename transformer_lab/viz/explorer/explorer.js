@@ -287,8 +287,15 @@ export default {
     const explorer = new Explorer(el, model, true);
     const changed = () => explorer.receive(model.get("data"));
     model.on("change:data", changed);
+    try {
+      await changed();
+    } catch (error) {
+      model.off("change:data", changed);
+      explorer.close();
+      explorer.root.remove();
+      throw error; // the still picture beside the widget stays
+    }
     const seePictures = hidePictures(model, el);
-    await changed();
     return () => {
       seePictures();
       model.off("change:data", changed);
@@ -342,44 +349,48 @@ class Explorer {
     this.forgetPictures();
     this.themes.disconnect();
     this.dark.removeEventListener("change", this.theme);
-    clearTimeout(this.typing);
-    clearTimeout(this.patience);
+    for (const timer of [this.typing, this.patience, this.late]) clearTimeout(timer);
   }
 
   /** Dark where the page behind is dark, whatever host it is, now and when the reader changes it. */
   follow() {
-    this.theme = () => {
-      let colour = null;
-      for (let node = this.root; node && !colour; node = node.parentElement) {
-        const found = getComputedStyle(node).backgroundColor.match(/[\d.]+/g)?.map(Number);
-        if (found && (found.length < 4 || found[3] > 0.5)) colour = found;
-      }
-      // No paper anywhere: the browser's own, which is dark where its own ink is bright.
-      const ink = getComputedStyle(document.documentElement).color.match(/[\d.]+/g).map(Number);
-      const light = ([red, green, blue]) => 0.3 * red + 0.59 * green + 0.11 * blue;
-      const dark = colour ? light(colour) < 128 : light(ink) > 128;
-      this.root.dataset.theme = dark ? "dark" : "light";
-      // Behind what stays while the map scrolls.
-      if (colour) this.root.style.setProperty("--page", `rgb(${colour.slice(0, 3)})`);
-    };
+    // A page that is drawn anew never says goodbye: what outlives it must not hold it.
+    const weak = new WeakRef(this);
+    this.theme = () => weak.deref()?.readTheme();
     this.dark = matchMedia("(prefers-color-scheme: dark)");
     this.dark.addEventListener("change", this.theme);
-    this.themes = new MutationObserver(() => requestAnimationFrame(this.theme));
+    const { theme } = this;
+    this.themes = new MutationObserver(() => requestAnimationFrame(theme));
     const attributes = { attributes: true, attributeFilter: ["class", "style", "data-theme", "data-jp-theme-name"] };
     this.themes.observe(document.documentElement, attributes);
     this.themes.observe(document.body, attributes);
-    requestAnimationFrame(this.theme); // the element may not be in the page yet
+    requestAnimationFrame(theme); // the element may not be in the page yet
+  }
+
+  readTheme() {
+    let colour = null;
+    for (let node = this.root; node && !colour; node = node.parentElement) {
+      const found = getComputedStyle(node).backgroundColor.match(/[\d.]+/g)?.map(Number);
+      if (found && (found.length < 4 || found[3] > 0.5)) colour = found;
+    }
+    // No paper anywhere: the browser's own, which is dark where its own ink is bright.
+    const ink = getComputedStyle(document.documentElement).color.match(/[\d.]+/g).map(Number);
+    const light = ([red, green, blue]) => 0.3 * red + 0.59 * green + 0.11 * blue;
+    const dark = colour ? light(colour) < 128 : light(ink) > 128;
+    this.root.dataset.theme = dark ? "dark" : "light";
+    // Behind what stays while the map scrolls.
+    if (colour) this.root.style.setProperty("--page", `rgb(${colour.slice(0, 3)})`);
   }
 
   async receive(data) {
-    const stale = data.answers != null && data.answers < this.asked; // more was asked since
-    if (!stale) await this.load(data);
+    const isStale = () => data.answers < this.asked; // more was asked since
+    if (!isStale()) await this.load(data, data.records.at(-1).sentence, isStale);
   }
 
-  async load(data, text = data.records.at(-1).sentence) {
+  async load(data, text = null, isStale = () => false) {
     const loading = (this.loading = Symbol("load"));
     const records = await Promise.all(data.records.map((record) => unpack(record, data.fine_from)));
-    if (this.loading !== loading) return;
+    if (this.loading !== loading || isStale()) return;
     const first = !this.records;
     this.records = records;
     this.forgetPictures();
@@ -409,7 +420,7 @@ class Explorer {
     return this.model.get("kind");
   }
   get map() {
-    return this.record.maps[this.kind][this.model.get("layer")][this.model.get("head")];
+    return this.record.maps[this.kind]?.[this.model.get("layer")]?.[this.model.get("head")];
   }
   get chosen() {
     return this.within(this.hover) ?? this.pinned;
@@ -421,7 +432,7 @@ class Explorer {
   /** A place, if it is one of the open map: Python sets the kind and the pin one after the other. */
   within(place) {
     const [query, key] = place ?? [];
-    if (query == null && key == null) return null;
+    if ((query == null && key == null) || !this.map) return null;
     return query >= this.map.rows || key >= this.map.columns ? null : place;
   }
 
@@ -487,6 +498,7 @@ class Explorer {
       this.local.sort = this.sorting.value;
       this.redraw();
     });
+    this.meaning = make("p", { className: "meaning" });
     this.tiles = make("div", { className: "tiles", role: "group", "aria-label": "Heads" });
     this.tiles.addEventListener("keydown", (event) => this.moveAmongTiles(event));
     this.title = make("div", { className: "title", role: "heading", "aria-level": 3 });
@@ -503,7 +515,8 @@ class Explorer {
     this.links.addEventListener("toggle", () => this.drawLinks());
     this.left = make("p", { className: "left-out" });
     const heads = make("div", { className: "heads" },
-      make("div", { className: "bar" }, this.kinds, make("label", {}, "Sort by ", this.sorting)), this.tiles);
+      make("div", { className: "bar" }, this.kinds, make("label", {}, "Sort by ", this.sorting)),
+      this.meaning, this.tiles);
     const open = make("div", { className: "open" },
       make("div", { className: "bar" }, this.title, this.views), this.facts,
       make("div", { className: "beside" }, this.field,
@@ -520,7 +533,8 @@ class Explorer {
     const { record } = this;
     const text = (list) => list.flatMap((token) => [word(token), " "]);
     this.sentence.replaceChildren(
-      ...(this.live || !record.source.length ? [] : [make("span", { className: "text" }, ...text(record.source)), "→ "]),
+      ...(this.live || !record.source.length ? [] : [make("span", { className: "text" }, ...text(record.source))]),
+      ...(this.live || !record.source.length || !record.written.length ? [] : ["→ "]),
       make("span", { className: "text written" }, ...text(record.written)));
     this.sentence.hidden = !record.written.length && this.live;
     // A long one scrolls, and what scrolls must be within the reach of the keyboard.
@@ -578,7 +592,15 @@ class Explorer {
     if (this.quiet || !this.records) return;
     const { record, kind } = this;
     const layers = record.maps[kind];
-    if (!layers?.[this.model.get("layer")]?.[this.model.get("head")]) return; // on its way: set one by one
+    clearTimeout(this.late);
+    if (!layers?.[this.model.get("layer")]?.[this.model.get("head")]) {
+      // Python sets one trait after the other: the rest is on its way, or this record lacks the head.
+      this.late = setTimeout(() => {
+        this.settle();
+        this.redraw();
+      });
+      return;
+    }
     this.kinds.childNodes.forEach((button) => button.refresh());
     this.keepFocus(() => {
       this.drawTiles();
@@ -604,6 +626,7 @@ class Explorer {
       this.tiles.dataset.shape = shape;
       this.across = Math.max(...record.heads[kind]);
       this.tiles.style.setProperty("--across", this.across);
+      this.root.classList.toggle("many", this.across > 8);
       this.tileButtons = record.heads[kind].flatMap((count, layer) => Array.from({ length: count }, (_, head) => this.tile(layer, head)));
       this.tileButtons.forEach(({ picture }, place) => this.cutOut(picture, place));
     }
@@ -611,6 +634,8 @@ class Explorer {
     const score = scores.find(({ name }) => name === local.sort);
     let order = [...this.tileButtons.keys()];
     const rank = (i) => (score.values[i] == null ? -Infinity : score.best === "low" ? -score.values[i] : score.values[i]);
+    this.meaning.hidden = !score;
+    if (score) this.meaning.textContent = `${score.means}; ${score.best === "low" ? "lowest" : "highest"} first`;
     if (score) order.sort((a, b) => rank(b) - rank(a) || a - b);
     const [layerNow, headNow] = [this.model.get("layer"), this.model.get("head")];
     this.tileButtons.forEach(({ button, caption, layer, head }, i) => {
@@ -624,6 +649,7 @@ class Explorer {
       button.setAttribute("aria-pressed", String(open));
       button.classList.toggle("muted", muted);
       button.tabIndex = open ? 0 : -1;
+      button.style.gridColumnStart = !score && head === 0 ? "1" : ""; // a line for each layer
     });
     this.tiles.classList.toggle("sorted", Boolean(score));
     const sorted = order.map((i) => this.tileButtons[i].button);
@@ -671,7 +697,8 @@ class Explorer {
   tile(layer, head) {
     const picture = make("i", { className: "picture", "aria-hidden": "true" });
     const caption = make("span", {});
-    const name = { title: headName(layer, head), "data-control": `tile ${layer}.${head}` };
+    const inPython = `layer=${layer}, head=${head} in Python`;
+    const name = { title: `${headName(layer, head)} (${inPython})`, "data-control": `tile ${layer}.${head}` };
     const button = make("button", { type: "button", className: "tile", ...name }, picture, caption);
     button.addEventListener("click", () => {
       this.hover = null;
@@ -684,19 +711,29 @@ class Explorer {
   moveAmongTiles(event) {
     const at = this.sortedTiles.indexOf(event.target);
     if (at < 0) return;
-    const across = getComputedStyle(this.tiles).gridTemplateColumns.split(" ").length;
     const last = this.sortedTiles.length - 1;
-    const steps = {
-      ArrowLeft: -1, ArrowRight: 1, ArrowUp: -across, ArrowDown: across, Home: -at, End: last - at,
-    };
-    if (!(event.key in steps)) return;
+    const steps = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: last };
+    const next = { ArrowUp: () => this.tileBeside(at, -1), ArrowDown: () => this.tileBeside(at, 1) }[event.key];
+    if (!next && !(event.key in steps)) return;
     event.preventDefault();
     event.stopPropagation();
-    const next = this.sortedTiles[at + steps[event.key]];
-    if (next) {
-      next.click();
-      next.focus();
+    const tile = next ? next() : this.sortedTiles[steps[event.key]];
+    if (tile) {
+      tile.click();
+      tile.focus();
     }
+  }
+
+  /** The tile above (-1) or below (1) another, as they stand on the screen. */
+  tileBeside(at, direction) {
+    const here = this.sortedTiles[at].getBoundingClientRect();
+    const far = (tile) => {
+      const { top, left } = tile.getBoundingClientRect();
+      const down = direction * (top - here.top);
+      return down > 1 ? 1000 * down + Math.abs(left - here.left) : Infinity;
+    };
+    const nearest = this.sortedTiles.reduce((a, b) => (far(b) < far(a) ? b : a));
+    return far(nearest) < Infinity ? nearest : null;
   }
 
   drawHead() {
@@ -707,8 +744,7 @@ class Explorer {
     this.facts.replaceChildren(...this.scoresOf(kind).map(({ label, values, means }) =>
       make("span", { title: means }, `${label} `, make("b", {}, number(values[place])))));
     this.drawViews(layer, head);
-    if (this.local.view === "lines") this.drawLines();
-    else this.drawMatrix();
+    if (this.local.view !== "lines") this.drawMatrix(); // the lines follow the chosen row, below
     this.drawSteps();
     this.drawLinks();
     this.showChosen();
@@ -726,9 +762,9 @@ class Explorer {
     const controls = [
       this.toggle("lines", "Lines", () => local.view === "lines", turn("view", "lines", "matrix")),
       this.toggle("root", "Show small weights", () => local.palette === "root", turn("palette", "root", "weight")),
-      gold && this.toggle("gold", "Show gold", () => local.gold, turn("gold", true, false)),
-      this.live && this.toggle("mute", "Mute this head", muted, () => this.mute(kind, layer, head)),
-      this.live && this.pointButton(kind, layer, head),
+      gold && local.view === "matrix" && this.toggle("gold", "Show gold", () => local.gold, turn("gold", true, false)),
+      this.live && this.isLatest && this.toggle("mute", "Mute this head", muted, () => this.mute(kind, layer, head)),
+      this.live && this.isLatest && this.pointButton(kind, layer, head),
       this.action("svg", "SVG", "Save this map as SVG", () => this.save("svg")),
       this.action("png", "PNG", "Save this map as PNG", () => this.save("png")),
     ].filter(Boolean);
@@ -765,6 +801,7 @@ class Explorer {
     paint(this.canvas, map, this.colours[palette]);
     if (this.scaleOf !== palette) this.scaleBox.replaceChildren(this.scale());
     this.scaleOf = palette;
+    this.legendBox.textContent = this.legend();
     this.drawMarks();
   }
 
@@ -795,19 +832,20 @@ class Explorer {
     this.numbers = make("div", { className: "numbers", "aria-hidden": "true" });
     this.cells = make("div", {
       className: "cells", tabIndex: 0, role: "application",
-      "aria-label": "The map. Arrows move, Enter pins, Escape lets go.", "data-control": "map",
+      "aria-label": "The map. Arrows move, Enter pins, R pins the row, C the column, Escape lets go.", "data-control": "map",
     }, this.canvas, this.marks, this.rowBand, this.columnBand, this.numbers);
     this.cells.addEventListener("pointermove", (event) => this.look(this.cellAt(event)));
     this.cells.addEventListener("click", (event) => this.pin(this.cellAt(event)));
     this.cells.addEventListener("keydown", (event) => this.moveInMap(event));
     this.scaleBox = make("div", {});
+    this.legendBox = make("div", { className: "legend" });
     this.scaleOf = null;
     const scroll = make("div", { className: "scroll" },
       make("div", { className: "corner" }, make("span", {}, "query ↓  key →")),
       make("div", { className: "keys" }, this.keyLabels), this.queryLabels, this.cells);
     scroll.addEventListener("pointerleave", () => this.look(null));
     this.field.className = "map matrix";
-    this.field.replaceChildren(this.axes, scroll, this.scaleBox);
+    this.field.replaceChildren(this.axes, scroll, this.scaleBox, this.legendBox);
   }
 
   /** One label a token; those that are there get another text, which is faster than new ones. */
@@ -827,7 +865,7 @@ class Explorer {
     const bytes = Uint8Array.from({ length: 256 }, (_, i) => Math.round(Math.sqrt(i / 255) * 255));
     paint(steps, { rows: 1, columns: 256, bytes }, this.colours[this.local.palette]);
     const what = this.local.palette === "root" ? "weight (colour by its square root)" : "weight";
-    return make("div", { className: "scale" }, "0", steps, `1  ${what}`, this.legend());
+    return make("div", { className: "scale" }, "0", steps, `1  ${what}`);
   }
 
   /** What the rings mean. */
@@ -836,7 +874,7 @@ class Explorer {
     const rings = [];
     if (local.gold && kind === "cross" && record.alignment) rings.push("○ gold alignment");
     if (local.gold && kind !== "decoder" && record.referent) rings.push("orange ○ referent", "dashed ○ the other noun");
-    return rings.length ? make("span", { className: "legend" }, rings.join(" · ")) : null;
+    return rings.join(" · ");
   }
 
   drawMarks() {
@@ -867,6 +905,7 @@ class Explorer {
   }
 
   look(place) {
+    if (!this.map) return;
     if (String(place) === String(this.hover)) return;
     this.hover = place;
     this.showChosen();
@@ -901,7 +940,9 @@ class Explorer {
       this.look([next(query, down, this.map.rows), next(key, right, this.map.columns)]);
     } else if (event.key === "Enter" || event.key === " ") {
       if (this.chosen) this.pin(this.chosen);
-    } else if (event.key === "Escape") this.letGo();
+    } else if (event.key === "r" && this.chosen) this.pin([this.chosen[0] ?? 0, null]);
+    else if (event.key === "c" && this.chosen) this.pin([null, this.chosen[1] ?? 0]);
+    else if (event.key === "Escape") this.letGo();
     else return;
     event.preventDefault();
     event.stopPropagation();
@@ -924,7 +965,8 @@ class Explorer {
       .flatMap((link) => [link, " "]);
     const parts = [];
     if (query != null && key != null) {
-      const weight = make("b", {}, number(weightAt(map, query, key), 3));
+      const isLeftOut = record.left_out && !map.roots[query * map.columns + key];
+      const weight = make("b", {}, isLeftOut ? "0, or left out" : number(weightAt(map, query, key), 3));
       parts.push(make("span", {}, word(queries[query]), " → ", word(keys[key]), ": ", weight));
     }
     if (query != null) {
@@ -935,6 +977,7 @@ class Explorer {
       const links = list(columnOf(map, key), queries);
       parts.push(make("span", {}, word(keys[key]), " is looked at by: ", ...links));
     }
+    if (String(chosen) === String(this.pinned)) parts.push("Pinned.");
     this.readout.replaceChildren(...parts.flatMap((part) => [part, make("br")]).slice(0, -1));
   }
 
@@ -976,10 +1019,8 @@ class Explorer {
     if (query != null) links = rowOf(map, query).map((weight, k) => ({ query, key: k, weight }));
     else if (key != null) links = columnOf(map, key).map((weight, q) => ({ query: q, key, weight }));
     else links = strongestLinks(map, LINES);
-    const drawn = `${kind} ${this.local.record}`;
-    if (this.field.className !== "map lines" || this.linesOf !== drawn || this.drawnRecord !== record) {
-      this.linesOf = drawn;
-      this.drawnRecord = record;
+    if (this.field.className !== "map lines" || this.linesOf?.kind !== kind || this.linesOf.record !== record) {
+      this.linesOf = { kind, record };
       this.field.className = "map lines";
       const size = { viewBox: `0 0 100 ${height}`, height, preserveAspectRatio: "none" };
       this.drawing = svg("svg", { ...size, "aria-hidden": "true" });
@@ -1070,12 +1111,19 @@ class Explorer {
 
   // -------------------------------------------------------------- questions to Python
 
+  /** The last record is the one that Python answers about; those before it are snapshots. */
+  get isLatest() {
+    return this.local.record === this.records.length - 1;
+  }
+
   isMuted(kind, layer, head) {
-    return this.intervention.mute.some(([k, l, h]) => k === kind && l === layer && h === head);
+    const muted = this.isLatest ? this.intervention.mute : this.record.muted;
+    return muted.some(([k, l, h]) => k === kind && l === layer && h === head);
   }
 
   get intervention() {
-    this.wanted ??= { mute: this.record.muted, patch: this.record.patched ?? [] };
+    const latest = this.records.at(-1);
+    this.wanted ??= { mute: latest.muted, patch: latest.patched ?? [] };
     return this.wanted;
   }
 
@@ -1111,7 +1159,8 @@ class Explorer {
     const items = [
       ...mute.map((head) => [`${name(...head)} muted`, () => this.mute(...head)]),
       ...patch.map((p) => {
-        const what = `row ${p.query + 1} looks only at column ${p.key + 1}`;
+        const { queries, keys } = tokens(this.records.at(-1), p.kind);
+        const what = `${visible(queries[p.query] ?? "")} looks only at ${visible(keys[p.key] ?? "")}`;
         const undo = () => {
           this.wanted.patch = patch.filter((other) => other !== p);
           this.ask();
@@ -1168,6 +1217,7 @@ class Explorer {
     clearTimeout(this.patience);
     this.patience = setTimeout(() => {
       this.underWay = null;
+      if (this.waiting) return this.send();
       this.say("failed", `No answer for ${GIVE_UP_AFTER / 1000} s. Is the kernel running? The last answer is still shown.`);
     }, GIVE_UP_AFTER);
   }
@@ -1183,7 +1233,7 @@ class Explorer {
     if (!error) return this.say("", "");
     this.say("failed", `${error} The last answer is still shown.`);
     // The last answer may be one that was dropped because this question followed it.
-    if (this.model.get("data") !== this.loaded) return this.load(this.model.get("data"), null);
+    if (this.model.get("data") !== this.loaded) return this.load(this.model.get("data"));
     this.wanted = null; // what is shown is what was before
     this.drawInterventions();
     this.redraw();

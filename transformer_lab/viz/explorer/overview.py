@@ -14,6 +14,8 @@ LABELLED = 24
 SIDE, WIDE = 1.9, 9.5  # inches: of the longer side of a map, and of all maps of a line at most
 GAP, NAME, TITLE, MARGIN = 0.12, 0.2, 0.36, 0.1  # inches
 FONT = 6.5
+LABEL: dict[str, Any] = {"fontsize": FONT, "parse_math": False}
+"""A token may hold a dollar sign."""
 MOST_CELLS = 60
 """A map of more tokens is pooled: a still picture of a hundred would be larger than the weights."""
 
@@ -65,10 +67,6 @@ def overview(record: AttentionRecord, kind: Kind) -> Figure:
                     place = (beside + head * (wide + GAP) + (n + 0.5) * cell, below - 0.04)
                     axes.text(*place, visible(token), ha="center", va="top", rotation=90, **LABEL)
     return figure
-
-
-LABEL: dict[str, Any] = {"fontsize": FONT, "parse_math": False}
-"""A token may hold a dollar sign."""
 
 
 def short(token: str) -> str:

@@ -36,7 +36,10 @@ PAGE = """\
 
 
 class ExplorerPage:
-    """A record, ready to be looked into: it displays itself in a notebook, and saves itself as a page."""
+    """A record, ready to be looked into: it displays itself in a notebook, and saves itself as a page.
+
+    explore(record).to_html("animal.html")
+    """
 
     def __init__(self, records: Sequence[AttentionRecord], start: dict[str, Any]):
         self.records = tuple(records)
@@ -61,7 +64,8 @@ class ExplorerPage:
         # The data stand beside the script: a megabyte of JSON is read several times as fast as
         # the same megabyte of a program.
         return (
-            f'<div data-explorer="{name}">{image}</div>\n<style>{STYLE.read_text()}</style>\n'
+            f'<div data-explorer="{name}">{image}</div>\n'
+            f"<style>{STYLE.read_text(encoding='utf-8')}</style>\n"
             f'<script type="application/json" data-of="{name}">{text}</script>\n'
             f'<script type="module">{SCRIPT.read_text(encoding="utf-8")}\n'
             f"const data = document.querySelector('script[data-of=\"{name}\"]').textContent;\n"
@@ -104,7 +108,7 @@ def explore(
     Args:
         record: What to look into.
         kind: "encoder", "decoder" or "cross"; by default the last one that the record has.
-        layer: The layer of the head that is open at first, from 0.
+        layer: The layer of the head that is open at first, from 0; the page counts from 1.
         head: Its number in the layer, from 0.
         pinned: The cell (query, key) that is pinned at first; None for a whole column or row.
         snapshots: Earlier records, for instance of a training run; a slider runs through

@@ -18,7 +18,7 @@ from transformer_lab.viz.explorer.page import (
     checked_place,
     start_values,
 )
-from transformer_lab.viz.explorer.payload import page_data
+from transformer_lab.viz.explorer.payload import drawn_kinds, page_data
 
 
 @runtime_checkable
@@ -48,7 +48,7 @@ class AttentionExplorer(anywidget.AnyWidget):
         translator: Anything with `.attend(source, mute=…, patch=…)` that returns an `AttentionRecord`.
         source: The sentence to begin with.
         kind: "encoder", "decoder" or "cross"; by default the last one that the record has.
-        layer: The layer of the head that is open at first, from 0.
+        layer: The layer of the head that is open at first, from 0; the page counts from 1.
         head: Its number in the layer, from 0.
         pinned: The cell (query, key) that is pinned at first; None for a whole column or row.
         mute: Heads that are muted at first.
@@ -143,38 +143,61 @@ class AttentionExplorer(anywidget.AnyWidget):
         return records, data
 
     def settle(self) -> None:
-        """Where the latest answer lacks the open head or the pinned cell, open what it has."""
-        now = {"kind": self.kind, "layer": self.layer, "head": self.head, "pinned": self.pinned}
-        first: dict[str, Any] = {"kind": None, "layer": 0, "head": 0, "pinned": ()}
-        for wanted in (now, now | {"pinned": ()}, first):
-            try:
-                values = start_values(self.record, **wanted)
-            except ValueError:
-                continue
-            break
+        """Where no record has the open head or the pinned cell, open the nearest of the latest one."""
+        if any(self.lacks(record) is None for record in self.records):
+            return
+        kinds = drawn_kinds(self.record)
+        kind = self.kind if self.kind in kinds else kinds[-1]
+        layers = getattr(self.record, kind)
+        layer = min(self.layer, len(layers) - 1)
+        head = min(self.head, len(layers[layer]) - 1)
+        shape = layers[layer][head].shape
+        inside = all(p is None or p < n for p, n in zip(self.pinned, shape, strict=False))
+        values = {
+            "kind": kind,
+            "layer": layer,
+            "head": head,
+            "pinned": self.pinned if inside else [],
+        }
         with self.hold_trait_notifications():
             for name, value in values.items():
                 self.set_trait(name, value)
 
+    def lacks(self, record: AttentionRecord, **changes: Any) -> ValueError | None:
+        """What a record has not got of what is open, with these changes; None if it has all."""
+        now = {n: getattr(self, n) for n in ("kind", "layer", "head", "pinned")} | changes
+        try:
+            weights = record.weights(Head(now["kind"], now["layer"], now["head"]))
+            checked_place(now["pinned"], weights.shape)
+        except ValueError as error:
+            return error
+        return None
+
     @traitlets.validate("kind", "layer", "head", "pinned")
     def _check(self, proposal: Any) -> Any:
-        """Refuse what no record in view has; values set together are judged together, at the end."""
+        """Refuse what no record in view has; values set together are judged together, at the end.
+
+        The page may be at a snapshot, whose translation is longer than the record's. Another kind
+        or layer may have fewer heads: what is open then follows, see `settle`.
+        """
         name, value = proposal["trait"].name, proposal["value"]
-        now = {n: getattr(self, n) for n in ("kind", "layer", "head", "pinned")} | {name: value}
-        reason = None
-        # The page may be at a snapshot, whose translation is longer than the record's.
-        for record in self.records:
-            try:
-                weights = record.weights(Head(now["kind"], now["layer"], now["head"]))
-                checked_place(now["pinned"], weights.shape)
-            except ValueError as error:
-                reason = error
-            else:
-                return value
-        raise traitlets.TraitError(str(reason)) from reason
+        changes: dict[str, Any] = {name: value}
+        if name in ("kind", "layer"):
+            changes |= {"head": 0, "pinned": []} | ({"layer": 0} if name == "kind" else {})
+        reasons = [self.lacks(record, **changes) for record in self.records]
+        if None in reasons:
+            return value
+        raise traitlets.TraitError(str(reasons[-1])) from reasons[-1]
+
+    @traitlets.observe("kind", "layer")
+    def _follow(self, _: Any) -> None:
+        self.settle()
 
     def page(self) -> ExplorerPage:
-        """The same view as a page that needs no kernel, for instance for `to_html`."""
+        """The same view as a page that needs no kernel.
+
+        explorer.page().to_html("animal.html")
+        """
         start = {"kind": self.kind, "layer": self.layer, "head": self.head, "pinned": self.pinned}
         return ExplorerPage(self.records, start)
 
