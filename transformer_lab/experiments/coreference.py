@@ -37,14 +37,17 @@ PROBE_SENTENCES = 1_000  # to learn the probe on, of combinations that training 
 FLIPS = 1_000  # of the permutation baseline
 
 DEPTHS = (1, 2, 3, 4)
+# Pre-norm, since all depths have to learn: post-norm with four encoder layers did not at this rate
+# (seven runs of 2,400 steps: 0 to 38 % exact match).
+SHAPE = {"norm": "pre", "steps": 3_200, "pairs": 60_000}
 GRID: list[Setting] = [
-    {"encoder_layers": e, "decoder_layers": d, "steps": 2_400, "pairs": 60_000, "seed": seed}
+    {"encoder_layers": e, "decoder_layers": d, **SHAPE, "seed": seed}
     for seed in (0, 1)
     for e in DEPTHS
     for d in DEPTHS
 ]
 SMALL: list[Setting] = [
-    {"encoder_layers": 1, "decoder_layers": 1, "steps": 150, "pairs": 3_000, "seed": seed}
+    {"encoder_layers": 1, "decoder_layers": 1, **SHAPE, "steps": 150, "pairs": 3_000, "seed": seed}
     for seed in range(5)
 ]
 """Runs of a few seconds, of which one is repeated by the tests."""
@@ -75,7 +78,7 @@ def trained(setting: Setting) -> tuple[Translator, float]:
     splits: Splits[WorldPair] = world(train=setting["pairs"], seed=seed)
     layers = {f"num_{side}_layers": setting[f"{side}_layers"] for side in ("encoder", "decoder")}
     preset = PRESETS["tiny"]
-    translator = new_translator(splits, "world", preset, seed, **layers)
+    translator = new_translator(splits, "world", preset, seed, norm=setting["norm"], **layers)
     training = replace(
         preset.training,
         max_steps=setting["steps"],
