@@ -649,7 +649,8 @@ class Explorer {
       button.setAttribute("aria-pressed", String(open));
       button.classList.toggle("muted", muted);
       button.tabIndex = open ? 0 : -1;
-      button.style.gridColumnStart = !score && head === 0 ? "1" : ""; // a line for each layer
+      const column = !score && head === 0 ? "1" : ""; // a line for each layer
+      if (button.style.gridColumnStart !== column) button.style.gridColumnStart = column; // else a new layout
     });
     this.tiles.classList.toggle("sorted", Boolean(score));
     const sorted = order.map((i) => this.tileButtons[i].button);
