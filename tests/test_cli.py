@@ -345,7 +345,7 @@ def test_explore_writes_a_page_and_never_over_one_unasked(capsys, model, tmp_pat
     code, text, _ = run(capsys, *again)
     assert code == 0
     assert last_json(text)["out"] == str(out)
-    assert last_json(text)["written"]
+    assert last_json(text)["translation"]
     assert out.read_text(encoding="utf-8") != page
 
 

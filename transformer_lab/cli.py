@@ -301,13 +301,14 @@ def run_explore(options: argparse.Namespace) -> dict[str, Any]:
     if options.out.exists() and not options.overwrite:
         raise ValueError(f"{options.out} exists; give --overwrite to replace it, or another --out")
     translator = Translator.load(options.model, device=options.device)
-    record = translator.attend(options.text)
-    say_unknown(translator.source_tokenizer.unknown(options.text))
-    path = explore(record).to_html(options.out, overwrite=options.overwrite)
-    written = " ".join(record.written_tokens)
+    (told,) = translator.translate(options.text, beam_size=1)  # greedy, as `attend` is
+    say_unknown(told.unknown)
+    path = explore(translator.attend(options.text)).to_html(
+        options.out, overwrite=options.overwrite
+    )
     if not options.json:
-        print(f"{written}\n{path}: open it in any browser; it needs no network")
-    return {"written": record.written_tokens, "out": str(path)}
+        print(f"{told.translation}\n{path}: open it in any browser; it needs no network")
+    return {**asdict(told), "out": str(path)}
 
 
 def run_doctor(options: argparse.Namespace) -> dict[str, Any]:
