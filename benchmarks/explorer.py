@@ -44,7 +44,7 @@ class Candidate:
     places: str
     """Where the tokens that are hovered are: a list of (x, y)."""
     marked: str
-    """Whether a hover shows."""
+    """Whether the hover of token `i` shows."""
 
 
 def chosen(select: str, value: int) -> str:
@@ -77,7 +77,7 @@ OURS = Candidate(
         const side = box.width / document.querySelector('canvas.matrix').width;
         return {list(HOVERED)}.map((i) => [box.x + (i + 0.5) * side, box.y + (i + 0.5) * side]);
     }})()""",
-    marked="document.querySelector('.readout').textContent.includes('looks at')",
+    marked="document.querySelector('.readout').textContent.startsWith(`word${i} → word${i}: `)",
 )
 MODEL_VIEW = Candidate(
     "BertViz, model view",
@@ -162,7 +162,8 @@ def look(
         seen.memory.append(page.megabytes())
         seen.note("head", page.work(lambda: page.ask(candidate.change_head)))
         hovers = []
-        for x, y in page.ask(candidate.places):
+        for token, (x, y) in zip(HOVERED, page.ask(candidate.places), strict=True):
+            page.ask(f"i = {token}")
             hovers.append(page.work(partial(page.page.mouse.move, x, y)))
             confirm(candidate, "shows no hover", page.ask(candidate.marked))
         seen.note("hover", median(hovers))

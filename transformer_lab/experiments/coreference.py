@@ -18,7 +18,7 @@ from torch import Tensor
 
 from transformer_lab.attention_record import Head, Kind
 from transformer_lab.capture import AttentionCapture, capture_attention
-from transformer_lab.data.batching import collate, encode_pairs
+from transformer_lab.data.batching import Batch, collate, encode_pairs
 from transformer_lab.data.grammar import Coreference, WorldPair, held_out, sentences, world
 from transformer_lab.data.pair import Splits
 from transformer_lab.evaluation.alignment import mean_distance
@@ -112,6 +112,11 @@ def place(pair: WorldPair) -> Coreference:
     return pair.coreference
 
 
+def batch_of(translator: Translator, pairs: Sequence[WorldPair]) -> Batch:
+    """All pairs in one batch."""
+    return collate(encode_pairs(pairs, translator.source_tokenizer, translator.target_tokenizer))
+
+
 def read(
     translator: Translator, pairs: Sequence[WorldPair], mute: Sequence[Head] = ()
 ) -> tuple[AttentionCapture, np.ndarray]:
@@ -119,7 +124,7 @@ def read(
 
     It is right if it is the most probable word at its step, all words before it being the true ones.
     """
-    batch = collate(encode_pairs(pairs, translator.source_tokenizer, translator.target_tokenizer))
+    batch = batch_of(translator, pairs)
     translator.model.eval()
     with torch.no_grad(), capture_attention(translator.model, mute=mute) as capture:
         logits = translator.model(batch.source, batch.target_input)
@@ -137,6 +142,8 @@ def by_order(values: np.ndarray) -> list[Any]:
     ]
 
 
+ROWS = {"it": "pronoun", "decider": "decider", "cross": "target_pronoun"}
+"""Where one looks for a preference: the row's name here → the field of `Coreference` that it is."""
 Rows = dict[str, Float[np.ndarray, "sentence layer head"]]
 
 
@@ -147,17 +154,10 @@ def referent_differences(capture: AttentionCapture, pairs: Sequence[WorldPair]) 
     `cross` is the step that writes the pronoun; `decoder` is the same step, looking at the French
     nouns that are written already (0 where they come later).
     """
-    found: Rows = {}
-    for name, layers, row in (
-        ("it", capture.encoder, "pronoun"),
-        ("decider", capture.encoder, "decider"),
-        ("cross", capture.cross, "target_pronoun"),
-    ):
-        maps = np.stack(layers, axis=1)  # (sentence, layer, head, query, key)
-        at = [(getattr(place(p), row), place(p).referent, place(p).other) for p in pairs]
-        found[name] = np.stack(
-            [m[..., q, r] - m[..., q, o] for m, (q, r, o) in zip(maps, at, strict=True)]
-        )
+    layers = {"it": capture.encoder, "decider": capture.encoder, "cross": capture.cross}
+    found: Rows = {
+        name: preferences(np.stack(layers[name], axis=1), pairs, row) for name, row in ROWS.items()
+    }
     maps = np.stack(capture.decoder, axis=1)
     differences = []
     for weights, pair in zip(maps, pairs, strict=True):
@@ -168,6 +168,19 @@ def referent_differences(capture: AttentionCapture, pairs: Sequence[WorldPair]) 
         )
     found["decoder"] = np.stack(differences)
     return found
+
+
+def preferences(maps: np.ndarray, pairs: Sequence[WorldPair], row: str) -> np.ndarray:
+    """Weight on the referent minus weight on the other noun, in one row of each sentence's maps.
+
+    `maps` is (sentence, …, query, key), and what comes back (sentence, …).
+    """
+    found = []
+    for weights, pair in zip(maps, pairs, strict=True):
+        who = place(pair)
+        here = weights[..., getattr(who, row), :]
+        found.append(here[..., who.referent] - here[..., who.other])
+    return np.stack(found)
 
 
 def written_weight(row: np.ndarray, pair: WorldPair, source: int) -> np.ndarray:
@@ -213,13 +226,7 @@ def rollout_differences(capture: AttentionCapture, pairs: Sequence[WorldPair]) -
     """
     rolled = attention_rollout(capture.encoder)
     maps = {"it": rolled, "decider": rolled, "cross": capture.cross[-1].mean(axis=1) @ rolled}
-    rows = {"it": "pronoun", "decider": "decider", "cross": "target_pronoun"}
-    found = {}
-    for name, weights in maps.items():
-        at = [(getattr(place(p), rows[name]), place(p).referent, place(p).other) for p in pairs]
-        differences = [w[q, r] - w[q, o] for w, (q, r, o) in zip(weights, at, strict=True)]
-        found[name] = by_order(np.array(differences))
-    return found
+    return {name: by_order(preferences(maps[name], pairs, row)) for name, row in ROWS.items()}
 
 
 def distances(capture: AttentionCapture, pairs: Sequence[WorldPair]) -> dict[str, list[float]]:
@@ -286,7 +293,7 @@ def states_at(
 ) -> Float[Tensor, "depth sentence d_model"]:
     """The encoder's vectors at one word of each sentence, after the embedding and each layer."""
     model = translator.model
-    batch = collate(encode_pairs(pairs, translator.source_tokenizer, translator.target_tokenizer))
+    batch = batch_of(translator, pairs)
     x = model.source_positions(model.embed(model.source_embedding, batch.source))
     mask = padding_mask(batch.source, model.config.pad_id)
     rows, at = torch.arange(len(pairs)), torch.tensor([getattr(place(p), word) for p in pairs])

@@ -162,11 +162,8 @@ def trained(setting: Setting, task: Task) -> Transformer:
         )
     )
     optimizer = torch.optim.Adam(model.parameters(), betas=(0.9, 0.98), eps=1e-9)
-    loss_of, random, steps = (
-        BatchLoss(model, label_smoothing=0.0),
-        Random(setting["seed"]),
-        setting["steps"],
-    )
+    loss_of = BatchLoss(model, label_smoothing=0.0)
+    random, steps = Random(setting["seed"]), setting["steps"]
     for step in range(1, steps + 1):
         rate = linear_rate(step, 2e-3, min(100, steps // 2), steps)
         training_step(loss_of, optimizer, collate(task.batch(random)), rate)

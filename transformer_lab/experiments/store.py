@@ -10,11 +10,11 @@ from transformer_lab.training.checkpoint import write_atomically
 RESULTS = Path(__file__).parent / "results"
 
 
-def load(name: str) -> dict[str, Any]:
+def load(name: str, folder: Path = RESULTS) -> dict[str, Any]:
     """The stored result of a study; a ValueError names those there are."""
-    names = sorted(path.stem for path in RESULTS.glob("*.json"))
+    names = sorted(path.stem for path in folder.glob("*.json"))
     check("name", name, f"one of {names}", name in names)
-    stored: dict[str, Any] = json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8"))
+    stored: dict[str, Any] = json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
     return stored
 
 

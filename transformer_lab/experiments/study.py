@@ -52,6 +52,10 @@ def remake(
     missing = [s for s in settings if name_of(s) not in found]
     print(f"{study}: {len(settings) - len(missing)} of {len(settings)} runs are stored", flush=True)
     end = time.monotonic() + 60 * minutes
+
+    def whole() -> dict[str, Any]:
+        return described(study, [found[name_of(s)] for s in settings if name_of(s) in found])
+
     with ProcessPoolExecutor(workers, get_context("spawn"), one_thread) as pool:
         waiting = iter(missing)
         under_way = {pool.submit(timed, run, s) for s in islice(waiting, workers)}
@@ -60,13 +64,12 @@ def remake(
             for future in done:
                 entry = future.result()
                 found[entry["hash"]] = entry
-                kept = [found[name_of(s)] for s in settings if name_of(s) in found]
-                store.save(study, described(study, kept), folder)
+                store.save(study, whole(), folder)
                 print(f"{entry['setting']}: {entry['seconds']} s", flush=True)
                 following = next(waiting, None) if time.monotonic() < end else None
                 if following is not None:
                     under_way.add(pool.submit(timed, run, following))
-    return described(study, [found[name_of(s)] for s in settings if name_of(s) in found])
+    return whole()
 
 
 def one_thread() -> None:
@@ -84,8 +87,8 @@ def timed(run: Run, setting: Setting) -> dict[str, Any]:
 
 def stored_runs(study: str, folder: Path = store.RESULTS) -> list[dict[str, Any]]:
     """The runs of a study that are stored; none if there is no file."""
-    path = folder / f"{study}.json"
-    return json.loads(path.read_text(encoding="utf-8"))["runs"] if path.exists() else []
+    is_there = (folder / f"{study}.json").exists()
+    return store.load(study, folder)["runs"] if is_there else []
 
 
 def described(study: str, runs: Sequence[dict[str, Any]]) -> dict[str, Any]:

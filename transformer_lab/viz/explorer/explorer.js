@@ -52,7 +52,7 @@ function visible(token) {
 }
 
 /** A token on the page: isolated, so that right-to-left text leaves its neighbours alone. */
-const word = (token, properties = {}) => make("bdi", { className: "token", ...properties }, visible(token));
+const word = (token) => make("bdi", { className: "token" }, visible(token));
 
 const number = (value, digits = 2) => (value == null ? "–" : value.toFixed(digits).replace("-", "−"));
 const headName = (layer, head) => `Layer ${layer + 1}, head ${head + 1}`;
@@ -166,7 +166,7 @@ function strongestLinks(map, most) {
 
 // ---------------------------------------------------------------- drawing
 
-/** Colours for the upper byte of a root, by the weight or by its root: 256 × RGBA, and which are bright. */
+/** Colours for the upper byte of a root, by the weight or by its root: 256 × RGBA. */
 function palettes(packed) {
   const rgb = fromBase64(packed);
   const palette = (index) => {
@@ -632,7 +632,7 @@ class Explorer {
     }
     this.tilesPainted = this.paintTiles();
     const score = scores.find(({ name }) => name === local.sort);
-    let order = [...this.tileButtons.keys()];
+    const order = [...this.tileButtons.keys()];
     const rank = (i) => (score.values[i] == null ? -Infinity : score.best === "low" ? -score.values[i] : score.values[i]);
     this.meaning.hidden = !score;
     if (score) this.meaning.textContent = `${score.means}; ${score.best === "low" ? "lowest" : "highest"} first`;
@@ -749,7 +749,6 @@ class Explorer {
     this.drawSteps();
     this.drawLinks();
     this.showChosen();
-    this.root.dataset.shown = `${kind} ${layer} ${head}`;
   }
 
   drawViews(layer, head) {

@@ -18,7 +18,7 @@ from transformer_lab.viz.explorer.page import (
     checked_place,
     start_values,
 )
-from transformer_lab.viz.explorer.payload import drawn_kinds, page_data
+from transformer_lab.viz.explorer.payload import drawn_kinds, page_data, record_data
 
 
 @runtime_checkable
@@ -89,6 +89,7 @@ class AttentionExplorer(anywidget.AnyWidget):
     ):
         self.translator = translator
         self.snapshots = tuple(snapshots)
+        self.snapshot_data = [record_data(record, packed=False) for record in self.snapshots]
         self.first_source = source
         self.plain: tuple[str, AttentionRecord] | None = None
         self.records, data = self.answer(source, [Head(*h) for h in mute], [])
@@ -134,13 +135,15 @@ class AttentionExplorer(anywidget.AnyWidget):
         record = plain
         if mute or patch:
             record = self.translator.attend(source, mute=mute, patch=pointed(plain, patch))
-        records = (*(self.snapshots if source == self.first_source else ()), record)
-        data = page_data(records, packed=False)
-        latest = data["records"][-1]
+        data = page_data([record], packed=False)
+        (latest,) = data["records"]
         latest |= {"sentence": source, "patched": patch, "muted": sorted(mute)}
         if mute or patch:
             latest["before"] = plain.written_tokens
-        return records, data
+        if source != self.first_source:
+            return (record,), data
+        data["records"] = [*self.snapshot_data, latest]
+        return (*self.snapshots, record), data
 
     def settle(self) -> None:
         """Where no record has the open head or the pinned cell, open the nearest of the latest one."""
