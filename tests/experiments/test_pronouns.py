@@ -4,11 +4,13 @@ import numpy as np
 import pytest
 import torch
 
+from transformer_lab.attention_record import Head
 from transformer_lab.capture import capture_attention
 from transformer_lab.data.batching import collate, encode_pairs
 from transformer_lab.evaluation.alignment import mean_distance, referent_score
 from transformer_lab.evaluation.rollout import attention_rollout
-from transformer_lab.experiments import coreference as study
+from transformer_lab.experiments import probe, pronoun_causes, pronoun_heads
+from transformer_lab.experiments.pronoun_sentences import ORDERS, asked
 from transformer_lab.translator import Translator
 
 
@@ -20,15 +22,15 @@ def shipped():
 @pytest.fixture(scope="module")
 def pairs():
     found = []
-    for order in study.ORDERS:
-        sentences = study.asked(order)
+    for order in ORDERS:
+        sentences = asked(order)
         found += [next(sentences) for _ in range(7)]
     return found
 
 
 @pytest.fixture(scope="module")
 def capture(shipped, pairs):
-    return study.read(shipped, pairs)[0]
+    return pronoun_causes.read(shipped, pairs)[0]
 
 
 def maps(rng, *shape):
@@ -47,7 +49,7 @@ def test_the_sentences_are_of_the_order_asked_and_unseen(pairs):
 def test_differences_of_a_batch_equal_the_score_of_each_record(shipped, pairs, capture):
     from transformer_lab.attention_record import Referent
 
-    found = study.referent_differences(capture, pairs)
+    found = pronoun_heads.referent_differences(capture, pairs)
     for n, pair in enumerate(pairs):
         who = pair.coreference
         referent = Referent(who.pronoun, who.referent, who.other, who.target_pronoun, who.decider)
@@ -59,7 +61,7 @@ def test_differences_of_a_batch_equal_the_score_of_each_record(shipped, pairs, c
 
 
 def test_the_decoder_looks_back_at_the_words_that_translate_the_nouns(pairs, capture):
-    found = study.referent_differences(capture, pairs)["decoder"]
+    found = pronoun_heads.referent_differences(capture, pairs)["decoder"]
     for n, pair in enumerate(pairs):
         who = pair.coreference
         for layer, weights in enumerate(capture.decoder):
@@ -78,7 +80,7 @@ def test_the_decoder_looks_back_at_the_words_that_translate_the_nouns(pairs, cap
 def test_chance_is_the_percentile_of_the_largest_head():
     rng = np.random.default_rng(3)
     differences = rng.normal(0, 0.2, (11, 2, 3))
-    signs = np.random.default_rng(5).choice([-1.0, 1.0], size=(study.FLIPS, 11))
+    signs = np.random.default_rng(5).choice([-1.0, 1.0], size=(pronoun_heads.FLIPS, 11))
     largest = [
         max(
             abs(np.mean([sign * differences[n, i, j] for n, sign in enumerate(row)]))
@@ -88,10 +90,10 @@ def test_chance_is_the_percentile_of_the_largest_head():
         for row in signs
     ]
     wanted = np.quantile(largest, 0.95)
-    assert study.largest_by_chance(differences, seed=5) == pytest.approx(wanted, abs=1e-4)
+    assert pronoun_heads.largest_by_chance(differences, seed=5) == pytest.approx(wanted, abs=1e-4)
     # A head that always prefers the referent is far above it.
     differences[:, 1, 2] = 0.9
-    assert study.largest_by_chance(differences, seed=5) < 0.9
+    assert pronoun_heads.largest_by_chance(differences, seed=5) < 0.9
 
 
 def test_rollout_is_a_walk_that_stays_with_probability_one_half():
@@ -111,8 +113,10 @@ def test_rollout_is_a_walk_that_stays_with_probability_one_half():
 
 
 def test_distances_leave_the_padding_out(shipped, pairs):
-    alone = [study.distances(study.read(shipped, [pair])[0], [pair]) for pair in pairs]
-    together = study.distances(study.read(shipped, pairs)[0], pairs)
+    alone = [
+        pronoun_heads.distances(pronoun_causes.read(shipped, [pair])[0], [pair]) for pair in pairs
+    ]
+    together = pronoun_heads.distances(pronoun_causes.read(shipped, pairs)[0], pairs)
     for name, values in together.items():
         each = np.mean([one[name] for one in alone], axis=0)
         np.testing.assert_allclose(values, each, atol=2e-4)
@@ -120,7 +124,7 @@ def test_distances_leave_the_padding_out(shipped, pairs):
 
 def test_without_the_last_token_the_other_weights_keep_their_ratio():
     weights = maps(np.random.default_rng(0), 2, 5, 5)
-    rest = study.without_last(weights)
+    rest = pronoun_heads.without_last(weights)
     assert rest.shape == (2, 4, 4)
     np.testing.assert_allclose(rest.sum(axis=-1), 1)
     np.testing.assert_allclose(rest[0, 1, 2] / rest[0, 1, 0], weights[0, 1, 2] / weights[0, 1, 0])
@@ -128,7 +132,7 @@ def test_without_the_last_token_the_other_weights_keep_their_ratio():
 
 
 def test_muting_is_measured_head_by_head(shipped, pairs):
-    without = study.pronouns_without(shipped, pairs)
+    without = pronoun_causes.pronouns_without(shipped, pairs)
     assert {kind: np.shape(shares) for kind, shares in without.items()} == dict.fromkeys(
         ("encoder", "decoder", "cross"), (2, 4)
     )
@@ -136,8 +140,56 @@ def test_muting_is_measured_head_by_head(shipped, pairs):
     assert np.argmin(without["encoder"]) == 4
 
 
+def test_pointing_changes_one_row_of_a_copy():
+    weights = maps(np.random.default_rng(1), 5, 7)
+    pointed = pronoun_causes.point(weights, 3, 2)
+    np.testing.assert_array_equal(pointed[3], np.eye(7)[2])
+    np.testing.assert_array_equal(np.delete(pointed, 3, 0), np.delete(weights, 3, 0))
+    assert weights[3, 2] < 1
+
+
+def test_pointing_one_row_is_what_a_patch_of_each_sentence_alone_does(shipped, pairs):
+    found = pronoun_causes.pronouns_pointed(shipped, pairs, "decider")
+    assert np.shape(found) == (2, 4)
+    head = Head("encoder", 1, 0)  # the one that finds the noun for the deciding word
+    changed = 0
+    for pair in pairs:
+        capture, before = pronoun_causes.read(shipped, [pair])
+        who = pair.coreference
+        patch = capture.encoder[1][0, 0].copy()
+        patch[who.decider] = np.arange(len(patch)) == who.other
+        _, after = pronoun_causes.read(shipped, [pair], patch={head: patch})
+        changed += before != after
+    assert changed > 3
+    assert found[1][0] == pytest.approx(changed / len(pairs), abs=1e-4)
+    assert pronoun_causes.pronouns_pointed(shipped, pairs, "it")[1][0] < found[1][0]
+
+
+def test_where_the_step_of_the_pronoun_looks(shipped, pairs, capture):
+    found = pronoun_heads.cross_weights(capture, pairs)
+    assert set(found) == {"it", "decider", "referent", "other"}
+    for layer in range(2):
+        for head in range(4):
+            looks = [
+                capture.cross[layer][n, head, p.coreference.target_pronoun, p.coreference.decider]
+                for n, p in enumerate(pairs)
+            ]
+            assert found["decider"][layer][head] == pytest.approx(np.mean(looks), abs=1e-4)
+    differences = pronoun_heads.referent_differences(capture, pairs)["cross"].mean(axis=0)
+    np.testing.assert_allclose(
+        np.subtract(found["referent"], found["other"]), differences, atol=2e-4
+    )
+
+
+def test_a_right_pronoun_is_the_one_of_the_translation(pairs):
+    right = [p.target_tokens[p.coreference.target_pronoun] for p in pairs]
+    assert pronoun_causes.are_right(right, pairs).all()
+    other = [{"il": "elle"}.get(word, "il") for word in right]
+    assert not pronoun_causes.are_right(other, pairs).any()
+
+
 def test_states_are_those_that_the_decoder_reads(shipped, pairs):
-    states = study.states_at(shipped, pairs, "decider")
+    states = probe.states_at(shipped, pairs, "decider")
     batch = collate(encode_pairs(pairs, shipped.source_tokenizer, shipped.target_tokenizer))
     memory = []
     hook = shipped.model.encoder.register_forward_hook(lambda _, __, out: memory.append(out))
@@ -154,6 +206,6 @@ def test_the_probe_reads_what_lies_on_a_line_and_nothing_else():
     x, asked = torch.randn(300, 7), torch.randn(100, 7)
     line = torch.randn(7)
     on_line = [(v @ line > 0).float() for v in (x, asked)]
-    assert study.linear_probe(x, on_line[0], asked, on_line[1]) > 0.93
+    assert probe.linear_probe(x, on_line[0], asked, on_line[1]) > 0.93
     noise = [torch.randint(2, (n,)).float() for n in (300, 100)]
-    assert abs(study.linear_probe(x, noise[0], asked, noise[1]) - 0.5) < 0.2
+    assert abs(probe.linear_probe(x, noise[0], asked, noise[1]) - 0.5) < 0.2
