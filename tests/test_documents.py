@@ -15,9 +15,46 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 LINK = re.compile(r"\[(\d\d), ([^\]]+)\]\(\.\./notebooks/([^)#]+)#([^)]+)\)")
 
 
+NUMBER = re.compile(r"(?<![\w.])\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+)?")
+
+
 def headings(path):
     texts = [cell.source for cell in read(path).cells if cell.cell_type == "markdown"]
     return re.findall(r"^#+ (.*)$", "\n".join(texts), re.MULTILINE)
+
+
+def printed_under(path, heading):
+    """What the cells print from a heading to the next one of its level; of pictures, what is said."""
+    level, texts = None, []
+    for cell in read(path).cells:
+        if cell.cell_type == "markdown":
+            for marks, name in re.findall(r"^(#+) (.*)$", cell.source, re.MULTILINE):
+                if level is None and name == heading:
+                    level = len(marks)
+                elif level is not None and len(marks) <= level:
+                    return "\n".join(texts)
+        elif level is not None:
+            for output in cell.outputs:
+                data = output.get("data", {})
+                texts += [output.get("text", ""), data.get("text/plain", "")]
+                texts += re.findall(r'alt="([^"]*)"', data.get("text/html", ""))
+    return "\n".join(texts)
+
+
+def value(number):
+    return float(number.rstrip(",").replace(",", ""))
+
+
+def is_printed(number, printed):
+    """Whether a printed number rounds to the claimed one; a share may be printed as a percentage.
+
+    Rounding errors, such as 3e-14, agree if they are within a factor of two.
+    """
+    claimed = value(number)
+    if "e" in number:
+        return any(claimed / 2 <= p <= claimed * 2 for p in printed)
+    half = 0.5 * 10 ** -len(number.rstrip(",").partition(".")[2]) + 1e-9
+    return any(abs(p - claimed) <= half or abs(100 * p - claimed) <= half for p in printed)
 
 
 ROWS = [line for line in FINDINGS.splitlines() if line.startswith("| ")][1:]
@@ -28,12 +65,26 @@ def test_a_finding_has_claim_test_result_verdict_and_its_place(row):
     cells = [cell.strip() for cell in row.strip("|").split(" | ")]
     assert len(cells) == 5
     assert all(cells)
-    link = LINK.fullmatch(cells[4])
-    lesson, name, file, anchor = link.groups()
-    assert file.startswith(lesson)
-    assert name in headings(ROOT / "notebooks" / file)
-    assert unquote(anchor) == name.replace(" ", "-")
+    links = [LINK.fullmatch(link) for link in cells[4].split(" · ")]
+    for link in links:
+        lesson, name, file, anchor = link.groups()
+        assert file.startswith(lesson)
+        assert name in headings(ROOT / "notebooks" / file)
+        assert unquote(anchor) == name.replace(" ", "-")
     assert re.search(r"\d", cells[2]), "a result without a number"
+    texts = [printed_under(ROOT / "notebooks" / link.group(3), link.group(2)) for link in links]
+    printed = [value(number) for number in NUMBER.findall("\n".join(texts))]
+    missing = [n for n in NUMBER.findall(cells[2]) if not is_printed(n, printed)]
+    assert not missing, f"no cell under the link prints {missing}"
+
+
+def test_a_number_is_printed_if_it_is_one_of_them_rounded():
+    assert is_printed("0.79", [3.0, 0.7869])
+    assert is_printed("79", [0.7869])
+    assert not is_printed("0.79", [0.78, 0.8])
+    assert is_printed("1,853", [value("1,853")])
+    assert is_printed("3e-14", [2.5e-14])
+    assert not is_printed("3e-14", [3e-12])
 
 
 def test_every_lesson_has_findings():

@@ -58,6 +58,9 @@ TAUGHT = {
     "transformer_lab.evaluation.alignment.strongest_links": "11",
     "transformer_lab.evaluation.alignment.alignment_error_rate": "11",
     "transformer_lab.evaluation.alignment.mean_distance": "11",
+    "transformer_lab.evaluation.rollout.attention_rollout": "12",
+    "transformer_lab.experiments.probe.linear_probe": "12",
+    "transformer_lab.experiments.pronoun_causes.point": "12",
 }
 """What the lessons teach, by its name in the package, and the lesson that shows its definition."""
 

@@ -315,7 +315,7 @@ quiz = Quiz(
                 ("rollout follows longer paths, which are weaker", "There are two layers."),
                 (
                     "it averages over heads before it multiplies",
-                    "Seven heads that look elsewhere thin out the one that does the work.",
+                    "The layer's other heads look elsewhere, and half of each layer is the identity.",
                 ),
                 ("rollout is wrong", "It is exact, for a question that nobody asked."),
             ),
@@ -324,7 +324,7 @@ quiz = Quiz(
         Question(
             'The row of "it" shows nothing in this model. What may you say of other models?',
             (
-                ("the picture is false", "One model, or thirty-three small ones, cannot say that."),
+                ("the picture is false", "Other models on this page resolve it in that row."),
                 (
                     "that it has to be measured there",
                     "The tools are on this page; the answer may differ.",
