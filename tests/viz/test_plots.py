@@ -199,6 +199,17 @@ def test_a_band_lies_around_its_line_in_its_colour():
     assert 0 < band.get_facecolor()[0][3] < 0.5, "the line and the grid are seen through it"
 
 
+def test_each_run_is_a_thin_line_in_the_colour_of_its_mean():
+    runs = np.stack([X - 1, X + 3, X - 2])
+    axes = curves(X, {"one": 7 - X, "two": X}, each={"two": runs}, **WORDS).axes[0]
+    mean = line_of(axes, X)
+    for run in runs:
+        thin = line_of(axes, run)
+        assert thin.get_color() == mean.get_color()
+        assert thin.get_linewidth() < mean.get_linewidth()
+    assert len(axes.lines) == 2 + len(runs)
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -206,6 +217,7 @@ def test_a_band_lies_around_its_line_in_its_colour():
         ({"lines": {"whole": X, "gone": X * np.nan}}, "finite points of 'gone' is 0"),
         ({"spread": {"whole": np.ones((2, 7))}}, r"spread of 'whole' is \(2, 7\); .* \(2, 11\)"),
         ({"spread": {"whole": np.ones((3, POINTS))}}, r"spread of 'whole' is \(3, 11\)"),
+        ({"each": {"whole": [X, X[1:]]}}, r"runs of 'whole' is \[10, 11\]; expected \[11\]"),
     ],
 )
 def test_a_line_that_does_not_fit_is_named(arguments, message, as_users_run_it):

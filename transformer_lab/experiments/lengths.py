@@ -7,18 +7,18 @@ to 4 L: copy, reverse, sort by key, and the bilingual world with sentences chain
 """
 
 from collections import Counter
-from collections.abc import Callable, Sequence
-from itertools import islice
+from collections.abc import Sequence
 from random import Random
 from typing import Any
 
+import numpy as np
 import torch
 
+from transformer_lab.capture import capture_attention
 from transformer_lab.config import TransformerConfig
-from transformer_lab.data.batching import BOS_ID, EOS_ID, Example, collate, pad
-from transformer_lab.data.grammar import WorldPair, held_out, sentences
-from transformer_lab.data.tokenizer import WordTokenizer
+from transformer_lab.data.batching import EOS_ID, collate, pad
 from transformer_lab.decoding import greedy
+from transformer_lab.experiments.length_tasks import Drawn, Task, make_task
 from transformer_lab.experiments.study import Setting, command
 from transformer_lab.model import Transformer
 from transformer_lab.training.schedule import linear_rate
@@ -26,20 +26,13 @@ from transformer_lab.training.step import BatchLoss, training_step
 
 NAME = "lengths"
 KINDS = ("sinusoidal", "learned", "rotary", "alibi", "none")
-FIRST_ID = 4  # below it stand pad, bos, eos, unk
-LETTERS = 20
-KEYS = 64
-LONGEST = {"copy": 12, "reverse": 12, "sort": 8, "world": 2}
-"""L of each task: letters, letters, numbers, sentences."""
 TIMES = 4  # asked up to so many times L
 ASKED = 100  # examples of each length
-BATCH = {"copy": 64, "reverse": 64, "sort": 64, "world": 32}
-WORLD_PAIRS = 20_000
 
 GRID: list[Setting] = [
     {"task": task, "positions": positions, "steps": steps, "seed": seed}
     for seed in (0, 1, 2)
-    for task, steps in (("copy", 1_500), ("reverse", 1_500), ("sort", 1_500), ("world", 2_500))
+    for task, steps in (("copy", 1_200), ("reverse", 1_500), ("sort", 1_500), ("world", 4_000))
     for positions in KINDS
 ]
 SMALL: list[Setting] = [
@@ -49,98 +42,26 @@ SMALL: list[Setting] = [
 
 
 def run(setting: Setting) -> dict[str, Any]:
-    """Train one model and ask it at every length; see `failures` for what is counted."""
+    """Train one model and ask it at every length; see `failures` and `by_part` for what is counted."""
     task = make_task(setting["task"], setting["seed"])
     model = trained(setting, task)
-    longest = LONGEST[setting["task"]]
-    step = 1 if setting["task"] == "world" else 2
-    lengths = [*range(step, TIMES * longest + 1, step)]
+    lengths = lengths_asked(task.longest)
     ask = Random(1_000 + setting["seed"])
-    return {"lengths": lengths, "found": [asked(model, task, n, ask) for n in lengths]}
+    found = [asked(model, task, n, ask) for n in lengths]
+    looked_into = [task.longest * times // 2 for times in (2, 3, 4, 8)]
+    return {
+        "lengths": lengths,
+        "found": found,
+        "parts": by_part(model, task, looked_into, ask),
+    }
 
 
-class Task:
-    """Examples of any length, from a random generator, and the sizes of the two vocabularies."""
-
-    def __init__(
-        self,
-        longest: int,
-        batch_size: int,
-        vocabularies: tuple[int, int],
-        draw: Callable[[int, Random], tuple[list[int], list[int]]],
-    ):
-        self.longest = longest
-        self.batch_size = batch_size
-        self.vocabularies = vocabularies
-        self.draw = draw
-
-    def example(self, length: int, random: Random) -> Example:
-        """One example, as ids with bos and eos where a batch wants them."""
-        source, target = self.draw(length, random)
-        return Example([*source, EOS_ID], [BOS_ID, *target, EOS_ID])
-
-    def batch(self, random: Random) -> list[Example]:
-        """Examples of lengths from 1 to the longest of training."""
-        return [
-            self.example(random.randint(1, self.longest), random) for _ in range(self.batch_size)
-        ]
-
-
-def make_task(name: str, seed: int) -> Task:
-    """One of the four tasks; the world's sentences for training are drawn with the seed."""
-    longest = LONGEST[name]
-    if name == "world":
-        return world_task(longest, seed)
-    draw = {"copy": draw_copy, "reverse": draw_reverse, "sort": draw_sort}[name]
-    size = FIRST_ID + (KEYS if name == "sort" else LETTERS)
-    return Task(longest, BATCH[name], (size, size), draw)
-
-
-def draw_letters(length: int, random: Random) -> list[int]:
-    """Random letters."""
-    return [random.randrange(FIRST_ID, FIRST_ID + LETTERS) for _ in range(length)]
-
-
-def draw_copy(length: int, random: Random) -> tuple[list[int], list[int]]:
-    """Letters, and the same again."""
-    letters = draw_letters(length, random)
-    return letters, letters
-
-
-def draw_reverse(length: int, random: Random) -> tuple[list[int], list[int]]:
-    """Letters, and the same from the last to the first."""
-    letters = draw_letters(length, random)
-    return letters, letters[::-1]
-
-
-def draw_sort(length: int, random: Random) -> tuple[list[int], list[int]]:
-    """Different numbers, each a word whose id is its key; and the same in the order of their keys."""
-    keys = random.sample(range(FIRST_ID, FIRST_ID + KEYS), length)
-    return keys, sorted(keys)
-
-
-def world_task(longest: int, seed: int) -> Task:
-    """Sentences of the bilingual world, chained by and / et; no held-out combination among them."""
-    shown = (pair for pair in sentences(seed) if not held_out(pair))
-    pairs: list[WorldPair] = list(islice(shown, WORLD_PAIRS))
-    english = WordTokenizer.train(["and", *(pair.source for pair in pairs)])
-    french = WordTokenizer.train(["et", *(pair.target for pair in pairs)])
-    (and_id,), (et_id,) = english.encode("and"), french.encode("et")
-    encoded = [(english.encode(p.source), french.encode(p.target)) for p in pairs]
-
-    def draw(length: int, random: Random) -> tuple[list[int], list[int]]:
-        chosen = [random.choice(encoded) for _ in range(length)]
-        return chain([s for s, _ in chosen], and_id), chain([t for _, t in chosen], et_id)
-
-    return Task(longest, BATCH["world"], (english.vocab_size, french.vocab_size), draw)
-
-
-def chain(parts: Sequence[Sequence[int]], between: int) -> list[int]:
-    """The parts one after the other, with a word between them."""
-    ids = list(parts[0])
-    for part in parts[1:]:
-        ids += [between, *part]
-    return ids
+def lengths_asked(longest: int) -> list[int]:
+    """From short to `TIMES` the longest of training, with every length next to that one."""
+    if longest <= 4:
+        return list(range(1, TIMES * longest + 1))
+    near = range(longest, longest + 5)
+    return [*range(2, longest, 2), *near, *range(longest + 8, TIMES * longest + 1, 4)]
 
 
 def trained(setting: Setting, task: Task) -> Transformer:
@@ -172,7 +93,7 @@ def trained(setting: Setting, task: Task) -> Transformer:
 
 def asked(model: Transformer, task: Task, length: int, random: Random) -> dict[str, float]:
     """What becomes of `ASKED` new examples of one length, written greedily."""
-    examples = [task.example(length, random) for _ in range(ASKED)]
+    examples = [task.draw(length, random).example() for _ in range(ASKED)]
     source = pad([e.source for e in examples])
     limit = 2 * max(len(e.target) for e in examples)
     written = [list(h.ids) for h in greedy(model, source, max_length=limit)]
@@ -204,6 +125,66 @@ def failures(written: Sequence[list[int]], right: Sequence[list[int]]) -> dict[s
             kinds["word"] += 1
     shares = {k: kinds[k] / len(right) for k in ("exact", "stopped", "went on", "word")}
     return shares | {"reached": round(reached / len(right), 4)}
+
+
+@torch.no_grad()
+def read(model: Transformer, drawn: Sequence[Drawn]) -> tuple[np.ndarray, np.ndarray]:
+    """Let a model read right answers (teacher forcing): what would it write, where do heads look?
+
+    Returns:
+        The most probable word of each step, (example, step), and the source place with the
+        largest weight of each head of cross-attention, (layer, head, example, step).
+    """
+    batch = collate([one.example() for one in drawn])
+    with capture_attention(model) as capture:
+        written = model(batch.source, batch.target_input).argmax(dim=-1)
+    looked = np.stack([weights.argmax(axis=-1) for weights in capture.cross])
+    return written.numpy(), looked.swapaxes(1, 2)
+
+
+def by_part(model: Transformer, task: Task, lengths: Sequence[int], random: Random) -> list[dict]:
+    """Which part of the target fails at some lengths, the first of them the longest of training.
+
+    The model reads the right words, so that a mistake has no consequences. For each part (see
+    `Drawn`):
+
+    `right`: the share of words that are the most probable at their step.
+    `eos`: the share of steps at which that is eos, though a word is due.
+    `looked`: the share of steps at which one head of cross-attention looks at the word's origin.
+    `off`: by how many places it looks too far to the right; the three quartiles.
+
+    `end` is the share of examples with eos where it is due. The head is the one that looks at the
+    origin most often at the first length; it is kept for the others.
+    """
+    found: list[dict] = []
+    best = (0, 0)
+    for length in lengths:
+        drawn = [task.draw(length, random) for _ in range(ASKED)]
+        written, looked = read(model, drawn)
+        # All words of all examples in one row.
+        example = np.concatenate([[n] * len(one.target) for n, one in enumerate(drawn)])
+        step = np.concatenate([np.arange(len(one.target)) for one in drawn])
+        target, origin, part = (
+            np.concatenate([getattr(one, name) for one in drawn])
+            for name in ("target", "origin", "part")
+        )
+        words, known = written[example, step], origin >= 0
+        off = looked[:, :, example, step] - origin  # (layer, head, word)
+        if not found:
+            hits = (off[:, :, known] == 0).mean(axis=-1)  # (layer, head)
+            best = divmod(int(hits.argmax()), hits.shape[1])
+        off = off[best]
+        entry: dict[str, Any] = {"length": length, "right": [], "eos": [], "looked": [], "off": []}
+        for number in range(part.max() + 1):
+            here = part == number
+            entry["right"].append(round(float((words == target)[here].mean()), 3))
+            entry["eos"].append(round(float((words == EOS_ID)[here].mean()), 3))
+            entry["looked"].append(round(float((off == 0)[here & known].mean()), 3))
+            entry["off"].append(np.quantile(off[here & known], (0.25, 0.5, 0.75)).tolist())
+        entry["end"] = sum(written[n, len(one.target)] == EOS_ID for n, one in enumerate(drawn))
+        entry["end"] = float(entry["end"] / ASKED)
+        found.append(entry)
+    return found
 
 
 if __name__ == "__main__":

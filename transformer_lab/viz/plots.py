@@ -41,6 +41,7 @@ def curves(
     dashed: Sequence[str] = (),
     colours: Mapping[str, str] | None = None,
     spread: Mapping[str, np.ndarray] | None = None,
+    each: Mapping[str, Sequence[Sequence[float]] | np.ndarray] | None = None,
     y_limits: tuple[float, float] | None = None,
 ) -> Figure:
     """Lines over the same x, each with its name written at its right end.
@@ -55,6 +56,7 @@ def curves(
         dashed: Names of lines that are theory, not measurement.
         colours: Name → a name of `COLOURS`, for lines that stand for a thing with a colour.
         spread: Name → (2, points): the lower and upper edge of a band around the line.
+        each: Name → (runs, points): thin lines of the same colour, such as the runs of a mean.
         y_limits: What the y axis shows; all of it if not said.
 
     Raises:
@@ -67,6 +69,9 @@ def curves(
     for name, band in (spread or {}).items():
         shape = np.shape(band)
         check(f"shape of the spread of {name!r}", shape, f"(2, {len(x)})", shape == (2, len(x)))
+    for name, runs in (each or {}).items():
+        points = sorted({len(run) for run in runs})
+        check(f"points of the runs of {name!r}", points, f"[{len(x)}]", points == [len(x)])
     with course_style():
         figure = Figure(figsize=(7.2, 3.6), layout="constrained")
         axes = figure.add_subplot()
@@ -81,6 +86,8 @@ def curves(
             axes.plot(x, y, color=colour, **style)
             if spread and name in spread:
                 axes.fill_between(x, *spread[name], color=colour, alpha=0.2, lw=0)
+            for run in (each or {}).get(name, ()):
+                axes.plot(x, run, color=colour, lw=0.8, alpha=0.5)
             ends.append((name, np.asarray(y, dtype=float), colour))
         if "x" in log:
             axes.set_xscale("log", base=2)
