@@ -58,6 +58,7 @@ TAUGHT = {
     "transformer_lab.evaluation.alignment.strongest_links": "11",
     "transformer_lab.evaluation.alignment.alignment_error_rate": "11",
     "transformer_lab.evaluation.alignment.mean_distance": "11",
+    "transformer_lab.experiments.ablations.build": "14",
 }
 """What the lessons teach, by its name in the package, and the lesson that shows its definition."""
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from transformer_lab.viz import run_dots
 
@@ -26,6 +27,17 @@ def test_every_run_is_a_dot_and_every_mean_a_stroke():
 def test_without_a_base_there_is_no_band():
     (axes,) = run_dots(RUNS, **WORDS).axes
     assert not axes.patches
+
+
+def test_a_logarithmic_scale_has_plain_numbers():
+    figure = run_dots({"a": [0.2, 0.3], "b": [1.9]}, **WORDS, log=True)
+    FigureCanvasAgg(figure).draw()
+    (axes,) = figure.axes
+    low, high = axes.get_xlim()
+    shown = [
+        text.get_text() for text in axes.get_xticklabels() if low <= text.get_position()[0] <= high
+    ]
+    assert shown == "0.2 0.3 0.4 0.5 0.7 1 1.5 2".split()
 
 
 @pytest.mark.parametrize(

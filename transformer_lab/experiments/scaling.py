@@ -3,8 +3,8 @@
     python -m transformer_lab.experiments.scaling
 
 The base model of the ablations, with 250 to 32,000 training pairs, and with a d_model of 16 to 128
-on 8,000 of them. All take as many steps: 250 pairs are seen 117 times and 32,000 once. Left out:
-depth, longer training for larger models, and any size beyond a minute of one core.
+on 8,000 of them. All take as many steps: 250 pairs are seen over a hundred times, 32,000 once.
+Left out: depth, longer training for larger models, and any size beyond a minute of one core.
 """
 
 from typing import Any

@@ -7,6 +7,7 @@ from matplotlib.figure import Figure
 
 from transformer_lab.config import check
 from transformer_lab.viz.figures import add_title, label_axis
+from transformer_lab.viz.plots import write_plainly
 from transformer_lab.viz.style import COLOURS, INK, QUIET, course_style
 
 LINE = 0.24  # inches for one setting
@@ -18,6 +19,7 @@ def run_dots(
     title: str,
     x_label: str,
     base: str = "",
+    log: bool = False,
 ) -> Figure:
     """One line for each setting, from top to bottom: its runs as dots, their mean as a stroke.
 
@@ -26,6 +28,7 @@ def run_dots(
         title: What the picture says.
         x_label: What the numbers are, with their unit.
         base: The setting to compare with: a band reaches from its smallest run to its largest.
+        log: Draw the numbers, all above 0, on a logarithmic scale.
 
     Raises:
         ValueError: If a setting has no runs, a number is not finite, or `base` is no setting.
@@ -37,6 +40,9 @@ def run_dots(
     with course_style():
         figure = Figure(figsize=(7.2, LINE * len(runs) + 1.2), layout="constrained")
         axes = figure.add_subplot()
+        if log:
+            axes.set_xscale("log")
+            write_plainly(axes.xaxis)
         if base:
             axes.axvspan(min(runs[base]), max(runs[base]), color=COLOURS["mask"], alpha=0.3, lw=0)
         for line, values in enumerate(runs.values()):
