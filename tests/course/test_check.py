@@ -21,6 +21,7 @@ from tests.course import (
     wrong_answers_11,
     wrong_answers_12,
     wrong_answers_13,
+    wrong_answers_14,
 )
 from transformer_lab import course
 from transformer_lab.course.check import Check, Mistake
@@ -48,6 +49,7 @@ WRONG = {
     "11": wrong_answers_11.TABLE,
     "12": wrong_answers_12.TABLE,
     "13": wrong_answers_13.TABLE,
+    "14": wrong_answers_14.TABLE,
 }
 """Lesson → (check, a wrong answer as a learner writes it, words of the hint that fits)."""
 ROWS = [

@@ -62,6 +62,7 @@ TAUGHT = {
     "transformer_lab.experiments.probe.linear_probe": "12",
     "transformer_lab.experiments.pronoun_causes.point": "12",
     "transformer_lab.experiments.lengths.failures": "13",
+    "transformer_lab.experiments.ablations.build": "14",
 }
 """What the lessons teach, by its name in the package, and the lesson that shows its definition."""
 

@@ -575,3 +575,15 @@ def test_no_setting_changes(name):
         figure = SMALL[name](LONG)
     assert figure.bbox.bounds == SMALL[name](LONG).bbox.bounds
     np.testing.assert_array_equal(draw(figure), usual)
+
+
+@pytest.mark.parametrize(
+    ("top", "shown"), [(0.9, ["0.2", "0.3", "0.4", "0.5", "0.7"]), (900.0, None)]
+)
+def test_a_short_logarithmic_axis_has_plain_numbers(top, shown):
+    figure = curves(X, {"loss": np.geomspace(0.2, top, POINTS)}, **WORDS, log="y")
+    draw(figure)
+    (axes,) = figure.axes
+    low, high = axes.get_ylim()
+    labels = [t.get_text() for t in axes.get_yticklabels() if low <= t.get_position()[1] <= high]
+    assert labels == shown if shown else all("10" in label for label in labels)

@@ -3,6 +3,7 @@
 from transformer_lab.viz.architecture import architecture
 from transformer_lab.viz.beam_tree import beam_tree
 from transformer_lab.viz.display import show, show_live
+from transformer_lab.viz.dots import run_dots
 from transformer_lab.viz.explorer import AttentionExplorer, explore
 from transformer_lab.viz.figures import attention_heatmap, attention_panels, weight_bars
 from transformer_lab.viz.live import LivePicture
@@ -20,6 +21,7 @@ __all__ = [
     "curves",
     "explore",
     "number_grids",
+    "run_dots",
     "show",
     "show_live",
     "signed_map",

@@ -6,8 +6,10 @@ from typing import Any, Literal
 import numpy as np
 from jaxtyping import Bool, Float
 from matplotlib.axes import Axes
+from matplotlib.axis import Axis
 from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator, NullFormatter
 
 from transformer_lab.config import check
 from transformer_lab.viz.figures import add_title, label_axis, longest
@@ -96,12 +98,21 @@ def curves(
             axes.set_yscale("log")
         if y_limits:
             axes.set_ylim(*y_limits)
+        if "y" in log and axes.get_ylim()[1] < 20 * axes.get_ylim()[0]:
+            write_plainly(axes.yaxis)
         axes.set_xlabel(x_label)
         axes.set_ylabel(y_label)
         axes.grid(alpha=0.25)
         label_ends(axes, np.asarray(x, dtype=float), ends)
         add_title(figure, title)
     return figure
+
+
+def write_plainly(axis: Axis) -> None:
+    """Write 0.2, 0.3, 0.4 … on a logarithmic axis that is too short for powers of ten."""
+    axis.set_major_locator(LogLocator(subs=(1, 1.5, 2, 3, 4, 5, 7)))
+    axis.set_major_formatter(lambda value, _: f"{value:g}")
+    axis.set_minor_formatter(NullFormatter())
 
 
 def label_ends(axes: Axes, x: np.ndarray, ends: Sequence[tuple[str, np.ndarray, str]]) -> None:
