@@ -5,7 +5,7 @@ import math
 
 import pytest
 
-from transformer_lab.experiments import coreference, lengths
+from transformer_lab.experiments import coreference, costs, lengths, recurrent
 from transformer_lab.experiments.study import name_of, remake, stored_runs
 
 GRID = [{"number": n, "seed": seed} for n in (2, 3) for seed in (0, 1)]
@@ -60,7 +60,7 @@ def numbers(value):
     return [float(value)]
 
 
-@pytest.mark.parametrize("study", [coreference, lengths], ids=lambda s: s.NAME)
+@pytest.mark.parametrize("study", [coreference, lengths, costs, recurrent], ids=lambda s: s.NAME)
 def test_a_small_run_gives_what_is_stored_within_the_spread_of_the_seeds(study):
     hashes = [name_of(setting) for setting in study.SMALL]
     stored = {r["hash"]: numbers(r["result"]) for r in stored_runs(study.NAME)}
@@ -74,7 +74,7 @@ def test_a_small_run_gives_what_is_stored_within_the_spread_of_the_seeds(study):
         assert abs(value - mean) <= 4 * spread + 0.02, (place, value, column)
 
 
-@pytest.mark.parametrize("study", [coreference, lengths], ids=lambda s: s.NAME)
+@pytest.mark.parametrize("study", [coreference, lengths, costs, recurrent], ids=lambda s: s.NAME)
 def test_the_settings_of_a_study_are_all_different(study):
     names = [name_of(setting) for setting in [*study.GRID, *study.SMALL]]
     assert len(set(names)) == len(names)
