@@ -20,6 +20,7 @@ from tests.course import (
     wrong_answers_10,
     wrong_answers_11,
     wrong_answers_12,
+    wrong_answers_15,
 )
 from transformer_lab import course
 from transformer_lab.course.check import Check, Mistake
@@ -46,6 +47,7 @@ WRONG = {
     "10": wrong_answers_10.TABLE,
     "11": wrong_answers_11.TABLE,
     "12": wrong_answers_12.TABLE,
+    "15": wrong_answers_15.TABLE,
 }
 """Lesson → (check, a wrong answer as a learner writes it, words of the hint that fits)."""
 ROWS = [

@@ -58,6 +58,10 @@ TAUGHT = {
     "transformer_lab.evaluation.alignment.strongest_links": "11",
     "transformer_lab.evaluation.alignment.alignment_error_rate": "11",
     "transformer_lab.evaluation.alignment.mean_distance": "11",
+    "transformer_lab.model.variants.chunked_attention": "15",
+    "transformer_lab.model.variants.local_mask": "15",
+    "transformer_lab.model.variants.local_attention": "15",
+    "transformer_lab.model.variants.linear_attention": "15",
 }
 """What the lessons teach, by its name in the package, and the lesson that shows its definition."""
 
