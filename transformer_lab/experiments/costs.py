@@ -259,7 +259,8 @@ def peak_of(kind: str, n: int, device: str = "cpu") -> int | None:
 def attention_peak(kind: str, n: int, device: str = "cpu") -> int:
     """`peak_of`, here and now."""
     way, _, training = kind.partition(", ")
-    torch.set_num_threads(1)
+    if device == "cpu":
+        torch.set_num_threads(1)  # of the process that is here for this call
 
     def attend(tensors: Sequence[Tensor]) -> None:
         with torch.set_grad_enabled(bool(training)):
