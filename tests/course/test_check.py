@@ -22,6 +22,7 @@ from tests.course import (
     wrong_answers_12,
     wrong_answers_13,
     wrong_answers_14,
+    wrong_answers_15,
 )
 from transformer_lab import course
 from transformer_lab.course.check import Check, Mistake
@@ -50,6 +51,7 @@ WRONG = {
     "12": wrong_answers_12.TABLE,
     "13": wrong_answers_13.TABLE,
     "14": wrong_answers_14.TABLE,
+    "15": wrong_answers_15.TABLE,
 }
 """Lesson → (check, a wrong answer as a learner writes it, words of the hint that fits)."""
 ROWS = [

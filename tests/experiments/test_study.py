@@ -5,7 +5,15 @@ import math
 
 import pytest
 
-from transformer_lab.experiments import ablations, coreference, lengths, scaling, stability
+from transformer_lab.experiments import (
+    ablations,
+    coreference,
+    costs,
+    lengths,
+    recurrent,
+    scaling,
+    stability,
+)
 from transformer_lab.experiments.study import name_of, remake, stored_runs
 
 GRID = [{"number": n, "seed": seed} for n in (2, 3) for seed in (0, 1)]
@@ -50,7 +58,7 @@ def test_no_run_is_begun_when_time_is_up(tmp_path):
 
 # ---------------------------------------------------------------- one small run of each study
 
-STUDIES = [coreference, lengths, ablations, scaling, stability]
+STUDIES = [coreference, lengths, ablations, scaling, stability, costs, recurrent]
 
 
 def numbers(value):

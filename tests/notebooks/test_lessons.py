@@ -63,6 +63,10 @@ TAUGHT = {
     "transformer_lab.experiments.pronoun_causes.point": "12",
     "transformer_lab.experiments.lengths.failures": "13",
     "transformer_lab.experiments.ablations.build": "14",
+    "transformer_lab.model.variants.chunked_attention": "15",
+    "transformer_lab.model.variants.local_mask": "15",
+    "transformer_lab.model.variants.local_attention": "15",
+    "transformer_lab.model.variants.linear_attention": "15",
 }
 """What the lessons teach, by its name in the package, and the lesson that shows its definition."""
 

@@ -1,0 +1,73 @@
+"""Memory as the system counts it: what a call adds to the peak of a fresh process.
+
+On a GPU it is what the call adds to PyTorch's own peak there, and no process is needed.
+"""
+
+import os
+import resource
+import sys
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from pathlib import Path
+from typing import TypeVar
+
+import torch
+
+STATUS, CLEAR = Path("/proc/self/status"), Path("/proc/self/clear_refs")
+MEMINFO = Path("/proc/meminfo")
+Answer = TypeVar("Answer")
+
+
+def in_fresh_process(run: Callable[..., Answer], *arguments: object) -> Answer:
+    """What `run(*arguments)` returns in a new process; `run` is a function of a module."""
+    with ProcessPoolExecutor(1, get_context("spawn")) as pool:
+        return pool.submit(run, *arguments).result()
+
+
+def peak_bytes(run: Callable[[], object], device: torch.device | str = "cpu") -> int:
+    """What a call adds at most to the memory that is in use before it, in bytes.
+
+    On a CPU it is resident memory, so that only a fresh process gives a true answer: an older one
+    may hold room that it has used before.
+    """
+    if torch.device(device).type == "cuda":
+        torch.cuda.synchronize(device)
+        torch.cuda.reset_peak_memory_stats(device)
+        before = torch.cuda.memory_allocated(device)
+        run()
+        torch.cuda.synchronize(device)
+        return torch.cuda.max_memory_allocated(device) - before
+    forget_peak()
+    before = resident_bytes("VmRSS")
+    run()
+    return max(resident_bytes("VmHWM") - before, 0)
+
+
+def forget_peak() -> None:
+    """Let the kernel count the peak from now on; where it cannot, it includes the imports'."""
+    try:
+        CLEAR.write_text("5")
+    except OSError:
+        return
+
+
+def resident_bytes(field: str) -> int:
+    """VmRSS or VmHWM, the memory now or at its peak; elsewhere than on Linux always the peak."""
+    if STATUS.exists():
+        for line in STATUS.read_text(encoding="utf-8").splitlines():
+            if line.startswith(field):
+                return 1024 * int(line.split()[1])
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else 1024 * peak
+
+
+def available_bytes(device: torch.device | str = "cpu") -> int:
+    """What can be asked for without pushing others out."""
+    if torch.device(device).type == "cuda":
+        return torch.cuda.mem_get_info(device)[0]
+    if MEMINFO.exists():
+        for line in MEMINFO.read_text(encoding="utf-8").splitlines():
+            if line.startswith("MemAvailable"):
+                return 1024 * int(line.split()[1])
+    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2

@@ -1,0 +1,95 @@
+"""Attention that never holds the n × n matrix: one way is exact, two compute something else.
+
+No model of the course uses these; lesson 15 measures them beside `attention_weights(…) @ value`.
+Time and memory grow with n² and n in the first, with n in the other two.
+"""
+
+import math
+
+import torch
+import torch.nn.functional as F
+from jaxtyping import Bool, Float
+from torch import Tensor
+
+from transformer_lab.config import check
+from transformer_lab.model.attention import attention_weights
+
+
+def chunked_attention(
+    query: Float[Tensor, "*batch query d_k"],
+    key: Float[Tensor, "*batch key d_k"],
+    value: Float[Tensor, "*batch key d_v"],
+    mask: Bool[Tensor, "..."] | None = None,
+    size: int = 128,
+) -> Float[Tensor, "*batch query d_v"]:
+    """`attention_weights(query, key, mask) @ value`, from `size` keys at a time.
+
+    The softmax is computed online (Milakov and Gimelshein 2018): of the keys so far it keeps the
+    largest score, the sum of the exponentials and the mix of the values, and a larger score
+    scales both down. `mask` has the last dimension of the keys; a query that may see nothing
+    gets 0. Backward keeps every block, as FlashAttention does not: it computes them again.
+    """
+    check("size", size, "an integer of at least 1", size >= 1)
+    # The lowest number instead of −∞, since −∞ − (−∞) is no number.
+    largest = query.new_full((*query.shape[:-1], 1), torch.finfo(query.dtype).min)
+    total, mixed = torch.zeros_like(largest), query.new_zeros(*query.shape[:-1], value.size(-1))
+    for start in range(0, key.size(-2), size):
+        part = slice(start, start + size)
+        scores = query @ key[..., part, :].mT / math.sqrt(query.size(-1))  # (*batch, query, size)
+        if mask is not None:
+            scores = scores.masked_fill(~mask[..., part], -math.inf)
+        new = torch.maximum(largest, scores.detach().amax(dim=-1, keepdim=True))
+        weights, shrink = (scores - new).exp(), (largest - new).exp()
+        total = shrink * total + weights.sum(dim=-1, keepdim=True)
+        mixed = shrink * mixed + weights @ value[..., part, :]
+        largest = new
+    return mixed / total.clamp(min=1)  # the largest score adds exp(0) = 1, if there is one
+
+
+def local_mask(
+    query: int, key: int | None = None, *, window: int, device: torch.device | str | None = None
+) -> Bool[Tensor, "query key"]:
+    """True where query and key are at most `window` places apart."""
+    check("window", window, "an integer of at least 0", window >= 0)
+    rows = torch.arange(query, device=device)[:, None]
+    columns = torch.arange(query if key is None else key, device=device)
+    return (rows - columns).abs() <= window
+
+
+def local_attention(
+    query: Float[Tensor, "*batch n d_k"],
+    key: Float[Tensor, "*batch n d_k"],
+    value: Float[Tensor, "*batch n d_v"],
+    window: int = 64,
+) -> Float[Tensor, "*batch n d_v"]:
+    """Self-attention under `local_mask`, of which only a band is ever computed.
+
+    Each block of `window` queries reads the 3 · window keys around it: 3 · n · window scores.
+    """
+    check("window", window, "an integer of at least 1", window >= 1)
+    n = query.size(-2)
+    near = local_mask(3 * window, window=window, device=query.device)[window : 2 * window]
+    blocks = []
+    for start in range(0, n, window):
+        rows, first = slice(start, min(start + window, n)), max(start - window, 0)
+        columns = slice(first, min(start + 2 * window, n))
+        skipped = first - (start - window)  # the first block has nothing on its left
+        mask = near[: rows.stop - start, skipped : skipped + columns.stop - first]
+        weights = attention_weights(query[..., rows, :], key[..., columns, :], mask)
+        blocks.append(weights @ value[..., columns, :])  # (*batch, window, d_v)
+    return torch.cat(blocks, dim=-2)
+
+
+def linear_attention(
+    query: Float[Tensor, "*batch query d_k"],
+    key: Float[Tensor, "*batch key d_k"],
+    value: Float[Tensor, "*batch key d_v"],
+) -> Float[Tensor, "*batch query d_v"]:
+    """Weights φ(q)·φ(k) / Σ φ(q)·φ(k) with φ = elu + 1, in place of the softmax's.
+
+    φ(K)ᵀ V is d_k × d_v, and computed first: no matrix has n × n entries (Katharopoulos et al.
+    2020, *Transformers are RNNs*, equation 6, without a mask).
+    """
+    q, k = F.elu(query) + 1, F.elu(key) + 1
+    total = q @ k.sum(dim=-2)[..., None]  # (*batch, query, 1)
+    return q @ (k.mT @ value) / total
