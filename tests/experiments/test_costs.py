@@ -3,34 +3,36 @@
 import pytest
 import torch
 
-from transformer_lab.experiments import costs as study
+from transformer_lab.experiments import attention_ways, gradient_reach, layer_kinds, stopwatch
 from transformer_lab.experiments.memory import available_bytes, in_fresh_process, peak_bytes
 
 
 def test_the_exponent_is_the_slope_of_a_power_law():
     lengths = [3, 7, 19, 101]
-    assert study.exponent(lengths, [5 * n**1.7 for n in lengths]) == pytest.approx(1.7)
+    assert stopwatch.exponent(lengths, [5 * n**1.7 for n in lengths]) == pytest.approx(1.7)
 
 
 def test_a_round_measures_everything_by_turns():
-    found = study.by_length([7, 13])
-    assert set(found) == {*study.WAYS, "projections", "scores and mix"}
+    found = attention_ways.by_length([7, 13])
+    assert set(found) == {*attention_ways.WAYS, "projections", "scores and mix"}
     assert all(len(seconds) == 2 and min(seconds) > 0 for seconds in found.values())
 
 
 def test_what_does_not_fit_is_left_out(monkeypatch):
-    monkeypatch.setattr(study, "available_bytes", lambda device: 4 * study.matrix_bytes(7))
-    found = study.by_length([7, 13])
+    monkeypatch.setattr(
+        attention_ways, "available_bytes", lambda device: 4 * attention_ways.matrix_bytes(7)
+    )
+    found = attention_ways.by_length([7, 13])
     missing = {name for name, seconds in found.items() if seconds[1] is None}
     assert missing == {"explicit", "scores and mix"}
-    assert study.peak_of("explicit", 13) is None
+    assert attention_ways.peak_of("explicit", 13) is None
 
 
-@pytest.mark.parametrize("name", study.LAYERS)
+@pytest.mark.parametrize("name", layer_kinds.LAYERS)
 def test_layers_keep_the_shape_and_see_the_past(name):
     torch.manual_seed(0)
-    layer = study.LAYERS[name](study.HEADS * 3)
-    x = torch.randn(2, 11, study.HEADS * 3, requires_grad=True)
+    layer = layer_kinds.LAYERS[name](attention_ways.HEADS * 3)
+    x = torch.randn(2, 11, attention_ways.HEADS * 3, requires_grad=True)
     out = layer(x)
     assert out.shape == x.shape
     out[0, 5].sum().backward()
@@ -40,30 +42,32 @@ def test_layers_keep_the_shape_and_see_the_past(name):
     past = 3 if name == "convolution" else 6
     assert seen[6 - past : 6].all()
     assert not seen[: 6 - past].any()
-    study.train(layer, x.detach())
+    layer_kinds.train(layer, x.detach())
 
 
 def test_reach_is_the_jacobians_norm():
     torch.manual_seed(0)
-    layer = study.Last(study.REACH_WIDTH).double()
+    layer = layer_kinds.Last(gradient_reach.REACH_WIDTH).double()
     torch.manual_seed(1)
-    found = study.reach(layer, 5)
+    found = gradient_reach.reach(layer, 5)
     torch.manual_seed(1)
-    x = torch.randn(1, 5, study.REACH_WIDTH, dtype=torch.float64)
+    x = torch.randn(1, 5, gradient_reach.REACH_WIDTH, dtype=torch.float64)
     jacobian = torch.autograd.functional.jacobian(lambda x: layer(x)[0, -1], x)[:, 0, 0]
-    assert found == pytest.approx(jacobian.norm().item() / study.REACH_WIDTH**0.5)
+    assert found == pytest.approx(jacobian.norm().item() / gradient_reach.REACH_WIDTH**0.5)
 
 
 @pytest.mark.parametrize("n", [2, 3, 5, 17, 64])
 def test_stacks_are_as_deep_as_it_takes_and_no_deeper(n):
     for layers, name in (
-        (study.plain_layers(n), "convolutions, as many as it takes"),
-        (study.dilated_layers(n), "dilated convolutions"),
+        (gradient_reach.plain_layers(n), "convolutions, as many as it takes"),
+        (gradient_reach.dilated_layers(n), "dilated convolutions"),
     ):
-        stack = study.stacks(n)[name].double()
-        assert sum(isinstance(part, study.Convolution) for part in stack) == layers
-        past = sum(part.past for part in stack if isinstance(part, study.Convolution))
-        last = next(part.past for part in reversed(stack) if isinstance(part, study.Convolution))
+        stack = gradient_reach.stacks(n)[name].double()
+        assert sum(isinstance(part, layer_kinds.Convolution) for part in stack) == layers
+        past = sum(part.past for part in stack if isinstance(part, layer_kinds.Convolution))
+        last = next(
+            part.past for part in reversed(stack) if isinstance(part, layer_kinds.Convolution)
+        )
         assert past >= n - 1 > past - last
 
 
@@ -83,6 +87,6 @@ def test_there_is_memory():
 
 
 def test_the_exact_ways_are_exact_and_the_others_are_not():
-    for found in study.errors(seed=3).values():
+    for found in attention_ways.errors(seed=3).values():
         assert max(found[way] for way in ("explicit", "fused", "chunked")) < 2e-6
         assert min(found[way] for way in ("local", "linear")) > 0.1

@@ -4,7 +4,6 @@ On a GPU it is what the call adds to PyTorch's own peak there, and no process is
 """
 
 import os
-import resource
 import sys
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
@@ -58,6 +57,8 @@ def resident_bytes(field: str) -> int:
         for line in STATUS.read_text(encoding="utf-8").splitlines():
             if line.startswith(field):
                 return 1024 * int(line.split()[1])
+    import resource  # Windows has none, and nothing else here needs it
+
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak if sys.platform == "darwin" else 1024 * peak
 

@@ -1,0 +1,68 @@
+"""How much of a gradient at the last output arrives at the first input, by the kind of layers."""
+
+import math
+from collections.abc import Sequence
+
+import torch
+from torch import nn
+
+from transformer_lab.experiments.layer_kinds import KERNEL, Convolution, Last, SelfAttention
+
+REACH_LENGTHS = tuple(2**k for k in range(1, 9))
+REACH_WIDTH = 32
+
+
+def stacks(n: int) -> dict[str, nn.Module]:
+    """Layers of each kind that lead from the first of n inputs to the last output; four that do not."""
+    width = REACH_WIDTH
+    doubling = [2**k for k in range(dilated_layers(n))]
+    return {
+        "LSTM": Last(width),
+        "LSTM, forget bias 1": Last(width, forget_bias=1.0),
+        "convolutions, 4 layers": convolutions([1] * 4),
+        "convolutions, as many as it takes": convolutions([1] * plain_layers(n)),
+        "dilated convolutions": convolutions(doubling),
+        "attention": SelfAttention(width),
+    }
+
+
+def plain_layers(n: int) -> int:
+    """Convolutions of width `KERNEL` until the last position sees the first: each adds KERNEL − 1."""
+    return math.ceil((n - 1) / (KERNEL - 1))
+
+
+def dilated_layers(n: int) -> int:
+    """The same if every layer looks twice as far as the one before."""
+    return next(k for k in range(1, 99) if (KERNEL - 1) * (2**k - 1) >= n - 1)
+
+
+def convolutions(dilations: Sequence[int]) -> nn.Module:
+    """Causal convolutions with ReLU between them."""
+    layers: list[nn.Module] = [Convolution(REACH_WIDTH, dilation=d) for d in dilations]
+    return nn.Sequential(*[part for layer in layers for part in (layer, nn.ReLU())][:-1])
+
+
+def reaches(seed: int) -> dict[str, list[float]]:
+    """‖∂ last output / ∂ first input‖ / √width of untrained stacks, by `REACH_LENGTHS`; float64.
+
+    Matrices start as the Transformer's do, Xavier-uniform; what an LSTM or a convolution starts
+    with is PyTorch's own.
+    """
+    found: dict[str, list[float]] = {}
+    for n in REACH_LENGTHS:
+        torch.manual_seed(seed)
+        for name, stack in stacks(n).items():
+            for parameter in stack.parameters():
+                if name == "attention" and parameter.ndim == 2:
+                    nn.init.xavier_uniform_(parameter)
+            found.setdefault(name, []).append(float(f"{reach(stack.double(), n):.4g}"))
+    return found
+
+
+def reach(layer: nn.Module, n: int) -> float:
+    """The Frobenius norm of the Jacobian from the first input to the last output, by √width."""
+    x = torch.randn(1, n, REACH_WIDTH, dtype=torch.float64)
+    copies = x.expand(REACH_WIDTH, -1, -1).clone().requires_grad_()  # one for each output number
+    layer(copies)[:, -1].diagonal().sum().backward()
+    assert copies.grad is not None
+    return float(copies.grad[:, 0].norm()) / math.sqrt(REACH_WIDTH)
