@@ -276,8 +276,8 @@ quiz = Quiz(
                 ),
                 ("to make the test faster", "It takes longer."),
                 (
-                    "because heads are not independent",
-                    "True, and the rounds keep that; the reason is the choice.",
+                    "because the heads of one layer have different widths",
+                    "All are equally wide; the reason is the choice of the largest.",
                 ),
             ),
             right=0,
@@ -302,7 +302,7 @@ quiz = Quiz(
             (
                 ("nothing, it is weaker", "It is more exact."),
                 (
-                    "that this row, and not another, carries the effect",
+                    "that this row carries something that is needed, if other rows do not",
                     "Muting takes all rows of all sentences away at once.",
                 ),
                 ("that the head is important", "Muting shows that, coarsely."),
@@ -310,21 +310,21 @@ quiz = Quiz(
             right=1,
         ),
         Question(
-            "Rollout gives the referent 0.06 where one head gives it 0.93. Why?",
+            "Rollout prefers the referent by 0.06 where one head does by 0.93. Why?",
             (
                 ("rollout follows longer paths, which are weaker", "There are two layers."),
                 (
-                    "it averages over heads before it multiplies",
+                    "it averages over heads, halves, and mixes through layer 1",
                     "The layer's other heads look elsewhere, and half of each layer is the identity.",
                 ),
-                ("rollout is wrong", "It is exact, for a question that nobody asked."),
+                ("the head is wrong", "Pointing its row changed the pronouns."),
             ),
             right=1,
         ),
         Question(
             'The row of "it" shows nothing in this model. What may you say of other models?',
             (
-                ("the picture is false", "Other models on this page resolve it in that row."),
+                ("the picture is false", "Two other models on this page may resolve it in that row."),
                 (
                     "that it has to be measured there",
                     "The tools are on this page; the answer may differ.",
