@@ -111,3 +111,27 @@ def test_linear_attention_is_a_mix_with_its_own_weights():
 def test_sizes_that_make_no_sense_are_refused(call, words):
     with pytest.raises(ValueError, match=words):
         call()
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+@pytest.mark.parametrize(("keys", "size"), [(1_000, 1), (70_000, 128)])
+def test_chunked_attention_keeps_long_sums_in_half_precision(dtype, keys, size):
+    query, key = torch.zeros(3, 5, dtype=dtype), torch.zeros(keys, 5, dtype=dtype)
+    value = torch.linspace(0.5, 1.5, keys * 2).view(keys, 2).to(dtype)
+    found = chunked_attention(query, key, value, size=size)
+    assert found.dtype == dtype
+    mean = value.double().mean(dim=0).expand(3, 2)
+    torch.testing.assert_close(found.double(), mean, rtol=2e-2, atol=0)
+
+
+def test_linear_attention_stands_very_negative_numbers():
+    query, key, value = (t.detach().float() for t in inputs())
+    found = linear_attention(query - 20, key, value)
+    wanted = linear_attention((query - 20).double(), key.double(), value.double())
+    torch.testing.assert_close(found.double(), wanted, rtol=1e-4, atol=1e-4)
+
+
+def test_local_attention_is_self_attention():
+    query, key, value = inputs(query=3, key=7)
+    with pytest.raises(ValueError, match="key is 7; expected as long as the query, 3"):
+        local_attention(query, key, value, window=2)

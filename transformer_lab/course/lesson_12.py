@@ -324,7 +324,10 @@ quiz = Quiz(
         Question(
             'The row of "it" shows nothing in this model. What may you say of other models?',
             (
-                ("the picture is false", "Two other models on this page may resolve it in that row."),
+                (
+                    "the picture is false",
+                    "Two other models on this page may resolve it in that row.",
+                ),
                 (
                     "that it has to be measured there",
                     "The tools are on this page; the answer may differ.",

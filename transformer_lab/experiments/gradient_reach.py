@@ -13,16 +13,18 @@ REACH_WIDTH = 32
 
 
 def stacks(n: int) -> dict[str, nn.Module]:
-    """Layers of each kind that lead from the first of n inputs to the last output; four that do not."""
+    """Layers of each kind that lead from the first of n inputs to the last output; four that may not."""
     width = REACH_WIDTH
     doubling = [2**k for k in range(dilated_layers(n))]
     return {
         "LSTM": Last(width),
         "LSTM, forget bias 1": Last(width, forget_bias=1.0),
+        "LSTM, forget bias 3": Last(width, forget_bias=3.0),
         "convolutions, 4 layers": convolutions([1] * 4),
         "convolutions, as many as it takes": convolutions([1] * plain_layers(n)),
         "dilated convolutions": convolutions(doubling),
-        "attention": SelfAttention(width),
+        "dilated convolutions, He": he(convolutions(doubling)),
+        "attention": attention(),
     }
 
 
@@ -42,19 +44,33 @@ def convolutions(dilations: Sequence[int]) -> nn.Module:
     return nn.Sequential(*[part for layer in layers for part in (layer, nn.ReLU())][:-1])
 
 
+def he(stack: nn.Module) -> nn.Module:
+    """Start convolutions before a ReLU so that signals keep their size (He et al. 2015)."""
+    for layer in stack.modules():
+        if isinstance(layer, nn.Conv1d):
+            nn.init.kaiming_normal_(layer.weight, nonlinearity="relu")
+            nn.init.zeros_(layer.get_parameter("bias"))
+    return stack
+
+
+def attention() -> nn.Module:
+    """Self-attention that starts as the Transformer's does, Xavier-uniform."""
+    layer = SelfAttention(REACH_WIDTH)
+    for parameter in layer.parameters():
+        if parameter.ndim == 2:
+            nn.init.xavier_uniform_(parameter)
+    return layer
+
+
 def reaches(seed: int) -> dict[str, list[float]]:
     """‖∂ last output / ∂ first input‖ / √width of untrained stacks, by `REACH_LENGTHS`; float64.
 
-    Matrices start as the Transformer's do, Xavier-uniform; what an LSTM or a convolution starts
-    with is PyTorch's own.
+    Where the name says nothing, an LSTM or a convolution starts with PyTorch's own numbers.
     """
     found: dict[str, list[float]] = {}
     for n in REACH_LENGTHS:
         torch.manual_seed(seed)
         for name, stack in stacks(n).items():
-            for parameter in stack.parameters():
-                if name == "attention" and parameter.ndim == 2:
-                    nn.init.xavier_uniform_(parameter)
             found.setdefault(name, []).append(float(f"{reach(stack.double(), n):.4g}"))
     return found
 

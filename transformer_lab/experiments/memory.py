@@ -15,13 +15,26 @@ import torch
 
 STATUS, CLEAR = Path("/proc/self/status"), Path("/proc/self/clear_refs")
 MEMINFO = Path("/proc/meminfo")
+AT_ONCE = "MALLOC_MMAP_THRESHOLD_"
 Answer = TypeVar("Answer")
 
 
 def in_fresh_process(run: Callable[..., Answer], *arguments: object) -> Answer:
-    """What `run(*arguments)` returns in a new process; `run` is a function of a module."""
-    with ProcessPoolExecutor(1, get_context("spawn")) as pool:
-        return pool.submit(run, *arguments).result()
+    """What `run(*arguments)` returns in a new process; `run` is a function of a module.
+
+    There glibc gives freed blocks back to the system at once: holes that it would keep for later
+    are no part of what an algorithm needs.
+    """
+    before = os.environ.get(AT_ONCE)
+    os.environ[AT_ONCE] = "65536"
+    try:
+        with ProcessPoolExecutor(1, get_context("spawn")) as pool:
+            return pool.submit(run, *arguments).result()
+    finally:
+        if before is None:
+            del os.environ[AT_ONCE]
+        else:
+            os.environ[AT_ONCE] = before
 
 
 def peak_bytes(run: Callable[[], object], device: torch.device | str = "cpu") -> int:

@@ -7,7 +7,6 @@ Time and memory grow with n² and n in the first, with n in the other two.
 import math
 
 import torch
-import torch.nn.functional as F
 from jaxtyping import Bool, Float
 from torch import Tensor
 
@@ -26,24 +25,28 @@ def chunked_attention(
 
     The softmax is computed online (Milakov and Gimelshein 2018): of the keys so far it keeps the
     largest score, the sum of the exponentials and the mix of the values, and a larger score
-    scales both down. `mask` has the last dimension of the keys; a query that may see nothing
-    gets 0. Backward keeps every block, as FlashAttention does not: it computes them again.
+    scales both down. Sums are kept in float32 at least. `mask` has the last dimension of the
+    keys; a query that may see nothing gets 0. Backward keeps every block, as FlashAttention does
+    not: it computes them again.
     """
     check("size", size, "an integer of at least 1", size >= 1)
+    wide = torch.promote_types(query.dtype, torch.float32)  # half precision loses long sums
     # The lowest number instead of −∞, since −∞ − (−∞) is no number.
-    largest = query.new_full((*query.shape[:-1], 1), torch.finfo(query.dtype).min)
-    total, mixed = torch.zeros_like(largest), query.new_zeros(*query.shape[:-1], value.size(-1))
+    largest = query.new_full((*query.shape[:-1], 1), torch.finfo(wide).min, dtype=wide)
+    total = torch.zeros_like(largest)
+    mixed = query.new_zeros(*query.shape[:-1], value.size(-1), dtype=wide)
     for start in range(0, key.size(-2), size):
         part = slice(start, start + size)
-        scores = query @ key[..., part, :].mT / math.sqrt(query.size(-1))  # (*batch, query, size)
+        scores = (query @ key[..., part, :].mT / math.sqrt(query.size(-1))).to(wide)
         if mask is not None:
             scores = scores.masked_fill(~mask[..., part], -math.inf)
         new = torch.maximum(largest, scores.detach().amax(dim=-1, keepdim=True))
         weights, shrink = (scores - new).exp(), (largest - new).exp()
         total = shrink * total + weights.sum(dim=-1, keepdim=True)
-        mixed = shrink * mixed + weights @ value[..., part, :]
+        mixed = shrink * mixed + weights.to(value.dtype) @ value[..., part, :]
         largest = new
-    return mixed / total.clamp(min=1)  # the largest score adds exp(0) = 1, if there is one
+    # The largest score adds exp(0) = 1, if there is one.
+    return (mixed / total.clamp(min=1)).to(value.dtype)
 
 
 def local_mask(
@@ -58,8 +61,8 @@ def local_mask(
 
 def local_attention(
     query: Float[Tensor, "*batch n d_k"],
-    key: Float[Tensor, "*batch n d_k"],
-    value: Float[Tensor, "*batch n d_v"],
+    key: Float[Tensor, "*batch key d_k"],
+    value: Float[Tensor, "*batch key d_v"],
     window: int = 64,
 ) -> Float[Tensor, "*batch n d_v"]:
     """Self-attention under `local_mask`, of which only a band is ever computed.
@@ -68,7 +71,9 @@ def local_attention(
     """
     check("window", window, "an integer of at least 1", window >= 1)
     n = query.size(-2)
-    near = local_mask(3 * window, window=window, device=query.device)[window : 2 * window]
+    check("key", key.size(-2), f"as long as the query, {n}", key.size(-2) == n)
+    rows_of_a_block = torch.arange(window, 2 * window, device=query.device)[:, None]
+    near = (rows_of_a_block - torch.arange(3 * window, device=query.device)).abs() <= window
     blocks = []
     for start in range(0, n, window):
         rows, first = slice(start, min(start + window, n)), max(start - window, 0)
@@ -88,8 +93,10 @@ def linear_attention(
     """Weights φ(q)·φ(k) / Σ φ(q)·φ(k) with φ = elu + 1, in place of the softmax's.
 
     φ(K)ᵀ V is d_k × d_v, and computed first: no matrix has n × n entries (Katharopoulos et al.
-    2020, *Transformers are RNNs*, equation 6, without a mask).
+    2020, *Transformers are RNNs*, without a mask). NaN where all features of a query are so
+    negative that their exponentials are 0.
     """
-    q, k = F.elu(query) + 1, F.elu(key) + 1
+    # elu(x) + 1; written so, since exp(x) − 1 + 1 is 0 in float32 from x = −17 on.
+    q, k = (torch.where(x > 0, x + 1, x.clamp(max=0).exp()) for x in (query, key))
     total = q @ k.sum(dim=-2)[..., None]  # (*batch, query, 1)
     return q @ (k.mT @ value) / total
