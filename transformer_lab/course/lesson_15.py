@@ -1,5 +1,7 @@
 """Lesson 15, what attention costs: the checks of its exercises, and its quiz."""
 
+import tracemalloc
+from collections.abc import Callable
 from types import SimpleNamespace
 
 import numpy as np
@@ -108,8 +110,9 @@ exponent = Check(
 Part = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
-def _part(rows: int, keys: int, width: int, seed: int) -> Part:
-    scores, values = draw(rows, keys, seed=seed, scale=2.0), draw(keys, width, seed=seed + 50)
+def _part(rows: int, keys: int, width: int, seed: int, above: float = 0.0) -> Part:
+    scores = draw(rows, keys, seed=seed, scale=2.0) + above
+    values = draw(keys, width, seed=seed + 50)
     largest = scores.max(axis=1)
     weights = np.exp(scores - largest[:, None])
     return largest, weights.sum(axis=1), weights @ values
@@ -134,6 +137,8 @@ merge = Check(
         (*_part(1, 2, 3, seed=1), *_part(1, 3, 3, seed=2)),
         (*_part(5, 7, 2, seed=3), *_part(5, 3, 2, seed=4)),
         (*_part(11, 3, 5, seed=5), *_part(11, 13, 5, seed=6)),
+        # Only differences of scores may stand in an exponential: exp(900) is no number.
+        (*_part(3, 5, 2, seed=7, above=900.0), *_part(3, 2, 2, seed=8, above=900.0)),
     ],
     results=("the largest", "the total", "the mix"),
     verified="both parts are scaled to the new largest score, total and mix alike",
@@ -190,8 +195,12 @@ merge = Check(
 # ---------------------------------------------------------------- linear attention
 
 
+_LONG = 701
+"""Queries and keys of the case in which memory is looked at."""
+
+
 def _linear_cases() -> list[tuple]:
-    shapes = ((2, 3, 2, 3), (5, 7, 3, 2), (11, 3, 5, 7))
+    shapes = ((2, 3, 2, 3), (5, 7, 3, 2), (11, 3, 5, 7), (_LONG, _LONG, 3, 2))
     return [
         (
             np.exp(draw(queries, width, seed=n)),
@@ -202,12 +211,24 @@ def _linear_cases() -> list[tuple]:
     ]
 
 
+def _with_its_room(answer: Callable, q: np.ndarray, k: np.ndarray, value: np.ndarray) -> tuple:
+    """The output, and whether half a matrix of queries × keys would have held all arrays."""
+    tracemalloc.start()
+    try:
+        output = answer(q, k, value)
+        room = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    return output, len(q) < _LONG or room < 4 * len(q) * len(k)
+
+
 linear_mix = Check(
+    run=_with_its_room,
     reference=lambda q, k, value: (q @ (k.T @ value)) / (q @ k.sum(axis=0))[:, None],
     cases=_linear_cases,
     arguments=("q", "k", "value"),
-    results=("the output",),
-    verified="weights q·k divided by their sum over the keys",
+    results=("the output", "whether no matrix of queries × keys is held"),
+    verified="weights q·k divided by their sum over the keys, and no matrix of queries × keys",
     mistakes=[
         Mistake(
             lambda q, k, value: q @ (k.T @ value),
@@ -350,15 +371,21 @@ quiz = Quiz(
             right=2,
         ),
         Question(
-            "An LSTM layer and an attention layer have about as many multiplications at n = 2 d. "
-            "Why is one of them faster?",
+            "At n = 2 d an LSTM layer has as many multiplications as an attention layer. What holds "
+            "it back when the batch is one sequence?",
             (
                 (
                     "the LSTM must finish step t before step t + 1",
                     "n small products one after the other, against a few large ones.",
                 ),
-                ("the LSTM has more parameters", "More products, yes; but that was counted."),
-                ("attention skips small weights", "It computes every one of them."),
+                (
+                    "it has more parameters",
+                    "It has, 8 d² against 4 d²; the multiplications are equal.",
+                ),
+                (
+                    "attention skips small weights",
+                    "It computes every one of them, and is not slower for it.",
+                ),
             ),
             right=0,
         ),

@@ -11,10 +11,11 @@ from typing import Any
 
 import torch
 
+from transformer_lab.experiments import store
 from transformer_lab.experiments.attention_ways import MEMORY_KINDS, by_length, errors, peak_of
 from transformer_lab.experiments.gradient_reach import reaches
 from transformer_lab.experiments.layer_kinds import layer_seconds
-from transformer_lab.experiments.study import Setting, remake
+from transformer_lab.experiments.study import Setting, described, remake
 
 NAME = "costs"
 LENGTHS = tuple(2**k for k in range(6, 14))
@@ -60,7 +61,7 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, default=60.0, help="begin no run after these")
     chosen = parser.parse_args()
     if chosen.again:
-        remake(NAME, run, SMALL, workers=1)  # a run that the grid lacks is left out
+        store.save(NAME, described(NAME, []))
     remake(NAME, run, [*SMALL, *GRID], workers=1, minutes=chosen.minutes)
 
 
