@@ -18,7 +18,7 @@ def _turned(last: int, d_model: int, turn: float = 2 * np.pi) -> np.ndarray:
 
 full_turns = Check(
     reference=_turned,
-    cases=lambda: [(7, 6), (12, 10), (48, 64), (300, 22)],
+    cases=lambda: [(7, 6), (39, 10), (48, 64), (300, 22)],
     arguments=("last", "d_model"),
     results=("which pairs have turned",),
     verified="pair i turns by 10000^(−2i/d_model) a place, and 2π is a whole turn",
@@ -67,6 +67,8 @@ def _table_cases() -> list[tuple]:
         after[1, -1] += 1.0  # one number of this row moved
         after[2] = before[2]
         after[2, :2] += (0.5, -0.5)  # two moves that cancel
+        if last > 4:
+            after[3] = before[3]  # a gap
         cases.append((before, after))
     return cases
 
@@ -173,6 +175,7 @@ failure = Check(
         ([5, 6, 7], [5, 6, 7, EOS]),
         ([5, 6, 7, EOS], [5, 6, EOS]),
         ([5, 6, 7, 9, 9, 9, 9, EOS], [5, 6, 7, 8, EOS]),
+        ([5, 9, 7, 7, 7, 7], [5, 6, 7, EOS]),
     ],
     arguments=("written", "right"),
     results=("the kind of failure",),
@@ -368,17 +371,17 @@ quiz = Quiz(
             (
                 ("they are equal", "A small difference would look the same."),
                 (
-                    "that a difference, if there is one, is smaller than that",
-                    "And with more seeds one could look closer.",
+                    "that these seeds cannot tell",
+                    "What was found, give or take that much, remains possible; more seeds narrow it.",
                 ),
                 ("the one with the higher mean is better", "The seeds alone can do that."),
             ),
             right=1,
         ),
         Question(
-            "A model without positions sorts long lists that others cannot. What follows?",
+            "A model without positions sorts 16 numbers, one with sinusoids does not. What follows?",
             (
-                ("positions do harm", "Without them it cannot copy two letters."),
+                ("positions do harm", "Without them it cannot tell the order of two letters."),
                 (
                     "sorting does not ask where a number stands",
                     "What a task does not need cannot be new to it at a new length.",
