@@ -3,13 +3,8 @@
 import pytest
 import torch
 
-from transformer_lab.experiments import attention_ways, gradient_reach, layer_kinds, stopwatch
+from transformer_lab.experiments import attention_ways, gradient_reach, layer_kinds
 from transformer_lab.experiments.memory import available_bytes, in_fresh_process, peak_bytes
-
-
-def test_the_exponent_is_the_slope_of_a_power_law():
-    lengths = [3, 7, 19, 101]
-    assert stopwatch.exponent(lengths, [5 * n**1.7 for n in lengths]) == pytest.approx(1.7)
 
 
 def test_a_round_measures_everything_by_turns():

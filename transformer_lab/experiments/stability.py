@@ -11,9 +11,10 @@ from dataclasses import replace
 from typing import Any
 
 from transformer_lab.experiments import ablations
+from transformer_lab.experiments.step_record import StepRecord
 from transformer_lab.experiments.study import Setting, command
 from transformer_lab.recipe import make_trainer
-from transformer_lab.training.trainer import LossIsNaNError, StepReport
+from transformer_lab.training.trainer import LossIsNaNError
 
 NAME = "stability"
 STEPS = 400
@@ -56,24 +57,15 @@ def run(setting: Setting) -> dict[str, Any]:
     translator = ablations.build(whole, splits)
     splits = replace(splits, train=splits.train[: setting["pairs"]])
     training = replace(ablations.training(whole), warmup_steps=setting["warmup"])
-    losses: list[float] = []
-    norms: list[float] = []
-
-    def on_step(report: StepReport) -> None:
-        losses.append(report.loss.item())
-        norms.append(report.gradient_norm.item())
-
-    trainer = make_trainer(translator, splits, training, on_step=on_step, show_progress=False)
+    record = StepRecord()
+    trainer = make_trainer(translator, splits, training, on_step=record, show_progress=False)
     found: dict[str, Any] = {}
     try:
         trainer.train()
         found["test_loss"], found["next_word"] = ablations.next_words(translator, splits.test)
     except LossIsNaNError:
-        found["stopped"] = len(losses)
-    groups = range(0, len(losses) - EVERY + 1, EVERY)
-    found["losses"] = [round(sum(losses[i : i + EVERY]) / EVERY, 4) for i in groups]
-    found["largest_gradient_norms"] = [round(max(norms[i : i + EVERY]), 4) for i in groups]
-    return found
+        found["stopped"] = len(record.losses)
+    return found | record.in_groups(EVERY)
 
 
 if __name__ == "__main__":

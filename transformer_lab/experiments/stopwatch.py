@@ -1,7 +1,7 @@
-"""Seconds of a call, and the power law that they follow as the call gets larger."""
+"""Seconds of a call."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import torch
 
@@ -24,10 +24,3 @@ def wait_for(device: torch.device | str) -> None:
     """A GPU is asked and not waited for; a clock that is read at once would measure the asking."""
     if torch.device(device).type == "cuda":
         torch.cuda.synchronize(device)
-
-
-def exponent(lengths: Sequence[int], values: Sequence[float]) -> float:
-    """The slope of the straight line through (log n, log value), by least squares."""
-    x = torch.tensor(lengths, dtype=torch.float64).log()
-    y = torch.tensor(values, dtype=torch.float64).log()
-    return float(((x - x.mean()) * (y - y.mean())).sum() / ((x - x.mean()) ** 2).sum())

@@ -11,8 +11,9 @@ from typing import Any
 from transformer_lab.config import Norm
 from transformer_lab.data.grammar import world
 from transformer_lab.experiments import store
+from transformer_lab.experiments.step_record import StepRecord
 from transformer_lab.recipe import PRESETS, WORLD_PAIRS, make_trainer, new_translator
-from transformer_lab.training.trainer import LossIsNaNError, StepReport
+from transformer_lab.training.trainer import LossIsNaNError
 
 NAME = "training_variants"
 EVERY = 20
@@ -81,26 +82,17 @@ def run(variant: Variant, seed: int) -> dict[str, Any]:
         seed=seed,
         device="cpu",
     )
-    losses: list[float] = []
-    norms: list[float] = []
-
-    def on_step(report: StepReport) -> None:
-        losses.append(report.loss.item())
-        norms.append(report.gradient_norm.item())
-
+    record = StepRecord()
     trainer = make_trainer(
-        translator, splits, training, on_step=on_step, show_progress=False, watch_exact_match=300
+        translator, splits, training, on_step=record, show_progress=False, watch_exact_match=300
     )
     found: dict[str, Any] = {"variant": asdict(variant), "seed": seed}
     try:
         trainer.train()
         found |= trainer.progress.history[-1]
     except LossIsNaNError:
-        found["stopped"] = len(losses)
-    groups = range(0, len(losses) - EVERY + 1, EVERY)
-    found["losses"] = [round(sum(losses[i : i + EVERY]) / EVERY, 4) for i in groups]
-    found["largest_gradient_norms"] = [round(max(norms[i : i + EVERY]), 4) for i in groups]
-    return found
+        found["stopped"] = len(record.losses)
+    return found | record.in_groups(EVERY)
 
 
 def main() -> None:
