@@ -4,6 +4,7 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any, Literal, get_args
 
 Norm = Literal["post", "pre"]
+Activation = Literal["relu", "gelu", "silu"]
 Positions = Literal["sinusoidal", "learned", "rotary", "alibi", "none"]
 Precision = Literal["auto", "fp32", "bf16"]
 Decay = Literal["inverse_sqrt", "linear"]
@@ -54,6 +55,7 @@ class TransformerConfig:
     attention_dropout: float = 0.0
     feed_forward_dropout: float = 0.0
     norm: Norm = "post"
+    activation: Activation = "relu"
     positions: Positions = "sinusoidal"
     max_length: int = 512
     tie_source_target: bool = True
@@ -76,6 +78,8 @@ class TransformerConfig:
             value = getattr(self, name)
             check(name, value, "a probability from 0 up to, not including, 1", 0 <= value < 1)
         check("norm", self.norm, f"one of {get_args(Norm)}", self.norm in get_args(Norm))
+        kinds = get_args(Activation)
+        check("activation", self.activation, f"one of {kinds}", self.activation in kinds)
         kinds = get_args(Positions)
         check("positions", self.positions, f"one of {kinds}", self.positions in kinds)
         if self.d_k is None or self.d_v is None:

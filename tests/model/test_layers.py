@@ -26,6 +26,7 @@ def torch_twin(model) -> nn.Transformer:
         c.num_decoder_layers,
         c.d_ff,
         dropout=0.0,
+        activation=getattr(nn.functional, c.activation),
         batch_first=True,
         norm_first=c.norm == "pre",
     ).double()
@@ -46,10 +47,11 @@ def gradients(output, weights, inputs, modules):
     return torch.autograd.grad((output * weights).sum(), wanted)
 
 
+@pytest.mark.parametrize("activation", ["relu", "gelu", "silu"])
 @pytest.mark.parametrize("norm", NORMS)
 @pytest.mark.parametrize("padded", [False, True])
-def test_encoder_equals_torch_encoder(norm, padded, ids):
-    model = make_model(norm=norm)
+def test_encoder_equals_torch_encoder(norm, padded, activation, ids):
+    model = make_model(norm=norm, activation=activation)
     twin = torch_twin(model).encoder
     source = ids[0] if padded else ids[0].clamp(min=4)
     x = torch.randn(2, 7, 12, dtype=torch.float64, requires_grad=True)

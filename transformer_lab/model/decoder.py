@@ -22,7 +22,7 @@ class DecoderLayer(nn.Module):
         cross_core = AttentionCore(c.attention_dropout)
         self.self_attention = MultiHeadAttention(c.d_model, c.num_heads, c.d_k, c.d_v, self_core)
         self.cross_attention = MultiHeadAttention(c.d_model, c.num_heads, c.d_k, c.d_v, cross_core)
-        self.feed_forward = FeedForward(c.d_model, c.d_ff, c.feed_forward_dropout)
+        self.feed_forward = FeedForward(c.d_model, c.d_ff, c.feed_forward_dropout, c.activation)
         self.add_norm_1 = AddNorm(c.d_model, c.dropout, c.norm)
         self.add_norm_2 = AddNorm(c.d_model, c.dropout, c.norm)
         self.add_norm_3 = AddNorm(c.d_model, c.dropout, c.norm)

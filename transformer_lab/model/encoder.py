@@ -18,7 +18,7 @@ class EncoderLayer(nn.Module):
         c = config
         core = AttentionCore(c.attention_dropout, score_positions(c))
         self.self_attention = MultiHeadAttention(c.d_model, c.num_heads, c.d_k, c.d_v, core)
-        self.feed_forward = FeedForward(c.d_model, c.d_ff, c.feed_forward_dropout)
+        self.feed_forward = FeedForward(c.d_model, c.d_ff, c.feed_forward_dropout, c.activation)
         self.add_norm_1 = AddNorm(c.d_model, c.dropout, c.norm)
         self.add_norm_2 = AddNorm(c.d_model, c.dropout, c.norm)
 

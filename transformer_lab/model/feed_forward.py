@@ -3,18 +3,26 @@
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from transformer_lab.config import Activation
+
 
 class FeedForward(nn.Module):
-    """FFN(x) = max(0, x W1 + b1) W2 + b2, the same at every position (§3.3, equation 2)."""
+    """FFN(x) = max(0, x W1 + b1) W2 + b2, the same at every position (§3.3, equation 2).
 
-    def __init__(self, d_model: int, d_ff: int, dropout: float = 0.0):
+    Later models put a smooth curve in the place of max(0, ·), which is `activation="relu"`.
+    """
+
+    def __init__(
+        self, d_model: int, d_ff: int, dropout: float = 0.0, activation: Activation = "relu"
+    ):
         super().__init__()
         self.w_1 = nn.Linear(d_model, d_ff)
         self.w_2 = nn.Linear(d_ff, d_model)
         self.dropout = nn.Dropout(dropout)
+        self.activation = getattr(nn.functional, activation)  # relu: max(0, ·)
 
     def forward(
         self, x: Float[Tensor, "batch length d_model"]
     ) -> Float[Tensor, "batch length d_model"]:
         """Mix the features of each position; positions never meet here."""
-        return self.w_2(self.dropout(self.w_1(x).relu()))
+        return self.w_2(self.dropout(self.activation(self.w_1(x))))
