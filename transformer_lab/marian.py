@@ -16,8 +16,11 @@ Its translations may differ from those of Transformers' `generate` for three rea
   knows no such token.
 """
 
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 from jaxtyping import Int
@@ -32,9 +35,6 @@ from transformer_lab.model.decoder import DecoderLayer
 from transformer_lab.model.encoder import EncoderLayer
 from transformer_lab.model.positions import sinusoids
 from transformer_lab.translator import Translator
-
-if TYPE_CHECKING:
-    from transformers import MarianConfig, MarianMTModel
 
 FILES = ("config.json", "source.spm", "target.spm", "vocab.json")
 WEIGHTS = ("model.safetensors", "pytorch_model.bin")
@@ -78,12 +78,12 @@ def load_marian(name_or_folder: str | Path, device: str = "auto") -> Translator:
     if Path(name).is_dir():
         check_files(Path(name))
     try:
-        found = transformers.AutoConfig.from_pretrained(name)
-        check_config(found)
-        theirs, loading = transformers.MarianMTModel.from_pretrained(
-            name, dtype=torch.float32, output_loading_info=True
-        )
-        tokenizer = transformers.MarianTokenizer.from_pretrained(name)
+        check_config(transformers.AutoConfig.from_pretrained(name))
+        with quiet():
+            theirs, loading = transformers.MarianMTModel.from_pretrained(
+                name, dtype=torch.float32, output_loading_info=True
+            )
+            tokenizer = transformers.MarianTokenizer.from_pretrained(name)
     except OSError as error:
         reason = str(error).strip().splitlines()[0]
         expected = "expected a folder, or the name of a model of a hub that can be reached"
@@ -98,6 +98,22 @@ def load_marian(name_or_folder: str | Path, device: str = "auto") -> Translator:
     return Translator(model.to(pick_device(device)), source, target, about={"checkpoint": name})
 
 
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Transformers without its progress bars, and without advice for a package it would not use."""
+    from transformers.utils import logging
+
+    shown = logging.is_progress_bar_enabled()
+    logging.disable_progress_bar()
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Recommended: pip install sacremoses")
+        try:
+            yield
+        finally:
+            if shown:
+                logging.enable_progress_bar()
+
+
 def check_files(folder: Path) -> None:
     """Raise a ValueError that names the first file which a checkpoint's folder lacks."""
     lacking = [name for name in FILES if not (folder / name).is_file()]
@@ -106,7 +122,7 @@ def check_files(folder: Path) -> None:
     check("folder", str(folder), f"one with {', '.join(lacking)}", not lacking)
 
 
-def check_config(found: "MarianConfig") -> None:
+def check_config(found: Any) -> None:
     """Raise a ValueError that names the first field of config.json which our model cannot follow."""
     for name, value in EXPECTED.items():
         check(name, getattr(found, name, value), repr(value), getattr(found, name, value) == value)
@@ -120,14 +136,14 @@ def check_config(found: "MarianConfig") -> None:
 
 
 @torch.no_grad()
-def from_marian(theirs: "MarianMTModel", unk_id: int) -> Transformer:
+def from_marian(theirs: Any, unk_id: int) -> Transformer:
     """Our model with the weights of theirs, in evaluation mode; all logits but the padding's are equal.
 
     Feature j of our residual stream is their feature `interleave(d_model)[j]`. Whatever reads the
     stream has its columns reordered, whatever writes it its rows; between the two, inside a head
     or the feed-forward network, nothing moves. LayerNorm treats all features alike.
     """
-    c: Any = theirs.config
+    c = theirs.config
     config = TransformerConfig(
         source_vocab_size=c.vocab_size,
         target_vocab_size=c.vocab_size,

@@ -14,6 +14,8 @@ from transformers import MarianConfig, MarianMTModel
 from transformer_lab.data.batching import pad
 from transformer_lab.data.pair import SentencePair
 from transformer_lab.data.sentence_pieces import SentencePieceTokenizer
+from transformer_lab.marian import quiet
+from transformer_lab.model.masks import length_mask
 
 
 def make_marian_checkpoint(
@@ -27,7 +29,8 @@ def make_marian_checkpoint(
     num_decoder_layers: int = 2,
     vocab_size: int = 300,
     steps: int = 200,
-    batch_size: int = 32,
+    batch_size: int = 16,
+    rate: float = 3e-3,
     seed: int = 0,
 ) -> Path:
     """Write config.json, model.safetensors, source.spm, target.spm and vocab.json into `folder`.
@@ -70,9 +73,10 @@ def make_marian_checkpoint(
     with torch.random.fork_rng():
         torch.manual_seed(seed)
         model = MarianMTModel(config)
-        model.final_logits_bias.normal_()
-        train(model, examples, steps, batch_size, seed)
-    model.save_pretrained(folder)
+        model.final_logits_bias.normal_(std=0.3)
+        train(model, examples, steps, batch_size, rate, seed)
+    with quiet():
+        model.save_pretrained(folder)
     return folder
 
 
@@ -106,17 +110,18 @@ def train(
     examples: Sequence[tuple[list[int], list[int]]],
     steps: int,
     batch_size: int,
+    rate: float,
     seed: int,
 ) -> None:
     """Adam at a constant rate, on batches drawn at random."""
     draw, padding = random.Random(seed), model.config.pad_token_id
-    adam = torch.optim.Adam(model.parameters(), lr=3e-3, betas=(0.9, 0.98))
+    adam = torch.optim.Adam(model.parameters(), lr=rate, betas=(0.9, 0.98))
     for _ in range(steps):
         batch = draw.sample(examples, min(batch_size, len(examples)))
         source = pad([s for s, _ in batch], padding)
         labels: Tensor = pad([t for _, t in batch], -100)
         lengths = torch.tensor([len(s) for s, _ in batch])
-        seen = torch.arange(source.size(1)) < lengths[:, None]
+        seen = length_mask(lengths, source.size(1))[:, 0, 0]  # (batch, source)
         loss = model(input_ids=source, attention_mask=seen.long(), labels=labels).loss
         loss.backward()
         adam.step()
