@@ -95,6 +95,19 @@ def test_scores_are_the_models_own(tiny, alpha, narrow):
             assert h.score == pytest.approx(h.log_probability / length_penalty(len(h.ids), alpha))
 
 
+def test_a_beam_that_keeps_its_width_may_find_what_a_narrowing_one_has_let_go(tiny):
+    _, source = tiny
+    model = make_model(seed=49, target_vocab_size=WORDS, tie_target_output=False)
+    with torch.no_grad():
+        model.output.weight *= 3
+    found = [
+        beam_search(model, source, beam_size=3, alpha=0.0, max_length=9, narrow=narrow)
+        for narrow in (True, False)
+    ]
+    for narrowing, wide in zip(*found, strict=True):
+        assert wide[0].score > narrowing[0].score + 0.1
+
+
 def test_a_sentence_decodes_the_same_alone_and_in_a_batch(tiny):
     model, source = tiny
     beams = beam_search(model, source, beam_size=3, max_length=7)

@@ -1,5 +1,6 @@
 """Checkpoints in the real format, made and trained here by Transformers, against Transformers itself."""
 
+import copy
 import json
 import shutil
 import sys
@@ -90,11 +91,12 @@ class Both:
                 output_attentions=True,
             )
 
-    def generate(self, count, **how):
+    def generate(self, count, theirs=None, **how):
         """Their words, without the start token and without padding, and their scores."""
         ids, mask, _ = self.batch(count)
-        self.theirs.generation_config.forced_eos_token_id = None
-        out = self.theirs.generate(
+        theirs = theirs or self.theirs
+        theirs.generation_config.forced_eos_token_id = None  # ours cuts at the limit
+        out = theirs.generate(
             input_ids=ids,
             attention_mask=mask[:, 0, 0].long(),
             bad_words_ids=[[self.pad]],
@@ -192,24 +194,33 @@ def test_greedy_output_is_theirs(both):
     assert len({len(row) for row in found}) > 2  # some end early, and leave the batch
 
 
+@pytest.mark.parametrize("more_eos", [0, 4])
 @pytest.mark.parametrize("beam_size", [2, 5])
-def test_beam_output_is_theirs_at_length_penalty_0(both, beam_size):
-    """Their `early_stopping="never"` is our rule: until nothing that is left can be the best."""
+def test_beam_output_is_theirs_at_length_penalty_0(both, beam_size, more_eos):
+    """Their `early_stopping="never"` is our rule: until nothing that is left can be the best.
+
+    With 4 added to the logit of eos, beginnings end early and their places in the beam matter.
+    """
     ids, mask, _ = both.batch(len(HELD_OUT))
+    ours, theirs = copy.deepcopy(both.ours), copy.deepcopy(both.theirs)
+    with torch.no_grad():
+        ours.output.bias[0] += more_eos
+        theirs.final_logits_bias[0, 0] += more_eos
     expected, out = both.generate(
         len(HELD_OUT),
+        theirs,
         num_beams=beam_size,
         length_penalty=0.0,
         early_stopping="never",
         renormalize_logits=True,
     )
     beams = beam_search(
-        both.ours, ids, mask, beam_size=beam_size, alpha=0.0, max_length=23, narrow=False
+        ours, ids, mask, beam_size=beam_size, alpha=0.0, max_length=23, narrow=False
     )
     assert [list(beam[0].ids) for beam in beams] == expected
     scores = [beam[0].score for beam in beams]
     np.testing.assert_allclose(scores, out.sequences_scores.numpy(), atol=1e-4)
-    first = [list(h.ids) for h in greedy(both.ours, ids, mask, max_length=23)]
+    first = [list(h.ids) for h in greedy(ours, ids, mask, max_length=23)]
     assert first != expected
 
 
@@ -320,7 +331,8 @@ def test_bad_input_and_a_loss_are_refused(both):
 
 
 @pytest.fixture
-def copy(both, tmp_path):
+def folder(both, tmp_path):
+    """A copy of the checkpoint, to be damaged."""
     return shutil.copytree(both.folder, tmp_path / "copy")
 
 
@@ -341,18 +353,18 @@ def copy(both, tmp_path):
         ({"eos_token_id": [0, 1]}, r"eos_token_id is \[0, 1\]; expected one id"),
     ],
 )
-def test_a_model_that_ours_cannot_be_is_refused_by_the_name_of_the_field(copy, changes, message):
-    path = copy / "config.json"
+def test_a_model_that_ours_cannot_be_is_refused_by_the_name_of_the_field(folder, changes, message):
+    path = folder / "config.json"
     path.write_text(json.dumps({**json.loads(path.read_text()), **changes}))
     with pytest.raises(ValueError, match=message):
-        load_marian(copy)
+        load_marian(folder)
 
 
 @pytest.mark.parametrize("name", [*marian.FILES, "model.safetensors"])
-def test_a_missing_file_is_named(copy, name):
-    (copy / name).unlink()
+def test_a_missing_file_is_named(folder, name):
+    (folder / name).unlink()
     with pytest.raises(ValueError, match=f"folder is .*; expected one with {name}"):
-        load_marian(copy)
+        load_marian(folder)
 
 
 def test_other_positions_are_refused(both):
@@ -364,15 +376,15 @@ def test_other_positions_are_refused(both):
         marian.from_marian(theirs, unk_id=1)
 
 
-def test_missing_weights_are_named(both, copy):
+def test_missing_weights_are_named(folder):
     from safetensors.torch import load_file, save_file
 
-    path = copy / "model.safetensors"
+    path = folder / "model.safetensors"
     weights = load_file(path)
     del weights["model.encoder.layers.0.fc1.weight"]
     save_file(weights, path, metadata={"format": "pt"})
     with pytest.raises(ValueError, match=r"weights is .*fc1.weight"):
-        load_marian(copy)
+        load_marian(folder)
 
 
 def test_what_is_neither_folder_nor_model_is_refused():
