@@ -12,7 +12,7 @@ READY := $(VENV)/.ready
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # Jupyter does not start for root unless it is told that root is meant.
 ROOT := $(if $(filter 0,$(shell id -u)),--allow-root)
-# Two notebooks at a time, one thread each: faster than one at a time with two threads.
+# Two files at a time, one thread each: faster than one at a time with two threads.
 NBVAL := -n 2 --dist loadfile --nbval --nbval-current-env --nbval-cell-timeout 300 \
 	--nbval-sanitize-with tools/nbval_sanitize.cfg -o addopts= -o filterwarnings=default
 
@@ -26,7 +26,7 @@ test: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/python -m pytest tests $(ARGS)
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest tests -n 2 --dist loadfile $(ARGS)
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest $(NBVAL) notebooks
 
 # Writes benchmarks/RESULTS.md; about ten minutes on two cores that nobody else uses.

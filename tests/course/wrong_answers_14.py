@@ -84,6 +84,17 @@ def norm_first(embedded, positions, sublayer, layer_norm, dropout):
     return x + dropout(sublayer(layer_norm(x)))
 
 
+def one_each(embedded, positions, sublayer, layer_norm, dropout):
+    x = dropout(embedded) + dropout(positions)
+    return layer_norm(x + dropout(sublayer(x)))
+
+
+def drawn_twice(embedded, positions, sublayer, layer_norm, dropout):
+    residual = dropout(embedded + positions)
+    inside = sublayer(dropout(embedded + positions))
+    return layer_norm(residual + dropout(inside))
+
+
 def as_if_unrelated(base, other):
     n = len(base)
     error = np.sqrt(np.var(base, ddof=1) / n + np.var(other, ddof=1) / n)
@@ -214,6 +225,8 @@ TABLE = [
     ("first_sublayer", at_the_end, "after the norm"),
     ("first_sublayer", old_residual, "as it was before its dropout"),
     ("first_sublayer", norm_first, "this is pre-norm"),
+    ("first_sublayer", one_each, "have a dropout each"),
+    ("first_sublayer", drawn_twice, "two different x"),
     ("paired_difference", as_if_unrelated, "as unrelated"),
     ("paired_difference", divided_by_n, "divide by n − 1"),
     ("paired_difference", not_divided, "divide by √n"),

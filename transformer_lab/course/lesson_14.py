@@ -80,26 +80,42 @@ def _normalised(x: np.ndarray) -> np.ndarray:
     return (x - x.mean(axis=-1, keepdims=True)) / np.sqrt(x.var(axis=-1, keepdims=True) + 1e-5)
 
 
+class _Dropout:
+    """Drops about four in ten features, others at each call, from the same start for each answer."""
+
+    def __init__(self, seed: int):
+        self.generator = np.random.default_rng(seed)
+
+    def __call__(self, x: np.ndarray) -> np.ndarray:
+        return x * (self.generator.random(x.shape) < 0.6) / 0.6
+
+
 def _place_cases() -> list[tuple]:
     cases = []
     for length, d_model in ((2, 3), (5, 7), (3, 11)):
         weight = draw(d_model, d_model, seed=length)
-        kept = draw(length, d_model, seed=length + 10) > -0.3
 
         def sublayer(x: np.ndarray, weight: np.ndarray = weight) -> np.ndarray:
             return np.tanh(x @ weight)
 
-        def dropout(x: np.ndarray, kept: np.ndarray = kept) -> np.ndarray:
-            return x * kept / 0.6
-
         embedded, positions = draw(2, length, d_model, seed=length + 20)
-        cases.append((embedded, positions, sublayer, _normalised, dropout))
+        cases.append((embedded, positions, sublayer, _normalised, _Dropout(length)))
     return cases
 
 
-def _place(
-    around_embedding: bool = True, around_sublayer: bool = True
-) -> Callable[[np.ndarray, np.ndarray, Function, Function, Function], np.ndarray]:
+def _after(
+    x: np.ndarray, sublayer: Function, layer_norm: Function, dropout: Function
+) -> np.ndarray:
+    """The sub-layer with the paper's dropout, whatever x is."""
+    return layer_norm(x + dropout(sublayer(x)))
+
+
+Rest = Callable[[np.ndarray, np.ndarray, Function, Function, Function], np.ndarray]
+
+
+def _place(rest: Rest) -> Rest:
+    """An answer that begins with the paper's first dropout; `rest` gets x, and what x was before."""
+
     def first_sublayer(
         embedded: np.ndarray,
         positions: np.ndarray,
@@ -107,64 +123,66 @@ def _place(
         layer_norm: Function,
         dropout: Function,
     ) -> np.ndarray:
-        x = embedded + positions
-        x = dropout(x) if around_embedding else x
-        out = sublayer(x)
-        return layer_norm(x + (dropout(out) if around_sublayer else out))
+        whole = embedded + positions
+        return rest(dropout(whole), whole, sublayer, layer_norm, dropout)
 
     return first_sublayer
 
 
 first_sublayer = Check(
-    reference=_place(),
+    reference=_place(lambda x, _, *functions: _after(x, *functions)),
     cases=_place_cases,
     verified="dropout on the sum of embedding and positions, and on the sub-layer's output alone",
     mistakes=[
         Mistake(
-            _place(around_embedding=False),
+            lambda embedded, positions, *functions: _after(embedded + positions, *functions),
             "the sum of embedding and positions has no dropout; §5.4 names it, too.",
         ),
         Mistake(
-            _place(around_sublayer=False),
+            _place(lambda x, _, sublayer, norm, dropout: norm(x + sublayer(x))),
             "the sub-layer's output has no dropout before it is added.",
         ),
         Mistake(
-            lambda embedded, positions, sublayer, layer_norm, dropout: _place(
-                around_embedding=False
-            )(dropout(embedded), positions, sublayer, layer_norm, dropout),
+            lambda embedded, positions, *functions: _after(
+                functions[2](embedded) + positions, *functions
+            ),
             "dropout comes before the positions are added: §5.4 applies it to the sum of both.",
         ),
         Mistake(
-            lambda embedded, positions, sublayer, layer_norm, dropout: layer_norm(
-                dropout(dropout(embedded + positions) + sublayer(dropout(embedded + positions)))
+            lambda embedded, positions, *functions: _after(
+                functions[2](embedded) + functions[2](positions), *functions
             ),
+            "embedding and positions have a dropout each: §5.4 applies one to their sum.",
+        ),
+        Mistake(
+            _place(lambda x, _, sublayer, norm, dropout: norm(dropout(x + sublayer(x)))),
             "dropout is on the sum with x: it tears holes into the residual stream, too. Only what "
             "the sub-layer adds may be dropped.",
         ),
         Mistake(
-            lambda embedded, positions, sublayer, layer_norm, dropout: layer_norm(
-                dropout(embedded + positions) + sublayer(dropout(dropout(embedded + positions)))
-            ),
+            _place(lambda x, _, sublayer, norm, dropout: norm(x + sublayer(dropout(x)))),
             "dropout is on the sub-layer's input; the paper has it on the output.",
         ),
         Mistake(
-            lambda embedded, positions, sublayer, layer_norm, dropout: dropout(
-                layer_norm(dropout(embedded + positions) + sublayer(dropout(embedded + positions)))
-            ),
+            _place(lambda x, _, sublayer, norm, dropout: dropout(norm(x + sublayer(x)))),
             "dropout comes after the norm; the paper has it before the add.",
         ),
         Mistake(
-            lambda embedded, positions, sublayer, layer_norm, dropout: layer_norm(
-                embedded + positions + dropout(sublayer(dropout(embedded + positions)))
-            ),
+            _place(lambda x, whole, sublayer, norm, dropout: norm(whole + dropout(sublayer(x)))),
             "the residual connection carries x as it was before its dropout: x is what the first "
             "dropout returns, from there on.",
         ),
         Mistake(
-            lambda embedded, positions, sublayer, layer_norm, dropout: (
-                dropout(embedded + positions)
-                + dropout(sublayer(layer_norm(dropout(embedded + positions))))
+            _place(
+                lambda x, whole, sublayer, norm, dropout: norm(
+                    x + dropout(sublayer(dropout(whole)))
+                )
             ),
+            "the sub-layer and the residual connection get two different x: call dropout on the sum "
+            "once, and keep what it returns.",
+        ),
+        Mistake(
+            _place(lambda x, _, sublayer, norm, dropout: x + dropout(sublayer(norm(x)))),
             "this is pre-norm: the paper normalises the sum, after the add.",
         ),
     ],
@@ -409,25 +427,25 @@ quiz = Quiz(
                     "to the attention weights and inside the feed-forward network",
                     "That is what many implementations do, or do as well.",
                 ),
+                ("to the sum of x and the sub-layer's output", "Then x itself would be dropped."),
                 (
                     "to each sub-layer's output before the add, and to embeddings + positions",
                     "Two places, both on vectors of width d_model.",
                 ),
-                ("to the sum of x and the sub-layer's output", "Then x itself would be dropped."),
             ),
-            right=1,
+            right=2,
         ),
         Question(
             "One run with a change is better than one run without. What do you know?",
             (
-                ("that the change helps", "Two runs without it may differ by as much."),
                 (
                     "nothing yet: the spread between seeds is not known",
                     "Repeat both; with the same seeds for both, to see small differences.",
                 ),
+                ("that the change helps", "Two runs without it may differ by as much."),
                 ("that the change does not harm", "Nor that."),
             ),
-            right=1,
+            right=0,
         ),
         Question(
             "You compare 29 changes with the base and call 2 standard errors a difference. Of 29 "
@@ -446,13 +464,13 @@ quiz = Quiz(
             "A difference is inside the noise. What may you write?",
             (
                 ("the change does nothing", "It may do less than you could have seen."),
+                ("the paper is wrong", "Other data, other size."),
                 (
                     "if there is a difference, it is smaller than so much",
                     "And you name the number: the smallest difference that would have shown.",
                 ),
-                ("the paper is wrong", "Other data, other size."),
             ),
-            right=1,
+            right=2,
         ),
         Question(
             "Why can label smoothing raise perplexity and leave accuracy where it is?",
@@ -470,14 +488,14 @@ quiz = Quiz(
         Question(
             "On log-log axes the loss falls along a straight line with the data. What follows?",
             (
-                ("it will go on like this for ever", "The line is fitted to the sizes that exist."),
                 (
                     "over these sizes, twice the data multiplies the loss by about the same factor",
                     "The factor is 2 to the power of minus the exponent.",
                 ),
+                ("it will go on like this for ever", "The line is fitted to the sizes that exist."),
                 ("each further sentence helps as much as the one before", "Far less."),
             ),
-            right=1,
+            right=0,
         ),
     ]
 )
