@@ -166,8 +166,9 @@ def keys_and_values(
 
     Shared keys and values are kept once for their group.
     """
-    grouped = isinstance(attention, GroupedQueryAttention)
-    split = attention.split_shared if grouped else attention.split
+    split = attention.split
+    if isinstance(attention, GroupedQueryAttention):
+        split = attention.split_shared
     return split(attention.w_k(x)), split(attention.w_v(x))
 
 
