@@ -80,10 +80,11 @@ def test_beam_of_one_is_greedy(tiny):
             assert beam[0].log_probability == pytest.approx(hypothesis.log_probability, abs=1e-5)
 
 
+@pytest.mark.parametrize("narrow", [True, False])
 @pytest.mark.parametrize("alpha", [0.0, 0.6])
-def test_scores_are_the_models_own(tiny, alpha):
+def test_scores_are_the_models_own(tiny, alpha, narrow):
     model, source = tiny
-    beams = beam_search(model, source, beam_size=4, alpha=alpha, max_length=7)
+    beams = beam_search(model, source, beam_size=4, alpha=alpha, max_length=7, narrow=narrow)
     for row, beam in zip(source, beams, strict=True):
         assert 1 <= len(beam) <= 4
         assert [h.score for h in beam] == sorted((h.score for h in beam), reverse=True)
