@@ -258,7 +258,8 @@ scan = Check(
 
 
 def _message_cases() -> list[tuple]:
-    cases = [(draw(3, 2, seed=0), draw(3, 2, seed=1), draw(3, 2, seed=2), [(1, 0), (2, 0), (0, 1)])]
+    three = (draw(3, 2, seed=n) for n in range(3))
+    cases: list[tuple] = [(*three, [(1, 0), (2, 0), (0, 1)])]
     for seed, (nodes, d_k, d_v) in enumerate(((5, 3, 7), (7, 5, 2)), start=1):
         rng = np.random.default_rng(seed)
         found = np.argwhere(rng.random((nodes, nodes)) < 0.4).tolist()
