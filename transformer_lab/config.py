@@ -39,7 +39,9 @@ class TransformerConfig:
     """The shape of one Transformer (Vaswani et al. 2017, §3 and Table 3).
 
     The defaults are the paper's base model. `d_k` and `d_v` of None stand for
-    d_model / num_heads. A ValueError names the first field that does not fit.
+    d_model / num_heads, `num_key_value_heads` of None for as many as `num_heads`: with fewer,
+    neighbouring heads share their keys and values (see `model/grouped.py`).
+    A ValueError names the first field that does not fit.
     """
 
     source_vocab_size: int
@@ -47,6 +49,7 @@ class TransformerConfig:
     d_model: int = 512
     d_ff: int = 2048
     num_heads: int = 8
+    num_key_value_heads: int | None = None
     num_encoder_layers: int = 6
     num_decoder_layers: int = 6
     d_k: int | None = None
@@ -86,6 +89,11 @@ class TransformerConfig:
             divides = self.d_model % self.num_heads == 0
             expected = f"a divisor of d_model={self.d_model}, or d_k and d_v given"
             check("num_heads", self.num_heads, expected, divides)
+        shared = self.num_key_value_heads
+        if shared is not None:
+            divides = shared >= 1 and self.num_heads % shared == 0
+            expected = f"None or a divisor of num_heads={self.num_heads}"
+            check("num_key_value_heads", shared, expected, divides)
         if self.positions == "rotary":
             check(
                 "d_k", self.key_size, "an even number for rotary positions", self.key_size % 2 == 0

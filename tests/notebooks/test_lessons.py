@@ -67,6 +67,13 @@ TAUGHT = {
     "transformer_lab.model.variants.local_mask": "15",
     "transformer_lab.model.variants.local_attention": "15",
     "transformer_lab.model.variants.linear_attention": "15",
+    "transformer_lab.model.family.OneStack": "16",
+    "transformer_lab.model.family.GPT": "16",
+    "transformer_lab.model.family.BERT": "16",
+    "transformer_lab.model.family.gpt_step": "16",
+    "transformer_lab.model.grouped.GroupedQueryAttention": "16",
+    "transformer_lab.model.state_space.scan": "16",
+    "transformer_lab.model.state_space.parallel_scan": "16",
 }
 """What the lessons teach, by its name in the package, and the lesson that shows its definition."""
 

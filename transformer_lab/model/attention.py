@@ -73,14 +73,20 @@ class AttentionCore(nn.Module):
     def forward(
         self,
         query: Float[Tensor, "batch heads query d_k"],
-        key: Float[Tensor, "batch heads key d_k"],
-        value: Float[Tensor, "batch heads key d_v"],
+        key: Float[Tensor, "batch shared key d_k"],
+        value: Float[Tensor, "batch shared key d_v"],
         mask: Bool[Tensor, "..."] | None = None,
     ) -> Float[Tensor, "batch heads query d_v"]:
-        """Attend with every head at once; `mask` broadcasts to (batch, heads, query, key)."""
+        """Attend with every head at once; `mask` broadcasts to (batch, heads, query, key).
+
+        With fewer keys than queries each key and value serves a group of neighbouring heads.
+        """
         bias = None
         if self.positions is not None:
             query, key, bias = self.positions(query, key)
+        if key.size(1) < query.size(1):
+            group = query.size(1) // key.size(1)
+            key, value = (t.repeat_interleave(group, dim=1) for t in (key, value))
         dropout = self.dropout if self.training else 0.0
         if self.watch is None:
             return fused_attention(query, key, value, mask, bias, dropout)

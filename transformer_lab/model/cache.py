@@ -13,6 +13,7 @@ from torch import Tensor
 
 from transformer_lab.model.attention import MultiHeadAttention
 from transformer_lab.model.decoder import DecoderLayer
+from transformer_lab.model.grouped import GroupedQueryAttention
 from transformer_lab.model.transformer import Transformer
 
 FIRST_ROOM = 64
@@ -161,15 +162,21 @@ def decode_step(
 def keys_and_values(
     attention: MultiHeadAttention, x: Float[Tensor, "batch length d_model"]
 ) -> tuple[Tensor, Tensor]:
-    """What the heads offer at these positions: (batch, heads, length, d_k) and (…, d_v)."""
-    return attention.split(attention.w_k(x)), attention.split(attention.w_v(x))
+    """What the heads offer at these positions: (batch, heads, length, d_k) and (…, d_v).
+
+    Shared keys and values are kept once for their group.
+    """
+    split = attention.split
+    if isinstance(attention, GroupedQueryAttention):
+        split = attention.split_shared
+    return split(attention.w_k(x)), split(attention.w_v(x))
 
 
 def attend_to(
     attention: MultiHeadAttention,
     x: Float[Tensor, "batch 1 d_model"],
-    key: Float[Tensor, "batch heads key d_k"],
-    value: Float[Tensor, "batch heads key d_v"],
+    key: Float[Tensor, "batch shared key d_k"],
+    value: Float[Tensor, "batch shared key d_v"],
     mask: Bool[Tensor, "batch 1 1 key"] | None = None,
 ) -> Float[Tensor, "batch 1 d_model"]:
     """Multi-head attention from x to keys and values that are already projected."""

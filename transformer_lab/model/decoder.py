@@ -5,8 +5,9 @@ from torch import Tensor, nn
 
 from transformer_lab.config import TransformerConfig
 from transformer_lab.model.add_norm import AddNorm
-from transformer_lab.model.attention import AttentionCore, MultiHeadAttention
+from transformer_lab.model.attention import AttentionCore
 from transformer_lab.model.feed_forward import FeedForward
+from transformer_lab.model.grouped import attention_of
 from transformer_lab.model.positions import score_positions
 
 
@@ -20,8 +21,8 @@ class DecoderLayer(nn.Module):
         # Rotary and ALiBi measure distances within one sentence; between a
         # source and a target position there is none to measure.
         cross_core = AttentionCore(c.attention_dropout)
-        self.self_attention = MultiHeadAttention(c.d_model, c.num_heads, c.d_k, c.d_v, self_core)
-        self.cross_attention = MultiHeadAttention(c.d_model, c.num_heads, c.d_k, c.d_v, cross_core)
+        self.self_attention = attention_of(c, self_core)
+        self.cross_attention = attention_of(c, cross_core)
         self.feed_forward = FeedForward(c.d_model, c.d_ff, c.feed_forward_dropout, c.activation)
         self.add_norm_1 = AddNorm(c.d_model, c.dropout, c.norm)
         self.add_norm_2 = AddNorm(c.d_model, c.dropout, c.norm)

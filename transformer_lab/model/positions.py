@@ -98,7 +98,7 @@ class RotaryPositions(nn.Module):
     def forward(
         self,
         query: Float[Tensor, "batch heads query d_k"],
-        key: Float[Tensor, "batch heads key d_k"],
+        key: Float[Tensor, "batch shared key d_k"],
     ) -> tuple[Tensor, Tensor, None]:
         """Turn keys from position 0 on, queries so that the last one meets the last key."""
         start = key.size(-2) - query.size(-2)
@@ -130,7 +130,7 @@ class AlibiPositions(nn.Module):
     def forward(
         self,
         query: Float[Tensor, "batch heads query d_k"],
-        key: Float[Tensor, "batch heads key d_k"],
+        key: Float[Tensor, "batch shared key d_k"],
     ) -> tuple[Tensor, Tensor, Float[Tensor, "heads query key"]]:
         """Return query and key as they are, and the bias for their scores."""
         keys = torch.arange(key.size(-2), device=key.device)

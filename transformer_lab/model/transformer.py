@@ -1,6 +1,7 @@
 """The whole of Figure 1: embeddings, encoder, decoder, output projection."""
 
 import math
+from typing import Any
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -92,8 +93,8 @@ class Transformer(nn.Module):
         return embedding(ids) * math.sqrt(self.config.d_model)
 
 
-def initialise(model: Transformer) -> None:
-    """Projections Xavier-uniform, biases 0, embeddings N(0, 1/d_model)."""
+def initialise(model: Any) -> None:
+    """Projections Xavier-uniform, biases 0, embeddings N(0, 1/d_model); `model` has a `config`."""
     for module in model.modules():
         if isinstance(module, nn.Linear):
             nn.init.xavier_uniform_(module.weight)

@@ -1,0 +1,240 @@
+"""Wrong answers to the exercises of lesson 16, written as a learner writes them."""
+
+import numpy as np
+
+
+def cut(ids, starts, length):
+    return np.stack([ids[s : s + length] for s in starts])
+
+
+def not_shifted(ids, starts, length):
+    batch = cut(ids, starts, length)
+    return batch, batch.copy()
+
+
+def shifted_to_the_past(ids, starts, length):
+    return cut(ids, starts, length), cut(np.roll(ids, 1), starts, length)
+
+
+def turned_round(ids, starts, length):
+    return cut(ids, starts + 1, length), cut(ids, starts, length)
+
+
+def one_short(ids, starts, length):
+    batch = cut(ids, starts, length)
+    return batch[:, :-1], batch[:, 1:]
+
+
+def following_window(ids, starts, length):
+    return cut(ids, starts, length), cut(ids, starts + length, length)
+
+
+def only_the_last(ids, starts, length):
+    batch = cut(ids, starts, length + 1)
+    return batch[:, :-1], batch[:, -1]
+
+
+def in_order(ids, starts, length):
+    starts = np.array([n * length for n in range(len(starts))])
+    return cut(ids, starts, length), cut(ids, starts + 1, length)
+
+
+def ask_for_all(ids, chosen, mask_id):
+    inputs = ids.copy()
+    inputs[chosen] = mask_id
+    return inputs, ids
+
+
+def hide_the_others(ids, chosen, mask_id):
+    inputs, targets = ids.copy(), ids.copy()
+    inputs[~chosen] = mask_id
+    targets[~chosen] = 0
+    return inputs, targets
+
+
+def ask_for_the_visible(ids, chosen, mask_id):
+    inputs, targets = ids.copy(), ids.copy()
+    inputs[chosen] = mask_id
+    targets[chosen] = 0
+    return inputs, targets
+
+
+def padding(ids, chosen, mask_id):
+    return ids * ~chosen, ids * chosen
+
+
+def hide_nothing(ids, chosen, mask_id):
+    return ids.copy(), ids * chosen
+
+
+def masks_as_targets(ids, chosen, mask_id):
+    inputs = ids.copy()
+    inputs[chosen] = mask_id
+    return inputs, inputs * chosen
+
+
+def in_place(ids, chosen, mask_id):
+    ids[chosen] = mask_id
+    return ids, ids * chosen
+
+
+def in_turn(key, num_heads):
+    return np.stack([key[n % len(key)] for n in range(num_heads)])
+
+
+def words_repeated(key, num_heads):
+    return key.repeat(num_heads // key.shape[0], 1)
+
+
+def first_for_all(key, num_heads):
+    return np.stack([key[0]] * num_heads)
+
+
+def averaged(key, num_heads):
+    return np.stack([sum(key) / len(key)] * num_heads)
+
+
+def zeros(key, num_heads):
+    whole = np.zeros((num_heads, *key.shape[1:]))
+    whole[: len(key)] = key
+    return whole
+
+
+def shared_out(key, num_heads):
+    group = num_heads // len(key)
+    return np.stack([key[n // group] / group for n in range(num_heads)])
+
+
+def too_often(key, num_heads):
+    return np.concatenate([np.stack([head] * num_heads) for head in key])
+
+
+def states(decay, inputs, step):
+    state, found = np.zeros_like(inputs[0]), []
+    for t in range(len(inputs)):
+        state = step(state, t)
+        found.append(state)
+    return np.stack(found)
+
+
+def no_decay(decay, inputs):
+    return states(decay, inputs, lambda h, t: h + inputs[t])
+
+
+def decay_of_before(decay, inputs):
+    return states(decay, inputs, lambda h, t: decay[t - 1] * h + inputs[t])
+
+
+def moving_average(decay, inputs):
+    return states(decay, inputs, lambda h, t: decay[t] * h + (1 - decay[t]) * inputs[t])
+
+
+def all_fades(decay, inputs):
+    return states(decay, inputs, lambda h, t: decay[t] * (h + inputs[t]))
+
+
+def two_steps(decay, inputs):
+    before = inputs.copy()
+    before[1:] = inputs[:-1]
+    return inputs + decay * before
+
+
+def final_state(decay, inputs):
+    state = 0
+    for a, b in zip(decay, inputs, strict=True):
+        state = state * a + b
+    return state
+
+
+def written_too_soon(decay, inputs):
+    state, found = np.zeros_like(inputs[0]), []
+    for a, b in zip(decay, inputs, strict=True):
+        found.append(state)
+        state = a * state + b
+    return np.stack(found)
+
+
+def softmax(scores):
+    return np.exp(scores) / np.exp(scores).sum()
+
+
+def listen(query, key, value, edges, weigh):
+    new = np.zeros((len(query), value.shape[1]))
+    for node in range(len(query)):
+        sources = [a for a, b in edges if b == node]
+        if sources:
+            scores = key[sources] @ query[node] / np.sqrt(key.shape[1])
+            new[node] = weigh(scores, node) @ value[sources]
+    return new
+
+
+def backwards(query, key, value, edges):
+    turned = [(b, a) for a, b in edges]
+    return listen(query, key, value, turned, lambda s, _: softmax(s))
+
+
+def unscaled(query, key, value, edges):
+    root = np.sqrt(key.shape[1])
+    return listen(query, key, value, edges, lambda s, _: softmax(s * root))
+
+
+def over_all(query, key, value, edges):
+    every = np.exp(query @ key.T / np.sqrt(key.shape[1])).sum(axis=1)
+    return listen(query, key, value, edges, lambda s, n: np.exp(s) / every[n])
+
+
+def alike(query, key, value, edges):
+    return listen(query, key, value, edges, lambda s, _: np.full(len(s), 1 / len(s)))
+
+
+def not_normalised(query, key, value, edges):
+    return listen(query, key, value, edges, lambda s, _: np.exp(s))
+
+
+def roles_swapped(query, key, value, edges):
+    return listen(key, query, value, edges, lambda s, _: softmax(s))
+
+
+def with_loops(query, key, value, edges):
+    loops = {(n, n) for n in range(len(query))}
+    both = sorted({tuple(e) for e in edges} | loops)
+    return listen(query, key, value, both, lambda s, _: softmax(s))
+
+
+TABLE = [
+    ("windows", not_shifted, "learn to copy"),
+    ("windows", shifted_to_the_past, "*before* the inputs"),
+    ("windows", turned_round, "predict the past"),
+    ("windows", one_short, "too short"),
+    ("windows", following_window, "window after this one"),
+    ("windows", only_the_last, "one target for each window"),
+    ("windows", in_order, "one behind the other"),
+    ("hide", ask_for_all, "every word is asked"),
+    ("hide", hide_the_others, "*but* the chosen"),
+    ("hide", ask_for_the_visible, "words in sight"),
+    ("hide", padding, "replaced by padding"),
+    ("hide", hide_nothing, "nothing is hidden"),
+    ("hide", masks_as_targets, "the mask itself"),
+    ("hide", in_place, "in place"),
+    ("shared_keys", in_turn, "come in turn"),
+    ("shared_keys", words_repeated, "each *word*"),
+    ("shared_keys", first_for_all, "multi-query"),
+    ("shared_keys", averaged, "averaged"),
+    ("shared_keys", zeros, "get zeros"),
+    ("shared_keys", shared_out, "divided by the size"),
+    ("shared_keys", too_often, "`num_heads` times"),
+    ("scan", no_decay, "nothing fades"),
+    ("scan", decay_of_before, "step before"),
+    ("scan", moving_average, "moving average"),
+    ("scan", all_fades, "fades too"),
+    ("scan", two_steps, "only the last input"),
+    ("scan", final_state, "last state"),
+    ("scan", written_too_soon, "input of its own step"),
+    ("messages", backwards, "against their edges"),
+    ("messages", unscaled, "√d_k"),
+    ("messages", over_all, "over all nodes"),
+    ("messages", alike, "count alike"),
+    ("messages", not_normalised, "do not sum to 1"),
+    ("messages", roles_swapped, "changed places"),
+    ("messages", with_loops, "to itself"),
+]

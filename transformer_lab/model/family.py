@@ -1,0 +1,95 @@
+"""Relatives with one stack instead of two: GPT reads to the left, BERT both ways (after the paper)."""
+
+import math
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor, nn
+
+from transformer_lab.config import TransformerConfig
+from transformer_lab.model.cache import attend_to, keys_and_values
+from transformer_lab.model.encoder import Encoder, EncoderLayer
+from transformer_lab.model.masks import causal_mask, padding_mask
+from transformer_lab.model.positions import added_positions
+from transformer_lab.model.transformer import initialise
+
+Past = tuple[Tensor, Tensor]
+"""One layer's keys and values so far: (batch, key-value heads, words, width)."""
+
+
+class OneStack(nn.Module):
+    """Embeddings, the encoder's layers, a tied output. Who may see whom is for `mask` to say.
+
+    Of the configuration it takes `target_vocab_size` and `num_encoder_layers`.
+    """
+
+    def __init__(self, config: TransformerConfig):
+        super().__init__()
+        self.config = config
+        self.embedding = nn.Embedding(config.target_vocab_size, config.d_model)
+        self.positions = added_positions(config)
+        self.dropout = nn.Dropout(config.dropout)
+        self.stack = Encoder(config)
+        self.output = nn.Linear(config.d_model, config.target_vocab_size)
+        initialise(self)
+        self.output.weight = self.embedding.weight
+
+    def forward(self, ids: Int[Tensor, "batch length"]) -> Float[Tensor, "batch length vocabulary"]:
+        """Logits at each position."""
+        return self.output(self.stack(self.embed(ids), self.mask(ids)))
+
+    def embed(
+        self, ids: Int[Tensor, "batch length"], start: int = 0
+    ) -> Float[Tensor, "batch length d_model"]:
+        """What the first layer gets; the first position is `start`."""
+        x = self.embedding(ids) * math.sqrt(self.config.d_model)
+        return self.dropout(self.positions(x, start))
+
+    def mask(self, ids: Int[Tensor, "batch length"]) -> Bool[Tensor, "..."]:
+        """True where a query may see a key."""
+        raise NotImplementedError
+
+
+class GPT(OneStack):
+    """A decoder without an encoder to attend to (Radford et al. 2018): it predicts the next token."""
+
+    def mask(self, ids: Int[Tensor, "batch length"]) -> Bool[Tensor, "length length"]:
+        """Each position sees itself and what stands on its left."""
+        return causal_mask(ids.size(1), device=ids.device)
+
+
+class BERT(OneStack):
+    """An encoder without a decoder (Devlin et al. 2019): it predicts the tokens that were hidden."""
+
+    def mask(self, ids: Int[Tensor, "batch length"]) -> Bool[Tensor, "batch 1 1 length"]:
+        """Each position sees every word, on both sides."""
+        return padding_mask(ids, self.config.pad_id)
+
+
+@torch.no_grad()
+def empty_past(model: GPT, batch: int) -> list[Past]:
+    """A cache before the first token: keys and values of no words."""
+    nothing = model.embedding.weight.new_empty(batch, 0, model.config.d_model)
+    return [keys_and_values(layer.self_attention, nothing) for layer in model.stack.layers]
+
+
+@torch.no_grad()
+def gpt_step(
+    model: GPT, last: Int[Tensor, " batch"], cache: list[Past]
+) -> tuple[Float[Tensor, "batch vocabulary"], list[Past]]:
+    """Logits of the token after `last`, and the cache with `last` in it.
+
+    They equal those of a pass over all tokens so far; nothing here has a gradient.
+    """
+    x = model.embed(last[:, None], start=cache[0][0].size(2))
+    grown: list[Past] = []
+    for layer, past in zip(model.stack.layers, cache, strict=True):
+
+        def attend(x: Tensor, layer: EncoderLayer = layer, past: Past = past) -> Tensor:
+            new = keys_and_values(layer.self_attention, x)
+            keys, values = (torch.cat(pair, dim=2) for pair in zip(past, new, strict=True))
+            grown.append((keys, values))
+            return attend_to(layer.self_attention, x, keys, values)
+
+        x = layer.add_norm_2(layer.add_norm_1(x, attend), layer.feed_forward)
+    return model.output(model.stack.final_norm(x))[:, 0], grown

@@ -1,0 +1,51 @@
+"""A state that is carried along a sequence: the core of state-space models (after the paper).
+
+The state of step t is h_t = a_t · h_{t−1} + b_t, number by number, with 0 before the first step.
+In Mamba (Gu and Dao 2023) a_t and b_t are computed from the token at t, which is called selective;
+where a is the same at all steps, the recurrence is a convolution.
+"""
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+
+def scan(
+    decay: Float[Tensor, "*batch length state"], inputs: Float[Tensor, "*batch length state"]
+) -> Float[Tensor, "*batch length state"]:
+    """The states h_t = decay_t · h_{t−1} + inputs_t, one after the other: linear in the length."""
+    state = torch.zeros_like(inputs[..., 0, :])
+    states = []
+    for a, b in zip(decay.unbind(dim=-2), inputs.unbind(dim=-2), strict=True):
+        state = a * state + b
+        states.append(state)
+    return torch.stack(states, dim=-2)  # (*batch, length, state)
+
+
+def parallel_scan(
+    decay: Float[Tensor, "*batch length state"], inputs: Float[Tensor, "*batch length state"]
+) -> Float[Tensor, "*batch length state"]:
+    """The same states in about log2(length) rounds, each of which treats all steps at once.
+
+    After a round with `reach` r, (a, b) at step t stand for the last 2r steps up to t. Two
+    stretches join as (a₁, b₁), (a₂, b₂) → (a₂ a₁, a₂ b₁ + b₂) (Hillis and Steele 1986).
+    """
+    a, b, reach = decay, inputs, 1
+    while reach < inputs.size(-2):
+        joined = a[..., reach:, :] * b[..., :-reach, :] + b[..., reach:, :]
+        b = torch.cat([b[..., :reach, :], joined], dim=-2)
+        joined = a[..., reach:, :] * a[..., :-reach, :]
+        a = torch.cat([a[..., :reach, :], joined], dim=-2)
+        reach *= 2
+    return b
+
+
+def convolution(
+    decay: Float[Tensor, " state"], inputs: Float[Tensor, "*batch length state"]
+) -> Float[Tensor, "*batch length state"]:
+    """The states where the decay is the same at all steps: Σ decay^(t−s) · inputs_s over s ≤ t."""
+    length = inputs.size(-2)
+    age = torch.arange(length, device=inputs.device)
+    age = age[:, None] - age  # (t, s)
+    kernel = decay ** age.clamp(min=0)[..., None] * (age >= 0)[..., None]  # (t, s, state)
+    return torch.einsum("tsd,...sd->...td", kernel, inputs)
