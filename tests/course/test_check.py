@@ -23,6 +23,7 @@ from tests.course import (
     wrong_answers_13,
     wrong_answers_14,
     wrong_answers_15,
+    wrong_answers_17,
 )
 from transformer_lab import course
 from transformer_lab.course.check import Check, Mistake
@@ -52,6 +53,7 @@ WRONG = {
     "13": wrong_answers_13.TABLE,
     "14": wrong_answers_14.TABLE,
     "15": wrong_answers_15.TABLE,
+    "17": wrong_answers_17.TABLE,
 }
 """Lesson → (check, a wrong answer as a learner writes it, words of the hint that fits)."""
 ROWS = [
