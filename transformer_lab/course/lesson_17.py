@@ -3,6 +3,7 @@
 import itertools
 import math
 from collections.abc import Callable
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -148,7 +149,7 @@ def planted(
 
 
 def _with(*left: str) -> Callable[..., Tensor]:
-    return lambda *arguments: planted(*arguments, left=left)
+    return partial(planted, left=left)
 
 
 def _mended_cases() -> list[tuple]:
