@@ -73,6 +73,14 @@ def test_the_course_has_enough_questions_of_every_lesson_but_this():
     assert sum(map(len, by_lesson.values())) > 60
 
 
+def test_no_question_of_the_draw_speaks_of_its_own_page():
+    by_lesson = lesson_questions()
+    quiz = MixedQuiz(by_lesson, sum(map(len, by_lesson.values())))
+    for question in quiz.questions:
+        words = [question.text, *(part for choice in question.choices for part in choice)]
+        assert "this page" not in " ".join(words)
+
+
 # ---------------------------------------------------------------- the glossary
 
 ROWS = [re.split(r" \| ", line.strip("| ")) for line in glossary().splitlines()[2:]]

@@ -93,9 +93,16 @@ class MixedQuiz(Quiz):
 
 
 def tells_lesson(lesson: str, question: Question) -> Question:
-    """The question, with the lesson to read again in the word to each choice."""
-    choices = tuple((text, f"{word} (Lesson {lesson}.)") for text, word in question.choices)
-    return replace(question, choices=choices)
+    """The question as it can be asked anywhere, with the lesson in the word to each choice."""
+
+    def named(text: str) -> str:
+        text = text.replace("On this page", f"In lesson {lesson}")
+        text = text.replace("on this page", f"in lesson {lesson}")
+        return text.replace("this page", f"lesson {lesson}")
+
+    choices = ((named(text), named(word)) for text, word in question.choices)
+    told = tuple((text, f"{word} (Lesson {lesson}.)") for text, word in choices)
+    return replace(question, text=named(question.text), choices=told)
 
 
 def glossary() -> str:
