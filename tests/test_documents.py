@@ -9,12 +9,11 @@ import pytest
 from tools.build_notebooks import read
 
 ROOT = Path(__file__).parents[1]
-NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+NOTEBOOKS = sorted((ROOT / "notebooks").glob("[0-9][0-9]_*.ipynb"))
 FINDINGS = (ROOT / "docs" / "findings.md").read_text(encoding="utf-8")
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-LINK = re.compile(r"\[(\d\d), ([^\]]+)\]\(\.\./notebooks/([^)#]+)#([^)]+)\)")
-
-
+REVIEW = ROOT / "notebooks" / "17_review.ipynb"
+LINK = re.compile(r"\[(\d\d), ([^\]]+)\]\((?:\.\./notebooks/)?([^)#]+)#([^)]+)\)")
 NUMBER = re.compile(r"(?<![\w.])\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+)?")
 
 
@@ -60,22 +59,63 @@ def is_printed(number, printed):
 ROWS = [line for line in FINDINGS.splitlines() if line.startswith("| ")][1:]
 
 
+def check_links(links):
+    """Each link names a heading of a lesson, and leads there."""
+    for link in links:
+        lesson, name, file, anchor = link.groups()
+        assert file.startswith(lesson)
+        assert name in headings(ROOT / "notebooks" / file)
+        assert unquote(anchor) == name.replace(" ", "-")
+
+
+def not_printed(text, links):
+    """The numbers of a text that no cell under one of the links prints."""
+    texts = [printed_under(ROOT / "notebooks" / link.group(3), link.group(2)) for link in links]
+    printed = [value(number) for number in NUMBER.findall("\n".join(texts))]
+    return [number for number in NUMBER.findall(text) if not is_printed(number, printed)]
+
+
 @pytest.mark.parametrize("row", ROWS, ids=[row[2:50] for row in ROWS])
 def test_a_finding_has_claim_test_result_verdict_and_its_place(row):
     cells = [cell.strip() for cell in row.strip("|").split(" | ")]
     assert len(cells) == 5
     assert all(cells)
     links = [LINK.fullmatch(link) for link in cells[4].split(" · ")]
-    for link in links:
-        lesson, name, file, anchor = link.groups()
-        assert file.startswith(lesson)
-        assert name in headings(ROOT / "notebooks" / file)
-        assert unquote(anchor) == name.replace(" ", "-")
-    assert re.search(r"\d", cells[2]), "a result without a number"
-    texts = [printed_under(ROOT / "notebooks" / link.group(3), link.group(2)) for link in links]
-    printed = [value(number) for number in NUMBER.findall("\n".join(texts))]
-    missing = [n for n in NUMBER.findall(cells[2]) if not is_printed(n, printed)]
+    check_links(links)
+    if not cells[3].startswith(("a definition", "a question")):
+        assert re.search(r"\d", cells[2]), "a result without a number"
+    missing = not_printed(cells[2], links)
     assert not missing, f"no cell under the link prints {missing}"
+
+
+REVIEWED = "\n".join(cell.source for cell in read(REVIEW).cells if cell.cell_type == "markdown")
+QUESTIONS = re.findall(
+    r"<details>\n<summary><b>(.+?)</b></summary>\n\n(.+?)\n\n</details>", REVIEWED, re.DOTALL
+)
+PITFALLS = re.findall(
+    r"^- \*\*(.+?)\*\* (.+)$", REVIEWED.partition("## Pitfalls")[2].partition("## ")[0], re.M
+)
+# Definitions and citations, which are no results.
+FORMULA = re.compile(r"\$[^$]+\$|`[^`]+`|§\d[\d.]*|[Ll]esson \d\d")
+
+
+@pytest.mark.parametrize(("asked", "answer"), [*QUESTIONS, *PITFALLS])
+def test_an_answer_of_the_review_links_to_the_cells_that_print_its_numbers(asked, answer):
+    links = list(LINK.finditer(answer))
+    assert links
+    check_links(links)
+    missing = not_printed(FORMULA.sub("", LINK.sub("", answer)), links)
+    assert not missing, f"no cell under the links prints {missing}"
+
+
+def test_the_review_asks_enough_and_answers_briefly():
+    assert len(QUESTIONS) == REVIEWED.count("<details>") >= 40
+    assert len({asked for asked, _ in QUESTIONS}) == len(QUESTIONS)
+    assert 12 <= len(PITFALLS) <= 15
+    for _, answer in QUESTIONS:
+        assert len(LINK.sub("", answer).split()) <= 90
+    themes = set(re.findall(r"^### (?!Exercise)(.+)$", REVIEWED, re.MULTILINE))
+    assert len(themes) == 10
 
 
 def test_a_number_is_printed_if_it_is_one_of_them_rounded():

@@ -242,7 +242,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("names", nargs="*", help="beginnings of file names (default: all)")
     parser.add_argument("--measure", action="store_true", help="renew stored times and memory")
     options = parser.parse_args(arguments)
-    paths = sorted(NOTEBOOKS.glob("[0-9][0-9]_*.ipynb"))
+    paths = sorted(NOTEBOOKS.glob("*.ipynb"))
     for name in options.names:
         if not any(path.name.startswith(Path(name).name) for path in paths):
             parser.error(f"no notebook's name begins with {name!r}")

@@ -24,6 +24,7 @@ from tests.course import (
     wrong_answers_14,
     wrong_answers_15,
     wrong_answers_16,
+    wrong_answers_17,
 )
 from transformer_lab import course
 from transformer_lab.course.check import Check, Mistake
@@ -54,6 +55,7 @@ WRONG = {
     "14": wrong_answers_14.TABLE,
     "15": wrong_answers_15.TABLE,
     "16": wrong_answers_16.TABLE,
+    "17": wrong_answers_17.TABLE,
 }
 """Lesson → (check, a wrong answer as a learner writes it, words of the hint that fits)."""
 ROWS = [

@@ -12,7 +12,7 @@ from tools.build_notebooks import read
 
 ROOT = Path(__file__).parents[2]
 PATHS = sorted((ROOT / "notebooks").glob("*.ipynb"))
-LESSONS = [path for path in PATHS if path.name[:2] != "00"]
+LESSONS = sorted((ROOT / "notebooks").glob("[0-9][0-9]_*.ipynb"))[1:]
 CLAIM = re.compile(r"#\| package: (transformer_lab(?:\.\w+)+)\n")
 
 TAUGHT = {

@@ -66,12 +66,16 @@ class Quiz:
 
         def on_choice(change: dict[str, Any]) -> None:
             self.first.setdefault(number, change["new"])
-            word.value = emphasised(asked.verdict(change["new"]))
+            word.value = self.reply(number, change["new"])
             self.standing.value = self.score()
 
         choices.observe(on_choice, names="value")
         title = ipywidgets.HTML(f"<b>{number + 1}. {html.escape(asked.text)}</b>")
         return ipywidgets.VBox([title, choices, word])
+
+    def reply(self, number: int, choice: int) -> str:
+        """What is shown below a question once a choice is taken, as HTML."""
+        return emphasised(self.questions[number].verdict(choice))
 
     def score(self) -> str:
         """How many were right at the first choice, once all are answered."""

@@ -1,0 +1,117 @@
+"""What the review draws from the course: its quizzes, its glossary, and what a reader wrote."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tools.build_notebooks import read
+from transformer_lab.course import review
+from transformer_lab.course.lesson_07 import check as check_07
+from transformer_lab.course.lesson_10 import check as check_10
+from transformer_lab.course.quiz import Question
+from transformer_lab.course.review import MixedQuiz, glossary, lesson_questions, translate_with
+
+NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
+
+
+def asked(text):
+    return Question(text, (("yes", "It is."), ("no", "It is <not>.")), right=0)
+
+
+POOL = {"01": [asked("a"), asked("b"), asked("c")], "02": [asked("d"), asked("e")]}
+
+# ---------------------------------------------------------------- the mixed quiz
+
+
+def test_a_draw_is_the_same_each_time_and_other_draws_differ():
+    texts = [[q.text for q in MixedQuiz(POOL, 3, draw).questions] for draw in range(20)]
+    assert texts == [[q.text for q in MixedQuiz(POOL, 3, draw).questions] for draw in range(20)]
+    assert len(set(map(tuple, texts))) > 5
+    assert {text for drawn in texts for text in drawn} == set("abcde")
+    assert all(len(set(drawn)) == 3 for drawn in texts)
+
+
+def test_the_word_to_a_choice_names_the_lesson():
+    quiz = MixedQuiz(POOL, 5)
+    for lesson, question in zip(quiz.lessons, quiz.questions, strict=True):
+        assert (lesson == "01") == (question.text in "abc")
+        assert all(word.endswith(f" (Lesson {lesson}.)") for _, word in question.choices)
+
+
+def test_the_score_stands_beside_each_answer_and_a_new_draw_begins_anew():
+    quiz = MixedQuiz(POOL, 3)
+    quiz.show()
+    draw, _, below = quiz.widget.children
+    (_, choices, word), (_, other, second), _ = (box.children for box in below.children[:3])
+    choices.value = 0
+    assert "1 of 1 right at the first choice, 2 to go." in word.value
+    other.value = 1
+    assert "1 of 2 right at the first choice, 1 to go." in second.value
+    assert "It is &lt;not&gt;. (Lesson" in second.value
+    before = [question.text for question in quiz.questions]
+    draw.value = next(
+        n for n in range(99) if [q.text for q in MixedQuiz(POOL, 3, n).questions] != before
+    )
+    assert [question.text for question in quiz.questions] != before
+    assert quiz.first == {}
+    for box in below.children[:3]:
+        box.children[1].value = 0
+    assert below.children[3].value == "<b>3 of 3 right at the first choice.</b>"
+
+
+@pytest.mark.parametrize("number", [0, 6])
+def test_a_number_that_cannot_be_drawn_is_refused(number):
+    with pytest.raises(ValueError, match=f"number is {number}; expected a number from 1 to 5"):
+        MixedQuiz(POOL, number)
+
+
+def test_the_course_has_enough_questions_of_every_lesson_but_this():
+    by_lesson = lesson_questions()
+    assert review.REVIEW not in by_lesson
+    assert set(by_lesson) >= {f"{n:02}" for n in range(1, 16)}
+    assert sum(map(len, by_lesson.values())) > 60
+
+
+def test_no_question_of_the_draw_speaks_of_its_own_page():
+    by_lesson = lesson_questions()
+    quiz = MixedQuiz(by_lesson, sum(map(len, by_lesson.values())))
+    for question in quiz.questions:
+        words = [question.text, *(part for choice in question.choices for part in choice)]
+        assert "this page" not in " ".join(words)
+
+
+# ---------------------------------------------------------------- the glossary
+
+ROWS = [re.split(r" \| ", line.strip("| ")) for line in glossary().splitlines()[2:]]
+
+
+def test_the_glossary_is_a_table_in_order_without_gaps():
+    terms = [row[0].casefold() for row in ROWS]
+    assert terms == sorted(set(terms))
+    assert all(len(row) == 5 and all(row) for row in ROWS)
+    wanted = {"query", "key", "value", "softmax", "masked attention", "residual connection"}
+    assert wanted <= set(terms)
+
+
+@pytest.mark.parametrize("row", ROWS, ids=[row[0] for row in ROWS])
+def test_a_term_stands_in_its_lesson(row):
+    (path,) = NOTEBOOKS.glob(f"{row[4]}_*.ipynb")
+    cells = read(path).cells
+    text = "\n".join(c.source for c in cells if c.cell_type == "markdown").casefold()
+    assert [word for word in re.findall(r"[\w&-]+", row[0].casefold()) if word not in text] == []
+
+
+# ---------------------------------------------------------------- what a reader wrote translates
+
+
+def test_right_answers_translate_and_a_stub_says_so(capsys):
+    def stub(*arguments):
+        raise NotImplementedError
+
+    greedy_words = check_10.greedy_words.reference
+    translate_with(check_07.forward.reference, greedy_words)
+    assert capsys.readouterr().out == "la rue était trop large\n"
+    for forward, words in ((stub, greedy_words), (check_07.forward.reference, stub)):
+        translate_with(forward, words)
+        assert capsys.readouterr().out.startswith("Not written yet")

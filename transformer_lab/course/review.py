@@ -1,0 +1,137 @@
+"""What the review draws from the whole course: its quizzes, its glossary, and what its reader wrote."""
+
+import importlib
+import pkgutil
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from importlib.resources import files
+from random import Random
+from typing import Any
+
+import torch
+from IPython.display import display
+from torch import Tensor
+
+from transformer_lab import course
+from transformer_lab.config import check
+from transformer_lab.course.quiz import Question, Quiz, folded
+from transformer_lab.data.batching import BOS_ID, EOS_ID
+from transformer_lab.model import Transformer
+from transformer_lab.translator import Translator
+
+REVIEW = "17"
+
+
+def lesson_questions() -> dict[str, tuple[Question, ...]]:
+    """The questions of each lesson's quiz, by the lesson's number; the review's own are left out."""
+    names = sorted(m.name for m in pkgutil.iter_modules(course.__path__))
+    numbers = [name.removeprefix("lesson_") for name in names if name.startswith("lesson_")]
+    modules = {n: importlib.import_module(f"{course.__name__}.lesson_{n}") for n in numbers}
+    return {n: module.quiz.questions for n, module in modules.items() if n != REVIEW}
+
+
+class MixedQuiz(Quiz):
+    """Questions drawn at random from several lessons; each reply names the lesson and the score.
+
+    Attributes:
+        lessons: The lesson of each question drawn.
+        draw: The number that they were drawn with.
+    """
+
+    def __init__(
+        self, by_lesson: Mapping[str, Sequence[Question]], number: int = 30, draw: int = 1
+    ):
+        self.pool = [
+            (lesson, question) for lesson, asked in by_lesson.items() for question in asked
+        ]
+        expected = f"a number from 1 to {len(self.pool)}, the questions there are"
+        check("number", number, expected, 1 <= number <= len(self.pool))
+        self.number = number
+        self.start(draw)
+
+    def start(self, draw: int) -> None:
+        """Draw the questions of this number, always the same ones, and forget all answers."""
+        drawn = Random(draw).sample(self.pool, self.number)
+        self.lessons = tuple(lesson for lesson, _ in drawn)
+        super().__init__([tells_lesson(lesson, question) for lesson, question in drawn])
+        self.draw = draw
+
+    def reply(self, number: int, choice: int) -> str:
+        """The word to the choice, and the score so far."""
+        return f"{super().reply(number, choice)}<br><i>{self.so_far()}</i>"
+
+    def so_far(self) -> str:
+        """How many are answered, and how many of them were right at the first choice."""
+        right = sum(self.questions[number].right == choice for number, choice in self.first.items())
+        left = self.number - len(self.first)
+        return f"{right} of {len(self.first)} right at the first choice, {left} to go."
+
+    def show(self) -> None:
+        """Show the questions below a number that draws others. Without a kernel: folded answers."""
+        import ipywidgets
+
+        draw = ipywidgets.BoundedIntText(value=self.draw, min=0, max=10_000, description="Draw:")
+        below = ipywidgets.VBox()
+
+        def deal(_: Any = None) -> None:
+            self.start(draw.value)
+            self.standing = ipywidgets.HTML()
+            boxes = [self.box(number) for number in range(self.number)]
+            below.children = [*boxes, self.standing]
+
+        deal()
+        draw.observe(deal, names="value")
+        keys = ipywidgets.HTML(
+            "Another number draws other questions. By keyboard: Tab to a choice, Space to take it."
+        )
+        self.widget = ipywidgets.VBox([draw, keys, below])
+        view = {"version_major": 2, "version_minor": 0, "model_id": self.widget.model_id}
+        data: dict[str, Any] = {"application/vnd.jupyter.widget-view+json": view}
+        data["text/html"] = "".join(map(folded, range(1, self.number + 1), self.questions))
+        data["text/plain"] = f"A quiz of {self.number} questions."
+        display(data, raw=True)
+
+
+def tells_lesson(lesson: str, question: Question) -> Question:
+    """The question as it can be asked anywhere, with the lesson in the word to each choice."""
+
+    def named(text: str) -> str:
+        text = text.replace("On this page", f"In lesson {lesson}")
+        text = text.replace("on this page", f"in lesson {lesson}")
+        return text.replace("this page", f"lesson {lesson}")
+
+    choices = ((named(text), named(word)) for text, word in question.choices)
+    told = tuple((text, f"{word} (Lesson {lesson}.)") for text, word in choices)
+    return replace(question, text=named(question.text), choices=told)
+
+
+def glossary() -> str:
+    """The glossary as a table in Markdown: term, meaning, French, German, lesson."""
+    return files(course).joinpath("glossary.md").read_text(encoding="utf-8")
+
+
+Forward = Callable[[Transformer, Tensor, Tensor], Tensor]
+GreedyWords = Callable[[Callable[[list[int]], Tensor], int, int, int], list[int]]
+
+
+def translate_with(
+    forward: Forward, greedy_words: GreedyWords, sentence: str = "the street was too wide"
+) -> None:
+    """Print the shipped model's translation, computed by what a reader wrote in lessons 07 and 10.
+
+    `forward(model, source, target)` gives logits (batch, target, vocabulary), and
+    `greedy_words(next_logits, bos, eos, limit)` a list of ids.
+    """
+    translator = Translator.load(device="cpu")
+    source = torch.tensor([translator.encode(sentence)])
+
+    def next_logits(ids: list[int]) -> Tensor:
+        with torch.inference_mode():
+            return forward(translator.model, source, torch.tensor([ids]))[0, -1]
+
+    try:
+        ids = greedy_words(next_logits, BOS_ID, EOS_ID, 40)
+    except NotImplementedError:
+        print("Not written yet: forward and greedy_words are needed.")
+        return
+    print(translator.target_tokenizer.decode(ids))
