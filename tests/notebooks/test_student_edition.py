@@ -200,7 +200,7 @@ def test_each_exercise_counts_one_point_once(grading, path):
 
 @pytest.mark.parametrize("lesson", ["01", "08"])
 def test_a_hidden_test_fails_unless_the_check_is_content(grading, lesson):
-    """Run answer and test cell alone: as the source has them, and with the stub."""
+    """Run answer and test cell alone: as the source has them, with the stub, with a known mistake."""
     (path,) = (path for path in PATHS if path.name.startswith(lesson))
     notebook = nbformat.v4.reads_json(grading[f"source/{path.stem}/{path.name}"])
     cells = {cell.id: cell.source for cell in notebook.cells}
@@ -210,6 +210,10 @@ def test_a_hidden_test_fails_unless_the_check_is_content(grading, lesson):
         exec(cells[stub.id], names)
         exec(cells[check.id], names)
         exec(stub.source, names)
+        with pytest.raises(AssertionError, match="the check above"):
+            exec(cells[check.id], names)
+        name, answer = re.fullmatch(r"check\.(\w+)\((\w+)\)", check.source).groups()
+        names[answer] = getattr(names["check"], name).mistakes[0].answer
         with pytest.raises(AssertionError, match="the check above"):
             exec(cells[check.id], names)
         exec(cells[stub.id], names)
