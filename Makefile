@@ -2,6 +2,7 @@
 # make test     set up and run every check: lint, types, package, notebooks, browser
 # make bench    measure beside nn.Transformer and MarianMT (ARGS="--only world" for one part)
 # make bench-viz  measure the attention explorer beside BertViz, in a browser (BertViz needs npm)
+# make student  the notebooks without solutions, in student/ (ARGS=--nbgrader: for grading, in grading/)
 # make format   let ruff mend what it can
 
 PYTHON ?= python3
@@ -16,7 +17,7 @@ ROOT := $(if $(filter 0,$(shell id -u)),--allow-root)
 NBVAL := -n 2 --dist loadfile --nbval --nbval-current-env --nbval-cell-timeout 300 \
 	--nbval-sanitize-with tools/nbval_sanitize.cfg -o addopts= -o filterwarnings=default
 
-.PHONY: lab test bench bench-viz format notebooks checkpoint constraints clean
+.PHONY: lab test bench bench-viz student format notebooks checkpoint constraints clean
 
 lab: $(READY)
 	$(BIN)/jupyter lab --LabApp.default_url=/lab/tree/$(START) $(ROOT) $(ARGS)
@@ -43,6 +44,10 @@ bench-viz: $(READY)
 format: $(READY)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+# Refuses to write over a folder that it did not write, or whose files were edited.
+student: $(READY)
+	$(BIN)/python -m tools.student_edition $(ARGS)
 
 # Run every notebook, write its outputs and normalise the file (MEASURE=1 renews stored timings).
 notebooks: $(READY)

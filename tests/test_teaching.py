@@ -1,0 +1,120 @@
+"""What instructors, contributors and CI are told agrees with the course."""
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+from packaging.specifiers import SpecifierSet
+
+from tools.build_notebooks import read
+
+ROOT = Path(__file__).parents[1]
+NOTEBOOKS = {path.name[:2]: path for path in sorted((ROOT / "notebooks").glob("*.ipynb"))}
+GUIDE = (ROOT / "docs" / "instructors.md").read_text(encoding="utf-8")
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+HEADING = re.compile(r"^### (\d\d) (.+) · (\d+) minutes in class.*$", re.MULTILINE)
+WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
+
+
+def part(number):
+    """What the guide says of a notebook."""
+    (start,) = (match.end() for match in HEADING.finditer(GUIDE) if match.group(1) == number)
+    return re.split(r"^##", GUIDE[start:], flags=re.MULTILINE)[0]
+
+
+MINUTES = {match.group(1): int(match.group(3)) for match in HEADING.finditer(GUIDE)}
+
+
+def test_the_guide_has_a_part_for_each_notebook():
+    assert list(MINUTES) == [f"{number:02}" for number in range(18)]
+    titles = {match.group(1): match.group(2) for match in HEADING.finditer(GUIDE)}
+    for number, path in NOTEBOOKS.items():
+        texts = [cell.source for cell in read(path).cells if cell.cell_type == "markdown"]
+        assert texts[0].startswith(f"# {titles[number]}")
+
+
+@pytest.mark.parametrize("number", NOTEBOOKS)
+def test_the_minutes_of_an_hour_follow_each_other_and_fill_it(number):
+    spans = [(int(a), int(b)) for a, b in re.findall(r"^\| (\d+)–(\d+) \|", part(number), re.M)]
+    assert [start for start, _ in spans] == [0] + [end for _, end in spans[:-1]]
+    assert spans[-1][1] == MINUTES[number]
+
+
+@pytest.mark.parametrize("number", NOTEBOOKS)
+def test_exercises_and_headings_that_the_guide_names_exist(number):
+    cells = read(NOTEBOOKS[number]).cells
+    exercises = sum("exercise" in cell.metadata.get("tags", ()) for cell in cells)
+    text = part(number)
+    for first, last in re.findall(r"[Ee]xercises? (\d)(?:(?: and | to )(\d))?", text):
+        if f"As in 03, exercise {first}" not in text:
+            assert 1 <= int(first) <= int(last or first) <= exercises
+    assert text.count("\n1. ") == text.count("\n2. ") == text.count("\n3. ") == 1
+    prose = "\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
+    headings = re.findall(r"^#+ (.*)$", prose, re.MULTILINE)
+    for place in re.findall(r'\*"([^"]+)"\*', text):
+        assert place in headings, place
+
+
+def test_sessions_last_ninety_minutes():
+    rows = re.findall(r"^\| \d \| (.+?) \|", GUIDE, re.MULTILINE)
+    assert len(rows) == 8
+    seen = []
+    for row in rows:
+        parts = re.findall(r"(\d\d) \((\d+)\)", row)
+        close = re.findall(r"close \((\d+)\)", row)
+        assert sum(int(minutes) for _, minutes in parts) + sum(map(int, close)) == 90
+        seen += parts
+    assert [(number, int(minutes)) for number, minutes in seen] == list(MINUTES.items())
+
+
+def test_links_of_the_documents_at_the_root_lead_somewhere():
+    for name in ("CONTRIBUTING.md", "CHANGELOG.md"):
+        for link in re.findall(r"\]\(([^)\s]+)\)", (ROOT / name).read_text(encoding="utf-8")):
+            assert link.startswith("https://") or (ROOT / link).exists(), link
+
+
+def test_one_version_and_one_address():
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    version, address = PROJECT["version"], PROJECT["urls"]["Repository"]
+    assert (citation["version"], citation["repository-code"]) == (version, address)
+    assert f"version = {{{version}}}" in readme
+    assert f"## {version}" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert citation["title"].replace("_", r"\_") in readme
+    for text in (readme, GUIDE):
+        found = set(re.findall(r"https://github\.com/[\w-]+/[\w-]+", text))
+        assert found <= {address}
+
+
+# ---------------------------------------------------------------- workflows
+
+
+def jobs(path):
+    return yaml.safe_load(path.read_text(encoding="utf-8"))["jobs"]
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
+def test_a_workflow_may_read_only_and_every_job_ends(path):
+    workflow = yaml.safe_load(path.read_text(encoding="utf-8"))
+    assert workflow["permissions"] == {"contents": "read"}
+    assert all(job["timeout-minutes"] <= 120 for job in workflow["jobs"].values())
+    assert path.read_text(encoding="utf-8").startswith("# ")
+
+
+def test_ci_runs_the_oldest_python_and_torch_that_are_promised():
+    ci = jobs(ROOT / ".github" / "workflows" / "ci.yml")
+    ends = ci["versions"]["strategy"]["matrix"]["include"]
+    (torch,) = (d for d in PROJECT["dependencies"] if d.startswith("torch"))
+    assert PROJECT["requires-python"] == f">={ends[0]['python']}"
+    assert torch == f"torch>={ends[0]['torch'].removesuffix('.0')}"
+    pythons = {end["python"] for end in ends} | set(ci["readme"]["strategy"]["matrix"]["python"])
+    assert all(SpecifierSet(PROJECT["requires-python"]).contains(python) for python in pythons)
+    assert {"systems", "conda", "colab", "readme"} <= set(ci)
+
+
+def test_files_that_ci_names_exist():
+    text = "\n".join(path.read_text(encoding="utf-8") for path in WORKFLOWS)
+    for name in re.findall(r"(?<=[ =])(?:tests|tools|notebooks|\.ci)/[\w/.]+", text):
+        assert (ROOT / name).exists(), name

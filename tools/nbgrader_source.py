@@ -1,0 +1,103 @@
+"""A notebook as nbgrader's source: answer cells with their solutions, checks that count points.
+
+nbgrader makes what learners get from it: it takes the solutions and the hidden tests out, and puts
+the hidden tests back when it grades.
+"""
+
+import copy
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import nbformat
+from nbformat import NotebookNode
+
+from tools.build_notebooks import METADATA
+
+CONFIG = """\
+# Written by `make student ARGS=--nbgrader`. This folder holds the solutions: not for learners.
+c = get_config()  # noqa: F821
+c.CourseDirectory.course_id = "transformer_lab"
+# The stub stands above the solution; where the solution was, nothing has to be said.
+c.ClearSolutions.code_stub = {"python": "# Your lines go where raise stands."}
+c.Execute.timeout = 600  # seconds for a cell: some of them train
+"""
+
+HIDDEN = """\
+{check}
+### BEGIN HIDDEN TESTS
+from {module} import check as graded
+assert graded.{name}.verdict({answer}).right, "the check above says what is missing"
+### END HIDDEN TESTS"""
+
+
+def source_edition(
+    notebook: NotebookNode, hidden: NotebookNode, name: str, repository: str
+) -> NotebookNode | None:
+    """The notebook for nbgrader's `source` folder; None if it has no exercise.
+
+    Args:
+        notebook: As it is committed.
+        hidden: The same as learners get it: what stays around the exercises.
+        name: The file's name without its ending.
+        repository: Where links go that lead out of the folder of notebooks.
+    """
+    edition = copy.deepcopy(hidden)
+    cells = {cell.id: cell for cell in edition.cells}
+    found = list(exercises(notebook))
+    for stub, check, solution in found:
+        as_answer(cells[stub.id], solution.source)
+        as_test(cells[check.id], f"transformer_lab.course.lesson_{name[:2]}")
+    for cell in edition.cells:
+        if cell.cell_type == "code":
+            cell.outputs, cell.execution_count = [], None
+        else:
+            cell.source = moved_links(cell.source, repository)
+    edition.metadata = nbformat.from_dict(METADATA)
+    nbformat.validate(edition)
+    return edition if found else None
+
+
+def exercises(notebook: NotebookNode) -> Iterator[tuple[NotebookNode, NotebookNode, NotebookNode]]:
+    """Stub, check and solution of each exercise: code cells that follow each other."""
+    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    for place, cell in enumerate(code):
+        if "exercise" in cell.metadata.get("tags", ()):
+            yield cell, code[place + 1], code[place + 2]
+
+
+def as_answer(cell: NotebookNode, solution: str) -> None:
+    """Put the solution under the stub, where it takes its place, and nbgrader takes it out."""
+    asked = re.search(r"^(?:def|class) (\w+)", cell.source, re.MULTILINE)
+    assert asked, cell.source
+    region = solution[: solution.index("### END SOLUTION")] + "### END SOLUTION"
+    cell.source = f"{cell.source}\n\n\n{region}"
+    cell.metadata["nbgrader"] = facts(asked.group(1), solution=True)
+
+
+def as_test(cell: NotebookNode, module: str) -> None:
+    """Let the check count a point: learners see the same line, grading one that may fail."""
+    line = cell.source
+    asked = re.fullmatch(r"check\.(\w+)\((\w+)\)", line)
+    assert asked, line
+    name, answer = asked.groups()
+    cell.source = HIDDEN.format(check=line, module=module, name=name, answer=answer)
+    cell.metadata["nbgrader"] = facts(f"check-{name}", solution=False) | {"points": 1}
+
+
+def facts(grade_id: str, *, solution: bool) -> dict[str, Any]:
+    """What nbgrader keeps of a cell: either an answer, or a test that is not to be edited."""
+    return {
+        "grade": not solution,
+        "grade_id": grade_id,
+        "locked": not solution,
+        "schema_version": 3,
+        "solution": solution,
+        "task": False,
+    }
+
+
+def moved_links(text: str, repository: str) -> str:
+    """Links of a notebook that lies in a folder of its own name."""
+    text = re.sub(r"\]\((\d\d_\w+)\.ipynb", r"](../\1/\1.ipynb", text)
+    return re.sub(r"\]\(\.\./(?!\d\d_)", f"]({repository}/blob/main/", text)

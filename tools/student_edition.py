@@ -1,0 +1,214 @@
+"""Write the course for learners: the notebooks without solutions, with all checks.
+
+    python -m tools.student_edition                  the folder `student`
+    python -m tools.student_edition --no-outputs     every output removed
+    python -m tools.student_edition --definitions    the package's definitions stay where they stand
+    python -m tools.student_edition --nbgrader       the folder `grading`: nbgrader's source
+
+The last one holds the solutions, as nbgrader wants it, and is not for learners.
+"""
+
+import argparse
+import copy
+import hashlib
+import json
+import re
+import sys
+import tomllib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from nbformat import NotebookNode
+
+from tools.build_notebooks import NOTEBOOKS, ROOT, normalise, read, written
+from tools.nbgrader_source import CONFIG, source_edition
+from transformer_lab.training.checkpoint import write_atomically
+
+README = ROOT / "tools" / "student_readme.md"
+MANIFEST = ".written_by_make_student.json"
+CLAIM = re.compile(r"#\| package: ((?:\w+\.)+)(\w+)\n")
+ANNOUNCED = re.compile(r"\*A solution, folded[^\n]*\*")
+
+GIVES_AWAY = frozenset(
+    """
+    transformer_lab.numpy_reference.softmax
+    transformer_lab.numpy_reference.scaled_dot_product_attention
+    transformer_lab.numpy_reference.softmax_backward
+    transformer_lab.numpy_reference.scaled_dot_product_attention_backward
+    transformer_lab.numpy_reference.split_heads
+    transformer_lab.numpy_reference.merge_heads
+    transformer_lab.numpy_reference.multi_head_attention
+    transformer_lab.model.attention.MultiHeadAttention
+    transformer_lab.numpy_reference.sinusoidal_positions
+    transformer_lab.model.positions.RotaryPositions
+    transformer_lab.model.positions.AlibiPositions
+    transformer_lab.model.feed_forward.FeedForward
+    transformer_lab.numpy_reference.layer_norm
+    transformer_lab.model.add_norm.AddNorm
+    transformer_lab.model.encoder.EncoderLayer
+    transformer_lab.model.masks.padding_mask
+    transformer_lab.model.attention.attention_weights
+    transformer_lab.model.masks.causal_mask
+    transformer_lab.model.transformer.Transformer
+    transformer_lab.training.schedule.paper_rate
+    transformer_lab.training.step.training_step
+    transformer_lab.decoding.beam.length_penalty
+    transformer_lab.decoding.sampling.keep_top_p
+    transformer_lab.decoding.speculative.accept
+    transformer_lab.evaluation.alignment.previous_token
+    transformer_lab.evaluation.alignment.strongest_links
+    transformer_lab.evaluation.alignment.alignment_error_rate
+    transformer_lab.evaluation.alignment.mean_distance
+    transformer_lab.evaluation.rollout.attention_rollout
+    transformer_lab.experiments.pronoun_causes.point
+    transformer_lab.experiments.lengths.failures
+    transformer_lab.model.variants.chunked_attention
+    transformer_lab.model.variants.linear_attention
+    """.split()
+)
+"""Definitions that a lesson shows after an exercise and that answer it, or nearly."""
+
+
+class EditionError(Exception):
+    """A folder that is not ours to write to; the message says what to do."""
+
+
+def repository() -> str:
+    """The address of the course; pyproject.toml has it."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    return str(project["urls"]["Repository"])
+
+
+def without_answers(notebook: NotebookNode, *, definitions: bool) -> NotebookNode:
+    """The notebook without solution cells, and without the definitions that answer an exercise."""
+    notebook = copy.deepcopy(notebook)
+    notebook.cells = [cell for cell in notebook.cells if not is_solution(cell)]
+    for cell in notebook.cells:
+        claim = CLAIM.match(cell.source) if cell.cell_type == "code" else None
+        if claim and claim.group(1) + claim.group(2) in GIVES_AWAY and not definitions:
+            cell.source = imported(claim.group(1).rstrip("."), claim.group(2))
+    return notebook
+
+
+def is_solution(cell: NotebookNode) -> bool:
+    """Whether a cell is a solution, or the line that announces one."""
+    if cell.cell_type == "code":
+        return "solution" in cell.metadata.get("tags", ())
+    return ANNOUNCED.fullmatch(cell.source.strip()) is not None
+
+
+def imported(module: str, name: str) -> str:
+    """What stands in place of a definition: the name is the same, its lines are out of sight."""
+    path = module.replace(".", "/")
+    return (
+        f"# The package's definition is left out here, next to the exercise that it answers.\n"
+        f"# Compare it with yours when the check is content: {path}.py\n"
+        f"from {module} import {name}"
+    )
+
+
+def student_edition(*, outputs: bool = True, definitions: bool = False) -> dict[str, str]:
+    """The files of the student edition: path in its folder → text."""
+    files, table = {}, []
+    for path in notebooks():
+        edition = without_answers(read(path), definitions=definitions)
+        edition = normalise(edition, path.stem)
+        if not outputs:
+            for cell in edition.cells:
+                if cell.cell_type == "code":
+                    cell.outputs, cell.execution_count = [], None
+        files[f"notebooks/{path.name}"] = written(edition)
+        table.append(f"- [{title(edition)}](notebooks/{path.name})")
+    for name in ("LICENSE", "LICENSE-TEXT"):
+        files[name] = (ROOT / name).read_text(encoding="utf-8")
+    for path in sorted((ROOT / "docs").glob("*.md")):
+        if path.name != "instructors.md":
+            files[f"docs/{path.name}"] = path.read_text(encoding="utf-8")
+    text = README.read_text(encoding="utf-8")
+    text = text.replace("{repository}", repository()).replace("{notebooks}", "\n".join(table))
+    return files | {"README.md": text}
+
+
+def grading_edition(*, definitions: bool = False) -> dict[str, str]:
+    """The files of nbgrader's course folder: one assignment for each notebook with exercises."""
+    files = {"nbgrader_config.py": CONFIG}
+    for path in notebooks():
+        notebook = read(path)
+        hidden = without_answers(notebook, definitions=definitions)
+        edition = source_edition(notebook, hidden, path.stem, repository())
+        if edition is not None:
+            files[f"source/{path.stem}/{path.name}"] = written(edition)
+    return files
+
+
+def notebooks() -> list[Path]:
+    """The notebooks of the course, in order."""
+    return sorted(NOTEBOOKS.glob("[0-9][0-9]_*.ipynb"))
+
+
+def title(notebook: NotebookNode) -> str:
+    """The first heading of a notebook."""
+    texts = (cell.source for cell in notebook.cells if cell.cell_type == "markdown")
+    return next(text.removeprefix("# ").split("\n")[0] for text in texts if text[:2] == "# ")
+
+
+def digest(content: bytes) -> str:
+    """A short name for what a file holds."""
+    return hashlib.sha256(content).hexdigest()
+
+
+def write_edition(folder: Path, files: Mapping[str, str]) -> None:
+    """Write the files, and take away those that an earlier call wrote and this one does not.
+
+    Files that this did not write stay as they are.
+
+    Raises:
+        EditionError: If the folder was not written by this, or one of its files was edited since.
+    """
+    new = {path: text.encode() for path, text in files.items()}
+    manifest = folder / MANIFEST
+    if not manifest.exists() and folder.exists() and (folder.is_file() or any(folder.iterdir())):
+        raise EditionError(f"{folder} exists and was not written by this; choose another --out")
+    old = json.loads(manifest.read_text(encoding="utf-8")) if manifest.exists() else {}
+    for path in sorted({*old, *new}):
+        if (folder / path).exists():
+            there = digest((folder / path).read_bytes())
+            # What a run that was interrupted has written already is no edit.
+            if there not in (old.get(path), digest(new.get(path, b""))):
+                raise EditionError(
+                    f"{folder / path} was edited since it was written; nothing was changed. "
+                    "Move it away, or choose another --out"
+                )
+    for path, content in new.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(folder / path, content)
+    for path in set(old) - set(new):
+        (folder / path).unlink(missing_ok=True)
+    listed = {path: digest(content) for path, content in sorted(new.items())}
+    write_atomically(manifest, (json.dumps(listed, indent=1) + "\n").encode())
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Write an edition; 1 and one message if the folder is somebody else's."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("--out", type=Path, help="the folder (default: student, or grading)")
+    parser.add_argument("--no-outputs", action="store_true", help="remove every saved output")
+    parser.add_argument("--definitions", action="store_true", help="keep all definitions")
+    parser.add_argument("--nbgrader", action="store_true", help="nbgrader's source, with solutions")
+    options = parser.parse_args(arguments)
+    if options.nbgrader:
+        files = grading_edition(definitions=options.definitions)
+    else:
+        files = student_edition(outputs=not options.no_outputs, definitions=options.definitions)
+    folder = options.out or ROOT / ("grading" if options.nbgrader else "student")
+    try:
+        write_edition(folder, files)
+    except EditionError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    print(f"{len(files)} files in {folder}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
