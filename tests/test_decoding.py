@@ -80,10 +80,11 @@ def test_beam_of_one_is_greedy(tiny):
             assert beam[0].log_probability == pytest.approx(hypothesis.log_probability, abs=1e-5)
 
 
+@pytest.mark.parametrize("narrow", [True, False])
 @pytest.mark.parametrize("alpha", [0.0, 0.6])
-def test_scores_are_the_models_own(tiny, alpha):
+def test_scores_are_the_models_own(tiny, alpha, narrow):
     model, source = tiny
-    beams = beam_search(model, source, beam_size=4, alpha=alpha, max_length=7)
+    beams = beam_search(model, source, beam_size=4, alpha=alpha, max_length=7, narrow=narrow)
     for row, beam in zip(source, beams, strict=True):
         assert 1 <= len(beam) <= 4
         assert [h.score for h in beam] == sorted((h.score for h in beam), reverse=True)
@@ -92,6 +93,19 @@ def test_scores_are_the_models_own(tiny, alpha):
                 log_probability(model, row[None], h.ids), abs=1e-5
             )
             assert h.score == pytest.approx(h.log_probability / length_penalty(len(h.ids), alpha))
+
+
+def test_a_beam_that_keeps_its_width_may_find_what_a_narrowing_one_has_let_go(tiny):
+    _, source = tiny
+    model = make_model(seed=49, target_vocab_size=WORDS, tie_target_output=False)
+    with torch.no_grad():
+        model.output.weight *= 3
+    found = [
+        beam_search(model, source, beam_size=3, alpha=0.0, max_length=9, narrow=narrow)
+        for narrow in (True, False)
+    ]
+    for narrowing, wide in zip(*found, strict=True):
+        assert wide[0].score > narrowing[0].score + 0.1
 
 
 def test_a_sentence_decodes_the_same_alone_and_in_a_batch(tiny):

@@ -21,7 +21,7 @@ FLOORS = [
     {"device", "model", "data"},
     {"capture", "training", "decoding", "evaluation"},
     {"translator"},
-    {"viz", "recipe", "doctor"},
+    {"viz", "recipe", "doctor", "marian"},
     {"cli", "course", "experiments"},
     {"__main__"},
 ]

@@ -11,7 +11,15 @@ import torch
 
 from transformer_lab.config import TrainingConfig, TransformerConfig, check
 from transformer_lab.data import corpora, grammar
-from transformer_lab.data.batching import Example, buckets, collate, encode_pairs
+from transformer_lab.data.batching import (
+    BOS_ID,
+    EOS_ID,
+    PAD_ID,
+    Example,
+    buckets,
+    collate,
+    encode_pairs,
+)
 from transformer_lab.data.pair import SentencePair, Splits
 from transformer_lab.data.splits import split_pairs
 from transformer_lab.data.tokenizer import BPETokenizer, Tokenizer, WordTokenizer
@@ -177,7 +185,13 @@ def make_trainer(
 def encode_fitting(
     translator: Translator, pairs: Sequence[SentencePair], longest: int
 ) -> list[Example]:
-    """The pairs as ids, without those of more than `longest` tokens on a side."""
+    """The pairs as ids, without those of more than `longest` tokens on a side.
+
+    Training counts on the package's own special ids; a ValueError for a model with others.
+    """
+    config = translator.model.config
+    special, own = (config.pad_id, config.bos_id, config.eos_id), (PAD_ID, BOS_ID, EOS_ID)
+    check("(pad_id, bos_id, eos_id)", special, f"{own} for a loss", special == own)
     examples = encode_pairs(pairs, translator.source_tokenizer, translator.target_tokenizer)
     fitting = [e for e in examples if e.length <= longest]
     if len(fitting) < len(examples):

@@ -17,6 +17,7 @@ from transformer_lab.data.tokenizer import Tokenizer, load_tokenizer
 from transformer_lab.decoding import Hypothesis, beam_search, greedy
 from transformer_lab.device import pick_device
 from transformer_lab.model import Transformer
+from transformer_lab.model.masks import length_mask
 from transformer_lab.training.checkpoint import (
     CheckpointError,
     load_tensors,
@@ -92,19 +93,26 @@ class Translator:
         found: dict[int, Hypothesis] = {}
         for start in range(0, len(order), SENTENCES_AT_ONCE):
             rows = order[start : start + SENTENCES_AT_ONCE]
-            ids = pad([encoded[i] for i in rows], self.model.config.pad_id).to(self.device)
-            found |= zip(rows, self.search(ids, beam_size, alpha, max_length), strict=True)
+            batch = [encoded[i] for i in rows]
+            found |= zip(rows, self.search(batch, beam_size, alpha, max_length), strict=True)
         return [self.translation(text, found[i]) for i, text in enumerate(texts)]
 
     def search(
-        self, ids: torch.Tensor, beam_size: int, alpha: float, max_length: int | None
+        self,
+        sources: Sequence[Sequence[int]],
+        beam_size: int,
+        alpha: float,
+        max_length: int | None,
     ) -> list[Hypothesis]:
-        """The best hypothesis for each row of ids."""
+        """The best hypothesis for each source, given as ids with eos."""
         self.model.eval()
+        ids = pad(sources, self.model.config.pad_id).to(self.device)
+        lengths = torch.tensor([len(source) for source in sources], device=self.device)
+        mask = length_mask(lengths, ids.size(1))
         if beam_size == 1:
-            return greedy(self.model, ids, max_length=max_length)
+            return greedy(self.model, ids, mask, max_length)
         beams = beam_search(
-            self.model, ids, beam_size=beam_size, alpha=alpha, max_length=max_length
+            self.model, ids, mask, beam_size=beam_size, alpha=alpha, max_length=max_length
         )
         return [beam[0] for beam in beams]
 
@@ -121,7 +129,7 @@ class Translator:
         name = "source" if number == 1 else f"source {number}"
         if "\0" in text:
             raise ValueError(f"{name} holds a NUL byte; expected text")
-        ids = encode_source(text, self.source_tokenizer)
+        ids = encode_source(text, self.source_tokenizer, self.model.config.eos_id)
         limit = self.model.config.max_length
         if len(ids) == 1:
             raise ValueError(f"{name} is {text!r}; expected at least one word")
@@ -152,13 +160,14 @@ class Translator:
         config = self.model.config
         self.model.eval()
         ids = torch.tensor([self.encode(source)], device=self.device)
+        mask = torch.ones_like(ids, dtype=torch.bool)[:, None, None, :]  # one sentence: no padding
         with capture_attention(self.model, mute=mute, patch=patch) as capture:
             if target is None:
-                written = list(greedy(self.model, ids)[0].ids)
+                written = list(greedy(self.model, ids, mask)[0].ids)
             else:
                 written = [*self.target_tokenizer.encode(target), config.eos_id]
             read = [config.bos_id, *written[:-1]]
-            logits = self.model(ids, torch.tensor([read], device=self.device))
+            logits = self.model(ids, torch.tensor([read], device=self.device), mask)
         best = logits[0].float().softmax(dim=-1).topk(min(top, config.target_vocab_size))
         next_tokens = tuple(
             tuple(zip(self.target_tokenizer.tokens(words), values, strict=True))

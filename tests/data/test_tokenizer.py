@@ -108,7 +108,7 @@ def test_json_brings_back_the_same_tokenizer(kind, tmp_path):
         ("{", "not a tokenizer"),
         ("[]", "not a tokenizer"),
         ('{"kind": "word"}', "not a tokenizer"),
-        ('{"kind": "morse"}', "kind is 'morse'; expected 'word' or 'bpe'"),
+        ('{"kind": "morse"}', "kind is 'morse'; expected 'word', 'bpe' or 'sentencepiece'"),
         ('{"kind": "bpe", "tokenizer": {"model": 3}}', "not a tokenizer"),
     ],
 )

@@ -62,6 +62,7 @@ TAUGHT = {
     "transformer_lab.experiments.probe.linear_probe": "12",
     "transformer_lab.experiments.pronoun_causes.point": "12",
     "transformer_lab.experiments.lengths.failures": "13",
+    "transformer_lab.experiments.ablations.build": "14",
     "transformer_lab.model.variants.chunked_attention": "15",
     "transformer_lab.model.variants.local_mask": "15",
     "transformer_lab.model.variants.local_attention": "15",

@@ -51,9 +51,9 @@ class Batch:
         )
 
 
-def encode_source(text: str, tokenizer: Tokenizer) -> list[int]:
+def encode_source(text: str, tokenizer: Tokenizer, eos_id: int = EOS_ID) -> list[int]:
     """Ids with eos at the end."""
-    return [*tokenizer.encode(text), EOS_ID]
+    return [*tokenizer.encode(text), eos_id]
 
 
 def encode_pairs(

@@ -1,4 +1,4 @@
-"""Text to ids and back: whole words, or byte-pair pieces, behind one small interface."""
+"""Text to ids and back: whole words, or pieces of words, behind one small interface."""
 
 import json
 import re
@@ -9,6 +9,8 @@ from typing import Protocol, runtime_checkable
 
 import tokenizers
 from tokenizers import decoders, models, normalizers, pre_tokenizers, trainers
+
+from transformer_lab.data.sentence_pieces import SentencePieceTokenizer
 
 SPECIAL_TOKENS = ("<pad>", "<bos>", "<eos>", "<unk>")
 """Their ids are their places: pad 0, bos 1, eos 2, unk 3."""
@@ -186,9 +188,11 @@ def tokenizer_from_json(text: str) -> Tokenizer:
             return WordTokenizer(state["words"], state["joined"])
         if state["kind"] == "bpe":
             return BPETokenizer(bpe_from_json(json.dumps(state["tokenizer"])))
+        if state["kind"] == "sentencepiece":
+            return SentencePieceTokenizer.from_state(state["model"], state["vocabulary"])
     except (json.JSONDecodeError, KeyError, TypeError) as error:
         raise ValueError(f"not a tokenizer's description: {error!r}") from error
-    raise ValueError(f"kind is {state['kind']!r}; expected 'word' or 'bpe'")
+    raise ValueError(f"kind is {state['kind']!r}; expected 'word', 'bpe' or 'sentencepiece'")
 
 
 def bpe_from_json(text: str) -> tokenizers.Tokenizer:

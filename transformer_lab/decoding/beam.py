@@ -31,6 +31,7 @@ def beam_search(
     beam_size: int = 4,
     alpha: float = 0.6,
     max_length: int | None = None,
+    narrow: bool = True,
 ) -> list[list[Hypothesis]]:
     """The hypotheses found for each row of `source`, best first; at most `beam_size` of them.
 
@@ -39,6 +40,9 @@ def beam_search(
     when its beam is empty or when no beginning that is left can beat what is
     finished. `max_length` is by default each sentence's source length + 50
     (§6.1); what has not ended by then is cut there.
+
+    With `narrow=False` the place of a beginning that ends goes to the next best one instead, and
+    the beam keeps its width, as in Hugging Face's `generate`.
     """
     holds = isinstance(beam_size, int) and beam_size >= 1
     check("beam_size", beam_size, "an integer of at least 1", holds)
@@ -60,8 +64,9 @@ def beam_search(
     for length in range(1, max(limits) + 1):
         logits, cache = decode_step(model, last, cache)
         log_probabilities = logits.float().log_softmax(dim=-1)  # (rows, vocabulary)
-        # The best of a sentence are among the best of each of its rows.
-        best = log_probabilities.topk(min(beam_size, logits.size(1)), dim=-1)
+        # The best of a sentence are among the best of each of its rows; one of these may be eos.
+        most = beam_size if narrow else beam_size + 1
+        best = log_probabilities.topk(min(most, logits.size(1)), dim=-1)
         scores = total[:, None] + best.values
         candidates = [
             [(value, row, word) for value, word in zip(values, words, strict=True)]
@@ -71,15 +76,16 @@ def beam_search(
         ]
         kept: list[tuple[int, int]] = []  # the rows that go on, each with its next word
         for s, group in groupby(range(len(sentence)), key=sentence.__getitem__):
-            width = beam_size - len(found[s])
-            ranked = sorted((c for row in group for c in candidates[row]), reverse=True)[:width]
+            width = beam_size - len(found[s]) if narrow else beam_size
+            ranked = sorted((c for row in group for c in candidates[row]), reverse=True)
             alive = []
-            for value, row, word in ranked:
-                if word == config.eos_id or length == limits[s]:
+            for place, (value, row, word) in enumerate(ranked[:width] if narrow else ranked):
+                if word != config.eos_id and length < limits[s]:
+                    alive.append((value, row, word))
+                elif place < width:
                     score = value / length_penalty(length, alpha)
                     found[s].append(Hypothesis((*ids[row], word), value, score))
-                else:
-                    alive.append((value, row, word))
+            alive = alive[:width]
             # Log-probabilities only fall and the penalty only grows, so this
             # is the highest score that a beginning can still reach.
             bound = max((v for v, _, _ in alive), default=-math.inf) / length_penalty(
@@ -96,4 +102,4 @@ def beam_search(
         last = torch.tensor(words, device=source.device)
         total = total[keep] + log_probabilities[keep, last]
         cache = cache.select(keep)
-    return [sorted(h, key=lambda h: -h.score) for h in found]
+    return [sorted(h, key=lambda h: -h.score)[:beam_size] for h in found]

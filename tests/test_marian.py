@@ -1,0 +1,401 @@
+"""Checkpoints in the real format, made and trained here by Transformers, against Transformers itself."""
+
+import copy
+import json
+import shutil
+import sys
+from itertools import islice
+
+import numpy as np
+import pytest
+import torch
+
+from transformer_lab import marian
+from transformer_lab.attention_record import Head
+from transformer_lab.capture import capture_attention
+from transformer_lab.data.batching import pad
+from transformer_lab.data.grammar import sentences
+from transformer_lab.data.tokenizer import Tokenizer, tokenizer_from_json
+from transformer_lab.decoding import beam_search, greedy
+from transformer_lab.marian import interleave, load_marian
+from transformer_lab.model.masks import length_mask
+from transformer_lab.model.positions import sinusoids
+from transformer_lab.recipe import validation_loss
+from transformer_lab.translator import Translator
+
+transformers = pytest.importorskip("transformers")
+make_marian_checkpoint = pytest.importorskip(
+    "transformer_lab.course.marian_checkpoint"
+).make_marian_checkpoint
+
+# Short ones: so small a model learns in 200 steps where they end, and little more.
+PAIRS = list(islice((p for p in sentences(seed=0) if len(p.source.split()) < 6), 700))
+TRAIN, HELD_OUT = PAIRS[:600], PAIRS[600:]
+SIZES = {
+    "twelve": {
+        "d_model": 12,
+        "num_heads": 3,
+        "d_ff": 31,
+        "rate": 1e-2,
+        "num_encoder_layers": 2,
+        "num_decoder_layers": 1,
+        "vocab_size": 211,
+        "seed": 1,
+    },
+    "twenty": {
+        "d_model": 20,
+        "num_heads": 5,
+        "d_ff": 29,
+        "rate": 6e-3,
+        "num_encoder_layers": 1,
+        "num_decoder_layers": 3,
+        "vocab_size": 173,
+        "seed": 2,
+    },
+}
+
+
+class Both:
+    """One checkpoint, read by Transformers and by us, and a padded batch of both languages."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        with marian.quiet():
+            self.theirs = transformers.MarianMTModel.from_pretrained(
+                folder, attn_implementation="eager"
+            ).eval()
+            self.tokenizer = transformers.MarianTokenizer.from_pretrained(folder)
+        self.translator = load_marian(folder, device="cpu")
+        self.ours = self.translator.model
+        self.pad = self.ours.config.pad_id
+        source, target = self.translator.source_tokenizer, self.translator.target_tokenizer
+        self.sources = [[*source.encode(p.source), 0] for p in HELD_OUT]
+        self.targets = [[self.pad, *target.encode(p.target), 0] for p in HELD_OUT]
+        assert len({len(s) for s in self.sources[:5]}) > 2
+
+    def batch(self, count=5):
+        """Ids, their lengths' mask as ours and as theirs, and what the decoder reads: pad first."""
+        sources = self.sources[:count]
+        ids = pad(sources, self.pad)
+        mask = length_mask(torch.tensor([len(s) for s in sources]), ids.size(1))
+        return ids, mask, pad(self.targets[:count], self.pad)
+
+    def logits(self, theirs=None, count=5):
+        """Those of theirs, without gradient."""
+        ids, mask, read = self.batch(count)
+        with torch.no_grad():
+            return (theirs or self.theirs)(
+                input_ids=ids,
+                attention_mask=mask[:, 0, 0].long(),
+                decoder_input_ids=read,
+                output_attentions=True,
+            )
+
+    def generate(self, count, theirs=None, **how):
+        """Their words, without the start token and without padding, and their scores."""
+        ids, mask, _ = self.batch(count)
+        theirs = theirs or self.theirs
+        theirs.generation_config.forced_eos_token_id = None  # ours cuts at the limit
+        out = theirs.generate(
+            input_ids=ids,
+            attention_mask=mask[:, 0, 0].long(),
+            bad_words_ids=[[self.pad]],
+            do_sample=False,
+            max_new_tokens=23,
+            max_length=None,
+            return_dict_in_generate=True,
+            output_scores=True,
+            **how,
+        )
+        rows = [[i for i in row[1:].tolist() if i != self.pad] for row in out.sequences]
+        return rows, out
+
+
+@pytest.fixture(scope="session", params=SIZES)
+def both(request, tmp_path_factory):
+    folder = tmp_path_factory.mktemp(request.param)
+    return Both(make_marian_checkpoint(folder, TRAIN, **SIZES[request.param]))
+
+
+def without_padding(logits, padding):
+    """The logits of all that can be written."""
+    return torch.cat([logits[..., :padding], logits[..., padding + 1 :]], dim=-1)
+
+
+@pytest.mark.parametrize("d_model", [2, 6, 7, 12, 20, 512])
+def test_the_order_turns_their_sinusoids_into_ours(d_model):
+    from transformers.models.marian.modeling_marian import MarianSinusoidalPositionalEmbedding
+
+    theirs = MarianSinusoidalPositionalEmbedding(53, d_model).create_weight()
+    order = interleave(d_model)
+    torch.testing.assert_close(theirs[:, order], sinusoids(53, d_model), atol=1e-7, rtol=0)
+    assert sorted(order.tolist()) == list(range(d_model))
+
+
+@torch.no_grad()
+def test_logits_are_theirs(both):
+    expected = without_padding(both.logits().logits, both.pad)
+    found = both.ours(*reordered(both.batch()))
+    assert torch.all(found[..., both.pad] == -torch.inf)
+    torch.testing.assert_close(without_padding(found, both.pad), expected, atol=1e-4, rtol=0)
+
+
+def reordered(batch):
+    """The batch as our `forward` takes it: source, target, mask of the source."""
+    ids, mask, read = batch
+    return ids, read, mask
+
+
+@torch.no_grad()
+def test_logits_are_theirs_in_double_precision(both):
+    """With one table of positions for both: theirs differs from ours by a rounding of float32."""
+    with marian.quiet():
+        theirs = transformers.MarianMTModel.from_pretrained(both.folder).eval()
+    ours = marian.from_marian(theirs, unk_id=1).double()
+    theirs.double()
+    back = interleave(ours.config.d_model).argsort()
+    for stack in (theirs.model.encoder, theirs.model.decoder):
+        stack.embed_positions.weight.copy_(ours.source_positions.table.table[:, back])
+    expected = without_padding(both.logits(theirs).logits, both.pad)
+    found = without_padding(ours(*reordered(both.batch())), both.pad)
+    assert found.dtype == torch.float64
+    torch.testing.assert_close(found, expected, atol=1e-9, rtol=0)
+
+
+def test_another_order_gives_other_logits(both, monkeypatch):
+    expected = without_padding(both.logits().logits, both.pad)
+    monkeypatch.setattr(marian, "interleave", lambda d: interleave(d).roll(2))
+    monkeypatch.setattr(torch, "allclose", lambda *_, **__: True)  # past the check of the table
+    with torch.no_grad():
+        found = marian.from_marian(both.theirs, unk_id=1)(*reordered(both.batch()))
+    assert (without_padding(found, both.pad) - expected).abs().max() > 0.1
+
+
+@torch.no_grad()
+def test_attention_weights_are_theirs(both):
+    seen = both.logits()
+    with capture_attention(both.ours) as capture:
+        both.ours(*reordered(both.batch()))
+    for ours, theirs in (
+        (capture.encoder, seen.encoder_attentions),
+        (capture.decoder, seen.decoder_attentions),
+        (capture.cross, seen.cross_attentions),
+    ):
+        assert len(ours) == len(theirs)
+        for a, b in zip(ours, theirs, strict=True):
+            np.testing.assert_allclose(a, b.numpy(), atol=1e-5)
+
+
+def test_greedy_output_is_theirs(both):
+    ids, mask, _ = both.batch(len(HELD_OUT))
+    expected, _ = both.generate(len(HELD_OUT), num_beams=1)
+    found = [list(h.ids) for h in greedy(both.ours, ids, mask, max_length=23)]
+    assert found == expected
+    assert len({len(row) for row in found}) > 2  # some end early, and leave the batch
+
+
+@pytest.mark.parametrize("more_eos", [0, 4])
+@pytest.mark.parametrize("beam_size", [2, 5])
+def test_beam_output_is_theirs_at_length_penalty_0(both, beam_size, more_eos):
+    """Their `early_stopping="never"` is our rule: until nothing that is left can be the best.
+
+    With 4 added to the logit of eos, beginnings end early and their places in the beam matter.
+    """
+    ids, mask, _ = both.batch(len(HELD_OUT))
+    ours, theirs = copy.deepcopy(both.ours), copy.deepcopy(both.theirs)
+    with torch.no_grad():
+        ours.output.bias[0] += more_eos
+        theirs.final_logits_bias[0, 0] += more_eos
+    expected, out = both.generate(
+        len(HELD_OUT),
+        theirs,
+        num_beams=beam_size,
+        length_penalty=0.0,
+        early_stopping="never",
+        renormalize_logits=True,
+    )
+    beams = beam_search(
+        ours, ids, mask, beam_size=beam_size, alpha=0.0, max_length=23, narrow=False
+    )
+    assert [list(beam[0].ids) for beam in beams] == expected
+    scores = [beam[0].score for beam in beams]
+    np.testing.assert_allclose(scores, out.sequences_scores.numpy(), atol=1e-4)
+    first = [list(h.ids) for h in greedy(ours, ids, mask, max_length=23)]
+    assert first != expected
+
+
+def test_masks_come_from_lengths_and_not_from_ids(both):
+    """The padding token inside a sentence is a word like others: it starts the decoder, too."""
+    ids = [*both.sources[0][:2], both.pad, *both.sources[0][2:]]
+    source = torch.tensor([ids])
+    with torch.no_grad():
+        expected = both.theirs.generate(
+            input_ids=source,
+            attention_mask=torch.ones_like(source),
+            bad_words_ids=[[both.pad]],
+            num_beams=1,
+            max_new_tokens=11,
+            max_length=None,
+        )
+    found, _ = both.translator.search([ids, both.sources[1]], 1, 0.0, 11)
+    assert list(found.ids) == expected[0, 1:].tolist()[: len(found.ids)]
+
+
+@pytest.mark.parametrize("head", [("encoder", 0, 1), ("decoder", 0, 2), ("cross", 0, 0)])
+def test_muting_a_head_is_deleting_its_columns(both, head):
+    kind, layer, number = head
+    with marian.quiet():
+        theirs = transformers.MarianMTModel.from_pretrained(
+            both.folder, attn_implementation="eager"
+        ).eval()
+    stack = theirs.model.encoder if kind == "encoder" else theirs.model.decoder
+    block = stack.layers[layer]
+    block = block.encoder_attn if kind == "cross" else block.self_attn
+    width = both.ours.config.key_size
+    with torch.no_grad():
+        block.out_proj.weight[:, number * width : (number + 1) * width] = 0
+        expected = without_padding(both.logits(theirs).logits, both.pad)
+        with capture_attention(both.ours, mute=[Head(*head)]):
+            found = both.ours(*reordered(both.batch()))
+        plain = both.ours(*reordered(both.batch()))
+    torch.testing.assert_close(without_padding(found, both.pad), expected, atol=1e-4, rtol=0)
+    assert (without_padding(plain, both.pad) - expected).abs().max() > 0.01
+
+
+TEXTS = [
+    *[p.source for p in HELD_OUT[:20]],
+    "Two  spaces, “quotes” … and ½",
+    "漢字 in the middle",
+    ">>fra<< the cat",
+    "a <b> & c",
+]
+
+
+def test_tokenization_is_theirs(both):
+    source, target = both.translator.source_tokenizer, both.translator.target_tokenizer
+    assert isinstance(source, Tokenizer)
+    assert source.vocab_size == target.vocab_size == len(both.tokenizer)
+    for text in TEXTS:
+        expected = both.tokenizer(text).input_ids
+        assert both.translator.encode(text) == expected
+        assert [*target.encode(text), 0] == both.tokenizer(text_target=text).input_ids
+        told = both.tokenizer.decode(expected, skip_special_tokens=True)
+        assert source.decode(expected) == told
+    for row in both.targets:
+        assert target.decode(row) == both.tokenizer.decode(row, skip_special_tokens=True)
+
+
+def test_what_a_reader_sees_of_the_tokens(both):
+    source = both.translator.source_tokenizer
+    ids = source.encode("the cat")
+    assert "".join(source.tokens(ids)) == " the cat"
+    assert source.tokens([0, 1, both.pad]) == ["</s>", "<unk>", "<pad>"]
+    assert source.unknown("the 漢 cat") == ["漢"]
+    assert source.unknown("the cat") == []
+    # The signs of a special token are no special token.
+    assert both.pad not in source.encode("<pad>")
+
+
+def test_a_tokenizer_comes_back_from_its_description(both):
+    target = both.translator.target_tokenizer
+    again = tokenizer_from_json(target.to_json())
+    assert [again.encode(p.target) for p in HELD_OUT] == [r[1:-1] for r in both.targets]
+    broken = {**json.loads(target.to_json()), "model": "AAAA"}
+    with pytest.raises(ValueError, match="model is no SentencePiece model"):
+        tokenizer_from_json(json.dumps(broken))
+    lacking = {k: v for k, v in target.ids.items() if k != "<pad>"}
+    with pytest.raises(ValueError, match="vocabulary is \"without \\['<pad>'\\]"):
+        tokenizer_from_json(json.dumps({**broken, "vocabulary": lacking}))
+
+
+def test_it_translates_looks_and_is_saved_like_any_translator(both, tmp_path):
+    texts = [p.source for p in HELD_OUT[:7]]
+    together = both.translator.translate(texts, max_length=11)
+    assert [both.translator.translate(text, max_length=11)[0].translation for text in texts] == [
+        t.translation for t in together
+    ]
+    record = both.translator.attend(texts[0], top=3)
+    (told,) = both.translator.translate(texts[0], beam_size=1)
+    assert "".join(t for t in record.written_tokens if t != "</s>").strip() == told.translation
+    assert record.target_tokens[0] == "<pad>"
+    assert "<pad>" not in record.written_tokens
+    both.translator.save(tmp_path)
+    assert Translator.load(tmp_path, device="cpu").translate(texts, max_length=11) == together
+
+
+def test_bad_input_and_a_loss_are_refused(both):
+    with pytest.raises(ValueError, match="expected at least one word"):
+        both.translator.encode(" ")
+    with pytest.raises(ValueError, match=r"\(pad_id, bos_id, eos_id\) is .* for a loss"):
+        validation_loss(both.translator, HELD_OUT)
+
+
+@pytest.fixture
+def folder(both, tmp_path):
+    """A copy of the checkpoint, to be damaged."""
+    return shutil.copytree(both.folder, tmp_path / "copy")
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"activation_function": "tanh"}, "activation_function is 'tanh'; expected one of"),
+        ({"model_type": "bart"}, "model_type is 'bart'; expected 'marian'"),
+        ({"scale_embedding": False}, "scale_embedding is False; expected True"),
+        ({"normalize_before": True}, "normalize_before is True; expected False"),
+        ({"normalize_embedding": True}, "normalize_embedding is True; expected False"),
+        ({"add_final_layer_norm": True}, "add_final_layer_norm is True; expected False"),
+        ({"static_position_embeddings": False}, "static_position_embeddings is False"),
+        ({"share_encoder_decoder_embeddings": False}, "share_encoder_decoder_embeddings is False"),
+        ({"tie_word_embeddings": False}, "tie_word_embeddings is False; expected True"),
+        ({"decoder_attention_heads": 1}, "attention_heads is {.*}; expected the same"),
+        ({"decoder_ffn_dim": 7}, "ffn_dim is {.*'decoder': 7}; expected the same"),
+        ({"eos_token_id": [0, 1]}, r"eos_token_id is \[0, 1\]; expected one id"),
+    ],
+)
+def test_a_model_that_ours_cannot_be_is_refused_by_the_name_of_the_field(folder, changes, message):
+    path = folder / "config.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), **changes}))
+    with pytest.raises(ValueError, match=message):
+        load_marian(folder)
+
+
+@pytest.mark.parametrize("name", [*marian.FILES, "model.safetensors"])
+def test_a_missing_file_is_named(folder, name):
+    (folder / name).unlink()
+    with pytest.raises(ValueError, match=f"folder is .*; expected one with {name}"):
+        load_marian(folder)
+
+
+def test_other_positions_are_refused(both):
+    with marian.quiet():
+        theirs = transformers.MarianMTModel.from_pretrained(both.folder)
+    with torch.no_grad():
+        theirs.model.decoder.embed_positions.weight[3] += 0.1
+    with pytest.raises(ValueError, match="embed_positions is 'another table'"):
+        marian.from_marian(theirs, unk_id=1)
+
+
+def test_missing_weights_are_named(folder):
+    from safetensors.torch import load_file, save_file
+
+    path = folder / "model.safetensors"
+    weights = load_file(path)
+    del weights["model.encoder.layers.0.fc1.weight"]
+    save_file(weights, path, metadata={"format": "pt"})
+    with pytest.raises(ValueError, match=r"weights is .*fc1.weight"):
+        load_marian(folder)
+
+
+def test_what_is_neither_folder_nor_model_is_refused():
+    with pytest.raises(ValueError, match="name_or_folder is 'no/such/folder'; expected a folder"):
+        load_marian("no/such/folder")
+
+
+def test_an_absent_package_says_how_to_get_it(both, monkeypatch):
+    monkeypatch.setitem(sys.modules, "transformers", None)
+    with pytest.raises(ValueError, match="transformers is not installed; expected pip install"):
+        load_marian(both.folder)
+    monkeypatch.setitem(sys.modules, "sentencepiece", None)
+    with pytest.raises(ValueError, match="sentencepiece is not installed; expected pip install"):
+        tokenizer_from_json(both.translator.source_tokenizer.to_json())

@@ -1,0 +1,230 @@
+"""A real translation model in this code: an OPUS-MT checkpoint (Marian) in our own `Transformer`.
+
+Such a model is the paper's, with SiLU in the feed-forward network, one embedding matrix for both
+languages and the output, an output bias, and the sinusoids in another order. Its decoder starts
+with the padding token, so that masks come from lengths and not from ids.
+
+Its translations may differ from those of Transformers' `generate` for three reasons:
+
+- Length penalty. `generate` divides a log-probability by length^p, the paper by ((5 + length) / 6)^α
+  (see `length_penalty`): the first grows from 1 at one token to 10 at ten tokens for p = 1, the
+  second from 1 to 2.5 for α = 1. At p = α = 0 both divide by 1.
+- Width. `generate` gives the place of a finished beginning to the next best one: `narrow=False` in
+  `beam_search`. Its `early_stopping="never"` is our rule for when to stop.
+- Padding. It forbids the padding token after the softmax, and what is left no longer sums to 1
+  unless it is told `renormalize_logits=True`. Here the token has the bias −∞, as Marian itself
+  knows no such token.
+"""
+
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import torch
+from jaxtyping import Int
+from torch import Tensor, nn
+
+from transformer_lab.config import Activation, TransformerConfig, check
+from transformer_lab.data.sentence_pieces import SentencePieceTokenizer
+from transformer_lab.device import pick_device
+from transformer_lab.model import Transformer
+from transformer_lab.model.attention import MultiHeadAttention
+from transformer_lab.model.decoder import DecoderLayer
+from transformer_lab.model.encoder import EncoderLayer
+from transformer_lab.model.positions import sinusoids
+from transformer_lab.translator import Translator
+
+FILES = ("config.json", "source.spm", "target.spm", "vocab.json")
+WEIGHTS = ("model.safetensors", "pytorch_model.bin")
+ACTIVATIONS: dict[str, Activation] = {
+    "relu": "relu",
+    "gelu": "gelu",
+    "silu": "silu",
+    "swish": "silu",
+}
+EXPECTED = {
+    "model_type": "marian",
+    "scale_embedding": True,
+    "normalize_before": False,
+    "normalize_embedding": False,
+    "add_final_layer_norm": False,
+    "static_position_embeddings": True,
+    "share_encoder_decoder_embeddings": True,
+    "tie_word_embeddings": True,
+}
+"""What a checkpoint's config.json says, or leaves out, if our model can be what it describes."""
+
+
+def load_marian(name_or_folder: str | Path, device: str = "auto") -> Translator:
+    """The translator of an OPUS-MT checkpoint: a folder, or a name such as "Helsinki-NLP/opus-mt-en-fr".
+
+    A name is fetched from Hugging Face's hub. Where the hub cannot be reached, copy the files of the
+    model's page into a folder (config.json, pytorch_model.bin, source.spm, target.spm, vocab.json)
+    and give the folder. `Translator.save` then writes it in our own format.
+
+    Raises:
+        ValueError: If `transformers` or `sentencepiece` is not installed, a file is missing, or the
+            checkpoint describes a model that ours cannot be; the message names the field.
+    """
+    try:
+        import transformers
+    except ImportError as error:
+        raise ValueError(
+            "transformers is not installed; expected pip install 'transformer-lab[marian]'"
+        ) from error
+    name = str(name_or_folder)
+    if Path(name).is_dir():
+        check_files(Path(name))
+    try:
+        check_config(transformers.AutoConfig.from_pretrained(name))
+        with quiet():
+            theirs, loading = transformers.MarianMTModel.from_pretrained(
+                name, dtype=torch.float32, output_loading_info=True
+            )
+            tokenizer = transformers.MarianTokenizer.from_pretrained(name)
+    except OSError as error:
+        reason = str(error).strip().splitlines()[0]
+        expected = "expected a folder, or the name of a model of a hub that can be reached"
+        raise ValueError(f"name_or_folder is {name!r}; {expected}: {reason}") from error
+    lacking = sorted(loading["missing_keys"])
+    check("weights", f"without {lacking[:3]}", "all of the model's", not lacking)
+    source, target = (
+        SentencePieceTokenizer(side.serialized_model_proto(), tokenizer.encoder)
+        for side in (tokenizer.spm_source, tokenizer.spm_target)
+    )
+    model = from_marian(theirs, unk_id=source.ids["<unk>"])
+    return Translator(model.to(pick_device(device)), source, target, about={"checkpoint": name})
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Transformers without its progress bars, and without advice for a package it would not use."""
+    from transformers.utils import logging
+
+    shown = logging.is_progress_bar_enabled()
+    logging.disable_progress_bar()
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Recommended: pip install sacremoses")
+        try:
+            yield
+        finally:
+            if shown:
+                logging.enable_progress_bar()
+
+
+def check_files(folder: Path) -> None:
+    """Raise a ValueError that names the first file which a checkpoint's folder lacks."""
+    lacking = [name for name in FILES if not (folder / name).is_file()]
+    if not any((folder / name).is_file() for name in WEIGHTS):
+        lacking.append(" or ".join(WEIGHTS))
+    check("folder", str(folder), f"one with {', '.join(lacking)}", not lacking)
+
+
+def check_config(found: Any) -> None:
+    """Raise a ValueError that names the first field of config.json which our model cannot follow."""
+    for name, value in EXPECTED.items():
+        check(name, getattr(found, name, value), repr(value), getattr(found, name, value) == value)
+    for name in ("attention_heads", "ffn_dim"):
+        both = {side: getattr(found, f"{side}_{name}") for side in ("encoder", "decoder")}
+        check(name, both, "the same for both sides", both["encoder"] == both["decoder"])
+    kind, kinds = found.activation_function, tuple(ACTIVATIONS)
+    check("activation_function", kind, f"one of {kinds}", kind in kinds)
+    for name in ("pad_token_id", "eos_token_id", "decoder_start_token_id"):
+        check(name, getattr(found, name), "one id", isinstance(getattr(found, name), int))
+
+
+@torch.no_grad()
+def from_marian(theirs: Any, unk_id: int) -> Transformer:
+    """Our model with the weights of theirs, in evaluation mode; all logits but the padding's are equal.
+
+    Feature j of our residual stream is their feature `interleave(d_model)[j]`. Whatever reads the
+    stream has its columns reordered, whatever writes it its rows; between the two, inside a head
+    or the feed-forward network, nothing moves. LayerNorm treats all features alike.
+    """
+    c = theirs.config
+    config = TransformerConfig(
+        source_vocab_size=c.vocab_size,
+        target_vocab_size=c.vocab_size,
+        d_model=c.d_model,
+        d_ff=c.encoder_ffn_dim,
+        num_heads=c.encoder_attention_heads,
+        num_encoder_layers=c.encoder_layers,
+        num_decoder_layers=c.decoder_layers,
+        dropout=c.dropout,
+        attention_dropout=c.attention_dropout,
+        feed_forward_dropout=c.activation_dropout,
+        activation=ACTIVATIONS[c.activation_function],
+        max_length=c.max_position_embeddings,
+        pad_id=c.pad_token_id,
+        bos_id=c.decoder_start_token_id,
+        eos_id=c.eos_token_id,
+        unk_id=unk_id,
+    )
+    model, order = Transformer(config).eval(), interleave(c.d_model)
+    for stack in (theirs.model.encoder, theirs.model.decoder):
+        table = stack.embed_positions.weight[:, order]
+        same = torch.allclose(table, sinusoids(*table.shape), atol=1e-3)
+        check("embed_positions", "another table", "sinusoids, sines first", same)
+    # One matrix serves the source, the target and the output.
+    model.output.weight.copy_(theirs.model.shared.weight[:, order])
+    model.output.bias.copy_(theirs.final_logits_bias[0])
+    model.output.bias[config.pad_id] = -torch.inf
+    for stack, other in (
+        (model.encoder, theirs.model.encoder),
+        (model.decoder, theirs.model.decoder),
+    ):
+        for layer, their_layer in zip(stack.layers, other.layers, strict=True):
+            copy_layer(layer, their_layer, order)
+    return model
+
+
+def interleave(d_model: int) -> Int[Tensor, " d_model"]:
+    """Which of Marian's features stands at each of our places.
+
+    Their sinusoids are [all sines | all cosines], ours the paper's sine, cosine, sine, cosine, …
+    (§3.5): `theirs[:, interleave(d_model)]` equals `sinusoids(length, d_model)`. For d_model = 6 it
+    is 0, 3, 1, 4, 2, 5.
+    """
+    order = torch.empty(d_model, dtype=torch.int64)
+    sines = (d_model + 1) // 2
+    order[0::2] = torch.arange(sines)
+    order[1::2] = torch.arange(sines, d_model)
+    return order
+
+
+def copy_layer(ours: EncoderLayer | DecoderLayer, theirs: Any, order: Tensor) -> None:
+    """Copy one layer of the encoder or decoder."""
+    copy_attention(ours.self_attention, theirs.self_attn, order)
+    copy_writer(ours.add_norm_1.layer_norm, theirs.self_attn_layer_norm, order)
+    last = ours.add_norm_2
+    if isinstance(ours, DecoderLayer):
+        copy_attention(ours.cross_attention, theirs.encoder_attn, order)
+        copy_writer(ours.add_norm_2.layer_norm, theirs.encoder_attn_layer_norm, order)
+        last = ours.add_norm_3
+    copy_reader(ours.feed_forward.w_1, theirs.fc1, order)
+    copy_writer(ours.feed_forward.w_2, theirs.fc2, order)
+    copy_writer(last.layer_norm, theirs.final_layer_norm, order)
+
+
+def copy_attention(ours: MultiHeadAttention, theirs: Any, order: Tensor) -> None:
+    """Copy the projections: three read the residual stream, W_O writes it."""
+    copy_reader(ours.w_q, theirs.q_proj, order)
+    copy_reader(ours.w_k, theirs.k_proj, order)
+    copy_reader(ours.w_v, theirs.v_proj, order)
+    copy_writer(ours.w_o, theirs.out_proj, order)
+
+
+def copy_reader(ours: nn.Linear, theirs: nn.Linear, order: Tensor) -> None:
+    """Copy what reads the residual stream: its columns are the stream's features."""
+    ours.weight.copy_(theirs.weight[:, order])
+    ours.bias.copy_(theirs.bias)
+
+
+def copy_writer(
+    ours: nn.Linear | nn.LayerNorm, theirs: nn.Linear | nn.LayerNorm, order: Tensor
+) -> None:
+    """Copy what writes the residual stream, or scales it: its rows are the stream's features."""
+    ours.weight.copy_(theirs.weight[order])
+    ours.bias.copy_(theirs.bias[order])
