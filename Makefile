@@ -3,6 +3,7 @@
 # make bench    measure beside nn.Transformer and MarianMT (ARGS="--only world" for one part)
 # make bench-viz  measure the attention explorer beside BertViz, in a browser (BertViz needs npm)
 # make student  the notebooks without solutions, in student/ (ARGS=--nbgrader: for grading, in grading/)
+# make site     build the website into build/site, offline, from the notebooks as they are
 # make format   let ruff mend what it can
 
 PYTHON ?= python3
@@ -17,7 +18,7 @@ ROOT := $(if $(filter 0,$(shell id -u)),--allow-root)
 NBVAL := -n 2 --dist loadfile --nbval --nbval-current-env --nbval-cell-timeout 300 \
 	--nbval-sanitize-with tools/nbval_sanitize.cfg -o addopts= -o filterwarnings=default
 
-.PHONY: lab test bench bench-viz student format notebooks checkpoint constraints clean
+.PHONY: lab test bench bench-viz student site format notebooks checkpoint constraints clean
 
 lab: $(READY)
 	$(BIN)/jupyter lab --LabApp.default_url=/lab/tree/$(START) $(ROOT) $(ARGS)
@@ -57,6 +58,11 @@ notebooks: $(READY)
 checkpoint: $(READY)
 	$(BIN)/python tools/build_checkpoint.py
 
+# Warnings, such as a link that leads nowhere, are errors.
+site: $(READY)
+	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going -c docs . build/site
+	@echo "open build/site/index.html"
+
 # Write down what is installed now, for the next CI to pass with.
 constraints: $(READY)
 	$(BIN)/pip freeze --exclude-editable > constraints.new
@@ -68,7 +74,7 @@ constraints: $(READY)
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(PIP) 'pip>=25.1'
-	$(PIP) --constraint constraints.txt -e '.[lab,test]'
+	$(PIP) --constraint constraints.txt -e '.[lab,test,site]'
 	@touch $(READY)
 
 clean:

@@ -65,7 +65,7 @@ def check_links(links):
         lesson, name, file, anchor = link.groups()
         assert file.startswith(lesson)
         assert name in headings(ROOT / "notebooks" / file)
-        assert unquote(anchor) == name.replace(" ", "-")
+        assert unquote(anchor) == name.replace("`", "").replace(" ", "-")
 
 
 def not_printed(text, links):

@@ -1,0 +1,176 @@
+"""The website, as `make site` builds it: whole, offline, and alive in a browser."""
+
+import subprocess
+import sys
+import threading
+from functools import partial
+from html.parser import HTMLParser
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.conftest import HERE, NOTEBOOKS
+
+ROOT = Path(__file__).parents[2]
+PAGES = sorted(path.stem for path in NOTEBOOKS.glob("*.ipynb"))
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory) -> Path:
+    """The folder of the site; a warning of Sphinx fails here."""
+    folder = tmp_path_factory.mktemp("site")
+    command = [sys.executable, "-m", "sphinx", "--quiet", "--fail-on-warning", "--keep-going"]
+    made = subprocess.run(
+        [*command, "-c", ROOT / "docs", ROOT, folder], capture_output=True, text=True
+    )
+    assert made.returncode == 0, made.stderr
+    return folder
+
+
+@pytest.fixture(scope="session")
+def address(site):
+    """Where the site is served."""
+
+    class Quiet(SimpleHTTPRequestHandler):
+        def log_message(self, *_):
+            pass
+
+    server = ThreadingHTTPServer((HERE, 0), partial(Quiet, directory=str(site)))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://{HERE}:{server.server_port}"
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.fixture
+def read(visit, address):
+    """Open a page of the site; in the end no error may have come, and nothing asked for elsewhere."""
+    errors = []
+    page = visit.page
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.on("console", lambda m: m.type == "error" and errors.append(m.text))
+    page.on("response", lambda r: r.status >= 400 and errors.append(f"{r.status} {r.url}"))
+
+    def opened(name: str):
+        page.goto(f"{address}/{name}", wait_until="load")
+        return page
+
+    yield opened
+    assert errors == []
+    assert visit.outside == []
+
+
+class Links(HTMLParser):
+    """The anchors of a page, what it links to, and its pictures without words."""
+
+    def __init__(self):
+        super().__init__()
+        self.ids, self.links, self.wordless = set(), [], []
+
+    def handle_starttag(self, tag, attributes):
+        found = dict(attributes)
+        if "id" in found:
+            self.ids.add(found["id"])
+        if tag == "a" and found.get("href"):
+            self.links.append(found["href"])
+        if tag in ("script", "img", "link") and not found.get("src", "").startswith("data:"):
+            self.links += [found[name] for name in ("src", "href") if found.get(name)]
+        if tag == "img" and not found.get("alt"):
+            self.wordless.append(found)
+
+
+@pytest.fixture(scope="session")
+def pages(site):
+    """Path of each page → what is in it."""
+    found = {}
+    for path in site.rglob("*.html"):
+        found[path] = Links()
+        found[path].feed(path.read_text(encoding="utf-8"))
+    return found
+
+
+def test_every_notebook_has_its_page(site):
+    assert sorted(path.stem for path in (site / "notebooks").glob("*.html")) == PAGES
+
+
+def test_every_link_of_the_site_leads_somewhere(pages):
+    lost = []
+    for path, page in pages.items():
+        for link in page.links:
+            parts = urlsplit(link)
+            if parts.scheme or parts.netloc or link == "#":
+                continue
+            target = (path.parent / unquote(parts.path)).resolve() if parts.path else path
+            there = target.exists()
+            if there and parts.fragment and target in pages:
+                there = unquote(parts.fragment) in pages[target].ids
+            if not there:
+                lost.append((path.name, link))
+    assert lost == []
+
+
+def test_every_picture_has_words(pages):
+    assert {path.name: page.wordless for path, page in pages.items() if page.wordless} == {}
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_lesson_opens_without_an_error_and_without_the_world(read, name):
+    page = read(f"notebooks/{name}.html")
+    expect(page.locator("h1")).to_have_count(1)
+    formulas = page.locator(".math").count()
+    expect(page.locator("mjx-container")).to_have_count(formulas)
+    solutions = page.locator("details.hide")
+    assert all(not fold.evaluate("fold => fold.open") for fold in solutions.all())
+
+
+def test_an_explorer_answers_to_a_click(read):
+    page = read("notebooks/11_explore_the_heads.html")
+    explorer = page.locator("[data-explorer] [data-ready=true]").first
+    expect(explorer).to_be_visible()
+    before = explorer.inner_text()
+    explorer.get_by_role("button", name="Cross", exact=True).click()
+    assert explorer.inner_text() != before
+
+
+def test_one_reads_on_and_back(read):
+    page = read(f"notebooks/{PAGES[0]}.html")
+    page.locator(".related-pages .next-page").click()
+    expect(page).to_have_url(f"{page.url.rpartition('/')[0]}/{PAGES[1]}.html")
+    page.locator(".related-pages .prev-page").click()
+    expect(page).to_have_url(f"{page.url.rpartition('/')[0]}/{PAGES[0]}.html")
+
+
+def test_the_front_door_leads_to_the_course(read):
+    page = read("index.html")
+    expect(page.locator("h1")).to_contain_text("transformer_lab")
+    page.get_by_role("link", name="Start here").first.click()
+    expect(page.locator("h1")).to_contain_text("Start here")
+
+
+def test_the_search_finds_a_word(read):
+    page = read("search.html?q=softmax")
+    expect(page.locator("#search-results li").first).to_be_visible()
+    assert page.locator("#search-results li").count() >= 5
+
+
+def test_the_dark_theme_is_dark(read):
+    page = read("docs/index.html")
+
+    def ground():
+        return page.evaluate("getComputedStyle(document.body).backgroundColor")
+
+    page.emulate_media(color_scheme="dark")
+    dark = ground()
+    page.emulate_media(color_scheme="light")
+    assert ground() == "rgb(255, 255, 255)"
+    assert max(map(int, dark.removeprefix("rgb(").removesuffix(")").split(", "))) < 60
+
+
+def test_on_paper_there_is_the_page_alone(read):
+    page = read(f"notebooks/{PAGES[1]}.html")
+    page.emulate_media(media="print")
+    for aside in (".sidebar-drawer", ".toc-drawer", ".related-pages"):
+        expect(page.locator(aside).first).to_be_hidden()
