@@ -32,6 +32,16 @@ def test_a_draw_is_the_same_each_time_and_other_draws_differ():
     assert all(len(set(drawn)) == 3 for drawn in texts)
 
 
+def test_no_place_is_a_good_guess_and_the_right_choice_stays_right():
+    by_lesson = lesson_questions()
+    number = sum(map(len, by_lesson.values()))
+    quiz = MixedQuiz(by_lesson, number)
+    for place in range(3):
+        assert sum(q.right == place for q in quiz.questions) < number / 2
+    known = {q.text: q.choices[q.right][0] for q in MixedQuiz(by_lesson, number, 2).questions}
+    assert known == {q.text: q.choices[q.right][0] for q in quiz.questions}
+
+
 def test_the_word_to_a_choice_names_the_lesson():
     quiz = MixedQuiz(POOL, 5)
     for lesson, question in zip(quiz.lessons, quiz.questions, strict=True):
@@ -44,9 +54,10 @@ def test_the_score_stands_beside_each_answer_and_a_new_draw_begins_anew():
     quiz.show()
     draw, _, below = quiz.widget.children
     (_, choices, word), (_, other, second), _ = (box.children for box in below.children[:3])
-    choices.value = 0
+    right = [question.right for question in quiz.questions]
+    choices.value = right[0]
     assert "1 of 1 right at the first choice, 2 to go." in word.value
-    other.value = 1
+    other.value = 1 - right[1]
     assert "1 of 2 right at the first choice, 1 to go." in second.value
     assert "It is &lt;not&gt;. (Lesson" in second.value
     before = [question.text for question in quiz.questions]
@@ -55,8 +66,8 @@ def test_the_score_stands_beside_each_answer_and_a_new_draw_begins_anew():
     )
     assert [question.text for question in quiz.questions] != before
     assert quiz.first == {}
-    for box in below.children[:3]:
-        box.children[1].value = 0
+    for box, question in zip(below.children[:3], quiz.questions, strict=True):
+        box.children[1].value = question.right
     assert below.children[3].value == "<b>3 of 3 right at the first choice.</b>"
 
 

@@ -223,7 +223,7 @@ TABLE = [
     ("shapes", vectors_for_logits, "these are the decoder's vectors"),
     ("shapes", last_word_only, "at every target place"),
     ("shapes", one_head_each, "the heads are missing"),
-    ("mended", cut_by_a_view, "1 of the five is still there: a head holds pieces"),
+    ("mended", cut_by_a_view, "1 of the five is still there: a head holds whole stretches"),
     ("mended", root_of_the_model, "1 of the five is still there: at equal weights the scores"),
     ("mended", columns_sum_to_one, "1 of the five is still there: the weights that arrive"),
     ("mended", masked_after, "1 of the five is still there: hidden keys have taken"),

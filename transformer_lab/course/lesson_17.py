@@ -108,7 +108,7 @@ shapes = Check(
 # ---------------------------------------------------------------- find the five mistakes
 
 SYMPTOMS = {
-    "by_view": "a head holds pieces of several words, cut along the wrong axes",
+    "by_view": "a head holds whole stretches of a few words in place of a part of every word",
     "root_of_d_model": "at equal weights the scores are smaller than PyTorch's",
     "over_queries": "the weights that arrive at a key sum to 1, those of a query do not",
     "mask_late": "hidden keys have taken their share before they are hidden",
@@ -272,9 +272,13 @@ def _layer_cases() -> list[tuple]:
         d_model = heads * d_k
         words = torch.ones(batch, 1, 1, source, dtype=torch.bool)
         words[-1, ..., -1] = False
+        # In the second case the target is padded, too: a triangle of one's own is not enough.
+        written = torch.ones(batch, 1, 1, target, dtype=torch.bool)
+        written[1:, ..., -1] = False
+        mask = causal_mask(target) & written if batch > 1 else causal_mask(target)
         x = torch.tensor(draw(batch, target, d_model, seed=seed))
         memory = torch.tensor(draw(batch, source, d_model, seed=seed + 9))
-        cases.append((d_model, heads, 7 + seed, x, memory, causal_mask(target), words))
+        cases.append((d_model, heads, 7 + seed, x, memory, mask, words))
     return cases
 
 

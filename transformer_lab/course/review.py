@@ -51,9 +51,11 @@ class MixedQuiz(Quiz):
 
     def start(self, draw: int) -> None:
         """Draw the questions of this number, always the same ones, and forget all answers."""
-        drawn = Random(draw).sample(self.pool, self.number)
+        random = Random(draw)
+        drawn = random.sample(self.pool, self.number)
         self.lessons = tuple(lesson for lesson, _ in drawn)
-        super().__init__([tells_lesson(lesson, question) for lesson, question in drawn])
+        questions = [tells_lesson(lesson, question) for lesson, question in drawn]
+        super().__init__([shuffled(question, random) for question in questions])
         self.draw = draw
 
     def reply(self, number: int, choice: int) -> str:
@@ -90,6 +92,13 @@ class MixedQuiz(Quiz):
         data["text/html"] = "".join(map(folded, range(1, self.number + 1), self.questions))
         data["text/plain"] = f"A quiz of {self.number} questions."
         display(data, raw=True)
+
+
+def shuffled(question: Question, random: Random) -> Question:
+    """The same question with its choices in another order, so that no place is a good guess."""
+    order = random.sample(range(len(question.choices)), len(question.choices))
+    choices = tuple(question.choices[place] for place in order)
+    return replace(question, choices=choices, right=order.index(question.right))
 
 
 def tells_lesson(lesson: str, question: Question) -> Question:
