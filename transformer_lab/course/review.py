@@ -110,6 +110,11 @@ def glossary() -> str:
     return files(course).joinpath("glossary.md").read_text(encoding="utf-8")
 
 
+def further_reading() -> str:
+    """What to read, as a list in Markdown, with a line on what each work is good for."""
+    return files(course).joinpath("further_reading.md").read_text(encoding="utf-8")
+
+
 Forward = Callable[[Transformer, Tensor, Tensor], Tensor]
 GreedyWords = Callable[[Callable[[list[int]], Tensor], int, int, int], list[int]]
 
