@@ -25,7 +25,6 @@ from tools.nbgrader_source import CONFIG, exercises, source_edition
 from transformer_lab.training.checkpoint import write_atomically
 
 README = ROOT / "tools" / "student_readme.md"
-NOT_FOR_LEARNERS = ("index.md", "instructors.md")  # the website's first page, and the guide
 MANIFEST = ".written_by_make_student.json"
 CLAIM = re.compile(r"#\| package: ((?:\w+\.)+)(\w+)\n")
 ANNOUNCED = re.compile(r"\*A solution, folded[^\n]*\*")
@@ -121,11 +120,9 @@ def student_edition(*, outputs: bool = True, definitions: bool = False) -> dict[
                     cell.outputs, cell.execution_count = [], None
         files[f"notebooks/{path.name}"] = written(edition)
         table.append(f"- [{title(edition)}](notebooks/{path.name})")
-    for name in ("LICENSE", "LICENSE-TEXT"):
+    # The other pages of docs are the website's, or for instructors.
+    for name in ("LICENSE", "LICENSE-TEXT", "docs/findings.md"):
         files[name] = (ROOT / name).read_text(encoding="utf-8")
-    for path in sorted((ROOT / "docs").glob("*.md")):
-        if path.name not in NOT_FOR_LEARNERS:
-            files[f"docs/{path.name}"] = path.read_text(encoding="utf-8")
     text = README.read_text(encoding="utf-8")
     text = text.replace("{repository}", repository()).replace("{notebooks}", "\n".join(table))
     return files | {"README.md": text}
