@@ -11,10 +11,11 @@ from packaging.specifiers import SpecifierSet
 from tools.build_notebooks import read
 
 ROOT = Path(__file__).parents[1]
-NOTEBOOKS = {path.name[:2]: path for path in sorted((ROOT / "notebooks").glob("*.ipynb"))}
+LESSONS = {path.name[:2]: path for path in sorted((ROOT / "notebooks").glob("[0-9][0-9]_*.ipynb"))}
 GUIDE = (ROOT / "docs" / "instructors.md").read_text(encoding="utf-8")
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 HEADING = re.compile(r"^### (\d\d) (.+) · (\d+) minutes in class.*$", re.MULTILINE)
+HEADINGS = re.findall(r"^#+ (.+)$", GUIDE, re.MULTILINE)
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 
 
@@ -27,29 +28,28 @@ def part(number):
 MINUTES = {match.group(1): int(match.group(3)) for match in HEADING.finditer(GUIDE)}
 
 
-def test_the_guide_has_a_part_for_each_notebook():
-    assert list(MINUTES) == [f"{number:02}" for number in range(18)]
+def test_the_guide_has_an_hour_for_each_lesson():
+    assert list(MINUTES) == list(LESSONS) == [f"{number:02}" for number in range(18)]
     titles = {match.group(1): match.group(2) for match in HEADING.finditer(GUIDE)}
-    for number, path in NOTEBOOKS.items():
+    for number, path in LESSONS.items():
         texts = [cell.source for cell in read(path).cells if cell.cell_type == "markdown"]
         assert texts[0].startswith(f"# {titles[number]}")
 
 
-@pytest.mark.parametrize("number", NOTEBOOKS)
+@pytest.mark.parametrize("number", LESSONS)
 def test_the_minutes_of_an_hour_follow_each_other_and_fill_it(number):
     spans = [(int(a), int(b)) for a, b in re.findall(r"^\| (\d+)–(\d+) \|", part(number), re.M)]
     assert [start for start, _ in spans] == [0] + [end for _, end in spans[:-1]]
     assert spans[-1][1] == MINUTES[number]
 
 
-@pytest.mark.parametrize("number", NOTEBOOKS)
+@pytest.mark.parametrize("number", LESSONS)
 def test_exercises_and_headings_that_the_guide_names_exist(number):
-    cells = read(NOTEBOOKS[number]).cells
+    cells = read(LESSONS[number]).cells
     exercises = sum("exercise" in cell.metadata.get("tags", ()) for cell in cells)
     text = part(number)
     for first, last in re.findall(r"[Ee]xercises? (\d)(?:(?: and | to )(\d))?", text):
-        if f"As in 03, exercise {first}" not in text:
-            assert 1 <= int(first) <= int(last or first) <= exercises
+        assert 1 <= int(first) <= int(last or first) <= exercises
     assert text.count("\n1. ") == text.count("\n2. ") == text.count("\n3. ") == 1
     prose = "\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
     headings = re.findall(r"^#+ (.*)$", prose, re.MULTILINE)
@@ -67,6 +67,32 @@ def test_sessions_last_ninety_minutes():
         assert sum(int(minutes) for _, minutes in parts) + sum(map(int, close)) == 90
         seen += parts
     assert [(number, int(minutes)) for number, minutes in seen] == list(MINUTES.items())
+
+
+def test_the_hours_at_home_are_those_of_the_readme():
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    minutes = dict(re.findall(r"^\| (\d\d) \|.* (\d+) \|$", readme, re.MULTILINE))
+    assert list(minutes) == list(LESSONS)
+    hours = sum(map(int, minutes.values())) / 60
+    assert f"about {hours:.0f} hours for 00 to {max(LESSONS)}" in GUIDE
+    whole = dict(re.findall(r"^### (\d\d) .* in class, (\d+) at home$", GUIDE, re.MULTILINE))
+    assert whole
+    assert whole == {number: minutes[number] for number in whole}
+
+
+def test_the_page_of_stubs_has_no_hour_and_as_many_stubs_as_the_guide_says():
+    cells = read(ROOT / "notebooks" / "from_memory.ipynb").cells
+    stubs = sum("exercise" in cell.metadata.get("tags", ()) for cell in cells)
+    text = re.split(r"^##", GUIDE.partition("\n### From memory\n")[2], flags=re.MULTILINE)[0]
+    assert f"a page of {stubs} stubs" in text
+
+
+def test_links_of_the_guide_lead_somewhere():
+    anchors = {re.sub(r"[^\w-]", "", h.lower().replace(" ", "-")) for h in HEADINGS}
+    for link in re.findall(r"\]\(([^)\s]+)\)", GUIDE):
+        file, _, anchor = link.partition("#")
+        assert link.startswith("https://") or (ROOT / "docs" / file).exists(), link
+        assert file or anchor in anchors, link
 
 
 def test_links_of_the_documents_at_the_root_lead_somewhere():

@@ -6,7 +6,7 @@ the hidden tests back when it grades.
 
 import copy
 import re
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from typing import Any
 
 import nbformat
@@ -32,34 +32,38 @@ assert graded.{name}.verdict({answer}).right, "the check above says what is miss
 
 
 def source_edition(
-    notebook: NotebookNode, hidden: NotebookNode, name: str, repository: str
-) -> NotebookNode | None:
-    """The notebook for nbgrader's `source` folder; None if it has no exercise.
+    notebook: NotebookNode,
+    hidden: NotebookNode,
+    name: str,
+    assignments: Container[str],
+    repository: str,
+) -> NotebookNode:
+    """The notebook for nbgrader's `source` folder.
 
     Args:
-        notebook: As it is committed.
+        notebook: A lesson as it is committed.
         hidden: The same as learners get it: what stays around the exercises.
         name: The file's name without its ending.
-        repository: Where links go that lead out of the folder of notebooks.
+        assignments: The names of all lessons that are assignments.
+        repository: Where links go that lead to something else.
     """
     edition = copy.deepcopy(hidden)
     cells = {cell.id: cell for cell in edition.cells}
-    found = list(exercises(notebook))
-    for stub, check, solution in found:
+    for stub, check, solution in exercises(notebook):
         as_answer(cells[stub.id], solution.source)
         as_test(cells[check.id], f"transformer_lab.course.lesson_{name[:2]}")
     for cell in edition.cells:
         if cell.cell_type == "code":
             cell.outputs, cell.execution_count = [], None
         else:
-            cell.source = moved_links(cell.source, repository)
+            cell.source = moved_links(cell.source, assignments, repository)
     edition.metadata = nbformat.from_dict(METADATA)
     nbformat.validate(edition)
-    return edition if found else None
+    return edition
 
 
 def exercises(notebook: NotebookNode) -> Iterator[tuple[NotebookNode, NotebookNode, NotebookNode]]:
-    """Stub, check and solution of each exercise: code cells that follow each other."""
+    """Stub, check and solution of each exercise of a lesson: code cells that follow each other."""
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
     for place, cell in enumerate(code):
         if "exercise" in cell.metadata.get("tags", ()):
@@ -97,7 +101,13 @@ def facts(grade_id: str, *, solution: bool) -> dict[str, Any]:
     }
 
 
-def moved_links(text: str, repository: str) -> str:
-    """Links of a notebook that lies in a folder of its own name."""
-    text = re.sub(r"\]\((\d\d_\w+)\.ipynb", r"](../\1/\1.ipynb", text)
+def moved_links(text: str, assignments: Container[str], repository: str) -> str:
+    """Links of a notebook that lies in a folder of its own name, as the other assignments do."""
+
+    def moved(link: re.Match[str]) -> str:
+        name = link.group(1)
+        folder = f"../{name}" if name in assignments else f"{repository}/blob/main/notebooks"
+        return f"]({folder}/{name}.ipynb"
+
+    text = re.sub(r"\]\((\w+)\.ipynb", moved, text)
     return re.sub(r"\]\(\.\./(?!\d\d_)", f"]({repository}/blob/main/", text)

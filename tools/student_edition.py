@@ -21,7 +21,7 @@ from pathlib import Path
 from nbformat import NotebookNode
 
 from tools.build_notebooks import NOTEBOOKS, ROOT, normalise, read, written
-from tools.nbgrader_source import CONFIG, source_edition
+from tools.nbgrader_source import CONFIG, exercises, source_edition
 from transformer_lab.training.checkpoint import write_atomically
 
 README = ROOT / "tools" / "student_readme.md"
@@ -64,6 +64,7 @@ GIVES_AWAY = frozenset(
     transformer_lab.experiments.lengths.failures
     transformer_lab.model.variants.chunked_attention
     transformer_lab.model.variants.linear_attention
+    transformer_lab.model.state_space.scan
     """.split()
 )
 """Definitions that a lesson shows after an exercise and that answer it, or nearly."""
@@ -119,31 +120,34 @@ def student_edition(*, outputs: bool = True, definitions: bool = False) -> dict[
                     cell.outputs, cell.execution_count = [], None
         files[f"notebooks/{path.name}"] = written(edition)
         table.append(f"- [{title(edition)}](notebooks/{path.name})")
-    for name in ("LICENSE", "LICENSE-TEXT"):
+    # The other pages of docs are the website's, or for instructors.
+    for name in ("LICENSE", "LICENSE-TEXT", "docs/findings.md"):
         files[name] = (ROOT / name).read_text(encoding="utf-8")
-    for path in sorted((ROOT / "docs").glob("*.md")):
-        if path.name != "instructors.md":
-            files[f"docs/{path.name}"] = path.read_text(encoding="utf-8")
     text = README.read_text(encoding="utf-8")
     text = text.replace("{repository}", repository()).replace("{notebooks}", "\n".join(table))
     return files | {"README.md": text}
 
 
 def grading_edition(*, definitions: bool = False) -> dict[str, str]:
-    """The files of nbgrader's course folder: one assignment for each notebook with exercises."""
+    """The files of nbgrader's course folder: one assignment for each lesson with exercises."""
     files = {"nbgrader_config.py": CONFIG}
-    for path in notebooks():
+    asking = {path.stem: path for path in lessons() if any(exercises(read(path)))}
+    for name, path in asking.items():
         notebook = read(path)
         hidden = without_answers(notebook, definitions=definitions)
-        edition = source_edition(notebook, hidden, path.stem, repository())
-        if edition is not None:
-            files[f"source/{path.stem}/{path.name}"] = written(edition)
+        edition = source_edition(notebook, hidden, name, asking, repository())
+        files[f"source/{name}/{path.name}"] = written(edition)
     return files
 
 
-def notebooks() -> list[Path]:
-    """The notebooks of the course, in order."""
+def lessons() -> list[Path]:
+    """The numbered notebooks, in order."""
     return sorted(NOTEBOOKS.glob("[0-9][0-9]_*.ipynb"))
+
+
+def notebooks() -> list[Path]:
+    """The lessons, and the page of stubs, which has no solutions and no number."""
+    return [*lessons(), NOTEBOOKS / "from_memory.ipynb"]
 
 
 def title(notebook: NotebookNode) -> str:

@@ -1,7 +1,7 @@
 """nbgrader makes assignments of the course: full marks for the solutions, none for the stubs.
 
 pip install -e ".[grade]"
-pytest tests/notebooks/test_nbgrader.py               all notebooks, each run twice
+pytest tests/notebooks/test_nbgrader.py               all lessons, each run twice
 pytest tests/notebooks/test_nbgrader.py -k "01 or 07"
 """
 
@@ -17,12 +17,12 @@ import pytest
 
 from tools.build_notebooks import read
 from tools.nbgrader_source import exercises
-from tools.student_edition import grading_edition, notebooks, write_edition
+from tools.student_edition import grading_edition, lessons, write_edition
 
 if importlib.util.find_spec("nbgrader") is None:
     pytest.skip('nbgrader is not installed: pip install -e ".[grade]"', allow_module_level=True)
 
-PATHS = [path for path in notebooks() if list(exercises(read(path)))]
+PATHS = [path for path in lessons() if list(exercises(read(path)))]
 
 
 @pytest.fixture(scope="module")

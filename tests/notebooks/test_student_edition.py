@@ -13,7 +13,8 @@ from tools.build_notebooks import normalise, read, written
 from tools.nbgrader_source import exercises, moved_links
 from tools.student_edition import CLAIM, GIVES_AWAY, MANIFEST, EditionError, write_edition
 
-PATHS = student_edition.notebooks()
+PATHS = student_edition.lessons()
+FROM_MEMORY = next(path for path in student_edition.notebooks() if path not in PATHS)
 
 SHOWN = {
     "01": ["return exponentials / exponentials.sum(axis=-1, keepdims=True)"],
@@ -23,8 +24,12 @@ SHOWN = {
         "memory = model.encode(source, mask)",
         "return model.output(model.decode(read, memory, mask))",
     ],
+    "17": ["batch, query, d_model = x.shape", "d_k = d_model // num_heads"],
 }
-"""Lines of solutions that the page itself shows: in the naive softmax, and in the sick patients."""
+"""Lines of solutions that the page itself shows.
+
+In the naive softmax, in an import, in the sick patients, and in the friend's attention.
+"""
 
 
 @pytest.fixture(scope="module")
@@ -149,36 +154,54 @@ def test_outputs_can_be_left_out(bare, path):
     assert not any(cell.outputs or cell.execution_count for cell in code(notebook))
 
 
-def test_links_lead_somewhere(edition):
-    for name, text in edition.items():
-        if name.endswith(".md"):
+def test_the_page_of_stubs_is_in_it_as_it_is_and_holds_no_line_of_any_solution(edition):
+    assert edition[f"notebooks/{FROM_MEMORY.name}"] == written(read(FROM_MEMORY))
+    there, known = {line for cell in code(read(FROM_MEMORY)) for line in lines(cell.source)}, set()
+    for path in PATHS:
+        for stub, check, solution in exercises(read(path)):
+            known |= {*lines(solution.source)} - {*lines(stub.source), *lines(check.source)}
+    assert not known & there
+
+
+@pytest.mark.parametrize("name", ["edition", "grading"])
+def test_links_lead_somewhere(name, request):
+    files = request.getfixturevalue(name)
+    for file, text in files.items():
+        if file.endswith(".md"):
             texts = [text]
-        elif name.endswith(".ipynb"):
+        elif file.endswith(".ipynb"):
             cells = nbformat.v4.reads_json(text).cells
             texts = [cell.source for cell in cells if cell.cell_type == "markdown"]
         else:
             continue
         for link in re.findall(r"\]\(<?([^)\s>]+)", "\n".join(texts)):
             if not link.startswith(("https://", "#")):
-                target = (Path("/") / name).parent / link.partition("#")[0]
-                assert str(target.resolve()).lstrip("/") in edition, (name, link)
+                target = (Path("/") / file).parent / link.partition("#")[0]
+                assert str(target.resolve()).lstrip("/") in files, (file, link)
 
 
 def test_links_of_an_assignment_lead_to_the_next_folder_or_to_the_repository():
-    text = "[02](02_why_sqrt_dk.ipynb#Break-it), [all](../docs/findings.md), [x](https://x.org)"
-    assert moved_links(text, "https://g.org/r") == (
+    text = (
+        "[02](02_why_sqrt_dk.ipynb#Break-it), [all](../docs/findings.md), "
+        "[stubs](from_memory.ipynb), [x](https://x.org)"
+    )
+    assert moved_links(text, {"02_why_sqrt_dk"}, "https://g.org/r") == (
         "[02](../02_why_sqrt_dk/02_why_sqrt_dk.ipynb#Break-it), "
-        "[all](https://g.org/r/blob/main/docs/findings.md), [x](https://x.org)"
+        "[all](https://g.org/r/blob/main/docs/findings.md), "
+        "[stubs](https://g.org/r/blob/main/notebooks/from_memory.ipynb), [x](https://x.org)"
     )
 
 
-def test_the_instructors_guide_is_not_in_it(edition):
-    assert "docs/instructors.md" not in edition
-    assert "docs/findings.md" in edition
+def test_what_is_for_instructors_or_for_the_website_is_not_in_it(edition):
+    assert [name for name in edition if name.startswith("docs/")] == ["docs/findings.md"]
     assert "{" not in edition["README.md"]
 
 
 # ---------------------------------------------------------------- nbgrader's source
+
+
+def test_the_page_of_stubs_is_no_assignment(grading):
+    assert not [name for name in grading if FROM_MEMORY.stem in name]
 
 
 def test_each_exercise_counts_one_point_once(grading, path):
