@@ -8,6 +8,7 @@ import pytest
 import yaml
 from packaging.specifiers import SpecifierSet
 
+from tools import stamp
 from tools.build_notebooks import read
 
 ROOT = Path(__file__).parents[1]
@@ -112,6 +113,19 @@ def test_one_version_and_one_address():
     for text in (readme, GUIDE):
         found = set(re.findall(r"https://github\.com/[\w-]+/[\w-]+", text))
         assert found <= {address}
+
+
+def test_the_address_and_the_badges_are_stamped_from_one_place():
+    for name in stamp.FILES:
+        text = (ROOT / name).read_text(encoding="utf-8")
+        assert stamp.stamped(text, PROJECT["urls"]["Repository"]) == text
+        other = stamp.stamped(text, "https://github.com/somebody/transformer_lab")
+        assert PROJECT["urls"]["Repository"] not in other
+        assert stamp.stamped(other, PROJECT["urls"]["Repository"]) == text
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| \d\d \|.*$", readme, re.MULTILINE)
+    colab = PROJECT["urls"]["Repository"].replace("github.com", "colab.research.google.com/github")
+    assert all(f"({colab}/blob/main/notebooks/{row[2:4]}_" in row for row in rows)
 
 
 # ---------------------------------------------------------------- workflows
