@@ -1,8 +1,8 @@
 """A real translation model in this code: an OPUS-MT checkpoint (Marian) in our own `Transformer`.
 
-Such a model is the paper's, with SiLU in the feed-forward network, one embedding matrix for both
-languages and the output, an output bias, and the sinusoids in another order. Its decoder starts
-with the padding token, so that masks come from lengths and not from ids.
+Such a model is the paper's, its one embedding matrix for both languages and the output included
+(§3.4), with SiLU in the feed-forward network, an output bias, and the sinusoids in another order.
+Its decoder starts with the padding token, so that masks come from lengths and not from ids.
 
 Its translations may differ from those of Transformers' `generate` for three reasons:
 

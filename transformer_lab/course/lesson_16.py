@@ -352,26 +352,26 @@ quiz = Quiz(
         Question(
             "Why can a BERT not be trained to predict the next word?",
             (
-                ("it is too small", "Any size would learn it at once, and nothing else with it."),
                 (
                     "it sees the next word",
                     "Both sides are in sight; hence words are hidden, and asked for.",
                 ),
+                ("it is too small", "Any size would learn it at once, and nothing else with it."),
                 ("it has no output projection", "It has one: the embedding, transposed."),
             ),
-            right=1,
+            right=0,
         ),
         Question(
             "8 query heads, 2 heads of keys and values. How does the cache shrink?",
             (
                 ("to a half", "Keys and values both go from 8 to 2."),
-                ("to a quarter", "2 of 8 heads are kept, of keys and of values."),
                 (
                     "not at all: all 8 heads need keys",
                     "Four heads read one copy; it is kept once.",
                 ),
+                ("to a quarter", "2 of 8 heads are kept, of keys and of values."),
             ),
-            right=1,
+            right=2,
         ),
         Question(
             "A model counts with rotary positions from 100 instead of 0. Its scores …",
@@ -385,38 +385,44 @@ quiz = Quiz(
         Question(
             "How does one T5 know which of its tasks is asked?",
             (
-                ("each task has a decoder of its own", "There is one decoder, and one vocabulary."),
                 ("a word at the beginning of the source says it", "The task is text as well."),
+                ("each task has a decoder of its own", "There is one decoder, and one vocabulary."),
                 ("by the form of the answer", "The answer is what it has to write."),
             ),
-            right=1,
+            right=0,
         ),
         Question(
             "Reading n tokens, the work of a state-space layer grows with …",
             (
                 ("n²", "Each step reads the state, which has one size, and not the past."),
+                (
+                    "log n",
+                    "That is the number of rounds of a parallel scan; its work is n or more.",
+                ),
                 ("n", "And so it forgets: the state does not grow with what was read."),
-                ("log n", "That is the number of rounds of a parallel scan, not its work."),
             ),
-            right=1,
+            right=2,
         ),
         Question(
             "What makes a state-space model selective?",
             (
-                ("it has several heads", "That is something else."),
                 (
-                    "the decay and the input depend on the token",
+                    "the decay, and how much is written and read, are computed from the token",
                     "So a token can keep the state, clear it, or pass unseen.",
+                ),
+                (
+                    "it has several heads",
+                    "Heads choose nothing; what is written and kept is chosen by the token.",
                 ),
                 ("it is a convolution", "A convolution is what it then no longer is."),
             ),
-            right=1,
+            right=0,
         ),
         Question(
             "Self-attention without a mask, as a graph network: which graph?",
             (
                 ("a chain", "A chain is a window of one place on each side."),
-                ("a tree", "Nobody parses anything."),
+                ("a tree", "A tree comes from a grammar; attention asks for none."),
                 (
                     "the complete graph, with loops",
                     "Every word sends to every word, and to itself.",

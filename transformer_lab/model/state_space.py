@@ -1,8 +1,9 @@
 """A state that is carried along a sequence: the core of state-space models (after the paper).
 
 The state of step t is h_t = a_t · h_{t−1} + b_t, number by number, with 0 before the first step.
-In Mamba (Gu and Dao 2023) a_t and b_t are computed from the token at t, which is called selective;
-where a is the same at all steps, the recurrence is a convolution.
+In Mamba (Gu and Dao 2023) a_t and b_t depend on the token at t (its a_t is exp(Δ_t · A), with Δ_t
+from the token), which is called selective; where a is the same at all steps, the recurrence is a
+convolution.
 """
 
 import torch
