@@ -67,9 +67,10 @@ def test_stacks_are_as_deep_as_it_takes_and_no_deeper(n):
 
 
 def test_a_fresh_process_counts_what_a_call_asks_for():
-    asked = 64 * 2**20
+    # The first call of a process also reads code, some 7 MiB of it; more or less with the load.
+    asked = 256 * 2**20
     for found in (in_fresh_process(ask, asked), in_fresh_process(ask, 2 * asked)):
-        assert asked <= found + 2**20 <= asked + 8 * 2**20
+        assert asked <= found + 2**20 <= asked + 24 * 2**20
         asked *= 2
 
 
