@@ -51,10 +51,15 @@ class BuildError(Exception):
     """A notebook that could not be built; the message names notebook, cell and error."""
 
 
-def setup_cell() -> str:
-    """The source of every notebook's first cell; the repository's address comes from pyproject.toml."""
+def repository() -> str:
+    """The address of the course; pyproject.toml has it, and every tool asks here."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    return SETUP.format(repository=project["urls"]["Repository"])
+    return str(project["urls"]["Repository"])
+
+
+def setup_cell() -> str:
+    """The source of every notebook's first cell."""
+    return SETUP.format(repository=repository())
 
 
 def read(path: Path) -> NotebookNode:

@@ -1,4 +1,4 @@
-"""Write the repository's address and the Colab badges where they stand: `python tools/stamp.py`.
+"""Write the repository's address and the Colab badges where they stand: `python -m tools.stamp`.
 
 The address is that of pyproject.toml, and no other file has it by hand: after a fork changes it
 there, this changes README.md, docs/index.md, docs/instructors.md and CITATION.cff, and
@@ -6,12 +6,10 @@ there, this changes README.md, docs/index.md, docs/instructors.md and CITATION.c
 """
 
 import re
-import tomllib
-from pathlib import Path
 
+from tools.build_notebooks import ROOT, repository
 from transformer_lab.training.checkpoint import write_atomically
 
-ROOT = Path(__file__).resolve().parent.parent
 FILES = ("README.md", "docs/index.md", "docs/instructors.md", "CITATION.cff")
 ADDRESS = re.compile(r"https://github\.com/[\w.-]+/transformer_lab\b")
 ROW = re.compile(
@@ -20,16 +18,10 @@ ROW = re.compile(
 BADGE = "https://colab.research.google.com/assets/colab-badge.svg"
 
 
-def address() -> str:
-    """The repository's address, from pyproject.toml."""
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    return str(project["urls"]["Repository"])
-
-
-def stamped(text: str, repository: str) -> str:
+def stamped(text: str, address: str) -> str:
     """The text with this repository's address, and a Colab badge on each row of the course's table."""
-    colab = repository.replace("https://github.com", "https://colab.research.google.com/github")
-    text = ADDRESS.sub(repository, text)
+    colab = address.replace("https://github.com", "https://colab.research.google.com/github")
+    text = ADDRESS.sub(address, text)
     return ROW.sub(rf"\1 [![Open in Colab]({BADGE})]({colab}/blob/main/\2) |", text)
 
 
@@ -38,7 +30,7 @@ def main() -> None:
     for name in FILES:
         path = ROOT / name
         text = path.read_text(encoding="utf-8")
-        new = stamped(text, address())
+        new = stamped(text, repository())
         if new != text:
             write_atomically(path, new.encode())
             print(name)

@@ -14,13 +14,12 @@ import hashlib
 import json
 import re
 import sys
-import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from nbformat import NotebookNode
 
-from tools.build_notebooks import NOTEBOOKS, ROOT, normalise, read, written
+from tools.build_notebooks import NOTEBOOKS, ROOT, normalise, read, repository, written
 from tools.nbgrader_source import CONFIG, exercises, source_edition
 from transformer_lab.training.checkpoint import write_atomically
 
@@ -72,12 +71,6 @@ GIVES_AWAY = frozenset(
 
 class EditionError(Exception):
     """A folder that is not ours to write to; the message says what to do."""
-
-
-def repository() -> str:
-    """The address of the course; pyproject.toml has it."""
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    return str(project["urls"]["Repository"])
 
 
 def without_answers(notebook: NotebookNode, *, definitions: bool) -> NotebookNode:
