@@ -56,8 +56,12 @@ def plain_anchors(_: Sphinx, name: str, source: list[str]) -> None:
     source[0] = re.sub(r"\.ipynb#[^)\s]+", lambda link: unquote(link.group()), source[0])
 
 
-def fold_solutions(_: Sphinx, name: str, source: list[str]) -> None:
-    """Fold the solutions as JupyterLab does, and leave out the cell that installs the course."""
+# Solutions, and the package's definitions where they answer an exercise.
+FOLDED = {"solution", "answers"}
+
+
+def fold_answers(_: Sphinx, name: str, source: list[str]) -> None:
+    """Fold the answers as JupyterLab does, and leave out the cell that installs the course."""
     if not name.startswith("notebooks/"):
         return
     notebook = json.loads(source[0])
@@ -65,7 +69,7 @@ def fold_solutions(_: Sphinx, name: str, source: list[str]) -> None:
         tags = cell["metadata"].setdefault("tags", [])
         if cell["id"] == "setup":
             tags.append("remove-cell")
-        elif "solution" in tags:
+        elif FOLDED.intersection(tags):
             tags.append("hide-cell")
     source[0] = json.dumps(notebook)
 
@@ -73,4 +77,4 @@ def fold_solutions(_: Sphinx, name: str, source: list[str]) -> None:
 def setup(app: Sphinx) -> None:
     """Called by Sphinx."""
     app.connect("source-read", plain_anchors)
-    app.connect("source-read", fold_solutions)
+    app.connect("source-read", fold_answers)

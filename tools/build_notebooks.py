@@ -30,6 +30,7 @@ ROOT = Path(__file__).resolve().parent.parent
 NOTEBOOKS = ROOT / "notebooks"
 SANITIZE = ROOT / "tools" / "nbval_sanitize.cfg"
 CELL_TIMEOUT = 600  # seconds; hanging is the only thing it is for
+FOLDED = {"solution", "answers"}  # tags: a solution, and a definition that answers an exercise
 WIDGET = "application/vnd.jupyter.widget-view+json"
 METADATA = {
     "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
@@ -173,12 +174,12 @@ def give_ids(notebook: NotebookNode, name: str) -> None:
 
 
 def cell_metadata(cell: NotebookNode) -> dict[str, Any]:
-    """The tags, and what follows: solutions and set-up are folded, measured outputs not compared."""
+    """The tags, and what follows: answers and set-up are folded, measured outputs not compared."""
     tags = list(dict.fromkeys(cell.metadata.get("tags", ())))
     if "measures" in tags and "nbval-ignore-output" not in tags:
         tags.append("nbval-ignore-output")
     metadata: dict[str, Any] = {"tags": tags} if tags else {}
-    if "solution" in tags or cell.source == setup_cell():
+    if FOLDED.intersection(tags) or cell.source == setup_cell():
         metadata |= {"jupyter": {"source_hidden": True}, "cellView": "form"}  # Lab's way, Colab's
     return metadata
 

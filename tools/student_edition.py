@@ -26,47 +26,8 @@ from transformer_lab.training.checkpoint import write_atomically
 README = ROOT / "tools" / "student_readme.md"
 MANIFEST = ".written_by_make_student.json"
 CLAIM = re.compile(r"#\| package: ((?:\w+\.)+)(\w+)\n")
-ANNOUNCED = re.compile(r"\*A solution, folded[^\n]*\*")
-
-GIVES_AWAY = frozenset(
-    """
-    transformer_lab.numpy_reference.softmax
-    transformer_lab.numpy_reference.scaled_dot_product_attention
-    transformer_lab.numpy_reference.softmax_backward
-    transformer_lab.numpy_reference.scaled_dot_product_attention_backward
-    transformer_lab.numpy_reference.split_heads
-    transformer_lab.numpy_reference.merge_heads
-    transformer_lab.numpy_reference.multi_head_attention
-    transformer_lab.model.attention.MultiHeadAttention
-    transformer_lab.numpy_reference.sinusoidal_positions
-    transformer_lab.model.positions.RotaryPositions
-    transformer_lab.model.positions.AlibiPositions
-    transformer_lab.model.feed_forward.FeedForward
-    transformer_lab.numpy_reference.layer_norm
-    transformer_lab.model.add_norm.AddNorm
-    transformer_lab.model.encoder.EncoderLayer
-    transformer_lab.model.masks.padding_mask
-    transformer_lab.model.attention.attention_weights
-    transformer_lab.model.masks.causal_mask
-    transformer_lab.model.transformer.Transformer
-    transformer_lab.training.schedule.paper_rate
-    transformer_lab.training.step.training_step
-    transformer_lab.decoding.beam.length_penalty
-    transformer_lab.decoding.sampling.keep_top_p
-    transformer_lab.decoding.speculative.accept
-    transformer_lab.evaluation.alignment.previous_token
-    transformer_lab.evaluation.alignment.strongest_links
-    transformer_lab.evaluation.alignment.alignment_error_rate
-    transformer_lab.evaluation.alignment.mean_distance
-    transformer_lab.evaluation.rollout.attention_rollout
-    transformer_lab.experiments.pronoun_causes.point
-    transformer_lab.experiments.lengths.failures
-    transformer_lab.model.variants.chunked_attention
-    transformer_lab.model.variants.linear_attention
-    transformer_lab.model.state_space.scan
-    """.split()
-)
-"""Definitions that a lesson shows after an exercise and that answer it, or nearly."""
+SOLUTION = re.compile(r"\*A solution, folded[^\n]*\*")
+DEFINITION = "*The package's definition, folded.*"
 
 
 class EditionError(Exception):
@@ -76,19 +37,33 @@ class EditionError(Exception):
 def without_answers(notebook: NotebookNode, *, definitions: bool) -> NotebookNode:
     """The notebook without solution cells, and without the definitions that answer an exercise."""
     notebook = copy.deepcopy(notebook)
-    notebook.cells = [cell for cell in notebook.cells if not is_solution(cell)]
-    for cell in notebook.cells:
-        claim = CLAIM.match(cell.source) if cell.cell_type == "code" else None
-        if claim and claim.group(1) + claim.group(2) in GIVES_AWAY and not definitions:
-            cell.source = imported(claim.group(1).rstrip("."), claim.group(2))
+    cells = [cell for cell in notebook.cells if not is_solution(cell)]
+    if not definitions:
+        cells = [cell for cell in cells if cell.source != DEFINITION]
+        for cell in cells:
+            if tagged(cell, "answers"):
+                module, name = claimed(cell.source)
+                cell.source = imported(module, name)
+                cell.metadata.tags.remove("answers")
+    notebook.cells = cells
     return notebook
+
+
+def tagged(cell: NotebookNode, tag: str) -> bool:
+    """Whether a cell has a tag."""
+    return tag in cell.metadata.get("tags", ())
 
 
 def is_solution(cell: NotebookNode) -> bool:
     """Whether a cell is a solution, or the line that announces one."""
-    if cell.cell_type == "code":
-        return "solution" in cell.metadata.get("tags", ())
-    return ANNOUNCED.fullmatch(cell.source.strip()) is not None
+    return tagged(cell, "solution") or SOLUTION.fullmatch(cell.source.strip()) is not None
+
+
+def claimed(source: str) -> tuple[str, str]:
+    """The module and the name of the definition that a cell shows."""
+    claim = CLAIM.match(source)
+    assert claim, source
+    return claim.group(1).rstrip("."), claim.group(2)
 
 
 def imported(module: str, name: str) -> str:

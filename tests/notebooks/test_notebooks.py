@@ -15,7 +15,10 @@ from tools.build_notebooks import BuildError, build, normalise, read, setup_cell
 
 ROOT = Path(__file__).parents[2]
 PATHS = sorted((ROOT / "notebooks").glob("*.ipynb"))
-TAGS = {"exercise", "measures", "nbval-ignore-output", "nbval-skip", "raises-exception", "solution"}
+TAGS = {
+    "answers", "exercise", "measures", "nbval-ignore-output", "nbval-skip", "raises-exception",
+    "solution",
+}  # fmt: skip
 MACHINE = re.compile(
     r"/home/|/root/|/tmp/|/Users/|[A-Z]:\\Users|site-packages|" + re.escape(str(ROOT))
 )

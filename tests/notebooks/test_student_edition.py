@@ -11,7 +11,7 @@ import pytest
 from tools import student_edition
 from tools.build_notebooks import normalise, read, written
 from tools.nbgrader_source import exercises, moved_links
-from tools.student_edition import CLAIM, GIVES_AWAY, MANIFEST, EditionError, write_edition
+from tools.student_edition import CLAIM, DEFINITION, MANIFEST, EditionError, write_edition
 
 PATHS = student_edition.lessons()
 FROM_MEMORY = next(path for path in student_edition.notebooks() if path not in PATHS)
@@ -102,7 +102,8 @@ def test_all_else_stays_with_its_outputs(edition, path):
     for cell in notebook.cells:
         was = before.pop(cell.id)
         if cell.source != was.source:
-            assert "".join(CLAIM.match(was.source).groups()) in GIVES_AWAY
+            assert "answers" in was.metadata.tags
+            assert CLAIM.match(was.source)
         if cell.cell_type == "code":
             assert [strip(output) for output in cell.outputs] == [strip(o) for o in was.outputs]
     left_out = [cell for cell in before.values() if "folded" not in cell.source]
@@ -130,18 +131,20 @@ def test_an_imported_definition_is_the_one_that_was_shown(path):
             assert f"{line.module}." == claim.group(1)
 
 
-def test_definitions_that_give_an_exercise_away_exist_and_none_is_forgotten():
-    claimed = set()
-    for path in PATHS:
-        asked = set()
-        for cell in code(read(path)):
-            if "exercise" in cell.metadata.get("tags", ()):
-                asked.add(re.search(r"(?:def|class) (\w+)", cell.source).group(1))
-            elif claim := CLAIM.match(cell.source):
-                claimed.add(name := "".join(claim.groups()))
-                # An exercise that has the definition's own name asks for it.
-                assert claim.group(2) not in asked or name in GIVES_AWAY
-    assert claimed >= GIVES_AWAY
+def test_a_definition_that_answers_an_exercise_is_folded_under_a_line_that_says_so(path):
+    asked, before = set(), None
+    for cell in read(path).cells:
+        answers = "answers" in cell.metadata.get("tags", ())
+        claim = CLAIM.match(cell.source)
+        assert answers == (before is not None and before.source == DEFINITION)
+        if answers:
+            assert claim
+            assert cell.metadata.jupyter.source_hidden
+        elif "exercise" in cell.metadata.get("tags", ()):
+            asked.add(re.search(r"(?:def|class) (\w+)", cell.source).group(1))
+        # An exercise that has the definition's own name asks for it.
+        assert answers or not claim or claim.group(2) not in asked
+        before = cell
 
 
 def test_definitions_can_stay(edition, whole, path):
