@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from transformer_lab.numpy_reference import softmax
+from transformer_lab.numpy_reference import softmax, softmax_backward
 
 
 def columns_sum_to_one(scores):
@@ -40,6 +40,16 @@ def no_keepdims(scores):
     return e / e.sum(-1)
 
 
+def keepdims_in_one_place(scores):
+    e = np.exp(scores - scores.max(-1, keepdims=True))
+    return e / e.sum(-1)
+
+
+def second_axis(scores):
+    e = np.exp(scores - scores.max(1)[:, None])
+    return e / e.sum(1, keepdims=True)
+
+
 def unscaled(query, key, value):
     weights = softmax(query @ np.swapaxes(key, -1, -2))
     return weights @ value, weights
@@ -52,6 +62,11 @@ def by_d_k(query, key, value):
 
 def by_the_number_of_keys(query, key, value):
     weights = softmax(query @ np.swapaxes(key, -1, -2) / key.shape[-2] ** 0.5)
+    return weights @ value, weights
+
+
+def by_the_number_of_queries(query, key, value):
+    weights = softmax(query @ np.swapaxes(key, -1, -2) / query.shape[-2] ** 0.5)
     return weights @ value, weights
 
 
@@ -101,6 +116,15 @@ def sum_of_everything(grad_output, weights):
     return weights * (grad_output - np.vdot(weights, grad_output))
 
 
+def the_whole_jacobian(grad_output, weights):
+    jacobian = np.diag(weights) - np.outer(weights, weights)
+    return np.matmul(jacobian, grad_output)
+
+
+def sum_without_its_axis(grad_output, weights):
+    return weights * grad_output - weights * np.sum(weights * grad_output, axis=-1)
+
+
 def wrong_sign(grad_output, weights):
     return weights * (np.sum(weights * grad_output, -1, keepdims=True) - grad_output)
 
@@ -141,6 +165,29 @@ def key_before_query(grad_output, query, key, value, weights):
     return d_key, d_query, d_value
 
 
+def root_of_the_page(grad_output, query, key, value, weights):
+    return backward(grad_output, key, query, value, weights, 2, 2)
+
+
+def weights_before_gradient(grad_output, query, key, value, weights):
+    d_value = np.swapaxes(weights, -1, -2) @ grad_output
+    d_weights = grad_output @ np.swapaxes(value, -1, -2)
+    d_scores = softmax_backward(weights, d_weights)
+    root = query.shape[-1] ** 0.5
+    return d_scores @ key / root, np.swapaxes(d_scores, -1, -2) @ query / root, d_value
+
+
+def value_first(grad_output, query, key, value, weights):
+    root = query.shape[-1] ** 0.5
+    d_query, d_key, d_value = backward(grad_output, key, query, value, weights, root, root)
+    return d_value, d_query, d_key
+
+
+def no_transpose(grad_output, query, key, value, weights):
+    d_scores = softmax_backward(grad_output @ np.swapaxes(value, -1, -2), weights)
+    return d_scores @ key, d_scores @ query, np.swapaxes(weights, -1, -2) @ grad_output
+
+
 def two_of_three(grad_output, query, key, value, weights):
     root = query.shape[-1] ** 0.5
     return backward(grad_output, key, query, value, weights, root, root)[:2]
@@ -153,14 +200,17 @@ TABLE = [
     ("softmax", one_maximum_for_all, "each row's own maximum"),
     ("softmax", forgets_to_divide, "not divided by their sum"),
     ("softmax", spoils_its_argument, "in place"),
-    ("softmax", no_keepdims, "stops with ValueError"),
+    ("softmax", no_keepdims, "keepdims"),
+    ("softmax", keepdims_in_one_place, "keepdims"),
+    ("softmax", second_axis, "axis=-1"),
     ("attention", unscaled, "not divided by √d_k"),
     ("attention", by_d_k, "scaled by d_k, not √d_k"),
     ("attention", by_the_number_of_keys, "number of keys"),
     ("attention", scaled_after, "before the softmax, not after"),
     ("attention", over_queries, "columns sum to 1 instead of rows"),
     ("attention", scores_for_weights, "scores before the softmax"),
-    ("attention", turns_all_axes, "stops with ValueError"),
+    ("attention", by_the_number_of_queries, "number of queries"),
+    ("attention", turns_all_axes, "turns all axes"),
     ("attention", output_alone, "returns 1 thing; expected 2: the output, the weights"),
     ("softmax_backward", diagonal_only, "diagonal of the Jacobian alone"),
     ("softmax_backward", no_sum, "is missing"),
@@ -168,11 +218,17 @@ TABLE = [
     ("softmax_backward", sum_down_the_columns, "wrong axis"),
     ("softmax_backward", sum_of_everything, "the whole array"),
     ("softmax_backward", wrong_sign, "the sign"),
+    ("softmax_backward", the_whole_jacobian, "a Jacobian of its own"),
+    ("softmax_backward", sum_without_its_axis, "keep its axis"),
     ("softmax_backward", no_factor, "factor w_k in front"),
     ("attention_backward", no_root, "lack the 1/√d_k"),
     ("attention_backward", root_for_query_only, "dK lacks its 1/√d_k"),
     ("attention_backward", divided_by_d_k, "divided by d_k"),
     ("attention_backward", softmax_forgotten, "skip the softmax"),
     ("attention_backward", key_before_query, "dQ and dK are swapped"),
+    ("attention_backward", root_of_the_page, "on this page only"),
+    ("attention_backward", weights_before_gradient, "the gradient comes first"),
+    ("attention_backward", value_first, "dV comes last"),
+    ("attention_backward", no_transpose, "stops with ValueError"),
     ("attention_backward", two_of_three, "returns 2 things; expected 3: dQ, dK, dV"),
 ]

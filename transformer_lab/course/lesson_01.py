@@ -33,6 +33,11 @@ def _exp(scores: np.ndarray, axis: int | None, shift: np.ndarray | float) -> np.
     return weights / weights.sum(axis=axis, keepdims=True)
 
 
+def _drops_the_axis(scores: np.ndarray) -> np.ndarray:
+    exponentials = np.exp(scores - scores.max(axis=-1))
+    return exponentials / exponentials.sum(axis=-1)
+
+
 def _subtracts_in_place(scores: np.ndarray) -> np.ndarray:
     scores -= scores.max(axis=-1, keepdims=True)
     return _exp(scores, -1, 0.0)
@@ -65,6 +70,16 @@ softmax = Check(
         Mistake(
             lambda s: np.exp(s - s.max(axis=-1, keepdims=True)),
             "the rows are not divided by their sum.",
+        ),
+        Mistake(
+            _drops_the_axis,
+            "right for one row of scores alone. A sum over an axis takes the axis away, and rows no "
+            "longer fit their sums: keepdims=True keeps it, with length 1.",
+        ),
+        Mistake(
+            lambda s: _exp(s, 1, s.max(axis=1, keepdims=True)),
+            "axis=1 is the last axis of a matrix, and of nothing else. The keys are the last axis, "
+            "however many stand in front: axis=-1.",
         ),
         Mistake(
             _subtracts_in_place,
@@ -133,6 +148,16 @@ attention = Check(
             "last dimension.",
         ),
         Mistake(
+            lambda q, k, v: _attend(q, k, v, np.sqrt(q.shape[-2])),
+            "you scaled by the square root of the number of queries. d_k is the width of a query, the "
+            "last dimension.",
+        ),
+        Mistake(
+            lambda q, k, v: _attend(q, k.T.swapaxes(-2, -1), v, np.sqrt(q.shape[-1])),
+            "right without a batch. With one, .T turns all axes; only the last two may change "
+            "places.",
+        ),
+        Mistake(
             lambda q, k, v: _attend(q, k, v, np.sqrt(v.shape[-1])),
             "you scaled by √d_v, the width of a value. What is compared are queries and keys.",
         ),
@@ -160,12 +185,16 @@ attention = Check(
 
 
 def _softmax_backward_cases() -> list[tuple]:
-    shapes = [(2, 3), (5,), (2, 3, 7)]
+    shapes = [(2, 3), (5,), (2, 3, 7), (1, 5)]
     return [(draw(*s), reference.softmax(draw(*s, seed=1))) for s in shapes]
 
 
 def _row_sum(x: np.ndarray) -> np.ndarray:
     return x.sum(axis=-1, keepdims=True)
+
+
+def _one_jacobian_for_all(grad_output: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    return (np.diag(weights) - np.outer(weights, weights)) @ grad_output
 
 
 softmax_backward = Check(
@@ -199,6 +228,16 @@ softmax_backward = Check(
         Mistake(
             lambda g, w: w * (_row_sum(g * w) - g),
             "right but for the sign: (δ_jk − w_k), not (w_k − δ_jk).",
+        ),
+        Mistake(
+            _one_jacobian_for_all,
+            "right for one row alone. Each row has a Jacobian of its own; the last form of the "
+            "formula needs none.",
+        ),
+        Mistake(
+            lambda g, w: w * (g - (g * w).sum(axis=-1)),
+            "right for one row alone. The sum must keep its axis, with length 1, to fit its row: "
+            "keepdims=True.",
         ),
         Mistake(
             lambda g, w: g - _row_sum(g * w),
@@ -241,6 +280,14 @@ def _backward(
     return grad_query, grad_key, weights.swapaxes(-2, -1) @ grad_output
 
 
+def _swaps_the_arguments(grad_output: np.ndarray, *rest: np.ndarray) -> tuple:
+    query, key, value, weights = rest
+    grad_weights = grad_output @ value.swapaxes(-2, -1)
+    grad_scores = reference.softmax_backward(weights, grad_weights) / np.sqrt(query.shape[-1])
+    grad_value = weights.swapaxes(-2, -1) @ grad_output
+    return grad_scores @ key, grad_scores.swapaxes(-2, -1) @ query, grad_value
+
+
 def _softmax_twice(grad_output: np.ndarray, *rest: np.ndarray) -> tuple:
     grad_query, grad_key, _ = _backward(grad_output, *rest)
     return grad_query, grad_key, reference.softmax(rest[-1]).swapaxes(-2, -1) @ grad_output
@@ -268,6 +315,19 @@ attention_backward = Check(
         Mistake(
             lambda g, q, k, v, w: _backward(g, q, k, v, w, scale=q.shape[-1]),
             "dQ and dK are divided by d_k; the scores were divided by √d_k.",
+        ),
+        Mistake(
+            lambda g, q, k, v, w: _backward(g, q, k, v, w, scale=2.0),
+            "dQ and dK are divided by 2, which is √d_k on this page only; d_k is the last dimension.",
+        ),
+        Mistake(
+            _swaps_the_arguments,
+            "the arguments of softmax_backward are swapped: the gradient comes first, then the "
+            "weights.",
+        ),
+        Mistake(
+            lambda *a: tuple(_backward(*a)[n] for n in (2, 0, 1)),
+            "dV comes last: return (dQ, dK, dV).",
         ),
         Mistake(
             _softmax_twice,
