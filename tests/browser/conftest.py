@@ -229,7 +229,7 @@ def visit(browser):
 @pytest.fixture(scope="session")
 def full_page(tmp_path_factory) -> Path:
     path = tmp_path_factory.mktemp("explorer") / "full.html"
-    return explore(RECORD, snapshots=SNAPSHOTS).to_html(path)
+    return explore(RECORD, layer=0, snapshots=SNAPSHOTS).to_html(path)
 
 
 @pytest.fixture(scope="session")
@@ -242,7 +242,7 @@ def hostile_page(tmp_path_factory) -> Path:
         next_tokens=probabilities(HOSTILE[:5], np.random.default_rng(0)),
         label="<b>last</b>",
     )
-    return explore(record, snapshots=[replace(record, label="</script>")]).to_html(path)
+    return explore(record, layer=0, snapshots=[replace(record, label="</script>")]).to_html(path)
 
 
 @pytest.fixture

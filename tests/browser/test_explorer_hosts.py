@@ -129,7 +129,7 @@ def test_numbers_on_every_colour_are_readable(visit_page, tmp_path):
     share = np.array([[0.05, 0.95], [0.15, 0.85], [0.25, 0.75], [0.35, 0.65], [0.45, 0.55]])
     record = make_record(source=("a", "b"), encoder=(1,), cross=(1,))
     record = replace(record, cross=(share[None].astype(np.float32),))
-    opened = visit_page(explore(record).to_html(tmp_path / "a.html"))
+    opened = visit_page(explore(record, layer=0).to_html(tmp_path / "a.html"))
     for _ in range(2):
         for query in range(5):
             opened.root.locator(".queries .label").nth(query).hover()
@@ -164,7 +164,7 @@ def test_each_layer_has_a_line_of_its_own_and_one_stack_needs_no_arrow(visit_pag
     rng = np.random.default_rng(0)
     layers = tuple(rng.dirichlet(np.ones(5), size=(heads, 5)) for heads in (12, 11, 12))
     record = AttentionRecord(tuple("abcde"), (), (), layers, (), ())
-    opened = visit_page(explore(record).to_html(tmp_path / "a.html"))
+    opened = visit_page(explore(record, layer=0).to_html(tmp_path / "a.html"))
     tiles = opened.root.locator(".tile")
     tops = [tile.bounding_box()["y"] for tile in tiles.all()]
     lines = [tops[:12], tops[12:23], tops[23:]]
@@ -182,7 +182,7 @@ def test_each_layer_has_a_line_of_its_own_and_one_stack_needs_no_arrow(visit_pag
 def test_one_hundred_tokens_and_48_heads(visit_page, tmp_path):
     words = [f"word{i}" for i in range(101)]
     record = make_record(words, (), (), encoder=(8,) * 6, decoder=(), cross=())
-    opened = visit_page(explore(record).to_html(tmp_path / "a.html"))
+    opened = visit_page(explore(record, layer=0).to_html(tmp_path / "a.html"))
     assert opened.root.locator(".tile").count() == 48
     assert opened.labels("queries") == words
     opened.root.locator(".tile").nth(47).click()
@@ -207,7 +207,7 @@ def test_512_tokens_open_and_say_what_is_left_out(visit_page, tmp_path, monkeypa
     monkeypatch.setattr(payload, "MOST_VALUES", 300_000)
     words = [f"word{i}" for i in range(512)]
     record = make_record(words, (), (), encoder=(2,), decoder=(), cross=())
-    opened = visit_page(explore(record).to_html(tmp_path / "a.html"))
+    opened = visit_page(explore(record, layer=0).to_html(tmp_path / "a.html"))
     notice = opened.root.locator(".left-out")
     expect(notice).to_contain_text("Of each row the 32 strongest of 512 weights are shown.")
     weights = record.encoder[0][0]
@@ -227,7 +227,7 @@ def test_512_tokens_open_and_say_what_is_left_out(visit_page, tmp_path, monkeypa
 @pytest.fixture
 def two(visit_page, tmp_path):
     def make(*records):
-        pages = [explore(record) for record in records]
+        pages = [explore(record, layer=0) for record in records]
         body = "\n".join(page._repr_mimebundle_()[0]["text/html"] for page in pages)
         path = tmp_path / "two.html"
         path.write_text(PAGE.format(title="Two", body=body), encoding="utf-8")
@@ -288,13 +288,13 @@ def live_outputs() -> list:
         patch.setattr(
             widget, "display", lambda data, metadata=None, raw=True: shown.append((data, metadata))
         )
-        widget.AttentionExplorer(WordByWord(), source="a cat")._ipython_display_()
+        widget.AttentionExplorer(WordByWord(), source="a cat", layer=0)._ipython_display_()
     return [(data, metadata or {}) for data, metadata in shown]
 
 
 def test_in_nbconverts_html_it_works_too(browser, tmp_path):
     """Its own scripts come from elsewhere, and are refused: the explorer needs none of them."""
-    bundle, metadata = explore(RECORD)._repr_mimebundle_()
+    bundle, metadata = explore(RECORD, layer=0)._repr_mimebundle_()
     output = nbformat.v4.new_output("display_data", bundle, metadata=metadata)
     cell = nbformat.v4.new_code_cell("explore(record)", outputs=[output], execution_count=1)
     notebook = nbformat.v4.new_notebook(cells=[cell])

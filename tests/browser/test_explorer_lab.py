@@ -21,9 +21,9 @@ CELLS = (
     "from transformer_lab.viz import AttentionExplorer, explore\n"
     "translator = WordByWord()\n"
     f"sentence = {SENTENCE!r}",
-    "explore(make_record(), kind='encoder', pinned=(3, None))",
+    "explore(make_record(), kind='encoder', layer=0, pinned=(3, None))",
     "live = AttentionExplorer(translator, source=sentence, head=2)\nlive",
-    "other = AttentionExplorer(WordByWord(), source=sentence)\n"
+    "other = AttentionExplorer(WordByWord(), source=sentence, layer=0)\n"
     "link = traitlets.link((live, 'layer'), (other, 'layer'))\nother",
     "other.layer = 2\nprint(live.kind, live.layer, live.head, live.pinned)",
     "print(live.record.source_tokens, sorted(live.record.muted), translator.asked)",

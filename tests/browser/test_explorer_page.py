@@ -344,14 +344,30 @@ def check_step(opened, step):
     steps = opened.root.locator(".steps")
     expect(steps.locator("label")).to_have_text(f"Step {step + 1} of 5 ")
     read = " ".join(TARGET[: step + 1])
-    expect(steps.locator("p")).to_have_text(f"Read so far: {read} → {WRITTEN[step]}")
-    rows = steps.get_by_role("listitem").all()
+    expect(steps.locator("p").first).to_have_text(f"Read so far: {read} → {WRITTEN[step]}")
+    *rows, others = steps.get_by_role("listitem").all()
     for row, (token, probability) in zip(rows, RECORD.next_tokens[step], strict=True):
         name, value = row.inner_text().split()
         assert name == token
         assert float(value) == pytest.approx(probability, abs=0.00051)
         track, bar = (row.locator(part).bounding_box()["width"] for part in (".track", "i"))
         assert bar / track == pytest.approx(probability, abs=0.02)
+    rest = 1 - sum(probability for _, probability in RECORD.next_tokens[step])
+    name, _, value = others.inner_text().partition("\n")
+    assert name == "all other words"
+    assert float(value) == pytest.approx(rest, abs=0.00051)
+
+
+def test_the_step_follows_the_row_that_is_looked_at(opened):
+    opened.root.locator(".queries .label").nth(2).hover()
+    check_step(opened, 2)
+    opened.root.locator(".turned .label").nth(1).hover()
+    check_step(opened, 2)
+    opened.root.locator(".queries .label").nth(4).click()
+    opened.root.locator(".queries .label").nth(1).hover()
+    check_step(opened, 1)
+    opened.page.mouse.move(2, 2)
+    check_step(opened, 4)
 
 
 @pytest.mark.parametrize("way", ["mouse", "keyboard"])
@@ -405,7 +421,7 @@ def test_snapshots_of_other_lengths_and_depths_show_the_nearest(visit_page, tmp_
     """An untrained model's translation may be longer, and its pin lies outside of the shorter one."""
     words = tuple("abcdefghijk")
     long = make_record(target=("<bos>", *words[:-1]), written=words, cross=(3,), label="early")
-    opened = visit_page(explore(RECORD, snapshots=[long]).to_html(tmp_path / "a.html"))
+    opened = visit_page(explore(RECORD, layer=0, snapshots=[long]).to_html(tmp_path / "a.html"))
     opened.root.locator(".tile").nth(8).click()
     slider = opened.root.get_by_label("Training snapshot")
     slider.focus()

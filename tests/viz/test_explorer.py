@@ -261,6 +261,17 @@ def test_a_start_that_does_not_fit_is_named(arguments, message, as_users_run_it)
         explore(make_record(), **arguments)
 
 
+@pytest.mark.parametrize("kind", ["encoder", "decoder", "cross"])
+def test_without_a_wish_the_sharpest_head_is_open(kind):
+    record = make_record(seed=3)
+    start = explore(record, kind=kind).start
+    entropy = {head: SHAPE_SCORES["entropy"](record.weights(head)) for head in record.heads(kind)}
+    assert entropy[Head(kind, start["layer"], start["head"])] == min(entropy.values())
+    assert len(set(entropy.values())) == len(entropy)
+    assert explore(record, kind=kind, head=1).start["layer"] == 0
+    assert explore(record, kind=kind, layer=0).start["head"] == 0
+
+
 @pytest.mark.parametrize("pinned", [(), (4, 6), (None, 6), (4, None)])
 def test_a_start_that_fits_is_taken(pinned):
     assert explore(make_record(), pinned=pinned).start["pinned"] == list(pinned)

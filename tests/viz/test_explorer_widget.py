@@ -46,7 +46,7 @@ def fake():
 
 @pytest.fixture
 def explorer(fake):
-    return AttentionExplorer(fake, source=SENTENCE)
+    return AttentionExplorer(fake, source=SENTENCE, layer=0)
 
 
 @pytest.fixture
@@ -90,7 +90,7 @@ def test_traits_are_set_and_observed(explorer):
 
 @pytest.mark.parametrize("link", [traitlets.link, ipywidgets.link])
 def test_two_explorers_are_linked(link, fake):
-    one, other = (AttentionExplorer(fake, source=SENTENCE) for _ in range(2))
+    one, other = (AttentionExplorer(fake, source=SENTENCE, layer=0) for _ in range(2))
     links = [link((one, name), (other, name)) for name in ("kind", "layer", "head", "pinned")]
     one.layer = 2
     other.head = 1
@@ -288,7 +288,7 @@ def test_a_head_that_the_next_model_lacks_is_closed(explorer, ask, fake, monkeyp
 
 def test_snapshots_stay_as_long_as_their_sentence(fake, monkeypatch):
     snapshots = [make_record(label=f"step {i}", seed=i) for i in range(2)]
-    explorer = AttentionExplorer(fake, source=SENTENCE, snapshots=snapshots)
+    explorer = AttentionExplorer(fake, source=SENTENCE, layer=0, snapshots=snapshots)
     monkeypatch.setattr(explorer, "send", lambda *a, **k: None)
     assert [record["label"] for record in explorer.data["records"]] == ["step 0", "step 1", None]
     assert len(explorer.page().records) == 3
@@ -302,7 +302,7 @@ def test_snapshots_stay_as_long_as_their_sentence(fake, monkeypatch):
 def test_a_pin_of_a_longer_snapshot_is_no_error(fake):
     """The page may be at a snapshot whose translation is longer than the record's."""
     long = make_record(target=("<bos>", *"abcdefghij"), written=(*"abcdefghij", "<eos>"))
-    explorer = AttentionExplorer(fake, source=SENTENCE, snapshots=[long])
+    explorer = AttentionExplorer(fake, source=SENTENCE, layer=0, snapshots=[long])
     explorer.pinned = [10, 2]
     explorer.layer = 1
     assert (explorer.pinned, explorer.layer) == ([10, 2], 1)

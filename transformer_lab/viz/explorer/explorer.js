@@ -55,6 +55,7 @@ function visible(token) {
 const word = (token) => make("bdi", { className: "token" }, visible(token));
 
 const number = (value, digits = 2) => (value == null ? "–" : value.toFixed(digits).replace("-", "−"));
+const share = (value) => (value > 0 && value < 0.0005 ? "< 0.001" : number(value, 3));
 const headName = (layer, head) => `Layer ${layer + 1}, head ${head + 1}`;
 
 // ---------------------------------------------------------------- data
@@ -503,6 +504,7 @@ class Explorer {
     this.tiles.addEventListener("keydown", (event) => this.moveAmongTiles(event));
     this.title = make("div", { className: "title", role: "heading", "aria-level": 3 });
     this.facts = make("p", { className: "facts" });
+    this.glossary = make("details", { className: "links" });
     this.views = make("div", { className: "views" });
     this.field = make("div", { className: "map" });
     this.readout = make("p", { className: "readout", role: "status", "aria-live": "polite" });
@@ -510,6 +512,7 @@ class Explorer {
     this.stepSlider.addEventListener("input", () => this.pin([Number(this.stepSlider.value), null]));
     this.stepName = make("span", {});
     this.stepText = make("div", {});
+    this.step = 0; // the step whose words are shown: that of the row which was looked at last
     this.steps = make("div", { className: "steps" }, make("label", {}, this.stepName, this.stepSlider), this.stepText);
     this.links = make("details", { className: "links" });
     this.links.addEventListener("toggle", () => this.drawLinks());
@@ -520,7 +523,7 @@ class Explorer {
     const open = make("div", { className: "open" },
       make("div", { className: "bar" }, this.title, this.views), this.facts,
       make("div", { className: "beside" }, this.field,
-        make("div", { className: "words" }, this.readout, this.steps, this.links)));
+        make("div", { className: "words" }, this.readout, this.steps, this.glossary, this.links)));
     this.root.append(
       ...(this.live ? [make("label", { className: "ask" }, "Sentence ", this.source)] : []),
       this.sentence, this.difference, this.interventions, this.status, this.left, this.snapshots,
@@ -634,8 +637,9 @@ class Explorer {
     const score = scores.find(({ name }) => name === local.sort);
     const order = [...this.tileButtons.keys()];
     const rank = (i) => (score.values[i] == null ? -Infinity : score.best === "low" ? -score.values[i] : score.values[i]);
-    this.meaning.hidden = !score;
-    if (score) this.meaning.textContent = `${score.means}; ${score.best === "low" ? "lowest" : "highest"} first`;
+    this.meaning.textContent = score
+      ? `${score.means}; ${score.best === "low" ? "lowest" : "highest"} first`
+      : "Each small map is one head; a click opens it. Rows ask, columns answer; bright is much weight.";
     if (score) order.sort((a, b) => rank(b) - rank(a) || a - b);
     const [layerNow, headNow] = [this.model.get("layer"), this.model.get("head")];
     this.tileButtons.forEach(({ button, caption, layer, head }, i) => {
@@ -744,6 +748,7 @@ class Explorer {
     const place = this.tileButtons.findIndex((tile) => tile.layer === layer && tile.head === head);
     this.facts.replaceChildren(...this.scoresOf(kind).map(({ label, values, means }) =>
       make("span", { title: means }, `${label} `, make("b", {}, number(values[place])))));
+    this.drawGlossary();
     this.drawViews(layer, head);
     if (this.local.view !== "lines") this.drawMatrix(); // the lines follow the chosen row, below
     this.drawSteps();
@@ -908,6 +913,7 @@ class Explorer {
     if (!this.map) return;
     if (String(place) === String(this.hover)) return;
     this.hover = place;
+    if ((this.chosen?.[0] ?? this.step) !== this.step) this.drawSteps();
     this.showChosen();
   }
 
@@ -1087,13 +1093,24 @@ class Explorer {
     this.links.append(make("table", {}, make("thead", {}, make("tr", {}, ...head)), make("tbody", {}, ...rows)));
   }
 
+  /** What the scores above the map say, in words: a title that only a mouse finds is not enough. */
+  drawGlossary() {
+    const terms = this.scoresOf(this.kind).flatMap(({ label, means }) => [make("dt", {}, label), make("dd", {}, means)]);
+    this.glossary.hidden = !terms.length;
+    const text = terms.map((term) => term.textContent).join();
+    if (this.glossary.dataset.text === text) return; // an open one stays as it is
+    this.glossary.dataset.text = text;
+    this.glossary.replaceChildren(make("summary", {}, "What the scores of a head mean"), make("dl", {}, ...terms));
+  }
+
   /** Decoding, step by step: what was read, what was written, and what else was likely. */
   drawSteps() {
     const { record, kind } = this;
     this.steps.hidden = !record.next_tokens || kind === "encoder";
     if (this.steps.hidden) return;
     const last = record.written.length - 1;
-    const step = Math.min(this.pinned?.[0] ?? 0, last);
+    const step = Math.min(this.chosen?.[0] ?? this.step, last);
+    this.step = step;
     Object.assign(this.stepSlider, { max: last, value: step });
     this.stepSlider.setAttribute("aria-valuetext", `step ${step + 1}, writes ${visible(record.written[step])}`);
     this.stepName.textContent = `Step ${step + 1} of ${last + 1} `;
@@ -1101,11 +1118,14 @@ class Explorer {
       const bar = make("i", {});
       bar.style.width = `${100 * probability}%`;
       return make("li", { className: token === record.written[step] ? "taken" : "" },
-        word(token), make("span", { className: "track" }, bar), make("span", {}, number(probability, 3)));
+        word(token), make("span", { className: "track" }, bar), make("span", {}, share(probability)));
     });
+    const others = 1 - record.next_tokens[step].reduce((sum, [, probability]) => sum + probability, 0);
+    rows.push(make("li", { className: "others" }, make("span", {}, "all other words"), make("span", {}), make("span", {}, share(Math.max(0, others)))));
     const read = record.target.slice(0, step + 1).flatMap((token) => [word(token), " "]);
     this.stepText.replaceChildren(
       make("p", {}, "Read so far: ", ...read, "→ ", make("b", {}, word(record.written[step]))),
+      make("p", { className: "caption" }, "Most probable next words:"),
       make("ul", { "aria-label": "Most probable next words" }, ...rows));
   }
 

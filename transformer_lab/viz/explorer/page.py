@@ -13,6 +13,7 @@ from transformer_lab.config import check
 from transformer_lab.viz.display import picture
 from transformer_lab.viz.explorer.overview import overview, overview_words
 from transformer_lab.viz.explorer.payload import drawn_kinds, page_data
+from transformer_lab.viz.explorer.scores import sharpest
 
 FOLDER = Path(__file__).parent
 SCRIPT, STYLE = FOLDER / "explorer.js", FOLDER / "explorer.css"
@@ -96,8 +97,8 @@ def explore(
     record: AttentionRecord,
     *,
     kind: Kind | None = None,
-    layer: int = 0,
-    head: int = 0,
+    layer: int | None = None,
+    head: int | None = None,
     pinned: Sequence[int | None] = (),
     snapshots: Sequence[AttentionRecord] = (),
 ) -> ExplorerPage:
@@ -109,7 +110,8 @@ def explore(
         record: What to look into.
         kind: "encoder", "decoder" or "cross"; by default the last one that the record has.
         layer: The layer of the head that is open at first, from 0; the page counts from 1.
-        head: Its number in the layer, from 0.
+        head: Its number in the layer, from 0. With neither, the head whose rows are sharpest (of
+            least entropy) is open; with one of the two, the other is 0.
         pinned: The cell (query, key) that is pinned at first; None for a whole column or row.
         snapshots: Earlier records, for instance of a training run; a slider runs through
             them to `record`.
@@ -124,14 +126,17 @@ def explore(
 def start_values(
     record: AttentionRecord,
     kind: Kind | None,
-    layer: int,
-    head: int,
+    layer: int | None,
+    head: int | None,
     pinned: Sequence[int | None],
 ) -> dict[str, Any]:
     """The head and the cell that are open at first; a ValueError if the record lacks them."""
     kinds = drawn_kinds(record)
     kind = kind or kinds[-1]
-    open_head = Head(kind, whole("layer", layer), whole("head", head))
+    if layer is None and head is None and kind in kinds:
+        open_head = sharpest(record, kind)
+    else:
+        open_head = Head(kind, whole("layer", layer or 0), whole("head", head or 0))
     place = checked_place(pinned, record.weights(open_head).shape)
     return {**open_head._asdict(), "pinned": place}
 

@@ -65,6 +65,12 @@ def scores_for(record: AttentionRecord, kind: Kind) -> tuple[Score, ...]:
     return chosen
 
 
+def sharpest(record: AttentionRecord, kind: Kind) -> Head:
+    """The head whose rows have the least entropy in the mean; the first of equals."""
+    values = {head: ENTROPY.of(record, head) for head in record.heads(kind)}
+    return min(values, key=lambda head: (math.isnan(values[head]), values[head]))
+
+
 def head_scores(record: AttentionRecord, kind: Kind) -> list[dict[str, Any]]:
     """Each score with its value for every head, layer by layer; None where it has none.
 
