@@ -87,9 +87,9 @@ def student_edition(*, outputs: bool = True, definitions: bool = False) -> dict[
                 if cell.cell_type == "code":
                     cell.outputs, cell.execution_count = [], None
         files[f"notebooks/{path.name}"] = written(edition)
-        table.append(f"- [{title(edition)}](notebooks/{path.name})")
+        table.append(f"- [{title(edition)}](notebooks/{path.name}){minutes(edition)}")
     # The other pages of docs are the website's, or for instructors.
-    for name in ("LICENSE", "LICENSE-TEXT", "docs/findings.md"):
+    for name in ("LICENSE", "LICENSE-TEXT", "constraints.txt", "docs/findings.md"):
         files[name] = (ROOT / name).read_text(encoding="utf-8")
     text = README.read_text(encoding="utf-8")
     text = text.replace("{repository}", repository()).replace("{notebooks}", "\n".join(table))
@@ -122,6 +122,12 @@ def title(notebook: NotebookNode) -> str:
     """The first heading of a notebook."""
     texts = (cell.source for cell in notebook.cells if cell.cell_type == "markdown")
     return next(text.removeprefix("# ").split("\n")[0] for text in texts if text[:2] == "# ")
+
+
+def minutes(notebook: NotebookNode) -> str:
+    """What a lesson says of its time, for a list of lessons; nothing where it says nothing."""
+    said = re.search(r"\*\*Time\*\*: (\d+) minutes", notebook.cells[1].source)
+    return f", {said.group(1)} minutes" if said else ""
 
 
 def digest(content: bytes) -> str:

@@ -50,6 +50,16 @@ def second_axis(scores):
     return e / e.sum(1, keepdims=True)
 
 
+def one_sum_for_all(scores):
+    e = np.exp(scores - np.max(scores, -1)[..., None])
+    return e / np.sum(e)
+
+
+def subtracts_the_smallest(scores):
+    e = np.exp(scores - np.min(scores, -1)[..., None])
+    return e / np.sum(e, -1)[..., None]
+
+
 def unscaled(query, key, value):
     weights = softmax(query @ np.swapaxes(key, -1, -2))
     return weights @ value, weights
@@ -67,6 +77,11 @@ def by_the_number_of_keys(query, key, value):
 
 def by_the_number_of_queries(query, key, value):
     weights = softmax(query @ np.swapaxes(key, -1, -2) / query.shape[-2] ** 0.5)
+    return weights @ value, weights
+
+
+def by_the_first_length(query, key, value):
+    weights = softmax(query @ np.swapaxes(key, -1, -2) / len(query) ** 0.5)
     return weights @ value, weights
 
 
@@ -123,6 +138,18 @@ def the_whole_jacobian(grad_output, weights):
 
 def sum_without_its_axis(grad_output, weights):
     return weights * grad_output - weights * np.sum(weights * grad_output, axis=-1)
+
+
+def brackets_forgotten(grad_output, weights):
+    return weights * grad_output - np.sum(weights * grad_output, -1, keepdims=True)
+
+
+def plus_for_minus(grad_output, weights):
+    return weights * (np.sum(weights * grad_output, -1, keepdims=True) + grad_output)
+
+
+def along_the_second_axis(grad_output, weights):
+    return weights * (grad_output - np.sum(weights * grad_output, 1, keepdims=True))
 
 
 def wrong_sign(grad_output, weights):
@@ -188,6 +215,11 @@ def no_transpose(grad_output, query, key, value, weights):
     return d_scores @ key, d_scores @ query, np.swapaxes(weights, -1, -2) @ grad_output
 
 
+def times_the_root(grad_output, query, key, value, weights):
+    root = query.shape[-1] ** -0.5
+    return backward(grad_output, key, query, value, weights, root, root)
+
+
 def two_of_three(grad_output, query, key, value, weights):
     root = query.shape[-1] ** 0.5
     return backward(grad_output, key, query, value, weights, root, root)[:2]
@@ -203,6 +235,8 @@ TABLE = [
     ("softmax", no_keepdims, "keepdims"),
     ("softmax", keepdims_in_one_place, "keepdims"),
     ("softmax", second_axis, "axis=-1"),
+    ("softmax", one_sum_for_all, "the sum must be each row's own"),
+    ("softmax", subtracts_the_smallest, "the smallest score"),
     ("attention", unscaled, "not divided by √d_k"),
     ("attention", by_d_k, "scaled by d_k, not √d_k"),
     ("attention", by_the_number_of_keys, "number of keys"),
@@ -210,6 +244,7 @@ TABLE = [
     ("attention", over_queries, "columns sum to 1 instead of rows"),
     ("attention", scores_for_weights, "scores before the softmax"),
     ("attention", by_the_number_of_queries, "number of queries"),
+    ("attention", by_the_first_length, "shape[-1]"),
     ("attention", turns_all_axes, "turns all axes"),
     ("attention", output_alone, "returns 1 thing; expected 2: the output, the weights"),
     ("softmax_backward", diagonal_only, "diagonal of the Jacobian alone"),
@@ -220,6 +255,9 @@ TABLE = [
     ("softmax_backward", wrong_sign, "the sign"),
     ("softmax_backward", the_whole_jacobian, "a Jacobian of its own"),
     ("softmax_backward", sum_without_its_axis, "keep its axis"),
+    ("softmax_backward", brackets_forgotten, "brackets"),
+    ("softmax_backward", plus_for_minus, "taken away"),
+    ("softmax_backward", along_the_second_axis, "axis=-1"),
     ("softmax_backward", no_factor, "factor w_k in front"),
     ("attention_backward", no_root, "lack the 1/√d_k"),
     ("attention_backward", root_for_query_only, "dK lacks its 1/√d_k"),
@@ -230,5 +268,6 @@ TABLE = [
     ("attention_backward", weights_before_gradient, "the gradient comes first"),
     ("attention_backward", value_first, "dV comes last"),
     ("attention_backward", no_transpose, "stops with ValueError"),
+    ("attention_backward", times_the_root, "multiplied by √d_k"),
     ("attention_backward", two_of_three, "returns 2 things; expected 3: dQ, dK, dV"),
 ]

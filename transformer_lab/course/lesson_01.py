@@ -58,6 +58,15 @@ softmax = Check(
             "the weights of all rows together sum to 1; each row should. Sum over one axis.",
         ),
         Mistake(
+            lambda s: _exp(s, None, s.max(axis=-1, keepdims=True)),
+            "each row's own maximum is right; the sum must be each row's own, too: along one axis.",
+        ),
+        Mistake(
+            lambda s: _exp(s, -1, s.min(axis=-1, keepdims=True)),
+            "you subtract the smallest score of the row. That may be -inf, and it leaves the large "
+            "ones large.",
+        ),
+        Mistake(
             lambda s: _exp(s, -1, 0.0),
             "right for small scores, NaN for large ones: exp(800) overflows. Subtract the largest "
             "score of the row first.",
@@ -153,6 +162,11 @@ attention = Check(
             "last dimension.",
         ),
         Mistake(
+            lambda q, k, v: _attend(q, k, v, np.sqrt(q.shape[0])),
+            "you scaled by √query.shape[0], a number of queries or of sentences. d_k is the last "
+            "dimension: shape[-1].",
+        ),
+        Mistake(
             lambda q, k, v: _attend(q, k.T.swapaxes(-2, -1), v, np.sqrt(q.shape[-1])),
             "right without a batch. With one, .T turns all axes; only the last two may change "
             "places.",
@@ -224,6 +238,18 @@ softmax_backward = Check(
         Mistake(
             lambda g, w: w * (g - (g * w).sum()),
             "the sum runs over the whole array; each row has a sum of its own.",
+        ),
+        Mistake(
+            lambda g, w: w * g - _row_sum(g * w),
+            "the factor w_k belongs to both terms: brackets.",
+        ),
+        Mistake(
+            lambda g, w: w * (g + _row_sum(g * w)),
+            "the weighted average is taken away from dw_k, not added to it.",
+        ),
+        Mistake(
+            lambda g, w: w * (g - (g * w).sum(axis=1, keepdims=True)),
+            "axis=1 is the last axis of a matrix, and of nothing else: axis=-1.",
         ),
         Mistake(
             lambda g, w: w * (_row_sum(g * w) - g),
@@ -315,6 +341,11 @@ attention_backward = Check(
         Mistake(
             lambda g, q, k, v, w: _backward(g, q, k, v, w, scale=q.shape[-1]),
             "dQ and dK are divided by d_k; the scores were divided by √d_k.",
+        ),
+        Mistake(
+            lambda g, q, k, v, w: _backward(g, q, k, v, w, scale=1 / np.sqrt(q.shape[-1])),
+            "dQ and dK are multiplied by √d_k. The scores were divided by it, and so are their "
+            "gradients.",
         ),
         Mistake(
             lambda g, q, k, v, w: _backward(g, q, k, v, w, scale=2.0),
@@ -418,18 +449,6 @@ quiz = Quiz(
                 ("the larger value", "Values play no part in the scores."),
             ),
             right=1,
-        ),
-        Question(
-            "Why do the scores' gradients in a row sum to 0?",
-            (
-                (
-                    "adding the same to all scores of a row changes nothing",
-                    "So the slope in that direction is 0, and that slope is the sum.",
-                ),
-                ("the weights sum to 1", "True, but dw need not sum to 0; ds does."),
-                ("the loss is at its minimum", "It holds at every point, for every loss."),
-            ),
-            right=0,
         ),
     ]
 )
