@@ -74,7 +74,19 @@ def fold_answers(_: Sphinx, name: str, source: list[str]) -> None:
     source[0] = json.dumps(notebook)
 
 
+def course_table(_: Sphinx, name: str, source: list[str]) -> None:
+    """The first page has the README's table of lessons, without the badges: pictures from outside."""
+    if name != root_doc:
+        return
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    (table,) = re.findall(r"^\| # \| notebook .*\n(?:\|.*\n)+", readme, re.MULTILINE)
+    table = re.sub(r" \[!\[[^]]*\]\([^)]*\)\]\([^)]*\)", "", table)
+    table = table.replace("](notebooks/", "](../notebooks/")
+    source[0] = source[0].replace("<!-- the table of README.md -->", table)
+
+
 def setup(app: Sphinx) -> None:
     """Called by Sphinx."""
     app.connect("source-read", plain_anchors)
     app.connect("source-read", fold_answers)
+    app.connect("source-read", course_table)

@@ -28,7 +28,7 @@ def main() -> None:
         chromium = playwright.chromium.launch(executable_path=browser, args=ARGUMENTS)
         for theme in ("light", "dark"):
             tab = chromium.new_page(
-                viewport={"width": 920, "height": 700}, color_scheme=theme, device_scale_factor=2
+                viewport={"width": 1180, "height": 660}, color_scheme=theme, device_scale_factor=2
             )
             tab.goto(path.as_uri())
             tab.locator("[data-ready=true]").wait_for()
