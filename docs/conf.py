@@ -56,10 +56,6 @@ def plain_anchors(_: Sphinx, name: str, source: list[str]) -> None:
     source[0] = re.sub(r"\.ipynb#[^)\s]+", lambda link: unquote(link.group()), source[0])
 
 
-# Solutions, and the package's definitions where they answer an exercise.
-FOLDED = {"solution", "answers"}
-
-
 def fold_answers(_: Sphinx, name: str, source: list[str]) -> None:
     """Fold the answers as JupyterLab does, and leave out the cell that installs the course."""
     if not name.startswith("notebooks/"):
@@ -69,20 +65,23 @@ def fold_answers(_: Sphinx, name: str, source: list[str]) -> None:
         tags = cell["metadata"].setdefault("tags", [])
         if cell["id"] == "setup":
             tags.append("remove-cell")
-        elif FOLDED.intersection(tags):
+        elif cell["metadata"].get("jupyter", {}).get("source_hidden"):
             tags.append("hide-cell")
     source[0] = json.dumps(notebook)
 
 
-def course_table(_: Sphinx, name: str, source: list[str]) -> None:
+def course_table(app: Sphinx, name: str, source: list[str]) -> None:
     """The first page has the README's table of lessons, without the badges: pictures from outside."""
     if name != root_doc:
         return
+    app.env.note_dependency("README.md")
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     (table,) = re.findall(r"^\| # \| notebook .*\n(?:\|.*\n)+", readme, re.MULTILINE)
     table = re.sub(r" \[!\[[^]]*\]\([^)]*\)\]\([^)]*\)", "", table)
     table = table.replace("](notebooks/", "](../notebooks/")
-    source[0] = source[0].replace("<!-- the table of README.md -->", table)
+    before, _, after = source[0].partition("<!-- the table of README.md -->\n")
+    assert after, "docs/index.md has no place for the table"
+    source[0] = before + table + after
 
 
 def setup(app: Sphinx) -> None:

@@ -70,11 +70,34 @@ def test_sessions_last_ninety_minutes():
     assert [(number, int(minutes)) for number, minutes in seen] == list(MINUTES.items())
 
 
+def numbers(text):
+    """What "2, 3 and 5" or "2 to 4" counts."""
+    found = [int(n) for n in re.findall(r"\d", text)]
+    return set(range(found[0], found[1] + 1)) if " to " in text else set(found)
+
+
+SOME = r"[Ee]xercises? (\d(?:, \d)*(?: (?:and|to) \d)?)"
+
+
+@pytest.mark.parametrize("number", [n for n in LESSONS if n not in ("00", "13", "14", "16", "17")])
+def test_each_exercise_is_done_in_class_or_at_home_and_the_plan_says_so(number):
+    before, _, after = part(number).partition("**At home**")
+    in_class = set().union(*map(numbers, re.findall(SOME, before)))
+    (home,) = re.findall(SOME, after.partition("\n\n")[0])
+    cells = read(LESSONS[number]).cells
+    exercises = sum("exercise" in cell.metadata.get("tags", ()) for cell in cells)
+    assert in_class | numbers(home) == set(range(1, exercises + 1))
+    assert not in_class & numbers(home)
+    plan = GUIDE.partition("## Plan A")[2].partition("## Plan B")[0]
+    assert re.findall(rf"\b{number} {SOME}", plan) == [home]
+
+
 def test_the_hours_at_home_are_those_of_the_readme():
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     minutes = dict(re.findall(r"^\| (\d\d) \|.* (\d+) \|$", readme, re.MULTILINE))
     assert list(minutes) == list(LESSONS)
-    hours = sum(map(int, minutes.values())) / 60
+    (more,) = re.findall(r"in a second sitting of (\d+) minutes", readme)
+    hours = (sum(map(int, minutes.values())) + int(more)) / 60
     assert f"about {hours:.0f} hours for 00 to {max(LESSONS)}" in GUIDE
     whole = dict(re.findall(r"^### (\d\d) .* in class, (\d+) at home$", GUIDE, re.MULTILINE))
     assert whole
@@ -86,6 +109,8 @@ def test_the_page_of_stubs_has_no_hour_and_as_many_stubs_as_the_guide_says():
     stubs = sum("exercise" in cell.metadata.get("tags", ()) for cell in cells)
     text = re.split(r"^##", GUIDE.partition("\n### From memory\n")[2], flags=re.MULTILINE)[0]
     assert f"a page of {stubs} stubs" in text
+    for name in ("README.md", "docs/index.md"):
+        assert f"has {stubs} stubs with their checks" in (ROOT / name).read_text(encoding="utf-8")
 
 
 def test_links_of_the_guide_lead_somewhere():

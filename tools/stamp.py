@@ -12,9 +12,7 @@ from transformer_lab.training.checkpoint import write_atomically
 
 FILES = ("README.md", "docs/index.md", "docs/instructors.md", "CITATION.cff")
 ADDRESS = re.compile(r"https://github\.com/[\w.-]+/transformer_lab\b")
-ROW = re.compile(
-    r"^(\| (?:\d\d|–) \| \[[^|]*?\]\((notebooks/\w+\.ipynb)\))(?: \[!\[[^|]*)? \|", re.M
-)
+ROW = re.compile(r"^(\| \d\d \| \[[^|]*?\]\((notebooks/\w+\.ipynb)\))(?: \[!\[[^|]*)? \|", re.M)
 BADGE = "https://colab.research.google.com/assets/colab-badge.svg"
 
 

@@ -68,10 +68,9 @@ def claimed(source: str) -> tuple[str, str]:
 
 def imported(module: str, name: str) -> str:
     """What stands in place of a definition: the name is the same, its lines are out of sight."""
-    path = module.replace(".", "/")
     return (
         f"# The package's definition is left out here, next to the exercise that it answers.\n"
-        f"# Compare it with yours when the check is content: {path}.py\n"
+        f"# When the check is content, compare it with yours: {name}?? in a cell of its own shows it.\n"
         f"from {module} import {name}"
     )
 
@@ -87,7 +86,8 @@ def student_edition(*, outputs: bool = True, definitions: bool = False) -> dict[
                 if cell.cell_type == "code":
                     cell.outputs, cell.execution_count = [], None
         files[f"notebooks/{path.name}"] = written(edition)
-        table.append(f"- [{title(edition)}](notebooks/{path.name}){minutes(edition)}")
+        number = f"{path.name[:2]} " if path.name[:2].isdigit() else ""
+        table.append(f"- {number}[{title(edition)}](notebooks/{path.name}){minutes(edition)}")
     # The other pages of docs are the website's, or for instructors.
     for name in ("LICENSE", "LICENSE-TEXT", "constraints.txt", "docs/findings.md"):
         files[name] = (ROOT / name).read_text(encoding="utf-8")
@@ -126,8 +126,11 @@ def title(notebook: NotebookNode) -> str:
 
 def minutes(notebook: NotebookNode) -> str:
     """What a lesson says of its time, for a list of lessons; nothing where it says nothing."""
-    said = re.search(r"\*\*Time\*\*: (\d+) minutes", notebook.cells[1].source)
-    return f", {said.group(1)} minutes" if said else ""
+    text = notebook.cells[1].source
+    said = re.search(r"\*\*Time\*\*: (\d+) minutes", text)
+    more = re.search(r"A second sitting of\s(\d+) minutes", text)
+    found = f", {said.group(1)} minutes" if said else ""
+    return found + (f", and {more.group(1)} for a second sitting" if more else "")
 
 
 def digest(content: bytes) -> str:

@@ -46,7 +46,7 @@ def test_hostile_tokens_are_shown_as_they_are_and_do_nothing(visit_page, hostile
         opened.root.locator(".queries .label").nth(place).click()
         assert opened.readout.startswith(f"{SEEN[place]} looks at: ")
         expect(opened.root.locator(".steps b")).to_have_text(SEEN[place])
-    opened.root.get_by_text("The strongest links as a table").click()
+    opened.root.get_by_text("The 12 strongest links as a table").click()
     for kind in ("Encoder", "Decoder", "Cross"):
         opened.button(kind).click()
         opened.button("Lines").click()
@@ -107,7 +107,7 @@ def test_text_is_readable_and_an_accessibility_checker_finds_nothing_serious(
 ):
     opened = visit_page(full_page, color_scheme=theme)
     expect(opened.root).to_have_attribute("data-theme", theme)
-    opened.root.get_by_text("The strongest links as a table").click()
+    opened.root.get_by_text("The 12 strongest links as a table").click()
     for _ in range(2):
         for query in range(5):
             opened.root.locator(".queries .label").nth(query).click()

@@ -344,7 +344,7 @@ def check_step(opened, step):
     steps = opened.root.locator(".steps")
     expect(steps.locator("label")).to_have_text(f"Step {step + 1} of 5 ")
     read = " ".join(TARGET[: step + 1])
-    expect(steps.locator("p").first).to_have_text(f"Read so far: {read} → {WRITTEN[step]}")
+    expect(steps.locator("p").first).to_have_text(f"Read so far: {read} → writes {WRITTEN[step]}")
     *rows, others = steps.get_by_role("listitem").all()
     for row, (token, probability) in zip(rows, RECORD.next_tokens[step], strict=True):
         name, value = row.inner_text().split()
@@ -354,8 +354,28 @@ def check_step(opened, step):
         assert bar / track == pytest.approx(probability, abs=0.02)
     rest = 1 - sum(probability for _, probability in RECORD.next_tokens[step])
     name, _, value = others.inner_text().partition("\n")
-    assert name == "all other words"
+    assert name == "all others together"
     assert float(value) == pytest.approx(rest, abs=0.00051)
+
+
+def test_a_word_that_stands_twice_is_named_with_its_place(visit_page, tmp_path):
+    record = make_record(source=("the", "cat", "and", "the", "dog", ".", "<eos>"))
+    opened = visit_page(explore(record, kind="encoder", layer=0).to_html(tmp_path / "a.html"))
+    opened.root.locator(".queries .label").nth(3).hover()
+    assert opened.readout.startswith("the (4) looks at: ")
+    opened.root.locator(".queries .label").nth(1).hover()
+    assert opened.readout.startswith("cat looks at: ")
+
+
+def test_small_weights_are_shown_as_lines_too(opened):
+    opened.button("Lines").click()
+    opened.root.locator(".column.query button").nth(2).click()
+    lines = opened.root.locator(".map.lines line")
+    widths = [float(line.get_attribute("stroke-width")) for line in lines.all()]
+    opened.button("Show small weights").click()
+    wider = [float(line.get_attribute("stroke-width")) for line in lines.all()]
+    weights = (np.array(widths) - 0.5) / 5
+    np.testing.assert_allclose((np.array(wider) - 0.5) / 5, np.sqrt(weights), atol=1e-6)
 
 
 def test_the_step_follows_the_row_that_is_looked_at(opened):
@@ -368,6 +388,27 @@ def test_the_step_follows_the_row_that_is_looked_at(opened):
     check_step(opened, 1)
     opened.page.mouse.move(2, 2)
     check_step(opened, 4)
+
+
+def test_the_slider_goes_on_from_the_row_that_the_keyboard_looks_at(opened):
+    """Also onto the row that is pinned, which stays pinned."""
+    opened.root.locator(".queries .label").nth(3).click()
+    opened.cells.focus()
+    opened.press("ArrowUp")
+    check_step(opened, 2)
+    opened.root.get_by_label("Decoding step").focus()
+    opened.press("ArrowRight")
+    check_step(opened, 3)
+    check_cross(opened, 3, None)
+
+
+def test_what_the_numbers_mean_can_be_read(opened):
+    opened.root.get_by_text("What the numbers of a head mean").click()
+    terms = opened.root.locator("dt").all_inner_texts()
+    assert terms == ["entropy", "alignment error", "referent", "2.1 under a small map"]
+    expect(opened.root.locator("dd").first).to_contain_text("0 nats if all is on one key")
+    opened.button("Decoder").click()
+    assert opened.root.locator("dt").all_inner_texts()[1] == "distance"
 
 
 @pytest.mark.parametrize("way", ["mouse", "keyboard"])
@@ -498,7 +539,7 @@ def test_a_head_as_lines_by_keyboard(opened):
 
 
 def test_the_strongest_links_as_a_table(opened):
-    by_keyboard(opened.root.get_by_text("The strongest links as a table"))
+    by_keyboard(opened.root.get_by_text("The 12 strongest links as a table"))
     expect(opened.root.get_by_role("row")).to_have_count(13)
     rows = opened.root.get_by_role("row").all()
     assert rows[0].inner_text().split() == ["query", "key", "weight"]

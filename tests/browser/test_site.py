@@ -150,6 +150,13 @@ def test_the_front_door_leads_to_the_course(read):
     expect(page.locator("h1")).to_contain_text("Start here")
 
 
+def test_the_first_page_has_the_table_of_lessons(read):
+    page = read("docs/index.html")
+    rows = page.locator("table tbody tr").all_inner_texts()
+    assert [row[:2] for row in rows] == [f"{number:02}" for number in range(18)]
+    expect(page.locator("table img")).to_have_count(0)
+
+
 def test_the_search_finds_a_word(read):
     page = read("search.html?q=softmax")
     expect(page.locator("#search-results li").first).to_be_visible()

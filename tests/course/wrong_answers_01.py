@@ -60,6 +60,41 @@ def subtracts_the_smallest(scores):
     return e / np.sum(e, -1)[..., None]
 
 
+def subtracts_the_mean(scores):
+    e = np.exp(scores - np.mean(scores, axis=-1, keepdims=True))
+    return e / np.sum(e, -1)[..., None]
+
+
+def subtracts_the_largest_size(scores):
+    e = np.exp(scores - np.abs(scores).max(-1)[..., None])
+    return e / np.sum(e, -1)[..., None]
+
+
+def subtracts_the_first(scores):
+    e = np.exp(scores - scores[..., 0, None])
+    return e / np.sum(e, -1)[..., None]
+
+
+def subtracts_the_last(scores):
+    e = np.exp(scores - scores[..., -1:])
+    return e / np.sum(e, -1)[..., None]
+
+
+def subtracts_the_median(scores):
+    e = np.exp(scores - np.median(scores, axis=-1, keepdims=True))
+    return e / np.sum(e, -1)[..., None]
+
+
+def subtracts_700(scores):
+    e = np.exp(scores - 700)
+    return e / np.sum(e, -1)[..., None]
+
+
+def builtin_max(scores):
+    e = np.exp(scores - max(scores))
+    return e / sum(e)
+
+
 def unscaled(query, key, value):
     weights = softmax(query @ np.swapaxes(key, -1, -2))
     return weights @ value, weights
@@ -82,6 +117,26 @@ def by_the_number_of_queries(query, key, value):
 
 def by_the_first_length(query, key, value):
     weights = softmax(query @ np.swapaxes(key, -1, -2) / len(query) ** 0.5)
+    return weights @ value, weights
+
+
+def by_the_root_of_two(query, key, value):
+    weights = softmax(query @ np.swapaxes(key, -1, -2) / 2**0.5)
+    return weights @ value, weights
+
+
+def dot_for_matmul(query, key, value):
+    weights = softmax(np.dot(query, np.swapaxes(key, -1, -2)) / query.shape[-1] ** 0.5)
+    return weights @ value, weights
+
+
+def inner_for_matmul(query, key, value):
+    weights = softmax(np.inner(query, key) / query.shape[-1] ** 0.5)
+    return weights @ value, weights
+
+
+def einsum_of_two_axes(query, key, value):
+    weights = softmax(np.einsum("qd,kd->qk", query, key) / query.shape[-1] ** 0.5)
     return weights @ value, weights
 
 
@@ -152,6 +207,14 @@ def along_the_second_axis(grad_output, weights):
     return weights * (grad_output - np.sum(weights * grad_output, 1, keepdims=True))
 
 
+def product_of_all_rows(grad_output, weights):
+    return weights * (grad_output - np.matmul(grad_output, weights))
+
+
+def product_with_a_turn(grad_output, weights):
+    return weights * (grad_output - grad_output @ weights.T)
+
+
 def wrong_sign(grad_output, weights):
     return weights * (np.sum(weights * grad_output, -1, keepdims=True) - grad_output)
 
@@ -220,6 +283,12 @@ def times_the_root(grad_output, query, key, value, weights):
     return backward(grad_output, key, query, value, weights, root, root)
 
 
+def transposed_by_t(grad_output, query, key, value, weights):
+    d_scores = softmax_backward(grad_output @ np.swapaxes(value, -1, -2), weights)
+    d_scores /= query.shape[-1] ** 0.5
+    return d_scores @ key, d_scores.T @ query, np.swapaxes(weights, -1, -2) @ grad_output
+
+
 def two_of_three(grad_output, query, key, value, weights):
     root = query.shape[-1] ** 0.5
     return backward(grad_output, key, query, value, weights, root, root)[:2]
@@ -237,6 +306,13 @@ TABLE = [
     ("softmax", second_axis, "axis=-1"),
     ("softmax", one_sum_for_all, "the sum must be each row's own"),
     ("softmax", subtracts_the_smallest, "the smallest score"),
+    ("softmax", subtracts_the_mean, "the mean of the row"),
+    ("softmax", subtracts_the_largest_size, "the largest size"),
+    ("softmax", subtracts_the_first, "the first score"),
+    ("softmax", subtracts_the_last, "is nan; expected"),
+    ("softmax", subtracts_the_median, "is nan; expected"),
+    ("softmax", subtracts_700, "is nan; expected"),
+    ("softmax", builtin_max, "stops with ValueError: The truth value"),
     ("attention", unscaled, "not divided by √d_k"),
     ("attention", by_d_k, "scaled by d_k, not √d_k"),
     ("attention", by_the_number_of_keys, "number of keys"),
@@ -245,6 +321,10 @@ TABLE = [
     ("attention", scores_for_weights, "scores before the softmax"),
     ("attention", by_the_number_of_queries, "number of queries"),
     ("attention", by_the_first_length, "shape[-1]"),
+    ("attention", by_the_root_of_two, "√2"),
+    ("attention", dot_for_matmul, "stops with ValueError"),
+    ("attention", inner_for_matmul, "stops with ValueError"),
+    ("attention", einsum_of_two_axes, "stops with ValueError"),
     ("attention", turns_all_axes, "turns all axes"),
     ("attention", output_alone, "returns 1 thing; expected 2: the output, the weights"),
     ("softmax_backward", diagonal_only, "diagonal of the Jacobian alone"),
@@ -258,6 +338,8 @@ TABLE = [
     ("softmax_backward", brackets_forgotten, "brackets"),
     ("softmax_backward", plus_for_minus, "taken away"),
     ("softmax_backward", along_the_second_axis, "axis=-1"),
+    ("softmax_backward", product_of_all_rows, "of its own products"),
+    ("softmax_backward", product_with_a_turn, "stops with ValueError"),
     ("softmax_backward", no_factor, "factor w_k in front"),
     ("attention_backward", no_root, "lack the 1/√d_k"),
     ("attention_backward", root_for_query_only, "dK lacks its 1/√d_k"),
@@ -269,5 +351,6 @@ TABLE = [
     ("attention_backward", value_first, "dV comes last"),
     ("attention_backward", no_transpose, "stops with ValueError"),
     ("attention_backward", times_the_root, "multiplied by √d_k"),
+    ("attention_backward", transposed_by_t, "turns all axes"),
     ("attention_backward", two_of_three, "returns 2 things; expected 3: dQ, dK, dV"),
 ]

@@ -35,9 +35,10 @@ class Outcome:
     changed: tuple[str, ...] = ()
 
     def equals(self, other: "Outcome", tolerance: float) -> bool:
-        """Whether two answers did the same: equal results, or errors of one kind."""
+        """Whether two answers did the same: equal results, or the same error."""
         if self.error is not None or other.error is not None:
-            return type(self.error) is type(other.error)
+            # Errors of one type may have many causes; those of one text, in all cases, hardly.
+            return type(self.error) is type(other.error) and str(self.error) == str(other.error)
         if self.changed != other.changed or len(self.results) != len(other.results):
             return False
         return all(map(close, self.results, other.results, [tolerance] * len(self.results)))

@@ -8,7 +8,7 @@ from transformer_lab import numpy_reference as reference
 from transformer_lab.course.check import Check, Mistake
 from transformer_lab.course.quiz import Question, Quiz
 
-SHAPES = [((), 2, 3, 5, 4), ((2,), 3, 5, 7, 2), ((2, 3), 5, 2, 3, 7)]
+SHAPES = [((), 2, 3, 5, 7), ((3,), 5, 2, 7, 11), ((5, 3), 7, 2, 11, 4)]
 """(batch, queries, keys, d_k, d_v): never square, and with no, one and two batch dimensions."""
 
 
@@ -25,7 +25,10 @@ def _softmax_cases() -> list[tuple]:
     hidden[0, 1:3] = -np.inf
     far_apart = draw(3, 2, 4, seed=2)
     far_apart[1] += 1000
-    return [(draw(2, 3),), (draw(5),), (hidden,), (far_apart,)]
+    far = 1000.0  # exp(1000) is inf, and exp(-1000) is 0
+    wide = np.array([[far, far - 1, 0, 0, 0], [0, far - 1, far, 0, 0], [0, 0, 0, 0, far]])
+    low = np.array([[-far, 1 - far, -1 - far], [-np.inf, 0.5, 2.0]])
+    return [(draw(2, 3),), (draw(5),), (hidden,), (far_apart,), (wide,), (low,)]
 
 
 def _exp(scores: np.ndarray, axis: int | None, shift: np.ndarray | float) -> np.ndarray:
@@ -65,6 +68,20 @@ softmax = Check(
             lambda s: _exp(s, -1, s.min(axis=-1, keepdims=True)),
             "you subtract the smallest score of the row. That may be -inf, and it leaves the large "
             "ones large.",
+        ),
+        Mistake(
+            lambda s: _exp(s, -1, s.mean(axis=-1, keepdims=True)),
+            "you subtract the mean of the row. One hidden score makes it -inf; only the largest "
+            "score is sure to be enough.",
+        ),
+        Mistake(
+            lambda s: _exp(s, -1, abs(s).max(axis=-1, keepdims=True)),
+            "you subtract the largest size, not the largest score: where all scores are far below 0, "
+            "all exponentials are 0.",
+        ),
+        Mistake(
+            lambda s: _exp(s, -1, s[..., :1]),
+            "you subtract the first score of the row, which need not be the largest.",
         ),
         Mistake(
             lambda s: _exp(s, -1, 0.0),
@@ -146,6 +163,10 @@ attention = Check(
         Mistake(
             lambda q, k, v: _attend(q, k, v, 2.0),
             "you divide by 2, which is √d_k on this page only; d_k is the last dimension.",
+        ),
+        Mistake(
+            lambda q, k, v: _attend(q, k, v, np.sqrt(2.0)),
+            "you divide by √2. On this page √d_k is 2, as d_k is 4; d_k is the last dimension.",
         ),
         Mistake(
             lambda q, k, v: _attend(q, k, v, q.shape[-1]),
@@ -261,6 +282,11 @@ softmax_backward = Check(
             "formula needs none.",
         ),
         Mistake(
+            lambda g, w: w * (g - g @ w),
+            "right for one row alone. Between matrices @ multiplies every row of the one by columns "
+            "of the other; here each row has a sum of its own products.",
+        ),
+        Mistake(
             lambda g, w: w * (g - (g * w).sum(axis=-1)),
             "right for one row alone. The sum must keep its axis, with length 1, to fit its row: "
             "keepdims=True.",
@@ -314,6 +340,13 @@ def _swaps_the_arguments(grad_output: np.ndarray, *rest: np.ndarray) -> tuple:
     return grad_scores @ key, grad_scores.swapaxes(-2, -1) @ query, grad_value
 
 
+def _turns_all_axes_back(grad_output: np.ndarray, *rest: np.ndarray) -> tuple:
+    query, key, value, weights = rest
+    grad_weights = grad_output @ value.swapaxes(-2, -1)
+    grad_scores = reference.softmax_backward(grad_weights, weights) / np.sqrt(query.shape[-1])
+    return grad_scores @ key, grad_scores.T @ query, weights.swapaxes(-2, -1) @ grad_output
+
+
 def _softmax_twice(grad_output: np.ndarray, *rest: np.ndarray) -> tuple:
     grad_query, grad_key, _ = _backward(grad_output, *rest)
     return grad_query, grad_key, reference.softmax(rest[-1]).swapaxes(-2, -1) @ grad_output
@@ -350,6 +383,11 @@ attention_backward = Check(
         Mistake(
             lambda g, q, k, v, w: _backward(g, q, k, v, w, scale=2.0),
             "dQ and dK are divided by 2, which is √d_k on this page only; d_k is the last dimension.",
+        ),
+        Mistake(
+            _turns_all_axes_back,
+            "right without a batch. With one, .T turns all axes; only the last two may change places: "
+            "swapaxes(-2, -1).",
         ),
         Mistake(
             _swaps_the_arguments,

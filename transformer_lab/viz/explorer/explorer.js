@@ -13,6 +13,7 @@ const LARGEST_CELL = 30; // CSS pixels
 const SMALLEST_LABELLED_CELL = 10; // below it there is no room for a token at each line
 const ROOM_FOR_NUMBERS = 26;
 const MOST_TILE_PIXELS = 64; // a tile of more tokens shows the largest weight of each block: none is lost between pixels
+const TABLE = 12; // strongest links in the table
 const LINES = 60; // strongest links that are drawn as lines when no row is chosen
 const WAIT_AFTER_TYPING = 350; // milliseconds
 const GIVE_UP_AFTER = 60000;
@@ -53,6 +54,10 @@ function visible(token) {
 
 /** A token on the page: isolated, so that right-to-left text leaves its neighbours alone. */
 const word = (token) => make("bdi", { className: "token" }, visible(token));
+
+/** A token by its place: where it stands more than once, with the number of the place. */
+const wordAt = (list, i) =>
+  list.indexOf(list[i]) === list.lastIndexOf(list[i]) ? word(list[i]) : make("span", {}, word(list[i]), ` (${i + 1})`);
 
 const number = (value, digits = 2) => (value == null ? "–" : value.toFixed(digits).replace("-", "−"));
 const share = (value) => (value > 0 && value < 0.0005 ? "< 0.001" : number(value, 3));
@@ -509,7 +514,7 @@ class Explorer {
     this.field = make("div", { className: "map" });
     this.readout = make("p", { className: "readout", role: "status", "aria-live": "polite" });
     this.stepSlider = make("input", { type: "range", min: 0, step: 1, "aria-label": "Decoding step" });
-    this.stepSlider.addEventListener("input", () => this.pin([Number(this.stepSlider.value), null]));
+    this.stepSlider.addEventListener("input", () => this.setPinned([Number(this.stepSlider.value), null]));
     this.stepName = make("span", {});
     this.stepText = make("div", {});
     this.step = 0; // the step whose words are shown: that of the row which was looked at last
@@ -918,19 +923,16 @@ class Explorer {
   }
 
   pin(place) {
-    const same = String(place) === String(this.pinned);
-    this.hover = null;
-    this.set({ pinned: same ? [] : place });
-    this.afterPin();
+    this.setPinned(String(place) === String(this.pinned) ? [] : place);
   }
 
   letGo() {
-    this.hover = null;
-    this.set({ pinned: [] });
-    this.afterPin();
+    this.setPinned([]);
   }
 
-  afterPin() {
+  setPinned(pinned) {
+    this.hover = null;
+    this.set({ pinned });
     this.drawSteps();
     this.keepFocus(() => this.drawViews(this.model.get("layer"), this.model.get("head")));
     this.showChosen();
@@ -967,21 +969,21 @@ class Explorer {
       return;
     }
     const list = (values, names) => strongest(values, 5).filter((i) => values[i] >= 0.005)
-      .map((i) => make("span", { className: "link" }, word(names[i]), ` ${number(values[i])}`))
+      .map((i) => make("span", { className: "link" }, wordAt(names, i), ` ${number(values[i])}`))
       .flatMap((link) => [link, " "]);
     const parts = [];
     if (query != null && key != null) {
       const isLeftOut = record.left_out && !map.roots[query * map.columns + key];
       const weight = make("b", {}, isLeftOut ? "0, or left out" : number(weightAt(map, query, key), 3));
-      parts.push(make("span", {}, word(queries[query]), " → ", word(keys[key]), ": ", weight));
+      parts.push(make("span", {}, wordAt(queries, query), " → ", wordAt(keys, key), ": ", weight));
     }
     if (query != null) {
       const links = list(rowOf(map, query), keys);
-      parts.push(make("span", {}, word(queries[query]), " looks at: ", ...links));
+      parts.push(make("span", {}, wordAt(queries, query), " looks at: ", ...links));
     }
     if (key != null) {
       const links = list(columnOf(map, key), queries);
-      parts.push(make("span", {}, word(keys[key]), " is looked at by: ", ...links));
+      parts.push(make("span", {}, wordAt(keys, key), " is looked at by: ", ...links));
     }
     if (String(chosen) === String(this.pinned)) parts.push("Pinned.");
     this.readout.replaceChildren(...parts.flatMap((part) => [part, make("br")]).slice(0, -1));
@@ -1045,7 +1047,8 @@ class Explorer {
     }
     this.drawing.replaceChildren(...links.filter(({ weight }) => weight >= 0.01).map((link) => {
       const ends = { x1: 0, y1: (link.query + 0.5) * step, x2: 100, y2: (link.key + 0.5) * step };
-      const ink = { "stroke-width": 0.5 + 5 * link.weight, "stroke-opacity": 0.15 + 0.85 * link.weight };
+      const strength = this.local.palette === "root" ? Math.sqrt(link.weight) : link.weight;
+      const ink = { "stroke-width": 0.5 + 5 * strength, "stroke-opacity": 0.15 + 0.85 * strength };
       return svg("line", { ...ends, ...ink });
     }));
   }
@@ -1081,12 +1084,12 @@ class Explorer {
   // -------------------------------------------------------------- words beside the picture
 
   drawLinks() {
-    if (!this.links.firstChild) this.links.append(make("summary", {}, "The strongest links as a table"));
+    if (!this.links.firstChild) this.links.append(make("summary", {}, `The ${TABLE} strongest links as a table`));
     this.links.querySelector("table")?.remove();
     if (!this.links.open) return;
     const { queries, keys } = tokens(this.record, this.kind);
-    const rows = strongestLinks(this.map, 12).map(({ query, key, weight }) => {
-      const cells = [word(queries[query]), word(keys[key]), number(weight, 3)];
+    const rows = strongestLinks(this.map, TABLE).map(({ query, key, weight }) => {
+      const cells = [wordAt(queries, query), wordAt(keys, key), number(weight, 3)];
       return make("tr", {}, ...cells.map((content) => make("td", {}, content)));
     });
     const head = ["query", "key", "weight"].map((text) => make("th", { scope: "col" }, text));
@@ -1095,12 +1098,13 @@ class Explorer {
 
   /** What the scores above the map say, in words: a title that only a mouse finds is not enough. */
   drawGlossary() {
-    const terms = this.scoresOf(this.kind).flatMap(({ label, means }) => [make("dt", {}, label), make("dd", {}, means)]);
-    this.glossary.hidden = !terms.length;
+    const means = this.scoresOf(this.kind).map(({ label, means }) => [label, means]);
+    means.push(["2.1 under a small map", "layer 2, head 1, both counted from 1"]);
+    const terms = means.flatMap(([term, text]) => [make("dt", {}, term), make("dd", {}, text)]);
     const text = terms.map((term) => term.textContent).join();
     if (this.glossary.dataset.text === text) return; // an open one stays as it is
     this.glossary.dataset.text = text;
-    this.glossary.replaceChildren(make("summary", {}, "What the scores of a head mean"), make("dl", {}, ...terms));
+    this.glossary.replaceChildren(make("summary", {}, "What the numbers of a head mean"), make("dl", {}, ...terms));
   }
 
   /** Decoding, step by step: what was read, what was written, and what else was likely. */
@@ -1121,11 +1125,11 @@ class Explorer {
         word(token), make("span", { className: "track" }, bar), make("span", {}, share(probability)));
     });
     const others = 1 - record.next_tokens[step].reduce((sum, [, probability]) => sum + probability, 0);
-    rows.push(make("li", { className: "others" }, make("span", {}, "all other words"), make("span", {}), make("span", {}, share(Math.max(0, others)))));
+    rows.push(make("li", { className: "others" }, make("span", {}, "all others together"), make("span", {}), make("span", {}, share(Math.max(0, others)))));
     const read = record.target.slice(0, step + 1).flatMap((token) => [word(token), " "]);
     this.stepText.replaceChildren(
-      make("p", {}, "Read so far: ", ...read, "→ ", make("b", {}, word(record.written[step]))),
-      make("p", { className: "caption" }, "Most probable next words:"),
+      make("p", {}, "Read so far: ", ...read, "→ writes ", make("b", {}, word(record.written[step]))),
+      make("p", { className: "likely" }, "Most probable next words:"),
       make("ul", { "aria-label": "Most probable next words" }, ...rows));
   }
 

@@ -33,8 +33,11 @@ def shape(name: str, queries: int = 1) -> Callable[[AttentionRecord, Head], floa
 
 
 ENTROPY = Score(
-    "entropy", "entropy", "low", "mean over the rows, in nats: 0 is one key a row", shape("entropy")
-)
+    "entropy", "entropy", "low",
+    "how far a row spreads its weight, mean over the rows: 0 nats if all is on one key, "
+    "log n if it is even over n keys",
+    shape("entropy"),
+)  # fmt: skip
 SELF = (
     ENTROPY,
     Score("mean_distance", "distance", "high", "mean tokens from query to key",

@@ -49,7 +49,8 @@ class AttentionExplorer(anywidget.AnyWidget):
         source: The sentence to begin with.
         kind: "encoder", "decoder" or "cross"; by default the last one that the record has.
         layer: The layer of the head that is open at first, from 0; the page counts from 1.
-        head: Its number in the layer, from 0.
+        head: Its number in the layer, from 0. With neither, the head whose rows are sharpest (of
+            least entropy) is open; with one of the two, the other is 0.
         pinned: The cell (query, key) that is pinned at first; None for a whole column or row.
         mute: Heads that are muted at first.
         snapshots: Earlier records of the same sentence; a slider runs through them. They leave
