@@ -198,9 +198,7 @@ def test_links_of_an_assignment_lead_to_the_next_folder_or_to_the_repository():
 def test_the_list_of_lessons_has_the_minutes_of_the_readme(edition):
     readme = (student_edition.ROOT / "README.md").read_text(encoding="utf-8")
     course = re.findall(r"^\| (\d\d) \|.* (\d+) \|$", readme, re.MULTILINE)
-    told = re.findall(
-        r"\(notebooks/(\d\d)_\w+\.ipynb\), (\d+) minutes", edition["README.md"], re.M
-    )
+    told = re.findall(r"\(notebooks/(\d\d)_\w+\.ipynb\), (\d+) minutes", edition["README.md"], re.M)
     assert len(told) == len(PATHS)
     assert told == course
 
