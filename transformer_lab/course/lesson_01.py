@@ -460,10 +460,14 @@ quiz = Quiz(
                     "Each of ten times as many queries also meets ten times as many keys.",
                 ),
                 (
-                    "100 times as many; time and memory grow with the square of the length",
-                    "n queries meet n keys: n² weights. This is the O(n²) that lesson 15 measures.",
+                    "100 times as many; the cost grows with the square",
+                    "n queries meet n keys: n² weights, and time and memory grow like them. This "
+                    "is the O(n²) that lesson 15 measures.",
                 ),
-                ("as many as before", "There is one for each query and key."),
+                (
+                    "as many as before: weights are learnt",
+                    "These are computed, not learnt: there is one for each query and key.",
+                ),
             ),
             right=1,
         ),
@@ -479,12 +483,16 @@ quiz = Quiz(
         Question(
             "Two keys are identical, their values are not. What does a query get?",
             (
-                ("the value of the first", "Nothing in the formula knows which key comes first."),
                 (
-                    "both values, with equal weight",
+                    "the value of the first: the search ends there",
+                    "Nothing is searched: all keys are scored, and nothing in the formula knows "
+                    "which comes first.",
+                ),
+                (
+                    "both, with equal weight",
                     "Equal keys have equal scores. Only keys are compared; values are carried.",
                 ),
-                ("the larger value", "Values play no part in the scores."),
+                ("the larger value: it weighs more", "Values play no part in the scores."),
             ),
             right=1,
         ),

@@ -168,20 +168,21 @@ quiz = Quiz(
             "Why divide by √d_k, and not by d_k?",
             (
                 (
-                    "√d_k brings the variance of the scores to 1 for every d_k",
-                    "Dividing by c divides the variance by c². So c² = d_k.",
+                    "√d_k brings the variance of the scores to 1",
+                    "Dividing by c divides the variance by c². So c² = d_k, whatever d_k is.",
                 ),
                 (
                     "d_k would be right too; the root is a habit",
-                    "Dividing by d_k leaves a variance of 1/d_k: at 1,024 all weights are nearly equal.",
+                    "Dividing by d_k leaves a variance of 1/d_k: at 1,024 all weights are nearly "
+                    "equal.",
                 ),
                 ("the root is faster to compute", "It is one multiplication either way."),
             ),
             right=0,
         ),
         Question(
-            "A model has vectors of d_model = 512 numbers, but a head compares queries and keys of 64 "
-            "numbers each. By what are its scores divided?",
+            "A model has vectors of d_model = 512 numbers, but a head compares queries and keys of "
+            "64 numbers each. By what are its scores divided?",
             (
                 ("√512", "That is √d_model. A score is a sum over the numbers of one query."),
                 ("64", "64 is the variance of a score; the divisor is its root."),
@@ -205,14 +206,19 @@ quiz = Quiz(
             "Without √d_k, what did this page measure at d_k = 1,024?",
             (
                 (
-                    "the typical query's gradient is thousands of times smaller, the mean is not",
-                    "A few rows with two nearly equal scores have large gradients and hold the mean up.",
+                    "the median gradient falls far, the mean does not",
+                    "The typical query's gradient is thousands of times smaller. A few rows with "
+                    "two nearly equal scores have large gradients and hold the mean up.",
                 ),
                 (
-                    "every gradient is 0",
+                    "every gradient is 0, as all rows become one-hot",
                     "Some rows have two scores that are close; those still learn.",
                 ),
-                ("no difference", "The median fell by about four orders of magnitude."),
+                (
+                    "no difference: the softmax normalises anyway",
+                    "The weights sum to 1 either way, but the median gradient fell by about four "
+                    "orders of magnitude.",
+                ),
             ),
             right=0,
         ),
@@ -220,10 +226,11 @@ quiz = Quiz(
             "Query and key are no longer independent: training made them point the same way. What "
             "does √d_k do to their score?",
             (
-                ("it brings it to about 1", "That holds for random directions."),
+                ("it brings it to about 1, as before", "That holds for random directions."),
                 (
                     "it still grows with d_k, like √d_k",
-                    "The products no longer cancel: the sum grows like d_k, and only √d_k is taken away.",
+                    "The products no longer cancel: the sum grows like d_k, and only √d_k is taken "
+                    "away.",
                 ),
                 ("it makes it vanish", "d_k / √d_k = √d_k, which grows."),
             ),

@@ -356,13 +356,21 @@ quiz = Quiz(
         Question(
             "What do several heads buy?",
             (
-                ("more parameters", "With d_k = d_model / h the number of parameters is the same."),
                 (
-                    "several sets of weights for each query",
+                    "more parameters: each head has its own matrices",
+                    "They are narrower: with d_k = d_model / h the number of parameters is the "
+                    "same.",
+                ),
+                (
+                    "several sets of weights per query",
                     "One head gives one weighted mix. Four words looked at by one head come back "
                     "as one average.",
                 ),
-                ("speed", "The matrix products are as many, and there are h times more softmaxes."),
+                (
+                    "speed: heads are computed in parallel",
+                    "The matrix products are as many as in one large head, and there are h times "
+                    "more softmaxes.",
+                ),
             ),
             right=1,
         ),
@@ -375,7 +383,10 @@ quiz = Quiz(
                     "However wide, a head divides 1 among the keys once. It cannot keep apart what "
                     "it took from each.",
                 ),
-                ("a large head overfits", "The numbers of parameters are equal."),
+                (
+                    "a large head overfits: it has more parameters",
+                    "The numbers of parameters are equal.",
+                ),
             ),
             right=1,
         ),
@@ -392,13 +403,16 @@ quiz = Quiz(
         Question(
             "x.view(batch, heads, length, d) in place of view and transpose: what happens?",
             (
-                ("an error", "The number of elements fits, so nothing complains."),
                 (
-                    "the same, faster",
+                    "an error: the shapes do not fit",
+                    "The number of elements fits, so nothing complains.",
+                ),
+                (
+                    "the same, faster: it saves the transpose",
                     "Print it: head 0 holds the first words, or pieces of them.",
                 ),
                 (
-                    "it runs, and heads mix positions",
+                    "it runs; heads mix positions",
                     "The shape is right and the numbers are not. Only a comparison finds it.",
                 ),
             ),
@@ -413,9 +427,14 @@ quiz = Quiz(
                 ),
                 (
                     "about as badly as a single head",
-                    "One number puts all keys on a line, and a query can only prefer one end of it.",
+                    "One number puts all keys on a line, and a query can only prefer one end of "
+                    "it.",
                 ),
-                ("the same as 8 heads", "Read the picture again: 8 heads lie in the valley."),
+                (
+                    "the same as 8 heads: as many parameters",
+                    "As many parameters, but another loss. Read the picture again: 8 heads lie in "
+                    "the valley.",
+                ),
             ),
             right=1,
         ),
@@ -423,7 +442,10 @@ quiz = Quiz(
             "Is anything more expensive with more heads, at d_k = d_model / h?",
             (
                 ("nothing at all", "Look at the number of weights: h matrices of n × n."),
-                ("everything, h times", "The products are over d_model / h numbers each."),
+                (
+                    "everything, h times: each head does all of it",
+                    "The products are over d_model / h numbers each.",
+                ),
                 (
                     "the softmax and its memory",
                     "h · n² weights must be computed and, unless fused, stored.",

@@ -283,12 +283,13 @@ quiz = Quiz(
             "Without positions, what does self-attention make of a shuffled sentence?",
             (
                 (
-                    "something else for each word",
+                    "other vectors: each word has other neighbours",
                     "Each word meets the same words, in whatever order.",
                 ),
                 (
                     "the same vectors, shuffled in the same way",
-                    "This is permutation equivariance. Pool the vectors and nothing is left of order.",
+                    "This is permutation equivariance. Pool the vectors and nothing is left of "
+                    "order.",
                 ),
                 ("noise", "It is deterministic, and the outputs are equal to the last digits."),
             ),
@@ -298,15 +299,19 @@ quiz = Quiz(
             "Why are positions needed, and how does the paper put them in?",
             (
                 (
-                    "they are concatenated to the embedding",
+                    "attention compares contents only; places are concatenated to the embedding",
                     "They are added; the width stays d_model.",
                 ),
                 (
-                    "attention compares contents only; a vector for each place is added once, at the "
-                    "bottom",
-                    "From there on queries and keys can be made of both, what and where.",
+                    "attention compares contents only; a vector for each place is added",
+                    "Once, at the bottom. From there on queries and keys can be made of both, what "
+                    "and where.",
                 ),
-                ("the softmax needs them", "The softmax sees scores, whatever they are made of."),
+                (
+                    "the softmax needs them; they are added to the scores",
+                    "The softmax sees scores, whatever they are made of. The paper adds to the "
+                    "embeddings.",
+                ),
             ),
             right=1,
         ),
@@ -314,8 +319,9 @@ quiz = Quiz(
             "What is special about a sine and a cosine of the same frequency?",
             (
                 (
-                    "a step of k is a rotation, the same at every position",
-                    "R_k depends on k alone. With a sine alone, no such matrix exists.",
+                    "a step of k is the same rotation everywhere",
+                    "R_k depends on k alone, not on the position. With a sine alone, no such "
+                    "matrix exists.",
                 ),
                 (
                     "they are never 0 at once, so no word is lost",
@@ -332,11 +338,11 @@ quiz = Quiz(
             "The embeddings are not multiplied by √d_model. What happens at d_model = 512?",
             (
                 (
-                    "nothing, the next layer scales again",
+                    "nothing: the next layer scales everything again",
                     "It scales the sum: it cannot undo the ratio.",
                 ),
                 (
-                    "positions are about 16 times longer than the words",
+                    "positions are about 16 times longer than words",
                     "Embeddings of length 1 meet position vectors of length √256 = 16.",
                 ),
                 ("words drown positions", "The other way round."),
@@ -346,12 +352,18 @@ quiz = Quiz(
         Question(
             "A model with 512 learned positions gets a sentence of 600 words.",
             (
-                ("it extrapolates", "There is no row 513 in the table."),
+                (
+                    "it extrapolates from the rows it has learnt",
+                    "There is no row 513 in the table, and nothing computes one.",
+                ),
                 (
                     "the last row is used again",
                     "Not unless somebody writes that; here it is an error.",
                 ),
-                ("an error: no vector for word 513", "This package says so and names the limit."),
+                (
+                    "an error at word 513",
+                    "There is no vector for it. This package says so and names the limit.",
+                ),
             ),
             right=2,
         ),
@@ -360,8 +372,9 @@ quiz = Quiz(
             (
                 ("values", "Only queries and keys are turned; what is passed on stays as it is."),
                 (
-                    "the scores: they depend on contents and on distance",
-                    "Turning q by p and k by p' leaves q·k with the angle p' − p.",
+                    "scores",
+                    "They depend on contents and on distance: turning q by p and k by p' leaves "
+                    "q·k with the angle p' − p.",
                 ),
                 ("embeddings", "Nothing is added at the bottom: it happens in each layer."),
             ),

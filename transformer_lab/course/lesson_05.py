@@ -297,7 +297,8 @@ check = SimpleNamespace(
 quiz = Quiz(
     [
         Question(
-            "Word 3 of the input changes. After the feed-forward network alone, which outputs change?",
+            "Word 3 of the input changes. After the feed-forward network alone, which outputs "
+            "change?",
             (
                 (
                     "word 3's",
@@ -311,9 +312,9 @@ quiz = Quiz(
         Question(
             "Over what does LayerNorm take mean and variance?",
             (
-                ("over the batch", "That is batch normalisation."),
-                ("over the sentence", "Then padding would change the words."),
-                ("over the features of one position", "So a word's result depends on nobody else."),
+                ("over the batch, feature by feature", "That is batch normalisation."),
+                ("over all words of a sentence", "Then padding would change the words."),
+                ("over one position's features", "So a word's result depends on nobody else."),
             ),
             right=2,
         ),
@@ -321,26 +322,30 @@ quiz = Quiz(
             "Encoder self-attention against decoder self-attention: what is the difference?",
             (
                 (
-                    "other matrices W_Q, W_K, W_V",
-                    "Every layer has its own; the formula is the same.",
+                    "other matrices W_Q, W_K, W_V, and so another formula",
+                    "Every layer has its own matrices; the formula is the same.",
                 ),
                 (
-                    "the encoder sees all words, the decoder itself and those before",
-                    "A mask is the whole difference; lesson 06 builds it.",
+                    "the decoder does not see later words",
+                    "The encoder sees all words, the decoder itself and those before. A mask is "
+                    "the whole difference; lesson 06 builds it.",
                 ),
-                ("the encoder has no softmax", "Both do."),
+                (
+                    "the encoder has no softmax: it predicts no words",
+                    "Both have one: this softmax makes weights, not predictions.",
+                ),
             ),
             right=1,
         ),
         Question(
             "At the start, 32 layers, no residual and no LayerNorm: what did this page measure?",
             (
-                (
-                    "the first layer's gradient is about 1e-9",
-                    "Each layer shrinks it again.",
-                ),
+                ("the first layer's gradient is about 1e-9", "Each layer shrinks it again."),
                 ("nothing unusual", "Look at the lowest curve."),
-                ("the gradient explodes", "It shrinks here: each map loses a little."),
+                (
+                    "the gradient explodes: each layer multiplies it",
+                    "It shrinks here: each map loses a little.",
+                ),
             ),
             right=0,
         ),
@@ -348,12 +353,13 @@ quiz = Quiz(
             "With LayerNorm but without residuals the gradient has a healthy length. Is all well?",
             (
                 (
-                    "yes: the length is what counts",
+                    "yes: what training needs is a gradient that arrives",
                     "A length says nothing about whether words can still be told apart.",
                 ),
                 (
-                    "no: after two layers all words have become the same vector",
-                    "Attention averages again and again, and nothing brings the word itself back.",
+                    "no: all words become the same vector",
+                    "Two layers are enough: attention averages again and again, and nothing brings "
+                    "the word itself back.",
                 ),
                 ("no: LayerNorm divides by 0", "ε prevents that."),
             ),
@@ -362,7 +368,7 @@ quiz = Quiz(
         Question(
             "On this page's grid, what did pre-norm do that post-norm did not?",
             (
-                ("learn faster with two layers", "Post-norm learnt there too, if less."),
+                ("learn at all with two layers", "Post-norm learnt there too, if less."),
                 (
                     "learn with 6 layers at a rate of 1e-2",
                     "Post-norm without warm-up failed there; lesson 09 gives it a warm-up.",

@@ -309,11 +309,14 @@ quiz = Quiz(
         Question(
             "Why is decoder self-attention masked?",
             (
-                ("to save time", "The products are computed all the same."),
                 (
-                    "in training the next word stands in the input",
-                    "All words are read at once; without the mask the model copies what it should "
-                    "predict.",
+                    "to save time: half of the scores are not needed",
+                    "The products are computed all the same.",
+                ),
+                (
+                    "the next word stands in the input",
+                    "In training all words are read at once; without the mask the model copies "
+                    "what it should predict.",
                 ),
                 (
                     "because later words are less important",
@@ -326,13 +329,15 @@ quiz = Quiz(
             "Is the causal mask needed when writing, one word at a time?",
             (
                 (
-                    "yes: earlier positions must be computed as they were in training",
-                    "There is no future to hide, but in a pass over five words, word 1 would look "
-                    "at word 5.",
+                    "yes: positions must be computed as in training",
+                    "In a pass over five words, word 1 would look at word 5, which it never saw in "
+                    "training.",
                 ),
                 (
-                    "no, it is for training only",
-                    "Without it each new word would change what became of those before it.",
+                    "no: when writing there is no later word to hide",
+                    "The last word has none, those before it have. Without the mask each new word "
+                    "would change what became of them. (With the cache of lesson 10 only the "
+                    "newest word asks; then nothing is left to mask.)",
                 ),
                 (
                     "yes, or the model sees the source's future",
@@ -349,8 +354,9 @@ quiz = Quiz(
                     "Then each source word would ask.",
                 ),
                 (
-                    "Q from the decoder, K and V from the encoder's output",
-                    "Each word being written asks; each source word offers and gives.",
+                    "Q from the decoder, K and V from the encoder",
+                    "Each word being written asks; each source word offers and gives, as it stands "
+                    "in the encoder's output.",
                 ),
                 (
                     "Q and K from the encoder, V from the decoder",
@@ -360,7 +366,8 @@ quiz = Quiz(
             right=1,
         ),
         Question(
-            "The decoder writes 5 words of a 9-word source. What shape has a head's cross-attention?",
+            "The decoder writes 5 words of a 9-word source. What shape has a head's "
+            "cross-attention?",
             (
                 ("9 × 9", "That is encoder self-attention."),
                 ("5 × 5", "That is decoder self-attention."),
@@ -371,11 +378,15 @@ quiz = Quiz(
         Question(
             "A new model has 98 % next-word accuracy after an hour. What do you do first?",
             (
-                ("celebrate", "Text is not that predictable."),
-                ("train it on more text", "It will find the answer there, too, in the input."),
+                ("celebrate: it has learnt the language", "Text is not that predictable."),
                 (
-                    "change a later word and see whether an earlier output moves",
-                    "A leak test takes a minute and needs no data. If it finds none, look at the shift.",
+                    "train it on more text, in case it has overfitted",
+                    "It will find the answer there, too, in the input.",
+                ),
+                (
+                    "test whether it sees later words",
+                    "Change a later word and see whether an earlier output moves. This leak test "
+                    "takes a minute and needs no data. If it finds none, look at the shift.",
                 ),
             ),
             right=2,
@@ -385,7 +396,8 @@ quiz = Quiz(
             (
                 (
                     "in training the decoder reads the right words, not its own",
-                    "So all positions are computed in one pass. When writing it reads its own words.",
+                    "So all positions are computed in one pass. When writing it reads its own "
+                    "words.",
                 ),
                 ("the model is corrected after each word when writing", "Nobody corrects it then."),
                 ("the loss is larger for wrong words", "That is what any loss does."),

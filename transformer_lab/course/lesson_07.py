@@ -379,10 +379,7 @@ quiz = Quiz(
             "The encoder's layers are stacked, and so are the decoder's. What does decoder layer 3 "
             "get from the encoder?",
             (
-                (
-                    "the output of encoder layer 3",
-                    "All decoder layers get the same.",
-                ),
+                ("the output of encoder layer 3", "All decoder layers get the same."),
                 (
                     "the output of the last encoder layer",
                     "The same memory goes into the cross-attention of every decoder layer.",
@@ -392,17 +389,18 @@ quiz = Quiz(
             right=1,
         ),
         Question(
-            "d_model stays 512 and heads go from 8 to 16. What happens to the number of parameters?",
+            "d_model stays 512 and heads go from 8 to 16. What happens to the number of "
+            "parameters?",
             (
                 ("it doubles", "Each head is half as wide."),
-                ("it stays", "The projections are d_model × d_model whatever h is."),
+                ("it stays as it is", "The projections are d_model × d_model whatever h is."),
                 ("attention's part doubles", "16 heads of width 32 are as wide as 8 of 64."),
             ),
             right=1,
         ),
         Question(
-            "A sentence has 1,000 words instead of 10. How many more parameters does the base model "
-            "need?",
+            "A sentence has 1,000 words instead of 10. How many more parameters does the base "
+            "model need?",
             (
                 ("none", "The weights n × n are computed, not stored; sinusoids are computed too."),
                 ("100 times as many for attention", "These are computed weights, not parameters."),
@@ -416,11 +414,12 @@ quiz = Quiz(
         Question(
             "What does the model put out for a target of 7 words?",
             (
-                ("the most probable sentence", "That needs a search (lesson 10)."),
-                ("one word", "It answers at every place at once."),
+                ("the most probable sentence of 7 words", "That needs a search (lesson 10)."),
+                ("one word: the one that comes next", "It answers at every place at once."),
                 (
-                    "7 rows of logits, one number for each word of the vocabulary",
-                    "Row t is about the word after place t.",
+                    "7 rows of logits, one for each place",
+                    "A row has one number for each word of the vocabulary. Row t is about the word "
+                    "after place t.",
                 ),
             ),
             right=2,

@@ -369,8 +369,9 @@ quiz = Quiz(
             (
                 ("they make sentences shorter", "Longer: a rare word becomes several pieces."),
                 (
-                    "no word is unknown, and rare forms share pieces with frequent ones",
-                    "Any string can be spelt in pieces, in the worst case byte by byte.",
+                    "no word is unknown",
+                    "Any string can be spelt in pieces, in the worst case byte by byte; and rare "
+                    "forms share pieces with frequent ones.",
                 ),
                 (
                     "they are grammatical units",
@@ -395,8 +396,8 @@ quiz = Quiz(
             right=2,
         ),
         Question(
-            "Two batches: 1,000 real tokens with loss 2, and 100 with loss 4. What is the mean loss "
-            "per token?",
+            "Two batches: 1,000 real tokens with loss 2, and 100 with loss 4. What is the mean "
+            "loss per token?",
             (
                 (
                     "3",
@@ -408,16 +409,22 @@ quiz = Quiz(
             right=1,
         ),
         Question(
-            "With label smoothing 0.1, towards which value does the training loss of a perfect model "
-            "go?",
+            "With label smoothing 0.1, towards which value does the training loss of a perfect "
+            "model go?",
             (
-                ("0", "That would need all the weight on one word, and the target has not."),
+                (
+                    "0, since it makes no mistakes",
+                    "That would need all the weight on one word, and the target has not.",
+                ),
                 (
                     "the entropy of the smoothed target",
-                    "Nothing can be below it: 0.97 nats for 633 words. Where a next word is uncertain, "
-                    "even a perfect model stays above.",
+                    "Nothing can be below it: 0.97 nats for 633 words. Where a next word is "
+                    "uncertain, even a perfect model stays above.",
                 ),
-                ("0.1", "ε is a share of probability, not a loss."),
+                (
+                    "0.1, the share that is spread over all words",
+                    "A share of probability is not a loss, which is measured in nats.",
+                ),
             ),
             right=1,
         ),
@@ -437,7 +444,7 @@ quiz = Quiz(
             "What do length buckets change?",
             (
                 (
-                    "the loss of each sentence",
+                    "the loss of each sentence, through its neighbours",
                     "With the padding masked, a sentence does not know its neighbours.",
                 ),
                 (
