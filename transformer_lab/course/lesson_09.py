@@ -487,16 +487,18 @@ quiz = Quiz(
             "A fresh model chooses among 633 words. Which first loss is a sign of health?",
             (
                 (
-                    "about 0.5",
+                    "about 0.5: lower is healthier",
                     "Then it knows something that it cannot know: is the answer in its input?",
                 ),
                 (
-                    "ln 633 = 6.45, or a little more",
-                    "Equal probabilities cost ln V; a fresh model's are not quite equal.",
+                    "6.45, or a little more",
+                    "ln 633 = 6.45: equal probabilities cost ln V; a fresh model's are not quite "
+                    "equal.",
                 ),
                 (
-                    "about 60",
-                    "Then it is sure of wrong words: logits that are far too large.",
+                    "about 60: it knows nothing yet",
+                    "To know nothing costs less. At 60 it is sure of wrong words: logits that "
+                    "are far too large.",
                 ),
             ),
             right=1,
@@ -507,11 +509,11 @@ quiz = Quiz(
             (
                 ("the learning rate is too small", "Then the loss would fall slowly."),
                 (
-                    "it is trained on what it should predict: the decoder reads its answer",
+                    "the decoder reads the word that it should predict",
                     "In training the answer is there to be copied; in writing it is not.",
                 ),
                 (
-                    "the model is too large",
+                    "the model is too large: it learns the sentences by heart",
                     "It would overfit: bad on new sentences, good on those of training.",
                 ),
             ),
@@ -520,11 +522,18 @@ quiz = Quiz(
         Question(
             "The gradient norm of the encoder is 0.0 at every step. What follows?",
             (
-                ("the encoder has finished learning", "A finished part has small ones, not none."),
-                ("warm-up is too short", "That makes gradients large, not absent."),
                 (
-                    "no path leads from the loss back to the encoder",
-                    "Somewhere it is cut: a detach, a no_grad, an output that nobody uses.",
+                    "the encoder has learnt all that it needs",
+                    "A finished part has small gradients, not none.",
+                ),
+                (
+                    "warm-up is too short: the gradients vanish",
+                    "A short warm-up makes them large, not absent.",
+                ),
+                (
+                    "the encoder is cut off from the loss",
+                    "No path leads back to it: look for a detach, a no_grad, an output that "
+                    "nobody uses.",
                 ),
             ),
             right=2,
@@ -533,8 +542,9 @@ quiz = Quiz(
             "The loss stops at the entropy of the words' frequencies. What has the model learnt?",
             (
                 (
-                    "which words are frequent, and nothing from its inputs",
-                    "That is the loss of the best guess that looks at neither side.",
+                    "which words are frequent",
+                    "And nothing from its inputs: that is the loss of the best guess that looks "
+                    "at neither side.",
                 ),
                 ("to translate, but not to stop", "Then it would be far lower."),
                 ("nothing at all", "Nothing at all costs ln V, which is more."),
@@ -555,9 +565,9 @@ quiz = Quiz(
             "Why return the gradient's norm from before clipping?",
             (
                 ("it is cheaper", "Both cost the same."),
-                ("it is what the optimizer uses", "The optimizer uses the clipped one."),
+                ("it is what the optimizer steps with", "The optimizer uses the clipped one."),
                 (
-                    "after clipping it is never above the limit, whatever happens",
+                    "after clipping it is never above the limit",
                     "So the number that should warn you could not.",
                 ),
             ),

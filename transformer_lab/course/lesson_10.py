@@ -649,8 +649,8 @@ quiz = Quiz(
                     "A best first word can lead into a bad sentence: 0.6 · 0.5 is less than 0.4 · 0.9.",
                 ),
                 (
-                    "the most probable word at each step, given the words before",
-                    "And nothing else: it never takes a word back.",
+                    "the most probable word at each step",
+                    "Given the words before, and nothing else: it never takes a word back.",
                 ),
                 ("the same as a beam of 4, more slowly", "It is the beam of 1, and the fastest."),
             ),
@@ -668,8 +668,9 @@ quiz = Quiz(
                     "A model's favourite may be short, or empty. On this page BLEU went both ways.",
                 ),
                 (
-                    "never",
-                    "Our worst snapshot gains by a beam of 4, mostly where greedy finds no end.",
+                    "never: it leads to ever shorter ones",
+                    "Shorter can be better: our worst snapshot gains by a beam of 4, mostly "
+                    "where greedy finds no end.",
                 ),
             ),
             right=1,
@@ -693,11 +694,12 @@ quiz = Quiz(
             "Which of these is a BLEU that others can compare with?",
             (
                 (
-                    "of whole test texts, one score for the corpus, with the scorer's signature",
-                    "The signature says how the text was cut into words, and which version counted.",
+                    "of the whole test text, with the scorer's signature",
+                    "One score for the corpus. The signature says how the text was cut into "
+                    "words, and which version counted.",
                 ),
                 (
-                    "of token ids",
+                    "of token ids, where no rule for words is needed",
                     "Then the tokenizer decides what a word is, and yours is not mine.",
                 ),
                 (
@@ -720,10 +722,10 @@ quiz = Quiz(
                     "A past word's query was used at its own step and is needed by nobody.",
                 ),
                 (
-                    "keys and values of all words so far, and of the memory",
-                    "The new word brings its own query.",
+                    "keys and values of all words so far",
+                    "And those of the memory. The new word brings its own query.",
                 ),
-                ("the weights of all heads", "They are new for each query."),
+                ("the weights of all heads at all steps so far", "They are new for each query."),
             ),
             right=1,
         ),
@@ -742,12 +744,19 @@ quiz = Quiz(
         Question(
             "A draft model is wrong at every word. What does greedy speculative decoding write?",
             (
-                ("nonsense", "Nothing is written that the large model would not have written."),
                 (
-                    "what the large model alone would write, in as many passes",
-                    "One word comes from each pass, the large model's own; the draft's work is lost.",
+                    "nonsense, built on wrong words",
+                    "Nothing is written that the large model would not have written.",
                 ),
-                ("nothing: all is rejected", "Each pass gives one word of the large model."),
+                (
+                    "what the large model alone would write",
+                    "In as many passes: each gives one word, the large model's own. The draft's "
+                    "work is lost.",
+                ),
+                (
+                    "nothing, as every word is rejected",
+                    "Each pass gives one word of the large model.",
+                ),
             ),
             right=1,
         ),

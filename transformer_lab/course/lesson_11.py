@@ -342,12 +342,12 @@ quiz = Quiz(
             "A head has the lowest alignment error of all. What follows?",
             (
                 (
-                    "the model needs it most",
+                    "the model needs it most: it finds the right words",
                     "On this page the worst aligner of its layer is missed more.",
                 ),
                 (
-                    "its strongest weights agree with the gold alignment most often",
-                    "That is what was measured, and all that was.",
+                    "its strongest weights fit the gold links best",
+                    "How often they agree with the gold alignment was measured, and nothing else.",
                 ),
                 ("it decides the word order", "Nobody has asked that yet."),
             ),
@@ -359,8 +359,9 @@ quiz = Quiz(
                 ("it does nothing", "Another head may have stood in for it: mute them together."),
                 ("it can be removed from every model", "You have asked one model."),
                 (
-                    "on these sentences, with the others there, the output does not need it",
-                    "This is less than one would like, and it is what was shown.",
+                    "here, the output does not need it",
+                    "On these sentences, with the other heads there: this is less than one would "
+                    "like, and it is what was shown.",
                 ),
             ),
             right=2,
@@ -382,11 +383,12 @@ quiz = Quiz(
             "Why compare with untrained models?",
             (
                 (
-                    "what they show is the architecture's doing, not learning's",
-                    "A causal mask alone makes heads that look near.",
+                    "they show what the architecture does alone",
+                    "What an untrained head shows, learning did not make: a causal mask alone "
+                    "makes heads that look near.",
                 ),
                 ("they are faster", "They are as fast."),
-                ("to see whether training went wrong", "The loss tells that."),
+                ("to see whether the training went wrong", "The loss tells that."),
             ),
             right=0,
         ),
@@ -398,10 +400,11 @@ quiz = Quiz(
                     "Weights say that; the lens reads the vector.",
                 ),
                 (
-                    "what the output layer would write if it had to stop there",
-                    "It was never trained to: an early state need not speak its language.",
+                    "what the output layer would write there",
+                    "As if it had to stop there. It was never trained to: an early state need "
+                    "not speak its language.",
                 ),
-                ("the word that the model thinks of", "Nothing here measures thought."),
+                ("the word that the model is thinking of", "Nothing here measures thought."),
             ),
             right=1,
         ),

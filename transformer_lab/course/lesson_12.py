@@ -300,12 +300,13 @@ quiz = Quiz(
         Question(
             "What does patching one row show that muting the head does not?",
             (
-                ("nothing, it is weaker", "It is more exact."),
+                ("nothing: it is the weaker test", "It is more exact."),
                 (
-                    "that this row carries something that is needed, if other rows do not",
-                    "Muting takes all rows of all sentences away at once.",
+                    "that this row carries something needed",
+                    "Other rows must not do the same: compare with them. Muting takes all rows "
+                    "of all sentences away at once.",
                 ),
-                ("that the head is important", "Muting shows that, coarsely."),
+                ("that the head matters on the whole", "Muting shows that, coarsely."),
             ),
             right=1,
         ),
@@ -325,7 +326,7 @@ quiz = Quiz(
             'The row of "it" shows nothing in this model. What may you say of other models?',
             (
                 (
-                    "the picture is false",
+                    "the picture is false: no model does it in that row",
                     "Two other models on this page may resolve it in that row.",
                 ),
                 (

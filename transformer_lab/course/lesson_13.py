@@ -329,10 +329,14 @@ quiz = Quiz(
             (
                 ("the model can use them at any length", "That is the hypothesis, not the test."),
                 (
-                    "that there is a vector, not that the model has learned what it means",
-                    "A vector that training never showed is only an input like another.",
+                    "only that there is a vector",
+                    "Not that the model has learned what it means: a vector that training never "
+                    "showed is only an input like another.",
                 ),
-                ("nothing breaks", "No error is raised; the answers are another matter."),
+                (
+                    "that nothing breaks at any length",
+                    "No error is raised; the answers are another matter.",
+                ),
             ),
             right=1,
         ),
@@ -358,11 +362,15 @@ quiz = Quiz(
             "Why let the model read the right words when one asks which place fails?",
             (
                 (
-                    "so that a mistake has no consequences for later places",
-                    "In free writing, all that comes after a mistake is the answer to another question.",
+                    "so that a mistake stays where it is",
+                    "It has no consequences for later places. In free writing, all that comes "
+                    "after a mistake is the answer to another question.",
                 ),
                 ("it is how the model will be used", "In use it reads its own words."),
-                ("it makes the accuracy higher", "It may, and that is not why."),
+                (
+                    "so that the accuracies are high enough to compare",
+                    "They may be higher, and that is not why.",
+                ),
             ),
             right=0,
         ),
@@ -381,23 +389,33 @@ quiz = Quiz(
         Question(
             "A model without positions sorts 16 numbers, one with sinusoids does not. What follows?",
             (
-                ("positions do harm", "Without them it cannot tell the order of two letters."),
+                (
+                    "positions do harm: without them all goes better",
+                    "Without them it cannot tell the order of two letters.",
+                ),
                 (
                     "sorting does not ask where a number stands",
                     "What a task does not need cannot be new to it at a new length.",
                 ),
-                ("it has learned the true algorithm", "It fails too, later."),
+                ("it has learned the true algorithm of sorting", "It fails too, later."),
             ),
             right=1,
         ),
         Question(
             "ALiBi's authors report that it extrapolates; a small model may not. Who is wrong?",
             (
-                ("they are", "They measured language models, on another task."),
-                ("we are", "The numbers are in the cell, with their seeds."),
                 (
-                    "neither: decoder-only language models and this are different things",
-                    "A claim travels with its task and its model.",
+                    "they are: here is a counterexample",
+                    "They measured language models, on another task.",
+                ),
+                (
+                    "we are: too small a model shows nothing",
+                    "It shows what it does: the numbers are in the cell, with their seeds.",
+                ),
+                (
+                    "neither: task and model are not the same",
+                    "Theirs are decoder-only language models, ours is not: a claim travels with "
+                    "its task and its model.",
                 ),
             ),
             right=2,

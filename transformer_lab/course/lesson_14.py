@@ -439,8 +439,9 @@ quiz = Quiz(
             "One run with a change is better than one run without. What do you know?",
             (
                 (
-                    "nothing yet: the spread between seeds is not known",
-                    "Repeat both; with the same seeds for both, to see small differences.",
+                    "nothing yet",
+                    "The spread between seeds is not known. Repeat both; with the same seeds for "
+                    "both, to see small differences.",
                 ),
                 ("that the change helps", "Two runs without it may differ by as much."),
                 ("that the change does not harm", "Nor that."),
@@ -451,22 +452,25 @@ quiz = Quiz(
             "You compare 29 changes with the base and call 2 standard errors a difference. Of 29 "
             "that do nothing, how many pass?",
             (
-                ("none", "Each has about 1 chance in 20."),
+                ("none: they do nothing", "Each still has about 1 chance in 20."),
                 (
                     "one or two",
                     "29 / 20. Ask for more where you ask often: this page takes 3.",
                 ),
-                ("fourteen", "That would be a coin."),
+                ("fourteen, about half", "That would be a coin."),
             ),
             right=1,
         ),
         Question(
             "A difference is inside the noise. What may you write?",
             (
-                ("the change does nothing", "It may do less than you could have seen."),
+                (
+                    "the change does nothing in models of this size",
+                    "It may do less than you could have seen.",
+                ),
                 ("the paper is wrong", "Other data, other size."),
                 (
-                    "if there is a difference, it is smaller than so much",
+                    "any difference is smaller than so much",
                     "And you name the number: the smallest difference that would have shown.",
                 ),
             ),
@@ -476,11 +480,14 @@ quiz = Quiz(
             "Why can label smoothing raise perplexity and leave accuracy where it is?",
             (
                 (
-                    "perplexity asks how much probability the right word has, accuracy only "
-                    "whether it has the most",
-                    "At ε = 0.1 a perfect model gives the right word about 0.9.",
+                    "accuracy asks only for the most probable word",
+                    "Perplexity asks how much probability the right word has: at ε = 0.1 a "
+                    "perfect model gives it about 0.9.",
                 ),
-                ("perplexity is measured with smoothing", "Not here: the right word alone counts."),
+                (
+                    "perplexity, too, is measured with smoothing",
+                    "Not here: the right word alone counts.",
+                ),
                 ("accuracy is measured on training data", "Both are measured on test sentences."),
             ),
             right=0,
@@ -489,8 +496,9 @@ quiz = Quiz(
             "On log-log axes the loss falls along a straight line with the data. What follows?",
             (
                 (
-                    "over these sizes, twice the data multiplies the loss by about the same factor",
-                    "The factor is 2 to the power of minus the exponent.",
+                    "each doubling divides the loss by the same number",
+                    "Over these sizes, and nearly: the loss is multiplied by 2 to the power of "
+                    "minus the exponent.",
                 ),
                 ("it will go on like this for ever", "The line is fitted to the sizes that exist."),
                 ("each further sentence helps as much as the one before", "Far less."),

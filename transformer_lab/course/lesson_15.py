@@ -338,12 +338,19 @@ quiz = Quiz(
         Question(
             "When does attention need n² memory?",
             (
-                ("always", "Chunks and the fused kernel compute the same output without it."),
+                (
+                    "always: every word asks every other",
+                    "They all ask; yet chunks and the fused kernel compute the same output "
+                    "without that memory.",
+                ),
                 (
                     "when the matrix is written down",
                     "It is a choice of how to compute, not of what.",
                 ),
-                ("only in training", "The explicit way holds it in a forward pass too."),
+                (
+                    "only in training, for the way back",
+                    "The explicit way holds it in a forward pass too.",
+                ),
             ),
             right=1,
         ),
@@ -353,7 +360,7 @@ quiz = Quiz(
                 ("it approximates small weights by 0", "It is exact up to rounding."),
                 ("it needs fewer multiplications", "It has as many, and in training more."),
                 (
-                    "the matrix never travels through the slow memory",
+                    "it keeps the matrix out of slow memory",
                     "Blocks live in the fast one, and an online softmax joins them.",
                 ),
             ),
@@ -373,7 +380,7 @@ quiz = Quiz(
             (
                 ("its query, key and value", "Nobody asks a past word's query again."),
                 ("its row of weights", "Weights belong to a query, and are used once."),
-                ("its key and its value, in each layer", "2 · layers · d_model numbers a word."),
+                ("its key and its value", "In each layer: 2 · layers · d_model numbers a word."),
             ),
             right=2,
         ),
@@ -382,15 +389,15 @@ quiz = Quiz(
             "it back when the batch is one sequence?",
             (
                 (
-                    "the LSTM must finish step t before step t + 1",
+                    "step t + 1 must wait for step t",
                     "n small products one after the other, against a few large ones.",
                 ),
                 (
-                    "it has more parameters",
-                    "It has, 8 d² against 4 d²; the multiplications are equal.",
+                    "it has more parameters, so more to compute",
+                    "It has more, 8 d² against 4 d²; the multiplications are equal.",
                 ),
                 (
-                    "attention skips small weights",
+                    "attention skips small weights and saves work",
                     "It computes every one of them, and is not slower for it.",
                 ),
             ),
@@ -399,10 +406,13 @@ quiz = Quiz(
         Question(
             "The path from the first word to the last is one step in attention. Its gradient …",
             (
-                ("is as large for every length", "The weight on one word among n is about 1/n."),
                 (
-                    "falls about as 1/n before training, and the LSTM's exponentially",
-                    "A short path, shared by n words.",
+                    "is the same for every length: it is one step",
+                    "The weight on one word among n is about 1/n.",
+                ),
+                (
+                    "falls about as 1/n before training",
+                    "A short path, shared by n words. The LSTM's gradient falls exponentially.",
                 ),
                 ("is 0 before training", "Every word sees every word from the start."),
             ),

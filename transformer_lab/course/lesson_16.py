@@ -345,7 +345,10 @@ quiz = Quiz(
                     "the decoder without cross-attention",
                     "Which is the encoder's layer under a causal mask.",
                 ),
-                ("encoder and decoder", "That is T5, and the paper's own model."),
+                (
+                    "encoder and decoder, made larger",
+                    "That is T5, and the paper's own model, at any size.",
+                ),
             ),
             right=1,
         ),
@@ -364,7 +367,7 @@ quiz = Quiz(
         Question(
             "8 query heads, 2 heads of keys and values. How does the cache shrink?",
             (
-                ("to a half", "Keys and values both go from 8 to 2."),
+                ("to a half: only the keys are shared", "Keys and values both go from 8 to 2."),
                 (
                     "not at all: all 8 heads need keys",
                     "Four heads read one copy; it is kept once.",
@@ -385,7 +388,7 @@ quiz = Quiz(
         Question(
             "How does one T5 know which of its tasks is asked?",
             (
-                ("a word at the beginning of the source says it", "The task is text as well."),
+                ("the first word of the source says it", "The task is text as well."),
                 ("each task has a decoder of its own", "There is one decoder, and one vocabulary."),
                 ("by the form of the answer", "The answer is what it has to write."),
             ),
@@ -407,11 +410,12 @@ quiz = Quiz(
             "What makes a state-space model selective?",
             (
                 (
-                    "the decay, and how much is written and read, are computed from the token",
-                    "So a token can keep the state, clear it, or pass unseen.",
+                    "the token sets what is written, kept and read",
+                    "The decay, and how much is written and read, are computed from it. So a "
+                    "token can keep the state, clear it, or pass unseen.",
                 ),
                 (
-                    "it has several heads",
+                    "it has several heads, each choosing its own words",
                     "Heads choose nothing; what is written and kept is chosen by the token.",
                 ),
                 ("it is a convolution", "A convolution is what it then no longer is."),
@@ -421,11 +425,17 @@ quiz = Quiz(
         Question(
             "Self-attention without a mask, as a graph network: which graph?",
             (
-                ("a chain", "A chain is a window of one place on each side."),
-                ("a tree", "A tree comes from a grammar; attention asks for none."),
                 (
-                    "the complete graph, with loops",
-                    "Every word sends to every word, and to itself.",
+                    "a chain, as words stand in a row",
+                    "A chain is a window of one place on each side.",
+                ),
+                (
+                    "a tree, as in a grammar",
+                    "A tree comes from a grammar; attention asks for none.",
+                ),
+                (
+                    "the complete graph",
+                    "With loops: every word sends to every word, and to itself.",
                 ),
             ),
             right=2,

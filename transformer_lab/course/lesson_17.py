@@ -458,12 +458,12 @@ quiz = Quiz(
         Question(
             "A part of the model treats every word alike and asks no other word. Which is it?",
             (
-                ("self-attention", "It is the part in which words meet."),
+                ("self-attention in the encoder", "It is the part in which words meet."),
                 (
                     "the feed-forward network",
                     "Position-wise: the same two matrices at every place (lesson 05).",
                 ),
-                ("cross-attention", "There target words ask source words."),
+                ("cross-attention in the decoder", "There target words ask source words."),
             ),
             right=1,
         ),
@@ -471,14 +471,18 @@ quiz = Quiz(
             "Two models of equal size, one seed each, reach 84 % and 96 %. What has been shown?",
             (
                 (
-                    "the second is better",
+                    "the second is better: the sizes are equal",
                     "In lesson 09 four seeds of one setting lie as far apart.",
                 ),
                 (
-                    "nothing yet: the spread of the seeds is not known",
-                    "Run each again with other seeds, and say which difference could be seen.",
+                    "nothing yet: two seeds may differ as much",
+                    "The spread of the seeds is not known: run each again with other seeds, and "
+                    "say which difference could be seen.",
                 ),
-                ("the first has a bug", "It may; a spread of seeds is the nearer explanation."),
+                (
+                    "the first has a bug: 12 points are too many",
+                    "It may; a spread of seeds is the nearer explanation.",
+                ),
             ),
             right=1,
         ),
@@ -500,8 +504,9 @@ quiz = Quiz(
                 ),
                 ("that the model is sure", "The row is sharp; the answer may not be."),
                 (
-                    "where the head looks; what it is used for must be tested by a change",
-                    "Mute the head, point the row, and compare with other heads and rows.",
+                    "where the head looks",
+                    "What it is used for must be tested by a change: mute the head, point the "
+                    "row, and compare with other heads and rows.",
                 ),
             ),
             right=2,
@@ -510,11 +515,18 @@ quiz = Quiz(
             "Training accuracy is far above what can be known. What comes first?",
             (
                 (
-                    "a leak test: change a later input, look at earlier outputs",
-                    "An inverted or missing causal mask and an unshifted target look like success.",
+                    "a leak test: does the past see the future?",
+                    "Change a later input, look at earlier outputs. An inverted or missing "
+                    "causal mask and an unshifted target look like success.",
                 ),
-                ("a larger test set", "It would be as easy: the answer stands in the input."),
-                ("a lower learning rate", "The loss is not too high; it is too good."),
+                (
+                    "a larger test set: this one is too easy",
+                    "It would be as easy: the answer stands in the input.",
+                ),
+                (
+                    "a lower learning rate: it learns too fast",
+                    "The loss is not too high; it is too good.",
+                ),
             ),
             right=0,
         ),
