@@ -26,6 +26,11 @@ def part(number):
     return re.split(r"^##", GUIDE[start:], flags=re.MULTILINE)[0]
 
 
+def exercises(cells):
+    """How many exercises a notebook has."""
+    return sum("exercise" in cell.metadata.get("tags", ()) for cell in cells)
+
+
 MINUTES = {match.group(1): int(match.group(3)) for match in HEADING.finditer(GUIDE)}
 
 
@@ -47,10 +52,9 @@ def test_the_minutes_of_an_hour_follow_each_other_and_fill_it(number):
 @pytest.mark.parametrize("number", LESSONS)
 def test_exercises_and_headings_that_the_guide_names_exist(number):
     cells = read(LESSONS[number]).cells
-    exercises = sum("exercise" in cell.metadata.get("tags", ()) for cell in cells)
     text = part(number)
     for first, last in re.findall(r"[Ee]xercises? (\d)(?:(?: and | to )(\d))?", text):
-        assert 1 <= int(first) <= int(last or first) <= exercises
+        assert 1 <= int(first) <= int(last or first) <= exercises(cells)
     assert text.count("\n1. ") == text.count("\n2. ") == text.count("\n3. ") == 1
     prose = "\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
     headings = re.findall(r"^#+ (.*)$", prose, re.MULTILINE)
@@ -84,9 +88,8 @@ def test_each_exercise_is_done_in_class_or_at_home_and_the_plan_says_so(number):
     before, _, after = part(number).partition("**At home**")
     in_class = set().union(*map(numbers, re.findall(SOME, before)))
     (home,) = re.findall(SOME, after.partition("\n\n")[0])
-    cells = read(LESSONS[number]).cells
-    exercises = sum("exercise" in cell.metadata.get("tags", ()) for cell in cells)
-    assert in_class | numbers(home) == set(range(1, exercises + 1))
+    asked = exercises(read(LESSONS[number]).cells)
+    assert in_class | numbers(home) == set(range(1, asked + 1))
     assert not in_class & numbers(home)
     plan = GUIDE.partition("## Plan A")[2].partition("## Plan B")[0]
     assert re.findall(rf"\b{number} {SOME}", plan) == [home]
@@ -105,8 +108,7 @@ def test_the_hours_at_home_are_those_of_the_readme():
 
 
 def test_the_page_of_stubs_has_no_hour_and_as_many_stubs_as_the_guide_says():
-    cells = read(ROOT / "notebooks" / "from_memory.ipynb").cells
-    stubs = sum("exercise" in cell.metadata.get("tags", ()) for cell in cells)
+    stubs = exercises(read(ROOT / "notebooks" / "from_memory.ipynb").cells)
     text = re.split(r"^##", GUIDE.partition("\n### From memory\n")[2], flags=re.MULTILINE)[0]
     assert f"a page of {stubs} stubs" in text
     for name in ("README.md", "docs/index.md"):

@@ -1,5 +1,6 @@
 """Lesson 01, attention in NumPy: the checks of its exercises, and its quiz."""
 
+from collections.abc import Callable
 from types import SimpleNamespace
 
 import numpy as np
@@ -310,6 +311,10 @@ def _backward_cases() -> list[tuple]:
     return cases
 
 
+def _transposed(x: np.ndarray) -> np.ndarray:
+    return x.swapaxes(-2, -1)
+
+
 def _backward(
     grad_output: np.ndarray,
     query: np.ndarray,
@@ -319,37 +324,20 @@ def _backward(
     *,
     scale: float | int | None = None,
     scale_key: float | int | None = None,
-    jacobian: bool = True,
+    through_softmax: Callable[..., np.ndarray] = reference.softmax_backward,
+    transpose: Callable[[np.ndarray], np.ndarray] = _transposed,
 ) -> tuple:
-    """The right gradients, or those of an answer that leaves one thing out."""
+    """The right gradients, or those of an answer that does one thing otherwise."""
     root = np.sqrt(query.shape[-1])
-    grad_weights = grad_output @ value.swapaxes(-2, -1)
-    grad_scores = grad_weights
-    if jacobian:
-        grad_scores = reference.softmax_backward(grad_weights, weights)
+    grad_scores = through_softmax(grad_output @ _transposed(value), weights)
     grad_query = grad_scores @ key / (scale or root)
-    grad_key = grad_scores.swapaxes(-2, -1) @ query / (scale_key or scale or root)
-    return grad_query, grad_key, weights.swapaxes(-2, -1) @ grad_output
-
-
-def _swaps_the_arguments(grad_output: np.ndarray, *rest: np.ndarray) -> tuple:
-    query, key, value, weights = rest
-    grad_weights = grad_output @ value.swapaxes(-2, -1)
-    grad_scores = reference.softmax_backward(weights, grad_weights) / np.sqrt(query.shape[-1])
-    grad_value = weights.swapaxes(-2, -1) @ grad_output
-    return grad_scores @ key, grad_scores.swapaxes(-2, -1) @ query, grad_value
-
-
-def _turns_all_axes_back(grad_output: np.ndarray, *rest: np.ndarray) -> tuple:
-    query, key, value, weights = rest
-    grad_weights = grad_output @ value.swapaxes(-2, -1)
-    grad_scores = reference.softmax_backward(grad_weights, weights) / np.sqrt(query.shape[-1])
-    return grad_scores @ key, grad_scores.T @ query, weights.swapaxes(-2, -1) @ grad_output
+    grad_key = transpose(grad_scores) @ query / (scale_key or scale or root)
+    return grad_query, grad_key, _transposed(weights) @ grad_output
 
 
 def _softmax_twice(grad_output: np.ndarray, *rest: np.ndarray) -> tuple:
     grad_query, grad_key, _ = _backward(grad_output, *rest)
-    return grad_query, grad_key, reference.softmax(rest[-1]).swapaxes(-2, -1) @ grad_output
+    return grad_query, grad_key, _transposed(reference.softmax(rest[-1])) @ grad_output
 
 
 attention_backward = Check(
@@ -367,7 +355,7 @@ attention_backward = Check(
             "dQ and dV are right; dK lacks its 1/√d_k.",
         ),
         Mistake(
-            lambda g, q, k, v, w: _backward(g, q, k, v, w, jacobian=False),
+            lambda *a: _backward(*a, through_softmax=lambda grad, w: grad),
             "dV is right; dQ and dK skip the softmax: the gradient of the weights is not that of "
             "the scores.",
         ),
@@ -385,12 +373,14 @@ attention_backward = Check(
             "dQ and dK are divided by 2, which is √d_k on this page only; d_k is the last dimension.",
         ),
         Mistake(
-            _turns_all_axes_back,
+            lambda *a: _backward(*a, transpose=np.transpose),
             "right without a batch. With one, .T turns all axes; only the last two may change places: "
             "swapaxes(-2, -1).",
         ),
         Mistake(
-            _swaps_the_arguments,
+            lambda *a: _backward(
+                *a, through_softmax=lambda grad, w: reference.softmax_backward(w, grad)
+            ),
             "the arguments of softmax_backward are swapped: the gradient comes first, then the "
             "weights.",
         ),

@@ -509,7 +509,9 @@ class Explorer {
     this.tiles.addEventListener("keydown", (event) => this.moveAmongTiles(event));
     this.title = make("div", { className: "title", role: "heading", "aria-level": 3 });
     this.facts = make("p", { className: "facts" });
-    this.glossary = make("details", { className: "links" });
+    this.terms = make("dl", {});
+    const glossary = make("details", { className: "links" },
+      make("summary", {}, "What the numbers of a head mean"), this.terms);
     this.views = make("div", { className: "views" });
     this.field = make("div", { className: "map" });
     this.readout = make("p", { className: "readout", role: "status", "aria-live": "polite" });
@@ -528,7 +530,7 @@ class Explorer {
     const open = make("div", { className: "open" },
       make("div", { className: "bar" }, this.title, this.views), this.facts,
       make("div", { className: "beside" }, this.field,
-        make("div", { className: "words" }, this.readout, this.steps, this.glossary, this.links)));
+        make("div", { className: "words" }, this.readout, this.steps, glossary, this.links)));
     this.root.append(
       ...(this.live ? [make("label", { className: "ask" }, "Sentence ", this.source)] : []),
       this.sentence, this.difference, this.interventions, this.status, this.left, this.snapshots,
@@ -753,7 +755,7 @@ class Explorer {
     const place = this.tileButtons.findIndex((tile) => tile.layer === layer && tile.head === head);
     this.facts.replaceChildren(...this.scoresOf(kind).map(({ label, values, means }) =>
       make("span", { title: means }, `${label} `, make("b", {}, number(values[place])))));
-    this.drawGlossary();
+    this.drawTerms();
     this.drawViews(layer, head);
     if (this.local.view !== "lines") this.drawMatrix(); // the lines follow the chosen row, below
     this.drawSteps();
@@ -1097,14 +1099,10 @@ class Explorer {
   }
 
   /** What the scores above the map say, in words: a title that only a mouse finds is not enough. */
-  drawGlossary() {
-    const means = this.scoresOf(this.kind).map(({ label, means }) => [label, means]);
-    means.push(["2.1 under a small map", "layer 2, head 1, both counted from 1"]);
-    const terms = means.flatMap(([term, text]) => [make("dt", {}, term), make("dd", {}, text)]);
-    const text = terms.map((term) => term.textContent).join();
-    if (this.glossary.dataset.text === text) return; // an open one stays as it is
-    this.glossary.dataset.text = text;
-    this.glossary.replaceChildren(make("summary", {}, "What the numbers of a head mean"), make("dl", {}, ...terms));
+  drawTerms() {
+    const name = { label: "2.1 under a small map", means: "layer 2, head 1, both counted from 1" };
+    this.terms.replaceChildren(...[...this.scoresOf(this.kind), name].flatMap(({ label, means }) =>
+      [make("dt", {}, label), make("dd", {}, means)]));
   }
 
   /** Decoding, step by step: what was read, what was written, and what else was likely. */
