@@ -1,5 +1,7 @@
 """Capture records the real pass, mutes and patches heads, and leaves no trace."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 import torch
@@ -10,6 +12,7 @@ from transformer_lab.capture import attention_cores, capture_attention
 from transformer_lab.decoding import greedy
 from transformer_lab.model.cache import decode_step, start_cache
 from transformer_lab.model.masks import causal_mask, padding_mask
+from transformer_lab.model.watch import watch_of
 
 
 def test_records_every_head_of_every_kind_with_rows_that_sum_to_one(ids):
@@ -46,6 +49,37 @@ def test_capturing_changes_no_output(ids):
     with capture_attention(model):
         captured = model(*ids)
     torch.testing.assert_close(captured, plain, rtol=1e-10, atol=1e-12)
+
+
+def test_a_pass_of_another_thread_is_neither_recorded_nor_muted(ids):
+    model = make_model()
+    plain = model(*ids)
+    with (
+        ThreadPoolExecutor(1) as other,
+        capture_attention(model, mute=[Head("cross", 1, 0)]) as capture,
+    ):
+        muted = model(*ids)
+        own = capture.layers("cross")
+        assert torch.equal(other.submit(model, *ids).result(), plain)
+        assert len(capture.watches["cross"][0].calls) == 1
+    assert not torch.allclose(muted, plain)
+    assert len(own) == 3
+
+
+def test_threads_that_mute_and_threads_that_do_not_never_mix(ids):
+    model = make_model()
+    heads = [None, Head("cross", 1, 0), Head("encoder", 0, 2), Head("decoder", 2, 1)]
+
+    def run(head):
+        if head is None:
+            return model(*ids)
+        with capture_attention(model, mute=[head]):
+            return model(*ids)
+
+    alone = {head: run(head) for head in heads}
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(run, heads * 10))
+    assert all(torch.equal(one, alone[head]) for head, one in zip(heads * 10, found, strict=True))
 
 
 def test_cached_decoding_records_the_same_rows_as_one_pass(ids):
@@ -103,7 +137,7 @@ def test_leaves_no_trace_even_after_an_error(fails, ids):
     except RuntimeError:
         assert fails
     cores = attention_cores(model)
-    assert all(core.watch is None for kind in cores.values() for core in kind)
+    assert all(watch_of(core) is None for kind in cores.values() for core in kind)
     assert all(torch.equal(p, before[name]) for name, p in model.state_dict().items())
     assert torch.equal(model(*ids), plain)
 
@@ -226,7 +260,7 @@ def test_what_does_not_fit_is_named(arguments, message, ids, as_users_run_it):
 
     with pytest.raises(ValueError, match=message):
         run()
-    assert attention_cores(model)["cross"][0].watch is None
+    assert watch_of(attention_cores(model)["cross"][0]) is None
 
 
 def test_one_capture_at_a_time(ids):

@@ -19,7 +19,8 @@ from transformer_lab.attention_record import (
 )
 from transformer_lab.config import check
 from transformer_lab.model import Transformer
-from transformer_lab.model.attention import AttentionCore, Watch
+from transformer_lab.model.attention import AttentionCore
+from transformer_lab.model.watch import Watch, watch_of, watching
 
 MuteMode = Literal["zero", "mean"]
 
@@ -179,7 +180,8 @@ def capture_attention(
 
     Raises:
         ValueError: For a head that the model does not have, a patch that does not
-            fit, or a model that is being captured already.
+            fit, or a model that this thread is capturing already. Passes of other
+            threads are neither recorded nor changed.
     """
     cores = attention_cores(model)
     sizes: dict[Kind, list[int]] = {
@@ -190,7 +192,7 @@ def capture_attention(
     for head in [*muted, *patches]:
         check_head(head, sizes)
     check("mode", mode, "'zero' or 'mean'", mode in ("zero", "mean"))
-    if any(core.watch is not None for kind in KINDS for core in cores[kind]):
+    if any(watch_of(core) is not None for kind in KINDS for core in cores[kind]):
         raise ValueError("model is being captured already; expected one capture at a time")
 
     watches: dict[Kind, list[HeadWatch]] = {
@@ -205,15 +207,13 @@ def capture_attention(
     # A decoder layer's self-attention begins a pass for its cross-attention too.
     for watch, cross in zip(watches["decoder"], watches["cross"], strict=True):
         watch.restarts = [watch, cross]
-    try:
-        for kind in KINDS:
-            for core, watch in zip(cores[kind], watches[kind], strict=True):
-                core.watch = watch
+    watched = {
+        core: watch
+        for kind in KINDS
+        for core, watch in zip(cores[kind], watches[kind], strict=True)
+    }
+    with watching(watched):
         yield AttentionCapture(watches, muted)
-    finally:
-        for kind in KINDS:
-            for core in cores[kind]:
-                core.watch = None
 
 
 def attention_cores(model: Transformer) -> dict[Kind, list[AttentionCore]]:

@@ -1,21 +1,23 @@
 """Our attention against PyTorch's, forward and gradients, with every kind of mask."""
 
 import math
+from typing import get_args
 
 import pytest
 import torch
 from torch import nn
 
 from tests.conftest import make_model
+from transformer_lab.config import Positions
 from transformer_lab.course.twin import copy_attention
 from transformer_lab.model.attention import (
     AttentionCore,
     MultiHeadAttention,
-    Watch,
     attention_weights,
     fused_attention,
 )
 from transformer_lab.model.masks import causal_mask, length_mask, padding_mask
+from transformer_lab.model.watch import Watch, watching
 
 BATCH, HEADS, QUERY, KEY, D_K, D_V = 2, 3, 5, 7, 11, 13
 
@@ -109,8 +111,8 @@ def test_equals_torch_multihead_attention_forward_weights_and_gradients(name):
         blocked = ~mask.expand(BATCH, HEADS, QUERY, KEY).flatten(0, 1)
     watch = Recorder()
     fused = ours(query, memory, memory, mask)
-    ours.core.watch = watch
-    explicit = ours(query, memory, memory, mask)
+    with watching({ours.core: watch}):
+        explicit = ours(query, memory, memory, mask)
     expected, weights = theirs(query, memory, memory, attn_mask=blocked, average_attn_weights=False)
     torch.testing.assert_close(fused, expected, rtol=1e-10, atol=1e-12)
     torch.testing.assert_close(explicit, expected, rtol=1e-10, atol=1e-12)
@@ -144,6 +146,46 @@ def test_number_of_heads_must_divide_d_model():
         MultiHeadAttention(10, 3)
 
 
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((8, 0), "num_heads is 0; expected an integer of at least 1"),
+        ((8, 2, 0), "d_k is 0; expected an integer of at least 1"),
+        ((8, True), "num_heads is True; expected an integer of at least 1"),
+        (("8", 2), "d_model is '8'; expected an integer of at least 1"),
+    ],
+)
+def test_sizes_are_whole_numbers_above_0(arguments, message, as_users_run_it):
+    with pytest.raises(ValueError, match=message):
+        MultiHeadAttention(*arguments)
+
+
+@pytest.mark.parametrize("watched", [False, True])
+def test_a_mask_that_is_not_boolean_is_refused_on_both_paths(watched, as_users_run_it):
+    attention = MultiHeadAttention(15, 3)
+    x = torch.randn(2, 7, 15)
+    numbers = torch.ones(7, 7).tril()  # to be added to the scores? then the future leaks
+    with (
+        watching({attention.core: Watch()} if watched else {}),
+        pytest.raises(ValueError, match="mask.dtype is torch.float32; expected torch.bool"),
+    ):
+        attention(x, x, x, numbers)
+
+
+@pytest.mark.filterwarnings("ignore")  # torch speaks of the successor of this function
+def test_hooks_see_every_projection_and_quantised_ones_run():
+    attention = MultiHeadAttention(15, 3)
+    seen = []
+    for name in ("w_q", "w_k", "w_v", "w_o"):
+        hook = getattr(attention, name).register_forward_hook
+        hook(lambda module, inputs, output, name=name: seen.append(name))
+    x = torch.randn(2, 7, 15)
+    whole = attention(x, x, x)
+    assert sorted(seen) == ["w_k", "w_o", "w_q", "w_v"]
+    eighths = torch.ao.quantization.quantize_dynamic(attention, {nn.Linear}, dtype=torch.qint8)
+    assert (eighths(x, x, x) - whole).abs().max() < 0.1
+
+
 def test_split_keeps_each_heads_features_together_and_merge_undoes_it():
     attention = MultiHeadAttention(6, 3)
     x = torch.arange(2 * 5 * 6.0).view(2, 5, 6)
@@ -154,12 +196,13 @@ def test_split_keeps_each_heads_features_together_and_merge_undoes_it():
 
 def test_dropout_falls_on_weights_after_they_were_seen_and_only_in_training():
     core = AttentionCore(dropout=0.5)
-    core.watch = watch = Recorder()
+    watch = Recorder()
     query, key, value = (torch.randn(2, 3, 7, 11) for _ in range(3))
-    quiet = core.eval()(query, key, value)
-    torch.testing.assert_close(quiet, watch.seen @ value)
-    torch.manual_seed(0)
-    noisy = core.train()(query, key, value)
+    with watching({core: watch}):
+        quiet = core.eval()(query, key, value)
+        torch.testing.assert_close(quiet, watch.seen @ value)
+        torch.manual_seed(0)
+        noisy = core.train()(query, key, value)
     torch.testing.assert_close(watch.seen.sum(-1), torch.ones(2, 3, 7))
     assert (noisy - quiet).abs().max() > 0.1
 
@@ -181,7 +224,7 @@ def test_half_precision_survives_a_mask():
     assert weights.tril().equal(weights)
 
 
-@pytest.mark.parametrize("positions", ["sinusoidal", "rotary", "alibi"])
+@pytest.mark.parametrize("positions", get_args(Positions))
 def test_a_model_in_half_precision_runs_and_is_near_the_whole_one(positions, ids):
     model = make_model(positions=positions)
     exact = model(*ids)

@@ -1,14 +1,17 @@
 """GPT and BERT: who sees whom, PyTorch's own stack as the oracle, and the cache."""
 
+from typing import get_args
+
 import pytest
 import torch
 from torch import nn
 
 from tests.conftest import small_config
+from transformer_lab.config import Positions
 from transformer_lab.course.twin import copy_layer
-from transformer_lab.model.family import BERT, GPT, empty_past, gpt_step
+from transformer_lab.model.later.family import BERT, GPT, empty_past, gpt_step
 
-POSITIONS = ["sinusoidal", "learned", "rotary", "alibi", "none"]
+POSITIONS = get_args(Positions)
 
 
 def make(kind, **changes):
@@ -59,12 +62,13 @@ def test_one_layer_equals_pytorchs_at_equal_weights(kind, tokens):
 @pytest.mark.parametrize("positions", POSITIONS)
 def test_cached_steps_equal_one_parallel_pass(positions, shared, norm, tokens):
     model = make(GPT, positions=positions, norm=norm, num_key_value_heads=shared, d_k=6, d_v=5)
-    parallel, cache = model(tokens), empty_past(model, 2)
+    parallel, cache = model(tokens), empty_past(model)
     for step in range(7):
         logits, cache = gpt_step(model, tokens[:, step], cache)
         torch.testing.assert_close(logits, parallel[:, step], rtol=1e-9, atol=1e-11)
     heads = shared or 3
-    assert [tuple(t.shape) for t in cache[0]] == [(2, heads, 7, 6), (2, heads, 7, 5)]
+    assert cache[0].key.tensor.shape == (2, heads, 7, 6)
+    assert cache[0].value.tensor.shape == (2, heads, 7, 5)
 
 
 def test_the_output_is_the_embedding():

@@ -1,14 +1,17 @@
 """Shared keys and values: between multi-head and multi-query attention, with and without a cache."""
 
+from typing import get_args
+
 import pytest
 import torch
 
 from tests.conftest import make_model, small_config
 from transformer_lab.capture import capture_attention
+from transformer_lab.config import Positions
 from transformer_lab.model import Transformer
 from transformer_lab.model.attention import MultiHeadAttention
 from transformer_lab.model.cache import decode_step, start_cache
-from transformer_lab.model.grouped import GroupedQueryAttention
+from transformer_lab.model.later.grouped import GroupedQueryAttention
 from transformer_lab.model.masks import padding_mask
 from transformer_lab.model.transformer import count_parameters
 
@@ -30,7 +33,7 @@ def test_it_is_multi_head_attention_whose_groups_have_equal_weights(shared):
     torch.testing.assert_close(grouped(x, x, x), whole(x, x, x))
 
 
-@pytest.mark.parametrize("positions", ["sinusoidal", "rotary", "alibi"])
+@pytest.mark.parametrize("positions", get_args(Positions))
 @pytest.mark.parametrize("shared", [1, 3])
 def test_cached_steps_equal_one_parallel_pass(positions, shared, ids):
     changes = {"d_model": 24, "num_heads": 6, "d_v": 5}
@@ -41,9 +44,8 @@ def test_cached_steps_equal_one_parallel_pass(positions, shared, ids):
     for step in range(target.size(1)):
         logits, cache = decode_step(model, target[:, step], cache)
         torch.testing.assert_close(logits, parallel[:, step], rtol=1e-9, atol=1e-11)
-    for layer in cache.layers:
-        kept = (layer.self_key.tensor, layer.self_value.tensor, layer.cross_key, layer.cross_value)
-        assert [t.size(1) for t in kept] == [shared] * 4
+    for past in (one for layer in cache.layers for one in layer):
+        assert past.key.tensor.size(1) == past.value.tensor.size(1) == shared
 
 
 def test_every_query_head_is_recorded_and_watching_changes_nothing(ids):

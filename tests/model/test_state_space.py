@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from transformer_lab.model.state_space import convolution, parallel_scan, scan
+from transformer_lab.model.later.state_space import convolution, parallel_scan, scan
 
 
 @pytest.mark.parametrize("length", [1, 2, 3, 7, 8, 13, 64])

@@ -1,18 +1,21 @@
 """The whole model: leaks, teacher forcing, the cache, tying, the start, and exact counts."""
 
+import json
 import math
+from typing import get_args
 
+import numpy as np
 import pytest
 import torch
 
 from tests.conftest import SOURCE_WORDS, make_model, small_config
-from transformer_lab.config import TrainingConfig, TransformerConfig
+from transformer_lab.config import Positions, TrainingConfig, TransformerConfig
 from transformer_lab.model import Transformer
 from transformer_lab.model.cache import decode_step, start_cache
 from transformer_lab.model.masks import length_mask, padding_mask
 from transformer_lab.model.transformer import count_parameters
 
-POSITIONS = ["sinusoidal", "learned", "rotary", "alibi", "none"]
+POSITIONS = get_args(Positions)
 
 
 @pytest.mark.parametrize("positions", POSITIONS)
@@ -66,7 +69,7 @@ def test_cache_rows_can_be_reordered_repeated_and_dropped(ids):
 
 @pytest.mark.parametrize("first_room", [1, 2, 64])
 def test_a_cache_is_a_value_however_often_its_room_is_used_up(first_room, ids, monkeypatch):
-    monkeypatch.setattr("transformer_lab.model.cache.FIRST_ROOM", first_room)
+    monkeypatch.setattr("transformer_lab.model.past.FIRST_ROOM", first_room)
     model = make_model()
     source, target = ids
     other = target.clone()
@@ -91,7 +94,7 @@ def test_rows_that_stay_with_their_sentence_share_the_memorys_keys(ids):
     _, cache = decode_step(model, torch.tensor([4, 5, 6, 7]), cache)
     rows = torch.tensor([1, 0, 2, 2])
     within = cache.select(rows)
-    assert within.layers[0].cross_key is cache.layers[0].cross_key
+    assert within.layers[0].memory is cache.layers[0].memory
     logits, _ = decode_step(model, torch.tensor([8, 9, 8, 9]), within)
     read = torch.tensor([[1, 5, 8], [1, 4, 9], [1, 6, 8], [1, 6, 9]])
     expected = model(source[[0, 0, 1, 1]], read)[:, -1]
@@ -107,6 +110,40 @@ def test_a_mask_from_lengths_serves_where_ids_cannot_tell(ids):
     source, target = ids
     by_length = model(source, target, length_mask(torch.tensor([7, 4]), 7))
     assert torch.equal(by_length, model(source, target))
+
+
+def test_a_source_mask_of_numbers_is_refused(ids, as_users_run_it):
+    with pytest.raises(ValueError, match="mask.dtype is torch.float64; expected torch.bool"):
+        make_model()(*ids, padding_mask(ids[0], 0).double())
+
+
+@pytest.mark.parametrize("positions", POSITIONS)
+@pytest.mark.parametrize("parts", [(5,), (1, 4), (2, 3), (3, 1, 1)])
+def test_a_past_takes_in_any_number_of_words_at_once(parts, positions, ids):
+    model = make_model(positions=positions)
+    source, target = ids
+    memory_mask = padding_mask(source, 0)
+    whole = model(source, target)
+    past = start_cache(model, source, memory_mask).layers
+    nothing = torch.empty(2, 0, 12).double()
+    logits = [
+        model.output(model.decode(words, nothing, memory_mask, past))
+        for words in target.split(parts, dim=1)
+    ]
+    torch.testing.assert_close(torch.cat(logits, dim=1), whole, rtol=1e-9, atol=1e-11)
+
+
+def test_a_decoder_without_layers_cannot_write_word_by_word(ids):
+    model, source = make_model(num_decoder_layers=0), ids[0]
+    with pytest.raises(ValueError, match="num_decoder_layers is 0; expected at least 1 to write"):
+        start_cache(model, source, padding_mask(source, 0))
+
+
+def test_a_kind_of_positions_that_nobody_builds_is_an_error():
+    config = small_config()
+    object.__setattr__(config, "positions", "spiral")  # as if only the Literal had been extended
+    with pytest.raises(NotImplementedError, match="positions='spiral'"):
+        Transformer(config)
 
 
 @pytest.mark.parametrize(
@@ -175,7 +212,11 @@ def test_parameter_counts_are_exact_and_itemised(config, total):
         ({"num_heads": 5}, "num_heads is 5; expected a divisor of d_model=12"),
         ({"norm": "middle"}, "norm is 'middle'; expected one of"),
         ({"positions": "magic"}, "positions is 'magic'; expected one of"),
-        ({"dropout": 1.0}, "dropout is 1.0; expected a probability"),
+        ({"dropout": 1.0}, "dropout is 1.0; expected a number from 0 up to, not including, 1"),
+        ({"dropout": "0.1"}, "dropout is '0.1'; expected a number from 0"),
+        ({"d_model": "12"}, "d_model is '12'; expected an integer of at least 1"),
+        ({"num_heads": True}, "num_heads is True; expected an integer of at least 1"),
+        ({"max_length": 7.5}, "max_length is 7.5; expected an integer of at least 1"),
         ({"d_ff": 0}, "d_ff is 0; expected an integer of at least 1"),
         ({"positions": "rotary", "d_k": 5}, "d_k is 5; expected an even number"),
         ({"tie_source_target": True}, "source_vocab_size is 23; expected target_vocab_size=29"),
@@ -191,7 +232,7 @@ def test_a_configuration_that_does_not_fit_names_the_field(changes, message, as_
     ("changes", "message"),
     [
         ({"max_steps": 0}, "max_steps is 0; expected an integer of at least 1"),
-        ({"peak_rate": -1.0}, "peak_rate is -1.0; expected a number above 0 or None"),
+        ({"peak_rate": -1.0}, "peak_rate is -1.0; expected a finite number above 0 or None"),
         ({"label_smoothing": 1.0}, "label_smoothing is 1.0; expected a number from 0"),
         ({"patience": 0}, "patience is 0; expected None or an integer"),
         ({"precision": "fp8"}, "precision is 'fp8'; expected one of"),
@@ -202,6 +243,13 @@ def test_a_training_configuration_that_does_not_fit_names_the_field(
 ):
     with pytest.raises(ValueError, match=message):
         TrainingConfig(**changes)
+
+
+def test_numbers_of_numpy_are_numbers(as_users_run_it):
+    config = small_config(d_model=np.int64(12), dropout=np.float32(0.5))
+    assert config == small_config(d_model=12, dropout=0.5)
+    training = TrainingConfig(max_steps=np.int32(7), peak_rate=np.float64(0.25))
+    assert json.loads(json.dumps([config.to_dict(), training.to_dict()]))[1]["max_steps"] == 7
 
 
 def test_configuration_survives_json_and_names_unknown_fields():

@@ -4,13 +4,13 @@ import pytest
 import torch
 
 from transformer_lab.model.attention import attention_weights
-from transformer_lab.model.masks import causal_mask, length_mask
-from transformer_lab.model.variants import (
+from transformer_lab.model.later.variants import (
     chunked_attention,
     linear_attention,
     local_attention,
     local_mask,
 )
+from transformer_lab.model.masks import causal_mask, length_mask
 
 BATCH, HEADS, QUERY, KEY, D_K, D_V = 2, 3, 13, 17, 5, 7
 TIGHT = {"rtol": 1e-12, "atol": 1e-12}

@@ -10,7 +10,11 @@ from torch import Tensor, nn
 from transformer_lab.experiments.memory import available_bytes, in_fresh_process, peak_bytes
 from transformer_lab.experiments.stopwatch import seconds
 from transformer_lab.model.attention import attention_weights
-from transformer_lab.model.variants import chunked_attention, linear_attention, local_attention
+from transformer_lab.model.later.variants import (
+    chunked_attention,
+    linear_attention,
+    local_attention,
+)
 
 D_MODEL, HEADS = 256, 4
 WINDOW = 64

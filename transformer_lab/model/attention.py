@@ -7,7 +7,9 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from transformer_lab.config import check
+from transformer_lab.config import check, is_integer
+from transformer_lab.model.past import Past
+from transformer_lab.model.watch import watch_of
 
 
 def attention_weights(
@@ -57,18 +59,16 @@ def fused_attention(
 
 
 class AttentionCore(nn.Module):
-    """What happens between the projections: positions in the scores, dropout, and the path taken.
+    """What happens between the projections: past keys, positions, dropout, and the path taken.
 
-    It takes the fused path unless somebody watches: a `watch` (see
-    `transformer_lab.capture`) gets the weights, which are then computed
-    explicitly. Both paths give the same output.
+    It takes the fused path unless somebody watches the pass (see `model/watch.py`): a watch gets
+    the weights, which are then computed explicitly. Both paths give the same output.
     """
 
     def __init__(self, dropout: float = 0.0, positions: nn.Module | None = None):
         super().__init__()
         self.dropout = dropout
         self.positions = positions
-        self.watch: Watch | None = None
 
     def forward(
         self,
@@ -76,11 +76,24 @@ class AttentionCore(nn.Module):
         key: Float[Tensor, "batch shared key d_k"],
         value: Float[Tensor, "batch shared key d_v"],
         mask: Bool[Tensor, "..."] | None = None,
+        past: Past | None = None,
     ) -> Float[Tensor, "batch heads query d_v"]:
         """Attend with every head at once; `mask` broadcasts to (batch, heads, query, key).
 
         With fewer keys than queries each key and value serves a group of neighbouring heads.
+        `past` holds the keys and values of earlier positions and takes the new ones in; the
+        queries, and the mask's last dimension, are then those of the last positions and of all.
+
+        Raises:
+            ValueError: If the mask is not boolean. A mask of numbers would be added to the scores
+                by one path and refused by the other.
         """
+        if mask is not None:
+            check(
+                "mask.dtype", mask.dtype, "torch.bool, True = may attend", mask.dtype == torch.bool
+            )
+        if past is not None:
+            key, value = past.append(key, value)
         bias = None
         if self.positions is not None:
             query, key, bias = self.positions(query, key)
@@ -88,26 +101,11 @@ class AttentionCore(nn.Module):
             group = query.size(1) // key.size(1)
             key, value = (t.repeat_interleave(group, dim=1) for t in (key, value))
         dropout = self.dropout if self.training else 0.0
-        if self.watch is None:
+        watch = watch_of(self)
+        if watch is None:
             return fused_attention(query, key, value, mask, bias, dropout)
-        weights = self.watch.weights(attention_weights(query, key, mask, bias))
-        return self.watch.heads(F.dropout(weights, dropout) @ value)  # (batch, heads, query, d_v)
-
-
-class Watch:
-    """Sees, and may change, the weights and the heads of one `AttentionCore`. Here: it lets all pass."""
-
-    def weights(
-        self, weights: Float[Tensor, "batch heads query key"]
-    ) -> Float[Tensor, "batch heads query key"]:
-        """The weights before dropout; what is returned is used in their place."""
-        return weights
-
-    def heads(
-        self, heads: Float[Tensor, "batch heads query d_v"]
-    ) -> Float[Tensor, "batch heads query d_v"]:
-        """Each head's output before W_O; what is returned is used in its place."""
-        return heads
+        weights = watch.weights(attention_weights(query, key, mask, bias))
+        return watch.heads(F.dropout(weights, dropout) @ value)  # (batch, heads, query, d_v)
 
 
 class MultiHeadAttention(nn.Module):
@@ -126,9 +124,7 @@ class MultiHeadAttention(nn.Module):
         core: AttentionCore | None = None,
     ):
         super().__init__()
-        divides = d_model % num_heads == 0 or (d_k is not None and d_v is not None)
-        check("num_heads", num_heads, f"a divisor of d_model={d_model}", divides)
-        d_k, d_v = d_k or d_model // num_heads, d_v or d_model // num_heads
+        d_k, d_v = head_sizes(d_model, num_heads, d_k, d_v)
         self.num_heads = num_heads
         self.w_q = nn.Linear(d_model, num_heads * d_k)
         self.w_k = nn.Linear(d_model, num_heads * d_k)
@@ -142,23 +138,23 @@ class MultiHeadAttention(nn.Module):
         key: Float[Tensor, "batch key d_model"],
         value: Float[Tensor, "batch key d_model"],
         mask: Bool[Tensor, "..."] | None = None,
+        past: Past | None = None,
     ) -> Float[Tensor, "batch query d_model"]:
-        """Attend from `query` to `key` and `value`; `mask` broadcasts to (batch, heads, query, key)."""
-        q, k, v = self.project(query, key, value)
-        return self.w_o(self.merge(self.core(self.split(q), self.split(k), self.split(v), mask)))
+        """Attend from `query` to `key` and `value`; `mask` broadcasts to (batch, heads, query, key).
 
-    def project(
+        With a `past` the three are new positions, which also attend to those before them.
+        """
+        q = self.split(self.w_q(query))
+        k, v = self.keys_and_values(key, value)
+        return self.w_o(self.merge(self.core(q, k, v, mask, past)))
+
+    def keys_and_values(
         self,
-        query: Float[Tensor, "batch query d_model"],
         key: Float[Tensor, "batch key d_model"],
         value: Float[Tensor, "batch key d_model"],
-    ) -> tuple[Tensor, ...]:
-        """Q, K and V of all heads; vectors that are projected twice or thrice are so in one product."""
-        if query is key and key is value:
-            return together(query, self.w_q, self.w_k, self.w_v)
-        if key is value:
-            return self.w_q(query), *together(key, self.w_k, self.w_v)
-        return self.w_q(query), self.w_k(key), self.w_v(value)
+    ) -> tuple[Tensor, Tensor]:
+        """What the heads offer at these positions: (batch, heads, key, d_k) and (…, d_v)."""
+        return self.split(self.w_k(key)), self.split(self.w_v(value))
 
     def split(self, x: Float[Tensor, "batch length features"]) -> Tensor:
         """Cut the features into heads: view first, transpose second, never a view alone."""
@@ -169,10 +165,12 @@ class MultiHeadAttention(nn.Module):
         return heads.transpose(1, 2).flatten(2)  # (batch, length, heads · d_v)
 
 
-def together(
-    x: Float[Tensor, "batch length features"], *projections: nn.Linear
-) -> tuple[Tensor, ...]:
-    """What several projections make of the same vectors, in one matrix product."""
-    weight = torch.cat([p.weight for p in projections])
-    bias = torch.cat([p.bias for p in projections])
-    return F.linear(x, weight, bias).split([p.out_features for p in projections], dim=-1)
+def head_sizes(d_model: int, num_heads: int, d_k: int | None, d_v: int | None) -> tuple[int, int]:
+    """d_k and d_v, by default d_model / num_heads; a ValueError names the one that does not fit."""
+    named = {"d_model": d_model, "num_heads": num_heads, "d_k": d_k, "d_v": d_v}
+    for name, value in named.items():
+        if value is not None:
+            check(name, value, "an integer of at least 1", is_integer(value) and value >= 1)
+    divides = d_model % num_heads == 0 or (d_k is not None and d_v is not None)
+    check("num_heads", num_heads, f"a divisor of d_model={d_model}", divides)
+    return d_k or d_model // num_heads, d_v or d_model // num_heads

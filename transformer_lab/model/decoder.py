@@ -1,5 +1,7 @@
 """The right half of Figure 1: masked self-attention, cross-attention, feed-forward (§3.1)."""
 
+from collections.abc import Sequence
+
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
@@ -7,7 +9,8 @@ from transformer_lab.config import TransformerConfig
 from transformer_lab.model.add_norm import AddNorm
 from transformer_lab.model.attention import AttentionCore
 from transformer_lab.model.feed_forward import FeedForward
-from transformer_lab.model.grouped import attention_of
+from transformer_lab.model.later.grouped import attention_of
+from transformer_lab.model.past import LayerPast
 from transformer_lab.model.positions import score_positions
 
 
@@ -34,10 +37,17 @@ class DecoderLayer(nn.Module):
         memory: Float[Tensor, "batch source d_model"],
         mask: Bool[Tensor, "..."] | None = None,
         memory_mask: Bool[Tensor, "..."] | None = None,
+        past: LayerPast | None = None,
     ) -> Float[Tensor, "batch target d_model"]:
-        """`mask` is causal; `memory_mask` hides the padding of the source."""
-        x = self.add_norm_1(x, lambda x: self.self_attention(x, x, x, mask))
-        x = self.add_norm_2(x, lambda x: self.cross_attention(x, memory, memory, memory_mask))
+        """`mask` is causal; `memory_mask` hides the padding of the source.
+
+        With a `past` x and memory are new positions behind those it holds.
+        """
+        words, known = past or (None, None)
+        x = self.add_norm_1(x, lambda x: self.self_attention(x, x, x, mask, words))
+        x = self.add_norm_2(
+            x, lambda x: self.cross_attention(x, memory, memory, memory_mask, known)
+        )
         return self.add_norm_3(x, self.feed_forward)
 
 
@@ -55,8 +65,9 @@ class Decoder(nn.Module):
         memory: Float[Tensor, "batch source d_model"],
         mask: Bool[Tensor, "..."] | None = None,
         memory_mask: Bool[Tensor, "..."] | None = None,
+        past: Sequence[LayerPast] | None = None,
     ) -> Float[Tensor, "batch target d_model"]:
         """Turn the embedded words written so far into features of the word that comes next."""
-        for layer in self.layers:
-            x = layer(x, memory, mask, memory_mask)
+        for number, layer in enumerate(self.layers):
+            x = layer(x, memory, mask, memory_mask, past[number] if past else None)
         return self.final_norm(x)

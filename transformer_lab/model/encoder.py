@@ -1,5 +1,7 @@
 """The left half of Figure 1: a stack of self-attention and feed-forward (§3.1)."""
 
+from collections.abc import Sequence
+
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
@@ -7,7 +9,8 @@ from transformer_lab.config import TransformerConfig
 from transformer_lab.model.add_norm import AddNorm
 from transformer_lab.model.attention import AttentionCore
 from transformer_lab.model.feed_forward import FeedForward
-from transformer_lab.model.grouped import attention_of
+from transformer_lab.model.later.grouped import attention_of
+from transformer_lab.model.past import Past
 from transformer_lab.model.positions import score_positions
 
 
@@ -27,9 +30,13 @@ class EncoderLayer(nn.Module):
         self,
         x: Float[Tensor, "batch source d_model"],
         mask: Bool[Tensor, "..."] | None = None,
+        past: Past | None = None,
     ) -> Float[Tensor, "batch source d_model"]:
-        """`mask` hides the padding; it broadcasts to (batch, heads, source, source)."""
-        x = self.add_norm_1(x, lambda x: self.self_attention(x, x, x, mask))
+        """`mask` hides the padding; it broadcasts to (batch, heads, source, source).
+
+        With a `past` x are new positions behind those it holds.
+        """
+        x = self.add_norm_1(x, lambda x: self.self_attention(x, x, x, mask, past))
         return self.add_norm_2(x, self.feed_forward)
 
 
@@ -45,8 +52,9 @@ class Encoder(nn.Module):
         self,
         x: Float[Tensor, "batch source d_model"],
         mask: Bool[Tensor, "..."] | None = None,
+        past: Sequence[Past] | None = None,
     ) -> Float[Tensor, "batch source d_model"]:
         """Turn embedded words into the memory that the decoder reads."""
-        for layer in self.layers:
-            x = layer(x, mask)
+        for number, layer in enumerate(self.layers):
+            x = layer(x, mask, past[number] if past else None)
         return self.final_norm(x)

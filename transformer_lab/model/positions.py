@@ -141,17 +141,28 @@ class AlibiPositions(nn.Module):
 
 def added_positions(config: TransformerConfig) -> nn.Module:
     """The module that goes onto the embeddings of one side."""
-    if config.positions == "sinusoidal":
+    kind = config.positions
+    if kind == "sinusoidal":
         return SinusoidalPositions(config.d_model, config.max_length)
-    if config.positions == "learned":
+    if kind == "learned":
         return LearnedPositions(config.d_model, config.max_length)
-    return NoPositions()
+    if kind in ("rotary", "alibi", "none"):
+        return NoPositions()
+    raise not_built(kind)
 
 
 def score_positions(config: TransformerConfig) -> nn.Module | None:
     """The module that goes into the scores of self-attention, if this kind has one."""
-    if config.positions == "rotary":
+    kind = config.positions
+    if kind == "rotary":
         return RotaryPositions(config.key_size, config.max_length)
-    if config.positions == "alibi":
+    if kind == "alibi":
         return AlibiPositions(config.num_heads)
-    return None
+    if kind in ("sinusoidal", "learned", "none"):
+        return None
+    raise not_built(kind)
+
+
+def not_built(kind: str) -> NotImplementedError:
+    """The error of a kind that `config.Positions` names and the two functions above do not."""
+    return NotImplementedError(f"positions={kind!r} is named in config.Positions and built nowhere")

@@ -1,6 +1,7 @@
 """The whole of Figure 1: embeddings, encoder, decoder, output projection."""
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -11,6 +12,7 @@ from transformer_lab.config import TransformerConfig
 from transformer_lab.model.decoder import Decoder
 from transformer_lab.model.encoder import Encoder
 from transformer_lab.model.masks import causal_mask, padding_mask
+from transformer_lab.model.past import LayerPast, length_of
 from transformer_lab.model.positions import added_positions
 
 
@@ -22,8 +24,7 @@ class Transformer(nn.Module):
 
     def __init__(self, config: TransformerConfig):
         super().__init__()
-        self.config = config
-        c = config
+        self.config = c = config
         self.source_embedding = nn.Embedding(c.source_vocab_size, c.d_model)
         self.target_embedding = (
             self.source_embedding
@@ -74,17 +75,21 @@ class Transformer(nn.Module):
     def decode(
         self,
         target: Int[Tensor, "batch target"],
-        memory: Float[Tensor, "batch source d_model"],
+        memory: Float[Tensor, "batch memory d_model"],
         source_mask: Bool[Tensor, "batch 1 1 source"],
+        past: Sequence[LayerPast] | None = None,
     ) -> Float[Tensor, "batch target d_model"]:
         """The decoder's last vector at each target position.
 
         Padding stands at the end of the target, where the causal mask already
-        hides it from every word: it needs no mask of its own.
+        hides it from every word: it needs no mask of its own. With a `past`
+        (lesson 10) target and memory are new positions behind those it holds.
         """
-        x = self.target_positions(self.embed(self.target_embedding, target))
-        mask = causal_mask(target.size(1), device=target.device)
-        return self.decoder(self.dropout(x), memory, mask, source_mask)
+        start, new = length_of(past), target.size(1)
+        x = self.target_positions(self.embed(self.target_embedding, target), start)
+        # One word alone, behind its past, may see all there is.
+        mask = causal_mask(new, start + new, target.device) if new > 1 else None
+        return self.decoder(self.dropout(x), memory, mask, source_mask, past)
 
     def embed(
         self, embedding: nn.Embedding, ids: Int[Tensor, "batch length"]

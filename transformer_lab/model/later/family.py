@@ -7,14 +7,11 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from transformer_lab.config import TransformerConfig
-from transformer_lab.model.cache import attend_to, keys_and_values
-from transformer_lab.model.encoder import Encoder, EncoderLayer
+from transformer_lab.model.encoder import Encoder
 from transformer_lab.model.masks import causal_mask, padding_mask
+from transformer_lab.model.past import Past
 from transformer_lab.model.positions import added_positions
 from transformer_lab.model.transformer import initialise
-
-Past = tuple[Tensor, Tensor]
-"""One layer's keys and values so far: (batch, key-value heads, words, width)."""
 
 
 class OneStack(nn.Module):
@@ -66,11 +63,9 @@ class BERT(OneStack):
         return padding_mask(ids, self.config.pad_id)
 
 
-@torch.no_grad()
-def empty_past(model: GPT, batch: int) -> list[Past]:
-    """A cache before the first token: keys and values of no words."""
-    nothing = model.embedding.weight.new_empty(batch, 0, model.config.d_model)
-    return [keys_and_values(layer.self_attention, nothing) for layer in model.stack.layers]
+def empty_past(model: GPT) -> list[Past]:
+    """A cache before the first token: one past a layer, of no words."""
+    return [Past() for _ in model.stack.layers]
 
 
 @torch.no_grad()
@@ -81,15 +76,6 @@ def gpt_step(
 
     They equal those of a pass over all tokens so far; nothing here has a gradient.
     """
-    x = model.embed(last[:, None], start=cache[0][0].size(2))
-    grown: list[Past] = []
-    for layer, past in zip(model.stack.layers, cache, strict=True):
-
-        def attend(x: Tensor, layer: EncoderLayer = layer, past: Past = past) -> Tensor:
-            new = keys_and_values(layer.self_attention, x)
-            keys, values = (torch.cat(pair, dim=2) for pair in zip(past, new, strict=True))
-            grown.append((keys, values))
-            return attend_to(layer.self_attention, x, keys, values)
-
-        x = layer.add_norm_2(layer.add_norm_1(x, attend), layer.feed_forward)
-    return model.output(model.stack.final_norm(x))[:, 0], grown
+    grown = [past.branch() for past in cache]
+    x = model.embed(last[:, None], start=cache[0].length)
+    return model.output(model.stack(x, past=grown))[:, 0], grown

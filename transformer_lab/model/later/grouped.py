@@ -1,6 +1,6 @@
 """Attention whose heads share keys and values, so that a cache has less to keep (after the paper)."""
 
-from jaxtyping import Bool, Float
+from jaxtyping import Float
 from torch import Tensor, nn
 
 from transformer_lab.config import TransformerConfig, check
@@ -32,22 +32,15 @@ class GroupedQueryAttention(MultiHeadAttention):
         self.w_k = nn.Linear(d_model, self.w_k.out_features // group)
         self.w_v = nn.Linear(d_model, self.w_v.out_features // group)
 
-    def forward(
+    def keys_and_values(
         self,
-        query: Float[Tensor, "batch query d_model"],
         key: Float[Tensor, "batch key d_model"],
         value: Float[Tensor, "batch key d_model"],
-        mask: Bool[Tensor, "..."] | None = None,
-    ) -> Float[Tensor, "batch query d_model"]:
-        """As in `MultiHeadAttention`; the core lets each key meet the queries of its group."""
-        q, k, v = self.project(query, key, value)
-        heads = self.core(self.split(q), self.split_shared(k), self.split_shared(v), mask)
-        return self.w_o(self.merge(heads))
-
-    def split_shared(self, x: Float[Tensor, "batch length features"]) -> Tensor:
-        """Cut keys or values into their heads, of which there are fewer than of queries."""
-        heads = x.unflatten(-1, (self.num_key_value_heads, -1))
-        return heads.transpose(1, 2)  # (batch, num_key_value_heads, length, width)
+    ) -> tuple[Tensor, Tensor]:
+        """As in `MultiHeadAttention`, with fewer heads; the core lets each meet its group's queries."""
+        heads = (self.num_key_value_heads, -1)
+        k, v = self.w_k(key).unflatten(-1, heads), self.w_v(value).unflatten(-1, heads)
+        return k.transpose(1, 2), v.transpose(1, 2)  # (batch, num_key_value_heads, key, width)
 
 
 def attention_of(config: TransformerConfig, core: AttentionCore) -> MultiHeadAttention:
