@@ -200,7 +200,7 @@ def test_bad_lines_are_named_or_counted(capsys, tsv, tmp_path):
         (["--corpus", "nowhere.tsv"], "corpus is 'nowhere.tsv'; expected 'world', 'debian:"),
         (["--corpus", "debian:"], "corpus is 'debian:'; expected"),
         (["--max-steps", "0"], "max_steps is 0; expected an integer of at least 1"),
-        (["--max-minutes", "-1"], "max_minutes is -1.0; expected a number above 0"),
+        (["--max-minutes", "-1"], "max_minutes is -1.0; expected a finite number above 0"),
         (["--device", "abacus"], "device is 'abacus'; expected auto or one that is here"),
     ],
 )

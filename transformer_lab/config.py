@@ -1,6 +1,8 @@
 """The numbers that make a Transformer, and those that train one, under the paper's names."""
 
+import math
 from dataclasses import asdict, dataclass, fields
+from numbers import Integral, Real
 from typing import Any, Literal, get_args
 
 Norm = Literal["post", "pre"]
@@ -34,13 +36,52 @@ def check(name: str, value: object, expected: str, holds: bool) -> None:
         raise ValueError(f"{name} is {value!r}; expected {expected}")
 
 
+def need_integer(values: object, name: str, least: int, *, optional: bool = False) -> None:
+    """Check a field that is a whole number, and keep it as an int that JSON can write."""
+    value = getattr(values, name)
+    if value is None and optional:
+        return
+    expected = "None or " * optional + f"an integer of at least {least}"
+    check(name, value, expected, is_integer(value) and value >= least)
+    object.__setattr__(values, name, int(value))  # the configurations are frozen
+
+
+def need_positive(values: object, name: str, *, optional: bool = False) -> None:
+    """Check a field that is a finite number above 0, and keep it as a float."""
+    value = getattr(values, name)
+    if value is None and optional:
+        return
+    expected = "a finite number above 0" + " or None" * optional
+    check(name, value, expected, is_number(value) and 0 < value < math.inf)
+    object.__setattr__(values, name, float(value))
+
+
+def need_share(values: object, name: str) -> None:
+    """Check a field that is a number from 0 up to, not including, 1, and keep it as a float."""
+    value = getattr(values, name)
+    check(
+        name, value, "a number from 0 up to, not including, 1", is_number(value) and 0 <= value < 1
+    )
+    object.__setattr__(values, name, float(value))
+
+
+def is_integer(value: object) -> bool:
+    """Whether this is a whole number, NumPy's included; True and False are none."""
+    return isinstance(value, Integral) and not isinstance(value, bool)
+
+
+def is_number(value: object) -> bool:
+    """Whether this is a real number, NumPy's included; True and False are none."""
+    return isinstance(value, Real) and not isinstance(value, bool)
+
+
 @dataclass(frozen=True, kw_only=True)
 class TransformerConfig:
     """The shape of one Transformer (Vaswani et al. 2017, §3 and Table 3).
 
     The defaults are the paper's base model. `d_k` and `d_v` of None stand for
     d_model / num_heads, `num_key_value_heads` of None for as many as `num_heads`: with fewer,
-    neighbouring heads share their keys and values (see `model/grouped.py`).
+    neighbouring heads share their keys and values (see `model/later/grouped.py`).
     A ValueError names the first field that does not fit.
     """
 
@@ -69,17 +110,24 @@ class TransformerConfig:
     unk_id: int = 3
 
     def __post_init__(self) -> None:
-        positive = ["source_vocab_size", "target_vocab_size", "d_model", "d_ff", "num_heads"]
-        positive += ["max_length"] + [n for n in ("d_k", "d_v") if getattr(self, n) is not None]
-        for name in positive:
-            value = getattr(self, name)
-            check(name, value, "an integer of at least 1", isinstance(value, int) and value >= 1)
+        sizes = [
+            "source_vocab_size",
+            "target_vocab_size",
+            "d_model",
+            "d_ff",
+            "num_heads",
+            "max_length",
+        ]
+        for name in sizes:
+            need_integer(self, name, 1)
+        for name in ("d_k", "d_v", "num_key_value_heads"):
+            need_integer(self, name, 1, optional=True)
         for name in ("num_encoder_layers", "num_decoder_layers"):
-            value = getattr(self, name)
-            check(name, value, "an integer of at least 0", isinstance(value, int) and value >= 0)
+            need_integer(self, name, 0)
+        for name in ("pad_id", "bos_id", "eos_id", "unk_id"):
+            need_integer(self, name, 0)
         for name in ("dropout", "attention_dropout", "feed_forward_dropout"):
-            value = getattr(self, name)
-            check(name, value, "a probability from 0 up to, not including, 1", 0 <= value < 1)
+            need_share(self, name)
         check("norm", self.norm, f"one of {get_args(Norm)}", self.norm in get_args(Norm))
         kinds = get_args(Activation)
         check("activation", self.activation, f"one of {kinds}", self.activation in kinds)
@@ -91,9 +139,8 @@ class TransformerConfig:
             check("num_heads", self.num_heads, expected, divides)
         shared = self.num_key_value_heads
         if shared is not None:
-            divides = shared >= 1 and self.num_heads % shared == 0
             expected = f"None or a divisor of num_heads={self.num_heads}"
-            check("num_key_value_heads", shared, expected, divides)
+            check("num_key_value_heads", shared, expected, self.num_heads % shared == 0)
         if self.positions == "rotary":
             check(
                 "d_k", self.key_size, "an even number for rotary positions", self.key_size % 2 == 0
@@ -221,20 +268,16 @@ class TrainingConfig:
 
     def __post_init__(self) -> None:
         for name in ("max_steps", "batch_tokens", "warmup_steps", "validate_every"):
-            value = getattr(self, name)
-            check(name, value, "an integer of at least 1", isinstance(value, int) and value >= 1)
+            need_integer(self, name, 1)
         for name in ("patience", "save_every"):
-            value = getattr(self, name)
-            holds = value is None or (isinstance(value, int) and value >= 1)
-            check(name, value, "None or an integer of at least 1", holds)
+            need_integer(self, name, 1, optional=True)
+        need_integer(self, "seed", 0)
         for name in ("beta1", "beta2", "label_smoothing", "average_decay"):
-            value = getattr(self, name)
-            check(name, value, "a number from 0 up to, not including, 1", 0 <= value < 1)
-        for name in ("epsilon", "clip_norm", "peak_rate", "max_minutes"):
-            value = getattr(self, name)
-            optional = name in ("peak_rate", "max_minutes")
-            holds = (optional and value is None) or (value is not None and value > 0)
-            check(name, value, "a number above 0" + (" or None" if optional else ""), holds)
+            need_share(self, name)
+        for name in ("epsilon", "clip_norm"):
+            need_positive(self, name)
+        for name in ("peak_rate", "max_minutes"):
+            need_positive(self, name, optional=True)
         check("decay", self.decay, f"one of {get_args(Decay)}", self.decay in get_args(Decay))
         if self.decay == "linear":
             check("peak_rate", self.peak_rate, "a number, as decay is linear", bool(self.peak_rate))

@@ -100,6 +100,15 @@ def test_loss_is_finite_for_extreme_logits(scale):
     assert logits.grad.isfinite().all()
 
 
+def test_without_smoothing_a_word_that_cannot_be_costs_nothing():
+    logits = torch.tensor([[0.5, -torch.inf, 2.0, 1.0]], requires_grad=True)
+    target = torch.tensor([2])
+    loss = label_smoothed_loss(logits, target, smoothing=0.0)
+    torch.testing.assert_close(loss, F.cross_entropy(logits, target))
+    (grad,) = torch.autograd.grad(loss, logits)
+    assert grad.isfinite().all()
+
+
 def test_a_batch_of_padding_costs_nothing():
     logits = torch.randn(2, 3, 5, requires_grad=True)
     loss = label_smoothed_loss(logits, torch.zeros(2, 3, dtype=torch.int64))

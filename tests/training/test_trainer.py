@@ -160,6 +160,21 @@ def test_ctrl_c_finishes_the_step_saves_and_says_so(tmp_path):
     assert same_weights(whole, resumed)
 
 
+def test_training_on_after_ctrl_c_in_one_session_is_as_never_stopped():
+    def interrupt(report):
+        if report.step == 3:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    trainer = make_trainer(on_step=interrupt)
+    assert trainer.train() == "interrupted"
+    averaged = {n: t.clone() for n, t in weights_of(trainer.model).items()}
+    assert trainer.train() == "max_steps"
+    whole = make_trainer()
+    whole.train()
+    assert same_weights(whole, trainer)
+    assert not all(torch.equal(t, averaged[n]) for n, t in weights_of(trainer.model).items())
+
+
 def test_it_stops_when_the_time_is_up():
     trainer = make_trainer(changes={"max_steps": 10_000, "max_minutes": 1e-4})
     assert trainer.train() == "max_minutes"

@@ -36,6 +36,8 @@ def token_losses(
 ) -> Float[Tensor, "*batch"]:
     """The smoothed cross-entropy of each token, in nats, from log-probabilities."""
     right = log_p.gather(-1, target[..., None])[..., 0]  # (*batch)
+    if smoothing == 0:
+        return -right  # a wrong word's log p may be −∞, and 0 · ∞ is no number
     return -(1 - smoothing) * right - smoothing * log_p.mean(dim=-1)
 
 

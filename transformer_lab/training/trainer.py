@@ -126,17 +126,21 @@ class Trainer:
             eps=config.epsilon,
             fused=self.device.type in ("cpu", "cuda"),
         )
-        self.average = {n: t.clone() for n, t in weights_of(self.model).items()}
+        self.average = copies(weights_of(self.model))
         self.best_weights: dict[str, Tensor] | None = None
+        self.own_weights: dict[str, Tensor] | None = None  # while the model has the averaged ones
         self.random_state: dict[str, Tensor] | None = None
 
     def train(self) -> Stop:
         """Train until a limit is reached, save the state, and return which limit it was.
 
         Ctrl-C finishes the step under way and stops. The model ends with the
-        moving average of its weights, or with `patience` with the best of them.
+        moving average of its weights, or with `patience` with the best of them;
+        another call goes on from the weights that Adam had reached.
         A LossIsNaNError leaves the last saved state untouched.
         """
+        if self.own_weights is not None:
+            put(self.own_weights, self.model)
         cuda = [self.device] if self.device.type == "cuda" else []
         with torch.random.fork_rng(cuda), interruptible() as interrupted:
             # Each process draws its own dropout. Only the first one's draws are saved: the others
@@ -148,6 +152,7 @@ class Trainer:
             stop = self.run(interrupted)
             self.random_state = random_state(self.device)
             self.save()
+        self.own_weights = copies(weights_of(self.model))
         best = self.best_weights if stop == "patience" else None
         put(best or self.average, self.model)
         return stop
@@ -244,7 +249,7 @@ class Trainer:
     @contextmanager
     def averaged(self) -> Iterator[None]:
         """Inside the block the model has its averaged weights."""
-        own = {name: tensor.clone() for name, tensor in weights_of(self.model).items()}
+        own = copies(weights_of(self.model))
         put(self.average, self.model)
         try:
             yield
@@ -290,7 +295,7 @@ class Trainer:
         value = metrics[self.watch] if smaller_is_better else -metrics[self.watch]
         if value < now.best:
             now.best, now.worse = value, 0
-            self.best_weights = {n: t.clone() for n, t in weights_of(self.model).items()}
+            self.best_weights = copies(weights_of(self.model))
         else:
             now.worse += 1
 
@@ -327,6 +332,7 @@ class Trainer:
         if lacks or "progress" not in meta:
             raise CheckpointError(f"{self.state_path}: not the state of a training run")
         load_weights(self.model, groups.get("model", {}), self.state_path)
+        self.own_weights = None
         for name, tensor in groups["average"].items():
             self.average[name].copy_(tensor)
         self.progress = Progress(**meta["progress"])
@@ -354,6 +360,11 @@ def token_loss(model: Transformer, batches: Sequence[Batch], dtype: torch.dtype)
         total += real * label_smoothed_loss(logits, batch.target_output, 0.0, PAD_ID).item()
         tokens += real
     return total / tokens if tokens else math.nan
+
+
+def copies(weights: dict[str, Tensor]) -> dict[str, Tensor]:
+    """The same weights in memory of their own."""
+    return {name: tensor.clone() for name, tensor in weights.items()}
 
 
 @torch.no_grad()
