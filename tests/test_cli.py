@@ -120,6 +120,21 @@ def test_a_resumed_run_ends_with_the_same_bits(capsys, tsv, tmp_path):
     assert (code, last_json(text)["steps"]) == (0, 5)
 
 
+def test_a_run_finds_its_file_from_another_folder(capsys, tsv, tmp_path, monkeypatch):
+    """Trained with a path as one types it; scored and resumed from elsewhere."""
+    out, elsewhere = tmp_path / "run", tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    monkeypatch.chdir(tsv.parent)
+    assert train(capsys, tsv.name, out, "--preset", "small", "--max-steps", "1")[0] == 0
+    monkeypatch.chdir(elsewhere)
+    code, _, err = run(capsys, "evaluate", "--model", out, "--limit", 2)
+    assert (code, err) == (0, "")
+    assert run(capsys, "train", "--resume", "--out", out, "--max-steps", 2)[0] == 0
+    # The same file by another name is the same corpus.
+    again = ("--corpus", "../numbers.tsv", "--max-steps", 3)
+    assert run(capsys, "train", "--resume", "--out", out, *again)[0] == 0
+
+
 def test_a_run_that_never_came_to_a_state_is_begun_again(capsys, tsv, tmp_path):
     out = tmp_path / "run"
     train(capsys, tsv, out, "--max-steps", "1")

@@ -6,10 +6,12 @@ import math
 import re
 import sys
 
+import numpy as np
 import pytest
 import torch
 
 from tests.conftest import make_model
+from transformer_lab.data.batching import Example
 from transformer_lab.decoding import (
     accept,
     beam_search,
@@ -17,6 +19,7 @@ from transformer_lab.decoding import (
     keep_top_k,
     keep_top_p,
     length_penalty,
+    log_probabilities,
     sample,
     speculative_greedy,
 )
@@ -252,11 +255,50 @@ def test_a_mask_of_its_own_replaces_the_one_from_ids(tiny):
         ({"beam_size": 2.5}, "beam_size is 2.5; expected an integer of at least 1"),
         ({"alpha": -0.5}, "alpha is -0.5"),
         ({"max_length": 7.5}, "max_length is 7.5; expected an integer of at least 1"),
+        ({"max_length": True}, "max_length is True; expected an integer of at least 1"),
+        ({"max_length": "7"}, "max_length is '7'; expected an integer of at least 1"),
+        ({"beam_size": True}, "beam_size is True; expected an integer of at least 1"),
+        ({"beam_size": "4"}, "beam_size is '4'; expected an integer of at least 1"),
+        ({"alpha": math.inf}, "alpha is inf; expected a finite number of at least 0"),
+        ({"alpha": "0.6"}, "alpha is '0.6'; expected a finite number of at least 0"),
     ],
 )
 def test_bad_arguments_are_named(tiny, as_users_run_it, arguments, message):
     with pytest.raises(ValueError, match=message):
         beam_search(*tiny, **arguments)
+
+
+def test_numpys_integers_are_integers(tiny, as_users_run_it):
+    model, source = tiny
+    three, seven = np.int64(3), np.int32(7)
+    assert beam_search(model, source, beam_size=three, max_length=seven) == beam_search(
+        model, source, beam_size=3, max_length=7
+    )
+    assert greedy(model, source, max_length=seven) == greedy(model, source, max_length=7)
+    drawn = [
+        sample(model, source, generator=seeded(), top_k=k, max_length=seven) for k in (three, 3)
+    ]
+    assert drawn[0] == drawn[1]
+    assert speculative_greedy(model, model, source[:1], ahead=three, max_length=seven)[1] > 0
+
+
+@pytest.mark.parametrize("special", [{}, {"pad_id": 6, "bos_id": 6, "eos_id": 0}])
+def test_a_given_translation_has_the_probability_of_an_uncached_pass_alone(special):
+    """Also where the decoder starts with the padding token and 0 ends a sentence."""
+    model = make_model(seed=3, **special)
+    c = model.config
+    with torch.no_grad():
+        model.output.bias[c.pad_id] = -math.inf  # nobody writes it; its logarithm must not be seen
+    pairs = [([5, 9, 11, 7], [8, 4]), ([21], [7, 9, 13, 5, 3]), ([8, 4, 22], [])]
+    examples = [
+        Example([*source, c.eos_id], [c.bos_id, *target, c.eos_id]) for source, target in pairs
+    ]
+    for example, found in zip(examples, log_probabilities(model, examples), strict=True):
+        target = torch.tensor([example.target])
+        mask = torch.ones(1, 1, 1, len(example.source), dtype=torch.bool)
+        logits = model(torch.tensor([example.source]), target[:, :-1], mask)[0].log_softmax(-1)
+        wanted = logits[range(len(example.target) - 1), example.target[1:]].sum()
+        assert found == pytest.approx(wanted.item(), abs=1e-5)
 
 
 def test_no_hypothesis_scores_above_zero(tiny):

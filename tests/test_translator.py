@@ -11,7 +11,7 @@ from transformer_lab.attention_record import Head
 from transformer_lab.data.tokenizer import WordTokenizer
 from transformer_lab.model import Transformer
 from transformer_lab.training.checkpoint import CheckpointError
-from transformer_lab.translator import Translator, save_weights
+from transformer_lab.translator import DESCRIPTION, Translator, save_weights
 
 ENGLISH = "the cat sees a dog and runs to its small red house now".split()
 FRENCH = "le chat voit un chien et court vers sa petite maison rouge maintenant oui non si".split()
@@ -97,6 +97,17 @@ def test_attend_takes_a_given_translation_and_facts():
     assert record.label == "by hand"
 
 
+def test_attend_refuses_a_misspelt_argument_before_the_model_runs(monkeypatch):
+    translator = make_translator()
+    passes = []
+    monkeypatch.setattr(translator.model, "encode", lambda *a: passes.append(a))
+    with pytest.raises(TypeError, match="unexpected keyword argument 'beam_size'"):
+        translator.attend("the cat", beam_size=1)
+    with pytest.raises(ValueError, match="top is 0; expected an integer of at least 1"):
+        translator.attend("the cat", top=0)
+    assert passes == []
+
+
 def test_attend_mutes_and_patches():
     translator = make_translator()
     head = Head("cross", 0, 1)
@@ -141,6 +152,35 @@ def test_saving_never_overwrites_a_model_unasked(tmp_path):
     assert (tmp_path / "model.safetensors").read_bytes() == before
     make_translator(seed=1).save(tmp_path, overwrite=True)
     assert (tmp_path / "model.safetensors").read_bytes() != before
+
+
+def contents(folder):
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def test_a_save_that_fails_leaves_the_old_model_whole(tmp_path, monkeypatch):
+    make_translator().save(tmp_path)
+    save_weights(make_translator(seed=2).model, tmp_path / "step_00010.safetensors")
+    before = contents(tmp_path)
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("transformer_lab.translator.save_weights", full)
+    with pytest.raises(OSError, match="No space"):
+        make_translator(seed=1, norm="pre", d_ff=37).save(tmp_path, overwrite=True)
+    assert contents(tmp_path) == before
+
+
+def test_the_snapshots_of_the_old_model_go_with_it(tmp_path):
+    """They would be offered as the new one's, and would not fit it."""
+    save_weights(make_translator().model, tmp_path / "step_00010.safetensors")
+    make_translator().save(tmp_path)
+    assert Translator.snapshots(tmp_path) == {10: "step_00010"}  # its own: they were there first
+    make_translator(d_ff=37).save(tmp_path, overwrite=True)
+    assert Translator.snapshots(tmp_path) == {}
+    assert Translator.load(tmp_path, device="cpu").model.config.d_ff == 37
+    assert sorted(contents(tmp_path)) == sorted({*DESCRIPTION, "model.safetensors"})
 
 
 def damage_truncate(folder):

@@ -26,6 +26,7 @@ from transformer_lab.recipe import (
     new_translator,
     open_corpus,
     validation_loss,
+    whole_name,
 )
 from transformer_lab.training import distributed
 from transformer_lab.training.trainer import LossIsNaNError
@@ -119,6 +120,8 @@ def add_model(sub: argparse.ArgumentParser) -> None:
 
 def run_train(options: argparse.Namespace) -> dict[str, Any]:
     """Train or resume, save, and score on the test split."""
+    if options.corpus is not None:
+        options.corpus = whole_name(options.corpus)
     corpus = options.corpus or "world"
     preset = options.preset or ("tiny" if corpus == "world" else "small")
     stem = Path(corpus).stem if Path(corpus).is_file() else corpus.replace(":", "-")
@@ -200,8 +203,10 @@ def resume_run(folder: Path, options: argparse.Namespace, corpus: str, preset: s
             f"{folder} was not begun by train: it says nothing of {sorted(lacks)[0]!r}"
         )
     for name in ("corpus", "preset", "seed"):
-        asked = getattr(options, name)
-        if asked is not None and asked != about[name]:
+        asked, begun = getattr(options, name), about[name]
+        if name == "corpus":
+            begun = whole_name(begun)  # a run of an older version has the path as it was typed
+        if asked is not None and asked != begun:
             raise ValueError(f"{name} is {asked!r}; expected {about[name]!r}, as {folder} began")
     begun = TrainingConfig.from_dict(about["training"])
     training = replace(begun, **changes(options))
@@ -277,13 +282,15 @@ def run_evaluate(options: argparse.Namespace) -> dict[str, Any]:
     started = time.perf_counter()
     translator = Translator.load(options.model, device=options.device)
     about = translator.about
-    corpus = options.corpus or about.get("corpus")
+    trained_on = about.get("corpus")
+    corpus = options.corpus or trained_on
     if corpus is None:
         raise ValueError(f"{options.model} does not say its corpus; expected one in --corpus")
     if options.limit is not None and options.limit < 1:
         raise ValueError(f"limit is {options.limit}; expected an integer of at least 1")
     splits = open_corpus(corpus, about.get("seed", 0), about.get("skip_bad", False))
-    known = about.get("data") if corpus == about.get("corpus") else None
+    same = trained_on is not None and whole_name(corpus) == whole_name(trained_on)
+    known = about.get("data") if same else None
     if known is not None and known != data_fingerprint(splits.train):
         changed = "has changed since the model was trained on it: it may know the test"
         print(f"corpus {corpus!r} {changed}", file=sys.stderr)

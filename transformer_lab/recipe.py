@@ -1,6 +1,7 @@
 """From the name of a corpus to a trained translator: what `train` and `evaluate` run."""
 
 import hashlib
+import math
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -17,17 +18,16 @@ from transformer_lab.data.batching import (
     PAD_ID,
     Example,
     buckets,
-    collate,
     encode_pairs,
 )
 from transformer_lab.data.pair import SentencePair, Splits
 from transformer_lab.data.splits import split_pairs
 from transformer_lab.data.tokenizer import BPETokenizer, Tokenizer, WordTokenizer
-from transformer_lab.device import pick_dtype
+from transformer_lab.decoding import log_probabilities
 from transformer_lab.evaluation.bleu import exact_match, exact_match_by, score
 from transformer_lab.evaluation.pronouns import pronoun_accuracy
 from transformer_lab.model import Transformer
-from transformer_lab.training.trainer import StepReport, Trainer, token_loss
+from transformer_lab.training.trainer import StepReport, Trainer
 from transformer_lab.translator import Translator
 
 STATE = "training_state.safetensors"
@@ -112,6 +112,11 @@ def open_corpus(name: str, seed: int = 0, skip_bad: bool = False) -> Splits[Any]
     return split_pairs(read.pairs, seed=seed)
 
 
+def whole_name(corpus: str) -> str:
+    """The name by which a corpus is found from any folder: a file's whole path."""
+    return str(Path(corpus).resolve()) if Path(corpus).is_file() else corpus
+
+
 def data_fingerprint(pairs: Sequence[SentencePair]) -> str:
     """A short name for exactly these pairs, so that a run is not resumed on others."""
     texts = (f"{pair.source}\t{pair.target}\n".encode() for pair in pairs)
@@ -161,9 +166,13 @@ def make_trainer(
     """A trainer for a translator; exact match is measured on so many validation sentences.
 
     Pairs too long for the model or for a batch are left out; how many is said on standard error.
+    A ValueError for a model whose special ids are not the package's own, on which training counts.
     """
+    config = translator.model.config
+    special, own = (config.pad_id, config.bos_id, config.eos_id), (PAD_ID, BOS_ID, EOS_ID)
+    check("(pad_id, bos_id, eos_id)", special, f"{own} to be trained", special == own)
     watched = splits.validation[:watch_exact_match]
-    longest = min(translator.model.config.max_length, training.batch_tokens)
+    longest = min(config.max_length, training.batch_tokens)
 
     def measure(model: Transformer) -> dict[str, float]:
         hypotheses = translator.translate([p.source for p in watched], beam_size=1)
@@ -185,14 +194,9 @@ def make_trainer(
 def encode_fitting(
     translator: Translator, pairs: Sequence[SentencePair], longest: int
 ) -> list[Example]:
-    """The pairs as ids, without those of more than `longest` tokens on a side.
-
-    Training counts on the package's own special ids; a ValueError for a model with others.
-    """
-    config = translator.model.config
-    special, own = (config.pad_id, config.bos_id, config.eos_id), (PAD_ID, BOS_ID, EOS_ID)
-    check("(pad_id, bos_id, eos_id)", special, f"{own} for a loss", special == own)
-    examples = encode_pairs(pairs, translator.source_tokenizer, translator.target_tokenizer)
+    """The pairs as the model's ids, without those of more than `longest` tokens on a side."""
+    config, tokenizers = translator.model.config, translator.tokenizers
+    examples = encode_pairs(pairs, *tokenizers, config.bos_id, config.eos_id)
     fitting = [e for e in examples if e.length <= longest]
     if len(fitting) < len(examples):
         left_out = len(examples) - len(fitting)
@@ -201,11 +205,12 @@ def encode_fitting(
 
 
 def validation_loss(translator: Translator, pairs: Sequence[SentencePair]) -> float:
-    """The mean cross-entropy of a saved translator on these pairs, in nats per token."""
+    """The mean cross-entropy of a translator on these pairs, in nats per token; NaN of none."""
     examples = encode_fitting(translator, pairs, translator.model.config.max_length)
     groups = buckets(examples, TrainingConfig().batch_tokens)
-    dtype = pick_dtype("auto", translator.device)
-    return token_loss(translator.model, [collate(group) for group in groups], dtype)
+    total = sum(sum(log_probabilities(translator.model, group)) for group in groups)
+    tokens = sum(len(example.target) - 1 for example in examples)
+    return -total / tokens if tokens else math.nan
 
 
 @dataclass(frozen=True)

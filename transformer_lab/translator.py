@@ -1,6 +1,7 @@
 """A model with its tokenizers: text in, text out, and a look at every head on the way."""
 
 import json
+import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,12 +10,13 @@ from typing import Any
 import numpy as np
 import torch
 
-from transformer_lab.attention_record import AttentionRecord, Head
+from transformer_lab.attention_record import Alignment, AttentionRecord, Head, Referent
 from transformer_lab.capture import capture_attention
 from transformer_lab.config import TransformerConfig, check
 from transformer_lab.data.batching import encode_source, pad
 from transformer_lab.data.tokenizer import Tokenizer, load_tokenizer
 from transformer_lab.decoding import Hypothesis, beam_search, greedy
+from transformer_lab.decoding.hypothesis import at_least_one
 from transformer_lab.device import pick_device
 from transformer_lab.model import Transformer
 from transformer_lab.model.masks import length_mask
@@ -32,6 +34,7 @@ PRETRAINED = Path(__file__).parent / "pretrained" / "tiny"
 FORMAT = "transformer_lab 1"
 DESCRIPTION = {"config.json", "source_tokenizer.json", "target_tokenizer.json"}
 """The files of a translator that are there before its first weights."""
+WEIGHTS = "model.safetensors"
 SENTENCES_AT_ONCE = 64
 
 
@@ -66,6 +69,11 @@ class Translator:
         self.source_tokenizer = source_tokenizer
         self.target_tokenizer = target_tokenizer
         self.about = about or {}
+
+    @property
+    def tokenizers(self) -> tuple[Tokenizer, Tokenizer]:
+        """Of the source and of the target."""
+        return self.source_tokenizer, self.target_tokenizer
 
     @property
     def device(self) -> torch.device:
@@ -150,14 +158,17 @@ class Translator:
         mute: Iterable[Head] = (),
         patch: Mapping[Head, np.ndarray] | None = None,
         top: int = 5,
-        **facts: Any,
+        alignment: Alignment | None = None,
+        referent: Referent | None = None,
+        label: str | None = None,
     ) -> AttentionRecord:
         """Translate one sentence, greedily unless `target` is given, and record every head.
 
-        Muting and patching act on the translation too. `top` is how many next
-        tokens each step keeps; `facts` are further fields of the record, such as `alignment`.
+        Muting and patching act on the translation too. `top` is how many next tokens each step
+        keeps; `alignment`, `referent` and `label` become the record's.
         """
         config = self.model.config
+        top = at_least_one("top", top)
         self.model.eval()
         ids = torch.tensor([self.encode(source)], device=self.device)
         mask = torch.ones_like(ids, dtype=torch.bool)[:, None, None, :]  # one sentence: no padding
@@ -178,20 +189,34 @@ class Translator:
             self.target_tokenizer.tokens(read),
             self.target_tokenizer.tokens(written),
             next_tokens=next_tokens,
-            **facts,
+            alignment=alignment,
+            referent=referent,
+            label=label,
         )
 
     def save(
         self, folder: str | Path, *, dtype: torch.dtype = torch.float32, overwrite: bool = False
     ) -> None:
-        """Write configuration, tokenizers and weights; a ValueError if the folder holds a model."""
+        """Write configuration, tokenizers and weights; a ValueError if the folder holds a model.
+
+        With `overwrite` the new model takes the place of the old one, whose snapshots go. All is
+        written beside the old files before the first of them is replaced, so that a full disk or
+        a crash on the way leaves the old model whole.
+        """
         folder = Path(folder)
-        weights = folder / "model.safetensors"
-        if weights.exists() and not overwrite:
+        replaces = (folder / WEIGHTS).exists()
+        if replaces and not overwrite:
             raise ValueError(f"{folder} holds a model already; expected a folder without one")
-        self.save_description(folder)
-        # Last, so that a folder with weights is a whole one.
-        save_weights(self.model, weights, dtype)
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=folder, prefix=".new.") as beside:
+            self.save_description(Path(beside))
+            save_weights(self.model, Path(beside) / WEIGHTS, dtype)
+            if replaces:
+                for name in self.snapshots(folder).values():
+                    (folder / f"{name}.safetensors").unlink()
+            # Weights last, so that a folder with weights is a whole one.
+            for name in (*sorted(DESCRIPTION), WEIGHTS):
+                (Path(beside) / name).replace(folder / name)
 
     def save_description(self, folder: Path) -> None:
         """Write all but the weights: the files that DESCRIPTION names."""

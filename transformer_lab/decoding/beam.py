@@ -2,13 +2,14 @@
 
 import math
 from itertools import groupby
+from numbers import Real
 
 import torch
 from jaxtyping import Bool, Int
 from torch import Tensor
 
 from transformer_lab.config import check
-from transformer_lab.decoding.hypothesis import Hypothesis, length_limits
+from transformer_lab.decoding.hypothesis import Hypothesis, at_least_one, length_limits
 from transformer_lab.model import Transformer
 from transformer_lab.model.cache import decode_step, start_cache
 from transformer_lab.model.masks import padding_mask
@@ -44,9 +45,9 @@ def beam_search(
     With `narrow=False` the place of a beginning that ends goes to the next best one instead, and
     the beam keeps its width, as in Hugging Face's `generate`.
     """
-    holds = isinstance(beam_size, int) and beam_size >= 1
-    check("beam_size", beam_size, "an integer of at least 1", holds)
-    check("alpha", alpha, "a number of at least 0", alpha >= 0)
+    beam_size = at_least_one("beam_size", beam_size)
+    holds = isinstance(alpha, Real) and 0 <= alpha < math.inf
+    check("alpha", alpha, "a finite number of at least 0", holds)
     config = model.config
     if source_mask is None:
         source_mask = padding_mask(source, config.pad_id)
