@@ -111,6 +111,36 @@ def test_a_beam_that_keeps_its_width_may_find_what_a_narrowing_one_has_let_go(ti
         assert wide[0].score > narrowing[0].score + 0.1
 
 
+@pytest.mark.parametrize("narrow", [True, False])
+def test_the_n_best_of_a_wide_beam_are_the_n_best_of_all_sentences(tiny, narrow):
+    model, source = tiny
+    limit, width = 3, WORDS**3
+    row = source[:1]
+    scored = {
+        ids: log_probability(model, row, ids) / length_penalty(len(ids), 0.6)
+        for ids in all_hypotheses(limit)
+    }
+    ranked = sorted(scored, key=scored.__getitem__, reverse=True)
+    for n in (1, 2, 8):
+        found = beam_search(model, row, beam_size=width, n_best=n, max_length=limit, narrow=narrow)[
+            0
+        ]
+        assert [h.ids for h in found[:n]] == ranked[:n]
+
+
+@pytest.mark.parametrize("narrow", [True, False])
+def test_all_of_a_beam_can_be_had(tiny, narrow):
+    """Without `n_best` the search stops as soon as the first of them is sure."""
+    model, source = tiny
+    with torch.no_grad():
+        model.output.bias[EOS] += 15
+    for k in (2, 5, 8):
+        for beam in beam_search(model, source, beam_size=k, n_best=k, max_length=11, narrow=narrow):
+            assert len({h.ids for h in beam}) == k
+    one = beam_search(model, source, beam_size=8, max_length=11, narrow=narrow)
+    assert min(map(len, one)) < 8
+
+
 def test_a_sentence_decodes_the_same_alone_and_in_a_batch(tiny):
     model, source = tiny
     beams = beam_search(model, source, beam_size=3, max_length=7)
@@ -257,6 +287,8 @@ def test_a_mask_of_its_own_replaces_the_one_from_ids(tiny):
         ({"max_length": 7.5}, "max_length is 7.5; expected an integer of at least 1"),
         ({"max_length": True}, "max_length is True; expected an integer of at least 1"),
         ({"max_length": "7"}, "max_length is '7'; expected an integer of at least 1"),
+        ({"beam_size": 3, "n_best": 4}, "n_best is 4; expected at most beam_size=3"),
+        ({"n_best": 0}, "n_best is 0; expected an integer of at least 1"),
         ({"beam_size": True}, "beam_size is True; expected an integer of at least 1"),
         ({"beam_size": "4"}, "beam_size is '4'; expected an integer of at least 1"),
         ({"alpha": math.inf}, "alpha is inf; expected a finite number of at least 0"),

@@ -240,7 +240,7 @@ def test_masks_come_from_lengths_and_not_from_ids(both):
             max_new_tokens=11,
             max_length=None,
         )
-    found, _ = both.translator.search([ids, both.sources[1]], 1, 0.0, 11)
+    found, _ = greedy(both.ours, *both.translator.batch([ids, both.sources[1]]), max_length=11)
     assert list(found.ids) == expected[0, 1:].tolist()[: len(found.ids)]
 
 

@@ -25,6 +25,12 @@ def make_translator(seed: int = 0, **changes) -> Translator:
     return Translator(model, source, target, about={"corpus": "made by hand"})
 
 
+@pytest.fixture(scope="module")
+def doubting():
+    """The shipped model early in its training: it writes sentences, and is often in doubt."""
+    return Translator.load(weights="step_01000", device="cpu")
+
+
 @pytest.mark.parametrize("beam_size", [1, 3])
 def test_translations_come_in_order_whatever_their_length(beam_size):
     translator = make_translator()
@@ -43,6 +49,41 @@ def test_more_sentences_than_fit_at_once():
     found = translator.translate(texts, beam_size=1, max_length=5)
     assert [t.source for t in found] == texts
     assert found[0].translation == found[126].translation
+
+
+@pytest.mark.parametrize("beam_size", [1, 2, 5])
+def test_a_score_is_the_log_probability_of_what_was_written(doubting, beam_size):
+    texts = ["the wide road exhausted the horses", "i see a red house", "where is the old cat ?"]
+    for found in doubting.translate(texts, beam_size=beam_size):
+        asked = doubting.score(found.source, found.translation)
+        assert found.score == pytest.approx(asked, abs=1e-4)
+        assert found.score < -0.01  # or a length penalty would change nothing
+        assert doubting.score(found.source, found.translation + " non") < found.score - 1
+
+
+@pytest.mark.parametrize("n", [1, 3, 8])
+def test_n_best_are_n_different_ones_in_the_order_of_the_search(doubting, n):
+    source = "the wide road exhausted the horses"
+    found = doubting.n_best(source, n, alpha=0.0)
+    assert len({t.translation for t in found}) == n
+    assert [t.score for t in found] == sorted((t.score for t in found), reverse=True)
+    (best,) = doubting.translate(source, beam_size=n, alpha=0.0)
+    assert found[0].translation == best.translation
+    assert found[0].score == pytest.approx(best.score, abs=1e-4)
+    assert {t.source for t in found} == {source}
+
+
+def test_samples_are_drawn_by_seed_and_cut_by_name():
+    translator = make_translator()
+    texts = ["the cat sees a dog", "the dog", "now"] * 5
+    drawn = [translator.sample(texts, seed=seed, max_length=7) for seed in (3, 3, 4)]
+    assert drawn[0] == drawn[1] != drawn[2]
+    assert [t.source for t in drawn[0]] == texts
+    assert len({t.translation for t in drawn[0]}) > 3
+    greedy = [t.translation for t in translator.translate(texts, beam_size=1, max_length=7)]
+    for sure in ({"top_k": 1}, {"top_p": 1e-9}, {"temperature": 1e-4}):
+        found = translator.sample(texts, max_length=7, **sure)
+        assert [t.translation for t in found] == greedy
 
 
 def test_unknown_words_are_reported():

@@ -30,6 +30,7 @@ def beam_search(
     source_mask: Bool[Tensor, "batch 1 1 source"] | None = None,
     *,
     beam_size: int = 4,
+    n_best: int = 1,
     alpha: float = 0.6,
     max_length: int | None = None,
     narrow: bool = True,
@@ -38,14 +39,15 @@ def beam_search(
 
     A beginning that ends takes its place in the beam with it, so that the beam
     narrows and a beam of 1 is greedy decoding. A sentence leaves the batch
-    when its beam is empty or when no beginning that is left can beat what is
-    finished. `max_length` is by default each sentence's source length + 50
+    when its beam is empty or when no beginning that is left can come among the
+    `n_best` that are finished. `max_length` is by default each sentence's source length + 50
     (§6.1); what has not ended by then is cut there.
 
     With `narrow=False` the place of a beginning that ends goes to the next best one instead, and
     the beam keeps its width, as in Hugging Face's `generate`.
     """
-    beam_size = at_least_one("beam_size", beam_size)
+    beam_size, n_best = at_least_one("beam_size", beam_size), at_least_one("n_best", n_best)
+    check("n_best", n_best, f"at most beam_size={beam_size}", n_best <= beam_size)
     holds = isinstance(alpha, Real) and 0 <= alpha < math.inf
     check("alpha", alpha, "a finite number of at least 0", holds)
     config = model.config
@@ -92,7 +94,7 @@ def beam_search(
             bound = max((v for v, _, _ in alive), default=-math.inf) / length_penalty(
                 limits[s], alpha
             )
-            if all(h.score < bound for h in found[s]):
+            if sum(h.score >= bound for h in found[s]) < n_best:
                 kept += [(row, word) for _, row, word in alive]
         if not kept:
             break
