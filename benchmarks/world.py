@@ -15,9 +15,9 @@ from benchmarks.peers import Size, TutorialTransformer, marian, marian_logits, o
 from benchmarks.report import table
 from benchmarks.training import Ordinary
 from transformer_lab.config import TrainingConfig
-from transformer_lab.data import grammar
 from transformer_lab.data.batching import EOS_ID, PAD_ID, Example, buckets, collate, encode_pairs
 from transformer_lab.data.tokenizer import WordTokenizer
+from transformer_lab.data.world import grammar
 from transformer_lab.decoding import greedy
 from transformer_lab.recipe import PRESETS, WORLD_PAIRS
 from transformer_lab.training.schedule import linear_rate

@@ -16,9 +16,9 @@ from transformer_lab.capture import capture_attention
 from transformer_lab.cli import main
 from transformer_lab.config import TrainingConfig
 from transformer_lab.data.batching import pad
-from transformer_lab.data.grammar import sentences
 from transformer_lab.data.pair import Splits
 from transformer_lab.data.tokenizer import Tokenizer, tokenizer_from_json
+from transformer_lab.data.world.grammar import sentences
 from transformer_lab.decoding import beam_search, greedy
 from transformer_lab.marian import interleave, load_marian
 from transformer_lab.model.masks import length_mask

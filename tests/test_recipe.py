@@ -4,8 +4,8 @@ import pytest
 
 from transformer_lab.attention_record import Head, Referent
 from transformer_lab.config import TrainingConfig
-from transformer_lab.data.grammar import held_out, world
 from transformer_lab.data.pair import Pair, Splits
+from transformer_lab.data.world.grammar import held_out, world
 from transformer_lab.evaluation.alignment import (
     decider_score,
     head_alignment_error_rate,

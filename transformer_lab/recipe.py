@@ -11,7 +11,7 @@ from typing import Any
 import torch
 
 from transformer_lab.config import TrainingConfig, TransformerConfig, check
-from transformer_lab.data import corpora, grammar
+from transformer_lab.data import corpora
 from transformer_lab.data.batching import (
     BOS_ID,
     EOS_ID,
@@ -23,6 +23,7 @@ from transformer_lab.data.batching import (
 from transformer_lab.data.pair import SentencePair, Splits
 from transformer_lab.data.splits import split_pairs
 from transformer_lab.data.tokenizer import BPETokenizer, Tokenizer, WordTokenizer
+from transformer_lab.data.world import grammar
 from transformer_lab.decoding import log_probabilities
 from transformer_lab.evaluation.bleu import exact_match, exact_match_by, score
 from transformer_lab.evaluation.pronouns import pronoun_accuracy

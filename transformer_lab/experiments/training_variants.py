@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from transformer_lab.config import Norm
-from transformer_lab.data.grammar import world
+from transformer_lab.data.world.grammar import world
 from transformer_lab.experiments import store
 from transformer_lab.experiments.step_record import StepRecord
 from transformer_lab.recipe import PRESETS, WORLD_PAIRS, make_trainer, new_translator
