@@ -2,7 +2,6 @@
 
 import json
 import os
-import random
 import re
 import resource
 import signal
@@ -25,21 +24,6 @@ TRAIN_KEYS = {
     "bleu_signature",
     "chrf",
 }
-
-
-@pytest.fixture
-def tsv(tmp_path) -> Path:
-    """A corpus made by hand: numbers in two languages."""
-    english = "zero one two three four five six seven eight nine".split()
-    french = "zéro un deux trois quatre cinq six sept huit neuf".split()
-    rng = random.Random(0)
-    lines = set()
-    while len(lines) < 400:
-        digits = [rng.randrange(10) for _ in range(rng.randint(2, 6))]
-        lines.add(" ".join(english[d] for d in digits) + "\t" + " ".join(french[d] for d in digits))
-    path = tmp_path / "numbers.tsv"
-    path.write_text("\n".join(sorted(lines)) + "\n", encoding="utf-8")
-    return path
 
 
 def run(capsys, *arguments: str) -> tuple[int, str, str]:
@@ -100,7 +84,7 @@ def test_a_run_is_not_overwritten_and_can_be_resumed(capsys, tsv, tmp_path):
     code, _, err = train(capsys, tsv, out, "--max-steps", "2")
     assert code == 1
     assert is_one_line(err)
-    assert "is not empty; give --resume" in err
+    assert "is not empty; resume (--resume) to go on" in err
     assert (out / "model.safetensors").read_bytes() == before
 
 

@@ -25,6 +25,7 @@ FLOORS = [
     {"capture", "training", "decoding", "evaluation"},
     {"translator"},
     {"viz", "recipe", "doctor", "marian"},
+    {"runs"},
     {"cli", "course", "experiments"},
     {"__main__"},
 ]

@@ -98,7 +98,7 @@ class Translator:
                 the message gives its number, and nothing is translated.
         """
         if at_least_one("beam_size", beam_size) == 1:
-            return self.write(sources, lambda *batch: greedy(self.model, *batch, max_length))
+            return self.write(sources, lambda ids, mask: greedy(self.model, ids, mask, max_length))
 
         def search(ids: Tensor, mask: Tensor) -> list[Hypothesis]:
             beams = beam_search(
