@@ -24,7 +24,7 @@ FLOORS = [
     {"device", "model", "data"},
     {"capture", "training", "decoding", "evaluation"},
     {"translator"},
-    {"viz", "recipe", "doctor", "marian"},
+    {"viz", "recipe", "doctor", "checkpoints"},
     {"runs"},
     {"cli", "course", "experiments"},
     {"__main__"},

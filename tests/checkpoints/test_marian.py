@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 import torch
 
-from transformer_lab import marian
 from transformer_lab.attention_record import Head
 from transformer_lab.capture import capture_attention
+from transformer_lab.checkpoints import marian
+from transformer_lab.checkpoints.marian import interleave, load_marian
 from transformer_lab.cli import main
 from transformer_lab.config import TrainingConfig
 from transformer_lab.data.batching import pad
@@ -20,7 +21,6 @@ from transformer_lab.data.pair import Splits
 from transformer_lab.data.tokenizer import Tokenizer, tokenizer_from_json
 from transformer_lab.data.world.grammar import sentences
 from transformer_lab.decoding import beam_search, greedy
-from transformer_lab.marian import interleave, load_marian
 from transformer_lab.model.masks import length_mask
 from transformer_lab.model.positions import sinusoids
 from transformer_lab.recipe import make_trainer, validation_loss
