@@ -23,6 +23,7 @@ from transformer_lab.decoding import (
     sample,
     speculative_greedy,
 )
+from transformer_lab.decoding.beam import keeping_width, narrowing
 from transformer_lab.decoding.sampling import next_word
 from transformer_lab.model.cache import decode_step
 from transformer_lab.model.masks import padding_mask
@@ -98,6 +99,14 @@ def test_scores_are_the_models_own(tiny, alpha, narrow):
             assert h.score == pytest.approx(h.log_probability / length_penalty(len(h.ids), alpha))
 
 
+def test_a_place_that_ends_is_lost_to_one_beam_and_passed_on_in_the_other():
+    ranked = [(-1.0, 0, 7), (-2.0, 1, EOS), (-3.0, 0, 9), (-4.0, 1, 5), (-5.0, 0, EOS)]
+    ended, on = narrowing(ranked, 3, EOS)
+    assert (ended, on) == (ranked[1:2], [ranked[0], ranked[2]])
+    ended, on = keeping_width(ranked, 3, EOS)
+    assert (ended, on) == (ranked[1:2], [ranked[0], ranked[2], ranked[3]])
+
+
 def test_a_beam_that_keeps_its_width_may_find_what_a_narrowing_one_has_let_go(tiny):
     _, source = tiny
     model = make_model(seed=49, target_vocab_size=WORDS, tie_target_output=False)
@@ -107,8 +116,8 @@ def test_a_beam_that_keeps_its_width_may_find_what_a_narrowing_one_has_let_go(ti
         beam_search(model, source, beam_size=3, alpha=0.0, max_length=9, narrow=narrow)
         for narrow in (True, False)
     ]
-    for narrowing, wide in zip(*found, strict=True):
-        assert wide[0].score > narrowing[0].score + 0.1
+    for slim, wide in zip(*found, strict=True):
+        assert wide[0].score > slim[0].score + 0.1
 
 
 @pytest.mark.parametrize("narrow", [True, False])
