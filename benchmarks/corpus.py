@@ -4,10 +4,11 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from transformer_lab.data import corpora, grammar
+from transformer_lab.data import corpora
 from transformer_lab.data.batching import Example, buckets, encode_pairs
 from transformer_lab.data.pair import SentencePair
 from transformer_lab.data.tokenizer import BPETokenizer
+from transformer_lab.data.world import grammar
 
 LONGEST = 64
 """Tokens a side; longer sentences are left out for all alike."""

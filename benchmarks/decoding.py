@@ -1,5 +1,6 @@
 """Decoding: new tokens a second, when every sentence has to run to the same length."""
 
+import sys
 from collections.abc import Callable
 from functools import partial
 
@@ -7,7 +8,7 @@ import torch
 from torch import Tensor
 
 from benchmarks.machine import in_a_line
-from benchmarks.memory import peak_megabytes
+from benchmarks.memory import peak_megabytes, print_peak
 from benchmarks.peers import SMALL, TutorialTransformer, marian, ours
 from benchmarks.report import Target, table, target_table
 from benchmarks.timing import interleave, ratio, share_of_products, why_not
@@ -86,7 +87,7 @@ def section(rounds: int) -> str:
                 name,
                 f"{tokens / t.median / 1e3:.1f} ({tokens / t.best / 1e3:.1f})",
                 f"{ratio(uncached, t):.1f}",
-                f"{peak_megabytes(name, length):.0f} MB",
+                f"{peak_megabytes('benchmarks.decoding', name, str(length)):.0f} MB",
             )
             for name, t in times.items()
         ]
@@ -111,3 +112,16 @@ def section(rounds: int) -> str:
         f"has decoded two words. {in_a_line(max(rounds, 5))}\n"
     )
     return "\n".join([about, *parts, target_table(targets)])
+
+
+def main() -> None:
+    """Decode in this process, as `python -m benchmarks.decoding NAME LENGTH THREADS`."""
+    name, length, threads = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+    torch.set_num_threads(threads)
+    decode = decoder(name)
+    decode(2)
+    print_peak(partial(decode, length))
+
+
+if __name__ == "__main__":
+    main()

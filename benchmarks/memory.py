@@ -1,9 +1,10 @@
-"""Peak memory of one decoder, measured in a process of its own."""
+"""Peak memory of some work, measured in a process of its own."""
 
 import json
 import resource
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import torch
@@ -11,10 +12,9 @@ import torch
 STATUS, CLEAR = Path("/proc/self/status"), Path("/proc/self/clear_refs")
 
 
-def peak_megabytes(name: str, length: int) -> float:
-    """What decoding to this length adds at most to the memory of a fresh process."""
-    command = [sys.executable, "-m", "benchmarks.memory", name, str(length)]
-    command.append(str(torch.get_num_threads()))
+def peak_megabytes(module: str, *arguments: str) -> float:
+    """What `python -m module` with these arguments and our threads prints by `print_peak`."""
+    command = [sys.executable, "-m", module, *arguments, str(torch.get_num_threads())]
     done = subprocess.run(command, check=True, capture_output=True, text=True)  # noqa: S603
     return float(json.loads(done.stdout.splitlines()[-1]))
 
@@ -35,19 +35,9 @@ def kilobytes(field: str) -> int:
     return peak // 1024 if sys.platform == "darwin" else peak
 
 
-def main() -> None:
-    """Decode in this process and print the megabytes."""
-    from benchmarks.decoding import decoder  # which imports this module
-
-    name, length, threads = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
-    torch.set_num_threads(threads)
-    decode = decoder(name)
-    decode(2)
+def print_peak(work: Callable[[], object]) -> None:
+    """Work, and print how many megabytes it adds at most to what this process has now."""
     forget_peak()
     before = kilobytes("VmRSS")
-    decode(length)
+    work()
     print(json.dumps((kilobytes("VmHWM") - before) / 1024))
-
-
-if __name__ == "__main__":
-    main()

@@ -13,11 +13,12 @@ from benchmarks.report import table
 from benchmarks.training import SENTENCES, Ordinary
 from transformer_lab.config import TransformerConfig
 from transformer_lab.data.batching import EOS_ID, buckets, collate, encode_pairs
+from transformer_lab.data.corpus import find_corpus
 from transformer_lab.data.pair import SentencePair
 from transformer_lab.data.tokenizer import Tokenizer
 from transformer_lab.evaluation.bleu import Scores, score
 from transformer_lab.experiments import store
-from transformer_lab.recipe import PRESETS, make_tokenizers, open_corpus
+from transformer_lab.recipe import PRESETS
 from transformer_lab.training.schedule import inverse_sqrt_rate
 
 SMALL = PRESETS["small"]
@@ -32,8 +33,9 @@ def ordinary_loop(minutes: float) -> tuple[int, int, Scores]:
     of the preset small; the norm behind the sub-layer, which is the module's default. Decoding is
     greedy.
     """
-    splits = open_corpus("debian:fr")
-    tokenizer, _ = make_tokenizers(splits.train, "debian:fr", SMALL.vocab_size)
+    corpus = find_corpus("debian:fr")
+    splits = corpus.splits()
+    tokenizer, _ = corpus.tokenizers(splits.train, SMALL.vocab_size)
     config: TransformerConfig = SMALL.model(tokenizer.vocab_size, tokenizer.vocab_size)
     size = Size(
         config.d_model,

@@ -15,11 +15,10 @@ from benchmarks.peers import Size, TutorialTransformer, marian, marian_logits, o
 from benchmarks.report import table
 from benchmarks.training import Ordinary
 from transformer_lab.config import TrainingConfig
-from transformer_lab.data import grammar
 from transformer_lab.data.batching import EOS_ID, PAD_ID, Example, buckets, collate, encode_pairs
-from transformer_lab.data.tokenizer import WordTokenizer
+from transformer_lab.data.corpus import find_corpus
 from transformer_lab.decoding import greedy
-from transformer_lab.recipe import PRESETS, WORLD_PAIRS
+from transformer_lab.recipe import PRESETS
 from transformer_lab.training.schedule import linear_rate
 from transformer_lab.training.trainer import Trainer
 
@@ -124,9 +123,9 @@ def time_to_goal(run: Run, train: list[Example], validation: list[Example]) -> l
 
 def section() -> str:
     """Each candidate once, one after the other."""
-    world = grammar.world(train=WORLD_PAIRS, seed=0)
-    source = WordTokenizer.train([p.source for p in world.train])
-    target = WordTokenizer.train([p.target for p in world.train])
+    corpus = find_corpus("world")
+    world = corpus.splits()
+    source, target = corpus.tokenizers(world.train, PRESETS["tiny"].vocab_size)
     train = encode_pairs(world.train, source, target)
     validation = encode_pairs(world.validation[:SENTENCES], source, target)
     random.Random(0).shuffle(train)

@@ -1,6 +1,8 @@
 """What every test shares: one thread count, and models at sizes that are different primes."""
 
+import random
 import shutil
+from pathlib import Path
 
 import jaxtyping
 import pytest
@@ -62,6 +64,21 @@ def as_users_run_it():
     jaxtyping.config.update("jaxtyping_disable", True)
     yield
     jaxtyping.config.update("jaxtyping_disable", False)
+
+
+@pytest.fixture
+def tsv(tmp_path) -> Path:
+    """A corpus made by hand: numbers in two languages."""
+    english = "zero one two three four five six seven eight nine".split()
+    french = "zéro un deux trois quatre cinq six sept huit neuf".split()
+    rng = random.Random(0)
+    lines = set()
+    while len(lines) < 400:
+        digits = [rng.randrange(10) for _ in range(rng.randint(2, 6))]
+        lines.add(" ".join(english[d] for d in digits) + "\t" + " ".join(french[d] for d in digits))
+    path = tmp_path / "numbers.tsv"
+    path.write_text("\n".join(sorted(lines)) + "\n", encoding="utf-8")
+    return path
 
 
 @pytest.fixture(scope="session")

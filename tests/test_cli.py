@@ -2,7 +2,6 @@
 
 import json
 import os
-import random
 import re
 import resource
 import signal
@@ -25,21 +24,6 @@ TRAIN_KEYS = {
     "bleu_signature",
     "chrf",
 }
-
-
-@pytest.fixture
-def tsv(tmp_path) -> Path:
-    """A corpus made by hand: numbers in two languages."""
-    english = "zero one two three four five six seven eight nine".split()
-    french = "zéro un deux trois quatre cinq six sept huit neuf".split()
-    rng = random.Random(0)
-    lines = set()
-    while len(lines) < 400:
-        digits = [rng.randrange(10) for _ in range(rng.randint(2, 6))]
-        lines.add(" ".join(english[d] for d in digits) + "\t" + " ".join(french[d] for d in digits))
-    path = tmp_path / "numbers.tsv"
-    path.write_text("\n".join(sorted(lines)) + "\n", encoding="utf-8")
-    return path
 
 
 def run(capsys, *arguments: str) -> tuple[int, str, str]:
@@ -100,7 +84,7 @@ def test_a_run_is_not_overwritten_and_can_be_resumed(capsys, tsv, tmp_path):
     code, _, err = train(capsys, tsv, out, "--max-steps", "2")
     assert code == 1
     assert is_one_line(err)
-    assert "is not empty; give --resume" in err
+    assert "is not empty; resume (--resume) to go on" in err
     assert (out / "model.safetensors").read_bytes() == before
 
 
@@ -118,6 +102,21 @@ def test_a_resumed_run_ends_with_the_same_bits(capsys, tsv, tmp_path):
     # What the last call asked for is what the next one goes on with.
     code, text, _ = run(capsys, *resume)
     assert (code, last_json(text)["steps"]) == (0, 5)
+
+
+def test_a_run_finds_its_file_from_another_folder(capsys, tsv, tmp_path, monkeypatch):
+    """Trained with a path as one types it; scored and resumed from elsewhere."""
+    out, elsewhere = tmp_path / "run", tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    monkeypatch.chdir(tsv.parent)
+    assert train(capsys, tsv.name, out, "--preset", "small", "--max-steps", "1")[0] == 0
+    monkeypatch.chdir(elsewhere)
+    code, _, err = run(capsys, "evaluate", "--model", out, "--limit", 2)
+    assert (code, err) == (0, "")
+    assert run(capsys, "train", "--resume", "--out", out, "--max-steps", 2)[0] == 0
+    # The same file by another name is the same corpus.
+    again = ("--corpus", "../numbers.tsv", "--max-steps", 3)
+    assert run(capsys, "train", "--resume", "--out", out, *again)[0] == 0
 
 
 def test_a_run_that_never_came_to_a_state_is_begun_again(capsys, tsv, tmp_path):

@@ -6,10 +6,12 @@ import math
 import re
 import sys
 
+import numpy as np
 import pytest
 import torch
 
 from tests.conftest import make_model
+from transformer_lab.data.batching import Example
 from transformer_lab.decoding import (
     accept,
     beam_search,
@@ -17,9 +19,11 @@ from transformer_lab.decoding import (
     keep_top_k,
     keep_top_p,
     length_penalty,
+    log_probabilities,
     sample,
     speculative_greedy,
 )
+from transformer_lab.decoding.beam import keeping_width, narrowing
 from transformer_lab.decoding.sampling import next_word
 from transformer_lab.model.cache import decode_step
 from transformer_lab.model.masks import padding_mask
@@ -95,6 +99,14 @@ def test_scores_are_the_models_own(tiny, alpha, narrow):
             assert h.score == pytest.approx(h.log_probability / length_penalty(len(h.ids), alpha))
 
 
+def test_a_place_that_ends_is_lost_to_one_beam_and_passed_on_in_the_other():
+    ranked = [(-1.0, 0, 7), (-2.0, 1, EOS), (-3.0, 0, 9), (-4.0, 1, 5), (-5.0, 0, EOS)]
+    ended, on = narrowing(ranked, 3, EOS)
+    assert (ended, on) == (ranked[1:2], [ranked[0], ranked[2]])
+    ended, on = keeping_width(ranked, 3, EOS)
+    assert (ended, on) == (ranked[1:2], [ranked[0], ranked[2], ranked[3]])
+
+
 def test_a_beam_that_keeps_its_width_may_find_what_a_narrowing_one_has_let_go(tiny):
     _, source = tiny
     model = make_model(seed=49, target_vocab_size=WORDS, tie_target_output=False)
@@ -104,8 +116,38 @@ def test_a_beam_that_keeps_its_width_may_find_what_a_narrowing_one_has_let_go(ti
         beam_search(model, source, beam_size=3, alpha=0.0, max_length=9, narrow=narrow)
         for narrow in (True, False)
     ]
-    for narrowing, wide in zip(*found, strict=True):
-        assert wide[0].score > narrowing[0].score + 0.1
+    for slim, wide in zip(*found, strict=True):
+        assert wide[0].score > slim[0].score + 0.1
+
+
+@pytest.mark.parametrize("narrow", [True, False])
+def test_the_n_best_of_a_wide_beam_are_the_n_best_of_all_sentences(tiny, narrow):
+    model, source = tiny
+    limit, width = 3, WORDS**3
+    row = source[:1]
+    scored = {
+        ids: log_probability(model, row, ids) / length_penalty(len(ids), 0.6)
+        for ids in all_hypotheses(limit)
+    }
+    ranked = sorted(scored, key=scored.__getitem__, reverse=True)
+    for n in (1, 2, 8):
+        found = beam_search(model, row, beam_size=width, n_best=n, max_length=limit, narrow=narrow)[
+            0
+        ]
+        assert [h.ids for h in found[:n]] == ranked[:n]
+
+
+@pytest.mark.parametrize("narrow", [True, False])
+def test_all_of_a_beam_can_be_had(tiny, narrow):
+    """Without `n_best` the search stops as soon as the first of them is sure."""
+    model, source = tiny
+    with torch.no_grad():
+        model.output.bias[EOS] += 15
+    for k in (2, 5, 8):
+        for beam in beam_search(model, source, beam_size=k, n_best=k, max_length=11, narrow=narrow):
+            assert len({h.ids for h in beam}) == k
+    one = beam_search(model, source, beam_size=8, max_length=11, narrow=narrow)
+    assert min(map(len, one)) < 8
 
 
 def test_a_sentence_decodes_the_same_alone_and_in_a_batch(tiny):
@@ -252,11 +294,52 @@ def test_a_mask_of_its_own_replaces_the_one_from_ids(tiny):
         ({"beam_size": 2.5}, "beam_size is 2.5; expected an integer of at least 1"),
         ({"alpha": -0.5}, "alpha is -0.5"),
         ({"max_length": 7.5}, "max_length is 7.5; expected an integer of at least 1"),
+        ({"max_length": True}, "max_length is True; expected an integer of at least 1"),
+        ({"max_length": "7"}, "max_length is '7'; expected an integer of at least 1"),
+        ({"beam_size": 3, "n_best": 4}, "n_best is 4; expected at most beam_size=3"),
+        ({"n_best": 0}, "n_best is 0; expected an integer of at least 1"),
+        ({"beam_size": True}, "beam_size is True; expected an integer of at least 1"),
+        ({"beam_size": "4"}, "beam_size is '4'; expected an integer of at least 1"),
+        ({"alpha": math.inf}, "alpha is inf; expected a finite number of at least 0"),
+        ({"alpha": "0.6"}, "alpha is '0.6'; expected a finite number of at least 0"),
     ],
 )
 def test_bad_arguments_are_named(tiny, as_users_run_it, arguments, message):
     with pytest.raises(ValueError, match=message):
         beam_search(*tiny, **arguments)
+
+
+def test_numpys_integers_are_integers(tiny, as_users_run_it):
+    model, source = tiny
+    three, seven = np.int64(3), np.int32(7)
+    assert beam_search(model, source, beam_size=three, max_length=seven) == beam_search(
+        model, source, beam_size=3, max_length=7
+    )
+    assert greedy(model, source, max_length=seven) == greedy(model, source, max_length=7)
+    drawn = [
+        sample(model, source, generator=seeded(), top_k=k, max_length=seven) for k in (three, 3)
+    ]
+    assert drawn[0] == drawn[1]
+    assert speculative_greedy(model, model, source[:1], ahead=three, max_length=seven)[1] > 0
+
+
+@pytest.mark.parametrize("special", [{}, {"pad_id": 6, "bos_id": 6, "eos_id": 0}])
+def test_a_given_translation_has_the_probability_of_an_uncached_pass_alone(special):
+    """Also where the decoder starts with the padding token and 0 ends a sentence."""
+    model = make_model(seed=3, **special)
+    c = model.config
+    with torch.no_grad():
+        model.output.bias[c.pad_id] = -math.inf  # nobody writes it; its logarithm must not be seen
+    pairs = [([5, 9, 11, 7], [8, 4]), ([21], [7, 9, 13, 5, 3]), ([8, 4, 22], [])]
+    examples = [
+        Example([*source, c.eos_id], [c.bos_id, *target, c.eos_id]) for source, target in pairs
+    ]
+    for example, found in zip(examples, log_probabilities(model, examples), strict=True):
+        target = torch.tensor([example.target])
+        mask = torch.ones(1, 1, 1, len(example.source), dtype=torch.bool)
+        logits = model(torch.tensor([example.source]), target[:, :-1], mask)[0].log_softmax(-1)
+        wanted = logits[range(len(example.target) - 1), example.target[1:]].sum()
+        assert found == pytest.approx(wanted.item(), abs=1e-5)
 
 
 def test_no_hypothesis_scores_above_zero(tiny):

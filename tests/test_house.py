@@ -12,6 +12,9 @@ import pytest
 import yaml
 from packaging.specifiers import SpecifierSet
 
+import transformer_lab
+from transformer_lab.translator import Translator
+
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "transformer_lab"
 
@@ -21,7 +24,8 @@ FLOORS = [
     {"device", "model", "data"},
     {"capture", "training", "decoding", "evaluation"},
     {"translator"},
-    {"viz", "recipe", "doctor", "marian"},
+    {"viz", "recipe", "doctor", "checkpoints"},
+    {"runs"},
     {"cli", "course", "experiments"},
     {"__main__"},
 ]
@@ -72,6 +76,30 @@ def test_starting_loads_nothing_heavy_beside_torch(module):
         [sys.executable, "-c", script], capture_output=True, text=True, check=True
     )
     assert done.stdout.strip() == "[]"
+
+
+def test_what_people_use_is_found_by_name():
+    found = {name: getattr(transformer_lab, name) for name in transformer_lab.ROOMS}
+    assert {"Translator", "Transformer", "capture_attention", "explore"} <= found.keys()
+    assert {*found, "__version__"} <= set(dir(transformer_lab))
+    assert found["Translator"] is Translator
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert transformer_lab.__version__ == project["version"]
+    with pytest.raises(AttributeError, match="'transformer_lab' has no attribute 'Translater'"):
+        _ = transformer_lab.Translater
+
+
+def test_importing_the_package_loads_nothing_of_what_it_names():
+    heavy = ["torch", "numpy", "matplotlib", "ipywidgets", "transformers", "IPython"]
+    script = (
+        "import sys, transformer_lab as tl; dir(tl); hasattr(tl, 'translater'); "
+        f"before = [m for m in {heavy} if m in sys.modules]; "
+        "tl.Translator; print(before, 'torch' in sys.modules)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == "[] True"
 
 
 def test_nothing_is_ever_unpickled():

@@ -4,8 +4,9 @@ import pytest
 
 from transformer_lab.attention_record import Head, Referent
 from transformer_lab.config import TrainingConfig
-from transformer_lab.data.grammar import held_out, world
+from transformer_lab.data.corpus import find_corpus, fingerprint
 from transformer_lab.data.pair import Pair, Splits
+from transformer_lab.data.world.grammar import held_out, world
 from transformer_lab.evaluation.alignment import (
     decider_score,
     head_alignment_error_rate,
@@ -13,12 +14,9 @@ from transformer_lab.evaluation.alignment import (
 )
 from transformer_lab.recipe import (
     PRESETS,
-    data_fingerprint,
     evaluate,
-    make_tokenizers,
     make_trainer,
     new_translator,
-    open_corpus,
 )
 from transformer_lab.translator import PRETRAINED, Translator
 
@@ -38,7 +36,7 @@ def shipped():
 
 def test_tokenizers_learn_from_the_training_split_alone():
     only = Splits([Pair("a b", "c")], [Pair("x", "y")], [Pair("z", "w")])
-    source, target = make_tokenizers(only.train, "world", 300)
+    source, target = find_corpus("world").tokenizers(only.train, 300)
     assert source.unknown("a x z") == ["x", "z"]
     assert target.unknown("c y w") == ["y", "w"]
 
@@ -64,13 +62,13 @@ def test_the_same_seed_makes_the_same_model(splits):
 
 
 def test_a_fingerprint_tells_corpora_apart(splits):
-    assert data_fingerprint(splits.train) == data_fingerprint(list(splits.train))
-    assert data_fingerprint(splits.train) != data_fingerprint(splits.train[1:])
+    assert fingerprint(splits.train) == fingerprint(list(splits.train))
+    assert fingerprint(splits.train) != fingerprint(splits.train[1:])
 
 
 def test_an_unknown_corpus_is_named():
     with pytest.raises(ValueError, match="corpus is 'mars'; expected 'world', 'debian:LANGUAGE'"):
-        open_corpus("mars")
+        find_corpus("mars")
 
 
 def test_the_shipped_model_is_small():

@@ -11,7 +11,7 @@ from transformer_lab.attention_record import Head
 from transformer_lab.data.tokenizer import WordTokenizer
 from transformer_lab.model import Transformer
 from transformer_lab.training.checkpoint import CheckpointError
-from transformer_lab.translator import Translator, save_weights
+from transformer_lab.translator import DESCRIPTION, Translator, save_weights
 
 ENGLISH = "the cat sees a dog and runs to its small red house now".split()
 FRENCH = "le chat voit un chien et court vers sa petite maison rouge maintenant oui non si".split()
@@ -23,6 +23,12 @@ def make_translator(seed: int = 0, **changes) -> Translator:
     torch.manual_seed(seed)
     model = Transformer(small_config(**{**sizes, "max_length": 31, **changes}))
     return Translator(model, source, target, about={"corpus": "made by hand"})
+
+
+@pytest.fixture(scope="module")
+def doubting():
+    """The shipped model early in its training: it writes sentences, and is often in doubt."""
+    return Translator.load(weights="step_01000", device="cpu")
 
 
 @pytest.mark.parametrize("beam_size", [1, 3])
@@ -43,6 +49,41 @@ def test_more_sentences_than_fit_at_once():
     found = translator.translate(texts, beam_size=1, max_length=5)
     assert [t.source for t in found] == texts
     assert found[0].translation == found[126].translation
+
+
+@pytest.mark.parametrize("beam_size", [1, 2, 5])
+def test_a_score_is_the_log_probability_of_what_was_written(doubting, beam_size):
+    texts = ["the wide road exhausted the horses", "i see a red house", "where is the old cat ?"]
+    for found in doubting.translate(texts, beam_size=beam_size):
+        asked = doubting.score(found.source, found.translation)
+        assert found.score == pytest.approx(asked, abs=1e-4)
+        assert found.score < -0.01  # or a length penalty would change nothing
+        assert doubting.score(found.source, found.translation + " non") < found.score - 1
+
+
+@pytest.mark.parametrize("n", [1, 3, 8])
+def test_n_best_are_n_different_ones_in_the_order_of_the_search(doubting, n):
+    source = "the wide road exhausted the horses"
+    found = doubting.n_best(source, n, alpha=0.0)
+    assert len({t.translation for t in found}) == n
+    assert [t.score for t in found] == sorted((t.score for t in found), reverse=True)
+    (best,) = doubting.translate(source, beam_size=n, alpha=0.0)
+    assert found[0].translation == best.translation
+    assert found[0].score == pytest.approx(best.score, abs=1e-4)
+    assert {t.source for t in found} == {source}
+
+
+def test_samples_are_drawn_by_seed_and_cut_by_name():
+    translator = make_translator()
+    texts = ["the cat sees a dog", "the dog", "now"] * 5
+    drawn = [translator.sample(texts, seed=seed, max_length=7) for seed in (3, 3, 4)]
+    assert drawn[0] == drawn[1] != drawn[2]
+    assert [t.source for t in drawn[0]] == texts
+    assert len({t.translation for t in drawn[0]}) > 3
+    greedy = [t.translation for t in translator.translate(texts, beam_size=1, max_length=7)]
+    for sure in ({"top_k": 1}, {"top_p": 1e-9}, {"temperature": 1e-4}):
+        found = translator.sample(texts, max_length=7, **sure)
+        assert [t.translation for t in found] == greedy
 
 
 def test_unknown_words_are_reported():
@@ -97,6 +138,17 @@ def test_attend_takes_a_given_translation_and_facts():
     assert record.label == "by hand"
 
 
+def test_attend_refuses_a_misspelt_argument_before_the_model_runs(monkeypatch):
+    translator = make_translator()
+    passes = []
+    monkeypatch.setattr(translator.model, "encode", lambda *a: passes.append(a))
+    with pytest.raises(TypeError, match="unexpected keyword argument 'beam_size'"):
+        translator.attend("the cat", beam_size=1)
+    with pytest.raises(ValueError, match="top is 0; expected an integer of at least 1"):
+        translator.attend("the cat", top=0)
+    assert passes == []
+
+
 def test_attend_mutes_and_patches():
     translator = make_translator()
     head = Head("cross", 0, 1)
@@ -141,6 +193,35 @@ def test_saving_never_overwrites_a_model_unasked(tmp_path):
     assert (tmp_path / "model.safetensors").read_bytes() == before
     make_translator(seed=1).save(tmp_path, overwrite=True)
     assert (tmp_path / "model.safetensors").read_bytes() != before
+
+
+def contents(folder):
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def test_a_save_that_fails_leaves_the_old_model_whole(tmp_path, monkeypatch):
+    make_translator().save(tmp_path)
+    save_weights(make_translator(seed=2).model, tmp_path / "step_00010.safetensors")
+    before = contents(tmp_path)
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("transformer_lab.translator.save_weights", full)
+    with pytest.raises(OSError, match="No space"):
+        make_translator(seed=1, norm="pre", d_ff=37).save(tmp_path, overwrite=True)
+    assert contents(tmp_path) == before
+
+
+def test_the_snapshots_of_the_old_model_go_with_it(tmp_path):
+    """They would be offered as the new one's, and would not fit it."""
+    save_weights(make_translator().model, tmp_path / "step_00010.safetensors")
+    make_translator().save(tmp_path)
+    assert Translator.snapshots(tmp_path) == {10: "step_00010"}  # its own: they were there first
+    make_translator(d_ff=37).save(tmp_path, overwrite=True)
+    assert Translator.snapshots(tmp_path) == {}
+    assert Translator.load(tmp_path, device="cpu").model.config.d_ff == 37
+    assert sorted(contents(tmp_path)) == sorted({*DESCRIPTION, "model.safetensors"})
 
 
 def damage_truncate(folder):

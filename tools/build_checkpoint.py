@@ -12,13 +12,12 @@ from typing import Any
 
 import torch
 
+from transformer_lab.data.corpus import find_corpus, fingerprint
 from transformer_lab.recipe import (
     PRESETS,
-    data_fingerprint,
     evaluate,
     make_trainer,
     new_translator,
-    open_corpus,
 )
 from transformer_lab.training.trainer import StepReport
 from transformer_lab.translator import PRETRAINED, Translator, save_weights
@@ -38,7 +37,7 @@ def main() -> None:
     preset = PRESETS["tiny"]
     # One precision on every machine, so that the shipped model depends on it as little as can be.
     training = replace(preset.training, max_steps=options.max_steps, precision="fp32", device="cpu")
-    splits = open_corpus("world")
+    splits = find_corpus("world").splits()
     translator = new_translator(splits, "world", preset)
     translator.save_description(building)
     trainer = make_trainer(translator, splits, training, watch_exact_match=200)
@@ -55,7 +54,7 @@ def main() -> None:
         "preset": "tiny",
         "steps": trainer.progress.step,
         "training": training.to_dict(),
-        "data": data_fingerprint(splits.train),
+        "data": fingerprint(splits.train),
         "made_by": "make checkpoint",
     }
     translator.save(building, dtype=HALF)

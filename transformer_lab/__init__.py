@@ -1,1 +1,31 @@
-"""An interactive course on the Transformer: build it, train it, look inside every head."""
+"""An interactive course on the Transformer: build it, train it, look inside every head.
+
+The names below are loaded when they are asked for: `import transformer_lab` alone loads nothing.
+"""
+
+from importlib import import_module
+from importlib.metadata import version
+from typing import Any
+
+ROOMS = {
+    "AttentionExplorer": "viz",
+    "Head": "attention_record",
+    "Transformer": "model",
+    "TransformerConfig": "config",
+    "Translator": "translator",
+    "capture_attention": "capture",
+    "explore": "viz",
+}
+"""Name → the module that it comes from."""
+
+
+def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        return version("transformer-lab")
+    if name not in ROOMS:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{ROOMS[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *ROOMS, "__version__"])

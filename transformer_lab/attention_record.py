@@ -1,7 +1,8 @@
 """What every head of one translation attended to, with the tokens it was about."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from textwrap import shorten
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
@@ -35,9 +36,12 @@ class Referent(NamedTuple):
     decider: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class AttentionRecord:
     """The weights of all heads for one sentence; rows are queries, columns are keys.
+
+    Records are equal when all they hold is equal. They cannot be hashed, as their
+    arrays can be written to.
 
     The decoder reads one token and writes the next: row t of `decoder` and
     `cross` belongs to the step that reads `target_tokens[t]` and writes
@@ -96,6 +100,27 @@ class AttentionRecord:
                 if not 0 <= place < most:
                     raise ValueError(f"referent's {name} is {place}; expected 0 to {most - 1}")
 
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, AttentionRecord):
+            return NotImplemented
+        for name in (field.name for field in fields(self)):
+            mine, theirs = getattr(self, name), getattr(other, name)
+            if name in KINDS:  # a tuple of arrays, which themselves are equal place by place
+                same = len(mine) == len(theirs) and all(map(np.array_equal, mine, theirs))
+            else:
+                same = mine == theirs
+            if not same:
+                return False
+        return True
+
+    def __repr__(self) -> str:
+        source, written = (
+            shorten(" ".join(tokens), 60, placeholder=" …")
+            for tokens in (self.source_tokens, self.written_tokens)
+        )
+        heads = ", ".join(f"{len(self.heads(kind))} {kind}" for kind in KINDS)
+        return f"<AttentionRecord {source!r} → {written!r}; heads: {heads}>"
+
     @classmethod
     def from_transformers(
         cls,
@@ -106,7 +131,9 @@ class AttentionRecord:
         written_tokens: Sequence[str] | None = None,
         sentence: int = 0,
         padding: Literal["right", "left"] = "right",
-        **facts: Any,
+        alignment: Alignment | None = None,
+        referent: Referent | None = None,
+        label: str | None = None,
     ) -> "AttentionRecord":
         """The record of one sentence that a model of Hugging Face's `transformers` has read.
 
@@ -121,7 +148,9 @@ class AttentionRecord:
             written_tokens: What the decoder wrote at each step; by default the token it read next.
             sentence: Which row of the batch.
             padding: The side on which the batch is padded; decoders alone often take the left.
-            facts: Further fields of the record, such as `alignment`.
+            alignment: Gold links, for the record.
+            referent: Gold coreference, for the record.
+            label: Where this comes from, for the record.
 
         Raises:
             ValueError: If the outputs hold no weights, if tokens are missing for what they hold,
@@ -169,7 +198,9 @@ class AttentionRecord:
             encoder=kept["encoder"],
             decoder=kept["decoder"],
             cross=kept["cross"],
-            **facts,
+            alignment=alignment,
+            referent=referent,
+            label=label,
         )
 
     def weights(self, head: Head) -> np.ndarray:

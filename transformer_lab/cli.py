@@ -2,7 +2,6 @@
 
 import argparse
 import json
-import math
 import os
 import sys
 import time
@@ -11,25 +10,15 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from transformer_lab.config import TrainingConfig
 from transformer_lab.data.corpora import CorpusUnavailable
-from transformer_lab.data.pair import Splits
-from transformer_lab.device import pick_device
+from transformer_lab.data.corpus import find_corpus, fingerprint
 from transformer_lab.doctor import diagnose
 from transformer_lab.model.transformer import count_parameters
-from transformer_lab.recipe import (
-    PRESETS,
-    STATE,
-    data_fingerprint,
-    evaluate,
-    make_trainer,
-    new_translator,
-    open_corpus,
-    validation_loss,
-)
+from transformer_lab.recipe import PRESETS, evaluate, validation_loss
+from transformer_lab.runs import About, begin, resume
 from transformer_lab.training import distributed
 from transformer_lab.training.trainer import LossIsNaNError
-from transformer_lab.translator import DESCRIPTION, PRETRAINED, Translator
+from transformer_lab.translator import PRETRAINED, Translator
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -119,36 +108,32 @@ def add_model(sub: argparse.ArgumentParser) -> None:
 
 def run_train(options: argparse.Namespace) -> dict[str, Any]:
     """Train or resume, save, and score on the test split."""
-    corpus = options.corpus or "world"
-    preset = options.preset or ("tiny" if corpus == "world" else "small")
-    stem = Path(corpus).stem if Path(corpus).is_file() else corpus.replace(":", "-")
-    folder = options.out or Path("runs") / f"{stem}-{preset}"
-    begin = resume_run if options.resume else begin_run
-    with distributed.first_before_others():
-        translator, splits, training = begin(folder, options, corpus, preset)
+    limits = {name: getattr(options, name) for name in ("max_steps", "max_minutes")}
+    limits |= {"device": options.device, "precision": options.precision}
+    folder = options.out or default_folder(options.corpus or "world", options.preset)
+    if options.resume:
+        begun = {"corpus": options.corpus, "preset": options.preset, "seed": options.seed}
+        run = resume(folder, **begun, **limits)
+    else:
+        run = begin(
+            folder,
+            options.corpus or "world",
+            preset=options.preset,
+            seed=options.seed or 0,
+            skip_bad=options.skip_bad,
+            **limits,
+        )
+    translator, splits, trainer = run.translator, run.splits, run.trainer
     print(
         f"{len(splits.train)} pairs to train on, {len(splits.validation)} to validate, "
         f"{len(splits.test)} to test; vocabularies of {translator.source_tokenizer.vocab_size} "
         f"and {translator.target_tokenizer.vocab_size}; "
         f"{count_parameters(translator.model)['total']:,} parameters"
     )
-    trainer = make_trainer(
-        translator,
-        splits,
-        training,
-        state_path=folder / STATE,
-        watch_exact_match=200 if translator.about["corpus"] == "world" else 0,
-    )
-    if options.resume:
-        trainer.resume()
-        if distributed.rank() == 0:
-            translator.save_description(folder)
-    stop = trainer.train()
-    progress = trainer.progress
+    stop = run.train()
     if distributed.rank() > 0:
-        return {}  # the first process saves and scores
-    translator.about |= {"steps": progress.step, "tokens": progress.tokens, "stop": stop}
-    translator.save(folder, overwrite=True)
+        return {}  # the first process has saved, and scores
+    progress = trainer.progress
     seconds = round(progress.seconds, 1)
     steps = [h for h in progress.history if "validation_loss" in h]  # a few pairs leave none over
     losses = ", ".join(f"{h['validation_loss']:.3f} (step {h['step']})" for h in steps)
@@ -163,67 +148,11 @@ def run_train(options: argparse.Namespace) -> dict[str, Any]:
     return result
 
 
-Run = tuple[Translator, Splits[Any], TrainingConfig]
-
-
-def begin_run(folder: Path, options: argparse.Namespace, corpus: str, preset: str) -> Run:
-    """A fresh translator, described in `folder`; a ValueError if something is there already."""
-    # A description alone, of a run that never came to a state, has nothing to lose.
-    if folder.exists() and {p.name for p in folder.iterdir()} - DESCRIPTION:
-        raise ValueError(f"{folder} is not empty; give --resume to go on, or another --out")
-    seed = options.seed or 0
-    training = replace(PRESETS[preset].training, seed=seed, **changes(options))
-    # A short run validates too, so that one sees the loss fall.
-    often = min(training.validate_every, math.ceil(training.max_steps / 3))
-    training = replace(training, validate_every=often)
-    pick_device(training.device)  # a device that is not here should be said before the long part
-    splits = open_corpus(corpus, seed, options.skip_bad)
-    translator = new_translator(splits, corpus, PRESETS[preset], seed)
-    translator.about |= {
-        "preset": preset,
-        "skip_bad": options.skip_bad,
-        "training": without_minutes(training),
-        "data": data_fingerprint(splits.train),
-    }
-    if distributed.rank() == 0:
-        translator.save_description(folder)
-    return translator, splits, training
-
-
-def resume_run(folder: Path, options: argparse.Namespace, corpus: str, preset: str) -> Run:
-    """The translator of a run that was begun; a ValueError if what is asked is not what it was."""
-    translator = Translator.load_untrained(folder)
-    about = translator.about
-    lacks = {"corpus", "preset", "seed", "skip_bad", "training", "data"} - about.keys()
-    if lacks:
-        raise ValueError(
-            f"{folder} was not begun by train: it says nothing of {sorted(lacks)[0]!r}"
-        )
-    for name in ("corpus", "preset", "seed"):
-        asked = getattr(options, name)
-        if asked is not None and asked != about[name]:
-            raise ValueError(f"{name} is {asked!r}; expected {about[name]!r}, as {folder} began")
-    begun = TrainingConfig.from_dict(about["training"])
-    training = replace(begun, **changes(options))
-    if training.decay == "linear" and training.max_steps != begun.max_steps:
-        expected = f"expected {begun.max_steps}, where the learning rate of this run reaches 0"
-        raise ValueError(f"max_steps is {training.max_steps}; {expected}")
-    splits = open_corpus(about["corpus"], about["seed"], about["skip_bad"])
-    if data_fingerprint(splits.train) != about["data"]:
-        raise ValueError(f"corpus {about['corpus']!r} has changed since {folder} began")
-    about["training"] = without_minutes(training)
-    return translator, splits, training
-
-
-def without_minutes(training: TrainingConfig) -> dict[str, Any]:
-    """What a resumed run goes on with: minutes are asked for anew each time."""
-    return replace(training, max_minutes=None).to_dict()
-
-
-def changes(options: argparse.Namespace) -> dict[str, Any]:
-    """The fields of the training configuration that the command line sets."""
-    names = ("max_steps", "max_minutes", "device", "precision")
-    return {n: getattr(options, n) for n in names if getattr(options, n) is not None}
+def default_folder(corpus: str, preset: str | None) -> Path:
+    """Where a run is kept that nobody gave a folder for."""
+    known = find_corpus(corpus)
+    stem = Path(known.name).stem.replace(":", "-")  # of a file, its name alone
+    return Path("runs") / f"{stem}-{preset or known.preset}"
 
 
 def score_line(translator: Translator, splits: Any, beam_size: int) -> dict[str, Any]:
@@ -276,22 +205,23 @@ def run_evaluate(options: argparse.Namespace) -> dict[str, Any]:
     """Score a saved translator on the test split of a corpus."""
     started = time.perf_counter()
     translator = Translator.load(options.model, device=options.device)
-    about = translator.about
-    corpus = options.corpus or about.get("corpus")
-    if corpus is None:
+    about = About.of(translator)
+    name = options.corpus or about.corpus
+    if name is None:
         raise ValueError(f"{options.model} does not say its corpus; expected one in --corpus")
     if options.limit is not None and options.limit < 1:
         raise ValueError(f"limit is {options.limit}; expected an integer of at least 1")
-    splits = open_corpus(corpus, about.get("seed", 0), about.get("skip_bad", False))
-    known = about.get("data") if corpus == about.get("corpus") else None
-    if known is not None and known != data_fingerprint(splits.train):
+    corpus = find_corpus(name)
+    splits = corpus.splits(about.seed, about.skip_bad)
+    trained_on_it = options.corpus is None or corpus.name == about.corpus
+    if trained_on_it and about.data not in (None, fingerprint(splits.train)):
         changed = "has changed since the model was trained on it: it may know the test"
-        print(f"corpus {corpus!r} {changed}", file=sys.stderr)
+        print(f"corpus {corpus.name!r} {changed}", file=sys.stderr)
     if options.limit is not None:
         splits = replace(splits, test=splits.test[: options.limit])
     result = score_line(translator, splits, options.beam)
     seconds = round(time.perf_counter() - started, 1)
-    return {"steps": translator.about.get("steps"), "seconds": seconds, **result}
+    return {"steps": about.steps, "seconds": seconds, **result}
 
 
 def run_explore(options: argparse.Namespace) -> dict[str, Any]:

@@ -1,6 +1,6 @@
-"""From the name of a corpus to a trained translator: what `train` and `evaluate` run."""
+"""Sizes of models and how each is trained; a translator to train, its trainer, and its scores."""
 
-import hashlib
+import math
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -10,31 +10,23 @@ from typing import Any
 import torch
 
 from transformer_lab.config import TrainingConfig, TransformerConfig, check
-from transformer_lab.data import corpora, grammar
 from transformer_lab.data.batching import (
     BOS_ID,
     EOS_ID,
     PAD_ID,
     Example,
     buckets,
-    collate,
     encode_pairs,
 )
+from transformer_lab.data.corpus import find_corpus
 from transformer_lab.data.pair import SentencePair, Splits
-from transformer_lab.data.splits import split_pairs
-from transformer_lab.data.tokenizer import BPETokenizer, Tokenizer, WordTokenizer
-from transformer_lab.device import pick_dtype
+from transformer_lab.data.world import grammar
+from transformer_lab.decoding import log_probabilities
 from transformer_lab.evaluation.bleu import exact_match, exact_match_by, score
 from transformer_lab.evaluation.pronouns import pronoun_accuracy
 from transformer_lab.model import Transformer
-from transformer_lab.training.trainer import StepReport, Trainer, token_loss
+from transformer_lab.training.trainer import StepReport, Trainer
 from transformer_lab.translator import Translator
-
-STATE = "training_state.safetensors"
-
-WORLD_PAIRS = 60_000
-"""Training pairs of the bilingual world. More different ones beat the same ones again: they cost
-nothing but the seconds to write them, and rules are learnt instead of sentences."""
 
 
 @dataclass(frozen=True)
@@ -89,63 +81,17 @@ PRESETS = {
 }
 
 
-def open_corpus(name: str, seed: int = 0, skip_bad: bool = False) -> Splits[Any]:
-    """The splits of "world", "debian:LANGUAGE" or a TSV file.
-
-    With `skip_bad` the bad lines of a file are left out and their number is
-    said on standard error.
-
-    Raises:
-        ValueError: For a name that is none of these, or a file with bad lines.
-        CorpusUnavailable: Where apt or the network is missing.
-    """
-    kind, _, language = name.partition(":")
-    if name == "world":
-        return grammar.world(train=WORLD_PAIRS, seed=seed)
-    if kind == "debian" and language:
-        return corpora.debian(language, seed=seed)
-    exists = Path(name).is_file()
-    check("corpus", name, "'world', 'debian:LANGUAGE' or a TSV file that exists", exists)
-    read = corpora.read_tsv(name, skip_bad=skip_bad)
-    if read.left_out:
-        print(f"{name}: {read.left_out} bad lines left out", file=sys.stderr)
-    return split_pairs(read.pairs, seed=seed)
-
-
-def data_fingerprint(pairs: Sequence[SentencePair]) -> str:
-    """A short name for exactly these pairs, so that a run is not resumed on others."""
-    texts = (f"{pair.source}\t{pair.target}\n".encode() for pair in pairs)
-    return hashlib.sha256(b"".join(texts)).hexdigest()[:16]
-
-
-def make_tokenizers(
-    pairs: Sequence[SentencePair], corpus: str, vocab_size: int
-) -> tuple[Tokenizer, Tokenizer]:
-    """Tokenizers learnt from the training pairs alone.
-
-    The bilingual world has few words: each language gets its own. Real text
-    gets one vocabulary of pieces for both, as in the paper (§5.1).
-    """
-    sources, targets = [p.source for p in pairs], [p.target for p in pairs]
-    if corpus == "world":
-        return WordTokenizer.train(sources), WordTokenizer.train(targets)
-    shared = BPETokenizer.train([*sources, *targets], vocab_size)
-    return shared, shared
-
-
 def new_translator(
     splits: Splits[Any], corpus: str, preset: Preset, seed: int = 0, **changes: Any
 ) -> Translator:
     """An untrained translator for a corpus; `changes` are fields of the model's configuration."""
-    tokenizers = make_tokenizers(splits.train, corpus, preset.vocab_size)
-    if corpus == "world":
-        # A run sees its many different sentences once or twice: too little to learn by heart.
-        changes = {"dropout": 0.0} | changes
-    config = preset.model(*(t.vocab_size for t in tokenizers), **changes)
+    known = find_corpus(corpus)
+    tokenizers = known.tokenizers(splits.train, preset.vocab_size)
+    config = preset.model(*(t.vocab_size for t in tokenizers), **{**known.changes, **changes})
     with torch.random.fork_rng():
         torch.manual_seed(seed)
         model = Transformer(config)
-    return Translator(model, *tokenizers, about={"corpus": corpus, "seed": seed})
+    return Translator(model, *tokenizers, about={"corpus": known.name, "seed": seed})
 
 
 def make_trainer(
@@ -161,9 +107,13 @@ def make_trainer(
     """A trainer for a translator; exact match is measured on so many validation sentences.
 
     Pairs too long for the model or for a batch are left out; how many is said on standard error.
+    A ValueError for a model whose special ids are not the package's own, on which training counts.
     """
+    config = translator.model.config
+    special, own = (config.pad_id, config.bos_id, config.eos_id), (PAD_ID, BOS_ID, EOS_ID)
+    check("(pad_id, bos_id, eos_id)", special, f"{own} to be trained", special == own)
     watched = splits.validation[:watch_exact_match]
-    longest = min(translator.model.config.max_length, training.batch_tokens)
+    longest = min(config.max_length, training.batch_tokens)
 
     def measure(model: Transformer) -> dict[str, float]:
         hypotheses = translator.translate([p.source for p in watched], beam_size=1)
@@ -185,14 +135,9 @@ def make_trainer(
 def encode_fitting(
     translator: Translator, pairs: Sequence[SentencePair], longest: int
 ) -> list[Example]:
-    """The pairs as ids, without those of more than `longest` tokens on a side.
-
-    Training counts on the package's own special ids; a ValueError for a model with others.
-    """
-    config = translator.model.config
-    special, own = (config.pad_id, config.bos_id, config.eos_id), (PAD_ID, BOS_ID, EOS_ID)
-    check("(pad_id, bos_id, eos_id)", special, f"{own} for a loss", special == own)
-    examples = encode_pairs(pairs, translator.source_tokenizer, translator.target_tokenizer)
+    """The pairs as the model's ids, without those of more than `longest` tokens on a side."""
+    config, tokenizers = translator.model.config, translator.tokenizers
+    examples = encode_pairs(pairs, *tokenizers, config.bos_id, config.eos_id)
     fitting = [e for e in examples if e.length <= longest]
     if len(fitting) < len(examples):
         left_out = len(examples) - len(fitting)
@@ -201,11 +146,12 @@ def encode_fitting(
 
 
 def validation_loss(translator: Translator, pairs: Sequence[SentencePair]) -> float:
-    """The mean cross-entropy of a saved translator on these pairs, in nats per token."""
+    """The mean cross-entropy of a translator on these pairs, in nats per token; NaN of none."""
     examples = encode_fitting(translator, pairs, translator.model.config.max_length)
     groups = buckets(examples, TrainingConfig().batch_tokens)
-    dtype = pick_dtype("auto", translator.device)
-    return token_loss(translator.model, [collate(group) for group in groups], dtype)
+    total = sum(sum(log_probabilities(translator.model, group)) for group in groups)
+    tokens = sum(len(example.target) - 1 for example in examples)
+    return -total / tokens if tokens else math.nan
 
 
 @dataclass(frozen=True)

@@ -1,20 +1,24 @@
 """A model with its tokenizers: text in, text out, and a look at every head on the way."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+import tempfile
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
+from jaxtyping import Bool, Int
+from torch import Tensor
 
-from transformer_lab.attention_record import AttentionRecord, Head
+from transformer_lab.attention_record import Alignment, AttentionRecord, Head, Referent
 from transformer_lab.capture import capture_attention
 from transformer_lab.config import TransformerConfig, check
-from transformer_lab.data.batching import encode_source, pad
+from transformer_lab.data.batching import Example, encode_source, pad
 from transformer_lab.data.tokenizer import Tokenizer, load_tokenizer
-from transformer_lab.decoding import Hypothesis, beam_search, greedy
+from transformer_lab.decoding import Hypothesis, beam_search, greedy, log_probabilities, sample
+from transformer_lab.decoding.hypothesis import at_least_one
 from transformer_lab.device import pick_device
 from transformer_lab.model import Transformer
 from transformer_lab.model.masks import length_mask
@@ -32,16 +36,18 @@ PRETRAINED = Path(__file__).parent / "pretrained" / "tiny"
 FORMAT = "transformer_lab 1"
 DESCRIPTION = {"config.json", "source_tokenizer.json", "target_tokenizer.json"}
 """The files of a translator that are there before its first weights."""
+WEIGHTS = "model.safetensors"
 SENTENCES_AT_ONCE = 64
 
 
 @dataclass(frozen=True, slots=True)
 class Translation:
-    """One translated text. `score` is what the search ranked by (see `Hypothesis`)."""
+    """One translated text."""
 
     source: str
     translation: str
     score: float
+    """The log-probability of what the model wrote, in nats, whatever the search ranked by."""
     unknown: tuple[str, ...]
     """Words of the source that the vocabulary lacks; the model read `<unk>` in their place."""
 
@@ -68,6 +74,11 @@ class Translator:
         self.about = about or {}
 
     @property
+    def tokenizers(self) -> tuple[Tokenizer, Tokenizer]:
+        """Of the source and of the target."""
+        return self.source_tokenizer, self.target_tokenizer
+
+    @property
     def device(self) -> torch.device:
         """Where the model computes."""
         return self.model.output.weight.device
@@ -86,6 +97,72 @@ class Translator:
             ValueError: For a text that is empty, too long or holds a NUL byte;
                 the message gives its number, and nothing is translated.
         """
+        if at_least_one("beam_size", beam_size) == 1:
+            return self.write(sources, lambda ids, mask: greedy(self.model, ids, mask, max_length))
+
+        def search(ids: Tensor, mask: Tensor) -> list[Hypothesis]:
+            beams = beam_search(
+                self.model, ids, mask, beam_size=beam_size, alpha=alpha, max_length=max_length
+            )
+            return [beam[0] for beam in beams]
+
+        return self.write(sources, search)
+
+    def n_best(
+        self, source: str, n: int = 4, *, alpha: float = 0.6, max_length: int | None = None
+    ) -> list[Translation]:
+        """The n best translations of one text that a beam of n finds, in the order of the search.
+
+        It ranks by `score` divided by the length penalty (see `length_penalty`).
+        """
+        ids, mask = self.batch([self.encode(source)])
+        (beam,) = beam_search(
+            self.model, ids, mask, beam_size=n, n_best=n, alpha=alpha, max_length=max_length
+        )
+        return [self.translation(source, hypothesis) for hypothesis in beam]
+
+    def sample(
+        self,
+        sources: str | Sequence[str],
+        *,
+        temperature: float = 1.0,
+        top_k: int | None = None,
+        top_p: float | None = None,
+        seed: int = 0,
+        max_length: int | None = None,
+    ) -> list[Translation]:
+        """Draw a translation of each text; equal seeds draw equal ones (see `decoding.sample`)."""
+        generator = torch.Generator(self.device).manual_seed(seed)
+
+        def draw(ids: Tensor, mask: Tensor) -> list[Hypothesis]:
+            return sample(
+                self.model,
+                ids,
+                mask,
+                generator=generator,
+                temperature=temperature,
+                top_k=top_k,
+                top_p=top_p,
+                max_length=max_length,
+            )
+
+        return self.write(sources, draw)
+
+    def score(self, source: str, target: str) -> float:
+        """The log-probability of this translation, its end included, in nats.
+
+        The score of a `Translation` is the same of what the model itself wrote.
+        """
+        config = self.model.config
+        written = [config.bos_id, *self.target_tokenizer.encode(target), config.eos_id]
+        return log_probabilities(self.model, [Example(self.encode(source), written)])[0]
+
+    def write(
+        self,
+        sources: str | Sequence[str],
+        decode: Callable[[Tensor, Tensor], list[Hypothesis]],
+    ) -> list[Translation]:
+        """The texts, in order, as `decode` translates batches of ids and their mask."""
         texts = [sources] if isinstance(sources, str) else list(sources)
         encoded = [self.encode(text, number) for number, text in enumerate(texts, 1)]
         # Sentences of like length share a batch, so that little of it is padding.
@@ -93,28 +170,18 @@ class Translator:
         found: dict[int, Hypothesis] = {}
         for start in range(0, len(order), SENTENCES_AT_ONCE):
             rows = order[start : start + SENTENCES_AT_ONCE]
-            batch = [encoded[i] for i in rows]
-            found |= zip(rows, self.search(batch, beam_size, alpha, max_length), strict=True)
+            batch = self.batch([encoded[i] for i in rows])
+            found |= zip(rows, decode(*batch), strict=True)
         return [self.translation(text, found[i]) for i, text in enumerate(texts)]
 
-    def search(
-        self,
-        sources: Sequence[Sequence[int]],
-        beam_size: int,
-        alpha: float,
-        max_length: int | None,
-    ) -> list[Hypothesis]:
-        """The best hypothesis for each source, given as ids with eos."""
+    def batch(
+        self, sources: Sequence[Sequence[int]]
+    ) -> tuple[Int[Tensor, "batch source"], Bool[Tensor, "batch 1 1 source"]]:
+        """Sources as ids with eos, padded, and their mask; the model is put in evaluation mode."""
         self.model.eval()
         ids = pad(sources, self.model.config.pad_id).to(self.device)
         lengths = torch.tensor([len(source) for source in sources], device=self.device)
-        mask = length_mask(lengths, ids.size(1))
-        if beam_size == 1:
-            return greedy(self.model, ids, mask, max_length)
-        beams = beam_search(
-            self.model, ids, mask, beam_size=beam_size, alpha=alpha, max_length=max_length
-        )
-        return [beam[0] for beam in beams]
+        return ids, length_mask(lengths, ids.size(1))
 
     def translation(self, source: str, hypothesis: Hypothesis) -> Translation:
         """The text of a hypothesis."""
@@ -122,7 +189,7 @@ class Translator:
             [i for i in hypothesis.ids if i != self.model.config.eos_id]
         )
         unknown = tuple(self.source_tokenizer.unknown(source))
-        return Translation(source, text, hypothesis.score, unknown)
+        return Translation(source, text, hypothesis.log_probability, unknown)
 
     def encode(self, text: str, number: int = 1) -> list[int]:
         """The ids of one source text with eos, after the checks that bad input deserves."""
@@ -150,17 +217,18 @@ class Translator:
         mute: Iterable[Head] = (),
         patch: Mapping[Head, np.ndarray] | None = None,
         top: int = 5,
-        **facts: Any,
+        alignment: Alignment | None = None,
+        referent: Referent | None = None,
+        label: str | None = None,
     ) -> AttentionRecord:
         """Translate one sentence, greedily unless `target` is given, and record every head.
 
-        Muting and patching act on the translation too. `top` is how many next
-        tokens each step keeps; `facts` are further fields of the record, such as `alignment`.
+        Muting and patching act on the translation too. `top` is how many next tokens each step
+        keeps; `alignment`, `referent` and `label` become the record's.
         """
         config = self.model.config
-        self.model.eval()
-        ids = torch.tensor([self.encode(source)], device=self.device)
-        mask = torch.ones_like(ids, dtype=torch.bool)[:, None, None, :]  # one sentence: no padding
+        top = at_least_one("top", top)
+        ids, mask = self.batch([self.encode(source)])
         with capture_attention(self.model, mute=mute, patch=patch) as capture:
             if target is None:
                 written = list(greedy(self.model, ids, mask)[0].ids)
@@ -178,20 +246,34 @@ class Translator:
             self.target_tokenizer.tokens(read),
             self.target_tokenizer.tokens(written),
             next_tokens=next_tokens,
-            **facts,
+            alignment=alignment,
+            referent=referent,
+            label=label,
         )
 
     def save(
         self, folder: str | Path, *, dtype: torch.dtype = torch.float32, overwrite: bool = False
     ) -> None:
-        """Write configuration, tokenizers and weights; a ValueError if the folder holds a model."""
+        """Write configuration, tokenizers and weights; a ValueError if the folder holds a model.
+
+        With `overwrite` the new model takes the place of the old one, whose snapshots go. All is
+        written beside the old files before the first of them is replaced, so that a full disk or
+        a crash on the way leaves the old model whole.
+        """
         folder = Path(folder)
-        weights = folder / "model.safetensors"
-        if weights.exists() and not overwrite:
+        replaces = (folder / WEIGHTS).exists()
+        if replaces and not overwrite:
             raise ValueError(f"{folder} holds a model already; expected a folder without one")
-        self.save_description(folder)
-        # Last, so that a folder with weights is a whole one.
-        save_weights(self.model, weights, dtype)
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=folder, prefix=".new.") as beside:
+            self.save_description(Path(beside))
+            save_weights(self.model, Path(beside) / WEIGHTS, dtype)
+            if replaces:
+                for name in self.snapshots(folder).values():
+                    (folder / f"{name}.safetensors").unlink()
+            # Weights last, so that a folder with weights is a whole one.
+            for name in (*sorted(DESCRIPTION), WEIGHTS):
+                (Path(beside) / name).replace(folder / name)
 
     def save_description(self, folder: Path) -> None:
         """Write all but the weights: the files that DESCRIPTION names."""

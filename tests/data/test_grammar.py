@@ -3,6 +3,7 @@
 The hand-written pairs are put together from explicit words, so that a broken rule fails its line.
 """
 
+import hashlib
 import inspect
 import re
 from collections import Counter, defaultdict
@@ -11,9 +12,9 @@ from itertools import islice
 
 import pytest
 
-from transformer_lab.data import grammar
-from transformer_lab.data.because import SCENES, because, in_role
-from transformer_lab.data.clauses import (
+from transformer_lab.data.world import grammar
+from transformer_lab.data.world.because import SCENES, because, in_role
+from transformer_lab.data.world.clauses import (
     being,
     compared,
     modal_group,
@@ -21,8 +22,8 @@ from transformer_lab.data.clauses import (
     question,
     verb_group,
 )
-from transformer_lab.data.constructions import CONSTRUCTIONS
-from transformer_lab.data.grammar import (
+from transformer_lab.data.world.constructions import CONSTRUCTIONS
+from transformer_lab.data.world.grammar import (
     FAMOUS,
     held_out,
     join_tokens,
@@ -30,12 +31,12 @@ from transformer_lab.data.grammar import (
     world,
     written,
 )
-from transformer_lab.data.held_out import (
+from transformer_lab.data.world.held_out import (
     held_out_combination,
     held_out_combinations,
     lemma,
 )
-from transformer_lab.data.lexicon import (
+from transformer_lab.data.world.lexicon import (
     ADJECTIVES,
     DECIDING_VERBS,
     NOUNS,
@@ -44,7 +45,7 @@ from transformer_lab.data.lexicon import (
     all_named,
     suits,
 )
-from transformer_lab.data.phrases import (
+from transformer_lab.data.world.phrases import (
     coordinated,
     extended,
     fixed,
@@ -591,6 +592,19 @@ def test_sizes_and_disjointness(corpus, everything):
 def test_the_same_seed_gives_the_same_world(corpus):
     assert world(500, 0, 0).train != world(500, 0, 0, seed=1).train
     assert world(50, 10, 10, seed=7) == world(50, 10, 10, seed=7)
+
+
+def test_the_world_of_a_seed_never_changes():
+    """The shipped model and all stored results are of it: other sentences are another world."""
+    splits = world(train=0, seed=0)
+    pairs = [*splits.validation, *splits.test]
+    everything = "\n".join(
+        repr((p.source_tokens, p.target_tokens, p.alignment, p.construction, p.combinations))
+        + repr(p.coreference)
+        for p in pairs
+    )
+    assert len(pairs) == 2_000
+    assert hashlib.sha256(everything.encode()).hexdigest()[:16] == "c16a52df12fd9610"
 
 
 def test_a_smaller_training_set_begins_the_larger_one(corpus, stream, monkeypatch):

@@ -2,7 +2,7 @@
 
 import math
 
-from transformer_lab.data.grammar import FAMOUS, world
+from transformer_lab.data.world.grammar import FAMOUS, world
 from transformer_lab.evaluation.pronouns import pronoun_accuracy
 
 

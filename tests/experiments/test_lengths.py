@@ -8,8 +8,8 @@ import pytest
 
 from transformer_lab.config import TransformerConfig
 from transformer_lab.data.batching import BOS_ID, EOS_ID, Example
-from transformer_lab.data.grammar import sentences
 from transformer_lab.data.tokenizer import WordTokenizer
+from transformer_lab.data.world.grammar import sentences
 from transformer_lab.experiments import length_tasks as tasks
 from transformer_lab.experiments import lengths as study
 from transformer_lab.model import Transformer

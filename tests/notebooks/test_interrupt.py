@@ -4,7 +4,7 @@ from jupyter_client.manager import start_new_kernel
 
 TRAIN = """
 from dataclasses import replace
-from transformer_lab.data.grammar import world
+from transformer_lab.data.world.grammar import world
 from transformer_lab.recipe import PRESETS, make_trainer, new_translator
 
 splits = world(train=500, validation=20, test=20, seed=0)

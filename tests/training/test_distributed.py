@@ -9,14 +9,14 @@ import pytest
 import torch
 
 from transformer_lab.data.batching import Batch
-from transformer_lab.data.grammar import world
+from transformer_lab.data.world.grammar import world
 from transformer_lab.training.distributed import share_of
 from transformer_lab.training.loss import label_smoothed_loss
 
 SCRIPT = """
 import json, os, signal, sys
 from transformer_lab.config import TrainingConfig, TransformerConfig
-from transformer_lab.data.grammar import world
+from transformer_lab.data.world.grammar import world
 from transformer_lab.data.batching import encode_pairs
 from transformer_lab.data.tokenizer import WordTokenizer
 from transformer_lab.model import Transformer

@@ -11,10 +11,10 @@ import torch
 from torch import Tensor
 from transformers import MarianConfig, MarianMTModel
 
+from transformer_lab.checkpoints.marian import quiet
 from transformer_lab.data.batching import pad
 from transformer_lab.data.pair import SentencePair
 from transformer_lab.data.sentence_pieces import SentencePieceTokenizer
-from transformer_lab.marian import quiet
 from transformer_lab.model.masks import length_mask
 
 

@@ -57,13 +57,17 @@ def encode_source(text: str, tokenizer: Tokenizer, eos_id: int = EOS_ID) -> list
 
 
 def encode_pairs(
-    pairs: Sequence[SentencePair], source_tokenizer: Tokenizer, target_tokenizer: Tokenizer
+    pairs: Sequence[SentencePair],
+    source_tokenizer: Tokenizer,
+    target_tokenizer: Tokenizer,
+    bos_id: int = BOS_ID,
+    eos_id: int = EOS_ID,
 ) -> list[Example]:
-    """Each pair as ids, in order."""
+    """Each pair as ids, in order; a model made elsewhere may have other ids for bos and eos."""
     return [
         Example(
-            encode_source(pair.source, source_tokenizer),
-            [BOS_ID, *target_tokenizer.encode(pair.target), EOS_ID],
+            encode_source(pair.source, source_tokenizer, eos_id),
+            [bos_id, *target_tokenizer.encode(pair.target), eos_id],
         )
         for pair in pairs
     ]

@@ -1,6 +1,7 @@
 """Greedy, beam search, sampling and a draft model: batched and cached, but for the last."""
 
 from transformer_lab.decoding.beam import beam_search, length_penalty
+from transformer_lab.decoding.given import log_probabilities
 from transformer_lab.decoding.greedy import greedy
 from transformer_lab.decoding.hypothesis import Hypothesis
 from transformer_lab.decoding.sampling import keep_top_k, keep_top_p, sample
@@ -14,6 +15,7 @@ __all__ = [
     "keep_top_k",
     "keep_top_p",
     "length_penalty",
+    "log_probabilities",
     "sample",
     "speculative_greedy",
 ]

@@ -1,14 +1,16 @@
 """Keep the few best beginnings instead of one: beam search with a length penalty (§6.1)."""
 
 import math
+from collections.abc import Sequence
 from itertools import groupby
+from numbers import Real
 
 import torch
-from jaxtyping import Bool, Int
+from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from transformer_lab.config import check
-from transformer_lab.decoding.hypothesis import Hypothesis, length_limits
+from transformer_lab.decoding.hypothesis import Hypothesis, at_least_one, length_limits
 from transformer_lab.model import Transformer
 from transformer_lab.model.cache import decode_step, start_cache
 from transformer_lab.model.masks import padding_mask
@@ -22,6 +24,26 @@ def length_penalty(length: int, alpha: float) -> float:
     return ((5 + length) / 6) ** alpha
 
 
+Candidate = tuple[float, int, int]
+"""A beginning and one word more: their log-probability, the beginning's row, the word."""
+
+
+def narrowing(
+    ranked: Sequence[Candidate], places: int, eos_id: int
+) -> tuple[list[Candidate], list[Candidate]]:
+    """Which candidates end and which go on: what ends takes its place in the beam with it."""
+    best = ranked[:places]
+    return [c for c in best if c[2] == eos_id], [c for c in best if c[2] != eos_id]
+
+
+def keeping_width(
+    ranked: Sequence[Candidate], places: int, eos_id: int
+) -> tuple[list[Candidate], list[Candidate]]:
+    """Which candidates end and which go on: what ends leaves its place to the next best."""
+    ended = [c for c in ranked[:places] if c[2] == eos_id]
+    return ended, [c for c in ranked if c[2] != eos_id][:places]
+
+
 @torch.inference_mode()
 def beam_search(
     model: Transformer,
@@ -29,6 +51,7 @@ def beam_search(
     source_mask: Bool[Tensor, "batch 1 1 source"] | None = None,
     *,
     beam_size: int = 4,
+    n_best: int = 1,
     alpha: float = 0.6,
     max_length: int | None = None,
     narrow: bool = True,
@@ -37,16 +60,17 @@ def beam_search(
 
     A beginning that ends takes its place in the beam with it, so that the beam
     narrows and a beam of 1 is greedy decoding. A sentence leaves the batch
-    when its beam is empty or when no beginning that is left can beat what is
-    finished. `max_length` is by default each sentence's source length + 50
-    (§6.1); what has not ended by then is cut there.
+    when its beam is empty or when no beginning that is left can come among the
+    `n_best` that are finished. `max_length` is by default each sentence's source
+    length + 50 (§6.1); what has not ended by then is cut there.
 
     With `narrow=False` the place of a beginning that ends goes to the next best one instead, and
     the beam keeps its width, as in Hugging Face's `generate`.
     """
-    holds = isinstance(beam_size, int) and beam_size >= 1
-    check("beam_size", beam_size, "an integer of at least 1", holds)
-    check("alpha", alpha, "a number of at least 0", alpha >= 0)
+    beam_size, n_best = at_least_one("beam_size", beam_size), at_least_one("n_best", n_best)
+    check("n_best", n_best, f"at most beam_size={beam_size}", n_best <= beam_size)
+    holds = isinstance(alpha, Real) and 0 <= alpha < math.inf
+    check("alpha", alpha, "a finite number of at least 0", holds)
     config = model.config
     if source_mask is None:
         source_mask = padding_mask(source, config.pad_id)
@@ -64,42 +88,48 @@ def beam_search(
     for length in range(1, max(limits) + 1):
         logits, cache = decode_step(model, last, cache)
         log_probabilities = logits.float().log_softmax(dim=-1)  # (rows, vocabulary)
-        # The best of a sentence are among the best of each of its rows; one of these may be eos.
-        most = beam_size if narrow else beam_size + 1
-        best = log_probabilities.topk(min(most, logits.size(1)), dim=-1)
-        scores = total[:, None] + best.values
-        candidates = [
-            [(value, row, word) for value, word in zip(values, words, strict=True)]
-            for row, (values, words) in enumerate(
-                zip(scores.tolist(), best.indices.tolist(), strict=True)
-            )
-        ]
-        kept: list[tuple[int, int]] = []  # the rows that go on, each with its next word
-        for s, group in groupby(range(len(sentence)), key=sentence.__getitem__):
-            width = beam_size - len(found[s]) if narrow else beam_size
-            ranked = sorted((c for row in group for c in candidates[row]), reverse=True)
-            alive = []
-            for place, (value, row, word) in enumerate(ranked[:width] if narrow else ranked):
-                if word != config.eos_id and length < limits[s]:
-                    alive.append((value, row, word))
-                elif place < width:
-                    score = value / length_penalty(length, alpha)
-                    found[s].append(Hypothesis((*ids[row], word), value, score))
-            alive = alive[:width]
+        candidates = best_words(total, log_probabilities, beam_size + 1)
+        kept: list[Candidate] = []
+        for s, rows in groupby(range(len(sentence)), key=sentence.__getitem__):
+            ranked = sorted((c for row in rows for c in candidates[row]), reverse=True)
+            places = beam_size - len(found[s]) if narrow else beam_size
+            if length == limits[s]:
+                ended, alive = ranked[:places], []
+            elif narrow:
+                ended, alive = narrowing(ranked, places, config.eos_id)
+            else:
+                ended, alive = keeping_width(ranked, places, config.eos_id)
+            for value, row, word in ended:
+                score = value / length_penalty(length, alpha)
+                found[s].append(Hypothesis((*ids[row], word), value, score))
             # Log-probabilities only fall and the penalty only grows, so this
             # is the highest score that a beginning can still reach.
-            bound = max((v for v, _, _ in alive), default=-math.inf) / length_penalty(
-                limits[s], alpha
-            )
-            if all(h.score < bound for h in found[s]):
-                kept += [(row, word) for _, row, word in alive]
+            hope = max((c[0] for c in alive), default=-math.inf) / length_penalty(limits[s], alpha)
+            if sum(h.score >= hope for h in found[s]) < n_best:
+                kept += alive
         if not kept:
             break
-        rows, words = zip(*kept, strict=True)
-        sentence = [sentence[row] for row in rows]
-        ids = [(*ids[row], word) for row, word in kept]
-        keep = torch.tensor(rows, device=source.device)
-        last = torch.tensor(words, device=source.device)
+        sentence = [sentence[row] for _, row, _ in kept]
+        ids = [(*ids[row], word) for _, row, word in kept]
+        keep = torch.tensor([row for _, row, _ in kept], device=source.device)
+        last = torch.tensor([word for _, _, word in kept], device=source.device)
         total = total[keep] + log_probabilities[keep, last]
         cache = cache.select(keep)
     return [sorted(h, key=lambda h: -h.score)[:beam_size] for h in found]
+
+
+def best_words(
+    total: Float[Tensor, " rows"],
+    log_probabilities: Float[Tensor, "rows vocabulary"],
+    most: int,
+) -> list[list[Candidate]]:
+    """For each row its best candidates: the best of a sentence are among those of its rows.
+
+    One of a row may be eos, so a beam that keeps its width asks for one more than its size.
+    """
+    best = log_probabilities.topk(min(most, log_probabilities.size(1)), dim=-1)
+    scores = (total[:, None] + best.values).tolist()
+    return [
+        [(value, row, word) for value, word in zip(values, words, strict=True)]
+        for row, (values, words) in enumerate(zip(scores, best.indices.tolist(), strict=True))
+    ]

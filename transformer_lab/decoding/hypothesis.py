@@ -1,6 +1,7 @@
 """What a search returns, and how long it may get."""
 
 from dataclasses import dataclass
+from numbers import Integral
 
 from jaxtyping import Bool
 from torch import Tensor
@@ -22,12 +23,17 @@ class Hypothesis:
     score: float
 
 
+def at_least_one(name: str, value: int) -> int:
+    """The value as an int; a ValueError unless it is an integer, NumPy's or Python's, of at least 1."""
+    holds = isinstance(value, Integral) and not isinstance(value, bool) and value >= 1
+    check(name, value, "an integer of at least 1", holds)
+    return int(value)
+
+
 def length_limits(
     source_mask: Bool[Tensor, "batch 1 1 source"], max_length: int | None
 ) -> list[int]:
     """The length at which each sentence is cut: `max_length`, or its own source length + 50 (§6.1)."""
     if max_length is not None:
-        holds = isinstance(max_length, int) and max_length >= 1
-        check("max_length", max_length, "an integer of at least 1", holds)
-        return [max_length] * len(source_mask)
+        return [at_least_one("max_length", max_length)] * len(source_mask)
     return (source_mask.sum(dim=-1).flatten() + 50).tolist()

@@ -5,7 +5,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from transformer_lab import config
-from transformer_lab.decoding.hypothesis import Hypothesis
+from transformer_lab.decoding.hypothesis import Hypothesis, at_least_one
 from transformer_lab.decoding.word_by_word import word_by_word
 from transformer_lab.model import Transformer
 
@@ -17,8 +17,7 @@ def keep_top_k(
 
     A k beyond the vocabulary keeps all of it.
     """
-    config.check("k", k, "an integer of at least 1", isinstance(k, int) and k >= 1)
-    best = logits.topk(min(k, logits.size(-1)), dim=-1)
+    best = logits.topk(min(at_least_one("k", k), logits.size(-1)), dim=-1)
     return torch.full_like(logits, -torch.inf).scatter(-1, best.indices, best.values)
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from transformer_lab.data.grammar import WorldPair
+from transformer_lab.data.world.grammar import WorldPair
 
 
 def pronoun_accuracy(hypotheses: Sequence[Sequence[str]], pairs: Sequence[WorldPair]) -> float:

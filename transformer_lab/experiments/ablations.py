@@ -16,8 +16,8 @@ import torch.nn.functional as F
 
 from transformer_lab.config import TrainingConfig
 from transformer_lab.data.batching import PAD_ID, buckets, collate, encode_pairs
-from transformer_lab.data.grammar import WorldPair, held_out, world
 from transformer_lab.data.pair import Splits
+from transformer_lab.data.world.grammar import WorldPair, held_out, world
 from transformer_lab.evaluation.bleu import exact_match, score
 from transformer_lab.experiments.study import Setting, command
 from transformer_lab.model.transformer import count_parameters

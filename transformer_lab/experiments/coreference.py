@@ -12,8 +12,8 @@ from typing import Any
 
 import torch
 
-from transformer_lab.data.grammar import WorldPair, world
 from transformer_lab.data.pair import Splits
+from transformer_lab.data.world.grammar import WorldPair, world
 from transformer_lab.experiments.probe import probe_accuracy
 from transformer_lab.experiments.pronoun_causes import (
     are_right,

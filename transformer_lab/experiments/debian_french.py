@@ -8,9 +8,10 @@ Needs apt and, the first time, a network. The result is replaced when the run ha
 from dataclasses import replace
 from typing import Any
 
+from transformer_lab.data.corpus import find_corpus
 from transformer_lab.data.pair import SentencePair, Splits
 from transformer_lab.experiments import store
-from transformer_lab.recipe import PRESETS, evaluate, make_trainer, new_translator, open_corpus
+from transformer_lab.recipe import PRESETS, evaluate, make_trainer, new_translator
 from transformer_lab.training.trainer import Progress
 from transformer_lab.translator import Translator
 
@@ -48,7 +49,7 @@ def report(
 
 def main() -> None:
     """Train, evaluate and store."""
-    splits = open_corpus(CORPUS)
+    splits = find_corpus(CORPUS).splits()
     preset = PRESETS["small"]
     translator = new_translator(splits, CORPUS, preset)
     training = replace(preset.training, max_minutes=MINUTES, save_every=None, device="cpu")

@@ -6,8 +6,8 @@ from random import Random
 from typing import NamedTuple
 
 from transformer_lab.data.batching import BOS_ID, EOS_ID, Example
-from transformer_lab.data.grammar import WorldPair, held_out, sentences
 from transformer_lab.data.tokenizer import WordTokenizer
+from transformer_lab.data.world.grammar import WorldPair, held_out, sentences
 
 FIRST_ID = 4  # below it stand pad, bos, eos, unk
 LETTERS = 20

@@ -7,7 +7,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from transformer_lab.data.grammar import WorldPair
+from transformer_lab.data.world.grammar import WorldPair
 from transformer_lab.experiments.pronoun_sentences import ORDERS, asked, batch_of, feminine, place
 from transformer_lab.model.masks import padding_mask
 from transformer_lab.translator import Translator

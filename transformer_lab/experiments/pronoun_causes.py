@@ -8,7 +8,7 @@ from jaxtyping import Float
 
 from transformer_lab.attention_record import Head, Kind
 from transformer_lab.capture import AttentionCapture, capture_attention
-from transformer_lab.data.grammar import WorldPair
+from transformer_lab.data.world.grammar import WorldPair
 from transformer_lab.experiments.pronoun_heads import ROWS
 from transformer_lab.experiments.pronoun_sentences import batch_of, place
 from transformer_lab.translator import Translator

@@ -6,7 +6,7 @@ import numpy as np
 from jaxtyping import Float
 
 from transformer_lab.capture import AttentionCapture
-from transformer_lab.data.grammar import WorldPair
+from transformer_lab.data.world.grammar import WorldPair
 from transformer_lab.evaluation.alignment import mean_distance
 from transformer_lab.evaluation.rollout import attention_rollout
 from transformer_lab.experiments.pronoun_sentences import by_order, place

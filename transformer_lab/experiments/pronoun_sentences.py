@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from transformer_lab.data.batching import Batch, collate, encode_pairs
-from transformer_lab.data.grammar import Coreference, WorldPair, held_out, sentences
+from transformer_lab.data.world.grammar import Coreference, WorldPair, held_out, sentences
 from transformer_lab.translator import Translator
 
 ORDERS = ("because_last", "because_first")

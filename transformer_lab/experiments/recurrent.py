@@ -29,8 +29,8 @@ from transformer_lab.data.batching import (
     encode_pairs,
     pad,
 )
-from transformer_lab.data.grammar import world
 from transformer_lab.data.tokenizer import WordTokenizer
+from transformer_lab.data.world.grammar import world
 from transformer_lab.experiments.study import Setting, command
 from transformer_lab.model import Transformer
 from transformer_lab.model.attention import attention_weights

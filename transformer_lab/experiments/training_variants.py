@@ -9,10 +9,10 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from transformer_lab.config import Norm
-from transformer_lab.data.grammar import world
+from transformer_lab.data.corpus import find_corpus
 from transformer_lab.experiments import store
 from transformer_lab.experiments.step_record import StepRecord
-from transformer_lab.recipe import PRESETS, WORLD_PAIRS, make_trainer, new_translator
+from transformer_lab.recipe import PRESETS, make_trainer, new_translator
 from transformer_lab.training.trainer import LossIsNaNError
 
 NAME = "training_variants"
@@ -68,7 +68,7 @@ def run(variant: Variant, seed: int) -> dict[str, Any]:
         validation sentences translated exactly (greedy). `stopped` is the step at which the
         loss was no number any more, if there was one.
     """
-    splits = world(train=WORLD_PAIRS, seed=seed)
+    splits = find_corpus("world").splits(seed)
     layers = {"num_encoder_layers": variant.layers, "num_decoder_layers": variant.layers}
     preset = PRESETS["tiny"]
     translator = new_translator(splits, "world", preset, seed, norm=variant.norm, **layers)

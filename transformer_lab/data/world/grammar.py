@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from itertools import islice
 from random import Random
 
-from transformer_lab.data.because import because, in_role
-from transformer_lab.data.clauses import verb_group
-from transformer_lab.data.constructions import CONSTRUCTIONS
-from transformer_lab.data.held_out import held_out_combination
-from transformer_lab.data.lexicon import ADJECTIVES, NOUNS, VERBS
 from transformer_lab.data.pair import Splits
-from transformer_lab.data.phrases import Phrase, noun_phrase, surface
+from transformer_lab.data.world.because import because, in_role
+from transformer_lab.data.world.clauses import verb_group
+from transformer_lab.data.world.constructions import CONSTRUCTIONS
+from transformer_lab.data.world.held_out import held_out_combination
+from transformer_lab.data.world.lexicon import ADJECTIVES, NOUNS, VERBS
+from transformer_lab.data.world.phrases import Phrase, noun_phrase, surface
 
 
 @dataclass(frozen=True, slots=True)

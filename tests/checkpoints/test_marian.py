@@ -10,17 +10,20 @@ import numpy as np
 import pytest
 import torch
 
-from transformer_lab import marian
 from transformer_lab.attention_record import Head
 from transformer_lab.capture import capture_attention
+from transformer_lab.checkpoints import marian
+from transformer_lab.checkpoints.marian import interleave, load_marian
+from transformer_lab.cli import main
+from transformer_lab.config import TrainingConfig
 from transformer_lab.data.batching import pad
-from transformer_lab.data.grammar import sentences
+from transformer_lab.data.pair import Splits
 from transformer_lab.data.tokenizer import Tokenizer, tokenizer_from_json
+from transformer_lab.data.world.grammar import sentences
 from transformer_lab.decoding import beam_search, greedy
-from transformer_lab.marian import interleave, load_marian
 from transformer_lab.model.masks import length_mask
 from transformer_lab.model.positions import sinusoids
-from transformer_lab.recipe import validation_loss
+from transformer_lab.recipe import make_trainer, validation_loss
 from transformer_lab.translator import Translator
 
 transformers = pytest.importorskip("transformers")
@@ -237,7 +240,7 @@ def test_masks_come_from_lengths_and_not_from_ids(both):
             max_new_tokens=11,
             max_length=None,
         )
-    found, _ = both.translator.search([ids, both.sources[1]], 1, 0.0, 11)
+    found, _ = greedy(both.ours, *both.translator.batch([ids, both.sources[1]]), max_length=11)
     assert list(found.ids) == expected[0, 1:].tolist()[: len(found.ids)]
 
 
@@ -323,11 +326,34 @@ def test_it_translates_looks_and_is_saved_like_any_translator(both, tmp_path):
     assert Translator.load(tmp_path, device="cpu").translate(texts, max_length=11) == together
 
 
-def test_bad_input_and_a_loss_are_refused(both):
+def test_the_loss_is_that_of_their_logits(both):
+    """The model's own ids count: its decoder starts with padding, and 0 is its end of a sentence."""
+    logits = both.logits(count=len(HELD_OUT)).logits[:, :-1].clone()
+    logits[..., both.pad] = -torch.inf  # which nobody can write
+    written = both.batch(len(HELD_OUT))[2][:, 1:]
+    written[written == both.pad] = -100
+    wanted = torch.nn.functional.cross_entropy(logits.flatten(0, 1), written.flatten())
+    assert validation_loss(both.translator, HELD_OUT) == pytest.approx(wanted.item(), rel=1e-4)
+
+
+def test_a_saved_one_is_scored_on_a_file(both, tmp_path, capsys):
+    both.translator.save(tmp_path / "opus")
+    pairs = tmp_path / "pairs.tsv"
+    pairs.write_text("".join(f"{p.source}\t{p.target}\n" for p in PAIRS[:100]), encoding="utf-8")
+    asked = ("evaluate", "--model", str(tmp_path / "opus"), "--corpus", str(pairs))
+    assert main([*asked, "--limit", "3", "--beam", "1", "--device", "cpu", "--json"]) == 0
+    result = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert result["sentences"] == 3
+    assert 0 < result["validation_loss"] < 10
+    assert 0 <= result["bleu"] <= 100
+
+
+def test_bad_input_and_training_are_refused(both):
     with pytest.raises(ValueError, match="expected at least one word"):
         both.translator.encode(" ")
-    with pytest.raises(ValueError, match=r"\(pad_id, bos_id, eos_id\) is .* for a loss"):
-        validation_loss(both.translator, HELD_OUT)
+    splits = Splits(TRAIN, HELD_OUT, [])
+    with pytest.raises(ValueError, match=r"\(pad_id, bos_id, eos_id\) is .* to be trained"):
+        make_trainer(both.translator, splits, TrainingConfig(device="cpu"))
 
 
 @pytest.fixture

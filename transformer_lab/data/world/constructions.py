@@ -8,17 +8,8 @@ from collections.abc import Callable
 from functools import cache
 from random import Random
 
-from transformer_lab.data.because import draw_because
-from transformer_lab.data.clauses import (
-    ADVERBS,
-    being,
-    compared,
-    modal_group,
-    predicate,
-    question,
-    verb_group,
-)
-from transformer_lab.data.drawing import (
+from transformer_lab.data.world.because import draw_because
+from transformer_lab.data.world.choices import (
     DEFINITE,
     PERSON,
     SPOTS,
@@ -29,7 +20,16 @@ from transformer_lab.data.drawing import (
     own,
     said_of,
 )
-from transformer_lab.data.lexicon import (
+from transformer_lab.data.world.clauses import (
+    ADVERBS,
+    being,
+    compared,
+    modal_group,
+    predicate,
+    question,
+    verb_group,
+)
+from transformer_lab.data.world.lexicon import (
     ADJECTIVES,
     DECIDING_VERBS,
     NOUNS,
@@ -40,7 +40,7 @@ from transformer_lab.data.lexicon import (
     all_named,
     tags,
 )
-from transformer_lab.data.phrases import (
+from transformer_lab.data.world.phrases import (
     NOTHING,
     NounPhrase,
     Phrase,

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import NamedTuple
 
-from transformer_lab.data.lexicon import Adjective, Noun
+from transformer_lab.data.world.lexicon import Adjective, Noun
 
 Rendered = tuple[str, tuple[int, ...]]  # a French word, and the English positions it renders
 

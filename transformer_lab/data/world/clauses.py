@@ -1,7 +1,7 @@
 """What is said of a subject: verbs with their auxiliaries and negations, predicates, questions."""
 
-from transformer_lab.data.lexicon import DECIDING_VERBS, Adjective, Verb
-from transformer_lab.data.phrases import (
+from transformer_lab.data.world.lexicon import DECIDING_VERBS, Adjective, Verb
+from transformer_lab.data.world.phrases import (
     NOTHING,
     Agreement,
     NounPhrase,

@@ -11,9 +11,9 @@ from functools import cache
 from random import Random
 from typing import NamedTuple
 
-from transformer_lab.data.clauses import modal_group, predicate, verb_group
-from transformer_lab.data.drawing import draw_time
-from transformer_lab.data.lexicon import (
+from transformer_lab.data.world.choices import draw_time
+from transformer_lab.data.world.clauses import modal_group, predicate, verb_group
+from transformer_lab.data.world.lexicon import (
     ADJECTIVES,
     VERBS,
     Adjective,
@@ -25,7 +25,7 @@ from transformer_lab.data.lexicon import (
     suits,
     tags,
 )
-from transformer_lab.data.phrases import (
+from transformer_lab.data.world.phrases import (
     NOTHING,
     NounPhrase,
     Phrase,

@@ -1,10 +1,10 @@
-"""Drawing nouns and their company: determiners, numbers, adjectives, places and times."""
+"""Choosing nouns and their company at random: determiners, numbers, adjectives, places and times."""
 
 from collections.abc import Sequence
 from functools import cache
 from random import Random
 
-from transformer_lab.data.lexicon import (
+from transformer_lab.data.world.lexicon import (
     ADJECTIVES,
     Adjective,
     Noun,
@@ -14,7 +14,7 @@ from transformer_lab.data.lexicon import (
     suits,
     tags,
 )
-from transformer_lab.data.phrases import (
+from transformer_lab.data.world.phrases import (
     NOTHING,
     NUMBERS,
     NounPhrase,

@@ -11,8 +11,8 @@ from collections.abc import Iterable
 from functools import cache
 from hashlib import sha256
 
-from transformer_lab.data.because import SCENES
-from transformer_lab.data.lexicon import (
+from transformer_lab.data.world.because import SCENES
+from transformer_lab.data.world.lexicon import (
     ADJECTIVES,
     DECIDING_VERBS,
     NOUNS,

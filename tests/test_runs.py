@@ -1,0 +1,91 @@
+"""A run as Python begins and resumes it: the folder, the bits, and what the run says about itself."""
+
+import json
+
+import pytest
+
+from tests.test_translator import make_translator
+from transformer_lab.config import TrainingConfig
+from transformer_lab.runs import About, begin, resume
+from transformer_lab.translator import PRETRAINED, Translator
+
+QUIET = {"device": "cpu", "show_progress": False}
+
+
+def test_a_run_is_begun_and_resumed_without_a_command_line(tsv, tmp_path):
+    seen = []
+    run = begin(tmp_path / "half", str(tsv), max_steps=2, on_step=seen.append, **QUIET)
+    assert run.about.steps is None
+    assert run.train() == "max_steps"
+    assert [report.step for report in seen] == [1, 2]
+    assert (run.about.steps, run.about.stop) == (2, "max_steps")
+
+    again = resume(tmp_path / "half", max_steps=5, on_step=seen.append, **QUIET)
+    assert again.about.training.max_steps == 5
+    assert again.train() == "max_steps"
+    assert [report.step for report in seen] == [1, 2, 3, 4, 5]
+
+    whole = begin(tmp_path / "whole", str(tsv), max_steps=5, **QUIET)
+    whole.train()
+    weights = [(tmp_path / name / "model.safetensors").read_bytes() for name in ("half", "whole")]
+    assert weights[0] == weights[1]
+    translator = Translator.load(tmp_path / "half", device="cpu")
+    assert translator.translate("one two", max_length=5)[0].source == "one two"
+
+
+def test_what_a_run_says_of_itself_is_written_under_the_same_names(tsv, tmp_path):
+    """Older runs, and the shipped model, are read by these."""
+    run = begin(tmp_path / "run", str(tsv), preset="tiny", seed=3, max_minutes=1e-9, **QUIET)
+    path = tmp_path / "run" / "config.json"
+    before = json.loads(path.read_text())["about"]
+    assert list(before) == ["corpus", "seed", "preset", "skip_bad", "training", "data"]
+    assert (before["corpus"], before["seed"], before["preset"]) == (str(tsv), 3, "tiny")
+    assert before["skip_bad"] is False
+    assert before["training"]["max_minutes"] is None  # asked for anew each time
+    assert run.trainer.config.max_minutes == 1e-9
+    run.train()
+    after = json.loads(path.read_text())["about"]
+    tokens = run.trainer.progress.tokens
+    assert after == {**before, "steps": 1, "tokens": tokens, "stop": "max_minutes"}
+
+
+def test_the_shipped_model_says_what_it_was_made_of():
+    about = About.of(Translator.load_untrained(PRETRAINED))
+    assert (about.corpus, about.seed, about.preset, about.skip_bad) == ("world", 0, "tiny", False)
+    assert isinstance(about.training, TrainingConfig)
+    assert about.steps == about.training.max_steps
+    assert about.to_dict()["training"] == about.training.to_dict()
+
+
+def test_a_translator_from_elsewhere_says_nothing_and_is_no_run(tmp_path):
+    translator = make_translator()
+    translator.about = {"checkpoint": "somebody/something"}
+    assert About.of(translator) == About()
+    translator.save(tmp_path)
+    with pytest.raises(ValueError, match="was not begun by train: it says nothing of 'corpus'"):
+        resume(tmp_path)
+
+
+def test_a_moved_file_is_the_same_corpus_and_another_file_is_not(tsv, tmp_path):
+    begin(tmp_path / "run", str(tsv), max_steps=1, **QUIET).train()
+    moved = tsv.rename(tmp_path / "moved.tsv")
+    run = resume(tmp_path / "run", corpus=str(moved), max_steps=2, **QUIET)
+    assert run.about.corpus == str(moved)
+    lines = moved.read_text(encoding="utf-8").splitlines()
+    tsv.write_text("\n".join(lines[1:]), encoding="utf-8")
+    with pytest.raises(ValueError, match="has changed since .* began, or is another"):
+        resume(tmp_path / "run", corpus=str(tsv))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"corpus": "mars"}, "corpus is 'mars'; expected 'world', 'debian:LANGUAGE' or a TSV"),
+        ({"preset": "huge"}, "preset is 'huge'; expected one of \\('tiny', 'small', 'base'\\)"),
+        ({"max_steps": 0}, "max_steps is 0; expected an integer of at least 1"),
+    ],
+)
+def test_what_cannot_be_begun_is_named_and_leaves_no_folder(tmp_path, arguments, message):
+    with pytest.raises(ValueError, match=message):
+        begin(tmp_path / "run", **arguments)
+    assert not (tmp_path / "run").exists()
