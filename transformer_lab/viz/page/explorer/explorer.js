@@ -65,10 +65,11 @@ export class Explorer {
     this.selection.show(records, palettes(data.colours));
     await this.tiles.painted;
     this.root.dataset.ready = "true";
+    if (this.loading === loading) this.tiles.pictures.prepare(); // while the reader looks at the first
   }
 
   draw(reach) {
-    keepFocus(this.root, () => {
+    keepFocus(this.root, "mute", () => {
       for (const method of METHODS.slice(REACH[reach])) {
         for (const panel of this.panels) panel[method]?.();
       }

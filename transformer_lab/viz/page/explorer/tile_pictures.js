@@ -26,7 +26,7 @@ export class TilePictures {
     return this.made.get(name);
   }
 
-  /** Make the pictures of all kinds ready while the reader looks at the first. */
+  /** Make the pictures of all kinds ready, soon. */
   prepare() {
     const all = () => Object.keys(this.selection.record.maps).forEach((kind) => this.of(kind));
     this.soon = setTimeout(all, WAIT);

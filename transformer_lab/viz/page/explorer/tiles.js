@@ -24,7 +24,6 @@ export class Tiles {
   newRecords() {
     this.pictures.forget();
     this.pictures.of(this.selection.kind); // the browser reads it while the rest is drawn
-    this.pictures.prepare();
   }
 
   drawHead() {
