@@ -140,6 +140,7 @@ def packed_map(rows: int, columns: int, seed: int = 0) -> tuple[dict, np.ndarray
     rng = np.random.default_rng(seed)
     upper = rng.integers(0, 256, (rows, columns)) * (rng.random((rows, columns)) < 0.6)
     upper[rng.random((rows, columns)) < 0.2] = 11
+    upper[1:2] = 0  # a row that sees nothing
     fine = upper >= np.clip(upper.max(axis=1, keepdims=True), 1, 36)
     lower = rng.integers(0, 256, int(fine.sum()))
     roots = upper * 256 + np.where(upper > 0, 128, 0)

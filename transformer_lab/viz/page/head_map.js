@@ -49,7 +49,7 @@ export class HeadMap {
     for (let seen = bins[255]; floor > 1 && seen < most; ) seen += bins[--floor];
     const found = [];
     roots.forEach((root, i) => {
-      if (root >> 8 >= floor && root > 0) found.push(i);
+      if (root >> 8 >= floor) found.push(i); // whose upper byte is 0 weighs nothing
     });
     found.sort((a, b) => roots[b] - roots[a] || a - b);
     return found.slice(0, most).map((i) => {
