@@ -27,6 +27,7 @@ test: $(READY)
 	@tools/get_browser.sh
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/oxlint
 	$(BIN)/mypy
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest tests -n 2 --dist loadfile $(ARGS)
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest $(NBVAL) notebooks

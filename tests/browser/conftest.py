@@ -9,9 +9,11 @@ import sys
 import time
 import urllib.error
 import urllib.request
+from collections.abc import Callable
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import numpy as np
@@ -23,6 +25,7 @@ from tests.records import make_record, probabilities
 from tools.build_notebooks import read, written
 from transformer_lab.doctor import find_browser
 from transformer_lab.viz import explore
+from transformer_lab.viz.page.join import FOLDER
 
 NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
 HERE = "127.0.0.1"
@@ -277,3 +280,28 @@ def visit_page(browser):
 @pytest.fixture
 def opened(visit_page, full_page) -> Opened:
     return visit_page(full_page)
+
+
+@pytest.fixture(scope="module")
+def ask(browser) -> Callable[..., Any]:
+    """Ask a module: the value of a function of what it exports and of what is given."""
+    context = browser.new_context()
+    page = context.new_page()
+
+    def answer(route):
+        path = FOLDER / urlsplit(route.request.url).path.removeprefix("/")
+        if path == FOLDER:
+            route.fulfill(body="<!doctype html>", content_type="text/html")
+        else:
+            route.fulfill(path=path, content_type="text/javascript")
+
+    page.route("**/*", answer)
+    page.goto(f"http://{HERE}/")
+
+    def ask(module: str, function: str, given: Any = None) -> Any:
+        call = f"async (given) => ({function})(await import('/{module}'), given)"
+        return page.evaluate(call, given)
+
+    ask.page = page
+    yield ask
+    context.close()

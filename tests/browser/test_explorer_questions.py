@@ -7,7 +7,8 @@ from playwright.sync_api import expect
 
 from tests.records import WordByWord
 from transformer_lab.viz.explorer import payload
-from transformer_lab.viz.explorer.page import PAGE, SCRIPT, STYLE
+from transformer_lab.viz.explorer.page import PAGE, STYLES
+from transformer_lab.viz.page.join import script, style
 
 HOST = """
 <div id="one"></div><div id="two"></div>
@@ -42,13 +43,13 @@ def live_data(text: str, **changes) -> dict:
 @pytest.fixture
 def live(visit_page, tmp_path):
     values = {"data": live_data("a cat"), "kind": "cross", "layer": 0, "head": 0, "pinned": []}
-    text = {"VALUES": values | {"stills": []}, "SCRIPT": SCRIPT.read_text(encoding="utf-8")}
+    text = {"VALUES": values | {"stills": []}, "SCRIPT": script("explorer/widget.js")}
     body = HOST
     for name, value in text.items():
         body = body.replace(name, json.dumps(value).replace("<", "\\u003c"))
     path = tmp_path / "live.html"
-    style = f"<style>{STYLE.read_text()}</style>"
-    path.write_text(PAGE.format(title="Live", body=style + body), encoding="utf-8")
+    look = f"<style>{style(*STYLES)}</style>"
+    path.write_text(PAGE.format(title="Live", body=look + body), encoding="utf-8")
     opened = visit_page(path)
     expect(opened.root).to_have_count(2)
     expect(opened.root.nth(1)).to_have_attribute("data-ready", "true")

@@ -14,9 +14,9 @@ from transformer_lab.viz.display import picture
 from transformer_lab.viz.explorer.overview import overview, overview_words
 from transformer_lab.viz.explorer.payload import drawn_kinds, page_data
 from transformer_lab.viz.explorer.scores import sharpest
+from transformer_lab.viz.page.join import script, style
 
-FOLDER = Path(__file__).parent
-SCRIPT, STYLE = FOLDER / "explorer.js", FOLDER / "explorer.css"
+STYLES = ("page.css", "explorer/explorer.css")
 PAGE = """\
 <!doctype html>
 <html lang="en">
@@ -60,20 +60,7 @@ class ExplorerPage:
         """The page's HTML without its frame: this picture, and the script that replaces it."""
         data = page_data(self.records) | {"start": self.start}
         # In a script, `<` could only be the beginning of a tag that ends it.
-        text = json.dumps(data).replace("<", "\\u003c")
-        name = hashlib.sha256(text.encode()).hexdigest()[:12]
-        # The data stand beside the script: a megabyte of JSON is read several times as fast as
-        # the same megabyte of a program.
-        return (
-            f'<div data-explorer="{name}">{image}</div>\n'
-            f"<style>{STYLE.read_text(encoding='utf-8')}</style>\n"
-            f'<script type="application/json" data-of="{name}">{text}</script>\n'
-            f'<script type="module">{SCRIPT.read_text(encoding="utf-8")}\n'
-            f"const data = document.querySelector('script[data-of=\"{name}\"]').textContent;\n"
-            f"for (const place of document.querySelectorAll('[data-explorer=\"{name}\"]')) {{\n"
-            f"  if (!place.dataset.mounted) mount(place, JSON.parse(data));\n"
-            f"  place.dataset.mounted = true;\n}}\n</script>"
-        )
+        return fragment(image, json.dumps(data).replace("<", "\\u003c"))
 
     def to_html(self, path: str | Path, *, overwrite: bool = False) -> Path:
         """Write one file that opens in any browser, offline; returns its path.
@@ -91,6 +78,19 @@ class ExplorerPage:
         # Half a character, as tokens of bytes may have, becomes a question mark.
         path.write_text(page, encoding="utf-8", errors="replace")
         return path
+
+
+def fragment(image: str, data: str) -> str:
+    """A still picture as HTML, and a script of today that replaces it by an explorer of these data."""
+    name = hashlib.sha256(data.encode()).hexdigest()[:12]
+    # The data stand beside the script: a megabyte of JSON is read several times as fast as
+    # the same megabyte of a program.
+    return (
+        f'<div data-explorer="{name}">{image}</div>\n'
+        f"<style>{style(*STYLES)}</style>\n"
+        f'<script type="application/json" data-of="{name}">{data}</script>\n'
+        f'<script type="module">{script("explorer/saved.js")}mountAll("{name}");\n</script>'
+    )
 
 
 def explore(

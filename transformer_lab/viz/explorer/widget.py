@@ -11,14 +11,9 @@ from IPython.display import display
 
 from transformer_lab.attention_record import AttentionRecord, Head, Kind
 from transformer_lab.config import check
-from transformer_lab.viz.explorer.page import (
-    SCRIPT,
-    STYLE,
-    ExplorerPage,
-    checked_place,
-    start_values,
-)
+from transformer_lab.viz.explorer.page import STYLES, ExplorerPage, checked_place, start_values
 from transformer_lab.viz.explorer.payload import drawn_kinds, page_data, record_data
+from transformer_lab.viz.page.join import script, style
 
 
 @runtime_checkable
@@ -60,8 +55,8 @@ class AttentionExplorer(anywidget.AnyWidget):
         ValueError: If there is no such head or cell, and whatever `attend` raises for `source`.
     """
 
-    _esm = SCRIPT
-    _css = STYLE
+    _esm = script("explorer/widget.js")
+    _css = style(*STYLES)
 
     kind = traitlets.Unicode().tag(sync=True)
     """Which attention is shown: "encoder", "decoder" or "cross"."""

@@ -1,0 +1,356 @@
+"""The page's pure modules, each loaded by the browser as it lies on disk, against Python's answers."""
+
+import base64
+import gzip
+import io
+from types import SimpleNamespace
+
+import matplotlib
+import numpy as np
+import pytest
+from PIL import Image
+
+from tests.browser.screen import GOLD, HOSTILE, RECORD, SEEN, SNAPSHOTS, luminance
+from tests.records import make_record
+from transformer_lab.attention_record import KINDS
+from transformer_lab.viz.explorer.payload import page_data, record_data
+from transformer_lab.viz.page.join import FOLDER
+
+PAINT = "({ palettes, paint, pooled, bitmap, isBright, scaleBytes }, given) => "
+
+
+@pytest.mark.parametrize("path", sorted(FOLDER.rglob("*.js")), ids=lambda path: path.stem)
+def test_every_module_can_be_loaded_alone(ask, path):
+    """The browser links it: all that it imports is there."""
+    assert ask(path.relative_to(FOLDER).as_posix(), "(all) => Object.keys(all).length") > 0
+
+
+# ---------------------------------------------------------------- text
+
+
+def test_tokens_are_made_visible(ask):
+    seen = ask("text.js", "({ visible }, given) => given.map(visible)", list(HOSTILE))
+    assert seen == list(SEEN)
+    halves = ask("text.js", r"({ visible }) => visible('\ud83d!\uffff\u0085')")
+    assert halves == "\ufffd!\ufffd\ufffd"
+
+
+def test_numbers_are_written_as_they_are_read(ask):
+    ways = """({ number, probability }, given) =>
+        given.map((value) => [number(value), number(value, 3), probability(value)])"""
+    values = [None, -0.125, 0.0004, 0.0006, 0, 2]
+    assert ask("text.js", ways, values[:2]) == [["–", "–", "–"], ["−0.13", "−0.125", "−0.125"]]
+    small = ask("text.js", ways, values[2:])
+    assert [of[2] for of in small] == ["< 0.001", "0.001", "0.000", "2.000"]
+    cut = ask("text.js", "({ shortened }) => ['abcd', 'abcde'].map((t) => shortened(t, 4))")
+    assert cut == ["abcd", "abc…"]
+
+
+def test_changed_places_are_those_outside_of_a_longest_common_subsequence(ask):
+    rng = np.random.default_rng(0)
+    for _ in range(11):
+        before, after = (list(rng.choice(list("abcd"), size=n)) for n in rng.integers(0, 8, 2))
+        gone, come = ask(
+            "explorer/difference.js",
+            "({ changedPlaces }, [one, other]) => changedPlaces(one, other).map((places) => [...places])",
+            [[str(t) for t in before], [str(t) for t in after]],
+        )
+        kept = [t for i, t in enumerate(before) if i not in gone]
+        assert kept == [t for i, t in enumerate(after) if i not in come]
+        assert len(kept) == longest_common(before, after)
+
+
+def longest_common(one: list, other: list) -> int:
+    """The length of a longest common subsequence, by its definition."""
+    if not one or not other:
+        return 0
+    if one[0] == other[0]:
+        return 1 + longest_common(one[1:], other[1:])
+    return max(longest_common(one[1:], other), longest_common(one, other[1:]))
+
+
+# ---------------------------------------------------------------- records and their maps
+
+READ = """async ({ readRecords, tokens }, data) => (await readRecords(data)).map((record) =>
+    Object.fromEntries(Object.entries(record.maps).map(([kind, layers]) => [kind, {
+        tokens: tokens(record, kind),
+        weights: layers.map((heads) => heads.map((map) =>
+            Array.from({ length: map.rows }, (_, q) => map.row(q)))),
+        columns: layers.map((heads) => heads.map((map) =>
+            Array.from({ length: map.columns }, (_, k) => map.column(k)))),
+    }])))"""
+
+
+@pytest.mark.parametrize(
+    "records",
+    [
+        [*SNAPSHOTS, RECORD],
+        [make_record(encoder=(2, 5, 3), decoder=(1,), cross=(7, 2))],
+        [make_record([f"w{i}" for i in range(97)], (), (), encoder=(2,), decoder=(), cross=())],
+    ],
+    ids=["snapshots", "depths", "long"],
+)
+def test_records_are_read_as_they_were_written(ask, records):
+    found = ask("record.js", READ, page_data(records))
+    for record, read in zip(records, found, strict=True):
+        assert list(read) == list(record_data(record)["heads"])
+        for kind, of_kind in read.items():
+            queries, keys = record.tokens(kind)
+            assert of_kind["tokens"] == {"queries": list(queries), "keys": list(keys)}
+            for layer, weights in enumerate(getattr(record, kind)):
+                seen = np.array(of_kind["weights"][layer])
+                np.testing.assert_allclose(seen, weights, atol=0.0006)
+                assert np.array_equal(seen.argmax(axis=-1), weights.argmax(axis=-1))
+                assert np.all(seen[weights == 0] == 0)
+                columns = np.array(of_kind["columns"][layer])
+                np.testing.assert_array_equal(columns.swapaxes(1, 2), seen)
+
+
+def test_bytes_are_unpacked_from_text_and_from_a_view_on_them(ask):
+    """A widget's bytes may begin anywhere in a buffer."""
+    function = """async ({ gunzip, fromBase64 }, packed) => {
+        const bytes = fromBase64(packed);
+        const buffer = new Uint8Array(bytes.length + 12);
+        buffer.set(bytes, 7);
+        const view = new DataView(buffer.buffer, 7, bytes.length);
+        return [[...await gunzip(packed)], [...await gunzip(view)]];
+    }"""
+    data = record_data(RECORD, packed=False)["weights"]
+    expected = list(gzip.decompress(data))
+    assert ask("bytes.js", function, base64.b64encode(data).decode()) == [expected, expected]
+
+
+@pytest.mark.parametrize("native", [True, False])
+def test_base64_is_read_with_and_without_the_browsers_own(ask, native):
+    function = """({ fromBase64 }, [packed, native]) => {
+        const own = Uint8Array.fromBase64;
+        if (!native) Uint8Array.fromBase64 = undefined;
+        try { return [...fromBase64(packed)]; } finally { Uint8Array.fromBase64 = own; }
+    }"""
+    data = bytes(range(0, 256, 5))
+    assert ask("bytes.js", function, [base64.b64encode(data).decode(), native]) == list(data)
+
+
+MAP = """(({ rows, columns, upper, lower }) =>
+    new HeadMap(rows, columns, Uint8Array.from(upper), Uint8Array.from(lower), 36))(given)"""
+
+
+def packed_map(rows: int, columns: int, seed: int = 0) -> tuple[dict, np.ndarray]:
+    """A map as it is packed, with zeros, ties and large weights; and its roots, (query, key)."""
+    rng = np.random.default_rng(seed)
+    upper = rng.integers(0, 256, (rows, columns)) * (rng.random((rows, columns)) < 0.6)
+    upper[rng.random((rows, columns)) < 0.2] = 11
+    upper[1:2] = 0  # a row that sees nothing
+    fine = upper >= np.clip(upper.max(axis=1, keepdims=True), 1, 36)
+    lower = rng.integers(0, 256, int(fine.sum()))
+    roots = upper * 256 + np.where(upper > 0, 128, 0)
+    roots[fine] = upper[fine] * 256 + lower
+    packed = {"rows": rows, "columns": columns}
+    return packed | {"upper": upper.ravel().tolist(), "lower": lower.tolist()}, roots
+
+
+@pytest.mark.parametrize(("rows", "columns"), [(1, 1), (5, 7), (13, 3), (2, 101)])
+def test_a_map_is_put_together_when_its_numbers_are_read(ask, rows, columns):
+    given, roots = packed_map(rows, columns)
+    function = f"({{ HeadMap }}, given) => [...{MAP}.roots]"
+    assert ask("head_map.js", function, given) == roots.ravel().tolist()
+
+
+@pytest.mark.parametrize("most", [1, 12, 60, 1000])
+def test_the_strongest_links_are_found_without_sorting_them_all(ask, most):
+    given, roots = packed_map(11, 13)
+    function = f"({{ HeadMap }}, given) => {MAP}.links({most})"
+    found = ask("head_map.js", function, given)
+    order = np.argsort(-roots.ravel(), kind="stable")[:most]
+    expected = [(*divmod(int(i), 13), (roots.ravel()[i] / 65535) ** 2) for i in order]
+    expected = [link for link in expected if link[2] > 0]
+    assert [(link["query"], link["key"]) for link in found] == [link[:2] for link in expected]
+    assert [link["weight"] for link in found] == pytest.approx([link[2] for link in expected])
+
+
+def test_heads_are_ordered_by_their_score(ask):
+    values = [0.3, None, -0.2, 0.3, None, 0.9, 0.0]
+    function = "({ ordered }, [values, best]) => ordered({ values, best })"
+    known = [i for i, value in enumerate(values) if value is not None]
+    for best, sign in (("high", -1), ("low", 1)):
+        expected = [*sorted(known, key=lambda i: sign * values[i]), 1, 4]
+        assert ask("ranking.js", function, [values, best]) == expected
+    numbers = [0.1, 0.7, 0.7, 0.2, 0.9]
+    found = ask("ranking.js", "({ strongest }, values) => strongest(values, 3)", numbers)
+    assert found == [4, 1, 2]
+
+
+# ---------------------------------------------------------------- colours and pictures
+
+
+def rgb_of(palette: list[int]) -> np.ndarray:
+    """(256, RGB) of a palette's 32-bit numbers, whose red is the lowest byte."""
+    return np.stack([(np.array(palette) >> shift) & 255 for shift in (0, 8, 16)], axis=-1)
+
+
+@pytest.fixture
+def colours() -> dict:
+    return {"colours": page_data([make_record()])["colours"]}
+
+
+def test_a_palette_colours_a_weight_or_its_root(ask, colours):
+    function = (
+        PAINT
+        + "Object.values(palettes(given.colours)).map((p) => [...p]).concat([[...scaleBytes()]])"
+    )
+    weight, root, scale = ask("painting.js", function, colours)
+    viridis = (matplotlib.colormaps["viridis"](np.arange(256))[:, :3] * 255).round()
+    assert abs(rgb_of(root) - viridis).max() <= 1
+    index = np.round(255 * (np.arange(256) / 255) ** 2).astype(int)
+    assert np.array_equal(rgb_of(weight), rgb_of(root)[index])
+    assert all(colour >> 24 == 255 for colour in root), "opaque"
+    # The scale's colours go through the palette in even steps of the weight.
+    assert abs(index[scale] - np.arange(256)).max() <= 1
+
+
+def test_the_ink_on_a_colour_is_the_one_with_more_contrast(ask, colours):
+    function = PAINT + "[...palettes(given.colours).root].map((c) => [c, isBright(c)])"
+    for colour, bright in ask("painting.js", function, colours):
+        level = luminance([(colour >> shift) & 255 for shift in (0, 8, 16)])
+        on_black, on_white = (level + 0.05) / 0.05, 1.05 / (level + 0.05)
+        assert bright == (on_black > on_white) or abs(on_black - on_white) < 0.05
+
+
+@pytest.mark.parametrize(
+    ("rows", "columns", "most"), [(7, 5, 64), (7, 5, 7), (7, 5, 3), (1, 97, 11)]
+)
+def test_a_large_map_is_pooled_by_its_maximum(ask, rows, columns, most):
+    data = np.random.default_rng(1).integers(0, 256, (rows, columns))
+    given = {"rows": rows, "columns": columns, "bytes": data.ravel().tolist(), "most": most}
+    function = (
+        PAINT + "{ const p = pooled({ ...given, bytes: Uint8Array.from(given.bytes) }, given.most);"
+        " return { ...p, bytes: [...p.bytes] }; }"
+    )
+    found = ask("painting.js", function, given)
+    step = -(-max(rows, columns) // most)
+    blocks = [
+        [data[q : q + step, k : k + step].max() for k in range(0, columns, step)]
+        for q in range(0, rows, step)
+    ]
+    assert np.array(found["bytes"]).reshape(found["rows"], found["columns"]).tolist() == blocks
+
+
+def test_the_heads_of_a_kind_become_one_picture(ask, colours):
+    """Seven heads, three in a line: the last line is not full."""
+    heads = np.random.default_rng(2).integers(0, 256, (7, 5, 3))
+    given = colours | {"heads": heads.reshape(7, -1).tolist()}
+    function = (
+        PAINT + "bitmap(given.heads.map((bytes) => ({ rows: 5, columns: 3, bytes: "
+        "Uint8Array.from(bytes) })), palettes(given.colours).root, 3, 64)"
+        ".arrayBuffer().then((b) => [...new Uint8Array(b)])"
+    )
+    picture = Image.open(io.BytesIO(bytes(ask("painting.js", function, given))))
+    assert (picture.format, picture.size) == ("BMP", (3 * 3, 3 * 5))
+    seen = np.asarray(picture.convert("RGB"))
+    palette = rgb_of(ask("painting.js", PAINT + "[...palettes(given.colours).root]", colours))
+    for place, head in enumerate(heads):
+        top, left = 5 * (place // 3), 3 * (place % 3)
+        assert np.array_equal(seen[top : top + 5, left : left + 3], palette[head])
+
+
+def test_a_canvas_gets_a_pixel_a_weight(ask, colours):
+    data = np.arange(35).reshape(5, 7) * 7
+    given = colours | {"bytes": data.ravel().tolist()}
+    function = (
+        PAINT + "{ const canvas = document.createElement('canvas'); const palette = "
+        "palettes(given.colours).weight; paint(canvas, { rows: 5, columns: 7, bytes: given.bytes }, "
+        "palette); return [[...palette], canvas.width, canvas.height, "
+        "[...canvas.getContext('2d').getImageData(0, 0, 7, 5).data]]; }"
+    )
+    palette, width, height, pixels = ask("painting.js", function, given)
+    assert (width, height) == (7, 5)
+    seen = np.array(pixels).reshape(5, 7, 4)
+    assert np.array_equal(seen[..., :3], rgb_of(palette)[data])
+
+
+# ---------------------------------------------------------------- geometry
+
+
+def test_cells_are_as_large_as_the_map_allows(ask):
+    sizes = [1, 7, 17, 18, 52, 53, 128, 129, 173, 174, 512]
+    given = [{"rows": n, "columns": n - 1} for n in sizes]
+    found = ask("geometry.js", "({ cellSize }, given) => given.map(cellSize)", given)
+    assert [f["cell"] for f in found] == [30, 30, 30, 28, 10, 10, 10, 4, 3, 3, 3]
+    assert [f["labelled"] for f in found] == [n <= 128 for n in sizes]
+    turned = [{"rows": n["columns"], "columns": n["rows"]} for n in given]
+    assert ask("geometry.js", "({ cellSize }, given) => given.map(cellSize)", turned) == found
+
+
+def test_a_point_lies_in_its_cell_and_outside_in_the_nearest(ask):
+    box = {"top": 31.5, "left": 17.25, "width": 7 * 23, "height": 5 * 23}
+    function = (
+        "({ cellAt }, [box, points]) => points.map(([x, y]) => "
+        "cellAt({ rows: 5, columns: 7 }, box, box.left + 23 * x, box.top + 23 * y))"
+    )
+    cells = [(q, k) for q in range(5) for k in range(7)]
+    for inset in (0.01, 0.5, 0.99):
+        points = [(k + inset, q + inset) for q, k in cells]
+        assert [tuple(c) for c in ask("geometry.js", function, [box, points])] == cells
+    outside = [(-3, 2.5), (7, 2.5), (3.5, -0.1), (3.5, 99)]
+    assert ask("geometry.js", function, [box, outside]) == [[2, 0], [2, 6], [0, 3], [4, 3]]
+
+
+def test_arrows_go_to_the_cell_beside_and_stay_in_the_map(ask):
+    function = (
+        "({ cellBeside }, given) => given.map(([place, key]) => "
+        "cellBeside({ rows: 5, columns: 7 }, place, key))"
+    )
+    moves = {
+        (None, "ArrowDown"): [0, 0],
+        ((2, 3), "ArrowUp"): [1, 3],
+        ((2, 3), "ArrowRight"): [2, 4],
+        ((0, 0), "ArrowLeft"): [0, 0],
+        ((4, 6), "ArrowDown"): [4, 6],
+        ((4, 6), "ArrowRight"): [4, 6],
+        ((3, None), "ArrowRight"): [3, 0],
+        ((None, 5), "ArrowUp"): [0, 5],
+        ((2, 3), "Enter"): None,
+    }
+    assert ask("geometry.js", function, [list(move) for move in moves]) == list(moves.values())
+
+
+@pytest.mark.parametrize(("rows", "columns"), [(1, 1), (5, 7), (101, 31), (131, 127), (512, 2)])
+def test_a_drawing_has_room_for_its_cells_and_its_labels(ask, rows, columns):
+    tokens = {
+        "queries": ["w" * 31] + ["a"] * (rows - 1),
+        "keys": ["word"] + [""] * (columns - 1),
+    }
+    function = "({ drawingLayout }, [map, tokens]) => drawingLayout(map, tokens)"
+    found = SimpleNamespace(
+        **ask("export.js", function, [{"rows": rows, "columns": columns}, tokens])
+    )
+    assert found.width >= max(330, found.left + columns * found.cell)
+    assert found.height >= found.top + rows * found.cell
+    assert 4 <= found.cell <= 24
+    assert found.labelled == (max(rows, columns) <= 112)
+    if found.labelled:
+        assert found.left >= 24 * 0.62 * found.font > found.top - 26
+        assert found.font < found.cell
+
+
+# ---------------------------------------------------------------- gold
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_gold_is_ringed_where_the_record_has_it(ask, kind):
+    function = (
+        "({ goldRings, goldLegend, hasGold }, [record, kind]) => "
+        "[goldRings(record, kind), goldLegend(record, kind), hasGold(record, kind)]"
+    )
+    rings, legend, there = ask("explorer/gold.js", function, [record_data(RECORD), kind])
+    expected = []
+    if kind == "cross":
+        expected += [(query, key, "gold") for key, query in GOLD]
+    if kind != "decoder":
+        row = 5 if kind == "encoder" else 2
+        expected += [(row, 1, "referent"), (row, 4, "other")]
+    assert [(r["query"], r["key"], r["className"]) for r in rings] == expected
+    assert there == bool(expected) == bool(legend)
+    assert ("gold alignment" in legend) == (kind == "cross")
+    plain = ask("explorer/gold.js", function, [record_data(make_record()), kind])
+    assert plain == [[], "", False]

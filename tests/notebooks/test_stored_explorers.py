@@ -1,0 +1,57 @@
+"""The explorers that notebooks hold are drawn by the script of today."""
+
+import pytest
+
+from tests.records import make_record
+from tools.build_notebooks import NOTEBOOKS, read, written
+from tools.embed import STORED, embed, with_todays_script
+from transformer_lab.viz import explore
+from transformer_lab.viz.explorer import page
+
+PATHS = sorted(NOTEBOOKS.glob("*.ipynb"))
+
+
+def stored_pages(path) -> list[str]:
+    """The HTML outputs of a notebook with an explorer in them."""
+    outputs = [o for cell in read(path).cells for o in cell.get("outputs", ())]
+    pages = [output.get("data", {}).get("text/html", "") for output in outputs]
+    return [html for html in pages if "data-explorer=" in html]
+
+
+@pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
+def test_stored_explorers_have_the_script_and_the_style_of_today(path):
+    for html in stored_pages(path):
+        assert STORED.fullmatch(html), "all of the page is looked at"
+        assert with_todays_script(html) == html, (
+            "the page's script or style has changed since: `make notebooks` mends it, "
+            "or `python -m tools.embed`, which leaves the data as they are"
+        )
+
+
+def test_there_are_stored_explorers():
+    assert {path.name[:2]: len(stored_pages(path)) for path in PATHS if stored_pages(path)} == {
+        "00": 1,
+        "11": 3,
+    }
+
+
+def test_another_days_page_gets_the_script_of_today_and_nothing_else_changes(monkeypatch):
+    record = make_record(source=("a", "</div>\n<style>", "</script>"))
+    html = explore(record)._repr_mimebundle_()[0]["text/html"]
+    with monkeypatch.context() as patch:
+        patch.setattr(page, "script", lambda entry: "// of old\nconst a = '\\1';\n")
+        patch.setattr(page, "style", lambda *names: "p {}")
+        old = explore(record)._repr_mimebundle_()[0]["text/html"]
+    assert "// of old" in old
+    assert len(old) < len(html) - 10_000
+    assert with_todays_script(old) == html
+    assert with_todays_script(f"<p>{old}</p>\n{old}") == f"<p>{html}</p>\n{html}"
+
+
+def test_a_notebook_of_today_stays_as_it_is():
+    path = NOTEBOOKS / "11_explore_the_heads.ipynb"
+    notebook = read(path)
+    assert embed(notebook) == 0
+    assert written(notebook) == path.read_text(encoding="utf-8")
+    notebook.cells[6].outputs[0].data["text/html"] = "<p>no explorer</p>"
+    assert embed(notebook) == 0

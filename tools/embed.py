@@ -1,0 +1,51 @@
+"""Put today's script and style into the explorers that notebooks hold: `python -m tools.embed`.
+
+A stored page is a picture, data, and the script that draws them. When the script changes alone, this
+is enough; `make notebooks`, which runs all cells, makes the three anew.
+"""
+
+import re
+
+from nbformat import NotebookNode
+
+from tools.build_notebooks import NOTEBOOKS, read, written
+from transformer_lab.training.checkpoint import write_atomically
+from transformer_lab.viz.explorer.page import fragment
+
+STORED = re.compile(
+    r'<div data-explorer="\w+">(.*?)</div>\n<style>.*?</style>\n'
+    r'<script type="application/json" data-of="\w+">(.*?)</script>\n'
+    r'<script type="module">.*?</script>',
+    re.DOTALL,
+)
+
+
+def with_todays_script(html: str) -> str:
+    """A cell's HTML output, in which each explorer has its own picture and data and today's script."""
+    return STORED.sub(lambda found: fragment(found[1], found[2]), html)
+
+
+def embed(notebook: NotebookNode) -> int:
+    """Do so in all outputs of a notebook; how many were not of today."""
+    count = 0
+    for cell in notebook.cells:
+        for output in cell.get("outputs", ()):
+            html = output.get("data", {}).get("text/html", "")
+            if with_todays_script(html) != html:
+                output.data["text/html"] = with_todays_script(html)
+                count += 1
+    return count
+
+
+def main() -> None:
+    """Write each notebook that holds a page which is not of today."""
+    for path in sorted(NOTEBOOKS.glob("*.ipynb")):
+        notebook = read(path)
+        count = embed(notebook)
+        if count:
+            write_atomically(path, written(notebook).encode())
+            print(f"{path.name}: {count}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,49 @@
+// What a page is made of: elements, drawings, tokens and buttons.
+// Tokens come from anybody's text: they only ever become text nodes, never markup.
+
+import { visible } from "./text.js";
+
+/** An element with properties, attributes and children; text is always inserted as text. */
+export function make(tag, properties = {}, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(properties)) {
+    if (name in element && !name.startsWith("aria") && name !== "list") element[name] = value;
+    else element.setAttribute(name, value);
+  }
+  element.append(...children.filter((child) => child != null));
+  return element;
+}
+
+/** The same for a drawing. */
+export function svg(tag, attributes = {}, ...children) {
+  const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+  element.append(...children);
+  return element;
+}
+
+/** A token on the page: isolated, so that right-to-left text leaves its neighbours alone. */
+export const word = (token) => make("bdi", { className: "token" }, visible(token));
+
+/** Tokens with spaces between them. */
+export const words = (list) => list.flatMap((token) => [word(token), " "]);
+
+/** A token by its place: where it stands more than once, with the number of the place. */
+export const wordAt = (list, i) =>
+  list.indexOf(list[i]) === list.lastIndexOf(list[i]) ? word(list[i]) : make("span", {}, word(list[i]), ` (${i + 1})`);
+
+/** A button that is on or off: `refresh` asks which, when it is drawn. By `control` the focus finds its successor. */
+export function toggle(control, text, isOn, press) {
+  const button = make("button", { type: "button", "data-control": control }, text);
+  button.addEventListener("click", press);
+  button.refresh = () => button.setAttribute("aria-pressed", String(isOn()));
+  return button;
+}
+
+/** A button that does something, which its title says. */
+export function action(control, text, title, press) {
+  const properties = { type: "button", title, "aria-label": title, "data-control": control };
+  const button = make("button", properties, text);
+  button.addEventListener("click", press);
+  return button;
+}

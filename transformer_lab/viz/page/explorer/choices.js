@@ -1,0 +1,45 @@
+// Which heads are seen, and in what order: the kinds of attention, and the scores to sort by.
+
+import { make, toggle } from "../elements.js";
+import { KINDS } from "../record.js";
+
+export class Kinds {
+  constructor(selection) {
+    this.selection = selection;
+    this.element = make("div", { className: "kinds", role: "group", "aria-label": "Kind of attention" });
+  }
+
+  drawRecord() {
+    const { selection } = this;
+    this.element.replaceChildren(...Object.keys(selection.record.maps).map((kind) =>
+      toggle(kind, KINDS[kind].name, () => kind === selection.kind, () => selection.openKind(kind))));
+  }
+
+  drawHead() {
+    this.element.childNodes.forEach((button) => button.refresh());
+  }
+}
+
+/** A list of the scores, and what the chosen one means. */
+export class Sorting {
+  constructor(selection) {
+    this.selection = selection;
+    this.list = make("select", { "aria-label": "Sort heads by" });
+    this.list.addEventListener("change", () => selection.change("sort", this.list.value));
+    this.element = make("label", {}, "Sort by ", this.list);
+    this.meaning = make("p", { className: "meaning" });
+  }
+
+  drawHead() {
+    const { scores, settings, sortedBy } = this.selection;
+    settings.sort = sortedBy?.name ?? "";
+    const options = [["", "layer and head"], ...scores.map(({ name, label }) => [name, label])];
+    if (String(options.map(([name]) => name)) !== String([...this.list.options].map(({ value }) => value))) {
+      this.list.replaceChildren(...options.map(([value, text]) => make("option", { value }, text)));
+    }
+    this.list.value = settings.sort;
+    this.meaning.textContent = sortedBy
+      ? `${sortedBy.means}; ${sortedBy.best === "low" ? "lowest" : "highest"} first`
+      : "Each small map is one head; a click opens it. Rows ask, columns answer; bright is much weight.";
+  }
+}

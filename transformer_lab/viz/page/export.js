@@ -1,0 +1,66 @@
+// A map as a file: a drawing of its own, as SVG or PNG.
+
+import { make, svg } from "./elements.js";
+import { paint } from "./painting.js";
+import { shortened, visible } from "./text.js";
+
+const LONGEST = 24; // signs of a label
+const TITLE = 26; // CSS pixels
+
+/** Where things are in the drawing of a map: cells, letters, and the map's left upper corner. */
+export function drawingLayout({ rows, columns }, { queries, keys }) {
+  const cell = Math.max(4, Math.min(24, Math.floor(900 / Math.max(rows, columns))));
+  const font = Math.min(12, cell - 1);
+  const longest = (list) => Math.max(4, ...list.map((token) => shortened(visible(token), LONGEST).length));
+  const labelled = font >= 7;
+  const room = (list) => (labelled ? longest(list) * font * 0.62 + 8 : 8);
+  const [left, top] = [room(queries), room(keys) + TITLE];
+  const width = Math.max(left + columns * cell + 8, 330); // the title has room
+  return { cell, font, labelled, left, top, width, height: top + rows * cell + 8 };
+}
+
+/** A map on white: picture, labels, title. */
+export function drawing(map, tokens, colours, title) {
+  const { cell, font, labelled, left, top, width, height } = drawingLayout(map, tokens);
+  const canvas = make("canvas");
+  paint(canvas, map, colours);
+  const style = { "font-family": "sans-serif", "font-size": font, fill: "#1c1c1c" };
+  const place = { x: left, y: top, width: map.columns * cell, height: map.rows * cell };
+  const sharp = { preserveAspectRatio: "none", style: "image-rendering: pixelated" };
+  const size = { width, height, viewBox: `0 0 ${width} ${height}` };
+  const picture = svg("svg", { xmlns: "http://www.w3.org/2000/svg", ...size },
+    svg("rect", { width, height, fill: "#fff" }),
+    svg("text", { ...style, "font-size": 13, "font-weight": "bold", x: 8, y: 17 }, title),
+    svg("image", { href: canvas.toDataURL(), ...place, ...sharp }));
+  if (!labelled) return picture;
+  const middle = { ...style, "dominant-baseline": "central" };
+  const label = (token, at) => picture.append(svg("text", { ...middle, ...at }, shortened(visible(token), LONGEST)));
+  tokens.queries.forEach((token, i) =>
+    label(token, { x: left - 4, y: top + (i + 0.5) * cell, "text-anchor": "end" }));
+  tokens.keys.forEach((token, i) => {
+    const x = left + (i + 0.5) * cell;
+    label(token, { x, y: top - 4, transform: `rotate(-90 ${x} ${top - 4})` });
+  });
+  return picture;
+}
+
+/** Hand a drawing to the reader as a file; its format is "svg" or "png". */
+export function save(picture, name, format) {
+  const text = new XMLSerializer().serializeToString(picture);
+  const hand = (blob) => {
+    const link = make("a", { href: URL.createObjectURL(blob), download: `${name}.${format}` });
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+  };
+  if (format === "svg") return hand(new Blob([text], { type: "image/svg+xml" }));
+  const image = new Image();
+  image.onload = () => {
+    const finer = Math.min(2, 8192 / Math.max(image.width, image.height)); // browsers limit a canvas
+    const canvas = make("canvas", { width: finer * image.width, height: finer * image.height });
+    const context = canvas.getContext("2d");
+    context.scale(finer, finer);
+    context.drawImage(image, 0, 0);
+    canvas.toBlob(hand);
+  };
+  image.src = "data:image/svg+xml;charset=utf-8," + encodeURIComponent(text);
+}

@@ -1,0 +1,46 @@
+"""The modules of a page as one script, for a page that lies alone: nothing is built, nothing fetched.
+
+A module says what it takes from others in lines such as `import { make } from "../elements.js";`
+and what it gives by the word `export`. Behind those that it imports, in one script, it needs neither,
+as long as no two modules have a name in common: tests see to that.
+"""
+
+import re
+from pathlib import Path
+
+FOLDER = Path(__file__).parent
+IMPORT = re.compile(r'^import \{([^}]*)\} from "(\.[^"]*)";\n', re.M)
+EXPORT = re.compile(r"^export (?!default\b)", re.M)
+
+
+def modules(entry: str) -> list[Path]:
+    """The files of a module and of all that it needs, each behind those that it imports.
+
+    Raises:
+        ValueError: If modules import each other in a circle.
+    """
+    ordered: list[Path] = []
+
+    def visit(path: Path, users: tuple[Path, ...]) -> None:
+        if path in users:
+            circle = " → ".join(user.name for user in (*users[users.index(path) :], path))
+            raise ValueError(f"modules import each other: {circle}; expected no circle")
+        if path in ordered:
+            return
+        for _, name in IMPORT.findall(path.read_text(encoding="utf-8")):
+            visit((path.parent / name).resolve(), (*users, path))
+        ordered.append(path)
+
+    visit((FOLDER / entry).resolve(), ())
+    return ordered
+
+
+def script(entry: str) -> str:
+    """A module with all that it needs: one ES module, which exports the entry's default alone."""
+    texts = (path.read_text(encoding="utf-8") for path in modules(entry))
+    return "\n".join(EXPORT.sub("", IMPORT.sub("", text)) for text in texts)
+
+
+def style(*names: str) -> str:
+    """Style sheets, one behind the other."""
+    return "\n".join((FOLDER / name).read_text(encoding="utf-8") for name in names)

@@ -1,0 +1,48 @@
+// Records as Python packs them, decoded once: `record.maps[kind][layer][head]` is a HeadMap.
+
+import { gunzip } from "./bytes.js";
+import { HeadMap } from "./head_map.js";
+
+export const KINDS = {
+  encoder: { name: "Encoder", query: "source word", key: "source word it looks at" },
+  decoder: { name: "Decoder", query: "target word read", key: "target word it looks at" },
+  cross: { name: "Cross", query: "target word written", key: "source word it looks at" },
+};
+
+/** The records of a page's data. */
+export const readRecords = ({ records, fine_from }) =>
+  Promise.all(records.map((record) => readRecord(record, fine_from)));
+
+/** One record with its maps: first come the upper bytes of all of them, then the lower ones. */
+async function readRecord(record, fineFrom) {
+  const bytes = await gunzip(record.weights);
+  const shapes = [];
+  let fine = 0;
+  for (const [kind, heads] of Object.entries(record.heads)) {
+    const { queries, keys } = tokens(record, kind);
+    const [rows, columns] = [queries.length, keys.length];
+    heads.forEach((count, layer) => {
+      for (let head = 0; head < count; head++) shapes.push({ kind, layer, head, rows, columns });
+      fine += count * rows * columns;
+    });
+  }
+  let start = 0;
+  const maps = Object.fromEntries(Object.keys(record.heads).map((kind) => [kind, []]));
+  shapes.forEach(({ kind, layer, head, rows, columns }, place) => {
+    const upper = bytes.subarray(start, (start += rows * columns));
+    const lower = bytes.subarray(fine, (fine += record.lower_bytes[place]));
+    (maps[kind][layer] ??= [])[head] = new HeadMap(rows, columns, upper, lower, fineFrom);
+  });
+  return { ...record, maps };
+}
+
+/** The labels of a map: a row of cross-attention is named by the word that its step writes. */
+export function tokens(record, kind) {
+  if (kind === "encoder") return { queries: record.source, keys: record.source };
+  if (kind === "decoder") return { queries: record.target, keys: record.target };
+  return { queries: record.written, keys: record.source };
+}
+
+/** Whether a head is one of these [kind, layer, head]. */
+export const includesHead = (heads, kind, layer, head) =>
+  heads.some(([k, l, h]) => k === kind && l === layer && h === head);
