@@ -1,0 +1,6 @@
+"""Lesson 03, multi-head attention."""
+
+from transformer_lab.course.lessons import checks_of, quiz_of
+
+check = checks_of(__name__)
+quiz = quiz_of(__name__)
