@@ -3,7 +3,6 @@
 import importlib
 import pkgutil
 import re
-import sys
 from importlib.resources import files
 from types import ModuleType, SimpleNamespace
 
@@ -24,10 +23,8 @@ def lesson(number: str) -> ModuleType:
     return importlib.import_module(f"{course.__name__}.lesson_{number}")
 
 
-def checks_of(package: str) -> SimpleNamespace:
-    """The checks of a lesson by their names, from all modules of its folder."""
-    names = [module.name for module in pkgutil.iter_modules(sys.modules[package].__path__)]
-    modules = [importlib.import_module(f"{package}.{name}") for name in names]
+def checks_in(*modules: ModuleType) -> SimpleNamespace:
+    """The checks that stand in these modules, by their names, in the order in which they stand."""
     found = {name: value for module in modules for name, value in vars(module).items()}
     return SimpleNamespace(**{name: v for name, v in found.items() if isinstance(v, Check)})
 

@@ -13,6 +13,60 @@ from transformer_lab.course.check import Check, Mistake
 from transformer_lab.model.attention import MultiHeadAttention
 from transformer_lab.model.feed_forward import FeedForward
 
+# ---------------------------------------------------------------- feed-forward
+
+
+def _feed_forward_cases() -> list[tuple]:
+    sizes = [((2,), 3, 5), ((2, 3), 4, 7), ((3, 5), 6, 11)]
+    return [
+        (
+            draw(*shape, d, seed=n),
+            draw(d, f, seed=n + 10),
+            draw(f, seed=n + 20),
+            draw(f, d, seed=n + 30),
+            draw(d, seed=n + 40),
+        )
+        for n, (shape, d, f) in enumerate(sizes)
+    ]
+
+
+feed_forward = Check(
+    reference=reference.feed_forward,
+    cases=_feed_forward_cases,
+    verified="max(0, x W1 + b1) W2 + b2 at every position, for several sizes",
+    mistakes=[
+        Mistake(
+            lambda x, w1, b1, w2, b2: (x @ w1 + b1) @ w2 + b2,
+            "without max(0, ·) two linear maps are one: the network could as well be a single matrix.",
+        ),
+        Mistake(
+            lambda x, w1, b1, w2, b2: np.maximum(0, (x @ w1 + b1) @ w2 + b2),
+            "max(0, ·) stands between the two maps, not at the end.",
+        ),
+        Mistake(
+            lambda x, w1, b1, w2, b2: np.maximum(0, x @ w1) @ w2 + b2,
+            "b1 is missing.",
+        ),
+        Mistake(
+            lambda x, w1, b1, w2, b2: np.maximum(0, x @ w1 + b1) @ w2,
+            "b2 is missing.",
+        ),
+        Mistake(
+            lambda x, w1, b1, w2, b2: (np.maximum(0, x) @ w1 + b1) @ w2 + b2,
+            "max(0, ·) is applied to the input; it belongs to the hidden numbers.",
+        ),
+        Mistake(
+            lambda x, w1, b1, w2, b2: abs(x @ w1 + b1) @ w2 + b2,
+            "|·| is not max(0, ·): negative numbers become 0.",
+        ),
+        Mistake(
+            lambda x, w1, b1, w2, b2: x + reference.feed_forward(x, w1, b1, w2, b2),
+            "the input is added already; that is the residual connection's work, one box further.",
+        ),
+    ],
+)
+
+
 # ---------------------------------------------------------------- layer norm
 
 
@@ -93,58 +147,6 @@ layer_norm = Check(
     ],
 )
 
-# ---------------------------------------------------------------- feed-forward
-
-
-def _feed_forward_cases() -> list[tuple]:
-    sizes = [((2,), 3, 5), ((2, 3), 4, 7), ((3, 5), 6, 11)]
-    return [
-        (
-            draw(*shape, d, seed=n),
-            draw(d, f, seed=n + 10),
-            draw(f, seed=n + 20),
-            draw(f, d, seed=n + 30),
-            draw(d, seed=n + 40),
-        )
-        for n, (shape, d, f) in enumerate(sizes)
-    ]
-
-
-feed_forward = Check(
-    reference=reference.feed_forward,
-    cases=_feed_forward_cases,
-    verified="max(0, x W1 + b1) W2 + b2 at every position, for several sizes",
-    mistakes=[
-        Mistake(
-            lambda x, w1, b1, w2, b2: (x @ w1 + b1) @ w2 + b2,
-            "without max(0, ·) two linear maps are one: the network could as well be a single matrix.",
-        ),
-        Mistake(
-            lambda x, w1, b1, w2, b2: np.maximum(0, (x @ w1 + b1) @ w2 + b2),
-            "max(0, ·) stands between the two maps, not at the end.",
-        ),
-        Mistake(
-            lambda x, w1, b1, w2, b2: np.maximum(0, x @ w1) @ w2 + b2,
-            "b1 is missing.",
-        ),
-        Mistake(
-            lambda x, w1, b1, w2, b2: np.maximum(0, x @ w1 + b1) @ w2,
-            "b2 is missing.",
-        ),
-        Mistake(
-            lambda x, w1, b1, w2, b2: (np.maximum(0, x) @ w1 + b1) @ w2 + b2,
-            "max(0, ·) is applied to the input; it belongs to the hidden numbers.",
-        ),
-        Mistake(
-            lambda x, w1, b1, w2, b2: abs(x @ w1 + b1) @ w2 + b2,
-            "|·| is not max(0, ·): negative numbers become 0.",
-        ),
-        Mistake(
-            lambda x, w1, b1, w2, b2: x + reference.feed_forward(x, w1, b1, w2, b2),
-            "the input is added already; that is the residual connection's work, one box further.",
-        ),
-    ],
-)
 
 # ---------------------------------------------------------------- add & norm
 
@@ -192,6 +194,7 @@ add_norm = Check(
         ),
     ],
 )
+
 
 # ---------------------------------------------------------------- the layer
 

@@ -58,41 +58,6 @@ padding_mask = Check(
     ],
 )
 
-# ---------------------------------------------------------------- causal
-
-
-causal_mask = Check(
-    reference=lambda length: masks.causal_mask(length),
-    cases=lambda: [(2,), (3,), (7,)],
-    results=("the mask",),
-    verified="position i sees positions 0 to i, itself included",
-    mistakes=[
-        Mistake(
-            lambda n: torch.ones(n, n, dtype=torch.bool).tril(-1),
-            "position 0 sees nothing: the diagonal is missing. A word may see itself.",
-        ),
-        Mistake(
-            lambda n: torch.ones(n, n, dtype=torch.bool).triu(),
-            "position 0 sees position 1, 2, …: this is the upper triangle. Rows are queries.",
-        ),
-        Mistake(
-            lambda n: torch.ones(n, n, dtype=torch.bool).triu(1),
-            'inverted: True marks what must be hidden. Here True means "may be attended to".',
-        ),
-        Mistake(
-            lambda n: torch.ones(n, n, dtype=torch.bool).tril(1),
-            "position 0 sees position 1: look at the diagonal of your mask.",
-        ),
-        Mistake(
-            lambda n: torch.ones(n, n).tril(),
-            "right numbers, wrong kind: the mask is boolean, and this holds floats.",
-        ),
-        Mistake(
-            lambda n: torch.ones(n, n, dtype=torch.bool),
-            "everything is visible: the future is not hidden.",
-        ),
-    ],
-)
 
 # ---------------------------------------------------------------- masked softmax
 
@@ -167,45 +132,43 @@ masked_weights = Check(
     ],
 )
 
-# ---------------------------------------------------------------- what the decoder reads
+
+# ---------------------------------------------------------------- causal
 
 
-def _shift(target: Tensor, bos_id: int) -> Tensor:
-    return torch.cat([torch.full_like(target[:, :1], bos_id), target[:, :-1]], dim=1)
-
-
-shift_right = Check(
-    reference=_shift,
-    cases=lambda: [
-        (torch.tensor([[5, 7, 2]]), 1),
-        (torch.tensor([[5, 7, 9, 2], [6, 8, 2, 0]]), 1),
-        (torch.tensor([[4, 6, 3, 8, 2], [9, 2, 0, 0, 0]]), 3),
-    ],
-    results=("what the decoder reads",),
-    verified="bos first, then all but the last word: row t is read to write target[t]",
+causal_mask = Check(
+    reference=lambda length: masks.causal_mask(length),
+    cases=lambda: [(2,), (3,), (7,)],
+    results=("the mask",),
+    verified="position i sees positions 0 to i, itself included",
     mistakes=[
         Mistake(
-            lambda target, bos: target.clone(),
-            "not shifted: the decoder reads the very word that it should write, and learns to copy.",
+            lambda n: torch.ones(n, n, dtype=torch.bool).tril(-1),
+            "position 0 sees nothing: the diagonal is missing. A word may see itself.",
         ),
         Mistake(
-            lambda target, bos: torch.cat([target[:, 1:], torch.full_like(target[:, :1], bos)], 1),
-            "shifted to the left: the decoder reads the word after the one it should write.",
+            lambda n: torch.ones(n, n, dtype=torch.bool).triu(),
+            "position 0 sees position 1, 2, …: this is the upper triangle. Rows are queries.",
         ),
         Mistake(
-            lambda target, bos: torch.cat([torch.full_like(target[:, :1], bos), target], 1),
-            "one column too many: the last word is written, never read; leave it out.",
+            lambda n: torch.ones(n, n, dtype=torch.bool).triu(1),
+            'inverted: True marks what must be hidden. Here True means "may be attended to".',
         ),
         Mistake(
-            lambda target, bos: target.roll(1, dims=1),
-            "the last word has come round to the front; bos belongs there.",
+            lambda n: torch.ones(n, n, dtype=torch.bool).tril(1),
+            "position 0 sees position 1: look at the diagonal of your mask.",
         ),
         Mistake(
-            lambda target, bos: torch.cat([torch.full_like(target[:, :1], 1), target[:, :-1]], 1),
-            "1 is written in; the first token is `bos_id`.",
+            lambda n: torch.ones(n, n).tril(),
+            "right numbers, wrong kind: the mask is boolean, and this holds floats.",
+        ),
+        Mistake(
+            lambda n: torch.ones(n, n, dtype=torch.bool),
+            "everything is visible: the future is not hidden.",
         ),
     ],
 )
+
 
 # ---------------------------------------------------------------- the leak test
 
@@ -290,6 +253,47 @@ sees = Check(
         Mistake(
             lambda f, x: _sees(f, x).any(dim=1),
             "one answer for each output; it should say which input moves it: (length, length).",
+        ),
+    ],
+)
+
+
+# ---------------------------------------------------------------- what the decoder reads
+
+
+def _shift(target: Tensor, bos_id: int) -> Tensor:
+    return torch.cat([torch.full_like(target[:, :1], bos_id), target[:, :-1]], dim=1)
+
+
+shift_right = Check(
+    reference=_shift,
+    cases=lambda: [
+        (torch.tensor([[5, 7, 2]]), 1),
+        (torch.tensor([[5, 7, 9, 2], [6, 8, 2, 0]]), 1),
+        (torch.tensor([[4, 6, 3, 8, 2], [9, 2, 0, 0, 0]]), 3),
+    ],
+    results=("what the decoder reads",),
+    verified="bos first, then all but the last word: row t is read to write target[t]",
+    mistakes=[
+        Mistake(
+            lambda target, bos: target.clone(),
+            "not shifted: the decoder reads the very word that it should write, and learns to copy.",
+        ),
+        Mistake(
+            lambda target, bos: torch.cat([target[:, 1:], torch.full_like(target[:, :1], bos)], 1),
+            "shifted to the left: the decoder reads the word after the one it should write.",
+        ),
+        Mistake(
+            lambda target, bos: torch.cat([torch.full_like(target[:, :1], bos), target], 1),
+            "one column too many: the last word is written, never read; leave it out.",
+        ),
+        Mistake(
+            lambda target, bos: target.roll(1, dims=1),
+            "the last word has come round to the front; bos belongs there.",
+        ),
+        Mistake(
+            lambda target, bos: torch.cat([torch.full_like(target[:, :1], 1), target[:, :-1]], 1),
+            "1 is written in; the first token is `bos_id`.",
         ),
     ],
 )

@@ -1,4 +1,4 @@
-"""Lesson 15: two parts of a softmax, and linear attention."""
+"""Lesson 15: two parts of a softmax, linear attention, and the cache."""
 
 import tracemalloc
 from collections.abc import Callable
@@ -95,6 +95,7 @@ merge = Check(
     ],
 )
 
+
 # ---------------------------------------------------------------- linear attention
 
 
@@ -169,6 +170,53 @@ linear_mix = Check(
         Mistake(
             lambda q, k, value: (q @ k.T / (q @ k.T).sum(axis=0)) @ value,
             "the columns sum to 1: the sum runs over the queries. It runs over the keys.",
+        ),
+    ],
+)
+
+
+# ---------------------------------------------------------------- the cache
+
+
+cache_bytes = Check(
+    reference=lambda layers, heads, d_k, d_v, words, each: (
+        layers * heads * (d_k + d_v) * words * each
+    ),
+    cases=lambda: [(1, 1, 2, 3, 5, 4), (2, 3, 5, 7, 11, 4), (6, 8, 64, 64, 1009, 2)],
+    arguments=("layers", "heads", "d_k", "d_v", "words", "each"),
+    results=("the bytes",),
+    verified="a key and a value for each word, head and layer",
+    mistakes=[
+        Mistake(
+            lambda layers, heads, d_k, d_v, words, each: (
+                layers * heads * (2 * d_k + d_v) * words * each
+            ),
+            "queries are counted too. A past word's query is used by nobody: it is not kept.",
+        ),
+        Mistake(
+            lambda layers, heads, d_k, d_v, words, each: layers * heads * d_k * words * each,
+            "keys alone do not give an output: the values are kept as well.",
+        ),
+        Mistake(
+            lambda layers, heads, d_k, d_v, words, each: layers * heads * (d_k + d_v) * words,
+            "these are numbers; each has `each` bytes.",
+        ),
+        Mistake(
+            lambda layers, heads, d_k, d_v, words, each: layers * heads * words * words * each,
+            "this is the n × n matrix, which is never kept: of it, decoding needs one row at a "
+            "time.",
+        ),
+        Mistake(
+            lambda layers, heads, d_k, d_v, words, each: layers * (d_k + d_v) * words * each,
+            "every head has keys and values of its own.",
+        ),
+        Mistake(
+            lambda layers, heads, d_k, d_v, words, each: heads * (d_k + d_v) * words * each,
+            "every layer has keys and values of its own.",
+        ),
+        Mistake(
+            lambda layers, heads, d_k, d_v, words, each: layers * heads * 2 * d_k * words * each,
+            "values have a width of their own, d_v; it need not be d_k.",
         ),
     ],
 )

@@ -1,5 +1,6 @@
-"""Lesson 07: counting with a pencil, and one matrix in two places."""
+"""Lesson 07: what the first layer gets, and one matrix in two places."""
 
+import math
 from collections.abc import Callable
 
 import torch
@@ -8,63 +9,75 @@ from torch import Tensor, nn
 from transformer_lab.course.cases import draw
 from transformer_lab.course.check import Check, Mistake
 
-# ---------------------------------------------------------------- counting with a pencil
+# ---------------------------------------------------------------- what the first layer gets
 
 
-def _encoder_layer(
-    d: int,
-    d_ff: int,
-    *,
-    projections: int = 4,
-    biases: bool = True,
-    norms: int = 2,
-) -> int:
-    attention = projections * (d * d + d * biases)
-    network = 2 * d * d_ff + (d_ff + d) * biases
-    return attention + network + norms * 2 * d
+def _encoder_input(ids: Tensor, table: Tensor, positions: Tensor) -> Tensor:
+    return table[ids] * math.sqrt(table.size(1)) + positions[: ids.size(1)]
 
 
-layer_parameters = Check(
-    reference=_encoder_layer,
-    cases=lambda: [(4, 8), (7, 31), (512, 2048)],
-    arguments=("d_model", "d_ff"),
-    results=("the count",),
-    verified="as many as PyTorch finds in the package's layer",
+encoder_input = Check(
+    reference=_encoder_input,
+    cases=lambda: [
+        (
+            torch.randint(vocabulary, (batch, length), generator=torch.Generator().manual_seed(7)),
+            torch.tensor(draw(vocabulary, width)),
+            torch.tensor(draw(13, width, seed=1)),
+        )
+        for batch, length, vocabulary, width in ((1, 2, 5, 3), (2, 5, 11, 7), (3, 7, 5, 2))
+    ],
+    results=("what the first layer gets",),
+    verified="rows of the table, times √d_model, plus the first positions",
+    tolerance=1e-6,  # a root taken in single precision is right enough
     mistakes=[
         Mistake(
-            lambda d, d_ff: _encoder_layer(d, d_ff, biases=False),
-            "the biases of the six linear maps are missing.",
+            lambda ids, table, positions: table[ids] * math.sqrt(table.size(1)),
+            "the positions are missing.",
         ),
         Mistake(
-            lambda d, d_ff: _encoder_layer(d, d_ff, biases=False, norms=0),
-            "these are the matrices alone: biases and the two LayerNorms have numbers too.",
+            lambda ids, table, positions: table[ids] + positions[: ids.size(1)],
+            "√d_model is missing: multiply the embeddings by it before the positions are added.",
         ),
         Mistake(
-            lambda d, d_ff: _encoder_layer(d, d_ff, projections=3),
-            "attention has four projections: W_O is missing.",
+            lambda ids, table, positions: (
+                (table[ids] + positions[: ids.size(1)]) * math.sqrt(table.size(1))
+            ),
+            "the positions are multiplied too: √d_model is for the embeddings alone.",
         ),
         Mistake(
-            lambda d, d_ff: _encoder_layer(d, d_ff, norms=0),
-            "4 · d_model are missing: the biases of the four projections, or the two LayerNorms.",
+            lambda ids, table, positions: (
+                table[ids] / math.sqrt(table.size(1)) + positions[: ids.size(1)]
+            ),
+            "embeddings are divided by √d_model; §3.4 multiplies.",
         ),
         Mistake(
-            lambda d, d_ff: _encoder_layer(d, d_ff, norms=1),
-            "2 · d_model are missing: there are two LayerNorms, each with a gain and a bias.",
+            lambda ids, table, positions: table[ids] * table.size(1) + positions[: ids.size(1)],
+            "you multiplied by d_model, not √d_model.",
         ),
         Mistake(
-            lambda d, d_ff: _encoder_layer(d, d_ff) - d_ff - d,
-            "the two biases of the feed-forward network are missing.",
+            lambda ids, table, positions: (
+                table[ids] * math.sqrt(len(table)) + positions[: ids.size(1)]
+            ),
+            "this is the root of the number of words; d_model is the table's width.",
         ),
         Mistake(
-            lambda d, d_ff: _encoder_layer(d, d_ff) + 21 * (d * d + d) + 7 * d * d,
-            "counted for eight heads of width d_model: together the heads are as wide as d_model.",
+            lambda ids, table, positions: table[ids] * math.sqrt(table.size(1)) + positions[ids],
+            "the positions are looked up by the word's id: a place is 0, 1, 2, …, whatever word "
+            "stands there.",
         ),
         Mistake(
-            lambda d, d_ff: _encoder_layer(d, d_ff) + 4 * (d * d + d) + 2 * d,
-            "this is a decoder layer: an encoder layer has no cross-attention.",
+            lambda ids, table, positions: torch.cat(
+                [
+                    table[ids] * math.sqrt(table.size(1)),
+                    positions[: ids.size(1)].expand(len(ids), -1, -1),
+                ],
+                dim=-1,
+            ),
+            "the positions are concatenated; the paper adds them.",
         ),
     ],
 )
+
 
 # ---------------------------------------------------------------- one matrix, two places
 
