@@ -12,7 +12,7 @@ import pytest
 import yaml
 from packaging.specifiers import SpecifierSet
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "transformer_lab"
 
 # A room may import from lower floors, and from its own room.

@@ -9,11 +9,11 @@ import nbformat
 import pytest
 
 from tools import student_edition
-from tools.build_notebooks import normalise, read, written
+from tools.build_notebooks import lessons, normalise, read, written
 from tools.nbgrader_source import exercises, moved_links
 from tools.student_edition import CLAIM, DEFINITION, MANIFEST, EditionError, write_edition
 
-PATHS = student_edition.lessons()
+PATHS = lessons()
 FROM_MEMORY = next(path for path in student_edition.notebooks() if path not in PATHS)
 
 SHOWN = {

@@ -1,15 +1,12 @@
 """What stands in README and docs agrees with the notebooks."""
 
 import re
-from pathlib import Path
 from urllib.parse import unquote
 
 import pytest
 
-from tools.build_notebooks import read
+from tools.build_notebooks import ROOT, lessons, read
 
-ROOT = Path(__file__).parents[1]
-NOTEBOOKS = sorted((ROOT / "notebooks").glob("[0-9][0-9]_*.ipynb"))
 FINDINGS = (ROOT / "docs" / "findings.md").read_text(encoding="utf-8")
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 REVIEW = ROOT / "notebooks" / "17_review.ipynb"
@@ -128,11 +125,11 @@ def test_a_number_is_printed_if_it_is_one_of_them_rounded():
 
 
 def test_every_lesson_has_findings():
-    lessons = {path.name[:2] for path in NOTEBOOKS} - {"00"}
-    assert {LINK.search(row).group(1) for row in ROWS} == lessons
+    told = {path.name[:2] for path in lessons()} - {"00"}
+    assert {LINK.search(row).group(1) for row in ROWS} == told
 
 
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", lessons(), ids=lambda path: path.stem)
 def test_the_readme_lists_the_notebook_with_its_title_and_minutes(path):
     title = headings(path)[0]
     text = "\n".join(cell.source for cell in read(path).cells)

@@ -5,15 +5,12 @@ import contextlib
 import io
 import itertools
 import re
-from pathlib import Path
 
 import pytest
 
-from tools.build_notebooks import read, setup_cell
+from tools.build_notebooks import NOTEBOOKS, read, setup_cell
 from transformer_lab.numpy_reference import scaled_dot_product_attention
 from transformer_lab.translator import Translator
-
-FOLDER = Path(__file__).parents[2] / "notebooks"
 
 
 def code(path):
@@ -33,13 +30,13 @@ def name_of(cell):
     return node.name
 
 
-CELLS = code(FOLDER / "from_memory.ipynb")
+CELLS = code(NOTEBOOKS / "from_memory.ipynb")
 EXERCISES = [(stub, check) for stub, check in itertools.pairwise(CELLS) if tagged(stub, "exercise")]
 
 
 def in_lesson(lesson, name):
     """(stub, check, solution) of an exercise."""
-    cells = code(next(FOLDER.glob(f"{lesson}_*.ipynb")))
+    cells = code(next(NOTEBOOKS.glob(f"{lesson}_*.ipynb")))
     stubs = [n for n, cell in enumerate(cells) if tagged(cell, "exercise")]
     place = next(n for n in stubs if name_of(cells[n]) == name)
     return cells[place : place + 3]

@@ -8,74 +8,21 @@ from pathlib import Path
 
 import pytest
 
-from tools.build_notebooks import read
+from tools.build_notebooks import NOTEBOOKS, ROOT, lessons, read
+from transformer_lab.course.lessons import lesson as package_of
+from transformer_lab.course.lessons import lesson_numbers
+from transformer_lab.course.quiz import folded
 
-ROOT = Path(__file__).parents[2]
-PATHS = sorted((ROOT / "notebooks").glob("*.ipynb"))
-LESSONS = sorted((ROOT / "notebooks").glob("[0-9][0-9]_*.ipynb"))[1:]
+PATHS = sorted(NOTEBOOKS.glob("*.ipynb"))
+LESSONS = lessons()[1:]
 CLAIM = re.compile(r"#\| package: (transformer_lab(?:\.\w+)+)\n")
 
-TAUGHT = {
-    "transformer_lab.numpy_reference.softmax": "01",
-    "transformer_lab.numpy_reference.scaled_dot_product_attention": "01",
-    "transformer_lab.numpy_reference.softmax_backward": "01",
-    "transformer_lab.numpy_reference.scaled_dot_product_attention_backward": "01",
-    "transformer_lab.numpy_reference.linear_backward": "01",
-    "transformer_lab.numpy_reference.split_heads": "03",
-    "transformer_lab.numpy_reference.merge_heads": "03",
-    "transformer_lab.numpy_reference.multi_head_attention": "03",
-    "transformer_lab.model.attention.together": "03",
-    "transformer_lab.model.attention.MultiHeadAttention": "03",
-    "transformer_lab.numpy_reference.sinusoidal_positions": "04",
-    "transformer_lab.model.positions.LearnedPositions": "04",
-    "transformer_lab.model.positions.RotaryPositions": "04",
-    "transformer_lab.model.positions.AlibiPositions": "04",
-    "transformer_lab.model.feed_forward.FeedForward": "05",
-    "transformer_lab.numpy_reference.layer_norm": "05",
-    "transformer_lab.model.add_norm.AddNorm": "05",
-    "transformer_lab.model.encoder.EncoderLayer": "05",
-    "transformer_lab.model.encoder.Encoder": "05",
-    "transformer_lab.model.masks.padding_mask": "06",
-    "transformer_lab.model.masks.causal_mask": "06",
-    "transformer_lab.model.attention.attention_weights": "06",
-    "transformer_lab.model.decoder.DecoderLayer": "06",
-    "transformer_lab.model.decoder.Decoder": "06",
-    "transformer_lab.model.transformer.Transformer": "07",
-    "transformer_lab.model.transformer.initialise": "07",
-    "transformer_lab.model.transformer.count_parameters": "07",
-    "transformer_lab.data.batching.buckets": "08",
-    "transformer_lab.training.loss.token_losses": "08",
-    "transformer_lab.training.loss.label_smoothed_loss": "08",
-    "transformer_lab.training.schedule.paper_rate": "08",
-    "transformer_lab.training.step.training_step": "09",
-    "transformer_lab.decoding.beam.length_penalty": "10",
-    "transformer_lab.decoding.sampling.keep_top_k": "10",
-    "transformer_lab.decoding.sampling.keep_top_p": "10",
-    "transformer_lab.decoding.sampling.next_word": "10",
-    "transformer_lab.decoding.speculative.accept": "10",
-    "transformer_lab.decoding.speculative.speculative_greedy": "10",
-    "transformer_lab.evaluation.alignment.previous_token": "11",
-    "transformer_lab.evaluation.alignment.strongest_links": "11",
-    "transformer_lab.evaluation.alignment.alignment_error_rate": "11",
-    "transformer_lab.evaluation.alignment.mean_distance": "11",
-    "transformer_lab.evaluation.rollout.attention_rollout": "12",
-    "transformer_lab.experiments.probe.linear_probe": "12",
-    "transformer_lab.experiments.pronoun_causes.point": "12",
-    "transformer_lab.experiments.lengths.failures": "13",
-    "transformer_lab.experiments.ablations.build": "14",
-    "transformer_lab.model.variants.chunked_attention": "15",
-    "transformer_lab.model.variants.local_mask": "15",
-    "transformer_lab.model.variants.local_attention": "15",
-    "transformer_lab.model.variants.linear_attention": "15",
-    "transformer_lab.model.family.OneStack": "16",
-    "transformer_lab.model.family.GPT": "16",
-    "transformer_lab.model.family.BERT": "16",
-    "transformer_lab.model.family.gpt_step": "16",
-    "transformer_lab.model.grouped.GroupedQueryAttention": "16",
-    "transformer_lab.model.state_space.scan": "16",
-    "transformer_lab.model.state_space.parallel_scan": "16",
-}
-"""What the lessons teach, by its name in the package, and the lesson that shows its definition."""
+TAUGHT = [
+    (path.parent.name[-2:], name)
+    for path in sorted((ROOT / "tests" / "course").glob("lesson_*/taught.txt"))
+    for name in path.read_text(encoding="utf-8").split()
+]
+"""(lesson, definition of the package that it shows), as `taught.txt` beside its wrong answers says."""
 
 
 def code(path):
@@ -133,7 +80,8 @@ def test_a_claimed_cell_is_the_packages_definition(lesson, name, source):
 
 
 def test_each_taught_name_is_claimed_once_and_where_it_is_said():
-    assert sorted((name, lesson) for lesson, name, _ in CLAIMS) == sorted(TAUGHT.items())
+    assert sorted((lesson, name) for lesson, name, _ in CLAIMS) == sorted(TAUGHT)
+    assert len({name for _, name in TAUGHT}) == len(TAUGHT)
 
 
 @pytest.mark.parametrize(
@@ -168,6 +116,18 @@ def test_it_is_a_lessons_length_and_has_its_parts(lesson):
     assert "show_live(" in text
 
 
+def test_each_page_has_a_folder_of_checks_and_each_folder_a_page():
+    assert [path.name[:2] for path in LESSONS] == list(lesson_numbers())
+
+
+def test_the_quiz_on_the_page_is_that_of_its_quiz_md(lesson):
+    """If not, `tools/build_notebooks.py` with the lesson's number puts today's questions there."""
+    (shown,) = (cell for cell in code(lesson) if cell.source.strip().endswith("quiz.show()"))
+    questions = package_of(lesson.name[:2]).quiz.questions
+    stored = [output.data["text/html"] for output in shown.outputs]
+    assert stored == ["".join(map(folded, range(1, len(questions) + 1), questions))]
+
+
 def test_it_imports_from_the_package_and_never_from_a_notebook(lesson):
     for cell in code(lesson):
         source = "\n".join(line for line in cell.source.splitlines() if not line.startswith("%"))
@@ -179,7 +139,7 @@ def test_it_imports_from_the_package_and_never_from_a_notebook(lesson):
 
 def test_each_exercise_is_a_stub_a_check_and_a_folded_solution(lesson):
     cells = code(lesson)
-    checks = vars(importlib.import_module(f"transformer_lab.course.lesson_{lesson.name[:2]}").check)
+    checks = vars(package_of(lesson.name[:2]).check)
     stubs = [n for n, cell in enumerate(cells) if "exercise" in tags(cell)]
     assert 3 <= len(stubs) <= 6
     asked = []
