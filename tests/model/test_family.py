@@ -1,14 +1,17 @@
 """GPT and BERT: who sees whom, PyTorch's own stack as the oracle, and the cache."""
 
+from typing import get_args
+
 import pytest
 import torch
 from torch import nn
 
 from tests.conftest import small_config
+from transformer_lab.config import Positions
 from transformer_lab.course.twin import copy_layer
 from transformer_lab.model.family import BERT, GPT, empty_past, gpt_step
 
-POSITIONS = ["sinusoidal", "learned", "rotary", "alibi", "none"]
+POSITIONS = get_args(Positions)
 
 
 def make(kind, **changes):

@@ -1,11 +1,13 @@
 """Positions: the paper's formula, and what each kind promises."""
 
 import math
+from typing import get_args
 
 import pytest
 import torch
 
 from tests.conftest import make_model
+from transformer_lab.config import Positions
 from transformer_lab.model.positions import (
     AlibiPositions,
     LearnedPositions,
@@ -91,7 +93,7 @@ def test_alibi_lowers_scores_with_distance_by_each_heads_slope():
     torch.testing.assert_close(last, bias[:, 3:])
 
 
-@pytest.mark.parametrize("kind", ["sinusoidal", "learned", "rotary", "alibi", "none"])
+@pytest.mark.parametrize("kind", get_args(Positions))
 def test_only_positions_tell_an_encoder_the_order_of_its_words(kind, ids):
     model = make_model(positions=kind)
     source = ids[0][:1]

@@ -1,18 +1,19 @@
 """The whole model: leaks, teacher forcing, the cache, tying, the start, and exact counts."""
 
 import math
+from typing import get_args
 
 import pytest
 import torch
 
 from tests.conftest import SOURCE_WORDS, make_model, small_config
-from transformer_lab.config import TrainingConfig, TransformerConfig
+from transformer_lab.config import Positions, TrainingConfig, TransformerConfig
 from transformer_lab.model import Transformer
 from transformer_lab.model.cache import decode_step, start_cache
 from transformer_lab.model.masks import length_mask, padding_mask
 from transformer_lab.model.transformer import count_parameters
 
-POSITIONS = ["sinusoidal", "learned", "rotary", "alibi", "none"]
+POSITIONS = get_args(Positions)
 
 
 @pytest.mark.parametrize("positions", POSITIONS)
