@@ -1,5 +1,7 @@
 # make lab      set up and open the course in JupyterLab (ARGS=--no-browser on a remote machine)
-# make test     set up and run every check: lint, types, package, notebooks, browser
+# make quick    set up and test the package in about a minute: nothing that trains, no notebook, no browser
+# make lint     set up and check formatting, types, prose, and the notebooks as they are written
+# make test     set up and run every check: lint, package, browser, notebooks
 # make bench    measure beside nn.Transformer and MarianMT (ARGS="--only world" for one part)
 # make bench-viz  measure the attention explorer beside BertViz, in a browser (BertViz needs npm)
 # make student  the notebooks without solutions, in student/ (ARGS=--nbgrader: for grading, in grading/)
@@ -15,22 +17,31 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # Jupyter does not start for root unless it is told that root is meant.
 ROOT := $(if $(filter 0,$(shell id -u)),--allow-root)
 # Two files at a time, one thread each: faster than one at a time with two threads.
-NBVAL := -n 2 --dist loadfile --nbval --nbval-current-env --nbval-cell-timeout 300 \
+PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile
+NBVAL := --nbval --nbval-current-env --nbval-cell-timeout 300 \
 	--nbval-sanitize-with tools/nbval_sanitize.cfg -o addopts= -o filterwarnings=default
 
-.PHONY: lab test bench bench-viz student site format notebooks checkpoint constraints clean
+.PHONY: lab quick lint test bench bench-viz student site format notebooks checkpoint constraints clean
 
 lab: $(READY)
 	$(BIN)/jupyter lab --LabApp.default_url=/lab/tree/$(START) $(ROOT) $(ARGS)
 
-test: $(READY)
-	@tools/get_browser.sh
+quick: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(PYTEST) tests -m "not slow" --ignore tests/lint --ignore tests/notebooks --ignore tests/browser $(ARGS)
+
+lint: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/oxlint
 	$(BIN)/mypy
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest tests -n 2 --dist loadfile $(ARGS)
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest $(NBVAL) notebooks
+	$(PYTEST) tests/lint
+
+test: lint
+	@tools/get_browser.sh
+	$(PYTEST) tests --ignore tests/lint $(ARGS)
+	$(PYTEST) $(NBVAL) notebooks
 
 # Writes benchmarks/RESULTS.md; about ten minutes on two cores that nobody else uses.
 bench: $(READY)

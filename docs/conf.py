@@ -71,7 +71,10 @@ def fold_answers(_: Sphinx, name: str, source: list[str]) -> None:
 
 
 def course_table(app: Sphinx, name: str, source: list[str]) -> None:
-    """The first page has the README's table of lessons, without the badges: pictures from outside."""
+    """The first page has the README's table of lessons, and the list beside each page its rows.
+
+    Without the badges, which are pictures from outside.
+    """
     if name != root_doc:
         return
     app.env.note_dependency("README.md")
@@ -79,9 +82,12 @@ def course_table(app: Sphinx, name: str, source: list[str]) -> None:
     (table,) = re.findall(r"^\| # \| notebook .*\n(?:\|.*\n)+", readme, re.MULTILINE)
     table = re.sub(r" \[!\[[^]]*\]\([^)]*\)\]\([^)]*\)", "", table)
     table = table.replace("](notebooks/", "](../notebooks/")
-    before, _, after = source[0].partition("<!-- the table of README.md -->\n")
-    assert after, "docs/index.md has no place for the table"
-    source[0] = before + table + after
+    rows = re.findall(r"^\| (\d\d) \| \[(.+?)\]\((\S+)\.ipynb\)", table, re.MULTILINE)
+    lessons = "".join(f"{number} · {title} <{page}>\n" for number, title, page in rows)
+    for place, text in (("the table of README.md", table), ("its lessons", lessons)):
+        before, _, after = source[0].partition(f"<!-- {place} -->\n")
+        assert after, f"docs/index.md has no place for {place}"
+        source[0] = before + text + after
 
 
 def setup(app: Sphinx) -> None:

@@ -63,6 +63,11 @@ def setup_cell() -> str:
     return SETUP.format(repository=repository())
 
 
+def lessons() -> list[Path]:
+    """The numbered notebooks, in order: every tool and every test asks here."""
+    return sorted(NOTEBOOKS.glob("[0-9][0-9]_*.ipynb"))
+
+
 def read(path: Path) -> NotebookNode:
     """A notebook as it lies on disk; `nbformat.read` would give missing ids at random."""
     return nbformat.v4.reads_json(path.read_text(encoding="utf-8"))

@@ -19,7 +19,15 @@ from pathlib import Path
 
 from nbformat import NotebookNode
 
-from tools.build_notebooks import NOTEBOOKS, ROOT, normalise, read, repository, written
+from tools.build_notebooks import (
+    NOTEBOOKS,
+    ROOT,
+    lessons,
+    normalise,
+    read,
+    repository,
+    written,
+)
 from tools.nbgrader_source import CONFIG, exercises, source_edition
 from transformer_lab.training.checkpoint import write_atomically
 
@@ -106,11 +114,6 @@ def grading_edition(*, definitions: bool = False) -> dict[str, str]:
         edition = source_edition(notebook, hidden, name, asking, repository())
         files[f"source/{name}/{path.name}"] = written(edition)
     return files
-
-
-def lessons() -> list[Path]:
-    """The numbered notebooks, in order."""
-    return sorted(NOTEBOOKS.glob("[0-9][0-9]_*.ipynb"))
 
 
 def notebooks() -> list[Path]:

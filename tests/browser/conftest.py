@@ -22,12 +22,11 @@ from playwright.sync_api import Page, expect, sync_playwright
 
 from tests.browser.screen import HOSTILE, RECORD, SNAPSHOTS, Opened
 from tests.records import make_record, probabilities
-from tools.build_notebooks import read, written
+from tools.build_notebooks import NOTEBOOKS, read, written
 from transformer_lab.doctor import find_browser
 from transformer_lab.viz import explore
 from transformer_lab.viz.page.join import FOLDER
 
-NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
 HERE = "127.0.0.1"
 START_TIMEOUT = 120  # seconds until a server that does not answer counts as hung
 KERNEL_TIMEOUT = 300_000  # milliseconds until a notebook counts as hung

@@ -25,7 +25,11 @@ from tests.browser.screen import (
 )
 from tests.records import SOURCE, TARGET, WRITTEN, make_record
 from transformer_lab.attention_record import Head
-from transformer_lab.evaluation.alignment import SHAPE_SCORES, head_alignment_error_rate
+from transformer_lab.evaluation.alignment import (
+    entropy,
+    head_alignment_error_rate,
+    mean_distance,
+)
 from transformer_lab.viz import explore
 
 # ---------------------------------------------------------------- what is drawn
@@ -145,7 +149,7 @@ def test_the_line_of_scores_is_that_of_the_open_head(opened):
     head = Head("cross", 1, 2)
     weights = RECORD.weights(head)
     referent = weights[2, 1] - weights[2, 4]
-    expected = [SHAPE_SCORES["entropy"](weights), head_alignment_error_rate(RECORD, head), referent]
+    expected = [entropy(weights), head_alignment_error_rate(RECORD, head), referent]
     facts = opened.root.locator(".facts").inner_text()
     assert numbers(facts) == pytest.approx(expected, abs=0.0051)
     assert re.findall(r"[a-z][a-z ]+[a-z]", facts) == ["entropy", "alignment error", "referent"]
@@ -303,7 +307,8 @@ def test_heads_are_sorted_by_a_score(how, name, sign, opened):
         order.focus()
         opened.press(*["ArrowDown"] * (1 if name == "entropy" else 2))
     heads = RECORD.heads("encoder")
-    scores = [SHAPE_SCORES[name](RECORD.weights(head)) for head in heads]
+    of = {"entropy": entropy, "mean_distance": mean_distance}[name]
+    scores = [of(RECORD.weights(head)) for head in heads]
     expected = [heads[i] for i in np.argsort(np.array(scores) * sign, kind="stable")]
     captions = in_order(opened)
     assert [c.split()[0] for c in captions] == [f"{h.layer + 1}.{h.head + 1}" for h in expected]

@@ -4,7 +4,7 @@ import inspect
 
 from playwright.sync_api import expect
 
-from tests.course.wrong_answers_04 import TABLE
+from tests.course.lesson_04.wrong_answers import TABLE
 from transformer_lab.course.lesson_04 import quiz
 
 LESSON = "04_positions.ipynb"

@@ -1,6 +1,7 @@
 """Checkpoints in the real format, made and trained here by Transformers, against Transformers itself."""
 
 import copy
+import functools
 import json
 import shutil
 import sys
@@ -27,13 +28,7 @@ from transformer_lab.recipe import make_trainer, validation_loss
 from transformer_lab.translator import Translator
 
 transformers = pytest.importorskip("transformers")
-make_marian_checkpoint = pytest.importorskip(
-    "transformer_lab.course.marian_checkpoint"
-).make_marian_checkpoint
 
-# Short ones: so small a model learns in 200 steps where they end, and little more.
-PAIRS = list(islice((p for p in sentences(seed=0) if len(p.source.split()) < 6), 700))
-TRAIN, HELD_OUT = PAIRS[:600], PAIRS[600:]
 SIZES = {
     "twelve": {
         "d_model": 12,
@@ -58,6 +53,14 @@ SIZES = {
 }
 
 
+@functools.cache
+def pairs():
+    """600 to train on and 100 others; short, as a model learns in 200 steps where these end."""
+    short = (pair for pair in sentences(seed=0) if len(pair.source.split()) < 6)
+    drawn = list(islice(short, 700))
+    return drawn[:600], drawn[600:]
+
+
 class Both:
     """One checkpoint, read by Transformers and by us, and a padded batch of both languages."""
 
@@ -72,8 +75,9 @@ class Both:
         self.ours = self.translator.model
         self.pad = self.ours.config.pad_id
         source, target = self.translator.source_tokenizer, self.translator.target_tokenizer
-        self.sources = [[*source.encode(p.source), 0] for p in HELD_OUT]
-        self.targets = [[self.pad, *target.encode(p.target), 0] for p in HELD_OUT]
+        _, self.held_out = pairs()
+        self.sources = [[*source.encode(p.source), 0] for p in self.held_out]
+        self.targets = [[self.pad, *target.encode(p.target), 0] for p in self.held_out]
         assert len({len(s) for s in self.sources[:5]}) > 2
 
     def batch(self, count=5):
@@ -116,8 +120,11 @@ class Both:
 
 @pytest.fixture(scope="session", params=SIZES)
 def both(request, tmp_path_factory):
+    from transformer_lab.course.marian_checkpoint import make_marian_checkpoint
+
     folder = tmp_path_factory.mktemp(request.param)
-    return Both(make_marian_checkpoint(folder, TRAIN, **SIZES[request.param]))
+    train, _ = pairs()
+    return Both(make_marian_checkpoint(folder, train, **SIZES[request.param]))
 
 
 def without_padding(logits, padding):
@@ -190,8 +197,8 @@ def test_attention_weights_are_theirs(both):
 
 
 def test_greedy_output_is_theirs(both):
-    ids, mask, _ = both.batch(len(HELD_OUT))
-    expected, _ = both.generate(len(HELD_OUT), num_beams=1)
+    ids, mask, _ = both.batch(len(both.held_out))
+    expected, _ = both.generate(len(both.held_out), num_beams=1)
     found = [list(h.ids) for h in greedy(both.ours, ids, mask, max_length=23)]
     assert found == expected
     assert len({len(row) for row in found}) > 2  # some end early, and leave the batch
@@ -204,13 +211,13 @@ def test_beam_output_is_theirs_at_length_penalty_0(both, beam_size, more_eos):
 
     With 4 added to the logit of eos, beginnings end early and their places in the beam matter.
     """
-    ids, mask, _ = both.batch(len(HELD_OUT))
+    ids, mask, _ = both.batch(len(both.held_out))
     ours, theirs = copy.deepcopy(both.ours), copy.deepcopy(both.theirs)
     with torch.no_grad():
         ours.output.bias[0] += more_eos
         theirs.final_logits_bias[0, 0] += more_eos
     expected, out = both.generate(
-        len(HELD_OUT),
+        len(both.held_out),
         theirs,
         num_beams=beam_size,
         length_penalty=0.0,
@@ -266,7 +273,6 @@ def test_muting_a_head_is_deleting_its_columns(both, head):
 
 
 TEXTS = [
-    *[p.source for p in HELD_OUT[:20]],
     "Two  spaces, “quotes” … and ½",
     "漢字 in the middle",
     ">>fra<< the cat",
@@ -278,7 +284,7 @@ def test_tokenization_is_theirs(both):
     source, target = both.translator.source_tokenizer, both.translator.target_tokenizer
     assert isinstance(source, Tokenizer)
     assert source.vocab_size == target.vocab_size == len(both.tokenizer)
-    for text in TEXTS:
+    for text in [*(pair.source for pair in both.held_out[:20]), *TEXTS]:
         expected = both.tokenizer(text).input_ids
         assert both.translator.encode(text) == expected
         assert [*target.encode(text), 0] == both.tokenizer(text_target=text).input_ids
@@ -302,7 +308,7 @@ def test_what_a_reader_sees_of_the_tokens(both):
 def test_a_tokenizer_comes_back_from_its_description(both):
     target = both.translator.target_tokenizer
     again = tokenizer_from_json(target.to_json())
-    assert [again.encode(p.target) for p in HELD_OUT] == [r[1:-1] for r in both.targets]
+    assert [again.encode(p.target) for p in both.held_out] == [r[1:-1] for r in both.targets]
     broken = {**json.loads(target.to_json()), "model": "AAAA"}
     with pytest.raises(ValueError, match="model is no SentencePiece model"):
         tokenizer_from_json(json.dumps(broken))
@@ -312,7 +318,7 @@ def test_a_tokenizer_comes_back_from_its_description(both):
 
 
 def test_it_translates_looks_and_is_saved_like_any_translator(both, tmp_path):
-    texts = [p.source for p in HELD_OUT[:7]]
+    texts = [p.source for p in both.held_out[:7]]
     together = both.translator.translate(texts, max_length=11)
     assert [both.translator.translate(text, max_length=11)[0].translation for text in texts] == [
         t.translation for t in together
@@ -328,19 +334,20 @@ def test_it_translates_looks_and_is_saved_like_any_translator(both, tmp_path):
 
 def test_the_loss_is_that_of_their_logits(both):
     """The model's own ids count: its decoder starts with padding, and 0 is its end of a sentence."""
-    logits = both.logits(count=len(HELD_OUT)).logits[:, :-1].clone()
+    logits = both.logits(count=len(both.held_out)).logits[:, :-1].clone()
     logits[..., both.pad] = -torch.inf  # which nobody can write
-    written = both.batch(len(HELD_OUT))[2][:, 1:]
+    written = both.batch(len(both.held_out))[2][:, 1:]
     written[written == both.pad] = -100
     wanted = torch.nn.functional.cross_entropy(logits.flatten(0, 1), written.flatten())
-    assert validation_loss(both.translator, HELD_OUT) == pytest.approx(wanted.item(), rel=1e-4)
+    assert validation_loss(both.translator, both.held_out) == pytest.approx(wanted.item(), rel=1e-4)
 
 
 def test_a_saved_one_is_scored_on_a_file(both, tmp_path, capsys):
     both.translator.save(tmp_path / "opus")
-    pairs = tmp_path / "pairs.tsv"
-    pairs.write_text("".join(f"{p.source}\t{p.target}\n" for p in PAIRS[:100]), encoding="utf-8")
-    asked = ("evaluate", "--model", str(tmp_path / "opus"), "--corpus", str(pairs))
+    file, (train, _) = tmp_path / "pairs.tsv", pairs()
+    text = "".join(f"{p.source}\t{p.target}\n" for p in train[:100])
+    file.write_text(text, encoding="utf-8")
+    asked = ("evaluate", "--model", str(tmp_path / "opus"), "--corpus", str(file))
     assert main([*asked, "--limit", "3", "--beam", "1", "--device", "cpu", "--json"]) == 0
     result = json.loads(capsys.readouterr().out.splitlines()[-1])
     assert result["sentences"] == 3
@@ -351,7 +358,7 @@ def test_a_saved_one_is_scored_on_a_file(both, tmp_path, capsys):
 def test_bad_input_and_training_are_refused(both):
     with pytest.raises(ValueError, match="expected at least one word"):
         both.translator.encode(" ")
-    splits = Splits(TRAIN, HELD_OUT, [])
+    splits = Splits(pairs()[0], both.held_out, [])
     with pytest.raises(ValueError, match=r"\(pad_id, bos_id, eos_id\) is .* to be trained"):
         make_trainer(both.translator, splits, TrainingConfig(device="cpu"))
 

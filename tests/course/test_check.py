@@ -1,66 +1,31 @@
 """The checks of exercises know a right answer, name each known mistake, and are honest about the rest."""
 
 import importlib
-import pkgutil
+from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 
-from tests.course import (
-    wrong_answers_01,
-    wrong_answers_02,
-    wrong_answers_03,
-    wrong_answers_04,
-    wrong_answers_05,
-    wrong_answers_06,
-    wrong_answers_07,
-    wrong_answers_08,
-    wrong_answers_09,
-    wrong_answers_10,
-    wrong_answers_11,
-    wrong_answers_12,
-    wrong_answers_13,
-    wrong_answers_14,
-    wrong_answers_15,
-    wrong_answers_16,
-    wrong_answers_17,
-)
-from transformer_lab import course
 from transformer_lab.course.check import Check, Mistake
+from transformer_lab.course.lessons import lesson, lesson_numbers
 from transformer_lab.model.masks import causal_mask, padding_mask
 
-LESSONS = [m.name for m in pkgutil.iter_modules(course.__path__) if m.name.startswith("lesson_")]
 CHECKS = {
-    f"{lesson[-2:]}.{name}": check
-    for lesson in LESSONS
-    for name, check in vars(
-        importlib.import_module(f"transformer_lab.course.{lesson}").check
-    ).items()
+    f"{number}.{name}": check
+    for number in lesson_numbers()
+    for name, check in vars(lesson(number).check).items()
 }
-WRONG = {
-    "01": wrong_answers_01.TABLE,
-    "02": wrong_answers_02.TABLE,
-    "03": wrong_answers_03.TABLE,
-    "04": wrong_answers_04.TABLE,
-    "05": wrong_answers_05.TABLE,
-    "06": wrong_answers_06.TABLE,
-    "07": wrong_answers_07.TABLE,
-    "08": wrong_answers_08.TABLE,
-    "09": wrong_answers_09.TABLE,
-    "10": wrong_answers_10.TABLE,
-    "11": wrong_answers_11.TABLE,
-    "12": wrong_answers_12.TABLE,
-    "13": wrong_answers_13.TABLE,
-    "14": wrong_answers_14.TABLE,
-    "15": wrong_answers_15.TABLE,
-    "16": wrong_answers_16.TABLE,
-    "17": wrong_answers_17.TABLE,
+WRITTEN = {
+    path.parent.name[-2:]: importlib.import_module(f"tests.course.{path.parent.name}.wrong_answers")
+    for path in sorted(Path(__file__).parent.glob("lesson_*/wrong_answers.py"))
 }
-"""Lesson → (check, a wrong answer as a learner writes it, words of the hint that fits)."""
 ROWS = [
-    (f"{lesson}.{name}", answer, hint) for lesson, t in WRONG.items() for name, answer, hint in t
+    (f"{number}.{name}", answer, hint)
+    for number, module in WRITTEN.items()
+    for name, answer, hint in module.TABLE
 ]
+"""(lesson and check, a wrong answer as a learner writes it, words of the hint that fits)"""
 
 
 @pytest.fixture(params=CHECKS.values(), ids=list(CHECKS))

@@ -1,19 +1,16 @@
 """Quizzes: one right choice each, a word to every choice, and an answer to every click."""
 
-import importlib
-import pkgutil
+import re
 
 import pytest
 
-from transformer_lab import course
-from transformer_lab.course.quiz import Question, Quiz, folded
-
-LESSONS = [m.name for m in pkgutil.iter_modules(course.__path__) if m.name.startswith("lesson_")]
+from transformer_lab.course.lessons import lesson, lesson_numbers
+from transformer_lab.course.quiz import Question, Quiz, folded, read_questions
 
 
-@pytest.fixture(params=LESSONS)
+@pytest.fixture(params=lesson_numbers())
 def quiz(request):
-    return importlib.import_module(f"transformer_lab.course.{request.param}").quiz
+    return lesson(request.param).quiz
 
 
 def test_four_to_eight_questions_with_a_word_to_every_choice(quiz):
@@ -34,8 +31,9 @@ def test_the_right_choice_does_not_always_stand_at_one_place(quiz):
 
 def test_the_length_of_a_choice_is_no_way_to_pass():
     """Whoever takes the longest, or the shortest, is hardly more often right than whoever takes any."""
-    quizzes = [importlib.import_module(f"transformer_lab.course.{name}").quiz for name in LESSONS]
-    questions = [question for quiz in quizzes for question in quiz.questions]
+    questions = [
+        question for number in lesson_numbers() for question in lesson(number).quiz.questions
+    ]
     lengths = [[len(text) for text, _ in question.choices] for question in questions]
     pairs = list(zip(questions, lengths, strict=True))
     by_chance = sum(1 / len(length) for length in lengths)
@@ -43,6 +41,54 @@ def test_the_length_of_a_choice_is_no_way_to_pass():
         takes = [(length[question.right], pick(length), length) for question, length in pairs]
         right = sum(1 / length.count(end) for own, end, length in takes if own == end)
         assert right <= 1.25 * by_chance, pick
+
+
+WRITTEN = """\
+# A title does not count
+
+## 1 < 2?
+
+- [x] yes
+  > It is less.
+- [ ] no, [x] is
+  > Count > again.
+
+## 2 < 1?
+- [ ] yes
+  > Look.
+- [x] no
+  > It is more."""
+
+
+def test_questions_are_read_as_they_are_written():
+    first, second = read_questions(WRITTEN, "quiz.md")
+    choices = (("yes", "It is less."), ("no, [x] is", "Count > again."))
+    assert first == Question("1 < 2?", choices, right=0)
+    assert second == Question("2 < 1?", (("yes", "Look."), ("no", "It is more.")), right=1)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "expected"),
+    [
+        ("## 1 < 2?", "1 < 2?", 3, "a question: '## ' and its text"),
+        ("- [x] yes", "- yes", 5, "a choice: "),
+        ("- [x] yes", "- [X] yes", 5, "a choice: "),
+        ("- [x] yes", "- [x]", 5, "a choice: "),
+        ("  > Look.\n", "", 12, "the reply to the choice above"),
+        ("  > It is more.", "", 14, "the reply to the choice above"),
+        ("  > Look.", "> Look.", 12, "the reply to the choice above"),
+        ("  > Look.", "  > Look\n  > twice.", 13, "a choice: "),
+        ("- [x] yes", "- [ ] yes", 3, "a question with one choice [x]"),
+        ("- [ ] yes", "- [x] yes", 10, "a question with one choice [x]"),
+        ("- [x] no\n  > It is more.", "", 10, "a question with 2 to 8 choices"),
+        (WRITTEN, "", 1, "a question: "),
+    ],
+)
+def test_a_line_that_does_not_fit_is_named(old, new, line, expected):
+    assert WRITTEN.count(old) == 1
+    with pytest.raises(ValueError, match=re.escape(expected)) as error:
+        read_questions(WRITTEN.replace(old, new), "lesson_99/quiz.md")
+    assert str(error.value).startswith(f"lesson_99/quiz.md, line {line} is ")
 
 
 SMALL = Quiz(

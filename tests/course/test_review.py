@@ -1,18 +1,13 @@
-"""What the review draws from the course: its quizzes, its glossary, and what a reader wrote."""
-
-import re
-from pathlib import Path
+"""What the review draws from the course: its quizzes, and what a reader wrote."""
 
 import pytest
 
-from tools.build_notebooks import read
 from transformer_lab.course import review
 from transformer_lab.course.lesson_07 import check as check_07
 from transformer_lab.course.lesson_10 import check as check_10
+from transformer_lab.course.lessons import lesson_numbers
 from transformer_lab.course.quiz import Question
-from transformer_lab.course.review import MixedQuiz, glossary, lesson_questions, translate_with
-
-NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
+from transformer_lab.course.review import MixedQuiz, lesson_questions, translate_with
 
 
 def asked(text):
@@ -79,8 +74,7 @@ def test_a_number_that_cannot_be_drawn_is_refused(number):
 
 def test_the_course_has_enough_questions_of_every_lesson_but_this():
     by_lesson = lesson_questions()
-    assert review.REVIEW not in by_lesson
-    assert set(by_lesson) >= {f"{n:02}" for n in range(1, 16)}
+    assert set(by_lesson) == set(lesson_numbers()) - {review.REVIEW}
     assert sum(map(len, by_lesson.values())) > 60
 
 
@@ -90,27 +84,6 @@ def test_no_question_of_the_draw_speaks_of_its_own_page():
     for question in quiz.questions:
         words = [question.text, *(part for choice in question.choices for part in choice)]
         assert "this page" not in " ".join(words)
-
-
-# ---------------------------------------------------------------- the glossary
-
-ROWS = [re.split(r" \| ", line.strip("| ")) for line in glossary().splitlines()[2:]]
-
-
-def test_the_glossary_is_a_table_in_order_without_gaps():
-    terms = [row[0].casefold() for row in ROWS]
-    assert terms == sorted(set(terms))
-    assert all(len(row) == 5 and all(row) for row in ROWS)
-    wanted = {"query", "key", "value", "softmax", "masked attention", "residual connection"}
-    assert wanted <= set(terms)
-
-
-@pytest.mark.parametrize("row", ROWS, ids=[row[0] for row in ROWS])
-def test_a_term_stands_in_its_lesson(row):
-    (path,) = NOTEBOOKS.glob(f"{row[4]}_*.ipynb")
-    cells = read(path).cells
-    text = "\n".join(c.source for c in cells if c.cell_type == "markdown").casefold()
-    assert [word for word in re.findall(r"[\w&-]+", row[0].casefold()) if word not in text] == []
 
 
 # ---------------------------------------------------------------- what a reader wrote translates

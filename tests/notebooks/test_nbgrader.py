@@ -15,9 +15,9 @@ from pathlib import Path
 
 import pytest
 
-from tools.build_notebooks import read
+from tools.build_notebooks import lessons, read
 from tools.nbgrader_source import exercises
-from tools.student_edition import grading_edition, lessons, write_edition
+from tools.student_edition import grading_edition, write_edition
 
 if importlib.util.find_spec("nbgrader") is None:
     pytest.skip('nbgrader is not installed: pip install -e ".[grade]"', allow_module_level=True)

@@ -16,14 +16,15 @@ from PIL import Image
 from tests.records import SOURCE, TARGET, WRITTEN, make_record, probabilities, random_maps
 from transformer_lab.attention_record import KINDS, Head, Referent
 from transformer_lab.evaluation.alignment import (
-    SHAPE_SCORES,
+    entropy,
     head_alignment_error_rate,
+    previous_token,
     referent_score,
 )
 from transformer_lab.viz import explore
 from transformer_lab.viz.explorer import payload
 from transformer_lab.viz.explorer.payload import FINE_FROM, encode, page_data, record_data
-from transformer_lab.viz.explorer.scores import head_scores
+from transformer_lab.viz.explorer.scores import SCORES, head_scores
 
 HOSTILE = (
     "</script>",
@@ -124,7 +125,7 @@ def test_depths_head_counts_and_sides_may_all_differ():
     everything = [weights for kind in KINDS for weights in getattr(record, kind)]
     for weights, seen in zip(everything, read, strict=True):
         np.testing.assert_allclose(seen, weights, atol=0.0006)
-    assert [len(s["values"]) for s in data["scores"]["encoder"]] == [10] * 4
+    assert {len(score["values"]) for score in data["scores"]["encoder"]} == {10}
     assert record_data(record, packed=False)["weights"] == base64.b64decode(data["weights"])
 
 
@@ -191,25 +192,37 @@ def test_rows_of_equal_weights_keep_no_more_than_was_said(monkeypatch):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_scores_are_those_of_the_evaluation(kind):
-    referent = Referent(pronoun=5, referent=1, other=4, step=2, decider=6)
-    gold = ((0, 0), (1, 1), (4, 3))
-    record = make_record(alignment=gold, referent=referent)
-    found = {score["name"]: score for score in head_scores(record, kind)}
-    expected = {"entropy"} if kind == "cross" else set(SHAPE_SCORES)
-    expected |= {"cross": {"aer", "referent"}, "encoder": {"referent"}, "decoder": set()}[kind]
-    assert set(found) == expected
-    heads = record.heads(kind)
-    for name in expected & set(SHAPE_SCORES):
-        of = [SHAPE_SCORES[name](record.weights(head)) for head in heads]
-        assert found[name]["values"] == of
-    if kind == "cross":
-        of = [head_alignment_error_rate(record, head) for head in heads]
-        assert found["aer"]["values"] == of
-    if kind != "decoder":
-        assert found["referent"]["values"] == [referent_score(record, head) for head in heads]
-    assert {found[n]["best"] for n in found if n in ("entropy", "aer")} == {"low"}
-    assert all(found[n]["means"] for n in found)
+def test_each_score_is_given_for_its_kinds_where_the_record_knows_enough(kind):
+    knows = {"referent": Referent(5, 1, 4, 2, 6), "alignment": ((0, 0), (1, 1), (4, 3))}
+    for facts in ({}, {"referent": knows["referent"]}, {"alignment": knows["alignment"]}, knows):
+        record = make_record(**facts)
+        found = {score["name"]: score["values"] for score in head_scores(record, kind)}
+        assert found == {
+            score.name: [score.of(record, head) for head in record.heads(kind)]
+            for score in SCORES
+            if kind in score.kinds and (score.needs is None or score.needs in facts)
+        }
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "of"),
+    [
+        ("entropy", "cross", lambda record, head: entropy(record.weights(head))),
+        ("previous_token", "decoder", lambda record, head: previous_token(record.weights(head))),
+        ("aer", "cross", head_alignment_error_rate),
+        ("referent", "encoder", referent_score),
+    ],
+)
+def test_scores_are_those_of_the_evaluation(name, kind, of):
+    record = make_record(referent=Referent(5, 1, 4, 2, 6), alignment=((0, 0), (1, 1), (4, 3)))
+    (found,) = (score for score in head_scores(record, kind) if score["name"] == name)
+    assert found["values"] == [of(record, head) for head in record.heads(kind)]
+
+
+def test_no_two_scores_have_a_name_or_a_label_and_each_says_what_it_means():
+    assert len({score.name for score in SCORES}) == len({s.label for s in SCORES}) == len(SCORES)
+    assert {score.best for score in SCORES} <= {"low", "high"}
+    assert all(score.means for score in SCORES)
 
 
 def test_the_data_are_json_also_where_numbers_are_numpys(tmp_path, as_users_run_it):
@@ -265,9 +278,9 @@ def test_a_start_that_does_not_fit_is_named(arguments, message, as_users_run_it)
 def test_without_a_wish_the_sharpest_head_is_open(kind):
     record = make_record(seed=3)
     start = explore(record, kind=kind).start
-    entropy = {head: SHAPE_SCORES["entropy"](record.weights(head)) for head in record.heads(kind)}
-    assert entropy[Head(kind, start["layer"], start["head"])] == min(entropy.values())
-    assert len(set(entropy.values())) == len(entropy)
+    sharp = {head: entropy(record.weights(head)) for head in record.heads(kind)}
+    assert sharp[Head(kind, start["layer"], start["head"])] == min(sharp.values())
+    assert len(set(sharp.values())) == len(sharp)
     assert explore(record, kind=kind, head=1).start["layer"] == 0
     assert explore(record, kind=kind, layer=0).start["head"] == 0
 

@@ -1,1 +1,1 @@
-"""What the lessons ask of their reader: checks of exercises, and quizzes; one module a lesson."""
+"""What the lessons ask of their reader: checks of exercises, and quizzes; one folder a lesson."""

@@ -1,6 +1,7 @@
 """Checks of exercises: is an answer right, and if not, which mistake is it?"""
 
 import copy
+import functools
 import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -87,7 +88,7 @@ class Check:
 
     def verdict(self, answer: Callable[..., Any]) -> Verdict:
         """Whether the answer is right, and what to say."""
-        given, expected = self.outcomes(answer), self.outcomes(self.reference)
+        given, expected = self.outcomes(answer), self.known_outcomes(self.reference)
         if any(isinstance(outcome.error, NotImplementedError) for outcome in given):
             return Verdict(
                 False, "Not written yet. Your lines go where raise stands; then run this again."
@@ -99,6 +100,17 @@ class Check:
         hint = self.known_mistake(given) or self.describe(*pairs[wrong[0]])
         case = self.cases()[wrong[0]]
         return Verdict(False, f"Not yet: {hint}\n(seen with {self.words_for(case)})")
+
+    def known_outcomes(self, answer: Callable[..., Any]) -> list[Outcome]:
+        """What the reference or a known mistake does with each case: computed once, then kept."""
+        if answer not in self.kept:
+            self.kept[answer] = self.outcomes(answer)
+        return self.kept[answer]
+
+    @functools.cached_property
+    def kept(self) -> dict[Callable[..., Any], list[Outcome]]:
+        """The outcomes of the reference, and of those mistakes that an answer was compared with."""
+        return {}
 
     def outcomes(self, answer: Callable[..., Any]) -> list[Outcome]:
         """What the answer does with each case."""
@@ -121,7 +133,7 @@ class Check:
         if all(outcome.error is not None for outcome in given):
             return None  # errors tell too little: the error itself says more
         for mistake in self.mistakes:
-            theirs = self.outcomes(mistake.answer)
+            theirs = self.known_outcomes(mistake.answer)
             if all(map(Outcome.equals, given, theirs, [self.tolerance] * len(given))):
                 return mistake.hint
         return None

@@ -1,7 +1,5 @@
 """What the review draws from the whole course: its quizzes, its glossary, and what its reader wrote."""
 
-import importlib
-import pkgutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from importlib.resources import files
@@ -14,6 +12,7 @@ from torch import Tensor
 
 from transformer_lab import course
 from transformer_lab.config import check
+from transformer_lab.course.lessons import lesson, lesson_numbers
 from transformer_lab.course.quiz import Question, Quiz, folded
 from transformer_lab.data.batching import BOS_ID, EOS_ID
 from transformer_lab.model import Transformer
@@ -24,10 +23,7 @@ REVIEW = "17"
 
 def lesson_questions() -> dict[str, tuple[Question, ...]]:
     """The questions of each lesson's quiz, by the lesson's number; the review's own are left out."""
-    names = sorted(m.name for m in pkgutil.iter_modules(course.__path__))
-    numbers = [name.removeprefix("lesson_") for name in names if name.startswith("lesson_")]
-    modules = {n: importlib.import_module(f"{course.__name__}.lesson_{n}") for n in numbers}
-    return {n: module.quiz.questions for n, module in modules.items() if n != REVIEW}
+    return {n: lesson(n).quiz.questions for n in lesson_numbers() if n != REVIEW}
 
 
 class MixedQuiz(Quiz):

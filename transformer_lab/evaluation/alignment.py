@@ -53,14 +53,6 @@ def first_token(weights: np.ndarray) -> float:
     return float(weights[1:, 0].mean())
 
 
-SHAPE_SCORES: dict[str, Callable[[np.ndarray], float]] = {
-    "entropy": entropy,
-    "mean_distance": mean_distance,
-    "previous_token": previous_token,
-    "first_token": first_token,
-}
-
-
 def referent_score(record: AttentionRecord, head: Head) -> float:
     """Weight on the true referent minus weight on the other noun, from −1 to 1.
 

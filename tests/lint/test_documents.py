@@ -1,0 +1,148 @@
+"""What stands in README and docs agrees with the notebooks."""
+
+import re
+from urllib.parse import unquote
+
+import pytest
+
+from tools.build_notebooks import ROOT, lessons, read
+
+FINDINGS = (ROOT / "docs" / "findings.md").read_text(encoding="utf-8")
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+REVIEW = ROOT / "notebooks" / "17_review.ipynb"
+LINK = re.compile(r"\[(\d\d), ([^\]]+)\]\((?:\.\./notebooks/)?([^)#]+)#([^)]+)\)")
+NUMBER = re.compile(r"(?<![\w.])\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+)?")
+
+
+def headings(path):
+    texts = [cell.source for cell in read(path).cells if cell.cell_type == "markdown"]
+    return re.findall(r"^#+ (.*)$", "\n".join(texts), re.MULTILINE)
+
+
+def printed_under(path, heading):
+    """What the cells print from a heading to the next one of its level; of pictures, what is said."""
+    level, texts = None, []
+    for cell in read(path).cells:
+        if cell.cell_type == "markdown":
+            for marks, name in re.findall(r"^(#+) (.*)$", cell.source, re.MULTILINE):
+                if level is None and name == heading:
+                    level = len(marks)
+                elif level is not None and len(marks) <= level:
+                    return "\n".join(texts)
+        elif level is not None:
+            for output in cell.outputs:
+                data = output.get("data", {})
+                texts += [output.get("text", ""), data.get("text/plain", "")]
+                texts += re.findall(r'alt="([^"]*)"', data.get("text/html", ""))
+    return "\n".join(texts)
+
+
+def value(number):
+    return float(number.rstrip(",").replace(",", ""))
+
+
+def is_printed(number, printed):
+    """Whether a printed number rounds to the claimed one; a share may be printed as a percentage.
+
+    Rounding errors, such as 3e-14, agree if they are within a factor of two.
+    """
+    claimed = value(number)
+    if "e" in number:
+        return any(claimed / 2 <= p <= claimed * 2 for p in printed)
+    half = 0.5 * 10 ** -len(number.rstrip(",").partition(".")[2]) + 1e-9
+    return any(abs(p - claimed) <= half or abs(100 * p - claimed) <= half for p in printed)
+
+
+ROWS = [line for line in FINDINGS.splitlines() if line.startswith("| ")][1:]
+
+
+def check_links(links):
+    """Each link names a heading of a lesson, and leads there."""
+    for link in links:
+        lesson, name, file, anchor = link.groups()
+        assert file.startswith(lesson)
+        assert name in headings(ROOT / "notebooks" / file)
+        assert unquote(anchor) == name.replace("`", "").replace(" ", "-")
+
+
+def not_printed(text, links):
+    """The numbers of a text that no cell under one of the links prints."""
+    texts = [printed_under(ROOT / "notebooks" / link.group(3), link.group(2)) for link in links]
+    printed = [value(number) for number in NUMBER.findall("\n".join(texts))]
+    return [number for number in NUMBER.findall(text) if not is_printed(number, printed)]
+
+
+@pytest.mark.parametrize("row", ROWS, ids=[row[2:50] for row in ROWS])
+def test_a_finding_has_claim_test_result_verdict_and_its_place(row):
+    cells = [cell.strip() for cell in row.strip("|").split(" | ")]
+    assert len(cells) == 5
+    assert all(cells)
+    links = [LINK.fullmatch(link) for link in cells[4].split(" · ")]
+    check_links(links)
+    if not cells[3].startswith(("a definition", "a question")):
+        assert re.search(r"\d", cells[2]), "a result without a number"
+    missing = not_printed(cells[2], links)
+    assert not missing, f"no cell under the link prints {missing}"
+
+
+REVIEWED = "\n".join(cell.source for cell in read(REVIEW).cells if cell.cell_type == "markdown")
+QUESTIONS = re.findall(
+    r"<details>\n<summary><b>(.+?)</b></summary>\n\n(.+?)\n\n</details>", REVIEWED, re.DOTALL
+)
+PITFALLS = re.findall(
+    r"^- \*\*(.+?)\*\* (.+)$", REVIEWED.partition("## Pitfalls")[2].partition("## ")[0], re.M
+)
+# Definitions and citations, which are no results.
+FORMULA = re.compile(r"\$[^$]+\$|`[^`]+`|§\d[\d.]*|[Ll]esson \d\d")
+
+
+@pytest.mark.parametrize(("asked", "answer"), [*QUESTIONS, *PITFALLS])
+def test_an_answer_of_the_review_links_to_the_cells_that_print_its_numbers(asked, answer):
+    links = list(LINK.finditer(answer))
+    assert links
+    check_links(links)
+    missing = not_printed(FORMULA.sub("", LINK.sub("", answer)), links)
+    assert not missing, f"no cell under the links prints {missing}"
+
+
+def test_the_review_asks_enough_and_answers_briefly():
+    assert len(QUESTIONS) == REVIEWED.count("<details>") >= 40
+    assert len({asked for asked, _ in QUESTIONS}) == len(QUESTIONS)
+    assert 12 <= len(PITFALLS) <= 15
+    for _, answer in QUESTIONS:
+        assert len(LINK.sub("", answer).split()) <= 90
+    themes = set(re.findall(r"^### (?!Exercise)(.+)$", REVIEWED, re.MULTILINE))
+    assert len(themes) == 10
+
+
+def test_a_number_is_printed_if_it_is_one_of_them_rounded():
+    assert is_printed("0.79", [3.0, 0.7869])
+    assert is_printed("79", [0.7869])
+    assert not is_printed("0.79", [0.78, 0.8])
+    assert is_printed("1,853", [value("1,853")])
+    assert is_printed("3e-14", [2.5e-14])
+    assert not is_printed("3e-14", [3e-12])
+
+
+def test_every_lesson_has_findings():
+    told = {path.name[:2] for path in lessons()} - {"00"}
+    assert {LINK.search(row).group(1) for row in ROWS} == told
+
+
+@pytest.mark.parametrize("path", lessons(), ids=lambda path: path.stem)
+def test_the_readme_lists_the_notebook_with_its_title_and_minutes(path):
+    title = headings(path)[0]
+    text = "\n".join(cell.source for cell in read(path).cells)
+    (minutes,) = re.findall(r"\*\*Time\*\*: (\w+) minutes", text)
+    minutes = {"ten": "10"}.get(minutes, minutes)
+    link = rf"\[(.+)\]\(notebooks/{path.name}\)"
+    row = re.search(rf"^\| {path.name[:2]} \| {link} .* \| (\d+) \|$", README, re.MULTILINE)
+    assert row, f"no row for {path.name}"
+    assert (row.group(1), row.group(2)) == (title.partition(":")[0], minutes)
+
+
+def test_links_of_the_documents_lead_somewhere():
+    for path in (ROOT / "README.md", *(ROOT / "docs").glob("*.md")):
+        for link in re.findall(r"\]\(([^)\s]+)\)", path.read_text(encoding="utf-8")):
+            if not link.startswith(("https://", "#")):
+                assert (path.parent / link.partition("#")[0]).exists(), link

@@ -1,0 +1,139 @@
+"""The house keeps its floors: imports go down only, and starting costs little."""
+
+import ast
+import importlib.metadata
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+from packaging.specifiers import SpecifierSet
+
+import transformer_lab
+from transformer_lab.translator import Translator
+
+ROOT = Path(__file__).parents[2]
+PACKAGE = ROOT / "transformer_lab"
+
+# A room may import from lower floors, and from its own room.
+FLOORS = [
+    {"config", "numpy_reference", "attention_record"},
+    {"device", "model", "data"},
+    {"capture", "training", "decoding", "evaluation"},
+    {"translator"},
+    {"viz", "recipe", "doctor", "checkpoints"},
+    {"runs"},
+    {"cli", "course", "experiments"},
+    {"__main__"},
+]
+FLOOR = {room: number for number, rooms in enumerate(FLOORS) for room in rooms}
+MODULES = sorted(p for p in PACKAGE.rglob("*.py") if p != PACKAGE / "__init__.py")
+
+
+def room_of(path: Path) -> str:
+    return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+
+
+def imported_rooms(path: Path) -> set[str]:
+    names = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            full = [f"{node.module}.{alias.name}" for alias in node.names]
+            names |= {node.module, *full} if node.module == "transformer_lab" else {node.module}
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+    parts = [name.split(".") for name in names if name.startswith("transformer_lab.")]
+    return {part[1] for part in parts}
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(PACKAGE)))
+def test_imports_go_down_only(path):
+    room = room_of(path)
+    for other in imported_rooms(path) - {room}:
+        within_ground_floor = FLOOR[room] == FLOOR[other] == 0
+        # `config` gives the ground floor its one kind of error, and `device` needs its types.
+        assert FLOOR[other] < FLOOR[room] or within_ground_floor, f"{room} imports {other}"
+
+
+def test_nobody_imports_the_course():
+    assert not [p for p in MODULES if room_of(p) != "course" and "course" in imported_rooms(p)]
+
+
+def test_data_and_viz_never_import_the_model():
+    for path in MODULES:
+        if room_of(path) in ("data", "viz"):
+            assert not imported_rooms(path) & {"model", "translator", "training", "decoding"}
+
+
+@pytest.mark.parametrize("module", ["transformer_lab", "transformer_lab.translator"])
+def test_starting_loads_nothing_heavy_beside_torch(module):
+    heavy = ["matplotlib", "ipywidgets", "transformers", "IPython"]
+    script = f"import sys, {module}; print([m for m in {heavy} if m in sys.modules])"
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == "[]"
+
+
+def test_what_people_use_is_found_by_name():
+    found = {name: getattr(transformer_lab, name) for name in transformer_lab.ROOMS}
+    assert {"Translator", "Transformer", "capture_attention", "explore"} <= found.keys()
+    assert {*found, "__version__"} <= set(dir(transformer_lab))
+    assert found["Translator"] is Translator
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert transformer_lab.__version__ == project["version"]
+    with pytest.raises(AttributeError, match="'transformer_lab' has no attribute 'Translater'"):
+        _ = transformer_lab.Translater
+
+
+def test_importing_the_package_loads_nothing_of_what_it_names():
+    heavy = ["torch", "numpy", "matplotlib", "ipywidgets", "transformers", "IPython"]
+    script = (
+        "import sys, transformer_lab as tl; dir(tl); hasattr(tl, 'translater'); "
+        f"before = [m for m in {heavy} if m in sys.modules]; "
+        "tl.Translator; print(before, 'torch' in sys.modules)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == "[] True"
+
+
+def test_nothing_is_ever_unpickled():
+    pattern = re.compile(r"torch\.load\b|import pickle|(?<!\.)\beval\(")
+    found = [p for p in MODULES if pattern.search(p.read_text(encoding="utf-8"))]
+    assert found == []
+
+
+def test_environment_yml_only_hands_over_to_pip():
+    environment = yaml.safe_load((ROOT / "environment.yml").read_text())
+    assert [str(d).split("=")[0] for d in environment["dependencies"][:2]] == ["python", "pip"]
+    assert environment["dependencies"][2:] == [
+        {"pip": ["--constraint constraints.txt", "-e .[lab,test]"]}
+    ]
+
+
+def test_constraints_pin_what_pyproject_asks_for_and_no_local_build():
+    lines = (ROOT / "constraints.txt").read_text().splitlines()
+    pins = dict(line.split("==") for line in lines)
+    assert pins["torch"] == "2.13.0"
+    assert not [line for line in lines if "+" in line or "@" in line or "/" in line]
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    extras = project["optional-dependencies"]
+    for requirement in [*project["dependencies"], *extras["lab"], *extras["test"]]:
+        name = re.match(r"[\w-]+", requirement).group()
+        assert name.lower() in {pin.lower() for pin in pins}, f"{name} has no pin"
+    assert not any(r.startswith("jupyterlab") for r in project["dependencies"])
+
+
+@pytest.mark.parametrize("version", ["3.11.2", "3.12.3"], ids=["Debian 12", "Ubuntu 24.04"])
+def test_what_is_pinned_runs_on_the_python_that_a_promised_system_brings(version):
+    """A package may ask for a later patch of Python than Debian 12 ever gets."""
+    pins = {line.split("==")[0].lower() for line in (ROOT / "constraints.txt").read_text().split()}
+    asked = {d.name: d.metadata["Requires-Python"] for d in importlib.metadata.distributions()}
+    found = {name: spec for name, spec in asked.items() if name.lower() in pins and spec}
+    assert len(found) > 100
+    assert {n: s for n, s in found.items() if not SpecifierSet(s).contains(version)} == {}

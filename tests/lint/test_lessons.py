@@ -1,0 +1,162 @@
+"""Every lesson keeps the course's rhythm, and what it teaches is what the package runs."""
+
+import ast
+import importlib
+import importlib.util
+import re
+from pathlib import Path
+
+import pytest
+
+from tools.build_notebooks import NOTEBOOKS, ROOT, lessons, read
+from transformer_lab.course.lessons import lesson as package_of
+from transformer_lab.course.lessons import lesson_numbers
+from transformer_lab.course.quiz import folded
+
+PATHS = sorted(NOTEBOOKS.glob("*.ipynb"))
+LESSONS = lessons()[1:]
+CLAIM = re.compile(r"#\| package: (transformer_lab(?:\.\w+)+)\n")
+
+TAUGHT = [
+    (path.parent.name[-2:], name)
+    for path in sorted((ROOT / "tests" / "course").glob("lesson_*/taught.txt"))
+    for name in path.read_text(encoding="utf-8").split()
+]
+"""(lesson, definition of the package that it shows), as `taught.txt` beside its wrong answers says."""
+
+
+def code(path):
+    return [cell for cell in read(path).cells if cell.cell_type == "code"]
+
+
+def tags(cell):
+    return cell.metadata.get("tags", ())
+
+
+def printed(cell):
+    return "".join(o.text for o in cell.outputs if o.output_type == "stream")
+
+
+def claims(path):
+    """(name, source) of each cell that shows a definition of the package."""
+    found = [(CLAIM.match(cell.source), cell.source) for cell in code(path)]
+    return [(match.group(1), source) for match, source in found if match]
+
+
+CLAIMS = [(path.name[:2], name, source) for path in PATHS for name, source in claims(path)]
+
+
+# ---------------------------------------------------------------- claimed cells
+
+
+def bare(source):
+    """A definition as a syntax tree without docstrings, annotations and comments."""
+    tree = ast.parse(source)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            if ast.get_docstring(node) is not None:
+                node.body = node.body[1:] or [ast.Pass()]
+            if isinstance(node, ast.FunctionDef):
+                node.returns = None
+            node.body = [n for n in node.body if not (isinstance(n, ast.AnnAssign) and not n.value)]
+        elif isinstance(node, ast.arg):
+            node.annotation = None
+    return ast.dump(tree)
+
+
+def in_package(name):
+    """The source of a definition of the package."""
+    module, _, attribute = name.rpartition(".")
+    path = Path(importlib.import_module(module).__file__)
+    text = path.read_text(encoding="utf-8")
+    nodes = [n for n in ast.parse(text).body if getattr(n, "name", None) == attribute]
+    return ast.get_source_segment(text, nodes[0])
+
+
+@pytest.mark.parametrize(("lesson", "name", "source"), CLAIMS, ids=[claim[1] for claim in CLAIMS])
+def test_a_claimed_cell_is_the_packages_definition(lesson, name, source):
+    assert bare(source) == bare(in_package(name))
+    assert len(source.splitlines()) <= 41
+
+
+def test_each_taught_name_is_claimed_once_and_where_it_is_said():
+    assert sorted((lesson, name) for lesson, name, _ in CLAIMS) == sorted(TAUGHT)
+    assert len({name for _, name in TAUGHT}) == len(TAUGHT)
+
+
+@pytest.mark.parametrize(
+    ("mine", "same"),
+    [
+        ('def f(x: int) -> int:\n    "Words."\n    return x + 1  # why', True),
+        ("def f(x):\n    return 1 + x", False),
+        ("def g(x):\n    return x + 1", False),
+        ("def f(x, y=0):\n    return x + 1", False),
+    ],
+)
+def test_only_words_and_annotations_may_differ(mine, same):
+    assert (bare(mine) == bare("def f(x):\n    return x + 1")) == same
+
+
+# ---------------------------------------------------------------- the rhythm of a lesson
+
+
+@pytest.fixture(params=LESSONS, ids=lambda path: path.stem)
+def lesson(request):
+    return request.param
+
+
+def test_it_is_a_lessons_length_and_has_its_parts(lesson):
+    assert 20 <= len(code(lesson)) <= 56
+    text = "\n".join(cell.source for cell in read(lesson).cells)
+    for part in ("**After this page you can**", "**You need**", "**Time**", "**Predict before you"):
+        assert part in text
+    for heading in ("Where this sits", "Quick checks", "Pitfalls", "Go further"):
+        assert f"\n## {heading}\n" in text or f"## {heading}" in text
+    assert "quiz.show()" in text
+    assert "show_live(" in text
+
+
+def test_each_page_has_a_folder_of_checks_and_each_folder_a_page():
+    assert [path.name[:2] for path in LESSONS] == list(lesson_numbers())
+
+
+def test_the_quiz_on_the_page_is_that_of_its_quiz_md(lesson):
+    """If not, `tools/build_notebooks.py` with the lesson's number puts today's questions there."""
+    (shown,) = (cell for cell in code(lesson) if cell.source.strip().endswith("quiz.show()"))
+    questions = package_of(lesson.name[:2]).quiz.questions
+    stored = [output.data["text/html"] for output in shown.outputs]
+    assert stored == ["".join(map(folded, range(1, len(questions) + 1), questions))]
+
+
+def test_it_imports_from_the_package_and_never_from_a_notebook(lesson):
+    for cell in code(lesson):
+        source = "\n".join(line for line in cell.source.splitlines() if not line.startswith("%"))
+        for node in ast.walk(ast.parse(source.replace("    %pip", "    0 # %pip"))):
+            if isinstance(node, ast.ImportFrom):
+                assert importlib.util.find_spec(node.module.split(".")[0])
+    assert "%run" not in "".join(cell.source for cell in code(lesson))
+
+
+def test_each_exercise_is_a_stub_a_check_and_a_folded_solution(lesson):
+    cells = code(lesson)
+    checks = vars(package_of(lesson.name[:2]).check)
+    stubs = [n for n, cell in enumerate(cells) if "exercise" in tags(cell)]
+    assert 3 <= len(stubs) <= 6
+    asked = []
+    for n in stubs:
+        stub, check, solution = cells[n : n + 3]
+        (node,) = ast.parse(stub.source).body
+        assert ast.get_docstring(node)
+        assert "raise NotImplementedError" in stub.source
+        name = re.fullmatch(r"check\.(\w+)\((\w+)\)", check.source)
+        assert name, check.source
+        assert name.group(2) == node.name
+        asked.append(name.group(1))
+        assert printed(check).startswith("Not written yet")
+        assert "solution" in tags(solution)
+        assert solution.metadata.jupyter.source_hidden
+        assert solution.source.startswith("### BEGIN SOLUTION\n")
+        assert solution.source.endswith(f"### END SOLUTION\n\n{check.source}")
+        assert printed(solution).startswith("Right: ")
+    assert asked == list(checks)
+    assert sum("solution" in tags(cell) for cell in cells) == len(stubs)

@@ -1,0 +1,159 @@
+"""The builder of notebooks keeps its word: the same bytes each time, or nothing."""
+
+import copy
+import json
+
+import nbformat
+import pytest
+
+from tools import build_notebooks
+from tools.build_notebooks import BuildError, build, normalise, read, setup_cell, written
+
+
+def code(notebook):
+    return [cell for cell in notebook.cells if cell.cell_type == "code"]
+
+
+def outputs(notebook):
+    return [output for cell in code(notebook) for output in cell.outputs]
+
+
+def cell(source, **fields):
+    return {"cell_type": "code", "source": source, "metadata": {}, "outputs": [], **fields}
+
+
+def messy():
+    """A notebook as editors and kernels leave it."""
+    stream = {"output_type": "stream", "name": "stdout"}
+    view = {build_notebooks.WIDGET: {"model_id": "abc"}}
+    execution = {"iopub.execute_input": "2026-01-01T00:00:00Z"}
+    outputs = [
+        {**stream, "text": "one\n"},
+        {**stream, "text": "two <f at 0x7f00deadbeef>, 12.5 it/s\n"},
+        {**stream, "name": "stderr", "text": "  0%\r 50% 00:01<00:01\r100%\n"},
+        {"output_type": "display_data", "metadata": {}, "data": {**view, "text/plain": "HBox()"}},
+        {
+            "output_type": "display_data",
+            "metadata": {"image/png": {"alt": "words"}, "text/html": {}, "x": {}},
+            "data": {**view, "text/plain": "words", "image/png": "AAAA"},
+        },
+        {
+            "output_type": "execute_result",
+            "execution_count": 17,
+            "metadata": {},
+            "data": {"text/plain": "<A at 0x7f00deadbeef>"},
+        },
+    ]
+    cells = [
+        cell("1\n", id="setup", execution_count=9, metadata={"trusted": True}),
+        {"cell_type": "markdown", "source": "# Title  \nbroken line", "metadata": {"id": "x"}},
+        cell("f()", execution_count=17, outputs=outputs, metadata={"execution": execution}),
+        cell("g()", id="setup", execution_count=3, metadata={"tags": ["measures", "measures"]}),
+        cell("", execution_count=None),
+    ]
+    metadata = {"widgets": {"state": {}}, "language_info": {"name": "python", "version": "3.1.4"}}
+    return nbformat.from_dict(
+        {"nbformat": 4, "nbformat_minor": 4, "metadata": metadata, "cells": cells}
+    )
+
+
+def test_normalising_leaves_nothing_of_when_and_where():
+    tidy = normalise(messy(), "03_x")
+    assert tidy.metadata == build_notebooks.METADATA
+    assert tidy.nbformat_minor == 5
+    assert [c.get("execution_count") for c in tidy.cells] == [1, None, 2, 3, None]
+    assert [c.metadata for c in tidy.cells] == [
+        {}, {}, {}, {"tags": ["measures", "nbval-ignore-output"]}, {}
+    ]  # fmt: skip
+    assert tidy.cells[1].source == "# Title  \nbroken line", "two spaces break a line in markdown"
+    out, err, picture, result = tidy.cells[2].outputs
+    assert out.text == "one\ntwo <f at 0x...>, ... per second\n"
+    assert err.text == "100%\n"
+    assert picture.data == {"text/plain": "words", "image/png": "AAAA"}
+    assert picture.metadata == {"image/png": {"alt": "words"}}
+    assert result.data == {"text/plain": "<A at 0x...>"}
+    assert result.execution_count == 2
+
+
+def test_normalising_twice_changes_nothing_and_touches_no_argument():
+    before = messy()
+    kept = copy.deepcopy(before)
+    once = normalise(before, "03_x")
+    assert before == kept
+    assert written(normalise(once, "03_x")) == written(once)
+
+
+def test_ids_are_kept_and_missing_or_double_ones_follow_from_name_and_place():
+    ids = [c.id for c in normalise(messy(), "03_x").cells]
+    assert ids[0] == "setup"
+    assert len(set(ids)) == len(ids)
+    assert ids == [c.id for c in normalise(messy(), "03_x").cells]
+    assert ids[1:] != [c.id for c in normalise(messy(), "04_y").cells][1:]
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """An empty folder of notebooks for the builder; call it to put one in."""
+    monkeypatch.setattr(build_notebooks, "NOTEBOOKS", tmp_path)
+
+    def put(name, *cells):
+        notebook = {"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": list(cells)}
+        path = tmp_path / name
+        path.write_text(json.dumps(notebook), encoding="utf-8")
+        return path
+
+    return put
+
+
+PICTURE = """\
+import ipywidgets, numpy as np
+from transformer_lab.viz import attention_heatmap, show, show_live
+draw = lambda row: (attention_heatmap(np.eye(3), "abc", "xyz", row=row), "a diagonal")
+show(draw(0)[0], alt="a diagonal")
+show_live(draw, ipywidgets.IntSlider(value=1, max=2))
+ipywidgets.IntSlider()"""
+
+
+def test_running_twice_gives_the_same_bytes_and_keeps_the_pictures(folder):
+    path = folder("01_x.ipynb", cell(PICTURE), cell("print(object())"))
+    first = build(path)
+    path.write_text(first, encoding="utf-8")
+    assert build(path) == first
+    setup, pictures, printed = code(read(path))
+    assert setup.source == setup_cell()
+    assert [set(o.data) for o in pictures.outputs] == [{"image/png", "text/html", "text/plain"}] * 2
+    assert printed.outputs[0].text == "<object object at 0x...>\n"
+
+
+def test_a_failing_cell_is_named_and_nothing_is_written(folder, capsys):
+    good = folder("01_good.ipynb", cell("print(1)"))
+    bad = folder("02_bad.ipynb", cell("x = 1"), cell("x / 0", id="divide"), cell("print(2)"))
+    before = good.read_bytes(), bad.read_bytes()
+    assert build_notebooks.main([]) == 1
+    assert (good.read_bytes(), bad.read_bytes()) == before
+    error = capsys.readouterr().err
+    assert "02_bad.ipynb, code cell 3 (id divide)" in error
+    assert "ZeroDivisionError" in error
+    assert "\x1b" not in error
+    with pytest.raises(BuildError, match="divide"):
+        build(bad)
+
+
+def test_measured_outputs_are_kept_until_asked(folder):
+    stored = [{"output_type": "stream", "name": "stdout", "text": "12 seconds\n"}]
+    path = folder(
+        "01_x.ipynb",
+        cell("print('13 seconds')", outputs=stored, metadata={"tags": ["measures"]}),
+        cell("print('new')", metadata={"tags": ["measures"]}),
+    )
+    build_notebooks.main(["01"])
+    assert [o.text for o in outputs(read(path))] == ["12 seconds\n", "new\n"]
+    build_notebooks.main(["01", "--measure"])
+    assert [o.text for o in outputs(read(path))] == ["13 seconds\n", "new\n"]
+
+
+def test_an_unknown_name_is_an_error(folder, capsys):
+    folder("01_x.ipynb", cell("1"))
+    with pytest.raises(SystemExit):
+        build_notebooks.main(["07"])
+    assert "no notebook's name begins with '07'" in capsys.readouterr().err

@@ -1,0 +1,288 @@
+"""Lesson 05, the encoder: the checks of its exercises."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from transformer_lab import numpy_reference as reference
+from transformer_lab.course.cases import draw, fill_with_known_weights
+from transformer_lab.course.check import Check, Mistake
+from transformer_lab.model.attention import MultiHeadAttention
+from transformer_lab.model.feed_forward import FeedForward
+
+# ---------------------------------------------------------------- feed-forward
+
+
+def _feed_forward_cases() -> list[tuple]:
+    sizes = [((2,), 3, 5), ((2, 3), 4, 7), ((3, 5), 6, 11)]
+    return [
+        (
+            draw(*shape, d, seed=n),
+            draw(d, f, seed=n + 10),
+            draw(f, seed=n + 20),
+            draw(f, d, seed=n + 30),
+            draw(d, seed=n + 40),
+        )
+        for n, (shape, d, f) in enumerate(sizes)
+    ]
+
+
+feed_forward = Check(
+    reference=reference.feed_forward,
+    cases=_feed_forward_cases,
+    verified="max(0, x W1 + b1) W2 + b2 at every position, for several sizes",
+    mistakes=[
+        Mistake(
+            lambda x, w1, b1, w2, b2: (x @ w1 + b1) @ w2 + b2,
+            "without max(0, ·) two linear maps are one: the network could as well be a single matrix.",
+        ),
+        Mistake(
+            lambda x, w1, b1, w2, b2: np.maximum(0, (x @ w1 + b1) @ w2 + b2),
+            "max(0, ·) stands between the two maps, not at the end.",
+        ),
+        Mistake(
+            lambda x, w1, b1, w2, b2: np.maximum(0, x @ w1) @ w2 + b2,
+            "b1 is missing.",
+        ),
+        Mistake(
+            lambda x, w1, b1, w2, b2: np.maximum(0, x @ w1 + b1) @ w2,
+            "b2 is missing.",
+        ),
+        Mistake(
+            lambda x, w1, b1, w2, b2: (np.maximum(0, x) @ w1 + b1) @ w2 + b2,
+            "max(0, ·) is applied to the input; it belongs to the hidden numbers.",
+        ),
+        Mistake(
+            lambda x, w1, b1, w2, b2: abs(x @ w1 + b1) @ w2 + b2,
+            "|·| is not max(0, ·): negative numbers become 0.",
+        ),
+        Mistake(
+            lambda x, w1, b1, w2, b2: x + reference.feed_forward(x, w1, b1, w2, b2),
+            "the input is added already; that is the residual connection's work, one box further.",
+        ),
+    ],
+)
+
+
+# ---------------------------------------------------------------- layer norm
+
+
+def _norm_cases() -> list[tuple]:
+    cases = []
+    for n, shape in enumerate([(2, 3), (2, 3, 5), (3, 2, 7)]):
+        x = draw(*shape, seed=n) + 0.5
+        x[0] *= 1e-3  # so small that ε counts
+        cases.append((x, draw(shape[-1], seed=n + 10), draw(shape[-1], seed=n + 20)))
+    return cases
+
+
+def _normalise(
+    x: np.ndarray,
+    gain: np.ndarray | float,
+    bias: np.ndarray | float,
+    *,
+    axis: Any = -1,
+    ddof: int = 0,
+    power: float = 0.5,
+    inside: float = 1e-5,
+    outside: float = 0.0,
+) -> np.ndarray:
+    centred = x - x.mean(axis=axis, keepdims=True)
+    variance = x.var(axis=axis, keepdims=True, ddof=ddof)
+    return gain * centred / ((variance + inside) ** power + outside) + bias
+
+
+layer_norm = Check(
+    reference=reference.layer_norm,
+    cases=_norm_cases,
+    arguments=("x", "gain", "bias"),
+    verified="each position on its own, biased variance, ε inside the root",
+    tolerance=1e-7,
+    mistakes=[
+        Mistake(
+            lambda x, g, b: _normalise(x, g, b, axis=0),
+            "the mean runs over the batch. LayerNorm looks at one position: its own features, the "
+            "last axis.",
+        ),
+        Mistake(
+            lambda x, g, b: _normalise(x, g, b, axis=-2),
+            "the mean runs over the positions. It should run over the features, the last axis.",
+        ),
+        Mistake(
+            lambda x, g, b: _normalise(x, g, b, axis=None),
+            "one mean for everything; each position has its own.",
+        ),
+        Mistake(
+            lambda x, g, b: _normalise(x, g, b, ddof=1),
+            "this is the unbiased variance (divided by d − 1). The paper's sources and PyTorch "
+            "divide by d.",
+        ),
+        Mistake(
+            lambda x, g, b: _normalise(x, g, b, power=1.0),
+            "divided by the variance; divide by its root.",
+        ),
+        Mistake(
+            lambda x, g, b: _normalise(x, g, b, inside=0.0, outside=1e-5),
+            "ε is added to the standard deviation; it belongs inside the root, to the variance.",
+        ),
+        Mistake(
+            lambda x, g, b: _normalise(x, g, b, inside=0.0),
+            "ε is missing: a position whose features are all equal would be divided by 0.",
+        ),
+        Mistake(
+            lambda x, g, b: _normalise(x, g, b, inside=1e-6),
+            "ε is 1e-6 here; this exercise asks for 1e-5, PyTorch's.",
+        ),
+        Mistake(
+            lambda x, g, b: g * (_normalise(x, 1.0, 0.0) + b),
+            "the bias is multiplied by the gain: gain first, then the bias.",
+        ),
+        Mistake(
+            lambda x, g, b: _normalise(x, 1.0, 0.0),
+            "gain and bias are not applied.",
+        ),
+    ],
+)
+
+
+# ---------------------------------------------------------------- add & norm
+
+
+def _bare_norm(x: np.ndarray) -> np.ndarray:
+    return _normalise(x, 1.0, 0.0)
+
+
+def _halve(x: np.ndarray) -> np.ndarray:
+    return 0.5 * x[..., ::-1] + 0.25
+
+
+def _bend(x: np.ndarray) -> np.ndarray:
+    return np.tanh(3 * x) - 0.5 * x.mean(axis=-2, keepdims=True)
+
+
+add_norm = Check(
+    reference=lambda x, sublayer, norm: norm(x + sublayer(x)),
+    cases=lambda: [(draw(2, 3), _halve, _bare_norm), (draw(2, 3, 5, seed=1), _bend, _bare_norm)],
+    verified="LayerNorm(x + Sublayer(x)), the paper's order",
+    mistakes=[
+        Mistake(
+            lambda x, sublayer, norm: x + sublayer(norm(x)),
+            "this is pre-norm: x + Sublayer(LayerNorm(x)). The paper adds first, then normalises.",
+        ),
+        Mistake(
+            lambda x, sublayer, norm: norm(sublayer(x)),
+            "x is not added: the residual connection is missing.",
+        ),
+        Mistake(
+            lambda x, sublayer, norm: x + norm(sublayer(x)),
+            "the norm stands inside the sum; it must see x too.",
+        ),
+        Mistake(
+            lambda x, sublayer, norm: norm(x) + sublayer(x),
+            "only x is normalised; the norm must see the sum.",
+        ),
+        Mistake(
+            lambda x, sublayer, norm: x + sublayer(x),
+            "added, and not normalised.",
+        ),
+        Mistake(
+            lambda x, sublayer, norm: norm(x + sublayer(norm(x))),
+            "one norm too many: the sub-layer gets x as it is.",
+        ),
+    ],
+)
+
+
+# ---------------------------------------------------------------- the layer
+
+
+class _Layer(nn.Module):
+    """The right answer, and the frame in which the wrong ones go wrong."""
+
+    def __init__(self, d_model: int, num_heads: int, d_ff: int):
+        super().__init__()
+        self.self_attention = MultiHeadAttention(d_model, num_heads)
+        self.feed_forward = FeedForward(d_model, d_ff)
+        self.norm_1 = nn.LayerNorm(d_model)
+        self.norm_2 = nn.LayerNorm(d_model)
+
+    def forward(self, x: Tensor) -> Tensor:
+        x = self.norm_1(x + self.self_attention(x, x, x))
+        return self.norm_2(x + self.feed_forward(x))
+
+
+class _PreNorm(_Layer):
+    def forward(self, x: Tensor) -> Tensor:
+        y = self.norm_1(x)
+        x = x + self.self_attention(y, y, y)
+        return x + self.feed_forward(self.norm_2(x))
+
+
+class _OneNorm(_Layer):
+    def forward(self, x: Tensor) -> Tensor:
+        x = self.norm_1(x + self.self_attention(x, x, x))
+        return self.norm_1(x + self.feed_forward(x))
+
+
+class _NoSecondResidual(_Layer):
+    def forward(self, x: Tensor) -> Tensor:
+        x = self.norm_1(x + self.self_attention(x, x, x))
+        return self.norm_2(self.feed_forward(x))
+
+
+class _AddsTheInputTwice(_Layer):
+    def forward(self, x: Tensor) -> Tensor:
+        y = self.norm_1(x + self.self_attention(x, x, x))
+        return self.norm_2(x + self.feed_forward(y))
+
+
+class _WrongOrder(_Layer):
+    def forward(self, x: Tensor) -> Tensor:
+        x = self.norm_1(x + self.feed_forward(x))
+        return self.norm_2(x + self.self_attention(x, x, x))
+
+
+class _SideBySide(_Layer):
+    def forward(self, x: Tensor) -> Tensor:
+        return self.norm_2(x + self.norm_1(self.self_attention(x, x, x)) + self.feed_forward(x))
+
+
+def _build_layer(answer: Callable[..., Any], *sizes_and_x: Any) -> Tensor:
+    *sizes, x = sizes_and_x
+    layer = answer(*sizes).double()
+    for kind in (nn.Module.named_children, nn.Module.named_parameters):
+        found = sorted(name for name, _ in kind(layer))
+        wanted = sorted(name for name, _ in kind(_Layer(*sizes)))
+        if found != wanted:
+            raise TypeError(f"Layer has the parts {found}; expected {wanted}")
+    fill_with_known_weights(layer)
+    return layer(x)
+
+
+encoder_layer = Check(
+    reference=_Layer,
+    cases=lambda: [
+        (6, 3, 7, torch.tensor(draw(1, 2, 6))),
+        (10, 2, 13, torch.tensor(draw(2, 5, 10, seed=1))),
+    ],
+    run=_build_layer,
+    arguments=("d_model", "num_heads", "d_ff", "x"),
+    verified="self-attention, then feed-forward, each inside Add & Norm",
+    mistakes=[
+        Mistake(_PreNorm, "this is pre-norm; the paper normalises after the sum."),
+        Mistake(_OneNorm, "norm_1 is used twice; each sum has a LayerNorm of its own."),
+        Mistake(_NoSecondResidual, "around the feed-forward network the residual is missing."),
+        Mistake(
+            _AddsTheInputTwice,
+            "the second residual adds the layer's input; it must add what the first Add & Norm gave.",
+        ),
+        Mistake(_WrongOrder, "self-attention comes first, then feed-forward."),
+        Mistake(
+            _SideBySide,
+            "the two sub-layers stand side by side; the second works on the first one's output.",
+        ),
+    ],
+)

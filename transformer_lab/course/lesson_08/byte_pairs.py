@@ -1,0 +1,196 @@
+"""Lesson 08: byte-pair encoding."""
+
+import itertools
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from transformer_lab.course.check import Check, Mistake
+
+Word = tuple[str, ...]
+Pair = tuple[str, str]
+
+
+def _count_pairs(words: dict[Word, int]) -> dict[Pair, int]:
+    counts: Counter[Pair] = Counter()
+    for pieces, times in words.items():
+        for pair in itertools.pairwise(pieces):
+            counts[pair] += times
+    return dict(counts)
+
+
+def _each_word_once(words: dict[Word, int]) -> dict[Pair, int]:
+    return _count_pairs(dict.fromkeys(words, 1))
+
+
+def _once_a_word(words: dict[Word, int]) -> dict[Pair, int]:
+    counts: Counter[Pair] = Counter()
+    for pieces, times in words.items():
+        for pair in set(itertools.pairwise(pieces)):
+            counts[pair] += times
+    return dict(counts)
+
+
+def _unordered(words: dict[Word, int]) -> dict[Pair, int]:
+    counts: Counter[Pair] = Counter()
+    for (a, b), times in _count_pairs(words).items():
+        counts[min(a, b), max(a, b)] += times
+    return dict(counts)
+
+
+def _joined(words: dict[Word, int]) -> dict[str, int]:
+    return {a + b: times for (a, b), times in _count_pairs(words).items()}
+
+
+def _across_words(words: dict[Word, int]) -> dict[Pair, int]:
+    text = [piece for pieces, times in words.items() for piece in pieces * times]
+    return dict(Counter(itertools.pairwise(text)))
+
+
+def _every_second(words: dict[Word, int]) -> dict[Pair, int]:
+    counts: Counter[Pair] = Counter()
+    for pieces, times in words.items():
+        for pair in zip(pieces[::2], pieces[1::2], strict=False):
+            counts[pair] += times
+    return dict(counts)
+
+
+def _counts_in_words(answer: Callable[..., Any], words: dict[Word, int]) -> str | None:
+    """Counts of any kind of dictionary, in one order, so that they can be compared and shown."""
+    counts = answer(words)
+    if not isinstance(counts, dict):
+        return counts
+    return ", ".join(sorted(f"{pair}: {times}" for pair, times in counts.items() if times))
+
+
+count_pairs = Check(
+    reference=_count_pairs,
+    run=_counts_in_words,
+    cases=lambda: [
+        ({("a", "b"): 3},),
+        ({("l", "o", "w"): 5, ("l", "o", "o", "l", "o"): 2},),
+        ({("b", "a", "n", "an", "a"): 3, ("a", "b"): 7, ("n", "a", "n", "a"): 11, ("o",): 2},),
+    ],
+    arguments=("words",),
+    results=("the dictionary",),
+    verified="neighbours inside words, counted as often as the word occurs",
+    mistakes=[
+        Mistake(
+            _each_word_once,
+            "each word is counted once; it counts as often as it occurs in the text.",
+        ),
+        Mistake(
+            _once_a_word,
+            "a pair that stands twice in a word counts twice for each time the word occurs.",
+        ),
+        Mistake(_unordered, "(a, b) and (b, a) are two pairs: the order matters."),
+        Mistake(
+            _joined, "the keys are pairs (left, right); joined to one string, they lose the border."
+        ),
+        Mistake(
+            _across_words,
+            "the last piece of a word and the first of the next are no pair: merges stay inside "
+            "words.",
+        ),
+        Mistake(
+            lambda words: {
+                pair: times
+                for pieces, times in words.items()
+                for pair in itertools.pairwise(pieces)
+            },
+            "a pair's count is overwritten each time; add to it.",
+        ),
+        Mistake(
+            _every_second,
+            "only every second pair is looked at; each piece but the last has a right neighbour.",
+        ),
+    ],
+)
+
+
+def _merge(pieces: Word, pair: Pair, key: Callable[[Sequence[str]], Any] = tuple) -> list[str]:
+    merged, i = [], 0
+    while i < len(pieces):
+        if key(pieces[i : i + 2]) == key(pair):
+            merged.append(pieces[i] + pieces[i + 1])
+            i += 2
+        else:
+            merged.append(pieces[i])
+            i += 1
+    return merged
+
+
+def _first_only(pieces: Word, pair: Pair) -> list[str]:
+    for i in range(len(pieces) - 1):
+        if pieces[i : i + 2] == pair:
+            return [*pieces[:i], pair[0] + pair[1], *pieces[i + 2 :]]
+    return list(pieces)
+
+
+def _overlapping(pieces: Word, pair: Pair) -> list[str]:
+    merged, skip = [], False
+    for i, piece in enumerate(pieces):
+        if pieces[i : i + 2] == pair:
+            merged.append(piece + pieces[i + 1])
+            skip = True
+        elif skip:
+            skip = False
+        else:
+            merged.append(piece)
+    return merged
+
+
+def _by_letters(pieces: Word, pair: Pair) -> list[str]:
+    whole = "".join(pair)
+    left, merged = "".join(pieces), []
+    while left:
+        size = len(whole) if left.startswith(whole) else 1
+        merged.append(left[:size])
+        left = left[size:]
+    return merged
+
+
+def _from_the_right(pieces: Word, pair: Pair) -> list[str]:
+    turned = _merge(tuple(p[::-1] for p in pieces[::-1]), (pair[1][::-1], pair[0][::-1]))
+    return [piece[::-1] for piece in turned[::-1]]
+
+
+def _either_way(pieces: Word, pair: Pair) -> list[str]:
+    return _merge(pieces, pair, key=sorted)
+
+
+def _pieces_in_words(answer: Callable[..., Any], pieces: Word, pair: Pair) -> str | None:
+    """The pieces as one text, whether they came as a list or as a tuple."""
+    merged = answer(pieces, pair)
+    return " | ".join(merged) if isinstance(merged, list | tuple) else merged
+
+
+merge = Check(
+    reference=_merge,
+    run=_pieces_in_words,
+    cases=lambda: [
+        (("a", "b"), ("a", "b")),
+        (("l", "o", "w", "l", "o"), ("l", "o")),
+        (("a", "a", "a"), ("a", "a")),
+        (("a", "a", "b", "aa", "b", "a"), ("a", "a")),
+        (("lo", "w", "l", "ow"), ("lo", "w")),
+        (("b", "a", "a", "b", "o"), ("a", "b")),
+    ],
+    arguments=("pieces", "pair"),
+    results=("the list",),
+    verified="every pair merged once, from left to right",
+    mistakes=[
+        Mistake(_first_only, "only the first pair is merged; merge all of them."),
+        Mistake(
+            _overlapping,
+            "a a a with (a, a) gives aa a: a piece that has been merged is not merged again.",
+        ),
+        Mistake(
+            _by_letters,
+            "the letters are the same, but the pieces are not: compare pieces, not strings.",
+        ),
+        Mistake(_from_the_right, "go from left to right: a a a gives aa a, not a aa."),
+        Mistake(_either_way, "(b, a) is merged too; only (a, b), in this order, should be."),
+        Mistake(lambda pieces, pair: list(pieces), "nothing is merged."),
+    ],
+)

@@ -1,0 +1,110 @@
+"""Lesson 10: greedy decoding."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from transformer_lab.course.check import Check, Mistake
+
+Scorer = Callable[[Any], Tensor]
+
+BOS, EOS = 1, 2
+
+
+def _scorer(seed: int, vocabulary: int, ends_after: int) -> Scorer:
+    """Logits that depend on all words so far; eos is best once there are `ends_after` of them."""
+    table = torch.randn(97, vocabulary, generator=torch.Generator().manual_seed(seed))
+
+    def next_logits(ids: Sequence[int] | Tensor) -> Tensor:
+        words = [int(word) for word in ids]
+        place = sum((n + 1) * (word + 3) for n, word in enumerate(words)) % 97
+        logits = table[place].clone()
+        logits[BOS] = -9.0
+        logits[EOS] = 9.0 if len(words) > ends_after else -9.0
+        return logits
+
+    return next_logits
+
+
+def _greedy(next_logits: Scorer, bos: int, eos: int, limit: int) -> list[int]:
+    words: list[int] = []
+    while len(words) < limit and eos not in words:
+        words.append(int(next_logits([bos, *words]).argmax()))
+    return words
+
+
+def as_words(answer: Callable[..., Any], *arguments: Any) -> Tensor | None:
+    """The written words as one tensor, whatever kind of list they came in."""
+    words = answer(*arguments)
+    return None if words is None else torch.tensor([int(word) for word in words])
+
+
+def _reads_only_the_last(next_logits: Scorer, bos: int, eos: int, limit: int) -> list[int]:
+    return _greedy(lambda ids: next_logits(ids[-1:]), bos, eos, limit)
+
+
+def _reads_no_bos(next_logits: Scorer, bos: int, eos: int, limit: int) -> list[int]:
+    return _greedy(lambda ids: next_logits(ids[1:] or ids), bos, eos, limit)
+
+
+def _never_stops(next_logits: Scorer, bos: int, eos: int, limit: int) -> list[int]:
+    words: list[int] = []
+    for _ in range(limit):
+        words.append(int(next_logits([bos, *words]).argmax()))
+    return words
+
+
+greedy_words = Check(
+    reference=_greedy,
+    run=as_words,
+    cases=lambda: [
+        (_scorer(0, 7, 2), BOS, EOS, 11),
+        (_scorer(1, 11, 5), BOS, EOS, 11),
+        (_scorer(2, 13, 11), BOS, EOS, 5),
+    ],
+    arguments=("next_logits", "bos", "eos", "limit"),
+    results=("the list of words",),
+    verified="the best word each time, all words so far are read, stop at eos or at the limit",
+    mistakes=[
+        Mistake(
+            lambda *a: [a[1], *_greedy(*a)],
+            "bos is no word of the translation: it is read, and not returned.",
+        ),
+        Mistake(
+            lambda *a: [w for w in _greedy(*a) if w != a[2]],
+            "eos is missing. It belongs to what was written: its probability counts too.",
+        ),
+        Mistake(
+            _reads_only_the_last,
+            "only the last word is read; the model wants all words so far.",
+        ),
+        Mistake(_reads_no_bos, "bos is not read; the model has always begun with it."),
+        Mistake(_never_stops, "it writes on behind eos; stop there."),
+        Mistake(
+            lambda f, bos, eos, limit: _greedy(lambda ids: -f(ids), bos, eos, limit),
+            "this takes the least probable word each time.",
+        ),
+        Mistake(
+            lambda f, bos, eos, limit: _greedy(f, bos, eos, limit - 1),
+            "one word too few at the limit: bos does not count.",
+        ),
+        Mistake(
+            lambda f, bos, eos, limit: _greedy(f, bos, eos, limit + 1),
+            "one word too many at the limit: stop when there are `limit` words.",
+        ),
+        Mistake(
+            lambda f, bos, eos, limit: [bos, *_greedy(f, bos, eos, limit - 1)],
+            "bos is returned, and counted as a word: leave it out, and there is room for one more.",
+        ),
+        Mistake(
+            lambda *a: [a[1], *(w for w in _greedy(*a) if w != a[2])],
+            "the two ends have changed places: eos belongs to what was written, bos does not.",
+        ),
+        Mistake(
+            lambda f, bos, eos, limit: _greedy(f, bos, eos, 10_000),
+            "the limit is not kept: a model may never write eos.",
+        ),
+    ],
+)

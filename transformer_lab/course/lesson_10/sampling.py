@@ -1,0 +1,179 @@
+"""Lesson 10: top-p."""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from transformer_lab.course.check import Check, Mistake
+from transformer_lab.decoding import sampling
+
+
+def _cut(
+    logits: Tensor, p: float, keeps: Callable[[Tensor, Tensor], Tensor], fill: float = -math.inf
+) -> Tensor:
+    """Logits where `keeps` says so of the sum before a word and the sum with it."""
+    ordered, words = logits.sort(dim=-1, descending=True)
+    probabilities = ordered.softmax(dim=-1)
+    with_it = probabilities.cumsum(dim=-1)
+    kept = ordered.where(keeps(with_it - probabilities, with_it), fill)
+    return torch.empty_like(logits).scatter(-1, words, kept)
+
+
+def _as_log_probabilities(answer: Callable[..., Any], *arguments: Any) -> Any:
+    """What would be drawn from: the same number added to a row's logits changes nothing."""
+    logits = answer(*arguments)
+    return logits.log_softmax(dim=-1) if isinstance(logits, Tensor) else logits
+
+
+def _softmax_twice(logits: Tensor, p: float) -> Tensor:
+    ordered, words = logits.sort(dim=-1, descending=True)
+    flat = ordered.softmax(dim=-1).softmax(dim=-1)
+    kept = ordered.masked_fill(flat.cumsum(dim=-1) - flat >= p, -math.inf)
+    return torch.empty_like(logits).scatter(-1, words, kept)
+
+
+def _softmax_of_columns(logits: Tensor, p: float) -> Tensor:
+    """Softmax over the rows of the sorted logits."""
+    ordered, words = logits.sort(dim=-1, descending=True)
+    probabilities = ordered.softmax(dim=0)
+    kept = ordered.masked_fill(probabilities.cumsum(dim=-1) - probabilities >= p, -math.inf)
+    return torch.empty_like(logits).scatter(-1, words, kept)
+
+
+def _softmax_of_unsorted_columns(logits: Tensor, p: float) -> Tensor:
+    """Softmax over the rows, then sorted by what came out."""
+    probabilities, words = logits.softmax(dim=0).sort(dim=-1, descending=True)
+    dropped = probabilities.cumsum(dim=-1) - probabilities >= p
+    return logits.masked_fill(torch.empty_like(dropped).scatter(-1, words, dropped), -math.inf)
+
+
+def _mask_not_put_back(logits: Tensor, p: float) -> Tensor:
+    dropped = _in_sorted_order(logits, p).isinf()
+    return logits.masked_fill(dropped, -math.inf)
+
+
+def _gathered(logits: Tensor, p: float) -> Tensor:
+    words = logits.argsort(dim=-1, descending=True)
+    return _in_sorted_order(logits, p).gather(-1, words)
+
+
+def _in_sorted_order(logits: Tensor, p: float) -> Tensor:
+    return sampling.keep_top_p(logits, p).sort(dim=-1, descending=True).values
+
+
+def _all_rows_alike(logits: Tensor, p: float) -> Tensor:
+    first = int(sampling.keep_top_p(logits[:1], p).isfinite().sum())
+    return sampling.keep_top_k(logits, first)
+
+
+keep_top_p = Check(
+    reference=lambda logits, p: sampling.keep_top_p(logits, p),
+    run=_as_log_probabilities,
+    cases=lambda: [
+        (torch.tensor([[0.15, 0.5, 0.05, 0.3]], dtype=torch.float64).log(), 0.7),
+        (_random_logits(0, 3, 7), 0.6),
+        (_random_logits(1, 5, 11), 0.95),
+        (_random_logits(2, 2, 5), 0.05),
+    ],
+    arguments=("logits", "p"),
+    results=("log_softmax of the logits",),
+    verified="the fewest words that reach p, in their old places, the others at −∞",
+    tolerance=1e-6,
+    mistakes=[
+        Mistake(
+            lambda logits, p: _cut(logits, p, lambda before, with_it: with_it <= p),
+            "the word with which the sum reaches p belongs to them; without it the kept ones have "
+            "less than p, and sometimes none is left.",
+        ),
+        Mistake(
+            lambda logits, p: logits.where(logits.softmax(dim=-1) >= p, -math.inf),
+            "this keeps words that have p each; p is what the kept words have together.",
+        ),
+        Mistake(
+            lambda logits, p: logits.where(logits.softmax(dim=-1) >= 1 - p, -math.inf),
+            "this keeps words above a fixed probability; p is what the kept words have together.",
+        ),
+        Mistake(
+            lambda logits, p: _cut(logits, p, lambda before, with_it: before < p, fill=0.0),
+            "a logit of 0 is not nothing: e⁰ = 1. Take −∞.",
+        ),
+        Mistake(
+            lambda logits, p: _cut(logits, p, lambda before, with_it: before >= p),
+            "kept and dropped have changed places.",
+        ),
+        Mistake(
+            _in_sorted_order,
+            "sorted, and not put back: each logit must stand in its word's place again.",
+        ),
+        Mistake(
+            lambda logits, p: -_cut_from_below(logits, p),
+            "the sum begins with the least probable words; begin with the most probable.",
+        ),
+        Mistake(
+            _all_rows_alike,
+            "all rows keep as many words as the first; each row has its own number.",
+        ),
+        Mistake(
+            lambda logits, p: sampling.keep_top_p(logits, p).softmax(dim=-1),
+            "these are probabilities; logits are asked for.",
+        ),
+        Mistake(
+            lambda logits, p: _cut(
+                logits, p, lambda before, with_it: logits.sort(descending=True)[0].cumsum(-1) < p
+            ),
+            "logits are added up; p is a sum of probabilities, so take the softmax first.",
+        ),
+        Mistake(
+            lambda logits, p: _cut(
+                logits, p, lambda before, with_it: (with_it <= p) | (before == 0)
+            ),
+            "the first word is kept in any case, but the word with which the sum reaches p is not.",
+        ),
+        Mistake(
+            lambda logits, p: _cut(logits, p, lambda before, with_it: before < p, fill=-1e9),
+            "−1e9 is a large negative number, and no −∞: in half precision it does not exist.",
+        ),
+        Mistake(
+            _mask_not_put_back,
+            "the mask is in sorted order and the logits are not: scatter it back to the words first.",
+        ),
+        Mistake(
+            _gathered,
+            "`gather` sorts once more; `scatter` is what undoes a sort.",
+        ),
+        Mistake(
+            _softmax_of_columns,
+            "the softmax goes down the columns of the batch (dim 0); each row has its own: dim −1.",
+        ),
+        Mistake(
+            _softmax_of_unsorted_columns,
+            "the softmax goes over the batch (dim 0), so that rows share one sum; take dim −1.",
+        ),
+        Mistake(
+            lambda logits, p: _cut(logits.softmax(dim=-1), p, lambda before, with_it: before < p),
+            "the softmax is taken twice, and probabilities come back: sort the logits, then once.",
+        ),
+        Mistake(
+            _softmax_twice,
+            "the softmax is taken twice: that makes all words nearly alike, and too many are kept.",
+        ),
+    ],
+)
+
+
+def _cut_from_below(logits: Tensor, p: float) -> Tensor:
+    """Minus the logits of the least probable words that reach p; +∞ for the others."""
+    ordered, words = logits.sort(dim=-1)
+    probabilities = ordered.softmax(dim=-1)
+    before = probabilities.cumsum(dim=-1) - probabilities
+    kept = (-ordered).masked_fill(before >= p, math.inf)
+    return torch.empty_like(logits).scatter(-1, words, kept)
+
+
+def _random_logits(seed: int, rows: int, words: int) -> Tensor:
+    generator = torch.Generator().manual_seed(seed)
+    scale = torch.linspace(0.5, 4, rows, dtype=torch.float64)[:, None]  # rows unequally sure
+    return scale * torch.randn(rows, words, generator=generator, dtype=torch.float64)
