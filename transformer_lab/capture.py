@@ -7,7 +7,7 @@ from typing import Any, Literal
 import numpy as np
 import torch
 from jaxtyping import Float
-from torch import Tensor
+from torch import Tensor, nn
 
 from transformer_lab.attention_record import (
     KINDS,
@@ -207,7 +207,7 @@ def capture_attention(
     # A decoder layer's self-attention begins a pass for its cross-attention too.
     for watch, cross in zip(watches["decoder"], watches["cross"], strict=True):
         watch.restarts = [watch, cross]
-    watched = {
+    watched: dict[nn.Module, Watch] = {
         core: watch
         for kind in KINDS
         for core, watch in zip(cores[kind], watches[kind], strict=True)

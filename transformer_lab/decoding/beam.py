@@ -94,7 +94,7 @@ def beam_search(
             ranked = sorted((c for row in rows for c in candidates[row]), reverse=True)
             places = beam_size - len(found[s]) if narrow else beam_size
             if length == limits[s]:
-                ended, alive = ranked[:places], []
+                ended, alive = ranked[:places], ranked[:0]
             elif narrow:
                 ended, alive = narrowing(ranked, places, config.eos_id)
             else:
