@@ -15,7 +15,6 @@ from transformer_lab.data import debian as descriptions
 from transformer_lab.data.corpora import (
     CorpusUnavailable,
     debian,
-    read_parallel,
     read_tsv,
 )
 from transformer_lab.data.pair import Pair, Splits
@@ -89,48 +88,9 @@ def test_a_file_without_pairs_is_an_error_even_when_bad_lines_are_skipped(writte
         read_tsv(path, skip_bad=True)
 
 
-def test_a_file_that_is_not_there_is_named(written, tmp_path):
+def test_a_file_that_is_not_there_is_named(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"nowhere\.tsv"):
         read_tsv(tmp_path / "nowhere.tsv")
-    with pytest.raises(FileNotFoundError, match=r"nowhere\.fr"):
-        read_parallel(written(b"a\n"), tmp_path / "nowhere.fr")
-
-
-@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
-@pytest.mark.parametrize("end", [b"\n", b"\r\n"])
-def test_parallel_files_are_read(written, mark, end):
-    source = written(mark + end.join([b"The cat sleeps.", b"A dog barks.", b"", b""]), "text.en")
-    target = written(b"Le chat dort.\nUn chien aboie.", "text.fr")
-    assert read_parallel(source, target) == corpora.ReadResult([CAT, DOG], 0)
-    assert read_parallel(str(source), str(target)).pairs == [CAT, DOG]
-
-
-@pytest.mark.parametrize(
-    ("bad", "fault"), [(b"", "an empty side"), (b"caf\xe9", "byte 0xe9"), (b"  ", "an empty side")]
-)
-@pytest.mark.parametrize("side", [0, 1])
-def test_a_bad_line_of_parallel_files_is_named_or_left_out_and_counted(written, bad, fault, side):
-    paths = []
-    for i, name in enumerate(("text.en", "text.fr")):
-        middle = bad if i == side else b"whatever"
-        first, last = (p.target.encode() if i else p.source.encode() for p in (CAT, DOG))
-        paths.append(written(b"\n".join([first, middle, last]), name))
-    with pytest.raises(ValueError, match=re.escape(f"{paths[side]}, line 2: {fault}")):
-        read_parallel(*paths)
-    assert read_parallel(*paths, skip_bad=True) == corpora.ReadResult([CAT, DOG], 1)
-
-
-@pytest.mark.parametrize("shorter", [0, 1])
-def test_unequal_line_counts_are_an_error_or_the_surplus_is_left_out(written, shorter):
-    two, five = b"one\ntwo\n", b"1 a\n2 b\n3 c\n4 d\n5 e\n"
-    names = ("text.en", "text.fr")
-    paths = [written(two if i == shorter else five, name) for i, name in enumerate(names)]
-    counts = "2 and 5" if shorter == 0 else "5 and 2"
-    message = rf"{re.escape(str(paths[shorter]))}, line 3: no such line; .* found {counts}"
-    with pytest.raises(ValueError, match=message):
-        read_parallel(*paths)
-    result = read_parallel(*paths, skip_bad=True)
-    assert (len(result.pairs), result.left_out) == (2, 3)
 
 
 # --- what the splits must be ---------------------------------------------------------------

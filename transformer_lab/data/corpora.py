@@ -1,11 +1,10 @@
-"""Real parallel text: a TSV, two parallel files, or the package descriptions of Debian and Ubuntu.
+"""Real parallel text: a TSV file, or the package descriptions of Debian and Ubuntu.
 
 Whatever it comes from, no source sentence stands in two splits.
 """
 
 import codecs
 import hashlib
-import itertools
 import os
 import re
 import sys
@@ -14,13 +13,12 @@ import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
 
 from transformer_lab.data.debian import CorpusUnavailable, Row, fetch, rows_from
 from transformer_lab.data.pair import Pair, Splits
 from transformer_lab.data.splits import split_groups, without_near_copies
 
-__all__ = ["CorpusUnavailable", "ReadResult", "debian", "read_parallel", "read_tsv"]
+__all__ = ["CorpusUnavailable", "ReadResult", "debian", "read_tsv"]
 
 
 # --- files -----------------------------------------------------------------------------------
@@ -45,60 +43,37 @@ def read_tsv(path: Path | str, *, skip_bad: bool = False) -> ReadResult:
         FileNotFoundError: there is no such file.
         ValueError: a line is not UTF-8, has no tab or an empty side; or there is no pair.
     """
-    sides = []
+    pairs, left_out = [], 0
     for number, line in enumerate(lines_of(path), start=1):
-        place = f"{path}, line {number}"
-        source, tab, rest = line.partition(b"\t")
-        target = rest.split(b"\t")[0] if tab else None
-        fault = "no tab; expected a sentence, a tab and its translation"
-        sides.append((Side(place, source), Side(place, target, fault)))
-    return read_sides(sides, skip_bad, str(path))
-
-
-def read_parallel(
-    source_path: Path | str, target_path: Path | str, *, skip_bad: bool = False
-) -> ReadResult:
-    """Read two files in UTF-8, where a sentence and its translation have the same line number.
-
-    Windows line ends, a byte-order mark and empty lines at the end are no
-    fault. `skip_bad` leaves out bad pairs of lines and counts them.
-
-    Raises:
-        FileNotFoundError: one of the files is not there.
-        ValueError: a line is not UTF-8, empty or without its like in the
-            other file; or there is no pair.
-    """
-    sources, targets = lines_of(source_path), lines_of(target_path)
-    fault = f"no such line; expected as many lines in both, found {len(sources)} and {len(targets)}"
-    sides = [
-        (
-            Side(f"{source_path}, line {number}", source, fault),
-            Side(f"{target_path}, line {number}", target, fault),
-        )
-        for number, (source, target) in enumerate(itertools.zip_longest(sources, targets), start=1)
-    ]
-    return read_sides(sides, skip_bad, f"{source_path}, {target_path}")
-
-
-class Side(NamedTuple):
-    """One side of a pair as it stands in a file, or what it means that it is not there."""
-
-    place: str
-    raw: bytes | None
-    fault: str = ""
-
-    def text(self) -> str:
-        """The sentence; a ValueError says where it is and why it is none."""
-        if self.raw is None:
-            raise ValueError(f"{self.place}: {self.fault}")
         try:
-            sentence = self.raw.decode().strip()
-        except UnicodeDecodeError as error:
-            byte = self.raw[error.start]
-            raise ValueError(f"{self.place}: byte {byte:#04x}; expected UTF-8") from None
-        if not sentence:
-            raise ValueError(f"{self.place}: an empty side; expected a sentence")
-        return sentence
+            pairs.append(pair_of(line, f"{path}, line {number}"))
+        except ValueError:
+            if not skip_bad:
+                raise
+            left_out += 1
+    if not pairs:
+        raise ValueError(f"{path}: no pairs ({left_out} bad lines); expected at least one")
+    return ReadResult(pairs, left_out)
+
+
+def pair_of(line: bytes, place: str) -> Pair:
+    """The pair of one line; a ValueError says where it is and why it is none."""
+    source, tab, rest = line.partition(b"\t")
+    sentence = sentence_of(source, place)
+    if not tab:
+        raise ValueError(f"{place}: no tab; expected a sentence, a tab and its translation")
+    return Pair(sentence, sentence_of(rest.split(b"\t")[0], place))
+
+
+def sentence_of(raw: bytes, place: str) -> str:
+    """One side of a pair as text; a ValueError if it is not UTF-8, or empty."""
+    try:
+        sentence = raw.decode().strip()
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{place}: byte {raw[error.start]:#04x}; expected UTF-8") from None
+    if not sentence:
+        raise ValueError(f"{place}: an empty side; expected a sentence")
+    return sentence
 
 
 def lines_of(path: Path | str) -> list[bytes]:
@@ -108,21 +83,6 @@ def lines_of(path: Path | str) -> list[bytes]:
     while lines and not lines[-1].strip():
         lines.pop()
     return lines
-
-
-def read_sides(sides: Iterable[tuple[Side, Side]], skip_bad: bool, name: str) -> ReadResult:
-    """Make pairs of sides; the first bad one is an error unless `skip_bad`."""
-    pairs, left_out = [], 0
-    for source, target in sides:
-        try:
-            pairs.append(Pair(source.text(), target.text()))
-        except ValueError:
-            if not skip_bad:
-                raise
-            left_out += 1
-    if not pairs:
-        raise ValueError(f"{name}: no pairs ({left_out} bad lines); expected at least one")
-    return ReadResult(pairs, left_out)
 
 
 # --- package descriptions --------------------------------------------------------------------

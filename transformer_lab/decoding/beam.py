@@ -93,8 +93,9 @@ def beam_search(
         for s, rows in groupby(range(len(sentence)), key=sentence.__getitem__):
             ranked = sorted((c for row in rows for c in candidates[row]), reverse=True)
             places = beam_size - len(found[s]) if narrow else beam_size
+            alive: list[Candidate] = []
             if length == limits[s]:
-                ended, alive = ranked[:places], ranked[:0]
+                ended = ranked[:places]
             elif narrow:
                 ended, alive = narrowing(ranked, places, config.eos_id)
             else:
