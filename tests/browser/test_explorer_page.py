@@ -25,12 +25,9 @@ from tests.browser.screen import (
 )
 from tests.records import SOURCE, TARGET, WRITTEN, make_record
 from transformer_lab.attention_record import Head
-from transformer_lab.evaluation.alignment import (
-    entropy,
-    head_alignment_error_rate,
-    mean_distance,
-)
+from transformer_lab.evaluation.alignment import head_alignment_error_rate
 from transformer_lab.viz import explore
+from transformer_lab.viz.explorer.scores import scores_for
 
 # ---------------------------------------------------------------- what is drawn
 
@@ -147,12 +144,11 @@ def test_gold_is_ringed_at_its_word_and_step(opened):
 def test_the_line_of_scores_is_that_of_the_open_head(opened):
     opened.root.locator(".tile").nth(5).click()
     head = Head("cross", 1, 2)
-    weights = RECORD.weights(head)
-    referent = weights[2, 1] - weights[2, 4]
-    expected = [entropy(weights), head_alignment_error_rate(RECORD, head), referent]
+    scores = scores_for(RECORD, "cross")
+    expected = [score.of(RECORD, head) for score in scores]
     facts = opened.root.locator(".facts").inner_text()
     assert numbers(facts) == pytest.approx(expected, abs=0.0051)
-    assert re.findall(r"[a-z][a-z ]+[a-z]", facts) == ["entropy", "alignment error", "referent"]
+    assert re.findall(r"[a-z][a-z ]+[a-z]", facts) == [score.label for score in scores]
 
 
 # ---------------------------------------------------------------- hover and pin
@@ -297,26 +293,29 @@ def test_a_head_is_opened_by_keyboard(opened):
 
 
 @pytest.mark.parametrize("how", ["choice", "keyboard"])
-@pytest.mark.parametrize(("name", "sign"), [("entropy", 1), ("mean_distance", -1)])
-def test_heads_are_sorted_by_a_score(how, name, sign, opened):
+@pytest.mark.parametrize("name", ["entropy", "mean_distance"])
+def test_heads_are_sorted_by_a_score(how, name, opened):
+    names = [score.name for score in scores_for(RECORD, "encoder")]
+    score = scores_for(RECORD, "encoder")[names.index(name)]
+    sign = 1 if score.best == "low" else -1
     opened.button("Encoder").click()
     order = opened.root.get_by_label("Sort heads by")
     if how == "choice":
         order.select_option(name)
     else:
         order.focus()
-        opened.press(*["ArrowDown"] * (1 if name == "entropy" else 2))
+        opened.press(*["ArrowDown"] * (1 + names.index(name)))
     heads = RECORD.heads("encoder")
-    of = {"entropy": entropy, "mean_distance": mean_distance}[name]
-    scores = [of(RECORD.weights(head)) for head in heads]
+    scores = [score.of(RECORD, head) for head in heads]
     expected = [heads[i] for i in np.argsort(np.array(scores) * sign, kind="stable")]
     captions = in_order(opened)
     assert [c.split()[0] for c in captions] == [f"{h.layer + 1}.{h.head + 1}" for h in expected]
     values = [float(c.split()[1]) for c in captions]
     assert values == pytest.approx(sorted(scores, key=lambda s: s * sign), abs=0.0051)
     first = opened.root.get_by_role("button", name=f"Layer {expected[0].layer + 1}, head")
-    label = {"entropy": "entropy", "mean_distance": "distance"}[name]
-    assert any(f", {label} {values[0]:.2f}" in b.get_attribute("aria-label") for b in first.all())
+    assert any(
+        f", {score.label} {values[0]:.2f}" in b.get_attribute("aria-label") for b in first.all()
+    )
     # Each tile still has its own picture.
     for tile, head in zip(opened.root.locator(".tile").all(), expected, strict=True):
         close(opened.weights(tile.locator(".picture"), (7, 7), inset=0.5), RECORD.weights(head))
