@@ -261,6 +261,19 @@ def test_the_limit_cuts_and_the_default_is_fifty_more_than_the_source():
     assert len(beam_search(model, source, beam_size=2, max_length=7)[0][0].ids) == 7
 
 
+def test_a_sentence_ends_where_the_table_of_learned_positions_does():
+    changes = {"target_vocab_size": WORDS, "tie_target_output": False, "positions": "learned"}
+    model, draft = (make_model(seed=s, max_length=n, **changes) for s, n in ((0, 11), (1, 7)))
+    with torch.no_grad():
+        model.output.bias[EOS] = -1e4
+    source = torch.tensor([[5, 9, 2]])
+    assert len(greedy(model, source)[0].ids) == 11
+    assert len(greedy(model, source, max_length=23)[0].ids) == 11
+    assert len(beam_search(model, source, beam_size=2)[0][0].ids) == 11
+    found, _ = speculative_greedy(model, draft, source)
+    assert found.ids == greedy(model, source, max_length=7)[0].ids
+
+
 @pytest.mark.parametrize(
     "search",
     [

@@ -1,12 +1,12 @@
 """What a search returns, and how long it may get."""
 
+import math
 from dataclasses import dataclass
-from numbers import Integral
 
 from jaxtyping import Bool
 from torch import Tensor
 
-from transformer_lab.config import check
+from transformer_lab.config import TransformerConfig, check, is_integer
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,15 +25,20 @@ class Hypothesis:
 
 def at_least_one(name: str, value: int) -> int:
     """The value as an int; a ValueError unless it is an integer, NumPy's or Python's, of at least 1."""
-    holds = isinstance(value, Integral) and not isinstance(value, bool) and value >= 1
-    check(name, value, "an integer of at least 1", holds)
+    check(name, value, "an integer of at least 1", is_integer(value) and value >= 1)
     return int(value)
 
 
 def length_limits(
-    source_mask: Bool[Tensor, "batch 1 1 source"], max_length: int | None
+    config: TransformerConfig, source_mask: Bool[Tensor, "batch 1 1 source"], max_length: int | None
 ) -> list[int]:
-    """The length at which each sentence is cut: `max_length`, or its own source length + 50 (§6.1)."""
+    """The length at which each sentence is cut: `max_length`, or its own source length + 50 (§6.1).
+
+    A table of learned positions ends at the configuration's `max_length`, and so does the sentence.
+    """
     if max_length is not None:
-        return [at_least_one("max_length", max_length)] * len(source_mask)
-    return (source_mask.sum(dim=-1).flatten() + 50).tolist()
+        limits = [at_least_one("max_length", max_length)] * len(source_mask)
+    else:
+        limits = (source_mask.sum(dim=-1).flatten() + 50).tolist()
+    last = config.max_length if config.positions == "learned" else math.inf
+    return [int(min(limit, last)) for limit in limits]

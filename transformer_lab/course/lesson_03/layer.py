@@ -38,27 +38,37 @@ def _class_cases() -> list[tuple]:
 
 
 class _SelfOnly(MultiHeadAttention):
-    def forward(self, query: Tensor, key: Tensor, value: Tensor, mask: Any = None, past: Any = None) -> Tensor:
+    def forward(
+        self, query: Tensor, key: Tensor, value: Tensor, mask: Any = None, past: Any = None
+    ) -> Tensor:
         return super().forward(query, query, query)
 
 
 class _QueryFromMemory(MultiHeadAttention):
-    def forward(self, query: Tensor, key: Tensor, value: Tensor, mask: Any = None, past: Any = None) -> Tensor:
+    def forward(
+        self, query: Tensor, key: Tensor, value: Tensor, mask: Any = None, past: Any = None
+    ) -> Tensor:
         return super().forward(key, query, query)[:, : query.size(1)]
 
 
 class _ValuesFromKey(MultiHeadAttention):
-    def forward(self, query: Tensor, key: Tensor, value: Tensor, mask: Any = None, past: Any = None) -> Tensor:
+    def forward(
+        self, query: Tensor, key: Tensor, value: Tensor, mask: Any = None, past: Any = None
+    ) -> Tensor:
         return super().forward(query, key, key)
 
 
 class _KeysFromValue(MultiHeadAttention):
-    def forward(self, query: Tensor, key: Tensor, value: Tensor, mask: Any = None, past: Any = None) -> Tensor:
+    def forward(
+        self, query: Tensor, key: Tensor, value: Tensor, mask: Any = None, past: Any = None
+    ) -> Tensor:
         return super().forward(query, value, value)
 
 
 class _ForgetsOutput(MultiHeadAttention):
-    def forward(self, query: Tensor, key: Tensor, value: Tensor, mask: Any = None, past: Any = None) -> Tensor:
+    def forward(
+        self, query: Tensor, key: Tensor, value: Tensor, mask: Any = None, past: Any = None
+    ) -> Tensor:
         q, (k, v) = self.split(self.w_q(query)), self.keys_and_values(key, value)
         return self.merge(self.core(q, k, v))
 
@@ -74,19 +84,25 @@ class _SplitsByView(MultiHeadAttention):
 
 
 class _ScalesByModel(MultiHeadAttention):
-    def forward(self, query: Tensor, key: Tensor, value: Tensor, mask: Any = None, past: Any = None) -> Tensor:
+    def forward(
+        self, query: Tensor, key: Tensor, value: Tensor, mask: Any = None, past: Any = None
+    ) -> Tensor:
         q, (k, v) = self.split(self.w_q(query)), self.keys_and_values(key, value)
         return self.w_o(self.merge(self.core(q / self.num_heads**0.5, k, v)))
 
 
 class _SwapsKeyAndValue(MultiHeadAttention):
-    def forward(self, query: Tensor, key: Tensor, value: Tensor, mask: Any = None, past: Any = None) -> Tensor:
+    def forward(
+        self, query: Tensor, key: Tensor, value: Tensor, mask: Any = None, past: Any = None
+    ) -> Tensor:
         q, (k, v) = self.split(self.w_q(query)), self.keys_and_values(key, value)
         return self.w_o(self.merge(self.core(q, v, k)))
 
 
 class _Unscaled(MultiHeadAttention):
-    def forward(self, query: Tensor, key: Tensor, value: Tensor, mask: Any = None, past: Any = None) -> Tensor:
+    def forward(
+        self, query: Tensor, key: Tensor, value: Tensor, mask: Any = None, past: Any = None
+    ) -> Tensor:
         q, (k, v) = self.split(self.w_q(query)), self.keys_and_values(key, value)
         return self.w_o(self.merge(self.core(q * q.size(-1) ** 0.5, k, v)))
 
