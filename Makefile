@@ -18,7 +18,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 ROOT := $(if $(filter 0,$(shell id -u)),--allow-root)
 # Two files at a time, one thread each: faster than one at a time with two threads.
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile
-NBVAL := --nbval --nbval-current-env --nbval-cell-timeout 300 \
+NBVAL := --nbval --nbval-current-env --nbval-cell-timeout 600 \
 	--nbval-sanitize-with tools/nbval_sanitize.cfg -o addopts= -o filterwarnings=default
 
 .PHONY: lab quick lint test bench bench-viz student site format notebooks checkpoint constraints clean

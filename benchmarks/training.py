@@ -96,10 +96,11 @@ class Ordinary:
         forward: Callable[[Any, Tensor, Tensor], Tensor],
         precision: Precision,
         fused: bool,
+        smoothing: float = SMOOTHING,
     ):
         self.model, self.forward = model, forward
         self.autocast = precision == "bf16"
-        self.criterion = nn.CrossEntropyLoss(ignore_index=PAD_ID, label_smoothing=SMOOTHING)
+        self.criterion = nn.CrossEntropyLoss(ignore_index=PAD_ID, label_smoothing=smoothing)
         self.optimizer = torch.optim.Adam(
             model.parameters(), lr=RATE, betas=(0.9, 0.98), eps=1e-9, fused=fused or None
         )

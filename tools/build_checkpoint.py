@@ -13,12 +13,8 @@ from typing import Any
 import torch
 
 from transformer_lab.data.corpus import find_corpus, fingerprint
-from transformer_lab.recipe import (
-    PRESETS,
-    evaluate,
-    make_trainer,
-    new_translator,
-)
+from transformer_lab.experiments.first_recipe import FIRST
+from transformer_lab.recipe import evaluate, make_trainer, new_translator
 from transformer_lab.training.trainer import StepReport
 from transformer_lab.translator import PRETRAINED, Translator, save_weights
 
@@ -34,7 +30,7 @@ def main() -> None:
     building = PRETRAINED.with_name("building")
     shutil.rmtree(building, ignore_errors=True)
 
-    preset = PRESETS["tiny"]
+    preset = FIRST
     # One precision on every machine, so that the shipped model depends on it as little as can be.
     training = replace(preset.training, max_steps=options.max_steps, precision="fp32", device="cpu")
     splits = find_corpus("world").splits()

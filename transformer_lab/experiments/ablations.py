@@ -19,6 +19,7 @@ from transformer_lab.data.batching import PAD_ID, buckets, collate, encode_pairs
 from transformer_lab.data.pair import Splits
 from transformer_lab.data.world.grammar import WorldPair, held_out, world
 from transformer_lab.evaluation.bleu import exact_match, score
+from transformer_lab.experiments.first_recipe import FIRST
 from transformer_lab.experiments.study import Setting, command
 from transformer_lab.model.transformer import count_parameters
 from transformer_lab.recipe import PRESETS, make_trainer, new_translator
@@ -149,7 +150,7 @@ def training(setting: Setting) -> TrainingConfig:
     """How every translator of this study is trained: the tiny preset with fewer steps."""
     steps = setting["steps"]
     return replace(
-        PRESETS["tiny"].training,
+        FIRST.training,
         max_steps=steps,
         warmup_steps=min(200, steps // 4),
         peak_rate=setting["peak_rate"],

@@ -14,6 +14,7 @@ import torch
 
 from transformer_lab.data.pair import Splits
 from transformer_lab.data.world.grammar import WorldPair, world
+from transformer_lab.experiments.first_recipe import FIRST
 from transformer_lab.experiments.probe import probe_accuracy
 from transformer_lab.experiments.pronoun_causes import (
     are_right,
@@ -31,7 +32,7 @@ from transformer_lab.experiments.pronoun_heads import (
 from transformer_lab.experiments.pronoun_sentences import ORDERS, asked, by_order
 from transformer_lab.experiments.study import Setting, command
 from transformer_lab.model import Transformer
-from transformer_lab.recipe import PRESETS, make_trainer, new_translator
+from transformer_lab.recipe import make_trainer, new_translator
 from transformer_lab.translator import Translator
 
 NAME = "coreference"
@@ -80,7 +81,7 @@ def trained(setting: Setting) -> tuple[Translator, float]:
     seed = setting["seed"]
     splits: Splits[WorldPair] = world(train=setting["pairs"], seed=seed)
     layers = {f"num_{side}_layers": setting[f"{side}_layers"] for side in ("encoder", "decoder")}
-    preset = PRESETS["tiny"]
+    preset = FIRST
     translator = new_translator(splits, "world", preset, seed, norm=setting["norm"], **layers)
     training = replace(
         preset.training,

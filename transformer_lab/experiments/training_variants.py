@@ -11,8 +11,9 @@ from typing import Any
 from transformer_lab.config import Norm
 from transformer_lab.data.corpus import find_corpus
 from transformer_lab.experiments import store
+from transformer_lab.experiments.first_recipe import FIRST
 from transformer_lab.experiments.step_record import StepRecord
-from transformer_lab.recipe import PRESETS, make_trainer, new_translator
+from transformer_lab.recipe import make_trainer, new_translator
 from transformer_lab.training.trainer import LossIsNaNError
 
 NAME = "training_variants"
@@ -70,7 +71,7 @@ def run(variant: Variant, seed: int) -> dict[str, Any]:
     """
     splits = find_corpus("world").splits(seed)
     layers = {"num_encoder_layers": variant.layers, "num_decoder_layers": variant.layers}
-    preset = PRESETS["tiny"]
+    preset = FIRST
     translator = new_translator(splits, "world", preset, seed, norm=variant.norm, **layers)
     training = replace(
         preset.training,
