@@ -15,6 +15,8 @@ import pytest
 from tests.test_translator import make_translator
 from transformer_lab.cli import main
 
+pytestmark = pytest.mark.slow
+
 TRAIN_KEYS = {
     "steps",
     "seconds",

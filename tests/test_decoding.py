@@ -58,6 +58,7 @@ def all_hypotheses(limit):
     yield from itertools.product(others, repeat=limit)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("alpha", [0.0, 0.6, 1.7])
 def test_a_wide_beam_finds_the_best_of_all_sentences(tiny, alpha):
     model, source = tiny
@@ -209,6 +210,7 @@ def search_to_the_end(model, source, beam_size, alpha, limit):
     return finished, enough
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("alpha", [0.6, 2.0])
 def test_stopping_early_loses_nothing_and_saves_steps(alpha, monkeypatch):
     """As good as a search to the end, and no step more than it takes to be sure of that."""

@@ -2,9 +2,13 @@
 
 from dataclasses import replace
 
+import pytest
+
 from transformer_lab.config import TrainingConfig
 from transformer_lab.data.pair import Splits
 from transformer_lab.recipe import PRESETS, evaluate, make_trainer, new_translator
+
+pytestmark = pytest.mark.slow
 
 
 def test_a_few_steps_on_real_text_lower_the_loss_and_are_scored(real_french):

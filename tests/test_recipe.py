@@ -20,6 +20,8 @@ from transformer_lab.recipe import (
 )
 from transformer_lab.translator import PRETRAINED, Translator
 
+pytestmark = pytest.mark.slow
+
 TIRED = "the animal didn't cross the street because it was too tired"
 WIDE = "the animal didn't cross the street because it was too wide"
 

@@ -27,6 +27,8 @@ from transformer_lab.model.positions import sinusoids
 from transformer_lab.recipe import make_trainer, validation_loss
 from transformer_lab.translator import Translator
 
+pytestmark = pytest.mark.slow
+
 transformers = pytest.importorskip("transformers")
 
 SIZES = {

@@ -1,6 +1,7 @@
 """The checks of exercises know a right answer, name each known mistake, and are honest about the rest."""
 
 import importlib
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -44,7 +45,7 @@ def test_every_known_mistake_gets_its_own_hint(check):
     hints = [mistake.hint for mistake in check.mistakes]
     assert len(hints) == len(set(hints)) >= 5
     for mistake in check.mistakes:
-        verdict = check.verdict(mistake.answer)
+        verdict = check.judge(check.known_outcomes(mistake.answer))
         assert not verdict.right
         assert mistake.hint in verdict.text
 
@@ -242,6 +243,19 @@ def test_a_module_among_the_arguments_is_named_by_its_kind():
 def test_calling_a_check_prints_the_verdict_and_returns_nothing(capsys):
     assert TWICE(lambda x: x + x) is None
     assert capsys.readouterr().out == "Right: doubled (2 cases).\n"
+
+
+def test_what_is_known_is_run_once_however_many_answers_are_compared_with_it():
+    ran = []
+
+    def squares(x):
+        ran.append(len(x))
+        return x * x
+
+    check = replace(TWICE, mistakes=[Mistake(squares, "you squared it")])
+    for answer in (lambda x: 3 * x, lambda x: 4 * x, lambda x: x * x):
+        assert not check.verdict(answer).right
+    assert ran == [3, 2]
 
 
 def test_an_answer_cannot_spoil_the_cases_of_the_next():

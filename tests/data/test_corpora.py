@@ -594,6 +594,7 @@ def state(folder: str) -> dict[str, int]:
     return {path.name: path.stat().st_mtime_ns for path in paths}
 
 
+@pytest.mark.slow
 def test_the_real_mirrors_give_much_french(real_french):
     """Fetches some ten megabytes; skipped where the network or the mirrors do not let it."""
     splits, cache = real_french

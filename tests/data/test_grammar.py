@@ -577,6 +577,7 @@ def everything(corpus):
     return [*corpus.train, *corpus.validation, *corpus.test]
 
 
+@pytest.mark.slow
 def test_sizes_and_disjointness(corpus, everything):
     assert (len(corpus.train), len(corpus.validation), len(corpus.test)) == (14_000, 1_000, 1_000)
     assert len({pair.source_tokens for pair in everything}) == 16_000

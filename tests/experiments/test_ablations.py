@@ -15,6 +15,8 @@ from transformer_lab.model.feed_forward import FeedForward
 from transformer_lab.model.transformer import count_parameters
 from transformer_lab.training.trainer import token_loss
 
+pytestmark = pytest.mark.slow
+
 SMALL = study.SMALL[0]
 
 

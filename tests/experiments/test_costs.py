@@ -6,6 +6,8 @@ import torch
 from transformer_lab.experiments import attention_ways, gradient_reach, layer_kinds
 from transformer_lab.experiments.memory import available_bytes, in_fresh_process, peak_bytes
 
+pytestmark = pytest.mark.slow
+
 
 def test_a_round_measures_everything_by_turns():
     found = attention_ways.by_length([7, 13])

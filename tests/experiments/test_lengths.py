@@ -14,6 +14,8 @@ from transformer_lab.experiments import length_tasks as tasks
 from transformer_lab.experiments import lengths as study
 from transformer_lab.model import Transformer
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize("name", tasks.LONGEST)
 @pytest.mark.parametrize("length", [1, 2, 7])

@@ -13,6 +13,8 @@ from transformer_lab.experiments import probe, pronoun_causes, pronoun_heads
 from transformer_lab.experiments.pronoun_sentences import ORDERS, asked
 from transformer_lab.translator import Translator
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def shipped():

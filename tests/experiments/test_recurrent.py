@@ -6,6 +6,8 @@ import torch
 from transformer_lab.data.batching import BOS_ID, EOS_ID
 from transformer_lab.experiments import recurrent as study
 
+pytestmark = pytest.mark.slow
+
 SOURCE_WORDS, TARGET_WORDS = 23, 29
 
 

@@ -1,9 +1,12 @@
 """What a study stores of each step of a training."""
 
+import pytest
 import torch
 
 from transformer_lab.experiments.step_record import StepRecord
 from transformer_lab.training.trainer import StepReport
+
+pytestmark = pytest.mark.slow
 
 
 def test_steps_are_noted_in_groups_and_a_rest_is_left_out():

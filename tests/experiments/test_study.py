@@ -16,6 +16,8 @@ from transformer_lab.experiments import (
 )
 from transformer_lab.experiments.study import name_of, remake, stored_runs
 
+pytestmark = pytest.mark.slow
+
 GRID = [{"number": n, "seed": seed} for n in (2, 3) for seed in (0, 1)]
 
 

@@ -13,6 +13,8 @@ from transformer_lab.data.world.grammar import world
 from transformer_lab.training.distributed import share_of
 from transformer_lab.training.loss import label_smoothed_loss
 
+pytestmark = pytest.mark.slow
+
 SCRIPT = """
 import json, os, signal, sys
 from transformer_lab.config import TrainingConfig, TransformerConfig

@@ -20,6 +20,8 @@ from transformer_lab.training.checkpoint import (
 )
 from transformer_lab.training.trainer import LossIsNaNError, Trainer
 
+pytestmark = pytest.mark.slow
+
 WORDS = 17
 
 
