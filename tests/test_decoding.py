@@ -221,6 +221,7 @@ def test_the_limit_cuts_and_the_default_is_fifty_more_than_the_source():
     assert len(beam_search(model, source, beam_size=2, max_length=7)[0][0].ids) == 7
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "search",
     [
@@ -432,6 +433,7 @@ def test_settings_that_leave_no_word_are_named(tiny, as_users_run_it, arguments,
 # ---------------------------------------------------------------- speculative decoding
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ahead", [1, 2, 3, 7])
 @pytest.mark.parametrize("limit", [1, 5, 11])
 def test_the_draft_never_changes_what_is_written(ahead, limit):

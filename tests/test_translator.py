@@ -25,6 +25,7 @@ def make_translator(seed: int = 0, **changes) -> Translator:
     return Translator(model, source, target, about={"corpus": "made by hand"})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("beam_size", [1, 3])
 def test_translations_come_in_order_whatever_their_length(beam_size):
     translator = make_translator()

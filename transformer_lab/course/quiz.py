@@ -62,7 +62,8 @@ def read_question(lines: Sequence[tuple[int, str]], file: str) -> Question:
     (first, heading), *rest = lines
     if len(rest) % 2:
         rest.append((rest[-1][0] + 1, ""))
-    choices, right = [], []
+    choices: list[tuple[str, str]] = []
+    right: list[int] = []
     for (n, line), (below, word) in zip(rest[::2], rest[1::2], strict=True):
         choice, reply = CHOICE.fullmatch(line), REPLY.fullmatch(word)
         expected = "a choice: '- [ ] ', or '- [x] ' if it is the right one, and its text"
