@@ -276,6 +276,7 @@ def test_a_sentence_ends_where_the_table_of_learned_positions_does():
     assert found.ids == greedy(model, source, max_length=7)[0].ids
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "search",
     [
@@ -528,6 +529,7 @@ def test_settings_that_leave_no_word_are_named(tiny, as_users_run_it, arguments,
 # ---------------------------------------------------------------- speculative decoding
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ahead", [1, 2, 3, 7])
 @pytest.mark.parametrize("limit", [1, 5, 11])
 def test_the_draft_never_changes_what_is_written(ahead, limit):

@@ -31,6 +31,7 @@ def doubting():
     return Translator.load(weights="step_01000", device="cpu")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("beam_size", [1, 3])
 def test_translations_come_in_order_whatever_their_length(beam_size):
     translator = make_translator()
