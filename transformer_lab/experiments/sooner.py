@@ -1,0 +1,124 @@
+"""Lesson 09's second study: what makes the translator learn the pronoun sooner?
+
+    python -m transformer_lab.experiments.sooner
+
+One change at a time to the recipe of `train`, on the bilingual world, with one thread. The pronoun
+is learnt last; how late decides whether a run of a given length gets there at all. Some runs are
+repeated with the instructions of another processor, since rounding is another seed:
+
+    ATEN_CPU_CAPABILITY=avx2 ONEDNN_MAX_CPU_ISA=AVX2 MKL_ENABLE_INSTRUCTIONS=AVX2 python -m …
+
+A run takes one to four minutes. Those of the other instructions are left to a call with them.
+The stored seconds are those of a machine that did other things beside.
+"""
+
+from dataclasses import replace
+from typing import Any
+
+import torch
+
+from transformer_lab.data.batching import PAD_ID, collate, encode_pairs
+from transformer_lab.data.corpus import find_corpus
+from transformer_lab.data.world.grammar import WorldPair
+from transformer_lab.experiments.study import Setting, command, name_of, stored_runs
+from transformer_lab.model import Transformer
+from transformer_lab.recipe import PRESETS, make_trainer, new_translator
+from transformer_lab.training.trainer import StepReport
+from transformer_lab.translator import Translator
+
+NAME = "sooner"
+SENTENCES = 1_000
+"""Validation sentences of each look."""
+AT_ONCE = 125
+BASE: Setting = {
+    "model": {},
+    "training": {},
+    "steps": 1_000,
+    "every": 100,
+    "instructions": "AVX512",
+    "seed": 0,
+}
+CHANGES: dict[str, Setting] = {
+    "as it is": {},
+    "twice the feed-forward": {"model": {"d_ff": 512}},
+    "half the width": {"model": {"d_model": 64}},
+    "twice the heads": {"model": {"num_heads": 8}},
+    "the norm first": {"model": {"norm": "pre"}},
+}
+"""Each changes one thing for 1,000 steps, in which the pronoun is only half learnt."""
+LONGER: list[Setting] = [
+    {"steps": steps, "every": every, "instructions": instructions, "seed": seed}
+    for steps, every, instructions, seed in (
+        (1_500, 100, "AVX512", 0),
+        (1_500, 100, "AVX512", 1),
+        (1_500, 250, "AVX2", 0),
+        (1_500, 250, "AVX2", 1),
+        (2_000, 250, "AVX512", 0),
+        (2_000, 250, "AVX512", 1),
+        (2_000, 250, "AVX2", 0),
+    )
+]
+"""The recipe itself, to the length of lesson 09 and to that of `train`."""
+GRID: list[Setting] = [{**BASE, **change} for change in (*CHANGES.values(), *LONGER)]
+
+
+def run(setting: Setting) -> dict[str, Any]:
+    """Train once.
+
+    Returns:
+        A row for each look: the step, and of 1,000 validation sentences, with the averaged
+        weights, the share that greedy decoding writes exactly and the share of right pronouns.
+    """
+    splits = find_corpus("world").splits()
+    preset = PRESETS["tiny"]
+    translator = new_translator(splits, "world", preset, setting["seed"], **setting["model"])
+    pairs = sorted(splits.validation[:SENTENCES], key=lambda pair: len(pair.source_tokens))
+    training = replace(
+        preset.training,
+        max_steps=setting["steps"],
+        validate_every=setting["steps"],
+        save_every=None,
+        seed=setting["seed"],
+        device="cpu",
+        **setting["training"],
+    )
+    rows: list[tuple[int, float, float]] = []
+
+    def look(report: StepReport) -> None:
+        if report.step % setting["every"] == 0 or report.step == setting["steps"]:
+            with trainer.averaged():
+                exact, pronouns = shares(translator, pairs)
+            rows.append((report.step, round(exact, 4), round(pronouns, 4)))
+
+    trainer = make_trainer(
+        translator, replace(splits, validation=[]), training, on_step=look, show_progress=False
+    )
+    trainer.train()
+    return {"rows": rows}
+
+
+@torch.no_grad()
+def shares(translator: Translator, pairs: list[WorldPair]) -> tuple[float, float]:
+    """The shares of sentences and of pronouns that are right, from one pass with teacher forcing.
+
+    Greedy decoding writes the reference exactly if each of its words is the best one after those
+    before it, so for whole sentences nothing has to be written. A pronoun is judged after the
+    reference's own words.
+    """
+    model: Transformer = translator.model.eval()
+    exact, pronouns = [], []
+    examples = encode_pairs(pairs, translator.source_tokenizer, translator.target_tokenizer)
+    for start in range(0, len(pairs), AT_ONCE):
+        batch = collate(examples[start : start + AT_ONCE])
+        right = model(batch.source, batch.target_input).argmax(dim=-1) == batch.target_output
+        exact += (right | (batch.target_output == PAD_ID)).all(dim=1).tolist()
+        for row, pair in zip(right.tolist(), pairs[start : start + AT_ONCE], strict=True):
+            if pair.coreference is not None:
+                pronouns.append(row[pair.coreference.target_pronoun])
+    return sum(exact) / len(exact), sum(pronouns) / len(pronouns)
+
+
+if __name__ == "__main__":
+    here = torch.backends.cpu.get_cpu_capability()
+    stored = {entry["hash"] for entry in stored_runs(NAME)}
+    command(NAME, run, [s for s in GRID if s["instructions"] == here or name_of(s) in stored])
