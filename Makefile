@@ -26,10 +26,12 @@ NBVAL := --nbval --nbval-current-env --nbval-cell-timeout 600 \
 lab: $(READY)
 	$(BIN)/jupyter lab --LabApp.default_url=/lab/tree/$(START) $(ROOT) $(ARGS)
 
+# Without the check of every argument's shape, which takes half of the time: `make test` has it.
 quick: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(PYTEST) tests -m "not slow" --ignore tests/lint --ignore tests/notebooks --ignore tests/browser $(ARGS)
+	$(PYTEST) tests -m "not slow" --ignore tests/lint --ignore tests/notebooks --ignore tests/browser \
+		-o addopts="-p no:nbval --import-mode=importlib --strict-markers" $(ARGS)
 
 lint: $(READY)
 	$(BIN)/ruff check .
