@@ -110,7 +110,8 @@ def run_train(options: argparse.Namespace) -> dict[str, Any]:
     """Train or resume, save, and score on the test split."""
     limits = {name: getattr(options, name) for name in ("max_steps", "max_minutes")}
     limits |= {"device": options.device, "precision": options.precision}
-    folder = options.out or default_folder(options.corpus or "world", options.preset)
+    with distributed.first_before_others():  # one error for a corpus that there is not
+        folder = options.out or default_folder(options.corpus or "world", options.preset)
     if options.resume:
         begun = {"corpus": options.corpus, "preset": options.preset, "seed": options.seed}
         run = resume(folder, **begun, **limits)
