@@ -22,8 +22,8 @@ print(stopped)
 """
 AFTER = """
 moved = (translator.model.output.weight - before).abs().max().item()
-words = translator.translate(splits.test[0].source, beam_size=1)[0]
-print(5 <= trainer.progress.step < 100_000, moved > 0, len(words.translation) > 0)
+score = translator.score(splits.test[0].source, splits.test[0].target)
+print(5 <= trainer.progress.step < 100_000, moved > 0, -1_000 < score < 0)
 """
 
 
