@@ -515,10 +515,12 @@ def test_an_endless_temperature_is_named_and_a_high_one_draws_all_words_alike():
     [
         ({"temperature": 0.0}, "temperature is 0.0; expected a finite number above 0"),
         ({"temperature": -1.0}, "temperature is -1.0"),
+        ({"temperature": "0.5"}, "temperature is '0.5'; expected a finite number above 0"),
         ({"top_k": 0}, "k is 0; expected an integer of at least 1"),
         ({"top_k": 2.5}, "k is 2.5; expected an integer of at least 1"),
         ({"top_p": 0.0}, "p is 0.0; expected a number above 0 and at most 1"),
         ({"top_p": 1.1}, "p is 1.1"),
+        ({"top_p": "0.5"}, "p is '0.5'; expected a number above 0 and at most 1"),
     ],
 )
 def test_settings_that_leave_no_word_are_named(tiny, as_users_run_it, arguments, message):

@@ -8,7 +8,6 @@ from transformer_lab.data.corpus import find_corpus, fingerprint
 from transformer_lab.data.pair import Pair, Splits
 from transformer_lab.data.world.grammar import held_out, world
 from transformer_lab.evaluation.alignment import (
-    decider_score,
     head_alignment_error_rate,
     mean_over_records,
 )
@@ -116,6 +115,12 @@ def test_the_deciding_word_finds_the_noun_in_one_head_of_the_encoder(shipped):
         at = pair.coreference
         referent = Referent(at.pronoun, at.referent, at.other, at.target_pronoun, at.decider)
         records.append(shipped.attend(pair.source, pair.target, referent=referent))
-    scores = sorted(mean_over_records(decider_score, records, "encoder").values())
+
+    def preference(record, head):
+        at = record.referent
+        weights = record.weights(head)[at.decider]
+        return float(weights[at.referent] - weights[at.other])
+
+    scores = sorted(mean_over_records(preference, records, "encoder").values())
     assert scores[-1] > 0.8
     assert scores[-2] < 0.5

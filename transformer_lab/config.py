@@ -3,7 +3,7 @@
 import math
 from dataclasses import asdict, dataclass, fields
 from numbers import Integral, Real
-from typing import Any, Literal, get_args
+from typing import Any, Literal, TypeGuard, get_args
 
 Norm = Literal["post", "pre"]
 Activation = Literal["relu", "gelu", "silu"]
@@ -11,29 +11,17 @@ Positions = Literal["sinusoidal", "learned", "rotary", "alibi", "none"]
 Precision = Literal["auto", "fp32", "bf16"]
 Decay = Literal["inverse_sqrt", "linear"]
 
-PAPER_NAMES = {
-    "num_encoder_layers": "N",
-    "num_decoder_layers": "N",
-    "d_model": "d_model",
-    "d_ff": "d_ff",
-    "num_heads": "h",
-    "d_k": "d_k",
-    "d_v": "d_v",
-    "dropout": "P_drop",
-    "label_smoothing": "ε_ls",
-    "max_steps": "train steps",
-    "warmup_steps": "warmup_steps",
-    "beta1": "β1",
-    "beta2": "β2",
-    "epsilon": "ε",
-}
-"""Field → its symbol in the paper (§3.2, §5.3, §5.4 and Table 3)."""
-
 
 def check(name: str, value: object, expected: str, holds: bool) -> None:
     """Raise the one kind of error that a wrong argument gets: its name, its value, what was expected."""
     if not holds:
         raise ValueError(f"{name} is {value!r}; expected {expected}")
+
+
+def at_least_one(name: str, value: object) -> int:
+    """The value as an int; a ValueError unless it is an integer, NumPy's or Python's, of at least 1."""
+    check(name, value, "an integer of at least 1", is_integer(value) and value >= 1)
+    return int(value)
 
 
 def need_integer(values: object, name: str, least: int, *, optional: bool = False) -> None:
@@ -65,12 +53,12 @@ def need_share(values: object, name: str) -> None:
     object.__setattr__(values, name, float(value))
 
 
-def is_integer(value: object) -> bool:
+def is_integer(value: object) -> TypeGuard[int]:
     """Whether this is a whole number, NumPy's included; True and False are none."""
     return isinstance(value, Integral) and not isinstance(value, bool)
 
 
-def is_number(value: object) -> bool:
+def is_number(value: object) -> TypeGuard[float]:
     """Whether this is a real number, NumPy's included; True and False are none."""
     return isinstance(value, Real) and not isinstance(value, bool)
 

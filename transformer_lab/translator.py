@@ -14,11 +14,10 @@ from torch import Tensor
 
 from transformer_lab.attention_record import Alignment, AttentionRecord, Head, Referent
 from transformer_lab.capture import capture_attention
-from transformer_lab.config import TransformerConfig, check
+from transformer_lab.config import TransformerConfig, at_least_one, check
 from transformer_lab.data.batching import Example, encode_source, pad
 from transformer_lab.data.tokenizer import Tokenizer, load_tokenizer
 from transformer_lab.decoding import Hypothesis, beam_search, greedy, log_probabilities, sample
-from transformer_lab.decoding.hypothesis import at_least_one
 from transformer_lab.device import pick_device
 from transformer_lab.model import Transformer
 from transformer_lab.model.masks import length_mask

@@ -8,7 +8,6 @@ import pytest
 from transformer_lab.attention_record import AttentionRecord, Head, Referent
 from transformer_lab.evaluation.alignment import (
     alignment_error_rate,
-    decider_score,
     entropy,
     first_token,
     head_alignment_error_rate,
@@ -86,13 +85,6 @@ def test_referent_score_reads_the_row_of_the_pronoun_or_of_its_translation():
     assert referent_score(record(), Head("encoder", 0, 0)) == pytest.approx(0)
     with pytest.raises(ValueError, match="expected encoder or cross"):
         referent_score(record(), Head("decoder", 0, 0))
-
-
-def test_decider_score_reads_the_row_of_the_deciding_word():
-    assert decider_score(record(), Head("encoder", 0, 0)) == pytest.approx(0.6)
-    for kind in ("cross", "decoder"):
-        with pytest.raises(ValueError, match="expected encoder"):
-            decider_score(record(), Head(kind, 0, 0))
 
 
 def test_shapes_of_a_map_by_hand():

@@ -9,8 +9,8 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from transformer_lab.config import check
-from transformer_lab.decoding.hypothesis import Hypothesis, at_least_one, length_limits
+from transformer_lab.config import at_least_one, check
+from transformer_lab.decoding.hypothesis import Hypothesis, length_limits
 from transformer_lab.model import Transformer
 from transformer_lab.model.cache import decode_step, start_cache
 from transformer_lab.model.masks import padding_mask

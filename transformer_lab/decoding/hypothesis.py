@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from jaxtyping import Bool
 from torch import Tensor
 
-from transformer_lab.config import TransformerConfig, check, is_integer
+from transformer_lab.config import TransformerConfig, at_least_one
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,12 +21,6 @@ class Hypothesis:
     ids: tuple[int, ...]
     log_probability: float
     score: float
-
-
-def at_least_one(name: str, value: int) -> int:
-    """The value as an int; a ValueError unless it is an integer, NumPy's or Python's, of at least 1."""
-    check(name, value, "an integer of at least 1", is_integer(value) and value >= 1)
-    return int(value)
 
 
 def length_limits(

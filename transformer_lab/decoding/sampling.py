@@ -5,7 +5,8 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from transformer_lab import config
-from transformer_lab.decoding.hypothesis import Hypothesis, at_least_one
+from transformer_lab.config import at_least_one
+from transformer_lab.decoding.hypothesis import Hypothesis
 from transformer_lab.decoding.word_by_word import word_by_word
 from transformer_lab.model import Transformer
 
@@ -29,7 +30,7 @@ def keep_top_p(
     Nucleus sampling (Holtzman et al. 2020). The most probable word always stays. A sum that lacks
     less than a millionth of p counts as p, so that 0.5 and 0.3 reach 0.8 in float32 and in float64.
     """
-    config.check("p", p, "a number above 0 and at most 1", 0 < p <= 1)
+    config.check("p", p, "a number above 0 and at most 1", config.is_number(p) and 0 < p <= 1)
     ordered, words = logits.sort(dim=-1, descending=True)
     probabilities = ordered.softmax(dim=-1)
     before = probabilities.cumsum(dim=-1) - probabilities  # what the better words have together
@@ -47,7 +48,7 @@ def next_word(
     top_p: float | None = None,
 ) -> Int[Tensor, " batch"]:
     """Draw one word for each row of logits; temperature acts first, then top-k, then top-p."""
-    holds = 0 < temperature < torch.inf
+    holds = config.is_number(temperature) and 0 < temperature < torch.inf
     config.check("temperature", temperature, "a finite number above 0", holds)
     # The best logit becomes 0 and stays 0, however small T is; the others may fall to −∞.
     smallest = torch.finfo(logits.dtype).tiny

@@ -10,7 +10,8 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from transformer_lab import config
-from transformer_lab.decoding.hypothesis import Hypothesis, at_least_one, length_limits
+from transformer_lab.config import at_least_one
+from transformer_lab.decoding.hypothesis import Hypothesis, length_limits
 from transformer_lab.model import Transformer
 from transformer_lab.model.masks import padding_mask
 

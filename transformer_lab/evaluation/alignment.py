@@ -62,19 +62,7 @@ def referent_score(record: AttentionRecord, head: Head) -> float:
     if head.kind == "decoder" or record.referent is None:
         raise ValueError(f"head is {head}; expected encoder or cross, and a gold referent")
     row = record.referent.pronoun if head.kind == "encoder" else record.referent.step
-    return _preference(record, head, row)
-
-
-def decider_score(record: AttentionRecord, head: Head) -> float:
-    """The same from the row of the deciding word (tired, wide), which only the encoder has."""
-    if head.kind != "encoder" or record.referent is None:
-        raise ValueError(f"head is {head}; expected encoder, and a gold referent")
-    return _preference(record, head, record.referent.decider)
-
-
-def _preference(record: AttentionRecord, head: Head, row: int) -> float:
     weights = record.weights(head)[row]
-    assert record.referent is not None
     return float(weights[record.referent.referent] - weights[record.referent.other])
 
 

@@ -3,8 +3,9 @@
     python -m transformer_lab.experiments.sooner
 
 One change at a time to the recipe of `train`, on the bilingual world, with one thread. The pronoun
-is learnt last; how late decides whether a run of a given length gets there at all. Some runs are
-repeated with the instructions of another processor, since rounding is another seed:
+is learnt last; how late decides whether a run of a given length gets there at all. Runs are
+repeated with other seeds and with the instructions of another processor, since rounding is a seed
+too:
 
     ATEN_CPU_CAPABILITY=avx2 ONEDNN_MAX_CPU_ISA=AVX2 MKL_ENABLE_INSTRUCTIONS=AVX2 python -m …
 
@@ -12,6 +13,7 @@ A run takes one to four minutes. Those of the other instructions are left to a c
 The stored seconds are those of a machine that did other things beside.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -20,6 +22,7 @@ import torch
 from transformer_lab.data.batching import PAD_ID, collate, encode_pairs
 from transformer_lab.data.corpus import find_corpus
 from transformer_lab.data.world.grammar import WorldPair
+from transformer_lab.experiments import sooner_changes
 from transformer_lab.experiments.study import Setting, command, name_of, stored_runs
 from transformer_lab.model import Transformer
 from transformer_lab.recipe import PRESETS, make_trainer, new_translator
@@ -40,34 +43,63 @@ BASE: Setting = {
 }
 CHANGES: dict[str, Setting] = {
     "as it is": {},
+    # the model
     "twice the feed-forward": {"model": {"d_ff": 512}},
     "half the width": {"model": {"d_model": 64}},
     "twice the heads": {"model": {"num_heads": 8}},
+    "three encoder layers": {"model": {"num_encoder_layers": 3}},
     "the norm first": {"model": {"norm": "pre"}},
+    "learned positions": {"model": {"positions": "learned"}},
+    "rotary positions": {"model": {"positions": "rotary"}},
+    "ALiBi": {"model": {"positions": "alibi"}},
+    # how it starts
+    "positions × 0.3": {"start": {"sinusoids": 0.3}},
+    "embeddings × 0.3": {"start": {"embedding": 0.3}},
+    "embeddings × 2": {"start": {"embedding": 2.0}},
+    "queries and keys × 2": {"start": {"w_q": 2.0, "w_k": 2.0}},
+    # how it is trained
+    "smoothing 0.1": {"training": {"label_smoothing": 0.1}},
+    "rate 2e-3": {"training": {"peak_rate": 2e-3}},
+    "rate 4e-3": {"training": {"peak_rate": 4e-3}},
+    "warm-up 30": {"training": {"warmup_steps": 30}},
+    "warm-up 300": {"training": {"warmup_steps": 300}},
+    "β2 0.999": {"training": {"beta2": 0.999}},
+    "embeddings' rate × 3": {"embedding_rate": 3.0},
+    "Muon": {"optimizer": "muon"},
+    # what it reads first
+    "short, then one gender": {"order": "taught"},
+    "both: order, rate × 3": {"order": "taught", "embedding_rate": 3.0},
 }
-"""Each changes one thing for 1,000 steps, in which the pronoun is only half learnt."""
+"""Each changes one thing, the last one two, for 1,000 steps, in which the pronoun is half learnt."""
 LONGER: list[Setting] = [
     {"steps": steps, "every": every, "instructions": instructions, "seed": seed}
-    for steps, every, instructions, seed in (
-        (1_500, 100, "AVX512", 0),
-        (1_500, 100, "AVX512", 1),
-        (1_500, 250, "AVX2", 0),
-        (1_500, 250, "AVX2", 1),
-        (2_000, 250, "AVX512", 0),
-        (2_000, 250, "AVX512", 1),
-        (2_000, 250, "AVX2", 0),
-    )
+    for steps, seeds in ((1_500, 5), (2_000, 10))
+    for instructions in ("AVX512", "AVX2")
+    for seed in range(seeds)
+    for every in (100 if (steps, instructions) == (1_500, "AVX512") else 250,)
 ]
 """The recipe itself, to the length of lesson 09 and to that of `train`."""
-GRID: list[Setting] = [{**BASE, **change} for change in (*CHANGES.values(), *LONGER)]
+GRID: list[Setting] = [
+    *({**BASE, **change, "seed": seed} for change in CHANGES.values() for seed in (0, 1)),
+    *({**BASE, **longer} for longer in LONGER),
+]
+
+
+def change_of(setting: Setting) -> str:
+    """The name of what is other in this setting than in the recipe."""
+    own = ("steps", "every", "instructions", "seed")
+    changed = {key: value for key, value in setting.items() if key not in own and value}
+    return next(name for name, change in CHANGES.items() if change == changed)
 
 
 def run(setting: Setting) -> dict[str, Any]:
     """Train once.
 
     Returns:
-        A row for each look: the step, and of 1,000 validation sentences, with the averaged
+        "rows", one for each look: the step, and of 1,000 validation sentences, with the averaged
         weights, the share that greedy decoding writes exactly and the share of right pronouns.
+        "test", the two shares of the finished model on the test set, half of whose sentences
+        combine words as training never does.
     """
     splits = find_corpus("world").splits()
     preset = PRESETS["tiny"]
@@ -90,15 +122,21 @@ def run(setting: Setting) -> dict[str, Any]:
                 exact, pronouns = shares(translator, pairs)
             rows.append((report.step, round(exact, 4), round(pronouns, 4)))
 
+    sooner_changes.rescale(translator.model, setting.get("start", {}))
     trainer = make_trainer(
         translator, replace(splits, validation=[]), training, on_step=look, show_progress=False
     )
+    trainer.optimizer = sooner_changes.optimizer(
+        trainer, setting.get("optimizer", "adam"), setting.get("embedding_rate", 1.0)
+    )
+    if setting.get("order") == "taught":
+        trainer.batches = sooner_changes.Taught(trainer.batches, splits.train)
     trainer.train()
-    return {"rows": rows}
+    return {"rows": rows, "test": [round(share, 4) for share in shares(translator, splits.test)]}
 
 
 @torch.no_grad()
-def shares(translator: Translator, pairs: list[WorldPair]) -> tuple[float, float]:
+def shares(translator: Translator, pairs: Sequence[WorldPair]) -> tuple[float, float]:
     """The shares of sentences and of pronouns that are right, from one pass with teacher forcing.
 
     Greedy decoding writes the reference exactly if each of its words is the best one after those

@@ -7,7 +7,7 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from transformer_lab.config import check, is_integer
+from transformer_lab.config import at_least_one, check
 from transformer_lab.model.past import Past
 from transformer_lab.model.watch import watch_of
 
@@ -170,7 +170,7 @@ def head_sizes(d_model: int, num_heads: int, d_k: int | None, d_v: int | None) -
     named = {"d_model": d_model, "num_heads": num_heads, "d_k": d_k, "d_v": d_v}
     for name, value in named.items():
         if value is not None:
-            check(name, value, "an integer of at least 1", is_integer(value) and value >= 1)
+            at_least_one(name, value)
     divides = d_model % num_heads == 0 or (d_k is not None and d_v is not None)
     check("num_heads", num_heads, f"a divisor of d_model={d_model}", divides)
     return d_k or d_model // num_heads, d_v or d_model // num_heads

@@ -4,7 +4,6 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
@@ -120,8 +119,3 @@ def count_parameters(model: nn.Module) -> dict[str, int]:
         counts[name] = sum(fresh.values())
         seen |= fresh.keys()
     return {**counts, "total": sum(counts.values())}
-
-
-def device_of(model: nn.Module) -> torch.device:
-    """Where the model's parameters are."""
-    return next(model.parameters()).device

@@ -1,0 +1,123 @@
+"""The changes of `experiments/sooner` that no configuration has: start, optimizer, order."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import torch
+from torch import nn
+
+from transformer_lab.data.batching import Batch, Batches, Example, buckets, collate
+from transformer_lab.data.world.grammar import WorldPair
+from transformer_lab.data.world.lexicon import NOUNS
+from transformer_lab.experiments.muon import Muon
+from transformer_lab.training.trainer import Trainer
+
+GENDERS = {word: n.gender for n in NOUNS.values() for word in (n.english, n.english_plural)}
+
+
+@torch.no_grad()
+def rescale(model: nn.Module, factors: Mapping[str, float]) -> None:
+    """Multiply the parameters whose names say a key by its factor; "sinusoids" are the positions."""
+    for name, parameter in model.named_parameters():
+        for part, factor in factors.items():
+            if part in name:
+                parameter.mul_(factor)
+    for name, table in model.named_buffers():
+        if name.endswith("positions.table.table"):
+            table.mul_(factors.get("sinusoids", 1.0))
+
+
+class AdamWithFactors(torch.optim.Adam):
+    """Adam whose groups take `times` the rate that they are given."""
+
+    def step(self, closure: Any = None) -> Any:
+        """One step; the rate is given anew before each."""
+        for group in self.param_groups:
+            group["lr"] *= group["times"]
+        return super().step(closure)
+
+
+class Several:
+    """Optimizers that step together, each with its own parameters."""
+
+    def __init__(self, *optimizers: torch.optim.Optimizer):
+        self.optimizers = optimizers
+
+    @property
+    def param_groups(self) -> list[dict[str, Any]]:
+        """The groups of all."""
+        return [group for each in self.optimizers for group in each.param_groups]
+
+    def zero_grad(self) -> None:
+        """Forget the gradients."""
+        for each in self.optimizers:
+            each.zero_grad()
+
+    def step(self) -> None:
+        """One step of each."""
+        for each in self.optimizers:
+            each.step()
+
+
+def optimizer(trainer: Trainer, kind: str, embedding_rate: float) -> Any:
+    """Adam as in the trainer, with a rate of its own for embeddings; or Muon between the layers."""
+    config = trainer.config
+    names = dict(trainer.model.named_parameters())
+    embeddings = [p for name, p in names.items() if "embedding" in name or "output" in name]
+    between = [p for name, p in names.items() if p.dim() == 2 and "embedding" not in name]
+    rest = [p for p in names.values() if all(p is not e for e in embeddings)]
+    if kind == "muon":
+        rest = [p for p in names.values() if all(p is not b for b in between)]
+        embeddings = []
+    adam = AdamWithFactors(
+        [{"params": p, "times": t} for p, t in ((rest, 1.0), (embeddings, embedding_rate)) if p],
+        lr=0.0,
+        betas=(config.beta1, config.beta2),
+        eps=config.epsilon,
+        fused=True,
+    )
+    return Several(Muon(between), adam) if kind == "muon" else adam
+
+
+class Taught(Batches):
+    """An order that teaches: short sentences, then pronouns that no word has to decide, then all.
+
+    Until step 150 sentences of at most 8 tokens without a pronoun to resolve. Until step 380 the
+    because-sentences whose two nouns have one gender, four times over, among 15,000 others: there
+    the pronoun's gender can be copied from either noun. From then on everything.
+    """
+
+    def __init__(self, batches: Batches, pairs: Sequence[WorldPair]):
+        super().__init__(batches.examples, batches.batch_tokens, batches.seed)
+        both = list(zip(self.examples, pairs, strict=True))
+        plain = [example for example, pair in both if pair.coreference is None]
+        alike = [example for example, pair in both if of_one_gender(pair)]
+        short = [example for example in plain if example.length <= 8]
+        self.stages = ((150, short), (380, alike * 4 + plain[:15_000]))
+
+    def starting_at(self, epoch: int, index: int) -> Iterator[tuple[int, int, Batch]]:
+        """The batches of the stages and then of epochs without end, from the first one on."""
+        assert epoch == index == 0, "an order that teaches is not taken up in the middle"
+        step = 0
+        for until, examples in self.stages:
+            for group in self.until(until - step, examples):
+                yield 0, 0, collate(group)
+            step = until
+        yield from super().starting_at(0, 0)
+
+    def until(self, steps: int, examples: Sequence[Example]) -> Iterator[list[Example]]:
+        """So many groups of these examples, epoch after epoch."""
+        epoch = 0
+        while steps > 0:
+            groups = buckets(examples, self.batch_tokens, seed=1_000_003 * self.seed + epoch)
+            yield from groups[:steps]
+            steps, epoch = steps - len(groups), epoch + 1
+
+
+def of_one_gender(pair: WorldPair) -> bool:
+    """Whether the pronoun could stand for two nouns, and both have one gender in French."""
+    found = pair.coreference
+    if found is None:
+        return False
+    referent, other = pair.source_tokens[found.referent], pair.source_tokens[found.other]
+    return GENDERS[referent] == GENDERS[other]
