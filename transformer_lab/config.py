@@ -3,7 +3,7 @@
 import math
 from dataclasses import asdict, dataclass, fields
 from numbers import Integral, Real
-from typing import Any, Literal, TypeGuard, get_args
+from typing import Any, Literal, get_args
 
 Norm = Literal["post", "pre"]
 Activation = Literal["relu", "gelu", "silu"]
@@ -18,7 +18,7 @@ def check(name: str, value: object, expected: str, holds: bool) -> None:
         raise ValueError(f"{name} is {value!r}; expected {expected}")
 
 
-def at_least_one(name: str, value: object) -> int:
+def at_least_one(name: str, value: Any) -> int:
     """The value as an int; a ValueError unless it is an integer, NumPy's or Python's, of at least 1."""
     check(name, value, "an integer of at least 1", is_integer(value) and value >= 1)
     return int(value)
@@ -53,12 +53,12 @@ def need_share(values: object, name: str) -> None:
     object.__setattr__(values, name, float(value))
 
 
-def is_integer(value: object) -> TypeGuard[int]:
+def is_integer(value: object) -> bool:
     """Whether this is a whole number, NumPy's included; True and False are none."""
     return isinstance(value, Integral) and not isinstance(value, bool)
 
 
-def is_number(value: object) -> TypeGuard[float]:
+def is_number(value: object) -> bool:
     """Whether this is a real number, NumPy's included; True and False are none."""
     return isinstance(value, Real) and not isinstance(value, bool)
 

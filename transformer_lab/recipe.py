@@ -42,7 +42,7 @@ PRESETS = {
     "tiny": Preset(
         TransformerConfig.tiny,
         TrainingConfig(
-            max_steps=2_000,
+            max_steps=2_500,
             batch_tokens=640,
             peak_rate=3e-3,
             warmup_steps=100,

@@ -49,6 +49,16 @@ def imported_rooms(path: Path) -> set[str]:
     return {part[1] for part in parts}
 
 
+def test_the_shapes_of_every_module_that_has_some_are_checked_by_its_tests():
+    options = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["pytest"]["ini_options"]
+    (listed,) = re.findall(r"--jaxtyping-packages=(\S+),beartype", options["addopts"])
+    checked = [f"{name}." for name in listed.split(",")]
+    shaped = [p for p in MODULES if "from jaxtyping import" in p.read_text(encoding="utf-8")]
+    names = [".".join(path.relative_to(ROOT).with_suffix("").parts) + "." for path in shaped]
+    assert len(names) > 30
+    assert [name for name in names if not name.startswith(tuple(checked))] == []
+
+
 @pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(PACKAGE)))
 def test_imports_go_down_only(path):
     room = room_of(path)

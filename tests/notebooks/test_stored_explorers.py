@@ -1,5 +1,7 @@
 """The explorers that notebooks hold are drawn by the script of today."""
 
+import json
+
 import pytest
 
 from tests.records import make_record
@@ -7,6 +9,7 @@ from tools.build_notebooks import NOTEBOOKS, read, written
 from tools.embed import STORED, embed, with_todays_script
 from transformer_lab.viz import explore
 from transformer_lab.viz.explorer import page
+from transformer_lab.viz.explorer.scores import SCORES
 
 PATHS = sorted(NOTEBOOKS.glob("*.ipynb"))
 
@@ -26,6 +29,22 @@ def test_stored_explorers_have_the_script_and_the_style_of_today(path):
             "the page's script or style has changed since: `make notebooks` mends it, "
             "or `python -m tools.embed`, which leaves the data as they are"
         )
+
+
+@pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
+def test_stored_explorers_have_the_scores_of_today(path):
+    records = [
+        record
+        for html in stored_pages(path)
+        for found in STORED.finditer(html)
+        for record in json.loads(found[2])["records"]
+    ]
+    for record in records:
+        for kind, scores in record["scores"].items():
+            given = [s for s in SCORES if kind in s.kinds and (not s.needs or record[s.needs])]
+            expected = [(s.name, s.label, s.best, s.means) for s in given]
+            stored = [tuple(s[key] for key in ("name", "label", "best", "means")) for s in scores]
+            assert stored == expected, "build the notebook anew: tools/build_notebooks.py NUMBER"
 
 
 def test_there_are_stored_explorers():

@@ -17,7 +17,9 @@ from tests.records import SOURCE, TARGET, WRITTEN, make_record, probabilities, r
 from transformer_lab.attention_record import KINDS, Head, Referent
 from transformer_lab.evaluation.alignment import (
     entropy,
+    first_token,
     head_alignment_error_rate,
+    mean_distance,
     previous_token,
     referent_score,
 )
@@ -154,6 +156,7 @@ def test_one_token_a_side_has_no_previous_token(recwarn):
     assert scores["previous_token"] == scores["first_token"] == [None] * 9
     bundle, _ = explore(record)._repr_mimebundle_()
     assert "1 queries down and 1 keys across" in bundle["text/plain"]
+    assert not recwarn.list, "a mean of nothing"
 
 
 def test_a_very_large_record_says_what_it_left_out(monkeypatch):
@@ -204,19 +207,33 @@ def test_each_score_is_given_for_its_kinds_where_the_record_knows_enough(kind):
         }
 
 
-@pytest.mark.parametrize(
-    ("name", "kind", "of"),
-    [
-        ("entropy", "cross", lambda record, head: entropy(record.weights(head))),
-        ("previous_token", "decoder", lambda record, head: previous_token(record.weights(head))),
-        ("aer", "cross", head_alignment_error_rate),
-        ("referent", "encoder", referent_score),
-    ],
-)
-def test_scores_are_those_of_the_evaluation(name, kind, of):
+BOTH = ("encoder", "decoder")  # query and key are tokens of one sentence
+WIRED = {
+    "entropy": (KINDS, lambda record, head: entropy(record.weights(head))),
+    "mean_distance": (BOTH, lambda record, head: mean_distance(record.weights(head))),
+    "previous_token": (BOTH, lambda record, head: previous_token(record.weights(head))),
+    "first_token": (BOTH, lambda record, head: first_token(record.weights(head))),
+    "aer": (("cross",), head_alignment_error_rate),
+    "referent": (("encoder", "cross"), referent_score),
+}
+"""Each score with the kinds of attention that have it, and what it is to be."""
+
+
+@pytest.mark.parametrize("name", WIRED)
+def test_scores_are_those_of_the_evaluation(name):
     record = make_record(referent=Referent(5, 1, 4, 2, 6), alignment=((0, 0), (1, 1), (4, 3)))
-    (found,) = (score for score in head_scores(record, kind) if score["name"] == name)
-    assert found["values"] == [of(record, head) for head in record.heads(kind)]
+    kinds, of = WIRED[name]
+    found = {
+        kind: score["values"]
+        for kind in KINDS
+        for score in head_scores(record, kind)
+        if score["name"] == name
+    }
+    assert found == {kind: [of(record, head) for head in record.heads(kind)] for kind in kinds}
+
+
+def test_every_score_is_compared():
+    assert list(WIRED) == [score.name for score in SCORES]
 
 
 def test_no_two_scores_have_a_name_or_a_label_and_each_says_what_it_means():

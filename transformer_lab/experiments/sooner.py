@@ -43,45 +43,37 @@ BASE: Setting = {
 }
 CHANGES: dict[str, Setting] = {
     "as it is": {},
-    # the model
     "twice the feed-forward": {"model": {"d_ff": 512}},
     "half the width": {"model": {"d_model": 64}},
     "twice the heads": {"model": {"num_heads": 8}},
-    "three encoder layers": {"model": {"num_encoder_layers": 3}},
     "the norm first": {"model": {"norm": "pre"}},
-    "learned positions": {"model": {"positions": "learned"}},
-    "rotary positions": {"model": {"positions": "rotary"}},
-    "ALiBi": {"model": {"positions": "alibi"}},
-    # how it starts
     "positions × 0.3": {"start": {"sinusoids": 0.3}},
-    "embeddings × 0.3": {"start": {"embedding": 0.3}},
-    "embeddings × 2": {"start": {"embedding": 2.0}},
-    "queries and keys × 2": {"start": {"w_q": 2.0, "w_k": 2.0}},
-    # how it is trained
-    "smoothing 0.1": {"training": {"label_smoothing": 0.1}},
-    "rate 2e-3": {"training": {"peak_rate": 2e-3}},
-    "rate 4e-3": {"training": {"peak_rate": 4e-3}},
-    "warm-up 30": {"training": {"warmup_steps": 30}},
-    "warm-up 300": {"training": {"warmup_steps": 300}},
-    "β2 0.999": {"training": {"beta2": 0.999}},
+    "Muon between the layers": {"optimizer": "muon"},
     "embeddings' rate × 3": {"embedding_rate": 3.0},
-    "Muon": {"optimizer": "muon"},
-    # what it reads first
     "short, then one gender": {"order": "taught"},
-    "both: order, rate × 3": {"order": "taught", "embedding_rate": 3.0},
+    "the last two together": {"order": "taught", "embedding_rate": 3.0},
 }
 """Each changes one thing, the last one two, for 1,000 steps, in which the pronoun is half learnt."""
-LONGER: list[Setting] = [
-    {"steps": steps, "every": every, "instructions": instructions, "seed": seed}
-    for steps, seeds in ((1_500, 5), (2_000, 10))
-    for instructions in ("AVX512", "AVX2")
-    for seed in range(seeds)
-    for every in (100 if (steps, instructions) == (1_500, "AVX512") else 250,)
-]
-"""The recipe itself, to the length of lesson 09 and to that of `train`."""
+SEEDS = {
+    (1_500, "AVX512"): 5,
+    (1_500, "AVX2"): 5,
+    (2_000, "AVX512"): 9,
+    (2_000, "AVX2"): 8,
+    (2_500, "AVX512"): 10,
+    (2_500, "AVX2"): 10,
+}
+"""(steps, instructions) → how many seeds: the recipe to the length of lesson 09 and of `train`.
+
+2,000 steps were tried before 2,500, and left when two of seventeen runs ended below 98 %.
+"""
+LOOKS = {(1_500, "AVX512"): 100}  # the others every 250 steps
 GRID: list[Setting] = [
     *({**BASE, **change, "seed": seed} for change in CHANGES.values() for seed in (0, 1)),
-    *({**BASE, **longer} for longer in LONGER),
+    *(
+        {**BASE, "steps": at[0], "instructions": at[1], "every": LOOKS.get(at, 250), "seed": seed}
+        for at, seeds in SEEDS.items()
+        for seed in range(seeds)
+    ),
 ]
 
 
