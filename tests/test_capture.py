@@ -237,6 +237,30 @@ def test_rows_beyond_a_patch_keep_their_own_weights(ids):
     np.testing.assert_allclose(patched[:, 2:], own.cross[0][:, 2, 2:], atol=1e-6)
 
 
+@pytest.mark.parametrize("length", [3, 5, 8])
+def test_a_patch_of_the_decoder_fits_a_shorter_and_a_longer_translation(ids, length):
+    model = make_model()
+    source = ids[0][:1]
+    target = torch.randint(4, 29, (1, length), generator=torch.Generator().manual_seed(2))
+    causal = np.random.default_rng(0).random((5, 5)) * causal_mask(5).numpy()
+    causal /= causal.sum(-1, keepdims=True)
+    patch = {Head("decoder", 2, 1): causal}
+    with capture_attention(model) as own:
+        model(source, target)
+    with capture_attention(model, patch=patch) as capture:
+        whole = model(source, target)
+    rows = min(5, length)
+    seen = capture.decoder[2][0, 1]
+    np.testing.assert_allclose(seen[:rows, :rows], causal[:rows, :rows], atol=1e-6)
+    assert (seen[:rows, rows:] == 0).all()
+    np.testing.assert_allclose(seen[rows:], own.decoder[2][0, 1, rows:], atol=1e-6)
+    with capture_attention(model, patch=patch):
+        cache = start_cache(model, source, padding_mask(source, 0))
+        for step in range(length):
+            logits, cache = decode_step(model, target[:, step], cache)
+            torch.testing.assert_close(logits, whole[:, step], rtol=1e-8, atol=1e-10)
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -211,6 +211,12 @@ def test_arguments_that_do_not_fit_are_named(capsys, tmp_path, arguments, messag
     assert message in err
 
 
+def test_a_run_keeps_what_it_began_with(capsys, tmp_path):
+    code, _, err = run(capsys, "train", "--out", tmp_path, "--resume", "--skip-bad")
+    assert (code, is_one_line(err)) == (1, True)
+    assert "--skip-bad is True; expected no --skip-bad with --resume" in err
+
+
 def test_a_folder_that_cannot_be_written_is_named(capsys, tsv, tmp_path):
     (tmp_path / "file").write_text("in the way")
     code, _, err = train(capsys, tsv, tmp_path / "file" / "run", "--max-steps", "1")

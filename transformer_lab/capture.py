@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 import numpy as np
 import torch
+import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
 
@@ -60,7 +61,8 @@ class HeadWatch(Watch):
         made for: rows never reached are unused, later rows keep their own weights.
         """
         batch, _, query, key = weights.shape
-        columns = new[..., :key] if self.kind == "decoder" else new
+        # A row of the decoder sees no later word: what was made for fewer or more keys has zeros there.
+        columns = F.pad(new, (0, key - new.size(-1))) if self.kind == "decoder" else new
         rows = columns[..., start : start + query, :]
         missing = query - rows.size(-2)
         fits = rows.size(-1) == key and (new.ndim == 2 or (new.ndim == 3 and len(new) == batch))

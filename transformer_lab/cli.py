@@ -10,6 +10,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
+from transformer_lab.config import check
 from transformer_lab.data.corpora import CorpusUnavailable
 from transformer_lab.data.corpus import find_corpus, fingerprint
 from transformer_lab.doctor import diagnose
@@ -65,7 +66,9 @@ def parser() -> argparse.ArgumentParser:
     train.add_argument(
         "--corpus", default=None, help="world (default), debian:LANGUAGE or a TSV file"
     )
-    train.add_argument("--preset", choices=PRESETS, default=None, help="size (default tiny)")
+    train.add_argument(
+        "--preset", choices=PRESETS, default=None, help="size (default: what suits the corpus)"
+    )
     train.add_argument("--max-steps", type=int, default=None, help="stop after so many steps")
     train.add_argument("--max-minutes", type=float, default=None, help="stop after so many minutes")
     train.add_argument("--seed", type=int, default=None, help="default 0")
@@ -113,6 +116,8 @@ def run_train(options: argparse.Namespace) -> dict[str, Any]:
     with distributed.first_before_others():  # one error for a corpus that there is not
         folder = options.out or default_folder(options.corpus or "world", options.preset)
     if options.resume:
+        expected = "no --skip-bad with --resume: a run keeps what it began with"
+        check("--skip-bad", options.skip_bad, expected, not options.skip_bad)
         begun = {"corpus": options.corpus, "preset": options.preset, "seed": options.seed}
         run = resume(folder, **begun, **limits)
     else:

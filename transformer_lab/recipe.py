@@ -150,7 +150,8 @@ def validation_loss(translator: Translator, pairs: Sequence[SentencePair]) -> fl
     """The mean cross-entropy of a translator on these pairs, in nats per token; NaN of none."""
     examples = encode_fitting(translator, pairs, translator.model.config.max_length)
     groups = buckets(examples, TrainingConfig().batch_tokens)
-    total = sum(sum(log_probabilities(translator.model, group)) for group in groups)
+    model = translator.model.eval()
+    total = sum(sum(log_probabilities(model, group)) for group in groups)
     tokens = sum(len(example.target) - 1 for example in examples)
     return -total / tokens if tokens else math.nan
 

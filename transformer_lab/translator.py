@@ -152,7 +152,7 @@ class Translator:
 
         The score of a `Translation` is the same of what the model itself wrote.
         """
-        config = self.model.config
+        config = self.model.eval().config
         written = [config.bos_id, *self.target_tokenizer.encode(target), config.eos_id]
         return log_probabilities(self.model, [Example(self.encode(source), written)])[0]
 

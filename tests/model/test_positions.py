@@ -6,8 +6,9 @@ from typing import get_args
 import pytest
 import torch
 
-from tests.conftest import make_model
+from tests.conftest import make_model, small_config
 from transformer_lab.config import Positions
+from transformer_lab.model import Transformer
 from transformer_lab.model.positions import (
     AlibiPositions,
     LearnedPositions,
@@ -36,6 +37,13 @@ def test_a_shift_of_sinusoids_is_a_rotation_of_each_pair():
         block = torch.tensor([[cos, sin], [-sin, cos]], dtype=torch.float64)
         rotation[2 * i : 2 * i + 2, 2 * i : 2 * i + 2] = block
     torch.testing.assert_close(table[k:], table[:-k] @ rotation.T, rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float64])
+def test_beyond_the_table_the_model_keeps_its_number_format(dtype):
+    model = Transformer(small_config(max_length=11)).to(dtype).eval()
+    ids = torch.randint(4, 23, (2, 17))
+    assert model(ids, ids).dtype == dtype
 
 
 def test_sinusoids_go_on_beyond_the_table_and_from_any_start():

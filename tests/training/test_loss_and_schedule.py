@@ -29,6 +29,20 @@ def test_loss_and_gradient_equal_torchs(smoothing):
     torch.testing.assert_close(found, wanted)
 
 
+def test_padding_that_cannot_be_written_costs_nothing():
+    torch.manual_seed(0)
+    output = nn.Linear(13, 37)
+    with torch.no_grad():
+        output.bias[0] = -math.inf
+    features = torch.randn(3, 7, 13, requires_grad=True)
+    target = torch.randint(1, 37, (3, 7))
+    target[1, 4:] = 0
+    found = projected_loss(features, output, target, 0.0)
+    torch.testing.assert_close(found, label_smoothed_loss(output(features), target, 0.0))
+    (gradient,) = torch.autograd.grad(found, features)
+    assert gradient.isfinite().all()
+
+
 @pytest.mark.parametrize("slices", [1, 2, 3, 21])  # of 21 tokens: 2 are uneven
 @pytest.mark.parametrize("smoothing", [0.0, 0.1])
 def test_the_loss_without_logits_is_the_loss_of_the_logits(slices, smoothing, monkeypatch):

@@ -96,6 +96,19 @@ def test_training_leaves_the_callers_random_numbers_alone():
     assert torch.equal(torch.get_rng_state(), before)
 
 
+def test_a_run_that_was_stopped_before_its_first_step_begins_when_resumed(tmp_path):
+    whole = make_trainer()
+    whole.train()
+    stopped = make_trainer(tmp_path / "state.safetensors")
+    stopped.limit = lambda interrupted: "interrupted"
+    assert stopped.train() == "interrupted"
+    resumed = make_trainer(tmp_path / "state.safetensors")
+    resumed.resume()
+    assert resumed.progress.step == 0
+    resumed.train()
+    assert same_weights(whole, resumed)
+
+
 @pytest.mark.parametrize("stop_at", [1, 5, 9])
 def test_a_resumed_run_ends_with_the_same_bits(tmp_path, stop_at):
     whole = make_trainer()

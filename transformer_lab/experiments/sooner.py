@@ -118,9 +118,10 @@ def run(setting: Setting) -> dict[str, Any]:
     trainer = make_trainer(
         translator, replace(splits, validation=[]), training, on_step=look, show_progress=False
     )
-    trainer.optimizer = sooner_changes.optimizer(
-        trainer, setting.get("optimizer", "adam"), setting.get("embedding_rate", 1.0)
-    )
+    if setting.get("optimizer") == "muon":
+        trainer.optimizer = sooner_changes.with_muon(trainer)
+    if "embedding_rate" in setting:
+        trainer.optimizer = sooner_changes.with_embedding_rate(trainer, setting["embedding_rate"])
     if setting.get("order") == "taught":
         trainer.batches = sooner_changes.Taught(trainer.batches, splits.train)
     trainer.train()

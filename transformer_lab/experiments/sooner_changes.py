@@ -59,24 +59,33 @@ class Several:
             each.step()
 
 
-def optimizer(trainer: Trainer, kind: str, embedding_rate: float) -> Any:
-    """Adam as in the trainer, with a rate of its own for embeddings; or Muon between the layers."""
-    config = trainer.config
+def with_embedding_rate(trainer: Trainer, times: float) -> AdamWithFactors:
+    """The trainer's Adam, in which embeddings and the output tied to them take `times` the rate."""
     names = dict(trainer.model.named_parameters())
-    embeddings = [p for name, p in names.items() if "embedding" in name or "output" in name]
-    between = [p for name, p in names.items() if p.dim() == 2 and "embedding" not in name]
-    rest = [p for p in names.values() if all(p is not e for e in embeddings)]
-    if kind == "muon":
-        rest = [p for p in names.values() if all(p is not b for b in between)]
-        embeddings = []
-    adam = AdamWithFactors(
-        [{"params": p, "times": t} for p, t in ((rest, 1.0), (embeddings, embedding_rate)) if p],
-        lr=0.0,
-        betas=(config.beta1, config.beta2),
-        eps=config.epsilon,
-        fused=True,
-    )
-    return Several(Muon(between), adam) if kind == "muon" else adam
+    embeddings = [p for name, p in names.items() if is_embedding(name)]
+    rest = [p for name, p in names.items() if not is_embedding(name)]
+    groups = [{"params": rest, "times": 1.0}, {"params": embeddings, "times": times}]
+    return AdamWithFactors(groups, lr=0.0, **settings_of(trainer))
+
+
+def with_muon(trainer: Trainer) -> Any:
+    """Muon for the matrices between the layers, the trainer's Adam for all else."""
+    names = dict(trainer.model.named_parameters())
+    between = [p for name, p in names.items() if p.dim() == 2 and not is_embedding(name)]
+    rest = [p for name, p in names.items() if p.dim() != 2 or is_embedding(name)]
+    return Several(Muon(between), torch.optim.Adam(rest, lr=0.0, **settings_of(trainer)))
+
+
+def is_embedding(name: str) -> bool:
+    """Whether this parameter belongs to an embedding, or to the output that is tied to one."""
+    return "embedding" in name or name.startswith("output")
+
+
+def settings_of(trainer: Trainer) -> dict[str, Any]:
+    """What the trainer's Adam is made with."""
+    config = trainer.config
+    betas = (config.beta1, config.beta2)
+    return {"betas": betas, "eps": config.epsilon, "fused": True}
 
 
 class Taught(Batches):

@@ -34,7 +34,7 @@ class Variant:
 
 
 VARIANTS = [
-    Variant("as in the lesson"),
+    Variant("the first recipe"),
     Variant("no warm-up", warmup_steps=1),
     Variant("ten times the rate", peak_rate=2e-2),
     Variant("pre-norm", norm="pre"),
@@ -56,7 +56,7 @@ VARIANTS = [
     ),
 ]
 SEEDS = (0, 1)
-MORE_SEEDS = {"as in the lesson": (2, 3), "no warm-up": (2, 3)}
+MORE_SEEDS = {"the first recipe": (2, 3), "no warm-up": (2, 3)}
 """Where two seeds differ as much as two variants do."""
 
 

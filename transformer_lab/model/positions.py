@@ -40,7 +40,7 @@ class SinusoidTable(nn.Module):
     def forward(self, start: int, length: int) -> Float[Tensor, "length width"]:
         """Rows `start` to `start` + length - 1."""
         if start + length > len(self.table):
-            return sinusoids(length, self.table.size(1), start, self.table.device)
+            return sinusoids(length, self.table.size(1), start).to(self.table)
         return self.table[start : start + length]
 
 

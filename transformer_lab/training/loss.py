@@ -95,7 +95,8 @@ class _ProjectedLoss(torch.autograd.Function):
         for at in range(0, len(features), size):
             x, y, w = features[at : at + size], target[at : at + size], share[at : at + size]
             log_p = F.linear(x, weight, bias).float().log_softmax(dim=-1)  # (slice, vocabulary)
-            total += (token_losses(log_p, y, smoothing) * w).sum()
+            # Padding may be impossible to write, with a log p of −∞; times a share of 0 it is no number.
+            total += (token_losses(log_p, y, smoothing).where(w > 0, 0.0) * w).sum()
             d_logits = log_p.exp_()
             d_logits -= smoothing / weight.size(0)
             d_logits[torch.arange(len(y), device=y.device), y] -= 1 - smoothing

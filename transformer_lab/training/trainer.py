@@ -328,15 +328,17 @@ class Trainer:
         for name, tensor in tensors.items():
             group, _, rest = name.partition("/")
             groups.setdefault(group, {})[rest] = tensor
-        lacks = {"model", "adam", "average", "random"} - groups.keys()
-        if lacks or "progress" not in meta:
+        needed = {"model", "average", "random"}
+        if meta.get("progress", {}).get("step"):
+            needed.add("adam")  # which has nothing to say before its first step
+        if needed - groups.keys() or "progress" not in meta:
             raise CheckpointError(f"{self.state_path}: not the state of a training run")
         load_weights(self.model, groups.get("model", {}), self.state_path)
         self.own_weights = None
         for name, tensor in groups["average"].items():
             self.average[name].copy_(tensor)
         self.progress = Progress(**meta["progress"])
-        for name, parameter in self.model.named_parameters():
+        for name, parameter in self.model.named_parameters() if "adam" in groups else ():
             self.optimizer.state[parameter] = {
                 # Adam keeps its step count on the CPU unless it is fused on a GPU.
                 key: groups["adam"][f"{key}/{name}"].to(self.device)
