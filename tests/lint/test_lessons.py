@@ -12,6 +12,12 @@ from tools.build_notebooks import NOTEBOOKS, ROOT, lessons, read
 from transformer_lab.course.lessons import lesson as package_of
 from transformer_lab.course.lessons import lesson_numbers
 from transformer_lab.course.quiz import folded
+from transformer_lab.course.review import (
+    MixedQuiz,
+    further_reading,
+    glossary,
+    lesson_questions,
+)
 
 PATHS = sorted(NOTEBOOKS.glob("*.ipynb"))
 LESSONS = lessons()[1:]
@@ -126,6 +132,21 @@ def test_the_quiz_on_the_page_is_that_of_its_quiz_md(lesson):
     questions = package_of(lesson.name[:2]).quiz.questions
     stored = [output.data["text/html"] for output in shown.outputs]
     assert stored == ["".join(map(folded, range(1, len(questions) + 1), questions))]
+
+
+def test_the_review_shows_the_questions_terms_and_readings_of_today():
+    """If not, `tools/build_notebooks.py 17` does: it draws from the quizzes of all lessons."""
+    (review,) = (path for path in LESSONS if "MixedQuiz" in path.read_text(encoding="utf-8"))
+    questions = MixedQuiz(lesson_questions(), 30, 1).questions
+    expected = {
+        "mixed.show()": "".join(map(folded, range(1, 31), questions)),
+        "Markdown(glossary())": glossary(),
+        "Markdown(further_reading())": further_reading(),
+    }
+    for call, text in expected.items():
+        (cell,) = (cell for cell in code(review) if call in cell.source)
+        data = next(output.data for output in cell.outputs if output.output_type == "display_data")
+        assert data.get("text/html", data.get("text/markdown")) == text
 
 
 def test_it_imports_from_the_package_and_never_from_a_notebook(lesson):
