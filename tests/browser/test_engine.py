@@ -1,0 +1,221 @@
+"""The model in the page is the model of the package: the same words, weights and probabilities."""
+
+import base64
+import json
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import save
+
+from transformer_lab.attention_record import KINDS, Head
+from transformer_lab.config import TransformerConfig
+from transformer_lab.data.tokenizer import WordTokenizer
+from transformer_lab.data.world.grammar import world
+from transformer_lab.model import Transformer
+from transformer_lab.translator import PRETRAINED, Translator
+
+OPEN = """async ({ Engine }, { name, packed, ...texts }) => {
+    const weights = Uint8Array.from(atob(packed), (sign) => sign.charCodeAt(0)).buffer;
+    (globalThis.engines ??= {})[name] = new Engine({ ...texts, weights });
+}"""
+TRANSLATE = """(_, { name, text, options }) => {
+    const found = globalThis.engines[name].translate(text, options);
+    const rows = (maps) => maps.map((heads) => heads.map((head) => head.map((row) => [...row])));
+    return {
+        ...found,
+        probabilities: found.probabilities.map((step) => [...step]),
+        maps: Object.fromEntries(Object.entries(found.maps).map(([kind, maps]) => [kind, rows(maps)])),
+        vectors: null,
+    };
+}"""
+TEXTS = """(_, { texts, options }) =>
+    texts.map((text) => globalThis.engines.model.translate(text, options).translation)"""
+
+
+def open_engine(ask, folder, name="model"):
+    """Load a translator's files into the page, under this name; `name` may be a snapshot's."""
+    texts = {
+        part: json.loads((folder / f"{file}.json").read_text(encoding="utf-8"))
+        for part, file in (
+            ("config", "config"),
+            ("source", "source_tokenizer"),
+            ("target", "target_tokenizer"),
+        )
+    }
+    packed = base64.b64encode((folder / f"{name}.safetensors").read_bytes()).decode()
+    ask("engine/engine.js", OPEN, {**texts, "name": name, "packed": packed})
+
+
+def translated(ask, text, name="model", **options):
+    given = {"name": name, "text": text, "options": options}
+    return ask("engine/engine.js", TRANSLATE, given)
+
+
+def assert_same(found, record, tolerance=1e-4):
+    """The engine's record of a sentence against Python's."""
+    assert found["tokens"]["source"] == list(record.source_tokens)
+    assert found["tokens"]["read"] == list(record.target_tokens)
+    assert found["tokens"]["written"] == list(record.written_tokens)
+    for kind in KINDS:
+        for layer, weights in enumerate(getattr(record, kind)):
+            for head, expected in enumerate(weights):
+                rows = found["maps"][kind][layer][head]
+                if kind == "decoder":
+                    assert [len(row) for row in rows] == [len(expected)] * len(expected)
+                np.testing.assert_allclose(rows, expected, atol=tolerance)
+    for step, best in zip(found["probabilities"], record.next_tokens, strict=True):
+        assert sorted(step, reverse=True)[: len(best)] == pytest.approx(
+            [p for _, p in best], abs=tolerance
+        )
+
+
+@pytest.fixture(scope="module")
+def shipped(ask):
+    open_engine(ask, PRETRAINED)
+    return Translator.load(device="cpu")
+
+
+@pytest.fixture(scope="module")
+def sources():
+    return [pair.source for pair in world(train=0).test]
+
+
+@pytest.mark.parametrize("beam", [1, 4])
+def test_every_test_sentence_is_translated_as_python_does(ask, shipped, sources, beam):
+    expected = [t.translation for t in shipped.translate(sources, beam_size=beam)]
+    options = {"texts": sources, "options": {"beam": beam}}
+    assert ask("engine/engine.js", TEXTS, options) == expected
+
+
+def test_each_head_and_each_probability_is_pythons(ask, shipped, sources):
+    for source in sources[:23]:
+        assert_same(translated(ask, source), shipped.attend(source))
+
+
+def test_the_score_is_that_of_the_translator(ask, shipped, sources):
+    for source in sources[:11]:
+        for beam in (1, 4):
+            (expected,) = shipped.translate(source, beam_size=beam)
+            found = translated(ask, source, beam=beam)
+            assert found["logProbability"] == pytest.approx(expected.score, abs=1e-3)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_muted_head_and_a_patched_row_act_as_in_python(ask, shipped, sources, kind):
+    generator = np.random.default_rng(0)
+    for source in sources[:7]:
+        own = shipped.attend(source)
+        head = Head(kind, 1, int(generator.integers(4)))
+        named = {"kind": kind, "layer": 1, "head": head.head}
+        assert_same(translated(ask, source, mute=[named]), shipped.attend(source, mute=[head]))
+        rows = own.weights(head).copy()
+        rows[2] = 0
+        rows[2, generator.integers(3)] = 1
+        found = translated(ask, source, patch=[{**named, "rows": rows.tolist()}])
+        assert_same(found, shipped.attend(source, patch={head: rows}))
+
+
+@pytest.mark.parametrize("name", sorted(Translator.snapshots().values()))
+def test_snapshots_of_the_training_are_read_as_well(ask, sources, name):
+    open_engine(ask, PRETRAINED, name)
+    snapshot = Translator.load(weights=name, device="cpu")
+    for source in sources[:7]:
+        assert_same(translated(ask, source, name), snapshot.attend(source))
+
+
+KINDS_OF_MODEL = {
+    "post-norm": {},
+    "pre-norm": {"norm": "pre"},
+    "learned": {"positions": "learned"},
+    "rotary": {"positions": "rotary"},
+    "alibi": {"positions": "alibi"},
+    "none": {"positions": "none"},
+    "shared keys": {"num_key_value_heads": 1},
+    "gelu": {"activation": "gelu"},
+    "silu": {"activation": "silu"},
+    "wide heads": {"d_k": 6, "d_v": 5},
+    "untied": {"tie_target_output": False},
+}
+
+
+@pytest.mark.parametrize("changes", KINDS_OF_MODEL.values(), ids=list(KINDS_OF_MODEL))
+def test_every_kind_of_model_is_read(ask, tmp_path, sources, changes):
+    tokenizer = WordTokenizer.train(sources[:31])
+    size = tokenizer.vocab_size
+    sizes = {"d_model": 12, "d_ff": 31, "num_heads": 3, "tie_source_target": False}
+    layers = {"num_encoder_layers": 2, "num_decoder_layers": 3, "dropout": 0.0}
+    torch.manual_seed(1)
+    config = {**sizes, **layers, **changes}
+    model = Transformer(TransformerConfig(source_vocab_size=size, target_vocab_size=size, **config))
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter += 0.1 * torch.randn_like(parameter)
+    translator = Translator(model, tokenizer, tokenizer)
+    translator.save(tmp_path)
+    (tmp_path / "model.safetensors").rename(tmp_path / "other.safetensors")
+    open_engine(ask, tmp_path, "other")
+    for source in sources[:3]:
+        assert_same(translated(ask, source, "other"), translator.attend(source))
+
+
+def test_words_are_split_and_joined_as_in_python(ask, shipped):
+    texts = [
+        "The Animal didn't cross, because it was TIRED!!",
+        "l\u2019été, qu'il n'a 12 arc-en-ciel d'or ?",
+        "  \u00a0 naïve_x ’’ ...",
+        "",
+        "é",
+    ]
+    words = """({ Words }, { state, texts, ids }) => {
+        const words = new Words(state);
+        return [texts.map((text) => words.encode(text)), texts.map((text) => words.unknown(text)),
+            ids.map((some) => words.decode(some))];
+    }"""
+    for tokenizer in (shipped.source_tokenizer, shipped.target_tokenizer):
+        generator = np.random.default_rng(0)
+        ids = [generator.integers(0, tokenizer.vocab_size, 17).tolist() for _ in range(29)]
+        given = {"state": json.loads(tokenizer.to_json()), "texts": texts, "ids": ids}
+        assert ask("engine/words.js", words, given) == [
+            [tokenizer.encode(text) for text in texts],
+            [tokenizer.unknown(text) for text in texts],
+            [tokenizer.decode(some) for some in ids],
+        ]
+
+
+def test_half_precision_is_read_to_the_bit(ask):
+    bits = np.arange(1 << 16, dtype=np.uint16)
+    expected = bits.view(np.float16).astype(np.float64)
+    found = ask(
+        "engine/safetensors.js",
+        "({ fromHalf }, bits) => bits.map(fromHalf).map((x) => Number.isFinite(x) ? x : `${x}`)",
+        bits.tolist(),
+    )
+    read = np.array(
+        [
+            float(value.replace("Infinity", "inf")) if isinstance(value, str) else value
+            for value in found
+        ]
+    )
+    np.testing.assert_array_equal(read, expected)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [("", "the sentence is empty"), (" ... ", "the sentence"), ("a " * 600, "has 600 words")],
+)
+def test_a_sentence_that_cannot_be_read_is_named(ask, shipped, text, message):
+    catch = """(_, text) => {
+        try { globalThis.engines.model.translate(text); } catch (e) { return e.message; }
+    }"""
+    assert message in ask("engine/engine.js", catch, text)
+
+
+def test_a_damaged_file_is_named(ask):
+    catch = """({ readSafetensors }, bytes) => {
+        try { readSafetensors(Uint8Array.from(bytes).buffer); } catch (e) { return e.message; }
+    }"""
+    whole = list(save({"a": torch.ones(3, 5)}))
+    assert "no header" in ask("engine/safetensors.js", catch, whole[:5])
+    assert "header is cut" in ask("engine/safetensors.js", catch, whole[:20])
+    assert "the file is cut" in ask("engine/safetensors.js", catch, whole[:-2])

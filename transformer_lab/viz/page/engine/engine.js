@@ -1,0 +1,68 @@
+// A translator in the page: its files in, sentences out. `globalThis.transformerLab` is one of these.
+
+import { beamSearch, greedy } from "./decoding.js";
+import { readSafetensors } from "./safetensors.js";
+import { Transformer } from "./transformer.js";
+import { softmax } from "./vectors.js";
+import { Watch } from "./watch.js";
+import { Words } from "./words.js";
+
+export class Engine {
+  /**
+   * `weights` is the content of model.safetensors, an ArrayBuffer; `config` that of config.json,
+   * and `source` and `target` those of the tokenizers' files, parsed.
+   */
+  constructor({ config, source, target, weights }) {
+    this.source = new Words(source);
+    this.target = new Words(target);
+    this.model = new Transformer(config.model, readSafetensors(weights));
+  }
+
+  /** The ids of a sentence with eos; an Error says what is wrong with it. */
+  encode(text) {
+    const { eos_id: eos, max_length: limit } = this.model.config;
+    const ids = this.source.encode(text);
+    if (!ids.length) throw new Error("the sentence is empty; expected at least one word");
+    if (ids.length >= limit) throw new Error(`the sentence has ${ids.length} words; expected at most ${limit - 1}`);
+    return [...ids, eos];
+  }
+
+  /**
+   * Translate one sentence and look at every head.
+   *
+   * `beam` 1 is greedy decoding. `mute` and `patch` list heads, see `Watch`; they act on the
+   * translation too. Returns
+   *   tokens         the source's words, and those that the decoder read and wrote,
+   *   translation    the text,
+   *   unknown        words of the source that have no id,
+   *   logProbability of the translation, its end included, in nats,
+   *   probabilities  for each step one number for each word of the target vocabulary,
+   *   maps           kind → layer → head → query → weights of the keys,
+   *   vectors        side → layer → what comes out of it, as Vectors.
+   */
+  translate(text, { beam = 1, mute = [], patch = [] } = {}) {
+    const { bos_id: bos, eos_id: eos } = this.model.config;
+    const ids = this.encode(text);
+    const watch = new Watch({ mute, patch });
+    const memory = this.model.encode(ids, watch);
+    const changes = new Watch({ mute, patch, sees: false });
+    const found = beam === 1
+      ? greedy(this.model, memory, changes)
+      : beamSearch(this.model, memory, { beamSize: beam, watch: changes })[0];
+    const read = [bos, ...found.ids.slice(0, -1)];
+    const { logits } = this.model.decode(read, this.model.begin(memory), watch);
+    return {
+      tokens: {
+        source: this.source.tokens(ids),
+        read: this.target.tokens(read),
+        written: this.target.tokens(found.ids),
+      },
+      translation: this.target.decode(found.ids.filter((id) => id !== eos)),
+      unknown: this.source.unknown(text),
+      logProbability: found.logProbability,
+      probabilities: read.map((_, step) => softmax(logits.row(step))),
+      maps: watch.maps,
+      vectors: watch.after,
+    };
+  }
+}

@@ -1,0 +1,42 @@
+// The file format of weights: the length of a header, the header in JSON, the numbers.
+
+import { Vectors } from "./vectors.js";
+
+/** The number that sixteen bits stand for: sign, five bits of exponent, ten of fraction. */
+export function fromHalf(bits) {
+  const sign = bits & 0x8000 ? -1 : 1;
+  const exponent = (bits >> 10) & 31;
+  const fraction = bits & 1023;
+  if (exponent === 0) return sign * fraction * 2 ** -24;
+  if (exponent === 31) return fraction ? NaN : sign * Infinity;
+  return sign * (1 + fraction / 1024) * 2 ** (exponent - 15);
+}
+
+const HALVES = Float32Array.from({ length: 1 << 16 }, (_, bits) => fromHalf(bits));
+
+const readers = {
+  F32: (view, count) => Float32Array.from({ length: count }, (_, i) => view.getFloat32(4 * i, true)),
+  F16: (view, count) => Float32Array.from({ length: count }, (_, i) => HALVES[view.getUint16(2 * i, true)]),
+};
+
+/** Tensors by name: a matrix as Vectors, a vector as a Float32Array. An Error says what does not fit. */
+export function readSafetensors(buffer) {
+  const whole = new DataView(buffer);
+  if (buffer.byteLength < 8) throw new Error("not a safetensors file: it has no header");
+  const length = Number(whole.getBigUint64(0, true));
+  if (length > buffer.byteLength - 8) throw new Error("not a safetensors file: its header is cut");
+  const header = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 8, length)));
+  const tensors = {};
+  for (const [name, { dtype, shape, data_offsets: place }] of Object.entries(header)) {
+    if (!place) continue; // "__metadata__" has none
+    const [from, to] = place;
+    const count = shape.reduce((product, size) => product * size, 1);
+    const read = readers[dtype];
+    if (!read) throw new Error(`${name} is ${dtype}; expected F32 or F16`);
+    if (8 + length + to > buffer.byteLength) throw new Error(`${name}: the file is cut`);
+    if (shape.length > 2) throw new Error(`${name} has ${shape.length} dimensions; expected 1 or 2`);
+    const values = read(new DataView(buffer, 8 + length + from, to - from), count);
+    tensors[name] = shape.length === 2 ? new Vectors(shape[0], shape[1], values) : values;
+  }
+  return tensors;
+}

@@ -1,0 +1,118 @@
+// The encoder-decoder of Figure 1, one sentence at a time.
+
+import { attend, keysAndValues } from "./attention.js";
+import { withPositions } from "./positions.js";
+import { activations, added, layerNorm, linear, stacked, Vectors } from "./vectors.js";
+import { NOBODY } from "./watch.js";
+
+/** Parameters by name, a level for each dot: `layers.0.w_q.weight` becomes layers[0].w_q.weight. */
+function nested(tensors) {
+  const root = {};
+  for (const [name, tensor] of Object.entries(tensors)) {
+    const path = name.split(".");
+    const last = path.pop();
+    let place = root;
+    for (const step of path) place = place[step] ??= {};
+    place[last] = tensor;
+  }
+  return root;
+}
+
+export class Transformer {
+  /** `config` as in config.json ("model"), `tensors` as `readSafetensors` gives them. */
+  constructor(config, tensors) {
+    this.config = config;
+    this.parameters = nested(tensors);
+    const { source_embedding: source, target_embedding: target, output } = this.parameters;
+    this.target = (config.tie_source_target ? source : target ?? source).weight;
+    this.source = source.weight;
+    this.output = config.tie_target_output ? { weight: this.target, bias: output.bias } : output;
+  }
+
+  /** The memory: one vector for each word of the source. */
+  encode(ids, watch = NOBODY) {
+    let x = this.embed(this.source, ids, 0, this.parameters.source_positions);
+    this.layers("encoder").forEach((layer, number) => {
+      const attention = (y) =>
+        attend(y, keysAndValues(y, layer.self_attention), layer.self_attention, this.how("encoder", number, watch));
+      x = this.addNorm(x, layer.add_norm_1, attention);
+      x = this.addNorm(x, layer.add_norm_2, (y) => this.feedForward(y, layer.feed_forward));
+      watch.vectors("encoder", number, x);
+    });
+    return this.finished(x, "encoder");
+  }
+
+  /** What the decoder keeps of a memory and, to begin with, of no word: a past. */
+  begin(memory) {
+    return this.layers("decoder").map((layer) => ({
+      words: null,
+      memory: keysAndValues(memory, layer.cross_attention),
+    }));
+  }
+
+  /**
+   * Read more words of the target behind a past.
+   *
+   * Returns the logits of the word after each of them, and the past with them in it; the past that
+   * was given stays as it was.
+   */
+  decode(ids, past, watch = NOBODY) {
+    const start = past[0].words?.keys.rows ?? 0;
+    let x = this.embed(this.target, ids, start, this.parameters.target_positions);
+    const grown = this.layers("decoder").map((layer, number) => {
+      let words = null;
+      x = this.addNorm(x, layer.add_norm_1, (y) => {
+        const fresh = keysAndValues(y, layer.self_attention);
+        const { words: before } = past[number];
+        words = before
+          ? { keys: stacked(before.keys, fresh.keys), values: stacked(before.values, fresh.values) }
+          : fresh;
+        return attend(y, words, layer.self_attention, { ...this.how("decoder", number, watch, start), start });
+      });
+      const { memory } = past[number];
+      x = this.addNorm(x, layer.add_norm_2, (y) =>
+        attend(y, memory, layer.cross_attention, this.how("cross", number, watch, start)));
+      x = this.addNorm(x, layer.add_norm_3, (y) => this.feedForward(y, layer.feed_forward));
+      watch.vectors("decoder", number, x);
+      return { words, memory };
+    });
+    return { logits: linear(this.finished(x, "decoder"), this.output), past: grown };
+  }
+
+  layers(side) {
+    const count = this.config[`num_${side}_layers`];
+    return Array.from({ length: count }, (_, number) => this.parameters[side].layers[number]);
+  }
+
+  /** How the heads of a layer attend, and who watches them; cross-attention knows no distances. */
+  how(kind, layer, watch, first = 0) {
+    const positions = kind === "cross" ? undefined : this.config.positions;
+    return { heads: this.config.num_heads, positions, watch: watch.of(kind, layer, first) };
+  }
+
+  /** The ids' vectors × √d_model (§3.4), with their positions from `start` on. */
+  embed(table, ids, start, positions) {
+    const x = new Vectors(ids.length, this.config.d_model);
+    const scale = Math.sqrt(this.config.d_model);
+    ids.forEach((id, i) => x.row(i).set(table.row(id).map((value) => value * scale)));
+    return withPositions(this.config.positions, x, start, positions?.table.weight);
+  }
+
+  /** LayerNorm(x + Sublayer(x)), or with the norm first x + Sublayer(LayerNorm(x)). */
+  addNorm(x, { layer_norm: norm }, sublayer) {
+    return this.config.norm === "pre"
+      ? added(x, sublayer(layerNorm(x, norm)))
+      : layerNorm(added(x, sublayer(x)), norm);
+  }
+
+  /** w_2 · activation(w_1 · x) (§3.3, equation 2). */
+  feedForward(x, { w_1, w_2 }) {
+    const hidden = linear(x, w_1);
+    const activation = activations[this.config.activation ?? "relu"];
+    return linear(new Vectors(hidden.rows, hidden.columns, hidden.values.map(activation)), w_2);
+  }
+
+  finished(x, side) {
+    return this.config.norm === "pre" ? layerNorm(x, this.parameters[side].final_norm) : x;
+  }
+}

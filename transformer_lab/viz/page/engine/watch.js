@@ -1,0 +1,52 @@
+// What one looks at, mutes and changes while a sentence goes through the model.
+
+/** Sees nothing and changes nothing. */
+export const NOBODY = {
+  of: () => ({ weights: (_, own) => own, output: () => {}, see: () => {} }),
+  vectors: () => {},
+};
+
+const nameOf = (kind, layer, head) => `${kind} ${layer} ${head}`;
+
+/**
+ * Keeps each head's rows of weights, and the vectors after each layer.
+ *
+ * `mute` lists heads as { kind, layer, head }, counted from 0; their output becomes 0. `patch` lists
+ * heads with `rows`: rows of weights, by query, that stand in place of their own. A query without
+ * a row keeps its own.
+ */
+export class Watch {
+  constructor({ mute = [], patch = [], sees = true } = {}) {
+    this.sees = sees; // a search reads each word many times: it changes alone
+    this.muted = new Set(mute.map(({ kind, layer, head }) => nameOf(kind, layer, head)));
+    this.patched = new Map(patch.map(({ kind, layer, head, rows }) => [nameOf(kind, layer, head), rows]));
+    this.maps = { encoder: [], decoder: [], cross: [] };
+    this.after = { encoder: [], decoder: [] };
+  }
+
+  /** The watch of one layer, whose first query of this pass is the sentence's word `first`. */
+  of(kind, layer, first) {
+    return {
+      weights: (head, own) => {
+        const rows = this.patched.get(nameOf(kind, layer, head));
+        return own.map((row, q) => {
+          const given = rows?.[first + q];
+          // In the decoder a row made for fewer or more words has zeros there.
+          return given ? Float32Array.from(row, (_, k) => given[k] ?? 0) : row;
+        });
+      },
+      output: (head, output) => {
+        if (this.muted.has(nameOf(kind, layer, head))) for (const row of output) row.fill(0);
+      },
+      see: (head, { weights }) => {
+        if (!this.sees) return;
+        const heads = (this.maps[kind][layer] ??= []);
+        (heads[head] ??= []).push(...weights);
+      },
+    };
+  }
+
+  vectors(side, layer, x) {
+    if (this.sees) (this.after[side][layer] ??= []).push(x);
+  }
+}
