@@ -3,7 +3,7 @@
 import { added, Vectors } from "./vectors.js";
 
 /** PE(pos, 2i) = sin(pos / 10000^(2i/width)), PE(pos, 2i+1) = cos of the same. */
-export function sinusoid(position, width) {
+function sinusoid(position, width) {
   return Float32Array.from({ length: width }, (_, i) => {
     const angle = position * 10_000 ** (-(i - (i % 2)) / width);
     return i % 2 ? Math.cos(angle) : Math.sin(angle);
