@@ -6,6 +6,7 @@ seldom get the same room. Only for matrices between layers; the rest stays with 
 """
 
 from collections.abc import Iterable
+from typing import Any
 
 import torch
 from jaxtyping import Float
@@ -36,7 +37,7 @@ class Muon(torch.optim.Optimizer):
         super().__init__(matrices, {"lr": rate, "momentum": momentum})
 
     @torch.no_grad()
-    def step(self, closure: None = None) -> None:  # type: ignore[override]
+    def step(self, closure: Any = None) -> Any:
         """Move every matrix that has a gradient."""
         for group in self.param_groups:
             for matrix in group["params"]:

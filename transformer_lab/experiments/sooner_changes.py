@@ -1,12 +1,13 @@
 """The changes of `experiments/sooner` that no configuration has: start, optimizer, order."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 import torch
 from torch import nn
 
-from transformer_lab.data.batching import Batch, Batches, Example, buckets, collate
+from transformer_lab.data.batching import Batch, Batches
 from transformer_lab.data.world.grammar import WorldPair
 from transformer_lab.data.world.lexicon import NOUNS
 from transformer_lab.experiments.muon import Muon
@@ -82,10 +83,8 @@ def is_embedding(name: str) -> bool:
 
 
 def settings_of(trainer: Trainer) -> dict[str, Any]:
-    """What the trainer's Adam is made with."""
-    config = trainer.config
-    betas = (config.beta1, config.beta2)
-    return {"betas": betas, "eps": config.epsilon, "fused": True}
+    """What the trainer's Adam was made with, but for its rate, which each step is given anew."""
+    return {key: trainer.optimizer.defaults[key] for key in ("betas", "eps", "fused")}
 
 
 class Taught(Batches):
@@ -109,18 +108,10 @@ class Taught(Batches):
         assert epoch == index == 0, "an order that teaches is not taken up in the middle"
         step = 0
         for until, examples in self.stages:
-            for group in self.until(until - step, examples):
-                yield 0, 0, collate(group)
+            stage = Batches(examples, self.batch_tokens, self.seed)
+            yield from islice(stage.starting_at(0, 0), until - step)
             step = until
         yield from super().starting_at(0, 0)
-
-    def until(self, steps: int, examples: Sequence[Example]) -> Iterator[list[Example]]:
-        """So many groups of these examples, epoch after epoch."""
-        epoch = 0
-        while steps > 0:
-            groups = buckets(examples, self.batch_tokens, seed=1_000_003 * self.seed + epoch)
-            yield from groups[:steps]
-            steps, epoch = steps - len(groups), epoch + 1
 
 
 def of_one_gender(pair: WorldPair) -> bool:
