@@ -102,9 +102,8 @@ class Past:
 
 def appended(written: Written | None, new: Float[Tensor, "batch heads new width"]) -> Written:
     """The words so far, if there are any, and the new ones."""
-    if written is None:
-        batch, heads, _, width = new.shape
-        written = Written(Buffer(new.new_empty(batch, heads, 0, width), 0), 0)
+    if written is None:  # no room behind them yet: most of what starts a past is all of it
+        return Written(Buffer(new.contiguous(), new.size(2)), new.size(2))
     return written.append(new)
 
 
