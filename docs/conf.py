@@ -13,6 +13,9 @@ from urllib.parse import unquote
 
 from sphinx.application import Sphinx
 
+import transformer_lab as tl
+from transformer_lab.data.world.grammar import FAMOUS
+
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 sys.path.insert(0, str(HERE))  # for anchors.py
@@ -90,8 +93,20 @@ def course_table(app: Sphinx, name: str, source: list[str]) -> None:
         source[0] = before + text + after
 
 
+def write_bench(app: Sphinx, error: Exception | None) -> None:
+    """The shipped model in a page of its own, open at the row of "tired"."""
+    if error is None:
+        tired, wide = FAMOUS
+        who = tired.coreference
+        start = f"head=e2.1&row={who.decider}&step={who.target_pronoun}"
+        path = Path(app.outdir) / "docs" / "bench.html"
+        translator = tl.Translator.load(device="cpu")
+        tl.bench(translator, path, [tired.source, wide.source], start=start, overwrite=True)
+
+
 def setup(app: Sphinx) -> None:
     """Called by Sphinx."""
+    app.connect("build-finished", write_bench)
     app.connect("source-read", plain_anchors)
     app.connect("source-read", fold_answers)
     app.connect("source-read", course_table)

@@ -371,3 +371,21 @@ def test_explore_names_a_folder_that_is_not_there(capsys, model, tmp_path):
     code, _, err = run(capsys, "explore", "the cat", "--model", model, "--out", out)
     assert (code, is_one_line(err)) == (1, True)
     assert "nowhere" in err
+
+
+def test_bench_writes_a_page_and_never_over_one_unasked(capsys, model, tmp_path):
+    out = tmp_path / "lab.html"
+    wanted = ("bench", "the cat runs", "the dog", "--model", model, "--out", out)
+    code, text, err = run(capsys, *wanted, "--start", "head=e1.1")
+    assert (code, err) == (0, "")
+    assert f"{out}: " in text
+    page = out.read_text(encoding="utf-8")
+    assert '"sentences": ["the cat runs", "the dog"]' in page
+    code, text, err = run(capsys, *wanted)
+    assert (code, text, is_one_line(err)) == (1, "", True)
+    assert "lab.html exists; give --overwrite to replace it, or another --out" in err
+    assert out.read_text(encoding="utf-8") == page
+    code, text, _ = run(capsys, *wanted, "--overwrite", "--json")
+    assert code == 0
+    assert last_json(text) == {"out": str(out), "bytes": out.stat().st_size}
+    assert out.read_text(encoding="utf-8") != page

@@ -13,6 +13,7 @@ ROOMS = {
     "Transformer": "model",
     "TransformerConfig": "config",
     "Translator": "translator",
+    "bench": "viz.bench",
     "capture_attention": "capture",
     "explore": "viz",
 }

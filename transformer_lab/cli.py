@@ -1,4 +1,4 @@
-"""The command line: `python -m transformer_lab train | translate | evaluate | explore | doctor`."""
+"""The command line: `python -m transformer_lab train | translate | evaluate | explore | bench | doctor`."""
 
 import argparse
 import json
@@ -97,6 +97,15 @@ def parser() -> argparse.ArgumentParser:
     look.add_argument("--overwrite", action="store_true", help="replace the page if it is there")
     look.add_argument("--model", type=Path, default=PRETRAINED, help="default: the shipped model")
     look.add_argument("--device", default="auto", help="auto (default), cpu, cuda, mps")
+
+    lab = command("bench", run_bench, "Write a page in which the translator itself runs.")
+    lab.add_argument("text", nargs="+", help="the sentence, or several: each gets a button")
+    lab.add_argument(
+        "--out", type=Path, default=Path("lab.html"), help="the page (default %(default)s)"
+    )
+    lab.add_argument("--overwrite", action="store_true", help="replace the page if it is there")
+    lab.add_argument("--model", type=Path, default=PRETRAINED, help="default: the shipped model")
+    lab.add_argument("--start", default="", help='what is open at first, as "head=e2.1&row=10"')
 
     command("doctor", run_doctor, "Say what is installed, what is missing and how to get it.")
     return top
@@ -245,6 +254,22 @@ def run_explore(options: argparse.Namespace) -> dict[str, Any]:
     if not options.json:
         print(f"{told.translation}\n{path}: open it in any browser; it needs no network")
     return {**asdict(told), "out": str(path)}
+
+
+def run_bench(options: argparse.Namespace) -> dict[str, Any]:
+    """Write a bench of the model; the page translates the sentences itself."""
+    from transformer_lab.viz.bench import bench  # draws: no other command should wait for it
+
+    if options.out.exists() and not options.overwrite:
+        raise ValueError(f"{options.out} exists; give --overwrite to replace it, or another --out")
+    translator = Translator.load(options.model, device="cpu")
+    path = bench(
+        translator, options.out, options.text, start=options.start, overwrite=options.overwrite
+    )
+    size = path.stat().st_size
+    if not options.json:
+        print(f"{path}: {size / 1e6:.1f} MB; open it in any browser; it needs no network")
+    return {"out": str(path), "bytes": size}
 
 
 def run_doctor(options: argparse.Namespace) -> dict[str, Any]:

@@ -297,10 +297,14 @@ def ask(browser) -> Callable[..., Any]:
     page.route("**/*", answer)
     page.goto(f"http://{HERE}/")
 
-    def ask(module: str, function: str, given: Any = None) -> Any:
-        call = f"async (given) => ({function})(await import('/{module}'), given)"
-        return page.evaluate(call, given)
+    def on(page: Page) -> Callable[..., Any]:
+        def ask(module: str, function: str, given: Any = None) -> Any:
+            call = f"async (given) => ({function})(await import('/{module}'), given)"
+            return page.evaluate(call, given)
 
-    ask.page = page
+        return ask
+
+    ask = on(page)
+    ask.page, ask.on, ask.answer = page, on, answer  # for another page of another module
     yield ask
     context.close()

@@ -62,7 +62,7 @@ class Opened:
 
     @property
     def root(self) -> Locator:
-        return self.page.locator(".tl-explorer")
+        return self.page.locator(".tl-explorer, .tl-bench")
 
     @property
     def cells(self) -> Locator:

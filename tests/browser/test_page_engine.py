@@ -14,6 +14,7 @@ from transformer_lab.data.tokenizer import WordTokenizer
 from transformer_lab.data.world.grammar import world
 from transformer_lab.model import Transformer
 from transformer_lab.translator import PRETRAINED, Translator
+from transformer_lab.viz.page.join import FOLDER
 
 OPEN = """async ({ Engine }, { name, packed, ...texts }) => {
     const weights = Uint8Array.from(atob(packed), (sign) => sign.charCodeAt(0)).buffer;
@@ -26,6 +27,7 @@ TRANSLATE = """(_, { name, text, options }) => {
         ...found,
         probabilities: found.probabilities.map((step) => [...step]),
         maps: Object.fromEntries(Object.entries(found.maps).map(([kind, maps]) => [kind, rows(maps)])),
+        heads: null,
         vectors: null,
     };
 }"""
@@ -157,6 +159,61 @@ def test_every_kind_of_model_is_read(ask, tmp_path, sources, changes):
     open_engine(ask, tmp_path, "other")
     for source in sources[:3]:
         assert_same(translated(ask, source, "other"), translator.attend(source))
+
+
+FAULTS = {
+    "no scale": ("engine/attention.js", "/ Math.sqrt(width) + bias", "+ bias"),
+    "no mask": ("engine/attention.js", "k > start + q", "k > start + q + 1"),
+    "positions that start at 1": (
+        "engine/positions.js",
+        "sinusoid(start + i,",
+        "sinusoid(start + i + 1,",
+    ),
+    "the norm before the sum": (
+        "engine/transformer.js",
+        "layerNorm(added(x, sublayer(x)), norm)",
+        "added(x, layerNorm(sublayer(x), norm))",
+    ),
+    "a cache that forgets its first word": (
+        "engine/transformer.js",
+        "const start = past[0].words?.keys.rows ?? 0",
+        "const start = Math.max(0, (past[0].words?.keys.rows ?? 0) - 1)",
+    ),
+    "no end of a search": (
+        "engine/decoding.js",
+        "if (found.some(({ score }) => score >= hope)) break;",
+        "if (found.length) break;",
+    ),
+}
+
+
+def assert_all_same(ask, shipped, sources):
+    """Greedy with all that it sees, and the text of a beam."""
+    for source in sources:
+        assert_same(translated(ask, source), shipped.attend(source))
+        (expected,) = shipped.translate(source, beam_size=4)
+        assert translated(ask, source, beam=4)["translation"] == expected.translation
+
+
+@pytest.mark.parametrize(("path", "right", "wrong"), FAULTS.values(), ids=list(FAULTS))
+def test_a_planted_error_is_caught(ask, shipped, sources, path, right, wrong):
+    text = (FOLDER / path).read_text(encoding="utf-8")
+    assert right in text
+
+    def answer(route):
+        route.fulfill(body=text.replace(right, wrong), content_type="text/javascript")
+
+    page = ask.page.context.new_page()
+    try:
+        page.route("**/*", ask.answer)
+        page.route(f"**/{path}", answer)
+        page.goto(ask.page.url)
+        planted = ask.on(page)
+        open_engine(planted, PRETRAINED)
+        with pytest.raises(AssertionError):
+            assert_all_same(planted, shipped, sources[:23])
+    finally:
+        page.close()
 
 
 def test_words_are_split_and_joined_as_in_python(ask, shipped):

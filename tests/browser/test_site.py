@@ -135,6 +135,16 @@ def test_an_explorer_answers_to_a_click(read):
     assert explorer.inner_text() != before
 
 
+def test_the_bench_of_the_first_page_translates(read):
+    page = read("docs/index.html")
+    page.get_by_role("link", name="the bench").click()
+    expect(page.locator(".tl-bench")).to_have_attribute("data-ready", "true")
+    expect(page.locator(".where h2")).to_contain_text("e2.1")
+    expect(page.locator(".written")).to_contain_text("fatigué")
+    page.get_by_role("button", name="wide", exact=True).click()
+    expect(page.locator(".written")).to_contain_text("large")
+
+
 def test_one_reads_on_and_back(read):
     page = read(f"notebooks/{PAGES[0]}.html")
     page.locator(".related-pages .next-page").click()

@@ -7,12 +7,18 @@ from pathlib import Path
 
 import pytest
 
+from transformer_lab.viz import bench
 from transformer_lab.viz.explorer.page import STYLES
 from transformer_lab.viz.page import join
 from transformer_lab.viz.page.join import FOLDER, IMPORT, modules, script
 
-ENTRIES = ("explorer/saved.js", "explorer/widget.js")
-ENGINE = "engine/engine.js"  # for any page to import; the package has none with it yet
+ENTRIES = {
+    "explorer/saved.js": {"make", "Selection", "KINDS", "paint"},
+    "explorer/widget.js": {"make", "Selection", "KINDS", "paint"},
+    "bench/bench.js": {"make", "State", "Engine", "attend"},
+}
+"""The script of a page, and some of what it must hold."""
+CALLED_BY_THE_PAGE = {("explorer/saved.js", "mountAll"), ("bench/bench.js", "mountBench")}
 FILES = sorted(FOLDER.rglob("*.js"))
 NAME = re.compile(r"^(export )?(?:async )?(?:function|class|const|let) (\w+)", re.M)
 
@@ -37,7 +43,7 @@ def test_every_module_stands_behind_those_that_it_imports(entry):
 def test_no_two_modules_of_a_script_have_a_name_in_common(entry):
     count = Counter(name for path in modules(entry) for _, name in named(path))
     assert {name for name, times in count.items() if times > 1} == set()
-    assert {"make", "Selection", "KINDS", "paint"} <= set(count)
+    assert ENTRIES[entry] <= set(count)
 
 
 @pytest.mark.parametrize("entry", ENTRIES)
@@ -51,7 +57,7 @@ def test_the_script_defines_what_its_modules_define_and_imports_nothing(entry):
 
 
 def test_every_module_is_taken_by_a_page_and_every_export_by_a_module_or_a_test():
-    assert {path for entry in (*ENTRIES, ENGINE) for path in modules(entry)} == set(FILES)
+    assert {path for entry in ENTRIES for path in modules(entry)} == set(FILES)
     given = {(path, name) for path in FILES for export, name in named(path) if export}
     taken = {
         ((path.parent / module).resolve(), name.strip())
@@ -60,10 +66,10 @@ def test_every_module_is_taken_by_a_page_and_every_export_by_a_module_or_a_test(
         for name in names.split(",")
     }
     assert taken <= given
-    entry = FOLDER / "explorer/saved.js", "mountAll"  # called by the page itself
+    called = {(FOLDER / path, name) for path, name in CALLED_BY_THE_PAGE}
     tests = (Path(__file__).parents[1] / "browser").glob("test_page_*.py")
     tested = "".join(path.read_text(encoding="utf-8") for path in tests)
-    assert [name for path, name in given - taken - {entry} if name not in tested] == []
+    assert [name for path, name in given - taken - called if name not in tested] == []
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
@@ -103,4 +109,4 @@ def test_they_come_with_the_package():
     setuptools = tomllib.loads((root / "pyproject.toml").read_text())["tool"]["setuptools"]
     patterns = setuptools["package-data"]["transformer_lab"]
     packed = {path for pattern in patterns for path in (root / "transformer_lab").glob(pattern)}
-    assert {*FILES, *(FOLDER / name for name in STYLES)} <= packed
+    assert {*FILES, *(FOLDER / name for name in (*STYLES, *bench.STYLES))} <= packed

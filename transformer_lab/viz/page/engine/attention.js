@@ -25,6 +25,8 @@ export function attend(x, { keys, values }, parameters, { heads, start = null, p
     const part = (row, size, at) => row.subarray(at * size, (at + 1) * size);
     const placed = (vector, position) => (positions === "rotary" ? turned(vector, position) : vector);
     const headKeys = Array.from({ length: keys.rows }, (_, k) => placed(part(keys.row(k), width, shared), k));
+    const headValues = Array.from({ length: values.rows }, (_, k) => part(values.row(k), valueWidth, shared));
+    const headQueries = [];
     const scores = [];
     const own = [];
     for (let q = 0; q < x.rows; q++) {
@@ -34,6 +36,7 @@ export function attend(x, { keys, values }, parameters, { heads, start = null, p
         const bias = positions === "alibi" ? distanceBias(offset + q - k, head, heads) : 0;
         return dot(query, key) / Math.sqrt(width) + bias;
       });
+      headQueries.push(query);
       scores.push(row);
       own.push(softmax(row));
     }
@@ -41,13 +44,12 @@ export function attend(x, { keys, values }, parameters, { heads, start = null, p
     const output = weights.map((row, q) => {
       const sum = part(joined.row(q), valueWidth, head);
       row.forEach((weight, k) => {
-        const value = part(values.row(k), valueWidth, shared);
-        for (let i = 0; i < valueWidth; i++) sum[i] += weight * value[i];
+        for (let i = 0; i < valueWidth; i++) sum[i] += weight * headValues[k][i];
       });
       return sum;
     });
     watch.output(head, output);
-    watch.see(head, { scores, weights, output });
+    watch.see(head, { queries: headQueries, keys: headKeys, values: headValues, scores, weights, output });
   }
   return linear(joined, parameters.w_o);
 }

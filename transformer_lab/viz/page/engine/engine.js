@@ -20,10 +20,11 @@ export class Engine {
 
   /** The ids of a sentence with eos; an Error says what is wrong with it. */
   encode(text) {
-    const { eos_id: eos, max_length: limit } = this.model.config;
+    const { eos_id: eos, unk_id: unknown, max_length: limit } = this.model.config;
     const ids = this.source.encode(text);
     if (!ids.length) throw new Error("the sentence is empty; expected at least one word");
     if (ids.length >= limit) throw new Error(`the sentence has ${ids.length} words; expected at most ${limit - 1}`);
+    if (ids.every((id) => id === unknown)) throw new Error("the sentence has no word of the vocabulary; expected at least one");
     return [...ids, eos];
   }
 
@@ -33,11 +34,13 @@ export class Engine {
    * `beam` 1 is greedy decoding. `mute` and `patch` list heads, see `Watch`; they act on the
    * translation too. Returns
    *   tokens         the source's words, and those that the decoder read and wrote,
+   *   written        the ids of the last,
    *   translation    the text,
    *   unknown        words of the source that have no id,
    *   logProbability of the translation, its end included, in nats,
    *   probabilities  for each step one number for each word of the target vocabulary,
    *   maps           kind → layer → head → query → weights of the keys,
+   *   heads          kind → layer → head → { queries, keys, values, scores, weights, output }, one vector a word,
    *   vectors        side → layer → what comes out of it, as Vectors.
    */
   translate(text, { beam = 1, mute = [], patch = [] } = {}) {
@@ -57,12 +60,29 @@ export class Engine {
         read: this.target.tokens(read),
         written: this.target.tokens(found.ids),
       },
+      written: found.ids,
       translation: this.target.decode(found.ids.filter((id) => id !== eos)),
       unknown: this.source.unknown(text),
       logProbability: found.logProbability,
       probabilities: read.map((_, step) => softmax(logits.row(step))),
-      maps: watch.maps,
+      maps: mapsOf(watch.heads),
+      heads: watch.heads,
       vectors: watch.after,
     };
   }
+
+  /** The probabilities of every next word while these ids are written, whatever the model itself would write. */
+  read(text, written, { mute = [], patch = [] } = {}) {
+    const watch = new Watch({ mute, patch, sees: false });
+    const memory = this.model.encode(this.encode(text), watch);
+    const read = [this.model.config.bos_id, ...written.slice(0, -1)];
+    const { logits } = this.model.decode(read, this.model.begin(memory), watch);
+    return read.map((_, step) => softmax(logits.row(step)));
+  }
+}
+
+/** The weights alone of all heads. */
+function mapsOf(heads) {
+  const weights = (layers) => layers.map((layer) => layer.map((head) => head.weights));
+  return Object.fromEntries(Object.entries(heads).map(([kind, layers]) => [kind, weights(layers)]));
 }

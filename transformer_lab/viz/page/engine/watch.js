@@ -9,7 +9,7 @@ export const NOBODY = {
 const nameOf = (kind, layer, head) => `${kind} ${layer} ${head}`;
 
 /**
- * Keeps each head's rows of weights, and the vectors after each layer.
+ * Keeps what each head works with in a pass over whole sentences, and the vectors after each layer.
  *
  * `mute` lists heads as { kind, layer, head }, counted from 0; their output becomes 0. `patch` lists
  * heads with `rows`: rows of weights, by query, that stand in place of their own. A query without
@@ -20,7 +20,7 @@ export class Watch {
     this.sees = sees; // a search reads each word many times: it changes alone
     this.muted = new Set(mute.map(({ kind, layer, head }) => nameOf(kind, layer, head)));
     this.patched = new Map(patch.map(({ kind, layer, head, rows }) => [nameOf(kind, layer, head), rows]));
-    this.maps = { encoder: [], decoder: [], cross: [] };
+    this.heads = { encoder: [], decoder: [], cross: [] };
     this.after = { encoder: [], decoder: [] };
   }
 
@@ -38,10 +38,8 @@ export class Watch {
       output: (head, output) => {
         if (this.muted.has(nameOf(kind, layer, head))) for (const row of output) row.fill(0);
       },
-      see: (head, { weights }) => {
-        if (!this.sees) return;
-        const heads = (this.maps[kind][layer] ??= []);
-        (heads[head] ??= []).push(...weights);
+      see: (head, matrices) => {
+        if (this.sees) (this.heads[kind][layer] ??= [])[head] = matrices;
       },
     };
   }

@@ -1,0 +1,59 @@
+// The bench: a translator in the page, every head of which can be opened, muted and pointed.
+
+import { fromBase64, gunzip } from "../bytes.js";
+import { make } from "../elements.js";
+import { Engine } from "../engine/engine.js";
+import { keepFocus } from "../focus.js";
+import { followTheme } from "../theme.js";
+import { Figure } from "./figure.js";
+import { How } from "./how.js";
+import { headOf } from "./names.js";
+import { NextWords } from "./next_words.js";
+import { Sentence } from "./sentence.js";
+import { SoWhat } from "./so_what.js";
+import { State } from "./state.js";
+import { Where } from "./where.js";
+
+const named = (heads) => heads.map((head) => (typeof head === "string" ? headOf(head) : head));
+
+/**
+ * The engine for anyone in the page: `await transformerLab.translate("…", { beam: 4, mute: ["e2.1"] })`.
+ *
+ * Heads are names or { kind, layer, head }, counted from 0; `patch` lists heads with `rows`. For what
+ * comes back see `Engine.translate`.
+ */
+function publish(engine, state) {
+  globalThis.transformerLab = {
+    engine,
+    state,
+    translate: async (text, { beam = 1, mute = [], patch = [] } = {}) =>
+      engine.translate(text, { beam, mute: named(mute), patch }),
+  };
+}
+
+/** Put the bench into the element `root`; `data` is what Python's `bench_data` gives. */
+export async function mountBench(root, data) {
+  const { buffer } = await gunzip(data.weights);
+  const engine = new Engine({ ...data, weights: buffer });
+  const state = new State(engine, data.sentences[0]);
+  publish(engine, state);
+  const rgb = fromBase64(data.colours);
+  const colours = Array.from({ length: 256 }, (_, i) => `rgb(${rgb.slice(3 * i, 3 * i + 3).join()})`);
+  const panels = [
+    new Sentence(state, data.sentences),
+    new Figure(state),
+    new Where(state, colours),
+    new How(state),
+    new SoWhat(state),
+    new NextWords(state),
+  ];
+  const page = make("div", { className: "tl-page tl-bench" }, ...panels.map(({ element }) => element));
+  const draw = () => keepFocus(page, "map", () => panels.forEach((panel) => panel.draw()));
+  state.watch(draw);
+  state.watch(() => history.replaceState(null, "", state.address));
+  addEventListener("hashchange", () => state.follow(location.hash));
+  root.replaceChildren(page);
+  followTheme(page);
+  state.follow(location.hash.length > 1 ? location.hash : data.start);
+  page.dataset.ready = "true";
+}

@@ -1,0 +1,100 @@
+// Figure 1 as a map of the live model: every head a dot, coloured by what its muting costs or by how sharp it looks.
+
+import { make } from "../elements.js";
+import { number } from "../text.js";
+import { longName, MEANINGS, shortName } from "./names.js";
+import { costOf } from "./stakes.js";
+
+const WAYS = {
+  cost: "effect if muted",
+  sharpness: "sharpness of its rows",
+};
+
+/** The mean over the rows of the largest weight: 1 if each row looks at one word. */
+function sharpness(weights) {
+  return weights.reduce((sum, row) => sum + Math.max(...row), 0) / weights.length;
+}
+
+export class Figure {
+  constructor(state) {
+    Object.assign(this, { state, way: "cost", dots: [], costs: new Map(), of: null });
+    this.list = make("select", { "aria-label": "Colour of the heads", "data-lm-suppress-shortcuts": "true" },
+      ...Object.entries(WAYS).map(([value, text]) => make("option", { value }, text)));
+    this.list.addEventListener("change", () => {
+      this.way = this.list.value;
+      this.draw();
+    });
+    this.note = make("p", { className: "note" });
+    this.element = make("section", { className: "figure", "aria-label": "All heads" },
+      make("label", {}, "colour: ", this.list), this.build(), this.note);
+  }
+
+  /** Encoder and decoder side by side, the first layers below, as in Figure 1. */
+  build() {
+    const { config } = this.state.engine.model;
+    const block = (kind, layer) => {
+      const dots = Array.from({ length: config.num_heads }, (_, head) => this.dot({ kind, layer, head }));
+      return make("div", { className: `block ${kind}` }, make("span", {}, `${MEANINGS[kind].title} ${layer + 1}`), make("div", {}, ...dots));
+    };
+    const upwards = (count, kinds) => Array.from({ length: count }, (_, i) => count - 1 - i)
+      .flatMap((layer) => kinds.map((kind) => block(kind, layer)));
+    return make("div", { className: "stacks" },
+      make("div", {}, ...upwards(config.num_encoder_layers, ["encoder"]), make("small", {}, "English ↑")),
+      make("div", {}, ...upwards(config.num_decoder_layers, ["cross", "decoder"]), make("small", {}, "French ↑")));
+  }
+
+  dot(head) {
+    const name = shortName(head);
+    const button = make("button", { type: "button", className: "dot", "data-control": `head ${name}` }, name);
+    button.addEventListener("click", () => this.state.openHead(head));
+    button.addEventListener("keydown", (event) => {
+      if (event.key !== "m" && event.key !== "M") return;
+      this.state.toggleMute(head);
+      event.stopPropagation();
+    });
+    this.dots.push({ head, name, button });
+    return button;
+  }
+
+  draw() {
+    const { state } = this;
+    if (state.problem) return;
+    if (this.of !== state.before) this.measure();
+    for (const { head, name, button } of this.dots) {
+      const value = this.valueOf(head);
+      const isMuted = state.isMuted(head);
+      button.style.setProperty("--share", value ?? 0);
+      button.classList.toggle("muted", isMuted);
+      button.setAttribute("aria-pressed", String(shortName(state.head) === name));
+      const said = value == null ? "" : `, ${WAYS[this.way]} ${number(value)}`;
+      button.title = `${longName(head)}${said}${isMuted ? ", muted" : ""}. M mutes.`;
+      button.setAttribute("aria-label", button.title);
+    }
+    this.note.textContent = this.way === "cost"
+      ? "Dark: muted alone, the head costs a word of the translation much of its probability."
+      : "Dark: nearly all weight of each row is on one word.";
+  }
+
+  valueOf({ kind, layer, head }) {
+    if (this.way === "sharpness") return sharpness(this.state.before.maps[kind][layer][head]);
+    return this.costs.get(shortName({ kind, layer, head }));
+  }
+
+  /** Mute each head by turns, one at a time between other work, since all of them take a while. */
+  measure() {
+    const { state } = this;
+    const { before, text } = state;
+    this.of = before;
+    this.costs.clear();
+    const left = this.dots.map(({ head }) => head);
+    const next = () => {
+      const head = left.shift();
+      if (!head || this.of !== before) return;
+      const after = state.engine.read(text, before.written, { mute: [head] });
+      this.costs.set(shortName(head), costOf(before.probabilities, after, before.written));
+      if (!left.length || left.length % 8 === 0) this.draw();
+      setTimeout(next);
+    };
+    setTimeout(next);
+  }
+}

@@ -1,0 +1,59 @@
+// How the chosen row comes about: q · k for each word, ÷ √d_k, softmax, and the weighted sum of the values.
+
+import { make, word } from "../elements.js";
+import { dot } from "../engine/vectors.js";
+import { number } from "../text.js";
+
+/** A vector as a strip, one cell a number: orange below 0, blue above. */
+function strip(label, className, vector, most) {
+  const cells = Array.from(vector, (value, i) => {
+    const cell = make("i", { title: `${label}, number ${i + 1}: ${number(value, 3)}` });
+    cell.style.setProperty("--size", Math.min(1, Math.abs(value) / most).toFixed(3));
+    cell.className = value < 0 ? "below" : "above";
+    return cell;
+  });
+  return make("div", { className: `strip ${className}` }, make("span", {}, label), make("div", {}, ...cells));
+}
+
+const largestOf = (...vectors) => Math.max(1e-9, ...vectors.flatMap((vector) => Array.from(vector, Math.abs)));
+
+export class How {
+  constructor(state) {
+    this.state = state;
+    this.element = make("section", { className: "how", "aria-label": "How the weights come about" });
+  }
+
+  draw() {
+    const { state } = this;
+    if (state.problem) return;
+    const { row } = state;
+    const { queries, keys, values, scores, weights, output } = state.open;
+    const { rows, keys: names } = state.tokensOf(state.head.kind);
+    const width = queries[row].length;
+    const seen = weights[row].length;
+    const key = state.key ?? weights[row].indexOf(Math.max(...weights[row]));
+    const query = queries[row];
+    const product = query.map((value, i) => value * keys[key][i]);
+    const head = make("tr", {}, ...["", "q · k", `÷ √${width}`, "softmax", ""].map((text) => make("th", {}, text)));
+    const lines = Array.from({ length: seen }, (_, k) => {
+      const bar = make("i", { className: "bar" });
+      bar.style.width = `${100 * weights[row][k]}%`;
+      const cells = [number(dot(query, keys[k]), 1), number(scores[row][k]), number(weights[row][k], 3)].map((text) => make("td", {}, text));
+      const line = make("tr", { className: k === key ? "lit" : "" }, make("th", {}, word(names[k])), ...cells, make("td", { className: "track" }, bar));
+      line.addEventListener("click", () => state.choose(row, k));
+      return line;
+    });
+    const most = largestOf(query, keys[key]);
+    const length = Math.hypot(...output[row]);
+    this.element.replaceChildren(
+      make("h3", {}, "How: the row of ", word(rows[row])),
+      strip(`q of ${rows[row]}`, "query", query, most),
+      strip(`k of ${names[key]}`, "key", keys[key], most),
+      strip("their products", "product", product, largestOf(product)),
+      make("p", {}, `The ${width} products sum to q · k = ${number(dot(query, keys[key]), 2)}; ÷ √${width} = ${number(Math.sqrt(width))} it is ${number(dot(query, keys[key]) / Math.sqrt(width), 2)}. A softmax over the row makes ${number(weights[row][key], 3)} of it.`),
+      make("div", { className: "scroll" }, make("table", { className: "scores" }, make("thead", {}, head), make("tbody", {}, ...lines))),
+      strip(`v of ${names[key]}`, "value", values[key], largestOf(values[key], output[row])),
+      strip("Σ weight · v", "value", output[row], largestOf(values[key], output[row])),
+      make("p", {}, `What the head passes on here has length ${number(length)}${length === 0 ? ": it is muted" : ""}.`));
+  }
+}

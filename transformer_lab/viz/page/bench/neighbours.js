@@ -1,0 +1,20 @@
+// Words of a vocabulary that are written much like another word.
+
+/** How many letters must be put in, taken out or exchanged (Levenshtein 1966). */
+function lettersApart(a, b) {
+  let above = Array.from({ length: b.length + 1 }, (_, j) => j);
+  for (let i = 1; i <= a.length; i++) {
+    const line = [i];
+    for (let j = 1; j <= b.length; j++) {
+      line.push(Math.min(above[j] + 1, line[j - 1] + 1, above[j - 1] + Number(a[i - 1] !== b[j - 1])));
+    }
+    above = line;
+  }
+  return above[b.length];
+}
+
+/** The few words of a list that are nearest to `unknown`, nearest first; of equals the earlier one. */
+export function neighbours(unknown, list, most = 3) {
+  const far = list.map((word) => lettersApart(unknown, word));
+  return Array.from(list.keys()).sort((a, b) => far[a] - far[b] || a - b).slice(0, most).map((i) => list[i]);
+}

@@ -1,0 +1,106 @@
+// The sentence to translate, the translation, and one line of what a change did.
+
+import { action, make, word, words } from "../elements.js";
+import { probability } from "../text.js";
+import { longName, shortName } from "./names.js";
+import { neighbours } from "./neighbours.js";
+import { stepsAtStake, wordsAtStake } from "./stakes.js";
+
+export class Sentence {
+  constructor(state, presets) {
+    this.state = state;
+    this.input = make("input", { type: "text", "aria-label": "English sentence", spellcheck: false, "data-lm-suppress-shortcuts": "true" });
+    this.input.addEventListener("change", () => state.translate(this.input.value));
+    const buttons = presets.map((text) => {
+      const button = make("button", { type: "button", title: text }, text.split(" ").at(-1));
+      button.addEventListener("click", () => state.translate(text));
+      return button;
+    });
+    this.problem = make("p", { className: "problem", role: "status" });
+    this.read = make("p", { className: "read" });
+    this.written = make("p", { className: "written" });
+    this.difference = make("p", { className: "stakes", role: "status" });
+    this.changes = make("p", { className: "changes" });
+    this.element = make("header", {}, make("div", { className: "ask" }, this.input, ...buttons), this.problem,
+      this.read, this.written, this.changes, this.difference);
+  }
+
+  draw() {
+    const { state } = this;
+    if (document.activeElement !== this.input) this.input.value = state.text;
+    this.problem.textContent = state.problem;
+    if (state.problem) return;
+    const { before, now } = state;
+    const { unk_id: unknown } = state.engine.model.config;
+    const ids = state.engine.encode(state.text);
+    const heard = ids.flatMap((id, i) => {
+      const token = word(before.tokens.source[i]);
+      return [id === unknown ? make("s", { title: "not in the vocabulary" }, token) : token, " "];
+    });
+    this.read.replaceChildren("reads ", ...heard, ...[...new Set(before.unknown)].flatMap((strange) => this.offer(strange)));
+    this.written.replaceChildren(...this.steps());
+    this.changes.replaceChildren(...this.chips());
+    this.difference.replaceChildren(...this.stakes(before, now));
+  }
+
+  /** Known words in place of an unknown one. */
+  offer(strange) {
+    const { state } = this;
+    const known = state.engine.source.words.slice(4); // behind the special tokens
+    const buttons = neighbours(strange, known).map((other) => {
+      const replaced = state.engine.source.split(state.text).map((token) => (token === strange ? other : token)).join(" ");
+      return action(`instead ${strange} ${other}`, other, `Write ${other} in place of ${strange}`, () => state.translate(replaced));
+    });
+    return [make("span", { className: "unknown" }, make("b", {}, word(strange)), " is no word of this model. Near: ", ...buttons), " "];
+  }
+
+  /** The translation, each word a button that opens its step. */
+  steps() {
+    const { state } = this;
+    return state.before.tokens.written.map((token, step) => {
+      const button = make("button", { type: "button", className: "step", "aria-pressed": String(step === state.step) }, word(token));
+      button.dataset.control = `step ${step}`;
+      button.title = `step ${step + 1}`;
+      button.addEventListener("click", () => state.openStep(step));
+      return button;
+    });
+  }
+
+  /** What is changed, each with its way back. */
+  chips() {
+    const { state } = this;
+    if (!state.isChanged) return ["Nothing is changed. Mute a head, or let a row look at one word only."];
+    const muted = state.mute.map((head) =>
+      action(`unmute ${shortName(head)}`, `${shortName(head)} muted ×`, `Let ${longName(head)} speak again`, () => state.toggleMute(head)));
+    const pointed = state.points.map((point) => {
+      const { rows, keys } = state.tokensOf(point.kind);
+      const text = `${shortName(point)}: “${rows[point.query]}” looks only at “${keys[point.key]}” ×`;
+      const title = `Give the row of “${rows[point.query]}” in ${shortName(point)} its own weights again`;
+      return action(`unpoint ${shortName(point)} ${point.query}`, text, title, () => {
+        state.points = state.points.filter((other) => other !== point);
+        state.askChanged();
+        state.tell();
+      });
+    });
+    return [...muted, ...pointed, action("undo", "undo all", "Undo every change", () => state.undo())];
+  }
+
+  /** "il 0.90 → 0.47 · elle 0.00 → 0.15", for the steps that moved most, or for the open step. */
+  stakes(before, now) {
+    const { state } = this;
+    const steps = stepsAtStake(before.probabilities, state.probabilities);
+    const shown = steps.length ? steps : [state.step];
+    const parts = shown.flatMap((step, at) => {
+      const at_stake = wordsAtStake(before.probabilities[step], state.probabilities[step]);
+      const said = at_stake.flatMap(({ id, before: was, after }, i) => [i ? " · " : "", word(state.engine.target.tokens([id])[0]),
+        state.isChanged ? ` ${probability(was)} → ${probability(after)}` : ` ${probability(was)}`]);
+      return [make("span", { className: "stake" }, `${at ? "; " : ""}step ${step + 1}: `, ...said)];
+    });
+    if (!state.isChanged) return ["Most probable at this step: ", ...parts];
+    const same = now.translation === before.translation;
+    const verdict = same ? "The translation is the same. " : "The translation is now ";
+    const text = same ? [] : [make("b", {}, ...words(now.tokens.written)), ". "];
+    const moved = steps.length ? "What moved most: " : "No probability moved by 0.005. ";
+    return [verdict, ...text, moved, ...parts];
+  }
+}

@@ -1,0 +1,44 @@
+// What the open head is good for here: the same words without it, and how long its output is.
+
+import { make, word } from "../elements.js";
+import { linear, Vectors } from "../engine/vectors.js";
+import { number, probability } from "../text.js";
+import { longName } from "./names.js";
+import { stepsAtStake, wordsAtStake } from "./stakes.js";
+
+const PARTS = { encoder: ["encoder", "self_attention"], decoder: ["decoder", "self_attention"], cross: ["decoder", "cross_attention"] };
+
+/** The vector that a head adds to the residual stream at a row: its part of W_O times its output. */
+function addedBy(model, { kind, layer, head }, output) {
+  const [side, attention] = PARTS[kind];
+  const { weight } = model.parameters[side].layers[layer][attention].w_o;
+  const joined = new Vectors(1, weight.columns);
+  joined.row(0).set(output, head * output.length);
+  return linear(joined, { weight, bias: new Float32Array(weight.rows) }).row(0);
+}
+
+export class SoWhat {
+  constructor(state) {
+    this.state = state;
+    this.element = make("section", { className: "so-what", "aria-label": "What the head is good for" });
+  }
+
+  draw() {
+    const { state } = this;
+    if (state.problem) return;
+    const { before, text, head, row, engine } = state;
+    const output = state.open.output[row];
+    const given = Math.hypot(...addedBy(engine.model, head, output));
+    const without = engine.read(text, before.written, { mute: [head] });
+    const steps = stepsAtStake(before.probabilities, without);
+    const lines = steps.map((step) => {
+      const said = wordsAtStake(before.probabilities[step], without[step])
+        .flatMap(({ id, before: was, after }, i) => [i ? " · " : "", word(engine.target.tokens([id])[0]), ` ${probability(was)} → ${probability(after)}`]);
+      return make("li", {}, `step ${step + 1}: `, ...said);
+    });
+    this.element.replaceChildren(
+      make("h3", {}, `So what: the translation without ${longName(head).toLowerCase()}`),
+      steps.length ? make("ul", {}, ...lines) : make("p", {}, "No word's probability moves by 0.005 when this head alone is muted."),
+      make("p", { className: "note" }, `In this row W_O makes a vector of length ${number(given)} of its output. All other heads are as in the unchanged model.`));
+  }
+}
