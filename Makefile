@@ -40,9 +40,10 @@ lint: $(READY)
 	$(BIN)/mypy
 	$(PYTEST) tests/lint
 
+# The longest files first: one that is left for the end keeps a core waiting.
 test: lint
 	@tools/get_browser.sh
-	$(PYTEST) tests --ignore tests/lint $(ARGS)
+	$(PYTEST) --no-loadscope-reorder tests/notebooks tests/browser tests --ignore tests/lint $(ARGS)
 	$(PYTEST) $(NBVAL) notebooks
 
 # Writes benchmarks/RESULTS.md; about ten minutes on two cores that nobody else uses.

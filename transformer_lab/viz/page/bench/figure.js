@@ -83,15 +83,14 @@ export class Figure {
   /** Mute each head by turns, one at a time between other work, since all of them take a while. */
   measure() {
     const { state } = this;
-    const { before, text } = state;
+    const { before } = state;
     this.of = before;
     this.costs.clear();
     const left = this.dots.map(({ head }) => head);
     const next = () => {
       const head = left.shift();
-      if (!head || this.of !== before) return;
-      const after = state.engine.read(text, before.written, { mute: [head] });
-      this.costs.set(shortName(head), costOf(before.probabilities, after, before.written));
+      if (!head || state.before !== before) return;
+      this.costs.set(shortName(head), costOf(before.probabilities, state.without(head), before.written));
       if (!left.length || left.length % 8 === 0) this.draw();
       setTimeout(next);
     };

@@ -26,10 +26,10 @@ export class SoWhat {
   draw() {
     const { state } = this;
     if (state.problem) return;
-    const { before, text, head, row, engine } = state;
+    const { before, head, row, engine } = state;
     const output = state.open.output[row];
     const given = Math.hypot(...addedBy(engine.model, head, output));
-    const without = engine.read(text, before.written, { mute: [head] });
+    const without = state.without(head);
     const steps = stepsAtStake(before.probabilities, without);
     const lines = steps.map((step) => {
       const said = wordsAtStake(before.probabilities[step], without[step])

@@ -51,7 +51,8 @@ export class State {
   /** Translate as the model is, and as it is changed. */
   ask() {
     try {
-      this.before = this.engine.translate(this.text);
+      this.before = { ...this.engine.translate(this.text), text: this.text };
+      this.muted = new Map();
       this.problem = "";
     } catch (error) {
       this.problem = error.message;
@@ -61,13 +62,23 @@ export class State {
   }
 
   askChanged() {
-    const { engine, text, before, changes } = this;
-    this.now = this.isChanged ? engine.translate(text, changes) : before;
+    const { engine, before, changes } = this;
+    this.now = this.isChanged ? engine.translate(before.text, changes) : before;
     /** Of the same words as `before.probabilities`, so that each step can be compared. */
-    this.probabilities = this.isChanged ? engine.read(text, before.written, changes) : before.probabilities;
+    this.probabilities = String(this.now.written) === String(before.written)
+      ? this.now.probabilities
+      : engine.read(before.text, before.written, changes);
     this.step = Math.min(this.step, before.written.length - 1);
     this.row = Math.min(this.row, this.open.weights.length - 1);
     if (this.key != null) this.key = Math.min(this.key, this.open.weights[this.row].length - 1);
+  }
+
+  /** The probabilities of the same words where this head alone is muted; asked once a sentence. */
+  without(head) {
+    const { engine, before, muted } = this;
+    const name = shortName(head);
+    if (!muted.has(name)) muted.set(name, engine.read(before.text, before.written, { mute: [head] }));
+    return muted.get(name);
   }
 
   /** The open head's matrices: as it was muted or pointed, if it was. */
