@@ -97,12 +97,18 @@ class Ordinary:
         precision: Precision,
         fused: bool,
         smoothing: float = SMOOTHING,
+        weight_decay: float = 0.0,
     ):
         self.model, self.forward = model, forward
         self.autocast = precision == "bf16"
         self.criterion = nn.CrossEntropyLoss(ignore_index=PAD_ID, label_smoothing=smoothing)
-        self.optimizer = torch.optim.Adam(
-            model.parameters(), lr=RATE, betas=(0.9, 0.98), eps=1e-9, fused=fused or None
+        self.optimizer = torch.optim.AdamW(
+            model.parameters(),
+            lr=RATE,
+            betas=(0.9, 0.98),
+            eps=1e-9,
+            weight_decay=weight_decay,
+            fused=fused or None,
         )
 
     def step(self, batch: Batch, rate: float) -> Tensor:

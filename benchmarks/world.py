@@ -72,7 +72,7 @@ def ordinary(
     decode: Callable[[Tensor], Tensor],
 ) -> Run:
     """A tutorial's loop with padded batches of so many sentences."""
-    loop = Ordinary(model, forward, "fp32", fused, TINY.label_smoothing)
+    loop = Ordinary(model, forward, "fp32", fused, TINY.label_smoothing, TINY.weight_decay)
 
     def translate(source: Tensor) -> list[list[int]]:
         model.eval()

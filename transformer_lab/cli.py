@@ -1,4 +1,4 @@
-"""The command line: `python -m transformer_lab train | translate | evaluate | explore | bench | doctor`."""
+"""The command line: python -m transformer_lab train | translate | evaluate | explore | bench | doctor."""
 
 import argparse
 import json

@@ -230,6 +230,8 @@ class TrainingConfig:
     `decay` says how the rate falls after the warm-up: as in the paper, or straight
     down to 0 at `max_steps`, which then has to be known beforehand.
     `batch_tokens` counts padded positions of the larger side of a batch.
+    `weight_decay` is what the matrices lose at each step, as a share of themselves and per unit of
+    the rate, beside what Adam does (Loshchilov and Hutter 2019); the paper has none.
     `max_minutes` None means no limit in time. `average_decay` is that of a moving
     average of the weights, with which the model ends, in place of the paper's
     mean of its last checkpoints (§6.1); 0 keeps the last weights.
@@ -244,6 +246,7 @@ class TrainingConfig:
     beta1: float = 0.9
     beta2: float = 0.98
     epsilon: float = 1e-9
+    weight_decay: float = 0.0
     label_smoothing: float = 0.1
     clip_norm: float = 1.0
     average_decay: float = 0.99
@@ -260,7 +263,7 @@ class TrainingConfig:
         for name in ("patience", "save_every"):
             need_integer(self, name, 1, optional=True)
         need_integer(self, "seed", 0)
-        for name in ("beta1", "beta2", "label_smoothing", "average_decay"):
+        for name in ("beta1", "beta2", "weight_decay", "label_smoothing", "average_decay"):
             need_share(self, name)
         for name in ("epsilon", "clip_norm"):
             need_positive(self, name)

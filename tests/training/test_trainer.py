@@ -18,6 +18,7 @@ from transformer_lab.training.checkpoint import (
     save_tensors,
     weights_of,
 )
+from transformer_lab.training.step import adam, training_step
 from transformer_lab.training.trainer import LossIsNaNError, Trainer
 
 pytestmark = pytest.mark.slow
@@ -71,6 +72,34 @@ def make_trainer(state_path=None, *, changes=None, **options) -> Trainer:
 def same_weights(one: Trainer, other: Trainer) -> bool:
     a, b = weights_of(one.model), weights_of(other.model)
     return all(torch.equal(a[name], b[name]) for name in a)
+
+
+def test_without_decay_each_step_is_that_of_plain_adam():
+    decayed, plain = (torch.nn.LayerNorm(7), torch.nn.LayerNorm(7))
+    for model, make in ((decayed, adam), (plain, plain_adam)):
+        optimizer = make(model, TrainingConfig(device="cpu"))
+        for i in range(3):
+            noise = torch.randn(5, 7, generator=torch.Generator().manual_seed(i))
+            training_step(lambda x, of=model: of(x).square().sum(), optimizer, noise, 0.1)
+    assert torch.equal(decayed.weight, plain.weight)
+    assert torch.equal(decayed.bias, plain.bias)
+
+
+def plain_adam(model: torch.nn.Module, config: TrainingConfig) -> torch.optim.Adam:
+    """PyTorch's, as the paper has it."""
+    return torch.optim.Adam(
+        model.parameters(), betas=(config.beta1, config.beta2), eps=config.epsilon, fused=True
+    )
+
+
+def test_decay_shrinks_matrices_and_leaves_vectors():
+    model = torch.nn.Linear(5, 3)
+    matrix, vector = model.weight.detach().clone(), model.bias.detach().clone()
+    optimizer = adam(model, TrainingConfig(weight_decay=0.25, device="cpu"))
+    still = lambda x: 0 * model(x).sum()  # noqa: E731 - a gradient of zeros, so Adam does not move
+    training_step(still, optimizer, torch.ones(2, 5), rate=0.5)
+    torch.testing.assert_close(model.weight.detach(), (1 - 0.25 * 0.5) * matrix)
+    assert torch.equal(model.bias, vector)
 
 
 def test_it_learns():

@@ -1,12 +1,13 @@
 """One step of training: a loss, its gradient, and a small move against it (§5.3)."""
 
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from transformer_lab.config import TrainingConfig
 from transformer_lab.data.batching import PAD_ID, Batch
 from transformer_lab.model import Transformer
 from transformer_lab.training.loss import projected_loss
@@ -39,6 +40,25 @@ class BatchLoss(nn.Module):
             return projected_loss(
                 features, self.model.output, batch.target_output, self.label_smoothing, PAD_ID
             )
+
+
+def adam(model: nn.Module, config: TrainingConfig) -> torch.optim.AdamW:
+    """Adam (§5.3) for a model that is on its device already; each step gives the rate anew.
+
+    The matrices shrink by `config.weight_decay`. The vectors do not: a bias or a gain of LayerNorm
+    has its own size, which no other parameter makes up for.
+    """
+    parameters = list(model.parameters())
+    matrices: dict[str, Any] = {"params": [p for p in parameters if p.dim() > 1]}
+    vectors = {"params": [p for p in parameters if p.dim() <= 1], "weight_decay": 0.0}
+    return torch.optim.AdamW(
+        [matrices, vectors],
+        lr=0.0,
+        betas=(config.beta1, config.beta2),
+        eps=config.epsilon,
+        weight_decay=config.weight_decay,
+        fused=parameters[0].device.type in ("cpu", "cuda"),
+    )
 
 
 def training_step(

@@ -33,7 +33,7 @@ from transformer_lab.training.checkpoint import (
 )
 from transformer_lab.training.loss import label_smoothed_loss
 from transformer_lab.training.schedule import inverse_sqrt_rate, linear_rate, paper_rate
-from transformer_lab.training.step import BatchLoss, autocast, training_step
+from transformer_lab.training.step import BatchLoss, adam, autocast, training_step
 
 Stop = Literal["max_steps", "max_minutes", "patience", "interrupted"]
 READ_EVERY = 20
@@ -119,13 +119,7 @@ class Trainer:
         self.state_path, self.show_progress = state_path, show_progress
         self.progress = Progress()
         self.seconds_before = 0.0  # spent before the latest call of `train`
-        self.optimizer = torch.optim.Adam(
-            model.parameters(),
-            lr=0.0,
-            betas=(config.beta1, config.beta2),
-            eps=config.epsilon,
-            fused=self.device.type in ("cpu", "cuda"),
-        )
+        self.optimizer: torch.optim.Optimizer = adam(self.model, config)
         self.average = copies(weights_of(self.model))
         self.best_weights: dict[str, Tensor] | None = None
         self.own_weights: dict[str, Tensor] | None = None  # while the model has the averaged ones
