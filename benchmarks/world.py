@@ -166,10 +166,10 @@ def section() -> str:
     about = (
         f"d_model 128, 2 layers, feed-forward 256, no dropout, float32. The same {len(train):,} "
         f"pairs in the same order, in chunks of {CHUNK:,}; {sentences} sentences a step in ordinary "
-        f"batches, and as many on average in our buckets; the rate of `train`. Every {LOOK_EVERY} "
-        f"steps {SENTENCES} held-out sentences are translated greedily, which is not counted in "
-        f"the time. At most {CAP:.0f} s and {TINY.max_steps:,} steps each. Ours translates with "
-        f"its averaged weights, which its step pays for. {in_a_line(1)}\n"
+        f"batches, and as many on average in our buckets; rate and weight decay of `train`. "
+        f"Every {LOOK_EVERY} steps {SENTENCES} held-out sentences are translated greedily, which is "
+        f"not counted in the time. At most {CAP:.0f} s and {TINY.max_steps:,} steps each. Ours "
+        f"translates with its averaged weights, which its step pays for. {in_a_line(1)}\n"
     )
     head = ["", "training until 98 %", "steps", "real tokens", "exact match there"]
     return "\n".join([about, table(head, rows)])
