@@ -47,7 +47,8 @@ export class How {
     const length = Math.hypot(...output[row]);
     this.element.replaceChildren(
       make("h3", {}, "How: the row of ", word(rows[row])),
-      strip(`q of ${rows[row]}`, "query", query, most),
+      // A step of cross-attention is named by the word that it writes; it has read only those before.
+      strip(state.head.kind === "cross" ? `q, to write ${rows[row]}` : `q of ${rows[row]}`, "query", query, most),
       strip(`k of ${names[key]}`, "key", keys[key], most),
       strip("their products", "product", product, largestOf(product)),
       make("p", {}, `The ${width} products sum to q · k = ${number(dot(query, keys[key]), 2)}; ÷ √${width} = ${number(Math.sqrt(width))} it is ${number(dot(query, keys[key]) / Math.sqrt(width), 2)}. A softmax over the row makes ${number(weights[row][key], 3)} of it.`),
