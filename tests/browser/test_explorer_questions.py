@@ -155,3 +155,26 @@ def test_pictures_beside_a_live_explorer_are_seen_when_it_has_gone(live):
     expect(still).to_be_hidden()
     page.evaluate("['one', 'two'].forEach(name => document.getElementById(name).remove())")
     expect(still).to_be_visible()
+
+
+def test_the_picture_on_the_screen_is_never_given_back(live):
+    """Between an answer and its own picture, the tiles still show the one before."""
+    live.page.evaluate("""() => {
+        const giveBack = URL.revokeObjectURL;
+        window.givenBack = [];
+        URL.revokeObjectURL = (url) => {
+            const shown = [...document.querySelectorAll('.tiles')].some((tiles) =>
+                tiles.style.getPropertyValue('--picture').includes(url));
+            givenBack.push(shown);
+            giveBack.call(URL, url);
+        };
+    }""")
+    for text in ("two dogs", "three dogs"):
+        data = live_data(text)
+        live.page.evaluate("data => model.set('data', data)", data)
+        expect(live.root.first.locator(".written")).to_have_text(f"{text.upper()} <eos>")
+    live.page.wait_for_function("givenBack.length >= 4")  # two answers in two views
+    live.page.evaluate("close.forEach(end => end())")
+    given_back = live.page.evaluate("givenBack")
+    assert len(given_back) >= 6
+    assert not any(given_back)

@@ -9,6 +9,7 @@ export class TilePictures {
   constructor(selection) {
     this.selection = selection;
     this.made = new Map(); // by record, kind and palette
+    this.forgotten = new Set(); // of other records; one of them may still be on the screen
   }
 
   /** The picture of a kind's heads, layer by layer: { image, loaded }, where `loaded` is a promise. */
@@ -34,7 +35,16 @@ export class TilePictures {
 
   forget() {
     clearTimeout(this.soon);
-    for (const { image } of this.made.values()) URL.revokeObjectURL(image.src);
+    for (const { image } of this.made.values()) this.forgotten.add(image.src);
     this.made.clear();
+  }
+
+  /** Give back the memory of what is forgotten, but for the picture on the screen. */
+  release(shown) {
+    for (const url of this.forgotten) {
+      if (url === shown) continue;
+      URL.revokeObjectURL(url);
+      this.forgotten.delete(url);
+    }
   }
 }

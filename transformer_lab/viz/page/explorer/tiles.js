@@ -18,7 +18,10 @@ export class Tiles {
   }
 
   close() {
+    this.latest = null;
+    this.element.style.removeProperty("--picture");
     this.pictures.forget();
+    this.pictures.release();
   }
 
   newRecords() {
@@ -75,7 +78,9 @@ export class Tiles {
     const { image, loaded } = this.pictures.of(this.selection.kind);
     this.latest = image;
     await loaded;
-    if (this.latest === image) this.element.style.setProperty("--picture", `url("${image.src}")`);
+    if (this.latest !== image) return;
+    this.element.style.setProperty("--picture", `url("${image.src}")`);
+    this.pictures.release(image.src); // now, not before: a browser asks again for what is on the screen
   }
 
   /** What a tile says, where the heads are sorted with its score's value. */
