@@ -3,7 +3,7 @@
 # make lint     set up and check formatting, types, prose, and the notebooks as they are written
 # make test     set up and run every check: lint, package, browser, notebooks
 # make bench    measure beside nn.Transformer and MarianMT (ARGS="--only world" for one part)
-# make bench-viz  measure the attention explorer beside BertViz, in a browser (BertViz needs npm)
+# make bench-viz  measure explorer and bench in a browser, beside BertViz (which needs npm)
 # make student  the notebooks without solutions, in student/ (ARGS=--nbgrader: for grading, in grading/)
 # make site     build the website into build/site, offline, from the notebooks as they are
 # make format   let ruff mend what it can
@@ -51,11 +51,11 @@ bench: $(READY)
 	$(PIP) --constraint constraints.txt -e '.[bench]'
 	$(BIN)/python -m benchmarks $(ARGS)
 
-# The explorer's part of benchmarks/RESULTS.md; about five minutes.
+# The pages' part of benchmarks/RESULTS.md; about seven minutes.
 bench-viz: $(READY)
 	@tools/get_browser.sh
 	$(PIP) --constraint constraints.txt -e '.[bench,test,lab]'
-	$(BIN)/python -m benchmarks --only explorer $(ARGS)
+	$(BIN)/python -m benchmarks --only explorer bench $(ARGS)
 
 format: $(READY)
 	$(BIN)/ruff check --fix .

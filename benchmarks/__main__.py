@@ -9,7 +9,7 @@ from transformers.utils import logging
 from benchmarks import decoding, imports, machine, training
 from benchmarks.report import RESULTS, write_sections
 
-SECTIONS = ("training", "decoding", "imports", "world", "real-text", "explorer")
+SECTIONS = ("training", "decoding", "imports", "world", "real-text", "explorer", "bench")
 BY_DEFAULT = SECTIONS[:3]
 
 
@@ -21,8 +21,8 @@ def main() -> None:
         nargs="+",
         choices=SECTIONS,
         default=BY_DEFAULT,
-        help="sections to run (world and real-text take long, explorer needs a browser and npm: they "
-        "are not among the default ones)",
+        help="sections to run (world and real-text take long, explorer and bench need a browser, the "
+        "former npm too: they are not among the default ones)",
     )
     parser.add_argument("--rounds", type=int, default=3, help="rounds of each comparison")
     parser.add_argument("--threads", type=int, default=2, help="threads for every candidate")
@@ -31,8 +31,10 @@ def main() -> None:
     logging.set_verbosity_error()
     warnings.filterwarnings("ignore", message="The PyTorch API of nested tensors")
 
-    # The explorer multiplies no matrices.
-    sections = {} if chosen.only == ["explorer"] else {"The machine": machine.section()}
+    # Pages multiply no matrices here.
+    sections = (
+        {} if set(chosen.only) <= {"explorer", "bench"} else {"The machine": machine.section()}
+    )
     if "training" in chosen.only:
         sections["Training"] = training.section(chosen.rounds)
     if "decoding" in chosen.only:
@@ -51,6 +53,10 @@ def main() -> None:
         from benchmarks import explorer
 
         sections["The explorer beside BertViz"] = explorer.section(chosen.rounds)
+    if "bench" in chosen.only:
+        from benchmarks import bench_page
+
+        sections["The bench"] = bench_page.section(chosen.rounds)
     write_sections(sections)
     print(RESULTS.read_text(encoding="utf-8"))
 

@@ -14,7 +14,8 @@ from urllib.parse import unquote
 from sphinx.application import Sphinx
 
 import transformer_lab as tl
-from transformer_lab.data.world.grammar import FAMOUS
+from transformer_lab.translator import Translator
+from transformer_lab.viz.bench_guide import famous_guide
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
@@ -94,14 +95,10 @@ def course_table(app: Sphinx, name: str, source: list[str]) -> None:
 
 
 def write_bench(app: Sphinx, error: Exception | None) -> None:
-    """The shipped model in a page of its own, open at the row of "tired"."""
+    """The shipped model in a page of its own, with six things to try."""
     if error is None:
-        tired, wide = FAMOUS
-        who = tired.coreference
-        start = f"head=e2.1&row={who.decider}&step={who.target_pronoun}"
         path = Path(app.outdir) / "docs" / "bench.html"
-        translator = tl.Translator.load(device="cpu")
-        tl.bench(translator, path, [tired.source, wide.source], start=start, overwrite=True)
+        tl.bench(Translator.load(device="cpu"), path, **famous_guide(), overwrite=True)
 
 
 def setup(app: Sphinx) -> None:

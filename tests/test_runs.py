@@ -6,6 +6,7 @@ import pytest
 
 from tests.test_translator import make_translator
 from transformer_lab.config import TrainingConfig
+from transformer_lab.data.corpus import find_corpus, fingerprint
 from transformer_lab.runs import About, begin, resume
 from transformer_lab.translator import PRETRAINED, Translator
 
@@ -53,6 +54,7 @@ def test_the_shipped_model_says_what_it_was_made_of():
     about = About.of(Translator.load_untrained(PRETRAINED))
     assert (about.corpus, about.seed, about.preset, about.skip_bad) == ("world", 0, "tiny", False)
     assert isinstance(about.training, TrainingConfig)
+    assert about.data == fingerprint(find_corpus("world").splits(about.seed).train)
     assert about.steps == about.training.max_steps
     assert about.to_dict()["training"] == about.training.to_dict()
 

@@ -1,4 +1,7 @@
-"""Photograph the explorer for README.md, light and dark: `python tools/picture.py` (needs Chromium)."""
+"""Photograph the explorer and the bench for README.md and the site, light and dark.
+
+python tools/picture.py          (needs Chromium)
+"""
 
 import sys
 import tempfile
@@ -9,6 +12,7 @@ from playwright.sync_api import sync_playwright
 from transformer_lab.doctor import find_browser
 from transformer_lab.translator import Translator
 from transformer_lab.viz import explore
+from transformer_lab.viz.bench import bench
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "_static"
 SENTENCE = "the animal didn't cross the street because it was too tired"
@@ -16,23 +20,36 @@ ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"
 
 
 def main() -> None:
-    """Write explorer-light.png and explorer-dark.png: the head that aligns words, the row of "il"."""
+    """Write explorer-light.png, explorer-dark.png, bench-light.png and bench-dark.png.
+
+    The explorer shows the head that aligns words, at the row of "il"; the bench what becomes of "il"
+    without the head that finds the noun.
+    """
     browser = find_browser()
     if browser is None:
         sys.exit("no browser: apt-get install chromium, or set CHROMIUM to the path of one")
-    record = Translator.load(device="cpu").attend(SENTENCE)
+    translator = Translator.load(device="cpu")
+    record = translator.attend(SENTENCE)
     pinned = record.written_tokens.index("il"), record.source_tokens.index("it")
-    page = explore(record, kind="cross", layer=1, head=0, pinned=pinned)
+    start = f"head=e2.3&row={record.source_tokens.index('tired')}&step={pinned[0]}&mute=e2.3"
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
-        path = page.to_html(Path(folder) / "explorer.html")
+        pages = {
+            "explorer": explore(record, kind="cross", layer=1, head=3, pinned=pinned).to_html(
+                Path(folder) / "explorer.html"
+            ),
+            "bench": bench(translator, Path(folder) / "bench.html", SENTENCE, start=start),
+        }
         chromium = playwright.chromium.launch(executable_path=browser, args=ARGUMENTS)
-        for theme in ("light", "dark"):
-            tab = chromium.new_page(
-                viewport={"width": 1180, "height": 660}, color_scheme=theme, device_scale_factor=2
-            )
-            tab.goto(path.as_uri())
-            tab.locator("[data-ready=true]").wait_for()
-            tab.screenshot(path=FOLDER / f"explorer-{theme}.png", full_page=True)
+        for name, path in pages.items():
+            for theme in ("light", "dark"):
+                tab = chromium.new_page(
+                    viewport={"width": 1180, "height": 660},
+                    color_scheme=theme,
+                    device_scale_factor=2,
+                )
+                tab.goto(path.as_uri())
+                tab.locator("[data-ready=true]").wait_for()
+                tab.screenshot(path=FOLDER / f"{name}-{theme}.png", full_page=name == "explorer")
         chromium.close()
 
 

@@ -99,13 +99,17 @@ def parser() -> argparse.ArgumentParser:
     look.add_argument("--device", default="auto", help="auto (default), cpu, cuda, mps")
 
     lab = command("bench", run_bench, "Write a page in which the translator itself runs.")
-    lab.add_argument("text", nargs="+", help="the sentence, or several: each gets a button")
+    lab.add_argument(
+        "text",
+        nargs="*",
+        help="the sentence, or several: each gets a button; none: two famous ones, with a guide",
+    )
     lab.add_argument(
         "--out", type=Path, default=Path("lab.html"), help="the page (default %(default)s)"
     )
     lab.add_argument("--overwrite", action="store_true", help="replace the page if it is there")
     lab.add_argument("--model", type=Path, default=PRETRAINED, help="default: the shipped model")
-    lab.add_argument("--start", default="", help='what is open at first, as "head=e2.1&row=10"')
+    lab.add_argument("--start", default="", help='what is open at first, as "head=e2.3&row=10"')
 
     command("doctor", run_doctor, "Say what is installed, what is missing and how to get it.")
     return top
@@ -258,14 +262,21 @@ def run_explore(options: argparse.Namespace) -> dict[str, Any]:
 
 def run_bench(options: argparse.Namespace) -> dict[str, Any]:
     """Write a bench of the model; the page translates the sentences itself."""
-    from transformer_lab.viz.bench import bench  # draws: no other command should wait for it
+    # They draw: no other command should wait for them.
+    from transformer_lab.viz.bench import bench
+    from transformer_lab.viz.bench_guide import famous_guide
 
     if options.out.exists() and not options.overwrite:
         raise ValueError(f"{options.out} exists; give --overwrite to replace it, or another --out")
+    given: dict[str, Any] = {"sentences": options.text}
+    if not options.text:
+        expected = "a sentence: the guide names heads of the shipped model"
+        check("sentences for this model", options.text, expected, options.model == PRETRAINED)
+        given = famous_guide()
+    if options.start:
+        given["start"] = options.start
     translator = Translator.load(options.model, device="cpu")
-    path = bench(
-        translator, options.out, options.text, start=options.start, overwrite=options.overwrite
-    )
+    path = bench(translator, options.out, **given, overwrite=options.overwrite)
     size = path.stat().st_size
     if not options.json:
         print(f"{path}: {size / 1e6:.1f} MB; open it in any browser; it needs no network")

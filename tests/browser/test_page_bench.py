@@ -4,17 +4,21 @@ import re
 
 import numpy as np
 import pytest
+import torch
 from playwright.sync_api import expect
 
+from tests.browser.screen import serious
 from transformer_lab.attention_record import Head
+from transformer_lab.capture import capture_attention
 from transformer_lab.data.world.grammar import FAMOUS
 from transformer_lab.translator import Translator
 from transformer_lab.viz.bench import bench
+from transformer_lab.viz.bench_guide import NOUN_FINDER, famous_guide
 
 TIRED, WIDE = (pair.source for pair in FAMOUS)
 WHO = FAMOUS[0].coreference
 STEP = WHO.target_pronoun
-START = f"head=e2.1&row={WHO.decider}&step={STEP}"
+START = f"head=e2.3&row={WHO.decider}&step={STEP}"
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +47,7 @@ def test_the_engine_is_there_for_anyone(page, shipped):
         const { translation, probabilities } = await transformerLab.translate(...given);
         return [translation, probabilities.map((step) => Math.max(...step))];
     }"""
-    for options, mute in (({}, []), ({"mute": ["e2.1"]}, [Head("encoder", 1, 0)])):
+    for options, mute in (({}, []), ({"mute": ["e2.3"]}, [Head("encoder", 1, 2)])):
         translation, best = page.evaluate(ask, [WIDE, options])
         record = shipped.attend(WIDE, mute=mute)
         ids = [shipped.target_tokenizer.ids[word] for word in record.written_tokens]
@@ -61,7 +65,7 @@ def test_muting_says_before_and_after_as_python_does(page, shipped):
     expect(page.locator(".stakes")).to_contain_text("→")
     written = FAMOUS[0].target
     own = shipped.attend(TIRED, written, top=633)
-    muted = shipped.attend(TIRED, written, mute=[Head("encoder", 1, 0)], top=633)
+    muted = shipped.attend(TIRED, written, mute=[Head("encoder", 1, 2)], top=633)
     said = {
         word: (float(was), float(now))
         for word, was, now in re.findall(r"(il|elle) ([\d.]+) → ([\d.]+)", stakes(page))
@@ -78,7 +82,7 @@ def test_a_pointed_row_changes_the_pronoun_as_in_python(page, shipped):
     cell = page.locator(f"td[data-row='{WHO.decider}'][data-key='{WHO.other}']")
     cell.click()
     page.get_by_role("button", name=re.compile("look only at “street”")).click()
-    head = Head("encoder", 1, 0)
+    head = Head("encoder", 1, 2)
     rows = shipped.attend(TIRED).weights(head).copy()
     rows[WHO.decider] = 0
     rows[WHO.decider, WHO.other] = 1
@@ -90,9 +94,99 @@ def test_a_pointed_row_changes_the_pronoun_as_in_python(page, shipped):
     expect(page.locator(".stakes")).not_to_contain_text("→")
 
 
+def test_a_row_can_be_given_any_share_and_the_others_keep_their_proportions(page, shipped):
+    page.locator(f"td[data-row='{WHO.decider}'][data-key='{WHO.other}']").click()
+    page.get_by_role("slider", name="Share of “street”").fill("70")
+    head = Head("encoder", 1, 2)
+    rows = shipped.attend(TIRED).weights(head).copy()
+    own = rows[WHO.decider].copy()
+    rows[WHO.decider] = own * 0.3 / (1 - own[WHO.other])
+    rows[WHO.decider, WHO.other] = 0.7
+    expected = shipped.attend(TIRED, FAMOUS[0].target, patch={head: rows}, top=633)
+    said = dict(re.findall(r"(elle|il) [<\d. ]+ → ([\d.]+)", stakes(page)))
+    for word, value in said.items():
+        assert float(value) == pytest.approx(dict(expected.next_tokens[STEP])[word], abs=2e-3)
+    assert {"il", "elle"} == set(said)
+    expect(page.locator(".how")).to_contain_text("You have set it to 0.700")
+    address = page.evaluate("location.hash")
+    page.evaluate("location.hash = '#head=e1.1'")
+    expect(page.locator(".stakes")).not_to_contain_text("→")
+    page.evaluate("(address) => { location.hash = address; }", address)
+    expect(page.locator(".changes")).to_contain_text("gives 0.70 to “street”")
+
+
+def test_what_is_kept_as_a_is_what_everything_is_compared_with(page, shipped):
+    page.locator("[data-control='head e2.3']").press("m")
+    page.get_by_role("button", name="Compare from now on").click()
+    expect(page.locator(".changes")).to_contain_text("this is A: e2.3")
+    expect(page.locator(".stakes")).not_to_contain_text("→")
+    page.locator("[data-control='head c2.1']").press("m")
+    two = [Head("encoder", 1, 2), Head("cross", 1, 0)]
+    written = shipped.attend(TIRED, mute=two[:1]).written_tokens
+    ids = [shipped.target_tokenizer.ids[token] for token in written]
+    text = shipped.target_tokenizer.decode(ids)
+    before, after = (
+        shipped.attend(TIRED, text, mute=muted, top=633).next_tokens for muted in (two[:1], two)
+    )
+    said = re.findall(r"(il|elle) ([\d.]+) → ([\d.]+)", stakes(page))
+    assert said
+    for word, was, now in said:
+        assert float(was) == pytest.approx(dict(before[STEP])[word], abs=2e-3)
+        assert float(now) == pytest.approx(dict(after[STEP])[word], abs=2e-3)
+    address = page.evaluate("location.hash")
+    assert "a-mute=e2.3" in address
+    page.get_by_role("button", name="Go back to A").click()
+    expect(page.locator("[data-control='head c2.1']")).not_to_have_class(re.compile("muted"))
+    page.get_by_role("button", name="Compare with the unchanged model again").click()
+    expect(page.locator(".stakes")).to_contain_text("elle")
+    expect(page.locator(".stakes")).to_contain_text("→")
+
+
+def test_the_row_in_every_head_and_the_lens_are_those_of_python(page, shipped):
+    record = shipped.attend(TIRED)
+    page.locator(".every-head summary").click()
+    lines = page.locator(".every-head tbody tr")
+    expect(lines).to_have_count(8)
+    for number, line in enumerate(lines.all()):
+        weights = record.weights(Head("encoder", *divmod(number, 4)))[WHO.decider]
+        for cell, weight in zip(line.locator("td").all(), weights, strict=True):
+            text = cell.inner_text()
+            assert float(text or 0) == pytest.approx(weight, abs=0.006 if text else 0.046)
+    page.get_by_role(
+        "button", name=re.compile("Open Encoder self-attention, layer 1, head 2")
+    ).click()
+    expect(page.locator(".where h2")).to_contain_text("e1.2")
+    model = shipped.model
+    caught = []
+    hook = model.decoder.layers[0].register_forward_hook(lambda *given: caught.append(given[2]))
+    shipped.attend(TIRED, FAMOUS[0].target)
+    hook.remove()
+    with torch.no_grad():
+        best = model.output(caught[-1])[0, STEP].softmax(-1).topk(3)
+    first = page.locator(".lens li").first.inner_text()
+    words = shipped.target_tokenizer.tokens(best.indices.tolist())
+    for word, value in zip(words, best.values.tolist(), strict=True):
+        assert f"{word} {value:.3f}" in first
+    last = page.locator(".lens li").last.inner_text()
+    assert f"il {dict(record.next_tokens[STEP])['il']:.3f}" in last
+
+
+def test_the_push_of_a_head_is_what_its_muting_moves_in_log_odds(page, shipped):
+    text = FAMOUS[0].target
+    steps = [
+        dict(shipped.attend(TIRED, text, mute=mute, top=633).next_tokens[STEP])
+        for mute in ((), [Head("encoder", 1, 2)])
+    ]
+    own, without = (np.log(step["il"] / step["elle"]) for step in steps)
+    said = re.search(
+        r"push on il against elle: ([\d.]+) nats", page.locator(".so-what").inner_text()
+    )
+    assert float(said[1]) == pytest.approx(own - without, abs=0.06)
+
+
 def test_every_number_of_the_chosen_row_is_there_and_adds_up(page, shipped):
     record = shipped.attend(TIRED)
-    row = record.weights(Head("encoder", 1, 0))[WHO.decider]
+    row = record.weights(Head("encoder", 1, 2))[WHO.decider]
     lines = page.locator(".scores tbody tr")
     expect(lines).to_have_count(len(record.source_tokens))
     scores = []
@@ -124,22 +218,22 @@ def test_the_address_keeps_what_is_seen(page, visit_page, lab_page):
     page.evaluate("(address) => { location.hash = address; }", address)
     expect(page.locator(".where h2")).to_contain_text("c2.2")
     assert page.evaluate(seen) == here
-    for nonsense in ("#head=e9.9&row=999&mute=x,e2.1&point=e2.1:77:1,e2.1&step=-4", "#%%%"):
+    for nonsense in ("#head=e9.9&row=999&mute=x,e2.3&point=e2.3:77:1,e2.3&step=-4", "#%%%"):
         page.evaluate("(address) => { location.hash = address; }", nonsense)
     expect(page.locator(".where h2")).to_contain_text("c2.2")
 
 
 def test_the_keyboard_alone_is_enough(page):
-    head = page.locator("[data-control='head e2.1']")
+    head = page.locator("[data-control='head e2.3']")
     head.focus()
     page.keyboard.press("m")
     expect(head).to_have_class(re.compile("muted"))
     expect(head).to_be_focused()
-    page.locator(".weights").focus()
+    page.locator(".where .weights").focus()
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowDown")
     expect(page.locator("td.chosen")).to_have_attribute("data-row", str(WHO.decider + 1))
-    expect(page.locator(".weights")).to_be_focused()
+    expect(page.locator(".where .weights")).to_be_focused()
 
 
 def test_an_unknown_word_is_struck_and_its_neighbours_are_offered(page):
@@ -159,11 +253,11 @@ def test_an_unknown_word_is_struck_and_its_neighbours_are_offered(page):
 
 
 def test_the_dots_say_what_each_head_costs(page, shipped):
-    dot = page.locator("[data-control='head e2.1']")
+    dot = page.locator("[data-control='head e2.3']")
     expect(dot).to_have_attribute("title", re.compile(r"effect if muted 0\.\d\d"))
     record = shipped.attend(TIRED)
     text = FAMOUS[0].target
-    muted = shipped.attend(TIRED, text, mute=[Head("encoder", 1, 0)], top=633)
+    muted = shipped.attend(TIRED, text, mute=[Head("encoder", 1, 2)], top=633)
     losses = [
         dict(own)[word] - dict(other)[word]
         for word, own, other in zip(
@@ -177,4 +271,89 @@ def test_the_dots_say_what_each_head_costs(page, shipped):
 @pytest.mark.parametrize("width", [390, 736, 1280])
 def test_nothing_is_wider_than_the_screen(visit_page, lab_page, width):
     page = visit_page(lab_page, viewport={"width": width, "height": 800}).page
+    address = f"#{START}&key={WHO.other}&point=e2.3:{WHO.decider}:{WHO.other}:0.70&a-mute=e1.1"
+    page.evaluate("(address) => { location.hash = address; }", address)
+    expect(page.locator(".stakes")).to_contain_text("→")
+    page.locator(".every-head summary").click()
     assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+@pytest.fixture(scope="module")
+def guided_page(shipped, tmp_path_factory):
+    return bench(shipped, tmp_path_factory.mktemp("guided") / "lab.html", **famous_guide())
+
+
+def test_the_guide_asks_for_what_can_be_done_and_says_what_is_seen(
+    visit_page, guided_page, shipped
+):
+    page = visit_page(guided_page).page
+    guide = page.locator(".guide")
+    seen = guide.locator(".seen")
+    head = page.locator(f"[data-control='head {NOUN_FINDER}']")
+    cell = f"td[data-row='{WHO.decider}'][data-key='{{}}']"
+    mute = page.get_by_role("button", name=re.compile("Set this head's output to 0"))
+
+    def go_on():
+        guide.get_by_role("button", name="Next thing to try").click()
+        expect(seen).to_have_count(0)
+
+    expect(guide.get_by_role("button", name="Previous thing to try")).to_be_disabled()
+    expect(seen).to_have_count(0)
+    page.get_by_role("button", name="wide", exact=True).click()
+    expect(seen).to_contain_text("“il” became “elle”")
+    assert "elle" in page.locator(".written").inner_text().split()
+    go_on()
+    page.get_by_role("button", name="tired", exact=True).click()
+    page.locator(f"[data-control='step {STEP}']").click()
+    expect(seen).to_contain_text("how sure the model is")
+    go_on()
+    head.click()
+    page.locator(cell.format(WHO.referent)).click()
+    expect(seen).to_contain_text("At “animal”")
+    row = shipped.attend(TIRED).weights(Head("encoder", 1, 2))[WHO.decider]
+    assert row.argmax() == WHO.referent
+    go_on()
+    mute.click()
+    expect(seen).to_contain_text("now stands for the other noun")
+    expect(page.locator(".stakes b")).to_contain_text("elle")
+    go_on()
+    page.get_by_role("button", name="Undo every change").click()
+    page.locator(cell.format(WHO.other)).click()
+    page.get_by_role("button", name=re.compile("look only at “street”")).click()
+    expect(seen).to_contain_text("the street is tired")
+    expect(page.locator(".stakes b")).to_contain_text("elle était trop fatiguée")
+    go_on()
+    page.get_by_role("button", name="Undo every change").click()
+    mute.click()
+    page.locator("[data-control='many']").click()
+    expect(seen).to_contain_text("Now try it with another head")
+    expect(guide.get_by_role("button", name="Next thing to try")).to_be_disabled()
+    said = re.search(
+        r"Of 100 .*, (\d+) are right .* nothing muted, (\d+) without e2\.3",
+        page.locator(".many").inner_text(),
+    )
+    examples = famous_guide()["examples"]
+    for number, muted in zip(said.groups(), ((), [Head("encoder", 1, 2)]), strict=True):
+        with capture_attention(shipped.model, mute=muted):
+            texts = shipped.translate([source for source, _ in examples], beam_size=1)
+        right = sum(t.translation == wanted for t, (_, wanted) in zip(texts, examples, strict=True))
+        assert int(number) == pytest.approx(right, abs=1)  # the page reads half precision
+
+
+def test_without_prompts_and_examples_there_is_neither(page):
+    expect(page.locator(".guide")).to_be_hidden()
+    expect(page.locator(".many")).to_be_hidden()
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_an_accessibility_checker_finds_nothing_serious(visit_page, guided_page, theme):
+    page = visit_page(guided_page, color_scheme=theme).page
+    assert serious(page) == []
+    address = "#head=c2.4&row=9&key=7&mute=e2.3&point=c2.4:9:7:0.40&a-mute=c1.1"
+    page.evaluate("(address) => { location.hash = address; }", address)
+    page.locator(".every-head summary").click()
+    page.locator(".guide").get_by_role("button", name="Next thing to try").click()
+    page.get_by_role("textbox").fill("the anmal sleeps")
+    page.get_by_role("textbox").press("Enter")
+    expect(page.locator(".read s")).to_have_text("<unk>")
+    assert serious(page) == []

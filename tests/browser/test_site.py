@@ -135,14 +135,23 @@ def test_an_explorer_answers_to_a_click(read):
     assert explorer.inner_text() != before
 
 
-def test_the_bench_of_the_first_page_translates(read):
+def test_the_bench_opens_in_the_first_page_and_in_one_of_its_own(read):
     page = read("docs/index.html")
-    page.get_by_role("link", name="the bench").click()
+    asked = []
+    page.on("request", lambda request: asked.append(request.url))
+    poster = page.locator("details.bench summary")
+    expect(poster.locator("img:visible")).to_have_count(1)
+    assert not any(url.endswith("bench.html") for url in asked)
+    poster.click()
+    expect(poster.locator("img:visible")).to_have_count(0)
+    inside = page.frame_locator("details.bench iframe")
+    expect(inside.locator(".tl-bench")).to_have_attribute("data-ready", "true")
+    inside.get_by_role("button", name="wide", exact=True).click()
+    expect(inside.locator(".written")).to_contain_text("large")
+    page.get_by_role("link", name="The bench in a page of its own").click()
     expect(page.locator(".tl-bench")).to_have_attribute("data-ready", "true")
-    expect(page.locator(".where h2")).to_contain_text("e2.1")
+    expect(page.locator(".guide")).to_be_visible()
     expect(page.locator(".written")).to_contain_text("fatigué")
-    page.get_by_role("button", name="wide", exact=True).click()
-    expect(page.locator(".written")).to_contain_text("large")
 
 
 def test_one_reads_on_and_back(read):

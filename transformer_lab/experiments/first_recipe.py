@@ -1,4 +1,4 @@
-"""How the stored studies, and the model that comes with the package, were trained.
+"""How the first stored studies were trained.
 
 `train` has had a better recipe since (see `recipe.PRESETS`). What was measured with this one stays
 with it, so that each stored number can be made again.

@@ -6,6 +6,7 @@ import html
 import json
 import tempfile
 from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
@@ -21,6 +22,20 @@ from transformer_lab.viz.style import WEIGHTS
 STYLES = ("page.css", "bench/bench.css")
 MOST_PARAMETERS = 20_000_000
 """A page of more is too heavy to open, and too slow to translate in."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """One thing to try.
+
+    `ask` says what to do; it is done when the page's address says what `goal` says, such as
+    "head=e2.3&mute=e2.3"; then `then` says what was to be seen. A goal with "tested=" and the names
+    of muted heads waits for the test on many sentences.
+    """
+
+    ask: str
+    goal: str
+    then: str
 
 
 @runtime_checkable
@@ -44,6 +59,8 @@ def bench(
     sentences: Sequence[str] | str,
     *,
     start: str = "",
+    prompts: Sequence[Prompt] = (),
+    examples: Sequence[tuple[str, str]] = (),
     overwrite: bool = False,
 ) -> Path:
     """Write a page in which this translator runs; it opens in any browser, offline. Returns its path.
@@ -58,8 +75,11 @@ def bench(
         path: The file to write.
         sentences: One sentence or several.
         start: What is open at first, as the page's own address says it behind "#":
-            "head=e2.1&row=10&mute=c2.2" opens the row of the eleventh word in the first head of the
+            "head=e2.3&row=10&mute=c2.2" opens the row of the eleventh word in the third head of the
             encoder's second layer, and mutes a head of cross-attention.
+        prompts: What the reader is asked to try, one after the other; `famous_guide()` has those
+            of the shipped model.
+        examples: Sentences and their right translations, to test a mute on.
         overwrite: Replace a file that is there.
 
     Raises:
@@ -71,6 +91,10 @@ def bench(
         raise ValueError(f"{path} exists; expected a new file, or overwrite=True")
     data = bench_data(translator, [sentences] if isinstance(sentences, str) else sentences)
     data["start"] = start
+    data["prompts"] = [asdict(prompt) for prompt in prompts]
+    data["examples"] = list(examples)
+    for sentence, _ in examples:
+        translator.encode(sentence)
     title = html.escape("Bench: " + data["sentences"][0])
     path.write_text(PAGE.format(title=title, body=fragment(data)), encoding="utf-8")
     return path

@@ -5,8 +5,14 @@ import { make } from "../elements.js";
 import { Engine } from "../engine/engine.js";
 import { keepFocus } from "../focus.js";
 import { followTheme } from "../theme.js";
+import { addressOf } from "./address.js";
+import { paintsOf } from "./cells.js";
+import { EveryHead } from "./every_head.js";
 import { Figure } from "./figure.js";
+import { Guide } from "./guide.js";
 import { How } from "./how.js";
+import { Many } from "./many.js";
+import { Lens } from "./lens.js";
 import { headOf } from "./names.js";
 import { NextWords } from "./next_words.js";
 import { Sentence } from "./sentence.js";
@@ -37,20 +43,23 @@ export async function mountBench(root, data) {
   const engine = new Engine({ ...data, weights: buffer });
   const state = new State(engine, data.sentences[0]);
   publish(engine, state);
-  const rgb = fromBase64(data.colours);
-  const colours = Array.from({ length: 256 }, (_, i) => `rgb(${rgb.slice(3 * i, 3 * i + 3).join()})`);
+  const paints = paintsOf(fromBase64(data.colours));
   const panels = [
+    new Guide(state, data.prompts),
     new Sentence(state, data.sentences),
+    new Many(state, data.examples),
     new Figure(state),
-    new Where(state, colours),
+    new Where(state, paints),
+    new EveryHead(state, paints),
     new How(state),
     new SoWhat(state),
-    new NextWords(state),
   ];
-  const page = make("div", { className: "tl-page tl-bench" }, ...panels.map(({ element }) => element));
-  const draw = () => keepFocus(page, "map", () => panels.forEach((panel) => panel.draw()));
+  const step = [new NextWords(state), new Lens(state)];
+  const page = make("div", { className: "tl-page tl-bench" },
+    ...panels.map(({ element }) => element), make("div", { className: "step-panels" }, ...step.map(({ element }) => element)));
+  const draw = () => keepFocus(page, "map", () => [...panels, ...step].forEach((panel) => panel.draw()));
   state.watch(draw);
-  state.watch(() => history.replaceState(null, "", state.address));
+  state.watch(() => history.replaceState(null, "", addressOf(state)));
   addEventListener("hashchange", () => state.follow(location.hash));
   root.replaceChildren(page);
   followTheme(page);

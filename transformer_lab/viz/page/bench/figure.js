@@ -5,6 +5,8 @@ import { number } from "../text.js";
 import { longName, MEANINGS, shortName } from "./names.js";
 import { costOf } from "./stakes.js";
 
+const WAIT = 200; // milliseconds in which the answer itself is drawn
+
 const WAYS = {
   cost: "effect if muted",
   sharpness: "sharpness of its rows",
@@ -94,6 +96,6 @@ export class Figure {
       if (!left.length || left.length % 8 === 0) this.draw();
       setTimeout(next);
     };
-    setTimeout(next);
+    setTimeout(next, WAIT);
   }
 }

@@ -32,6 +32,6 @@ export class NextWords {
     this.element.replaceChildren(
       make("h3", {}, `Step ${step + 1}: what comes after “${read.at(-1)}”?`),
       make("ul", {}, ...lines),
-      make("p", { className: "note" }, `Bars from ${LEAST} to 1 on a log scale. Thin: unchanged model. The words before this step are those that it wrote.`));
+      make("p", { className: "note" }, `Bars from ${LEAST} to 1 on a log scale. Thin: ${state.baseline}. The words before this step are those that it wrote.`));
   }
 }

@@ -1,7 +1,8 @@
 // The sentence to translate, the translation, and one line of what a change did.
 
 import { action, make, word, words } from "../elements.js";
-import { probability } from "../text.js";
+import { number, probability } from "../text.js";
+import { namesOf } from "./changes.js";
 import { longName, shortName } from "./names.js";
 import { neighbours } from "./neighbours.js";
 import { stepsAtStake, wordsAtStake } from "./stakes.js";
@@ -69,20 +70,26 @@ export class Sentence {
   /** What is changed, each with its way back. */
   chips() {
     const { state } = this;
-    if (!state.isChanged) return ["Nothing is changed. Mute a head, or let a row look at one word only."];
+    if (!state.isChanged && !state.isKept) return ["Nothing is changed. Mute a head, or let a row look at one word only."];
     const muted = state.mute.map((head) =>
       action(`unmute ${shortName(head)}`, `${shortName(head)} muted ×`, `Let ${longName(head)} speak again`, () => state.toggleMute(head)));
     const pointed = state.points.map((point) => {
       const { rows, keys } = state.tokensOf(point.kind);
-      const text = `${shortName(point)}: “${rows[point.query]}” looks only at “${keys[point.key]}” ×`;
+      const looks = point.share === 1 ? "looks only at" : `gives ${number(point.share)} to`;
+      const text = `${shortName(point)}: “${rows[point.query]}” ${looks} “${keys[point.key]}” ×`;
       const title = `Give the row of “${rows[point.query]}” in ${shortName(point)} its own weights again`;
-      return action(`unpoint ${shortName(point)} ${point.query}`, text, title, () => {
-        state.points = state.points.filter((other) => other !== point);
-        state.askChanged();
-        state.tell();
-      });
+      return action(`unpoint ${shortName(point)} ${point.query}`, text, title, () => state.point(point));
     });
-    return [...muted, ...pointed, action("undo", "undo all", "Undo every change", () => state.undo())];
+    const back = state.isKept ? "Go back to A" : "Undo every change";
+    const name = namesOf(state.kept).replaceAll(",", ", ");
+    return [
+      ...muted,
+      ...pointed,
+      ...(state.isChanged ? [action("undo", state.isKept ? "back to A" : "undo all", back, () => state.undo()),
+        action("keep", "keep as A", "Compare from now on with the model as it is changed now", () => state.keep())] : []),
+      ...(state.isKept ? [make("span", {}, state.isChanged ? `compared with A: ${name}` : `this is A: ${name}`),
+        action("forget", "forget A", "Compare with the unchanged model again", () => state.forget())] : []),
+    ];
   }
 
   /** "il 0.90 → 0.47 · elle 0.00 → 0.15", for the steps that moved most, or for the open step. */
@@ -94,11 +101,11 @@ export class Sentence {
       const at_stake = wordsAtStake(before.probabilities[step], state.probabilities[step]);
       const said = at_stake.flatMap(({ id, before: was, after }, i) => [i ? " · " : "", word(state.engine.target.tokens([id])[0]),
         state.isChanged ? ` ${probability(was)} → ${probability(after)}` : ` ${probability(was)}`]);
-      return [make("span", { className: "stake" }, `${at ? "; " : ""}step ${step + 1}: `, ...said)];
+      return [at ? "; " : "", make("span", { className: "stake" }, `step ${step + 1}: `, ...said)];
     });
     if (!state.isChanged) return ["Most probable at this step: ", ...parts];
     const same = now.translation === before.translation;
-    const verdict = same ? "The translation is the same. " : "The translation is now ";
+    const verdict = same ? `The translation is the same as with ${state.baseline}. ` : "The translation is now ";
     const text = same ? [] : [make("b", {}, ...words(now.tokens.written)), ". "];
     const moved = steps.length ? "What moved most: " : "No probability moved by 0.005. ";
     return [verdict, ...text, moved, ...parts];

@@ -4,7 +4,7 @@ import { make, word } from "../elements.js";
 import { linear, Vectors } from "../engine/vectors.js";
 import { number, probability } from "../text.js";
 import { longName } from "./names.js";
-import { stepsAtStake, wordsAtStake } from "./stakes.js";
+import { pushOf, stepsAtStake, wordsAtStake } from "./stakes.js";
 
 const PARTS = { encoder: ["encoder", "self_attention"], decoder: ["decoder", "self_attention"], cross: ["decoder", "cross_attention"] };
 
@@ -32,13 +32,15 @@ export class SoWhat {
     const without = state.without(head);
     const steps = stepsAtStake(before.probabilities, without);
     const lines = steps.map((step) => {
-      const said = wordsAtStake(before.probabilities[step], without[step])
-        .flatMap(({ id, before: was, after }, i) => [i ? " · " : "", word(engine.target.tokens([id])[0]), ` ${probability(was)} → ${probability(after)}`]);
-      return make("li", {}, `step ${step + 1}: `, ...said);
+      const found = wordsAtStake(before.probabilities[step], without[step]);
+      const token = ({ id }) => word(engine.target.tokens([id])[0]);
+      const said = found.flatMap((one, i) => [i ? " · " : "", token(one), ` ${probability(one.before)} → ${probability(one.after)}`]);
+      const push = ["; its push on ", token(found[0]), " against ", token(found[1]), `: ${number(pushOf(found), 1)} nats`];
+      return make("li", {}, `step ${step + 1}: `, ...said, ...push);
     });
     this.element.replaceChildren(
       make("h3", {}, `So what: the translation without ${longName(head).toLowerCase()}`),
       steps.length ? make("ul", {}, ...lines) : make("p", {}, "No word's probability moves by 0.005 when this head alone is muted."),
-      make("p", { className: "note" }, `In this row W_O makes a vector of length ${number(given)} of its output. All other heads are as in the unchanged model.`));
+      make("p", { className: "note" }, `In this row W_O makes a vector of length ${number(given)} of its output. All other heads are as in ${state.baseline}. The push is how much the head moves the logarithm of the two words' odds.`));
   }
 }

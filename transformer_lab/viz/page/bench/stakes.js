@@ -1,7 +1,7 @@
 // What an intervention changes: the probabilities before and after it, word by word.
 
 /** The places of the largest numbers, best first. */
-function largest(values, most) {
+export function largest(values, most) {
   return Array.from(values.keys()).sort((a, b) => values[b] - values[a]).slice(0, most);
 }
 
@@ -21,6 +21,12 @@ export function wordsAtStake(before, after, most = 2) {
 export function stepsAtStake(before, after, most = 3, least = 0.005) {
   const distances = before.map((values, step) => moved(values, after[step]));
   return largest(distances, most).filter((step) => distances[step] >= least);
+}
+
+/** How much more a pass speaks for the first of two words than another pass, in nats of log-odds. */
+export function pushOf([first, second]) {
+  const odds = (when) => Math.log(Math.max(first[when], 1e-45) / Math.max(second[when], 1e-45));
+  return odds("before") - odds("after");
 }
 
 /** How much a change costs the words that were written: the largest loss of probability, 0 to 1. */

@@ -1,24 +1,17 @@
 // What the bench looks at and what it has changed: one value that every panel draws, and the address keeps.
 
-import { headOf, shortName } from "./names.js";
-
-/** Rows of a patch: all weight of each pointed row on one word. */
-function patchOf(points, sizes) {
-  const byHead = new Map();
-  for (const { query, key, ...head } of points) {
-    const found = byHead.get(shortName(head)) ?? { ...head, rows: [] };
-    byHead.set(shortName(head), found);
-    found.rows[query] = Array.from({ length: sizes[head.kind] }, (_, k) => Number(k === key));
-  }
-  return [...byHead.values()];
-}
+import { addressOf, readAddress, sentenceIn } from "./address.js";
+import { askedOf, namesOf, NOTHING } from "./changes.js";
+import { shortName } from "./names.js";
 
 export class State {
   /** `engine` translates; `text` is the sentence to begin with. */
   constructor(engine, text) {
-    Object.assign(this, { engine, text, mute: [], points: [], step: 0, row: 0, key: null });
+    Object.assign(this, { engine, text, ...NOTHING, step: 0, row: 0, key: null });
+    this.kept = NOTHING; // what "before" is changed by: nothing, or what A is
     this.head = { kind: "cross", layer: engine.model.config.num_decoder_layers - 1, head: 0 };
     this.problem = "";
+    this.tested = ""; // the muted heads that were last tested on many sentences
     this.watchers = [];
     this.ask();
   }
@@ -33,13 +26,15 @@ export class State {
 
   // -------------------------------------------------------------- what is changed
 
-  get changes() {
-    const { source, read } = this.before.tokens;
-    const sizes = { encoder: source.length, decoder: read.length, cross: source.length };
-    return { mute: this.mute, patch: patchOf(this.points, sizes) };
-  }
   get isChanged() {
-    return this.mute.length + this.points.length > 0;
+    return namesOf(this) !== namesOf(this.kept);
+  }
+  get isKept() {
+    return namesOf(this.kept) !== "";
+  }
+  /** What everything is compared with, in words. */
+  get baseline() {
+    return this.isKept ? "A" : "the unchanged model";
   }
   isMuted(head) {
     return this.mute.some((other) => shortName(other) === shortName(head));
@@ -48,36 +43,48 @@ export class State {
     return this.points.find((point) => shortName(point) === shortName(head) && point.query === query);
   }
 
-  /** Translate as the model is, and as it is changed. */
+  /** Translate as the model is, as it is in A, and as it is changed. */
   ask() {
     try {
-      this.before = { ...this.engine.translate(this.text), text: this.text };
-      this.muted = new Map();
+      this.plain = { ...this.engine.translate(this.text), text: this.text };
       this.problem = "";
     } catch (error) {
       this.problem = error.message;
       return;
     }
+    this.askKept();
+  }
+
+  askKept() {
+    const { plain, kept } = this;
+    this.before = this.isKept ? this.translated(kept) : plain;
+    this.muted = new Map();
     this.askChanged();
   }
 
   askChanged() {
-    const { engine, before, changes } = this;
-    this.now = this.isChanged ? engine.translate(before.text, changes) : before;
+    const { engine, before } = this;
+    this.now = this.isChanged ? this.translated(this) : before;
     /** Of the same words as `before.probabilities`, so that each step can be compared. */
     this.probabilities = String(this.now.written) === String(before.written)
       ? this.now.probabilities
-      : engine.read(before.text, before.written, changes);
+      : engine.read(before.text, before.written, askedOf(this, this.plain.heads));
     this.step = Math.min(this.step, before.written.length - 1);
     this.row = Math.min(this.row, this.open.weights.length - 1);
     if (this.key != null) this.key = Math.min(this.key, this.open.weights[this.row].length - 1);
   }
 
-  /** The probabilities of the same words where this head alone is muted; asked once a sentence. */
+  translated(changes) {
+    const { text, heads } = this.plain;
+    return { ...this.engine.translate(text, askedOf(changes, heads)), text };
+  }
+
+  /** The probabilities of the same words where this head is muted too; asked once a sentence. */
   without(head) {
-    const { engine, before, muted } = this;
+    const { engine, before, muted, kept } = this;
     const name = shortName(head);
-    if (!muted.has(name)) muted.set(name, engine.read(before.text, before.written, { mute: [head] }));
+    const changes = { ...kept, mute: [...kept.mute, head] };
+    if (!muted.has(name)) muted.set(name, engine.read(before.text, before.written, askedOf(changes, this.plain.heads)));
     return muted.get(name);
   }
 
@@ -98,6 +105,7 @@ export class State {
   translate(text) {
     this.text = text;
     this.points = []; // they named words of the other sentence
+    this.kept = { ...this.kept, points: [] };
     this.ask();
     this.tell();
   }
@@ -108,18 +116,33 @@ export class State {
     this.tell();
   }
 
-  /** Let a row of the open head look at one word only; the same again takes it back. */
-  point(query, key) {
-    const old = this.pointOf(this.head, query);
+  /** Give a word this share of a row of a head; without a share the row has its own weights again. */
+  point({ kind, layer, head, query, key }, share = null) {
+    const old = this.pointOf({ kind, layer, head }, query);
     this.points = this.points.filter((point) => point !== old);
-    if (old?.key !== key) this.points.push({ ...this.head, query, key });
+    if (share != null) this.points.push({ kind, layer, head, query, key, share });
     this.askChanged();
     this.tell();
   }
 
+  /** Go back to what everything is compared with. */
   undo() {
-    Object.assign(this, { mute: [], points: [] });
+    Object.assign(this, this.kept);
     this.askChanged();
+    this.tell();
+  }
+
+  /** Compare from now on with the model as it is changed now: that is A. */
+  keep() {
+    this.kept = { mute: this.mute, points: this.points };
+    this.askKept();
+    this.tell();
+  }
+
+  /** Compare with the model as it is. */
+  forget() {
+    this.kept = NOTHING;
+    this.askKept();
     this.tell();
   }
 
@@ -148,42 +171,21 @@ export class State {
 
   // -------------------------------------------------------------- the address
 
-  /** What can be looked up again: `#s=…&head=e2.1&row=3&step=9&mute=e2.1,c1.4&point=e2.1:3:5`. */
-  get address() {
-    const fields = {
-      s: this.text,
-      head: shortName(this.head),
-      row: this.row,
-      ...(this.key == null ? {} : { key: this.key }),
-      step: this.step,
-      ...(this.mute.length ? { mute: this.mute.map(shortName).join() } : {}),
-      ...(this.points.length ? { point: this.points.map((p) => `${shortName(p)}:${p.query}:${p.key}`).join() } : {}),
-    };
-    return `#${new URLSearchParams(fields)}`;
+  /** Whether all that an address names is so here; `mute=` says that nothing is muted. */
+  isAt(address) {
+    const here = new URLSearchParams(addressOf(this).slice(1));
+    here.set("tested", this.tested);
+    return [...new URLSearchParams(address)].every(([name, value]) => (here.get(name) ?? "") === value);
   }
 
   /** Go where an address points; what it does not name, and what is not there, stays as it is. */
   follow(address) {
-    const fields = new URLSearchParams(address.replace(/^#/, ""));
-    const numbers = (name) => (/^\d+$/.test(fields.get(name) ?? "") ? Number(fields.get(name)) : null);
-    const list = (name) => (fields.get(name) ?? "").split(",").filter(Boolean);
-    const exists = (head) => Boolean(head && this.before.heads[head.kind][head.layer]?.[head.head]);
-    if (fields.get("s")) this.text = fields.get("s");
+    Object.assign(this, NOTHING, { text: sentenceIn(address) || this.text, kept: NOTHING });
     this.ask();
     if (this.problem) return this.tell();
-    const head = headOf(fields.get("head") ?? "");
-    if (exists(head)) this.head = head;
-    this.mute = list("mute").map(headOf).filter(exists);
-    this.points = list("point").flatMap((text) => {
-      const [name, query, key] = text.split(":");
-      const pointed = headOf(name);
-      const rows = exists(pointed) ? this.before.maps[pointed.kind][pointed.layer][pointed.head] : [];
-      return rows[query]?.[key] == null ? [] : [{ ...pointed, query: Number(query), key: Number(key) }];
-    });
-    this.step = numbers("step") ?? this.step;
-    this.row = numbers("row") ?? this.row;
-    this.key = numbers("key");
-    this.askChanged();
+    const { head, row, step, ...changed } = readAddress(address, this.plain);
+    Object.assign(this, changed, { head: head ?? this.head, row: row ?? this.row, step: step ?? this.step });
+    this.askKept();
     this.tell();
   }
 }

@@ -2,14 +2,15 @@
 
 import { action, make, word } from "../elements.js";
 import { number } from "../text.js";
+import { weightCell } from "./cells.js";
 import { longName, MEANINGS, shortName } from "./names.js";
 
 const ARROWS = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
 
 export class Where {
-  /** `colours` are 256 colours as CSS writes them, for weights from 0 to 1. */
-  constructor(state, colours) {
-    Object.assign(this, { state, colours });
+  /** `paints` as `paintsOf` gives them, for weights from 0 to 1. */
+  constructor(state, paints) {
+    Object.assign(this, { state, paints });
     this.title = make("h2", {});
     this.buttons = make("p", { className: "buttons" });
     this.axes = make("p", { className: "axes" });
@@ -22,8 +23,12 @@ export class Where {
       const head = target.closest("th[data-row]");
       if (head) state.choose(Number(head.dataset.row), null);
     });
+    this.slider = make("input", { type: "range", min: 0, max: 100, "data-lm-suppress-shortcuts": "true", "data-control": "share" });
+    this.slider.addEventListener("input", () => state.point(this.chosen, Number(this.slider.value) / 100));
+    this.said = make("output", {});
+    this.label = make("label", { className: "share" }, this.slider, this.said);
     this.element = make("section", { className: "where", "aria-label": "Where the head looks" },
-      this.title, this.buttons, this.axes, make("div", { className: "scroll" }, this.table));
+      this.title, this.buttons, this.label, this.axes, make("div", { className: "scroll" }, this.table));
   }
 
   move(event) {
@@ -33,7 +38,7 @@ export class Where {
       const row = Math.min(state.open.weights.length - 1, Math.max(0, state.row + step[0]));
       const key = state.key == null ? 0 : state.key + step[1];
       state.choose(row, Math.min(state.open.weights[row].length - 1, Math.max(0, key)));
-    } else if (event.key === "Enter" && state.key != null) state.point(state.row, state.key);
+    } else if (event.key === "Enter" && state.key != null) this.pressPoint();
     else if (event.key === "m" || event.key === "M") state.toggleMute(state.head);
     else return;
     event.preventDefault();
@@ -51,6 +56,13 @@ export class Where {
     const mute = action("mute", isMuted ? "Unmute" : "Mute", isMuted ? "Let this head speak again" : "Set this head's output to 0", () => state.toggleMute(head));
     mute.setAttribute("aria-pressed", String(isMuted));
     this.buttons.replaceChildren(mute, ...(key == null ? [] : [this.pointer(rows, keys)]));
+    this.label.hidden = key == null || state.open.weights[row][key] == null;
+    if (!this.label.hidden) {
+      const share = state.open.weights[row][key];
+      this.slider.value = Math.round(100 * share);
+      this.slider.setAttribute("aria-label", `Share of “${keys[key]}” in the row of “${rows[row]}”`);
+      this.said.replaceChildren("“", word(keys[key]), `” has ${number(share)} of this row; drag to change it`);
+    }
     this.table.style.setProperty("--columns", keys.length);
     const top = make("tr", {}, make("td", { className: "corner" }),
       ...keys.map((token, k) => make("th", { scope: "col", className: k === key ? "lit" : "" }, word(token))));
@@ -62,23 +74,30 @@ export class Where {
 
   cell(q, k, weight) {
     const { row, key } = this.state;
-    const shade = Math.round(255 * (weight ?? 0));
-    const cell = make("td", { "data-row": q, "data-key": k });
-    if (weight == null) cell.className = "unseen"; // a later word, which the mask hides
-    else {
-      cell.style.background = this.colours[shade];
-      cell.style.color = shade > 140 ? "#000" : "#fff";
-      if (q === row && weight >= 0.045) cell.textContent = number(weight).replace(/^0/, "");
-    }
+    const cell = weightCell(weight, this.paints, q === row);
+    Object.assign(cell.dataset, { row: q, key: k });
     if (q === row && k === key) cell.classList.add("chosen");
     return cell;
   }
 
+  /** The chosen cell as a change of the open head. */
+  get chosen() {
+    const { head, row, key } = this.state;
+    return { ...head, query: row, key };
+  }
+
+  get isPointed() {
+    const { head, row, key } = this.state;
+    return this.state.pointOf(head, row)?.key === key;
+  }
+
+  pressPoint() {
+    this.state.point(this.chosen, this.isPointed ? null : 1);
+  }
+
   pointer(rows, keys) {
-    const { state } = this;
-    const { row, key } = state;
-    const on = state.pointOf(state.head, row)?.key === key;
-    const text = on ? "Own weights again" : `Let “${rows[row]}” look only at “${keys[key]}”`;
-    return action("point", text, text, () => state.point(row, key));
+    const { row, key } = this.state;
+    const text = this.isPointed ? "Own weights again" : `Let “${rows[row]}” look only at “${keys[key]}”`;
+    return action("point", text, text, () => this.pressPoint());
   }
 }

@@ -1,0 +1,36 @@
+// One word through all heads: the chosen row of each head of the open one's kind, below each other.
+
+import { action, make, word } from "../elements.js";
+import { weightCell } from "./cells.js";
+import { longName, MEANINGS, shortName } from "./names.js";
+
+export class EveryHead {
+  constructor(state, paints) {
+    Object.assign(this, { state, paints });
+    this.title = make("summary", {});
+    this.table = make("table", { className: "weights" });
+    this.element = make("details", { className: "every-head" }, this.title, make("div", { className: "scroll" }, this.table));
+    this.element.addEventListener("toggle", () => this.draw());
+  }
+
+  draw() {
+    const { state } = this;
+    if (state.problem) return;
+    const { head: { kind }, row } = state;
+    const { rows, keys } = state.tokensOf(kind);
+    this.title.replaceChildren("The row of ", word(rows[row]), ` in every head: ${MEANINGS[kind].title.toLowerCase()}`);
+    if (!this.element.open) return;
+    this.table.style.setProperty("--columns", keys.length);
+    const top = make("tr", {}, make("td", { className: "corner" }), ...keys.map((token) => make("th", { scope: "col" }, word(token))));
+    const lines = state.now.maps[kind].flatMap((heads, layer) => heads.map((weights, head) => this.line({ kind, layer, head }, weights[row], keys)));
+    this.table.replaceChildren(make("thead", {}, top), make("tbody", {}, ...lines));
+  }
+
+  line(head, weights, keys) {
+    const { state } = this;
+    const name = shortName(head);
+    const open = action(`row ${name}`, name, `Open ${longName(head)}`, () => state.openHead(head));
+    return make("tr", { className: name === shortName(state.head) ? "lit" : "" },
+      make("th", { scope: "row" }, open), ...Array.from(keys, (_, k) => weightCell(weights[k], this.paints, true)));
+  }
+}

@@ -1,0 +1,37 @@
+// The logit lens: what the output layer would say of the decoder's vectors before the last layer has seen them.
+
+import { make, word } from "../elements.js";
+import { linear, softmax, Vectors } from "../engine/vectors.js";
+import { probability } from "../text.js";
+import { largest } from "./stakes.js";
+
+/** One vector as the only row of a table. */
+function alone(vector) {
+  const table = new Vectors(1, vector.length);
+  table.row(0).set(vector);
+  return table;
+}
+
+export class Lens {
+  constructor(state) {
+    this.state = state;
+    this.element = make("section", { className: "lens", "aria-label": "What each layer of the decoder would write" });
+  }
+
+  draw() {
+    const { state } = this;
+    if (state.problem) return;
+    const { step, now, engine } = state;
+    const { model } = engine;
+    const lines = now.vectors.decoder.map(([x], layer) => {
+      const vector = alone(x.row(Math.min(step, x.rows - 1)));
+      const says = softmax(linear(model.finished(vector, "decoder"), model.output).row(0));
+      const said = largest(says, 3).flatMap((id, i) => [i ? " · " : "", word(engine.target.tokens([id])[0]), ` ${probability(says[id])}`]);
+      return make("li", {}, make("b", {}, `layer ${layer + 1}: `), ...said);
+    });
+    this.element.replaceChildren(
+      make("h3", {}, "Logit lens: read after each layer"),
+      make("ul", {}, ...lines),
+      make("p", { className: "note" }, "The output layer reads the decoder's vector of this step after each layer. It was trained on the last one alone."));
+  }
+}

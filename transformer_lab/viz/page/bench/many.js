@@ -1,0 +1,60 @@
+// Was it luck? The muted heads on many sentences, whose right translations are known.
+
+import { action, make } from "../elements.js";
+import { shortName } from "./names.js";
+
+const AT_ONCE = 4; // sentences between two looks at the page's own events
+
+export class Many {
+  /** `examples` are pairs of a sentence and its right translation. */
+  constructor(state, examples) {
+    Object.assign(this, { state, examples, right: new Map(), asked: null });
+    this.element = make("section", { className: "many", hidden: !examples.length });
+  }
+
+  /** The muted heads as one name. */
+  get muted() {
+    return this.state.mute.map(shortName).sort().join();
+  }
+
+  /** How many are right with the muted heads; counted once, unless other heads are muted meanwhile. */
+  async count(mute) {
+    const name = mute.map(shortName).sort().join();
+    if (this.right.has(name)) return;
+    let right = 0;
+    for (const [i, [source, target]] of this.examples.entries()) {
+      right += this.state.engine.translate(source, { mute }).translation === target;
+      if ((i + 1) % AT_ONCE) continue;
+      this.progress = `${mute.length ? `Without ${name}` : "Nothing muted"}: ${i + 1} of ${this.examples.length} …`;
+      this.draw();
+      await new Promise((done) => setTimeout(done));
+    }
+    this.right.set(name, right);
+  }
+
+  async test() {
+    if (this.asked != null) return;
+    this.asked = this.muted;
+    const { mute } = this.state;
+    await this.count([]);
+    await this.count(mute);
+    this.state.tested = this.asked;
+    this.asked = null;
+    this.state.tell();
+  }
+
+  draw() {
+    const { state, examples, right, muted, asked } = this;
+    if (!examples.length || state.problem) return;
+    const all = examples.length;
+    if (asked != null) return this.element.replaceChildren(make("p", { role: "status" }, this.progress ?? ""));
+    const title = "Translate them with nothing muted, and with what is muted now";
+    const known = right.has("") && right.has(muted);
+    const change = muted ? `, ${right.get(muted)} without ${muted.replaceAll(",", ", ")}` : "";
+    const text = known
+      ? `Of ${all} other sentences, ${right.get("")} are right to the letter with nothing muted${change}.`
+      : "Pointed rows name words of this sentence: only muted heads are tested.";
+    this.element.replaceChildren(
+      action("many", `Test on ${all} sentences`, title, () => this.test()), make("span", { role: "status", className: "note" }, text));
+  }
+}
