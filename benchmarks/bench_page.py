@@ -31,7 +31,8 @@ def measure(rounds: int) -> tuple[int, list[float], dict[str, Times]]:
     drawn: list[float] = []
     work: dict[str, list[float]] = {name: [] for name in ACTS}
     with tempfile.TemporaryDirectory() as folder, chromium() as browser:
-        path = bench(Translator.load(device="cpu"), Path(folder) / "bench.html", **guide)
+        page_of = bench(Translator.load(device="cpu"), **guide)
+        path = page_of.to_html(Path(folder) / "bench.html")
         for turn in range(rounds + 1):
             with visit(browser, path, {}) as page:
                 seconds = page.seconds_to_drawn

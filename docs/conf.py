@@ -4,11 +4,13 @@ Nothing is executed, and a page asks no other machine for anything: formulas are
 MathJax that comes with the pages.
 """
 
+import html
 import json
 import re
 import sys
 import tomllib
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote
 
 from sphinx.application import Sphinx
@@ -16,10 +18,14 @@ from sphinx.application import Sphinx
 import transformer_lab as tl
 from transformer_lab.translator import Translator
 from transformer_lab.viz.bench_guide import famous_guide
+from transformer_lab.viz.explorer.page import STYLES
+from transformer_lab.viz.page.join import script, style
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
-sys.path.insert(0, str(HERE))  # for anchors.py
+sys.path.insert(0, str(HERE))  # for anchors.py and first_page.py
+import first_page  # noqa: E402
+
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 
 project = "transformer_lab"
@@ -60,6 +66,35 @@ def plain_anchors(_: Sphinx, name: str, source: list[str]) -> None:
     source[0] = re.sub(r"\.ipynb#[^)\s]+", lambda link: unquote(link.group()), source[0])
 
 
+BENCH = re.compile(r'<div data-bench="\w+">(.*?)</div>.*', re.DOTALL)
+EXPLORER = re.compile(
+    r'<style>[^<]*</style>\n(<script type="application/json" data-of="(\w+)">.*?</script>\n)'
+    r'<script type="module">.*?mountAll\("\2"\);\n</script>',
+    re.DOTALL,
+)
+SHARED = r"""<link rel="stylesheet" href="../_static/explorer.css">
+\1<script type="module">import { mountAll } from "../_static/explorer.js"; mountAll("\2");</script>"""
+OPENED = """\
+<details class="bench">
+<summary><span>Open the bench here: the model runs in this page</span>{picture}</summary>
+<iframe src="../docs/bench.html" title="The bench" loading="lazy"></iframe>
+</details>"""
+
+
+def share_pages(_: Sphinx, name: str, source: list[str]) -> None:
+    """What each notebook holds for itself, all pages share: the bench, and the explorer's script."""
+    if not name.startswith("notebooks/"):
+        return
+    notebook = json.loads(source[0])
+    for cell in notebook["cells"]:
+        for output in cell.get("outputs", ()):
+            html = "".join(output.get("data", {}).get("text/html", ""))
+            if html:
+                html = BENCH.sub(lambda page: OPENED.format(picture=page[1]), html)
+                output["data"]["text/html"] = EXPLORER.sub(SHARED, html)
+    source[0] = json.dumps(notebook)
+
+
 def fold_answers(_: Sphinx, name: str, source: list[str]) -> None:
     """Fold the answers as JupyterLab does, and leave out the cell that installs the course."""
     if not name.startswith("notebooks/"):
@@ -74,36 +109,53 @@ def fold_answers(_: Sphinx, name: str, source: list[str]) -> None:
     source[0] = json.dumps(notebook)
 
 
-def course_table(app: Sphinx, name: str, source: list[str]) -> None:
-    """The first page has the README's table of lessons, and the list beside each page its rows.
-
-    Without the badges, which are pictures from outside.
-    """
+def course_cards(app: Sphinx, name: str, source: list[str]) -> None:
+    """The first page has the README's lessons as cards, and so has the list beside each page."""
     if name != root_doc:
         return
     app.env.note_dependency("README.md")
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    (table,) = re.findall(r"^\| # \| notebook .*\n(?:\|.*\n)+", readme, re.MULTILINE)
-    table = re.sub(r" \[!\[[^]]*\]\([^)]*\)\]\([^)]*\)", "", table)
-    table = table.replace("](notebooks/", "](../notebooks/")
-    rows = re.findall(r"^\| (\d\d) \| \[(.+?)\]\((\S+)\.ipynb\)", table, re.MULTILINE)
-    lessons = "".join(f"{number} · {title} <{page}>\n" for number, title, page in rows)
-    for place, text in (("the table of README.md", table), ("its lessons", lessons)):
+    rows = first_page.lessons()
+    listed = "".join(
+        f"{number} · {title} <../notebooks/{page}>\n" for number, title, page, *_ in rows
+    )
+    for place, text in (
+        ("the lessons as cards", first_page.cards() + "\n"),
+        ("the lessons", listed),
+    ):
         before, _, after = source[0].partition(f"<!-- {place} -->\n")
         assert after, f"docs/index.md has no place for {place}"
         source[0] = before + text + after
 
 
-def write_bench(app: Sphinx, error: Exception | None) -> None:
-    """The shipped model in a page of its own, with six things to try."""
+def link_preview(app: Sphinx, name: str, template: str, context: dict[str, Any], _: object) -> None:
+    """What a link to the page is shown with, where somebody passes it on."""
+    title = html.escape(context.get("title") or project)
+    about = (
+        "Attention Is All You Need, step by step: every claim run and measured, every head opened."
+    )
+    for field, text in (("title", title), ("description", about), ("site_name", project)):
+        context["metatags"] = (
+            context.get("metatags", "") + f'<meta property="og:{field}" content="{text}">'
+        )
+
+
+def write_more(app: Sphinx, error: Exception | None) -> None:
+    """The pictures of the cards, and the shipped model in a page of its own, with six things to try."""
     if error is None:
+        first_page.write_pictures(Path(app.outdir))
+        static = Path(app.outdir) / "_static"
+        (static / "explorer.css").write_text(style(*STYLES), encoding="utf-8")
+        explorer = script("explorer/saved.js") + "export { mountAll };\n"
+        (static / "explorer.js").write_text(explorer, encoding="utf-8")
         path = Path(app.outdir) / "docs" / "bench.html"
-        tl.bench(Translator.load(device="cpu"), path, **famous_guide(), overwrite=True)
+        tl.bench(Translator.load(device="cpu"), **famous_guide()).to_html(path, overwrite=True)
 
 
 def setup(app: Sphinx) -> None:
     """Called by Sphinx."""
-    app.connect("build-finished", write_bench)
+    app.connect("build-finished", write_more)
+    app.connect("html-page-context", link_preview)
     app.connect("source-read", plain_anchors)
     app.connect("source-read", fold_answers)
-    app.connect("source-read", course_table)
+    app.connect("source-read", share_pages)
+    app.connect("source-read", course_cards)

@@ -154,6 +154,9 @@ def normalise(notebook: NotebookNode, name: str) -> NotebookNode:
         count += bool(cell.source)
         cell.execution_count = count if cell.source else None
         cell.outputs = normal_outputs(cell.outputs, cell.execution_count)
+        if "picture-only" in cell.metadata.get("tags", ()):
+            for output in cell.outputs:
+                output.data["text/html"] = picture_alone(output.data["text/html"])
     nbformat.validate(notebook)
     return notebook
 
@@ -221,6 +224,11 @@ def normal_outputs(outputs: Sequence[NotebookNode], count: int | None) -> list[N
         if output.output_type == "stream":
             output.text = plain("\n".join(line.split("\r")[-1] for line in output.text.split("\n")))
     return [output for output in kept if output.get("text") != ""]
+
+
+def picture_alone(html: str) -> str:
+    """A page without its script and data: one notebook holds the weights, and no other needs to."""
+    return re.sub(r"</div>\n<style>.*", "</div>", html, flags=re.DOTALL)
 
 
 def plain(text: str) -> str:

@@ -1,4 +1,4 @@
-"""Put today's script and style into the explorers that notebooks hold: `python -m tools.embed`.
+"""Put today's script and style into the pages that notebooks hold: `python -m tools.embed`.
 
 A stored page is a picture, data, and the script that draws them. When the script changes alone, this
 is enough; `make notebooks`, which runs all cells, makes the three anew.
@@ -10,10 +10,12 @@ from nbformat import NotebookNode
 
 from tools.build_notebooks import NOTEBOOKS, read, written
 from transformer_lab.training.checkpoint import write_atomically
-from transformer_lab.viz.explorer.page import fragment
+from transformer_lab.viz import bench
+from transformer_lab.viz.explorer import page
 
+KINDS = {"explorer": page.fragment, "bench": bench.fragment}
 STORED = re.compile(
-    r'<div data-explorer="\w+">(.*?)</div>\n<style>.*?</style>\n'
+    r'<div data-(explorer|bench)="\w+">(.*?)</div>\n<style>.*?</style>\n'
     r'<script type="application/json" data-of="\w+">(.*?)</script>\n'
     r'<script type="module">.*?</script>',
     re.DOTALL,
@@ -21,8 +23,8 @@ STORED = re.compile(
 
 
 def with_todays_script(html: str) -> str:
-    """A cell's HTML output, in which each explorer has its own picture and data and today's script."""
-    return STORED.sub(lambda found: fragment(found[1], found[2]), html)
+    """A cell's HTML output, in which each page has its own picture and data and today's script."""
+    return STORED.sub(lambda found: KINDS[found[1]](found[2], found[3]), html)
 
 
 def embed(notebook: NotebookNode) -> int:

@@ -37,7 +37,7 @@ def main() -> None:
             "explorer": explore(record, kind="cross", layer=1, head=3, pinned=pinned).to_html(
                 Path(folder) / "explorer.html"
             ),
-            "bench": bench(translator, Path(folder) / "bench.html", SENTENCE, start=start),
+            "bench": bench(translator, SENTENCE, start=start).to_html(Path(folder) / "bench.html"),
         }
         chromium = playwright.chromium.launch(executable_path=browser, args=ARGUMENTS)
         for name, path in pages.items():

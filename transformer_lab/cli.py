@@ -276,7 +276,7 @@ def run_bench(options: argparse.Namespace) -> dict[str, Any]:
     if options.start:
         given["start"] = options.start
     translator = Translator.load(options.model, device="cpu")
-    path = bench(translator, options.out, **given, overwrite=options.overwrite)
+    path = bench(translator, **given).to_html(options.out, overwrite=options.overwrite)
     size = path.stat().st_size
     if not options.json:
         print(f"{path}: {size / 1e6:.1f} MB; open it in any browser; it needs no network")

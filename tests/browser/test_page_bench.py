@@ -29,7 +29,7 @@ def shipped():
 @pytest.fixture(scope="module")
 def lab_page(shipped, tmp_path_factory):
     path = tmp_path_factory.mktemp("bench") / "lab.html"
-    return bench(shipped, path, [TIRED, WIDE], start=START)
+    return bench(shipped, [TIRED, WIDE], start=START).to_html(path)
 
 
 @pytest.fixture
@@ -280,7 +280,8 @@ def test_nothing_is_wider_than_the_screen(visit_page, lab_page, width):
 
 @pytest.fixture(scope="module")
 def guided_page(shipped, tmp_path_factory):
-    return bench(shipped, tmp_path_factory.mktemp("guided") / "lab.html", **famous_guide())
+    path = tmp_path_factory.mktemp("guided") / "lab.html"
+    return bench(shipped, **famous_guide()).to_html(path)
 
 
 def test_the_guide_asks_for_what_can_be_done_and_says_what_is_seen(

@@ -116,6 +116,20 @@ def test_every_picture_has_words(pages):
     assert {path.name: page.wordless for path, page in pages.items() if page.wordless} == {}
 
 
+def test_a_lesson_is_at_most_a_megabyte_and_has_no_weights(site):
+    sizes = {path.name: path.stat().st_size for path in (site / "notebooks").glob("*.html")}
+    assert len(sizes) == len(PAGES)
+    assert max(sizes.values()) < 1_000_000, sizes
+
+
+@pytest.mark.parametrize("name", ["00_start_here", "11_explore_the_heads"])
+def test_a_lesson_opens_the_bench_that_all_pages_share(read, name):
+    page = read(f"notebooks/{name}.html")
+    page.locator("details.bench summary").click()
+    inside = page.frame_locator("details.bench iframe").locator(".tl-bench")
+    expect(inside).to_have_attribute("data-ready", "true")
+
+
 @pytest.mark.parametrize("name", PAGES)
 def test_a_lesson_opens_without_an_error_and_without_the_world(read, name):
     page = read(f"notebooks/{name}.html")
@@ -169,11 +183,22 @@ def test_the_front_door_leads_to_the_course(read):
     expect(page.locator("h1")).to_contain_text("Start here")
 
 
-def test_the_first_page_has_the_table_of_lessons(read):
+@pytest.mark.parametrize("width", [390, 1280])
+def test_the_first_page_has_a_card_with_a_picture_for_each_lesson(read, width):
     page = read("docs/index.html")
-    rows = page.locator("table tbody tr").all_inner_texts()
-    assert [row[:2] for row in rows] == [path.name[:2] for path in lessons()]
-    expect(page.locator("table img")).to_have_count(0)
+    page.set_viewport_size({"width": width, "height": 800})
+    cards = page.locator(".card")
+    assert [text.strip()[:2] for text in cards.all_inner_texts()] == [
+        path.name[:2] for path in lessons()
+    ]
+    for card in cards.all():
+        card.scroll_into_view_if_needed()
+        expect(card.locator("img")).to_have_js_property("naturalWidth", 480)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert page.evaluate("document.documentElement.scrollHeight") < 4_000
+    assert page.locator("meta[property='og:title']").get_attribute("content") == "transformer_lab"
+    cards.nth(3).click()
+    expect(page.locator("h1")).to_contain_text("Multi-head attention")
 
 
 def test_the_search_finds_a_word(read):

@@ -11,7 +11,8 @@ from tools.build_notebooks import NOTEBOOKS, ROOT, normalise, read, setup_cell, 
 
 PATHS = sorted(NOTEBOOKS.glob("*.ipynb"))
 TAGS = {
-    "answers", "exercise", "measures", "nbval-ignore-output", "nbval-skip", "raises-exception",
+    "answers", "card", "exercise", "measures", "nbval-ignore-output", "nbval-skip", "picture-only",
+    "raises-exception",
     "solution",
 }  # fmt: skip
 MACHINE = re.compile(

@@ -1,4 +1,4 @@
-"""The explorers that notebooks hold are drawn by the script of today."""
+"""The explorers and the bench that notebooks hold are drawn by the script of today."""
 
 import json
 
@@ -15,10 +15,10 @@ PATHS = sorted(NOTEBOOKS.glob("*.ipynb"))
 
 
 def stored_pages(path) -> list[str]:
-    """The HTML outputs of a notebook with an explorer in them."""
+    """The HTML outputs of a notebook with an explorer or a bench in them."""
     outputs = [o for cell in read(path).cells for o in cell.get("outputs", ())]
     pages = [output.get("data", {}).get("text/html", "") for output in outputs]
-    return [html for html in pages if "data-explorer=" in html]
+    return [html for html in pages if "data-explorer=" in html or "<script" in html]
 
 
 @pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
@@ -37,7 +37,7 @@ def test_stored_explorers_have_the_scores_of_today(path):
         record
         for html in stored_pages(path)
         for found in STORED.finditer(html)
-        for record in json.loads(found[2])["records"]
+        for record in json.loads(found[3]).get("records", ())
     ]
     for record in records:
         for kind, scores in record["scores"].items():
@@ -47,11 +47,22 @@ def test_stored_explorers_have_the_scores_of_today(path):
             assert stored == expected, "build the notebook anew: tools/build_notebooks.py NUMBER"
 
 
-def test_there_are_stored_explorers():
-    assert {path.name[:2]: len(stored_pages(path)) for path in PATHS if stored_pages(path)} == {
-        "00": 1,
-        "11": 3,
+def test_there_are_stored_explorers_and_one_bench():
+    found = {
+        path.name[:2]: [kind for html in stored_pages(path) for kind, *_ in STORED.findall(html)]
+        for path in PATHS
     }
+    # The bench holds the weights: two megabytes are enough.
+    expected = {"00": ["explorer", "bench"], "11": ["explorer"] * 3}
+    assert {name: kinds for name, kinds in found.items() if kinds} == expected
+
+
+def test_lesson_11_has_the_picture_of_its_bench_and_not_the_weights():
+    (cell,) = (c for c in read(PATHS[11]).cells if "picture-only" in c.metadata.get("tags", ()))
+    html = cell.outputs[0].data["text/html"]
+    assert html.startswith('<div data-bench="')
+    assert "<img alt=" in html
+    assert len(html) < 300_000
 
 
 def test_another_days_page_gets_the_script_of_today_and_nothing_else_changes(monkeypatch):

@@ -13,7 +13,7 @@ from transformer_lab.data.tokenizer import BPETokenizer, WordTokenizer
 from transformer_lab.model import Transformer
 from transformer_lab.translator import Translator
 from transformer_lab.viz import bench as module
-from transformer_lab.viz.bench import bench, bench_data
+from transformer_lab.viz.bench import bench
 
 TEXTS = ["the cat sleeps", "a dog runs"]
 
@@ -34,12 +34,13 @@ def translator():
 
 
 def test_the_page_holds_the_model_in_half_precision(translator, tmp_path):
-    path = bench(translator, tmp_path / "lab.html", TEXTS, start="head=e1.2")
+    path = bench(translator, TEXTS, start="head=e1.2").to_html(tmp_path / "lab.html")
     text = path.read_text(encoding="utf-8")
-    (packed,) = re.findall(r'id="bench-data">(.*?)</script>', text)
+    (packed,) = re.findall(r'data-of="\w+">(.*?)</script>', text)
     data = json.loads(packed)
     assert data["sentences"] == TEXTS
     assert data["start"] == "head=e1.2"
+    assert data["address"] is True  # the page is its own: the address may keep what is open
     translator.save(tmp_path / "half", dtype=torch.float16)
     weights = (tmp_path / "half" / "model.safetensors").read_bytes()
     assert gzip.decompress(base64.b64decode(data["weights"])) == weights
@@ -48,7 +49,7 @@ def test_the_page_holds_the_model_in_half_precision(translator, tmp_path):
 
 def test_one_sentence_may_be_given_as_it_is_and_never_ends_the_script(translator, tmp_path):
     hostile = "the </script><b>cat</b> sleeps"
-    text = bench(translator, tmp_path / "lab.html", hostile).read_text(encoding="utf-8")
+    text = bench(translator, hostile).to_html(tmp_path / "lab.html").read_text(encoding="utf-8")
     assert hostile not in text
     assert text.count("</script>") == 2
 
@@ -57,23 +58,36 @@ def test_a_file_that_is_there_stays(translator, tmp_path):
     path = tmp_path / "lab.html"
     path.write_text("mine")
     with pytest.raises(ValueError, match=r"lab.html exists; expected a new file, or overwrite"):
-        bench(translator, path, TEXTS)
+        bench(translator, TEXTS).to_html(path)
     assert path.read_text() == "mine"
-    assert bench(translator, path, TEXTS, overwrite=True).read_text() != "mine"
+    assert bench(translator, TEXTS).to_html(path, overwrite=True).read_text() != "mine"
 
 
 def test_what_would_not_work_is_refused(translator, monkeypatch):
     with pytest.raises(ValueError, match=r"sentences is \[\]; expected at least one"):
-        bench_data(translator, [])
+        bench(translator, [])
     with pytest.raises(ValueError, match=r"expected at least one word of the vocabulary"):
-        bench_data(translator, ["the cat", "xyz"])
+        bench(translator, ["the cat", "xyz"])
+    with pytest.raises(ValueError, match=r"expected at least one word of the vocabulary"):
+        bench(translator, TEXTS, examples=[("xyz", "le chat")])
     pieces = make_translator(BPETokenizer.train(TEXTS, vocab_size=260 + 7))
     expected = r"kind of source tokenizer is 'bpe'; expected 'word' in a page; AttentionExplorer"
     with pytest.raises(ValueError, match=expected):
-        bench_data(pieces, TEXTS)
+        bench(pieces, TEXTS)
     monkeypatch.setattr(module, "MOST_PARAMETERS", 1_000)
     expected = (
         r"number of parameters is [\d,]+; expected at most 1,000 in a page; AttentionExplorer"
     )
     with pytest.raises(ValueError, match=expected):
-        bench_data(translator, TEXTS)
+        bench(translator, TEXTS)
+
+
+def test_in_a_notebook_it_is_a_picture_with_words_and_the_script_that_replaces_it(translator):
+    data, metadata = bench(translator, TEXTS)._repr_mimebundle_()
+    alt = metadata["image/png"]["alt"]
+    assert "The bench" in alt
+    assert data["text/plain"] == alt
+    assert data["image/png"] in data["text/html"]
+    (packed,) = re.findall(r'data-of="\w+">(.*?)</script>', data["text/html"])
+    assert "address" not in json.loads(packed)  # the notebook's address is not the bench's
+    assert data["text/html"].count("</script>") == 2

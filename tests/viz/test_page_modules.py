@@ -18,7 +18,7 @@ ENTRIES = {
     "bench/bench.js": {"make", "State", "Engine", "attend"},
 }
 """The script of a page, and some of what it must hold."""
-CALLED_BY_THE_PAGE = {("explorer/saved.js", "mountAll"), ("bench/bench.js", "mountBench")}
+CALLED_BY_THE_PAGE = {("explorer/saved.js", "mountAll"), ("bench/bench.js", "mountSaved")}
 FILES = sorted(FOLDER.rglob("*.js"))
 NAME = re.compile(r"^(export )?(?:async )?(?:function|class|const|let) (\w+)", re.M)
 

@@ -2,6 +2,7 @@
 
 import base64
 import gzip
+import hashlib
 import html
 import json
 import tempfile
@@ -14,7 +15,10 @@ import matplotlib
 import numpy as np
 import torch
 
+from transformer_lab.attention_record import AttentionRecord
 from transformer_lab.config import check
+from transformer_lab.viz.display import picture
+from transformer_lab.viz.explorer.overview import overview, overview_words
 from transformer_lab.viz.explorer.page import PAGE
 from transformer_lab.viz.page.join import script, style
 from transformer_lab.viz.style import WEIGHTS
@@ -49,30 +53,66 @@ class Runnable(Protocol):
     def encode(self, text: str) -> list[int]:
         """The ids of a sentence; a ValueError if it cannot be read."""
 
+    def attend(self, source: str) -> AttentionRecord:
+        """All heads of one sentence, for the still picture."""
+
     def save(self, folder: str | Path, *, dtype: torch.dtype) -> None:
         """Write configuration, tokenizers and weights in this precision."""
 
 
+class BenchPage:
+    """A translator in a page: it displays itself in a notebook, and saves itself as one file.
+
+    bench(translator, "the cat sleeps").to_html("lab.html")
+    """
+
+    def __init__(self, data: dict[str, Any], record: AttentionRecord):
+        self.data = data
+        self.record = record
+
+    def _repr_mimebundle_(self, **_: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+        data, metadata = self.picture()
+        return data | {"text/html": fragment(data["text/html"], packed(self.data))}, metadata
+
+    def picture(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """What is seen where scripts do not run: the heads of cross-attention, and its words."""
+        words = "The bench, in which the model runs where scripts do. Here: "
+        alt = words + overview_words(self.record, "cross")
+        return picture(overview(self.record, "cross"), alt, coarse=True)
+
+    def to_html(self, path: str | Path, *, overwrite: bool = False) -> Path:
+        """Write one file that opens in any browser, offline; returns its path.
+
+        Raises:
+            ValueError: If the file is there already and `overwrite` is not given.
+        """
+        path = Path(path)
+        if path.exists() and not overwrite:
+            raise ValueError(f"{path} exists; expected a new file, or overwrite=True")
+        still = "<p>This page needs scripts: in it the model itself runs.</p>"
+        title = html.escape("Bench: " + self.data["sentences"][0])
+        body = fragment(still, packed(self.data | {"address": True}))
+        path.write_text(PAGE.format(title=title, body=body), encoding="utf-8")
+        return path
+
+
 def bench(
     translator: Runnable,
-    path: str | Path,
     sentences: Sequence[str] | str,
     *,
     start: str = "",
     prompts: Sequence[Prompt] = (),
     examples: Sequence[tuple[str, str]] = (),
-    overwrite: bool = False,
-) -> Path:
-    """Write a page in which this translator runs; it opens in any browser, offline. Returns its path.
+) -> BenchPage:
+    """A page in which this translator runs; no kernel is asked, and no network.
 
-        bench(translator, "lab.html", ["it was too tired", "it was too wide"])
+        bench(translator, ["it was too tired", "it was too wide"]).to_html("lab.html")
 
     The page holds the weights in half precision. The first sentence is translated at once, and each
     has a button.
 
     Args:
         translator: What runs in the page: a model of at most 20 million parameters, with words.
-        path: The file to write.
         sentences: One sentence or several.
         start: What is open at first, as the page's own address says it behind "#":
             "head=e2.3&row=10&mute=c2.2" opens the row of the eleventh word in the third head of the
@@ -80,34 +120,29 @@ def bench(
         prompts: What the reader is asked to try, one after the other; `famous_guide()` has those
             of the shipped model.
         examples: Sentences and their right translations, to test a mute on.
-        overwrite: Replace a file that is there.
 
     Raises:
-        ValueError: If the file is there already and `overwrite` is not given, if the model has more
-            than 20 million parameters or tokenizers of pieces, or if a sentence cannot be read.
+        ValueError: If the model has more than 20 million parameters or tokenizers of pieces, or if a
+            sentence cannot be read.
     """
-    path = Path(path)
-    if path.exists() and not overwrite:
-        raise ValueError(f"{path} exists; expected a new file, or overwrite=True")
-    data = bench_data(translator, [sentences] if isinstance(sentences, str) else sentences)
-    data["start"] = start
-    data["prompts"] = [asdict(prompt) for prompt in prompts]
-    data["examples"] = list(examples)
-    for sentence, _ in examples:
+    asked = [sentences] if isinstance(sentences, str) else list(sentences)
+    check("sentences", asked, "at least one", len(asked) > 0)
+    for sentence in (*asked, *(source for source, _ in examples)):
         translator.encode(sentence)
-    title = html.escape("Bench: " + data["sentences"][0])
-    path.write_text(PAGE.format(title=title, body=fragment(data)), encoding="utf-8")
-    return path
+    data = runnable(translator) | {
+        "sentences": asked,
+        "start": start,
+        "prompts": [asdict(prompt) for prompt in prompts],
+        "examples": list(examples),
+    }
+    return BenchPage(data, translator.attend(asked[0]))
 
 
-def bench_data(translator: Runnable, sentences: Sequence[str]) -> dict[str, Any]:
-    """All that the page's script needs, ready for JSON."""
+def runnable(translator: Runnable) -> dict[str, Any]:
+    """The translator as the page's script reads it, ready for JSON."""
     count = sum(parameter.numel() for parameter in translator.model.parameters())
     expected = f"at most {MOST_PARAMETERS:,} in a page; AttentionExplorer has no such limit"
     check("number of parameters", count, expected, count <= MOST_PARAMETERS)
-    check("sentences", list(sentences), "at least one", len(sentences) > 0)
-    for sentence in sentences:
-        translator.encode(sentence)
     with tempfile.TemporaryDirectory() as folder:
         translator.save(folder, dtype=torch.float16)
         read = {
@@ -126,21 +161,22 @@ def bench_data(translator: Runnable, sentences: Sequence[str]) -> dict[str, Any]
     table = matplotlib.colormaps[WEIGHTS](np.linspace(0, 1, 256))[:, :3]
     return {
         **read,
-        "sentences": list(sentences),
         "weights": base64.b64encode(gzip.compress(weights, mtime=0)).decode(),
         "colours": base64.b64encode((255 * table).round().astype(np.uint8).tobytes()).decode(),
     }
 
 
-def fragment(data: dict[str, Any]) -> str:
-    """The page's HTML without its frame."""
-    # In a script, `<` could only be the beginning of a tag that ends it.
-    text = json.dumps(data).replace("<", "\\u003c")
+def packed(data: dict[str, Any]) -> str:
+    """JSON that can stand in a script, where `<` could only be the beginning of a tag that ends it."""
+    return json.dumps(data).replace("<", "\\u003c")
+
+
+def fragment(still: str, text: str) -> str:
+    """A still picture as HTML, and the script of today that replaces it by the bench of these data."""
+    name = hashlib.sha256(text.encode()).hexdigest()[:12]
     return (
-        '<div id="bench"><p>This page needs scripts: in it the model itself runs.</p></div>\n'
+        f'<div data-bench="{name}">{still}</div>\n'
         f"<style>{style(*STYLES)}</style>\n"
-        f'<script type="application/json" id="bench-data">{text}</script>\n'
-        f'<script type="module">{script("bench/bench.js")}\n'
-        'await mountBench(document.getElementById("bench"), '
-        'JSON.parse(document.getElementById("bench-data").textContent));\n</script>'
+        f'<script type="application/json" data-of="{name}">{text}</script>\n'
+        f'<script type="module">{script("bench/bench.js")}await mountSaved("{name}");\n</script>'
     )

@@ -37,8 +37,17 @@ function publish(engine, state) {
   };
 }
 
-/** Put the bench into the element `root`; `data` is what Python's `bench_data` gives. */
-export async function mountBench(root, data) {
+/** A bench in each place of this name, from the data of this name; the still picture stays until then. */
+export async function mountSaved(name) {
+  const data = JSON.parse(document.querySelector(`script[data-of="${name}"]`).textContent);
+  for (const place of document.querySelectorAll(`[data-bench="${name}"]`)) {
+    if (!place.dataset.mounted) await mountBench(place, data);
+    place.dataset.mounted = true;
+  }
+}
+
+/** Put the bench into the element `root`; `data` is what Python's `BenchPage` holds. */
+async function mountBench(root, data) {
   const { buffer } = await gunzip(data.weights);
   const engine = new Engine({ ...data, weights: buffer });
   const state = new State(engine, data.sentences[0]);
@@ -59,10 +68,13 @@ export async function mountBench(root, data) {
     ...panels.map(({ element }) => element), make("div", { className: "step-panels" }, ...step.map(({ element }) => element)));
   const draw = () => keepFocus(page, "map", () => [...panels, ...step].forEach((panel) => panel.draw()));
   state.watch(draw);
-  state.watch(() => history.replaceState(null, "", addressOf(state)));
-  addEventListener("hashchange", () => state.follow(location.hash));
+  if (data.address) { // in a page of its own
+    state.watch(() => history.replaceState(null, "", addressOf(state)));
+    addEventListener("hashchange", () => state.follow(location.hash));
+  }
+  root.classList.add("tl-bench-frame");
   root.replaceChildren(page);
   followTheme(page);
-  state.follow(location.hash.length > 1 ? location.hash : data.start);
+  state.follow(data.address && location.hash.length > 1 ? location.hash : data.start);
   page.dataset.ready = "true";
 }

@@ -47,7 +47,7 @@ export class Figure {
 
   dot(head) {
     const name = shortName(head);
-    const button = make("button", { type: "button", className: "dot", "data-control": `head ${name}` }, name);
+    const button = make("button", { type: "button", className: "dot", "data-control": `head ${name}`, "data-lm-suppress-shortcuts": "true" }, name);
     button.addEventListener("click", () => this.state.openHead(head));
     button.addEventListener("keydown", (event) => {
       if (event.key !== "m" && event.key !== "M") return;

@@ -14,16 +14,16 @@ export class Where {
     this.title = make("h2", {});
     this.buttons = make("p", { className: "buttons" });
     this.axes = make("p", { className: "axes" });
-    const how = { tabIndex: 0, "data-control": "map", "aria-label": "Weights. Arrows move, Enter lets the row look at this word only." };
+    const how = { tabIndex: 0, "data-control": "map", "data-lm-suppress-shortcuts": "true", "aria-label": "Weights. Arrows move, Enter lets the row look at this word only." };
     this.table = make("table", { className: "weights", ...how });
     this.table.addEventListener("keydown", (event) => this.move(event));
     this.table.addEventListener("click", ({ target }) => {
-      const cell = target.closest("td");
+      const cell = target.closest("td[data-key]");
       if (cell) state.choose(Number(cell.dataset.row), Number(cell.dataset.key));
       const head = target.closest("th[data-row]");
       if (head) state.choose(Number(head.dataset.row), null);
     });
-    this.slider = make("input", { type: "range", min: 0, max: 100, "data-lm-suppress-shortcuts": "true", "data-control": "share" });
+    this.slider = make("input", { type: "range", min: 0, max: 100, "data-control": "share", "data-lm-suppress-shortcuts": "true" });
     this.slider.addEventListener("input", () => state.point(this.chosen, Number(this.slider.value) / 100));
     this.said = make("output", {});
     this.label = make("label", { className: "share" }, this.slider, this.said);

@@ -1,0 +1,78 @@
+"""The lessons as cards on the site's first page, each with a picture of its own notebook."""
+
+import base64
+import html
+import io
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+from PIL import Image, ImageOps
+
+ROOT = Path(__file__).resolve().parent.parent
+FOLDER = "_static/cards"
+SIZE = (480, 300)
+"""Pixels of a picture: twice what a card shows, for fine screens."""
+LINE = re.compile(
+    r"^\| (?P<number>\d\d) \| \[(?P<title>.+?)\]\(notebooks/(?P<page>\S+?)\.ipynb\).* "
+    r"\| (?P<what>[^|]+) \| (?P<minutes>\d+) \|$"
+)
+
+
+def lessons() -> list[tuple[str, str, str, str, str]]:
+    """Number, title, page, what it is about and minutes of each, from README's table."""
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    found = (LINE.match(line) for line in readme.splitlines())
+    return [(line[1], line["title"], line["page"], line["what"], line[5]) for line in found if line]
+
+
+def cards() -> str:
+    """The HTML of all cards; links and pictures lie beside docs/index.html."""
+    return "\n".join(
+        f'<a class="card" href="../notebooks/{page}.html">'
+        f'<img src="../{FOLDER}/{number}.webp" alt="from lesson {number}" width="240" height="150"'
+        ' loading="lazy">'
+        f"<b>{number} · {html.escape(title)}</b>"
+        f"<span>{in_html(what)}</span><small>{minutes} minutes</small></a>"
+        for number, title, page, what, minutes in lessons()
+    )
+
+
+def in_html(text: str) -> str:
+    """A line of Markdown whose only marks are those of code."""
+    return re.sub(r"`(.+?)`", r"<code>\1</code>", html.escape(text))
+
+
+def write_pictures(site: Path) -> None:
+    """One picture a lesson, of the cell that is tagged `card`, small."""
+    folder = site / FOLDER
+    folder.mkdir(parents=True, exist_ok=True)
+    for number, _, page, _, _ in lessons():
+        picture = Image.open(io.BytesIO(picture_of(ROOT / "notebooks" / f"{page}.ipynb")))
+        small = ImageOps.fit(without_title(picture.convert("RGB")), SIZE)
+        small.save(folder / f"{number}.webp", quality=80)
+
+
+def without_title(picture: Image.Image) -> Image.Image:
+    """What stands below the first line of ink, which would be too small to be read."""
+    ink = (np.asarray(picture) < 250).any(axis=(1, 2))  # by row
+    first = int(ink.argmax())
+    line = int((~ink[first:]).argmax())
+    is_title = 0 < line < picture.height / 10
+    return picture.crop((0, first + line, *picture.size)) if is_title else picture
+
+
+def picture_of(notebook: Path) -> bytes:
+    """The PNG of the cell that is tagged `card`; a ValueError if there is none, or another number."""
+    cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
+    tagged = [cell for cell in cells if "card" in cell["metadata"].get("tags", ())]
+    pictures = [
+        output["data"]["image/png"]
+        for cell in tagged
+        for output in cell["outputs"]
+        if "image/png" in output.get("data", {})
+    ]
+    if len(tagged) != 1 or not pictures:
+        raise ValueError(f"{notebook.name} has no picture in a cell tagged card; expected one cell")
+    return base64.b64decode("".join(pictures[0]))

@@ -1,0 +1,90 @@
+"""The bench where notebooks are read: in JupyterLab, run and opened again, and as nbconvert's HTML."""
+
+import shutil
+
+import nbformat
+import pytest
+from nbconvert import HTMLExporter
+from playwright.sync_api import expect
+
+from transformer_lab.data.world.grammar import FAMOUS
+from transformer_lab.translator import Translator
+from transformer_lab.viz.bench import bench
+
+TIRED = FAMOUS[0].source
+CELLS = (
+    "from transformer_lab.translator import Translator\n"
+    "from transformer_lab.viz.bench import bench",
+    f"bench(Translator.load(device='cpu'), {TIRED!r}, start='head=e2.3')",
+)
+
+
+@pytest.fixture
+def notebook(lab) -> str:
+    cells = [nbformat.v4.new_code_cell(source) for source in CELLS]
+    kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
+    made = nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": kernel})
+    nbformat.write(made, lab.folder / "bench.ipynb")
+    return "bench.ipynb"
+
+
+def mute_by_keyboard(root):
+    """Mute the head that finds the noun: "il" becomes "elle"."""
+    expect(root).to_have_attribute("data-ready", "true")
+    head = root.locator("[data-control='head e2.3']")
+    head.focus()
+    head.press("m")
+    expect(root.locator(".stakes")).to_contain_text("elle")
+    expect(head).to_be_focused()
+
+
+def test_in_jupyterlab_it_runs_is_saved_and_opens_again(lab, visit, notebook):
+    visit.open(lab, notebook)
+    visit.run_all(len(CELLS))
+    page, root = visit.page, visit.page.locator(".tl-bench")
+    address = page.url
+    mute_by_keyboard(root)
+    assert page.url == address, "the address is the notebook's"
+    expect(visit.cells).to_have_count(2)  # JupyterLab's own "m" makes a cell one of text
+    slider = root.get_by_role("slider")
+    root.locator(".where td.corner").click()  # means no word
+    root.locator(".where td[data-key]").first.click()
+    before = root.locator(".share").inner_text()
+    slider.focus()
+    page.keyboard.press("ArrowRight")
+    expect(root.locator(".share")).not_to_have_text(before)
+    expect(slider).to_be_focused()
+
+    visit.cells.first.locator(".jp-InputPrompt").click()
+    page.keyboard.press("Control+s")
+    expect(page.locator(".jp-mod-dirty")).to_have_count(0)
+    path = lab.folder / notebook
+    shutil.copy(path, lab.folder / "again.ipynb")
+    page.goto(f"{lab.url}/lab/tree/again.ipynb?reset")
+    mute_by_keyboard(root)
+    # By somebody else, whose signature this machine has not got: the picture, with its words.
+    copy = nbformat.read(path, as_version=4)
+    copy.cells.append(nbformat.v4.new_markdown_cell("Not signed."))
+    nbformat.write(copy, lab.folder / "untrusted.ipynb")
+    page.goto(f"{lab.url}/lab/tree/untrusted.ipynb?reset")
+    picture = page.locator(".jp-Notebook .jp-OutputArea img")
+    expect(picture).to_be_visible()
+    assert "The bench" in picture.get_attribute("alt")
+    expect(root).to_have_count(0)
+    assert visit.outside == []
+
+
+def test_in_nbconverts_html_it_runs(browser, tmp_path):
+    bundle, metadata = bench(Translator.load(device="cpu"), TIRED)._repr_mimebundle_()
+    output = nbformat.v4.new_output("display_data", bundle, metadata=metadata)
+    cell = nbformat.v4.new_code_cell("bench(translator)", outputs=[output], execution_count=1)
+    page_of = HTMLExporter().from_notebook_node(nbformat.v4.new_notebook(cells=[cell]))[0]
+    path = tmp_path / "notebook.html"
+    path.write_text(page_of, encoding="utf-8")
+    context = browser.new_context(viewport={"width": 1240, "height": 900})
+    context.route(lambda url: url.startswith("http"), lambda route: route.abort())
+    page = context.new_page()
+    page.goto(path.as_uri())
+    mute_by_keyboard(page.locator(".tl-bench"))
+    assert page.evaluate("document.documentElement.scrollWidth") <= 1240
+    context.close()
