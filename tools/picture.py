@@ -43,7 +43,7 @@ def main() -> None:
         for name, path in pages.items():
             for theme in ("light", "dark"):
                 tab = chromium.new_page(
-                    viewport={"width": 1180, "height": 660},
+                    viewport={"width": 1180, "height": 760},
                     color_scheme=theme,
                     device_scale_factor=2,
                 )

@@ -30,7 +30,7 @@ HOSTILE = (
     "a\nb",
     " x ",
 )
-SEEN = ("</script>", HOSTILE[1], HOSTILE[2], "🙂", "שלום", "w" * 60, "∅", "\u202eabc")
+SEEN = ("</script>", HOSTILE[1], HOSTILE[2], "🙂", "שלום", "w" * 60, "∅", "⇄abc")
 SEEN = (*SEEN, "\u2400\u241b", "a⏎b", "␣x␣")
 VIRIDIS = (matplotlib.colormaps["viridis"](np.linspace(0, 1, 256))[:, :3] * 255).round()
 

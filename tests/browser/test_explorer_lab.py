@@ -180,9 +180,18 @@ def heads_are_muted(live):
     settle(live)
     assert live.locator(":focus").count() == 1, "the focus is still here"
     mute.click()
-    expect(difference).to_be_hidden()
+    expect(difference).to_have_text("Translated by the model as it is.")
     expect(written(live)).to_have_text("A BIRD SINGS <eos>")
-    expect(live.locator(".interventions")).to_be_hidden()
+    expect(live.locator(".interventions")).to_contain_text("Nothing is changed.")
+    # Nothing jumps away under the pointer when the next answer comes.
+    before = mute.bounding_box()
+    mute.click()
+    expect(muted).to_have_count(1)
+    settle(live)
+    assert mute.bounding_box()["y"] == pytest.approx(before["y"], abs=2)
+    mute.click()
+    expect(muted).to_have_count(0)
+    settle(live)
 
 
 def a_row_is_pointed(live):
@@ -210,7 +219,7 @@ def a_row_is_pointed(live):
     expect(undo).to_have_count(1)
     settle(live)
     undo.first.click()
-    expect(live.locator(".difference")).to_be_hidden()
+    expect(live.locator(".difference")).to_have_text("Translated by the model as it is.")
     settle(live)
     check_map(live, record.cross[0][0])
     live.locator(".cells").focus()

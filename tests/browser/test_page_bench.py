@@ -13,7 +13,7 @@ from transformer_lab.capture import capture_attention
 from transformer_lab.data.world.grammar import FAMOUS
 from transformer_lab.translator import Translator
 from transformer_lab.viz.bench import bench
-from transformer_lab.viz.bench_guide import NOUN_FINDER, famous_guide
+from transformer_lab.viz.bench_guide import NOUN_FINDER, READER, famous_guide
 
 TIRED, WIDE = (pair.source for pair in FAMOUS)
 WHO = FAMOUS[0].coreference
@@ -89,7 +89,7 @@ def test_a_pointed_row_changes_the_pronoun_as_in_python(page, shipped):
     expected = shipped.attend(TIRED, patch={head: rows}).written_tokens
     assert "elle" in expected
     expect(page.locator(".stakes b")).to_have_text(" ".join(expected))
-    expect(cell).to_have_text("1.00")
+    expect(cell).to_have_text("1")
     page.get_by_role("button", name="Own weights again", exact=True).click()
     expect(page.locator(".stakes")).not_to_contain_text("→")
 
@@ -113,6 +113,66 @@ def test_a_row_can_be_given_any_share_and_the_others_keep_their_proportions(page
     expect(page.locator(".stakes")).not_to_contain_text("→")
     page.evaluate("(address) => { location.hash = address; }", address)
     expect(page.locator(".changes")).to_contain_text("gives 0.70 to “street”")
+
+
+def test_a_later_word_is_hidden_and_no_row_can_be_pointed_at_it(page, shipped):
+    page.locator("[data-control='head d1.3']").click()
+    expect(page.locator(".where td.unseen")).to_have_count(15 * 14 // 2)
+    page.locator(".where td[data-row='4'][data-key='6']").click(force=True)
+    expect(page.get_by_role("slider")).to_have_count(0)
+    page.locator(".where td[data-row='4'][data-key='4']").click()
+    page.locator(".where .weights").focus()
+    page.keyboard.press("ArrowRight")
+    expect(page.locator("td.chosen")).to_have_attribute("data-key", "4")
+    expect(page.locator(".scores tbody tr")).to_have_count(5)
+    page.keyboard.press("Enter")
+    head = Head("decoder", 0, 2)
+    record = shipped.attend(TIRED, FAMOUS[0].target)
+    rows = record.weights(head).copy()
+    rows[4] = np.eye(len(rows))[4]
+    patched = shipped.attend(TIRED, FAMOUS[0].target, patch={head: rows}, top=633)
+    page.locator("[data-control='step 4']").click()
+    said = page.locator(".next li.taken")
+    token, value = record.written_tokens[4], dict(patched.next_tokens[4])
+    expect(said).to_contain_text(f"→ {value[token]:.3f}")
+    # With one word to see there is nothing to share.
+    page.locator(".where td[data-row='0'][data-key='0']").click()
+    expect(page.get_by_role("slider")).to_have_count(0)
+
+
+def test_a_row_that_only_the_changed_translation_has_can_be_pointed(page, shipped):
+    sentence = "the dog did not eat the small red apple"
+    page.evaluate(
+        "(s) => { location.hash = 's=' + encodeURIComponent(s) + '&mute=d1.1&head=c2.1'; }",
+        sentence,
+    )
+    muted = [Head("decoder", 0, 0)]
+    long, short = shipped.attend(sentence, mute=muted), shipped.attend(sentence)
+    row = len(short.written_tokens)
+    assert len(long.written_tokens) > row
+    page.locator(f".where td[data-row='{row}'][data-key='1']").click()
+    page.locator("[data-control='point']").click()
+    expect(page.locator(".changes")).to_contain_text("looks only at")
+    page.locator("[data-control='head c2.2']").click()
+    expect(page.locator(".where h2")).to_contain_text("c2.2")
+
+
+def test_the_first_press_after_writing_a_sentence_counts(page):
+    sentence = page.get_by_role("textbox")
+    sentence.fill("the cat sleeps")
+    sentence.press("Enter")
+    page.locator("[data-control='mute']").click()
+    expect(page.locator(".changes")).to_contain_text("e2.3 muted")
+    sentence.fill("the dog sleeps")
+    page.get_by_role("button", name="Translate this sentence").click()
+    expect(page.locator(".written")).to_contain_text("chien")
+    expect(page.locator(".changes")).to_contain_text("e2.3 muted")
+
+
+def test_a_head_that_is_not_there_is_an_error(page):
+    for heads in ("['e9.9']", "['foo']", "[{ kind: 'encoder', layer: 1, head: 4 }]"):
+        ask = f"transformerLab.translate('the cat sleeps', {{ mute: {heads} }}).catch(String)"
+        assert "expected one such as" in page.evaluate(ask)
 
 
 def test_what_is_kept_as_a_is_what_everything_is_compared_with(page, shipped):
@@ -178,6 +238,7 @@ def test_the_push_of_a_head_is_what_its_muting_moves_in_log_odds(page, shipped):
         for mute in ((), [Head("encoder", 1, 2)])
     ]
     own, without = (np.log(step["il"] / step["elle"]) for step in steps)
+    page.locator(".so-what summary").click()
     said = re.search(
         r"push on il against elle: ([\d.]+) nats", page.locator(".so-what").inner_text()
     )
@@ -218,9 +279,18 @@ def test_the_address_keeps_what_is_seen(page, visit_page, lab_page):
     page.evaluate("(address) => { location.hash = address; }", address)
     expect(page.locator(".where h2")).to_contain_text("c2.2")
     assert page.evaluate(seen) == here
-    for nonsense in ("#head=e9.9&row=999&mute=x,e2.3&point=e2.3:77:1,e2.3&step=-4", "#%%%"):
+    changes = page.locator(".changes")
+    for nonsense, kept in (
+        ("#head=e9.9&row=999&mute=x,e2.3,e02.3&point=e2.3:77:1,e2.3&step=-4", "e2.3 muted"),
+        ("#%%%", "Nothing is changed"),
+        ("#point=e2.3:at:name,e2.3:0:length,e2.3:1:2:,e2.3:1:2:7,d1.1:2:5", "Nothing is changed"),
+        ("#point=e2.3:10:7,e2.3:10:1", "“wide” looks only at “animal”"),
+        ("#a-mute=e2.3&mute=e2.3,e2.3", "this is A: e2.3"),
+    ):
         page.evaluate("(address) => { location.hash = address; }", nonsense)
-    expect(page.locator(".where h2")).to_contain_text("c2.2")
+        expect(changes).to_contain_text(kept)
+        assert changes.inner_text().count("×") <= 1
+        expect(page.locator(".where h2")).to_contain_text("c2.2")
 
 
 def test_the_keyboard_alone_is_enough(page):
@@ -247,6 +317,11 @@ def test_an_unknown_word_is_struck_and_its_neighbours_are_offered(page):
     sentence.fill("qqqq")
     sentence.press("Enter")
     expect(page.locator(".problem")).to_contain_text("no word of the vocabulary")
+    # The last sentence is still there, and can be worked with.
+    page.locator("[data-control='head e2.2']").click()
+    expect(page.locator(".where h2")).to_contain_text("e2.2")
+    page.keyboard.press("m")
+    expect(page.locator(".changes")).to_contain_text("e2.2 muted")
     sentence.fill("the cat sleeps")
     sentence.press("Enter")
     expect(page.locator(".problem")).to_be_hidden()
@@ -296,38 +371,42 @@ def test_the_guide_asks_for_what_can_be_done_and_says_what_is_seen(
 
     def go_on():
         guide.get_by_role("button", name="Next thing to try").click()
-        expect(seen).to_have_count(0)
+        expect(seen).to_be_hidden()
 
     expect(guide.get_by_role("button", name="Previous thing to try")).to_be_disabled()
-    expect(seen).to_have_count(0)
+    expect(seen).to_be_hidden()
     page.get_by_role("button", name="wide", exact=True).click()
     expect(seen).to_contain_text("“il” became “elle”")
     assert "elle" in page.locator(".written").inner_text().split()
     go_on()
     page.get_by_role("button", name="tired", exact=True).click()
-    page.locator(f"[data-control='step {STEP}']").click()
-    expect(seen).to_contain_text("how sure the model is")
+    page.locator(f"[data-control='head {READER}']").click()
+    page.locator(f".where th[data-row='{STEP}']").click()
+    expect(seen).to_contain_text("At “tired”")
+    record = shipped.attend(TIRED)
+    assert record.weights(Head("cross", 1, 2))[STEP].argmax() == WHO.decider
     go_on()
     head.click()
-    page.locator(cell.format(WHO.referent)).click()
-    expect(seen).to_contain_text("At “animal”")
-    row = shipped.attend(TIRED).weights(Head("encoder", 1, 2))[WHO.decider]
-    assert row.argmax() == WHO.referent
+    page.locator(f".where th[data-row='{WHO.decider}']").click()
+    expect(seen).to_contain_text("“tired” looks at “animal”")
+    assert record.weights(Head("encoder", 1, 2))[WHO.decider].argmax() == WHO.referent
     go_on()
     mute.click()
-    expect(seen).to_contain_text("now stands for the other noun")
-    expect(page.locator(".stakes b")).to_contain_text("elle")
+    expect(seen).to_contain_text("about a third")
+    assert 0.28 < float(re.search(r"il 1\.000 → ([\d.]+)", stakes(page))[1]) < 0.39
+    expect(page.locator(f"[data-control='step {STEP}']")).to_have_text("il elle")
     go_on()
     page.get_by_role("button", name="Undo every change").click()
     page.locator(cell.format(WHO.other)).click()
     page.get_by_role("button", name=re.compile("look only at “street”")).click()
     expect(seen).to_contain_text("the street is tired")
     expect(page.locator(".stakes b")).to_contain_text("elle était trop fatiguée")
+    expect(page.locator("ins")).to_have_text(["elle", "fatiguée"])
     go_on()
     page.get_by_role("button", name="Undo every change").click()
     mute.click()
     page.locator("[data-control='many']").click()
-    expect(seen).to_contain_text("Now try it with another head")
+    expect(seen).to_contain_text("Both numbers stand beside the button")
     expect(guide.get_by_role("button", name="Next thing to try")).to_be_disabled()
     said = re.search(
         r"Of 100 .*, (\d+) are right .* nothing muted, (\d+) without e2\.3",

@@ -274,11 +274,20 @@ def test_a_canvas_gets_a_pixel_a_weight(ask, colours):
 def test_cells_are_as_large_as_the_map_allows(ask):
     sizes = [1, 7, 17, 18, 52, 53, 128, 129, 173, 174, 512]
     given = [{"rows": n, "columns": n - 1} for n in sizes]
-    found = ask("geometry.js", "({ cellSize }, given) => given.map(cellSize)", given)
+    function = "({ cellSize }, given) => given.map((map) => cellSize(map))"
+    found = ask("geometry.js", function, given)
     assert [f["cell"] for f in found] == [30, 30, 30, 28, 10, 10, 10, 4, 3, 3, 3]
     assert [f["labelled"] for f in found] == [n <= 128 for n in sizes]
     turned = [{"rows": n["columns"], "columns": n["rows"]} for n in given]
-    assert ask("geometry.js", "({ cellSize }, given) => given.map(cellSize)", turned) == found
+    assert ask("geometry.js", function, turned) == found
+    # Where there is room cells need not be small; where there is little a map shall not be cut.
+    for room, cells in ((900, [30, 30, 30, 28, 16, 16]), (273, [30, 30, 16, 15, 10, 10])):
+        sized = ask(
+            "geometry.js",
+            "({ cellSize }, [g, room]) => g.map((map) => cellSize(map, room))",
+            [given, room],
+        )
+        assert [f["cell"] for f in sized][:6] == cells
 
 
 def test_a_point_lies_in_its_cell_and_outside_in_the_nearest(ask):

@@ -13,7 +13,7 @@ from transformer_lab.data.tokenizer import BPETokenizer, WordTokenizer
 from transformer_lab.model import Transformer
 from transformer_lab.translator import Translator
 from transformer_lab.viz import bench as module
-from transformer_lab.viz.bench import bench
+from transformer_lab.viz.bench import Prompt, bench
 
 TEXTS = ["the cat sleeps", "a dog runs"]
 
@@ -74,6 +74,12 @@ def test_what_would_not_work_is_refused(translator, monkeypatch):
     expected = r"kind of source tokenizer is 'bpe'; expected 'word' in a page; AttentionExplorer"
     with pytest.raises(ValueError, match=expected):
         bench(pieces, TEXTS)
+    with pytest.raises(
+        ValueError, match=r"fields of start is \['hed'\]; expected none but a-mute, "
+    ):
+        bench(translator, TEXTS, start="hed=e1.2&mute=e1.1")
+    with pytest.raises(ValueError, match=r"fields of goal is \['muted'\]; expected none but "):
+        bench(translator, TEXTS, prompts=[Prompt("Mute it.", "muted=e1.1", "Done.")])
     monkeypatch.setattr(module, "MOST_PARAMETERS", 1_000)
     expected = (
         r"number of parameters is [\d,]+; expected at most 1,000 in a page; AttentionExplorer"

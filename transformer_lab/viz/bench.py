@@ -24,6 +24,8 @@ from transformer_lab.viz.page.join import script, style
 from transformer_lab.viz.style import WEIGHTS
 
 STYLES = ("page.css", "bench/bench.css")
+FIELDS = {"s", "head", "row", "key", "step", "mute", "point", "a-mute", "a-point", "tested"}
+"""What an address of the page may say."""
 MOST_PARAMETERS = 20_000_000
 """A page of more is too heavy to open, and too slow to translate in."""
 
@@ -103,6 +105,7 @@ def bench(
     start: str = "",
     prompts: Sequence[Prompt] = (),
     examples: Sequence[tuple[str, str]] = (),
+    languages: tuple[str, str] = ("source", "target"),
 ) -> BenchPage:
     """A page in which this translator runs; no kernel is asked, and no network.
 
@@ -120,20 +123,31 @@ def bench(
         prompts: What the reader is asked to try, one after the other; `famous_guide()` has those
             of the shipped model.
         examples: Sentences and their right translations, to test a mute on.
+        languages: What the page calls the words that are read, and those that are written.
 
     Raises:
-        ValueError: If the model has more than 20 million parameters or tokenizers of pieces, or if a
-            sentence cannot be read.
+        ValueError: If the model has more than 20 million parameters or tokenizers of pieces, if a
+            sentence cannot be read, or if `start` or a prompt's goal has a field that an address has
+            not.
     """
     asked = [sentences] if isinstance(sentences, str) else list(sentences)
     check("sentences", asked, "at least one", len(asked) > 0)
     for sentence in (*asked, *(source for source, _ in examples)):
         translator.encode(sentence)
+    for name, address in (("start", start), *(("goal", prompt.goal) for prompt in prompts)):
+        fields = {field.partition("=")[0] for field in address.split("&") if field}
+        check(
+            f"fields of {name}",
+            sorted(fields - FIELDS),
+            "none but " + ", ".join(sorted(FIELDS)),
+            fields <= FIELDS,
+        )
     data = runnable(translator) | {
         "sentences": asked,
         "start": start,
         "prompts": [asdict(prompt) for prompt in prompts],
         "examples": list(examples),
+        "languages": list(languages),
     }
     return BenchPage(data, translator.attend(asked[0]))
 

@@ -8,8 +8,10 @@ from transformer_lab.data.world.grammar import FAMOUS, held_out, sentences
 from transformer_lab.viz.bench import Prompt
 
 EXAMPLES = 100
-NOUN_FINDER = "e2.3"
-"""The head of the shipped model whose row of "tired" finds the animal."""
+LANGUAGES = "English", "French"
+NOUN_FINDER, READER = "e2.3", "c2.3"
+"""Heads of the shipped model: in the one the row of "tired" finds the animal, in the other that of "il"
+finds "tired"."""
 
 
 def famous_guide() -> dict[str, Any]:
@@ -17,54 +19,57 @@ def famous_guide() -> dict[str, Any]:
     tired, wide = FAMOUS
     who = tired.coreference
     assert who is not None  # both have a pronoun
-    row, step = f"row={who.decider}", f"step={who.target_pronoun}"
+    row, step = f"row={who.decider}", f"row={who.target_pronoun}"
     pointed = f"point={NOUN_FINDER}:{who.decider}:{who.other}"
     prompts = (
         Prompt(
             "The English sentence stands on top, the French one below it. Which French words "
-            "will change if the last word is “wide”? Guess, then press the button “wide”.",
+            "will change if the last English word is “wide”? Guess, then press the button “wide”.",
             f"s={wide.source}",
-            "“il” became “elle”: now it is the street, a feminine word. The encoder reads the"
-            " whole English sentence before the decoder writes its first French word; so the "
-            "last English word can decide a French word before its end.",
+            "“fatigué” became “large”, and “il” became “elle”: in French a street is feminine, "
+            "and it is the street that is too wide. The encoder reads the whole English sentence "
+            "before the decoder writes its first French word. So the last English word can decide "
+            "an earlier French one.",
         ),
         Prompt(
-            "Press “tired” again, then press “il” in the translation: that opens the step "
-            "that writes it.",
-            f"s={tired.source}&{step}",
-            "Beside the map stands how sure the model is of “il”. At each step the decoder has "
-            "the words written so far, and reads the English ones by cross-attention: the "
-            "heads with c in the figure.",
+            f"How does it know? Press “tired”. Press {READER} in the figure of the model, and in "
+            "its map the word “il” at the left. At which English word does it look?",
+            f"s={tired.source}&head={READER}&{step}",
+            f"At “tired”, not at “it” and not at “animal”. {READER} is a head: one way of looking. "
+            "It belongs to cross-attention, where the decoder looks at what the encoder has made "
+            "of each English word. But “tired” has no gender.",
         ),
         Prompt(
-            f"Open the encoder's head {NOUN_FINDER} in the figure, and press the row “tired” "
-            "of its map. At which word does it look?",
+            f"So who knows that it is the animal that is tired? Press {NOUN_FINDER}, a head of the "
+            "encoder, and in its map “tired” at the left.",
             f"head={NOUN_FINDER}&{row}",
-            "At “animal”: the word that can be tired has found the noun that can be. “How” "
-            "shows the numbers: each q · k is divided by √d_k, and softmax makes weights of "
-            "them, which sum to 1.",
+            "“tired” looks at “animal”: in the encoder English words look at English words. So the "
+            "way is: animal → tired (encoder) → il (decoder). “How”, below, shows where the weight "
+            "comes from, number by number.",
         ),
         Prompt(
-            "What is lost without this head? Guess the probability of “il”, then mute "
-            f"{NOUN_FINDER}: the button, or the key M.",
+            f"To mute a head is to throw away what it passes on. Guess how probable “il” is "
+            f"without {NOUN_FINDER}. Then press “Mute” above its map.",
             f"s={tired.source}&mute={NOUN_FINDER}",
-            "The line with the coloured edge has before and after. The pronoun now stands for"
-            " the other noun. “elle” and “il” are both still possible: other heads know "
-            "something too.",
+            "“il” falls from 1.000 to about a third, and “elle” is written: the other noun. It is "
+            "not certain: other heads know something too. And “fatigué” stays as it was, so the "
+            "new sentence is no good French.",
         ),
         Prompt(
-            f"Undo it. Then let “tired” look at the street: in {NOUN_FINDER}, row “tired”, "
-            "press the cell of “street” and then “Look only at”.",
+            f"Press “undo all”. Now {NOUN_FINDER} shall look at the wrong noun: in its map press "
+            "the cell in the row “tired”, under “street”. Then press “Let “tired” look only at "
+            "“street””.",
             f"s={tired.source}&mute=&{pointed}",
-            "The same English sentence, and French now says that the street is tired, "
+            "The same English sentence, and the French one now says that the street is tired, "
             "adjective and all. Nothing was changed but one row of one head.",
         ),
         Prompt(
-            f"Was it luck? Undo, mute {NOUN_FINDER} again, and press “Test on {EXAMPLES} "
-            "sentences”. Guess first: how many of them will still be right?",
+            f"Was it luck? {EXAMPLES} other sentences have such a pronoun; guess how many are "
+            f"still right without {NOUN_FINDER}. Then press “undo all”, “Mute”, and “Test on "
+            f"{EXAMPLES} sentences”.",
             f"mute={NOUN_FINDER}&point=&tested={NOUN_FINDER}",
-            "Now try it with another head, or with a sentence of your own. Lesson 12 asks "
-            "what such a test shows, and what it does not.",
+            "Both numbers stand beside the button. Try it with another head, or write a sentence "
+            "of your own. The course's lesson 12 asks what such a test shows, and what it does not.",
         ),
     )
     return {
@@ -72,6 +77,7 @@ def famous_guide() -> dict[str, Any]:
         "start": "head=c2.4",  # a map with a diagonal
         "prompts": prompts,
         "examples": unseen_pronouns(),
+        "languages": LANGUAGES,
     }
 
 

@@ -14,6 +14,9 @@ export function make(tag, properties = {}, ...children) {
   return element;
 }
 
+/** What a control has that takes arrows and letters, or JupyterLab would go to another cell. */
+export const OWN_KEYS = { "data-lm-suppress-shortcuts": "true" };
+
 /** The same for a drawing. */
 export function svg(tag, attributes = {}, ...children) {
   const element = document.createElementNS("http://www.w3.org/2000/svg", tag);

@@ -19,8 +19,10 @@ export function drawingLayout({ rows, columns }, { queries, keys }) {
   return { cell, font, labelled, left, top, width, height: top + rows * cell + 8 };
 }
 
-/** A map on white: picture, labels, title. */
-export function drawing(map, tokens, colours, title) {
+const RINGS = { gold: { stroke: "#fff" }, referent: { stroke: "#ff9d4d" }, other: { stroke: "#fff", "stroke-dasharray": "3 3" } };
+
+/** A map on white: picture, labels, title, rings { query, key, className }, and frames round what is pinned. */
+export function drawing(map, tokens, colours, title, { rings = [], pinned = null } = {}) {
   const { cell, font, labelled, left, top, width, height } = drawingLayout(map, tokens);
   const canvas = make("canvas");
   paint(canvas, map, colours);
@@ -32,6 +34,16 @@ export function drawing(map, tokens, colours, title) {
     svg("rect", { width, height, fill: "#fff" }),
     svg("text", { ...style, "font-size": 13, "font-weight": "bold", x: 8, y: 17 }, title),
     svg("image", { href: canvas.toDataURL(), ...place, ...sharp }));
+  const ring = { rx: 0.44 * cell, ry: 0.44 * cell, fill: "none" };
+  for (const { query, key, className } of rings) {
+    const middle = { ...ring, cx: left + (key + 0.5) * cell, cy: top + (query + 0.5) * cell };
+    const line = { ...middle, "stroke-width": 1.3, ...RINGS[className] };
+    picture.append(svg("ellipse", { ...middle, stroke: "#111", "stroke-width": 3 }), svg("ellipse", line));
+  }
+  const [query, key] = pinned ?? [null, null];
+  const frame = { fill: "none", stroke: "#d65800", "stroke-width": 2 };
+  if (query != null) picture.append(svg("rect", { ...frame, ...place, y: top + query * cell, height: cell }));
+  if (key != null) picture.append(svg("rect", { ...frame, ...place, x: left + key * cell, width: cell }));
   if (!labelled) return picture;
   const middle = { ...style, "dominant-baseline": "central" };
   const label = (token, at) => picture.append(svg("text", { ...middle, ...at }, shortened(visible(token), LONGEST)));
@@ -42,6 +54,30 @@ export function drawing(map, tokens, colours, title) {
     label(token, { x, y: top - 4, transform: `rotate(-90 ${x} ${top - 4})` });
   });
   return picture;
+}
+
+const LINE = 20; // CSS pixels from word to word
+const BETWEEN = 240; // and from query to key
+
+/** Lines on white from queries to keys { query, key, thickness }, from 0 to 1; labels, title. */
+export function linesDrawing(links, { queries, keys }, title) {
+  const room = (list) => 8 + 7.5 * Math.max(4, ...list.map((token) => shortened(visible(token), LONGEST).length));
+  const [left, right] = [room(queries), room(keys)];
+  const width = Math.max(left + BETWEEN + right, 330);
+  const height = TITLE + 8 + LINE * Math.max(queries.length, keys.length);
+  const middle = (place) => TITLE + (place + 0.5) * LINE;
+  const style = { "font-family": "sans-serif", "font-size": 12, fill: "#1c1c1c" };
+  const label = (x, anchor) => (token, i) => svg("text",
+    { ...style, x, y: middle(i), "text-anchor": anchor, "dominant-baseline": "central" }, shortened(visible(token), LONGEST));
+  const size = { width, height, viewBox: `0 0 ${width} ${height}` };
+  return svg("svg", { xmlns: "http://www.w3.org/2000/svg", ...size },
+    svg("rect", { width, height, fill: "#fff" }),
+    svg("text", { ...style, "font-size": 13, "font-weight": "bold", x: 8, y: 17 }, title),
+    ...links.map(({ query, key, thickness }) => svg("line", {
+      x1: left, y1: middle(query), x2: left + BETWEEN, y2: middle(key),
+      stroke: "#0a63a8", "stroke-width": 0.5 + 5 * thickness, "stroke-opacity": 0.15 + 0.85 * thickness,
+    })),
+    ...queries.map(label(left - 5, "end")), ...keys.map(label(left + BETWEEN + 5, "start")));
 }
 
 /** Hand a drawing to the reader as a file; its format is "svg" or "png". */

@@ -6,6 +6,6 @@ export function keepFocus(root, other, draw) {
   const control = root.contains(active()) ? active().dataset.control : null;
   draw();
   if (!control || root.contains(active())) return;
-  const find = (name) => root.querySelector(`[data-control="${name}"]`);
+  const find = (name) => root.querySelector(`[data-control="${CSS.escape(name)}"]`);
   (find(control) ?? find(other))?.focus({ preventScroll: true });
 }

@@ -1,6 +1,7 @@
 // Where things are in a map: the size of its cells, the cell at a point, the next one by keyboard.
 
 const WIDTH = 520; // CSS pixels of a whole map, if its cells keep between the sizes below
+const ENOUGH = 16; // of a cell: a map of smaller ones becomes wider where there is room
 const LARGEST_CELL = 30;
 const SMALLEST_LABELLED_CELL = 10; // below it there is no room for a token at each line
 const SMALLEST_CELL = 3;
@@ -8,10 +9,10 @@ const MOST_LABELLED = 128; // tokens
 
 const within = (value, most) => Math.min(most - 1, Math.max(0, Math.floor(value)));
 
-/** How large a map's cells are in CSS pixels, and whether tokens stand beside its lines. */
-export function cellSize({ rows, columns }) {
-  const most = Math.max(rows, columns);
-  const fits = Math.floor(WIDTH / Math.max(most, 1));
+/** How large a map's cells are in `room` CSS pixels, and whether tokens stand beside its lines. */
+export function cellSize({ rows, columns }, room = WIDTH) {
+  const most = Math.max(rows, columns, 1);
+  const fits = Math.max(Math.floor(Math.min(room, WIDTH) / most), Math.min(ENOUGH, Math.floor(room / most)));
   if (most > MOST_LABELLED) return { cell: Math.max(SMALLEST_CELL, fits), labelled: false };
   return { cell: Math.min(LARGEST_CELL, Math.max(SMALLEST_LABELLED_CELL, fits)), labelled: true };
 }

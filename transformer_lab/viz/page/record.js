@@ -4,9 +4,18 @@ import { gunzip } from "./bytes.js";
 import { HeadMap } from "./head_map.js";
 
 export const KINDS = {
-  encoder: { name: "Encoder", query: "source word", key: "source word it looks at" },
-  decoder: { name: "Decoder", query: "target word read", key: "target word it looks at" },
-  cross: { name: "Cross", query: "target word written", key: "source word it looks at" },
+  encoder: {
+    name: "Encoder", query: "source word", key: "source word it looks at",
+    means: "Encoder self-attention: each source word looks at all source words.",
+  },
+  decoder: {
+    name: "Decoder", query: "target word read", key: "target word it looks at",
+    means: "Masked self-attention: each target word looks at itself and at those before it.",
+  },
+  cross: {
+    name: "Cross", query: "target word written", key: "source word it looks at",
+    means: "Cross-attention: each step that writes a target word looks at the source words.",
+  },
 };
 
 /** The records of a page's data. */

@@ -11,6 +11,7 @@ export function visible(token) {
     .replaceAll("\n", "⏎")
     .replaceAll("\t", "⇥")
     .replace(/[\u0000-\u001f]/g, (sign) => String.fromCharCode(0x2400 + sign.charCodeAt(0)))
+    .replace(/[\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, "⇄") // what turns the direction of the text
     .replace(/[\u007f-\u009f\ufffe\uffff]|\p{Cs}/gu, "\ufffd"); // halves of pairs, and what XML refuses
 }
 

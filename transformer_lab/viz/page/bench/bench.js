@@ -9,6 +9,7 @@ import { addressOf } from "./address.js";
 import { paintsOf } from "./cells.js";
 import { EveryHead } from "./every_head.js";
 import { Figure } from "./figure.js";
+import { Glossary } from "./glossary.js";
 import { Guide } from "./guide.js";
 import { How } from "./how.js";
 import { Many } from "./many.js";
@@ -20,7 +21,15 @@ import { SoWhat } from "./so_what.js";
 import { State } from "./state.js";
 import { Where } from "./where.js";
 
-const named = (heads) => heads.map((head) => (typeof head === "string" ? headOf(head) : head));
+/** Heads of a model by their names, or as they are; an Error if there is none of that name. */
+function named(heads, { config }) {
+  return heads.map((given) => {
+    const head = typeof given === "string" ? headOf(given) : given;
+    const layers = config[`num_${head?.kind === "encoder" ? "encoder" : "decoder"}_layers`];
+    if (head?.layer < layers && head.head < config.num_heads) return head;
+    throw new Error(`there is no head ${JSON.stringify(given)}; expected one such as "e1.2"`);
+  });
+}
 
 /**
  * The engine for anyone in the page: `await transformerLab.translate("…", { beam: 4, mute: ["e2.1"] })`.
@@ -33,7 +42,7 @@ function publish(engine, state) {
     engine,
     state,
     translate: async (text, { beam = 1, mute = [], patch = [] } = {}) =>
-      engine.translate(text, { beam, mute: named(mute), patch }),
+      engine.translate(text, { beam, mute: named(mute, engine.model), patch: named(patch, engine.model) }),
   };
 }
 
@@ -50,7 +59,7 @@ export async function mountSaved(name) {
 async function mountBench(root, data) {
   const { buffer } = await gunzip(data.weights);
   const engine = new Engine({ ...data, weights: buffer });
-  const state = new State(engine, data.sentences[0]);
+  const state = new State(engine, data.sentences[0], data.languages);
   publish(engine, state);
   const paints = paintsOf(fromBase64(data.colours));
   const panels = [
@@ -62,11 +71,19 @@ async function mountBench(root, data) {
     new EveryHead(state, paints),
     new How(state),
     new SoWhat(state),
+    new Glossary(state),
   ];
   const step = [new NextWords(state), new Lens(state)];
   const page = make("div", { className: "tl-page tl-bench" },
     ...panels.map(({ element }) => element), make("div", { className: "step-panels" }, ...step.map(({ element }) => element)));
   const draw = () => keepFocus(page, "map", () => [...panels, ...step].forEach((panel) => panel.draw()));
+  page.addEventListener("keydown", (event) => {
+    const isTyping = event.target.matches("textarea, select") || event.ctrlKey || event.metaKey || event.altKey;
+    if (isTyping || event.key.toLowerCase() !== "m") return;
+    const [, dot] = event.target.dataset.control?.match(/^head (.*)/) ?? [];
+    state.toggleMute(dot ? headOf(dot) : state.head);
+    event.stopPropagation();
+  });
   state.watch(draw);
   if (data.address) { // in a page of its own
     state.watch(() => history.replaceState(null, "", addressOf(state)));

@@ -13,10 +13,13 @@ export function paintsOf(rgb) {
   });
 }
 
+/** ".07", "1": a weight in as little room as can be. */
+const shortNumber = (weight) => number(weight).replace(/^0/, "").replace(/\.00$/, "");
+
 /** A cell in a weight's colour, with its number if asked; of a later word, which the mask hides, an empty one. */
 export function weightCell(weight, paints, withNumber) {
   if (weight == null) return make("td", { className: "unseen" });
-  const cell = make("td", {}, withNumber && weight >= 0.045 ? number(weight).replace(/^0/, "") : "");
+  const cell = make("td", {}, withNumber && weight >= 0.045 ? shortNumber(weight) : "");
   Object.assign(cell.style, paints[Math.round(255 * weight)]);
   return cell;
 }

@@ -5,24 +5,13 @@ import { shortName } from "./names.js";
 /** No change at all. */
 export const NOTHING = { mute: [], points: [] };
 
-/** A row whose word `key` has this share; the others divide the rest as they did, or evenly if they had none. */
-function rowWith(own, key, share, seen) {
-  const rest = own.reduce((sum, weight, k) => (k === key ? sum : sum + weight), 0);
-  return Array.from(own, (weight, k) => {
-    if (k === key) return share;
-    if (rest > 0) return (weight * (1 - share)) / rest;
-    return k < seen ? (1 - share) / (seen - 1) : 0;
-  });
-}
-
-/** Muted heads and pointed rows as the engine takes them; `heads` are those of the model without any change. */
-export function askedOf({ mute, points }, heads) {
+/** Muted heads and pointed rows as the engine takes them, see `Watch`. */
+export function askedOf({ mute, points }) {
   const patched = new Map();
   for (const { query, key, share, kind, layer, head } of points) {
     const name = shortName({ kind, layer, head });
     if (!patched.has(name)) patched.set(name, { kind, layer, head, rows: [] });
-    const own = heads[kind][layer][head].weights[query];
-    patched.get(name).rows[query] = rowWith(own, key, share, kind === "decoder" ? query + 1 : own.length);
+    patched.get(name).rows[query] = { key, share };
   }
   return { mute, patch: [...patched.values()] };
 }

@@ -2,7 +2,7 @@
 
 import { action, make, word } from "../elements.js";
 import { weightCell } from "./cells.js";
-import { longName, MEANINGS, shortName } from "./names.js";
+import { isSeen, longName, shortName, TITLES } from "./names.js";
 
 export class EveryHead {
   constructor(state, paints) {
@@ -15,10 +15,9 @@ export class EveryHead {
 
   draw() {
     const { state } = this;
-    if (state.problem) return;
     const { head: { kind }, row } = state;
     const { rows, keys } = state.tokensOf(kind);
-    this.title.replaceChildren("The row of ", word(rows[row]), ` in every head: ${MEANINGS[kind].title.toLowerCase()}`);
+    this.title.replaceChildren("The row of ", word(rows[row]), ` in every head: ${TITLES[kind].toLowerCase()}`);
     if (!this.element.open) return;
     this.table.style.setProperty("--columns", keys.length);
     const top = make("tr", {}, make("td", { className: "corner" }), ...keys.map((token) => make("th", { scope: "col" }, word(token))));
@@ -31,6 +30,6 @@ export class EveryHead {
     const name = shortName(head);
     const open = action(`row ${name}`, name, `Open ${longName(head)}`, () => state.openHead(head));
     return make("tr", { className: name === shortName(state.head) ? "lit" : "" },
-      make("th", { scope: "row" }, open), ...Array.from(keys, (_, k) => weightCell(weights[k], this.paints, true)));
+      make("th", { scope: "row" }, open), ...Array.from(keys, (_, k) => weightCell(isSeen(head.kind, state.row, k) ? weights[k] : null, this.paints, true)));
   }
 }

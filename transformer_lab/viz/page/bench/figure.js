@@ -1,8 +1,8 @@
 // Figure 1 as a map of the live model: every head a dot, coloured by what its muting costs or by how sharp it looks.
 
-import { make } from "../elements.js";
+import { make, OWN_KEYS } from "../elements.js";
 import { number } from "../text.js";
-import { longName, MEANINGS, shortName } from "./names.js";
+import { longName, shortName, TITLES } from "./names.js";
 import { costOf } from "./stakes.js";
 
 const WAIT = 200; // milliseconds in which the answer itself is drawn
@@ -20,7 +20,7 @@ function sharpness(weights) {
 export class Figure {
   constructor(state) {
     Object.assign(this, { state, way: "cost", dots: [], costs: new Map(), of: null });
-    this.list = make("select", { "aria-label": "Colour of the heads", "data-lm-suppress-shortcuts": "true" },
+    this.list = make("select", { "aria-label": "Colour of the heads", ...OWN_KEYS },
       ...Object.entries(WAYS).map(([value, text]) => make("option", { value }, text)));
     this.list.addEventListener("change", () => {
       this.way = this.list.value;
@@ -33,26 +33,25 @@ export class Figure {
 
   /** Encoder and decoder side by side, the first layers below, as in Figure 1. */
   build() {
-    const { config } = this.state.engine.model;
+    const { engine: { model: { config } }, languages: [source, target] } = this.state;
     const block = (kind, layer) => {
       const dots = Array.from({ length: config.num_heads }, (_, head) => this.dot({ kind, layer, head }));
-      return make("div", { className: `block ${kind}` }, make("span", {}, `${MEANINGS[kind].title} ${layer + 1}`), make("div", {}, ...dots));
+      return make("div", { className: `block ${kind}` }, make("span", {}, `${TITLES[kind]} ${layer + 1}`), make("div", {}, ...dots));
     };
     const upwards = (count, kinds) => Array.from({ length: count }, (_, i) => count - 1 - i)
       .flatMap((layer) => kinds.map((kind) => block(kind, layer)));
     return make("div", { className: "stacks" },
-      make("div", {}, ...upwards(config.num_encoder_layers, ["encoder"]), make("small", {}, "English ↑")),
-      make("div", {}, ...upwards(config.num_decoder_layers, ["cross", "decoder"]), make("small", {}, "French ↑")));
+      make("div", {}, ...upwards(config.num_encoder_layers, ["encoder"]), make("small", {}, make("b", {}, "Encoder"), `: reads the ${source} sentence ↑`)),
+      make("div", {}, ...upwards(config.num_decoder_layers, ["cross", "decoder"]), make("small", {}, make("b", {}, "Decoder"), `: writes ${target}, word by word ↑`)));
   }
 
   dot(head) {
     const name = shortName(head);
-    const button = make("button", { type: "button", className: "dot", "data-control": `head ${name}`, "data-lm-suppress-shortcuts": "true" }, name);
-    button.addEventListener("click", () => this.state.openHead(head));
-    button.addEventListener("keydown", (event) => {
-      if (event.key !== "m" && event.key !== "M") return;
-      this.state.toggleMute(head);
-      event.stopPropagation();
+    const button = make("button", { type: "button", className: "dot", "data-control": `head ${name}`, ...OWN_KEYS }, name);
+    button.addEventListener("click", () => {
+      this.state.openHead(head);
+      // On a phone the map is not beside the figure.
+      this.element.closest(".tl-bench").querySelector(".where h2").scrollIntoView({ block: "nearest" });
     });
     this.dots.push({ head, name, button });
     return button;
@@ -60,7 +59,6 @@ export class Figure {
 
   draw() {
     const { state } = this;
-    if (state.problem) return;
     if (this.of !== state.before) this.measure();
     for (const { head, name, button } of this.dots) {
       const value = this.valueOf(head);
@@ -73,8 +71,8 @@ export class Figure {
       button.setAttribute("aria-label", button.title);
     }
     this.note.textContent = this.way === "cost"
-      ? "Dark: muted alone, the head costs a word of the translation much of its probability."
-      : "Dark: nearly all weight of each row is on one word.";
+      ? "Coloured: muted alone, the head costs a word of the translation much of its probability."
+      : "Coloured: nearly all weight of each row is on one word.";
   }
 
   valueOf({ kind, layer, head }) {

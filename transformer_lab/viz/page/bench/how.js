@@ -25,12 +25,11 @@ export class How {
 
   draw() {
     const { state } = this;
-    if (state.problem) return;
     const { row } = state;
     const { queries, keys, values, scores, weights, output } = state.open;
     const { rows, keys: names } = state.tokensOf(state.head.kind);
     const width = queries[row].length;
-    const seen = weights[row].length;
+    const seen = state.seenIn(row);
     const key = state.key ?? weights[row].indexOf(Math.max(...weights[row]));
     const query = queries[row];
     const product = query.map((value, i) => value * keys[key][i]);
@@ -50,7 +49,7 @@ export class How {
     const most = largestOf(query, keys[key]);
     const length = Math.hypot(...output[row]);
     this.element.replaceChildren(
-      make("h3", {}, "How: the row of ", word(rows[row])),
+      make("h3", {}, "How: the row of ", word(rows[row]), seen < keys.length ? ", which sees no later word" : ""),
       // A step of cross-attention is named by the word that it writes; it has read only those before.
       strip(state.head.kind === "cross" ? `q, to write ${rows[row]}` : `q of ${rows[row]}`, "query", query, most),
       strip(`k of ${names[key]}`, "key", keys[key], most),

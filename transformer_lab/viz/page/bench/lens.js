@@ -20,10 +20,9 @@ export class Lens {
 
   draw() {
     const { state } = this;
-    if (state.problem) return;
-    const { step, now, engine } = state;
+    const { step, read, engine } = state;
     const { model } = engine;
-    const lines = now.vectors.decoder.map(([x], layer) => {
+    const lines = read.vectors.decoder.map(([x], layer) => {
       const vector = alone(x.row(Math.min(step, x.rows - 1)));
       const says = softmax(linear(model.finished(vector, "decoder"), model.output).row(0));
       const said = largest(says, 3).flatMap((id, i) => [i ? " · " : "", word(engine.target.tokens([id])[0]), ` ${probability(says[id])}`]);

@@ -9,7 +9,10 @@ export class Many {
   /** `examples` are pairs of a sentence and its right translation. */
   constructor(state, examples) {
     Object.assign(this, { state, examples, right: new Map(), asked: null });
-    this.element = make("section", { className: "many", hidden: !examples.length });
+    const title = "Translate them with nothing muted, and with what is muted now";
+    this.said = make("span", { role: "status", className: "note" });
+    this.element = make("section", { className: "many", hidden: !examples.length },
+      action("many", `Test on ${examples.length} sentences`, title, () => this.test()), this.said);
   }
 
   /** The muted heads as one name. */
@@ -17,7 +20,7 @@ export class Many {
     return this.state.mute.map(shortName).sort().join();
   }
 
-  /** How many are right with the muted heads; counted once, unless other heads are muted meanwhile. */
+  /** How many are right with the muted heads; counted once. */
   async count(mute) {
     const name = mute.map(shortName).sort().join();
     if (this.right.has(name)) return;
@@ -44,17 +47,14 @@ export class Many {
   }
 
   draw() {
-    const { state, examples, right, muted, asked } = this;
-    if (!examples.length || state.problem) return;
+    const { examples, right, muted, asked } = this;
+    if (!examples.length) return;
     const all = examples.length;
-    if (asked != null) return this.element.replaceChildren(make("p", { role: "status" }, this.progress ?? ""));
-    const title = "Translate them with nothing muted, and with what is muted now";
+    if (asked != null) return void (this.said.textContent = this.progress ?? "");
     const known = right.has("") && right.has(muted);
     const change = muted ? `, ${right.get(muted)} without ${muted.replaceAll(",", ", ")}` : "";
-    const text = known
+    this.said.textContent = known
       ? `Of ${all} other sentences, ${right.get("")} are right to the letter with nothing muted${change}.`
       : "Pointed rows name words of this sentence: only muted heads are tested.";
-    this.element.replaceChildren(
-      action("many", `Test on ${all} sentences`, title, () => this.test()), make("span", { role: "status", className: "note" }, text));
   }
 }

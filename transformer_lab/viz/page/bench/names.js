@@ -3,12 +3,17 @@
 const LETTERS = { e: "encoder", d: "decoder", c: "cross" };
 const HEAD = /^([edc])(\d+)\.(\d+)$/;
 
-/** What the rows and the columns of a kind's maps are. */
-export const MEANINGS = {
-  encoder: { title: "Encoder self-attention", rows: "English word that looks", columns: "English word looked at" },
-  decoder: { title: "Masked self-attention", rows: "French word read", columns: "French word looked at" },
-  cross: { title: "Cross-attention", rows: "French word being written", columns: "English word looked at" },
-};
+export const TITLES = { encoder: "Encoder self-attention", decoder: "Masked self-attention", cross: "Cross-attention" };
+
+/** What the rows and the columns of a kind's maps are; `source` and `target` are languages. */
+export const meaningOf = (kind, [source, target]) => ({
+  encoder: { rows: `${source} word that looks`, columns: `${source} word looked at` },
+  decoder: { rows: `${target} word read`, columns: `${target} word looked at` },
+  cross: { rows: `${target} word being written`, columns: `${source} word looked at` },
+})[kind];
+
+/** Whether a query may see a key: in the decoder no later one. */
+export const isSeen = (kind, query, key) => kind !== "decoder" || key <= query;
 
 export const shortName = ({ kind, layer, head }) => `${kind[0]}${layer + 1}.${head + 1}`;
 
@@ -18,4 +23,4 @@ export function headOf(name) {
   return letter ? { kind: LETTERS[letter], layer: layer - 1, head: head - 1 } : null;
 }
 
-export const longName = ({ kind, layer, head }) => `${MEANINGS[kind].title}, layer ${layer + 1}, head ${head + 1}`;
+export const longName = ({ kind, layer, head }) => `${TITLES[kind]}, layer ${layer + 1}, head ${head + 1}`;

@@ -15,7 +15,6 @@ export class NextWords {
 
   draw() {
     const { state } = this;
-    if (state.problem) return;
     const { step, before, probabilities } = state;
     const found = wordsAtStake(before.probabilities[step], probabilities[step], 8);
     const lines = found.map(({ id, before: was, after }) => {
@@ -32,6 +31,6 @@ export class NextWords {
     this.element.replaceChildren(
       make("h3", {}, `Step ${step + 1}: what comes after “${read.at(-1)}”?`),
       make("ul", {}, ...lines),
-      make("p", { className: "note" }, `Bars from ${LEAST} to 1 on a log scale. Thin: ${state.baseline}. The words before this step are those that it wrote.`));
+      make("p", { className: "note" }, `On a logarithmic scale from 0.00001 to 1, so that small probabilities show too. Black tick: ${state.baseline}, whose words stand before this step.`));
   }
 }

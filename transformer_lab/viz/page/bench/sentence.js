@@ -1,6 +1,6 @@
 // The sentence to translate, the translation, and one line of what a change did.
 
-import { action, make, word, words } from "../elements.js";
+import { action, make, OWN_KEYS, word, words } from "../elements.js";
 import { number, probability } from "../text.js";
 import { namesOf } from "./changes.js";
 import { longName, shortName } from "./names.js";
@@ -10,13 +10,21 @@ import { stepsAtStake, wordsAtStake } from "./stakes.js";
 export class Sentence {
   constructor(state, presets) {
     this.state = state;
-    this.input = make("input", { type: "text", "aria-label": "English sentence", spellcheck: false, "data-lm-suppress-shortcuts": "true" });
-    this.input.addEventListener("change", () => state.translate(this.input.value));
-    const buttons = presets.map((text) => {
-      const button = make("button", { type: "button", title: text }, text.split(" ").at(-1));
-      button.addEventListener("click", () => state.translate(text));
-      return button;
+    this.input = make("textarea", { rows: 1, "aria-label": `${state.languages[0]} sentence`, spellcheck: false, ...OWN_KEYS });
+    const ask = () => state.translate(this.input.value);
+    this.input.addEventListener("keydown", (event) => {
+      if (event.key !== "Enter") return;
+      event.preventDefault();
+      ask();
     });
+    const ends = presets.map((text) => text.split(" ").at(-1));
+    const named = new Set(ends).size === ends.length ? ends : presets.map((_, i) => `sentence ${i + 1}`);
+    const buttons = [action("ask", "Translate", "Translate this sentence", ask),
+      ...presets.map((text, i) => {
+        const button = make("button", { type: "button", title: text }, named[i]);
+        button.addEventListener("click", () => state.translate(text));
+        return button;
+      })];
     this.problem = make("p", { className: "problem", role: "status" });
     this.read = make("p", { className: "read" });
     this.written = make("p", { className: "written" });
@@ -28,9 +36,8 @@ export class Sentence {
 
   draw() {
     const { state } = this;
-    if (document.activeElement !== this.input) this.input.value = state.text;
+    if (!state.problem) this.input.value = state.text;
     this.problem.textContent = state.problem;
-    if (state.problem) return;
     const { before, now } = state;
     const { unk_id: unknown } = state.engine.model.config;
     const ids = state.engine.encode(state.text);
@@ -58,8 +65,13 @@ export class Sentence {
   /** The translation, each word a button that opens its step. */
   steps() {
     const { state } = this;
-    return state.before.tokens.written.map((token, step) => {
-      const button = make("button", { type: "button", className: "step", "aria-pressed": String(step === state.step) }, word(token));
+    const { now } = state;
+    const { written } = state.before.tokens;
+    // Word beside word, where the sentences are equally long; the line below has the whole one.
+    const others = now.written.length === written.length ? now.tokens.written : written;
+    return written.map((token, step) => {
+      const said = others[step] === token ? [word(token)] : [make("del", {}, word(token)), " ", make("ins", {}, word(others[step]))];
+      const button = make("button", { type: "button", className: "step", "aria-pressed": String(step === state.step) }, ...said);
       button.dataset.control = `step ${step}`;
       button.title = `step ${step + 1}`;
       button.addEventListener("click", () => state.openStep(step));

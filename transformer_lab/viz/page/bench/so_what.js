@@ -20,15 +20,19 @@ function addedBy(model, { kind, layer, head }, output) {
 export class SoWhat {
   constructor(state) {
     this.state = state;
-    this.element = make("section", { className: "so-what", "aria-label": "What the head is good for" });
+    this.title = make("summary", {});
+    this.body = make("div", {});
+    this.element = make("details", { className: "so-what" }, this.title, this.body);
+    this.element.addEventListener("toggle", () => this.draw());
   }
 
   draw() {
     const { state } = this;
-    if (state.problem) return;
-    const { before, head, row, engine } = state;
-    const output = state.open.output[row];
-    const given = Math.hypot(...addedBy(engine.model, head, output));
+    const { before, head, engine } = state;
+    this.title.textContent = `So what: the translation without ${longName(head).toLowerCase()}`;
+    if (!this.element.open) return;
+    const outputs = before.heads[head.kind][head.layer][head.head].output;
+    const given = Math.hypot(...addedBy(engine.model, head, outputs[Math.min(state.row, outputs.length - 1)]));
     const without = state.without(head);
     const steps = stepsAtStake(before.probabilities, without);
     const lines = steps.map((step) => {
@@ -38,9 +42,8 @@ export class SoWhat {
       const push = ["; its push on ", token(found[0]), " against ", token(found[1]), `: ${number(pushOf(found), 1)} nats`];
       return make("li", {}, `step ${step + 1}: `, ...said, ...push);
     });
-    this.element.replaceChildren(
-      make("h3", {}, `So what: the translation without ${longName(head).toLowerCase()}`),
+    this.body.replaceChildren(
       steps.length ? make("ul", {}, ...lines) : make("p", {}, "No word's probability moves by 0.005 when this head alone is muted."),
-      make("p", { className: "note" }, `In this row W_O makes a vector of length ${number(given)} of its output. All other heads are as in ${state.baseline}. The push is how much the head moves the logarithm of the two words' odds.`));
+      make("p", { className: "note" }, `In ${state.baseline} W_O makes a vector of length ${number(given)} of its output in this row${given ? "" : ": there it is muted"}. All other heads are as in ${state.baseline}. The push is how much the head moves the logarithm of the two words' odds.`));
   }
 }

@@ -5,10 +5,11 @@ import { askedOf, namesOf, NOTHING } from "./changes.js";
 import { shortName } from "./names.js";
 
 export class State {
-  /** `engine` translates; `text` is the sentence to begin with. */
-  constructor(engine, text) {
+  /** `engine` translates from the first of the `languages` to the second; `text` is the first sentence. */
+  constructor(engine, text, languages) {
     Object.assign(this, { engine, text, ...NOTHING, step: 0, row: 0, key: null });
     this.kept = NOTHING; // what "before" is changed by: nothing, or what A is
+    this.languages = languages;
     this.head = { kind: "cross", layer: engine.model.config.num_decoder_layers - 1, head: 0 };
     this.problem = "";
     this.tested = ""; // the muted heads that were last tested on many sentences
@@ -45,14 +46,19 @@ export class State {
 
   /** Translate as the model is, as it is in A, and as it is changed. */
   ask() {
+    this.plain = this.engine.translate(this.text);
+    this.askKept();
+  }
+
+  /** Whether this can be translated; what is wrong with it is the problem, beside the last sentence. */
+  accepts(text) {
     try {
-      this.plain = { ...this.engine.translate(this.text), text: this.text };
+      this.engine.encode(text);
       this.problem = "";
     } catch (error) {
-      this.problem = error.message;
-      return;
+      this.problem = `${error.message}. Below is still the last sentence.`;
     }
-    this.askKept();
+    return !this.problem;
   }
 
   askKept() {
@@ -65,18 +71,22 @@ export class State {
   askChanged() {
     const { engine, before } = this;
     this.now = this.isChanged ? this.translated(this) : before;
-    /** Of the same words as `before.probabilities`, so that each step can be compared. */
-    this.probabilities = String(this.now.written) === String(before.written)
-      ? this.now.probabilities
-      : engine.read(before.text, before.written, askedOf(this, this.plain.heads));
+    /** Of the same words as `before`, so that each step can be compared. */
+    this.read = String(this.now.written) === String(before.written)
+      ? this.now
+      : engine.read(this.text, before.written, askedOf(this));
     this.step = Math.min(this.step, before.written.length - 1);
     this.row = Math.min(this.row, this.open.weights.length - 1);
-    if (this.key != null) this.key = Math.min(this.key, this.open.weights[this.row].length - 1);
+    if (this.key != null) this.key = Math.min(this.key, this.seenIn(this.row) - 1);
   }
 
   translated(changes) {
-    const { text, heads } = this.plain;
-    return { ...this.engine.translate(text, askedOf(changes, heads)), text };
+    return this.engine.translate(this.text, askedOf(changes));
+  }
+
+  /** The probabilities at each step of the unchanged words, in the model as it is changed. */
+  get probabilities() {
+    return this.read.probabilities;
   }
 
   /** The probabilities of the same words where this head is muted too; asked once a sentence. */
@@ -84,7 +94,7 @@ export class State {
     const { engine, before, muted, kept } = this;
     const name = shortName(head);
     const changes = { ...kept, mute: [...kept.mute, head] };
-    if (!muted.has(name)) muted.set(name, engine.read(before.text, before.written, askedOf(changes, this.plain.heads)));
+    if (!muted.has(name)) muted.set(name, engine.read(this.text, before.written, askedOf(changes)).probabilities);
     return muted.get(name);
   }
 
@@ -103,6 +113,7 @@ export class State {
   // -------------------------------------------------------------- what one can do
 
   translate(text) {
+    if (!this.accepts(text)) return this.tell();
     this.text = text;
     this.points = []; // they named words of the other sentence
     this.kept = { ...this.kept, points: [] };
@@ -150,11 +161,16 @@ export class State {
     const was = this.head.kind;
     this.head = head;
     // Rows of the decoder's maps are steps; the encoder's are English words.
-    if (head.kind === "encoder" && was !== "encoder") this.row = this.key = 0;
+    if (head.kind === "encoder" && was !== "encoder") this.row = 0;
     if (head.kind !== "encoder") this.row = this.step;
     this.key = null;
     this.askChanged();
     this.tell();
+  }
+
+  /** How many words a row of the open head may see. */
+  seenIn(row) {
+    return this.head.kind === "decoder" ? row + 1 : this.open.weights[row].length;
   }
 
   choose(row, key) {
@@ -178,11 +194,15 @@ export class State {
     return [...new URLSearchParams(address)].every(([name, value]) => (here.get(name) ?? "") === value);
   }
 
-  /** Go where an address points; what it does not name, and what is not there, stays as it is. */
+  /**
+   * Go where an address points. A sentence, head, row or step that it does not name, or that is not
+   * there, stays as it is; of the changes only those are made that it names.
+   */
   follow(address) {
-    Object.assign(this, NOTHING, { text: sentenceIn(address) || this.text, kept: NOTHING });
+    const text = sentenceIn(address) || this.text;
+    if (this.accepts(text)) this.text = text;
+    Object.assign(this, NOTHING, { kept: NOTHING });
     this.ask();
-    if (this.problem) return this.tell();
     const { head, row, step, ...changed } = readAddress(address, this.plain);
     Object.assign(this, changed, { head: head ?? this.head, row: row ?? this.row, step: step ?? this.step });
     this.askKept();

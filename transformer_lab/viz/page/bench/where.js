@@ -1,9 +1,9 @@
 // Where the open head looks: its weights as a table, one row of it chosen.
 
-import { action, make, word } from "../elements.js";
+import { action, make, OWN_KEYS, word } from "../elements.js";
 import { number } from "../text.js";
 import { weightCell } from "./cells.js";
-import { longName, MEANINGS, shortName } from "./names.js";
+import { isSeen, longName, meaningOf, shortName } from "./names.js";
 
 const ARROWS = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
 
@@ -14,16 +14,16 @@ export class Where {
     this.title = make("h2", {});
     this.buttons = make("p", { className: "buttons" });
     this.axes = make("p", { className: "axes" });
-    const how = { tabIndex: 0, "data-control": "map", "data-lm-suppress-shortcuts": "true", "aria-label": "Weights. Arrows move, Enter lets the row look at this word only." };
+    const how = { tabIndex: 0, "data-control": "map", ...OWN_KEYS, "aria-label": "Weights. Arrows move, Enter lets the row look at this word only." };
     this.table = make("table", { className: "weights", ...how });
     this.table.addEventListener("keydown", (event) => this.move(event));
     this.table.addEventListener("click", ({ target }) => {
-      const cell = target.closest("td[data-key]");
+      const cell = target.closest("td[data-key]:not(.unseen)");
       if (cell) state.choose(Number(cell.dataset.row), Number(cell.dataset.key));
       const head = target.closest("th[data-row]");
       if (head) state.choose(Number(head.dataset.row), null);
     });
-    this.slider = make("input", { type: "range", min: 0, max: 100, "data-control": "share", "data-lm-suppress-shortcuts": "true" });
+    this.slider = make("input", { type: "range", min: 0, max: 100, "data-control": "share", ...OWN_KEYS });
     this.slider.addEventListener("input", () => state.point(this.chosen, Number(this.slider.value) / 100));
     this.said = make("output", {});
     this.label = make("label", { className: "share" }, this.slider, this.said);
@@ -37,9 +37,8 @@ export class Where {
     if (step) {
       const row = Math.min(state.open.weights.length - 1, Math.max(0, state.row + step[0]));
       const key = state.key == null ? 0 : state.key + step[1];
-      state.choose(row, Math.min(state.open.weights[row].length - 1, Math.max(0, key)));
+      state.choose(row, Math.min(state.seenIn(row) - 1, Math.max(0, key)));
     } else if (event.key === "Enter" && state.key != null) this.pressPoint();
-    else if (event.key === "m" || event.key === "M") state.toggleMute(state.head);
     else return;
     event.preventDefault();
     event.stopPropagation();
@@ -47,16 +46,17 @@ export class Where {
 
   draw() {
     const { state } = this;
-    if (state.problem) return;
     const { head, row, key } = state;
     const { rows, keys } = state.tokensOf(head.kind);
+    const { rows: rowsAre, columns } = meaningOf(head.kind, state.languages);
     this.title.textContent = `${shortName(head)} · ${longName(head)}`;
-    this.axes.textContent = `Rows: ${MEANINGS[head.kind].rows}. Columns: ${MEANINGS[head.kind].columns}. Each row sums to 1.`;
+    this.axes.textContent = `Rows: ${rowsAre}. Columns: ${columns}. Each row sums to 1.${state.isMuted(head) ? " It is muted: it still looks, and passes nothing on." : ""}`;
     const isMuted = state.isMuted(head);
     const mute = action("mute", isMuted ? "Unmute" : "Mute", isMuted ? "Let this head speak again" : "Set this head's output to 0", () => state.toggleMute(head));
     mute.setAttribute("aria-pressed", String(isMuted));
-    this.buttons.replaceChildren(mute, ...(key == null ? [] : [this.pointer(rows, keys)]));
-    this.label.hidden = key == null || state.open.weights[row][key] == null;
+    const canPoint = key != null && state.seenIn(row) > 1; // or all weight is on the only word
+    this.buttons.replaceChildren(mute, ...(canPoint ? [this.pointer(rows, keys)] : []));
+    this.label.hidden = !canPoint;
     if (!this.label.hidden) {
       const share = state.open.weights[row][key];
       this.slider.value = Math.round(100 * share);
@@ -68,7 +68,7 @@ export class Where {
       ...keys.map((token, k) => make("th", { scope: "col", className: k === key ? "lit" : "" }, word(token))));
     const lines = state.open.weights.map((weights, q) => make("tr", { className: q === row ? "lit" : "" },
       make("th", { scope: "row", "data-row": q }, word(rows[q])),
-      ...Array.from(keys, (_, k) => this.cell(q, k, weights[k]))));
+      ...Array.from(keys, (_, k) => this.cell(q, k, isSeen(head.kind, q, k) ? weights[k] : null))));
     this.table.replaceChildren(make("thead", {}, top), make("tbody", {}, ...lines));
   }
 

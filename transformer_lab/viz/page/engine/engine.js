@@ -41,7 +41,7 @@ export class Engine {
    *   probabilities  for each step one number for each word of the target vocabulary,
    *   maps           kind → layer → head → query → weights of the keys,
    *   heads          kind → layer → head → { queries, keys, values, scores, weights, output }, one vector a word,
-   *   vectors        side → layer → what comes out of it, as Vectors.
+   *   vectors        side → layer → what comes out of it, as Vectors, of each pass.
    */
   translate(text, { beam = 1, mute = [], patch = [] } = {}) {
     const { bos_id: bos, eos_id: eos } = this.model.config;
@@ -71,13 +71,16 @@ export class Engine {
     };
   }
 
-  /** The probabilities of every next word while these ids are written, whatever the model itself would write. */
+  /**
+   * Let the model write these ids, whatever it would write itself: the probabilities of every next
+   * word, and the vectors, as `translate` gives them.
+   */
   read(text, written, { mute = [], patch = [] } = {}) {
-    const watch = new Watch({ mute, patch, sees: false });
+    const watch = new Watch({ mute, patch });
     const memory = this.model.encode(this.encode(text), watch);
     const read = [this.model.config.bos_id, ...written.slice(0, -1)];
     const { logits } = this.model.decode(read, this.model.begin(memory), watch);
-    return read.map((_, step) => softmax(logits.row(step)));
+    return { probabilities: read.map((_, step) => softmax(logits.row(step))), vectors: watch.after };
   }
 }
 

@@ -1,6 +1,6 @@
 // What a living model can be asked: another sentence, heads muted, rows pointed; and what it answers.
 
-import { action, make, toggle } from "../elements.js";
+import { action, make, OWN_KEYS, toggle } from "../elements.js";
 import { includesHead, KINDS, tokens } from "../record.js";
 import { visible } from "../text.js";
 import { difference } from "./difference.js";
@@ -9,6 +9,7 @@ import { Questions } from "./questions.js";
 
 const WAIT_AFTER_TYPING = 350; // milliseconds
 const POINT = "All weight of the pinned row on the pinned column";
+const UNCHANGED = "Nothing is changed. Mute a head, or pin a cell and let its row look only there.";
 const PIN_FIRST = "Pin a cell first: its row will look at its column alone";
 
 export class Asking {
@@ -29,7 +30,7 @@ export class Asking {
   build() {
     const { selection, interventions } = this;
     this.source = make("input", {
-      type: "text", className: "source", spellcheck: false, dir: "auto", "aria-label": "Sentence to translate",
+      type: "text", className: "source", spellcheck: false, dir: "auto", "aria-label": "Sentence to translate", ...OWN_KEYS,
     });
     this.source.addEventListener("input", () => this.type());
     this.question = make("label", { className: "ask" }, "Sentence ", this.source);
@@ -130,15 +131,16 @@ export class Asking {
 
   drawRecord() {
     const { before, written } = this.selection.record;
-    this.difference.hidden = !before;
-    if (before) this.difference.replaceChildren(...difference(before, written));
+    this.difference.classList.toggle("none", !before);
+    this.difference.replaceChildren(...(before ? difference(before, written) : ["Translated by the model as it is."]));
   }
 
   drawHead() {
     this.actions.forEach((button) => (button.hidden = !this.isLatest));
     this.mute.refresh();
-    this.changes.hidden = this.interventions.isEmpty;
-    this.changes.replaceChildren("Changed: ", ...this.undoButtons());
+    const { isEmpty } = this.interventions;
+    this.changes.classList.toggle("none", isEmpty);
+    this.changes.replaceChildren(...(isEmpty ? [UNCHANGED] : ["Changed: ", ...this.undoButtons()]));
   }
 
   drawPlace() {

@@ -1,12 +1,13 @@
 // Which heads are seen, and in what order: the kinds of attention, and the scores to sort by.
 
-import { make, toggle } from "../elements.js";
+import { make, OWN_KEYS, toggle } from "../elements.js";
 import { KINDS } from "../record.js";
 
 export class Kinds {
   constructor(selection) {
     this.selection = selection;
     this.element = make("div", { className: "kinds", role: "group", "aria-label": "Kind of attention" });
+    this.meaning = make("p", { className: "meaning" });
   }
 
   drawRecord() {
@@ -17,6 +18,7 @@ export class Kinds {
 
   drawHead() {
     this.element.childNodes.forEach((button) => button.refresh());
+    this.meaning.textContent = KINDS[this.selection.kind].means;
   }
 }
 
@@ -24,7 +26,7 @@ export class Kinds {
 export class Sorting {
   constructor(selection) {
     this.selection = selection;
-    this.list = make("select", { "aria-label": "Sort heads by" });
+    this.list = make("select", { "aria-label": "Sort heads by", ...OWN_KEYS });
     this.list.addEventListener("change", () => selection.change("sort", this.list.value));
     this.element = make("label", {}, "Sort by ", this.list);
     this.meaning = make("p", { className: "meaning" });

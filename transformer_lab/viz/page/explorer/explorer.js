@@ -26,7 +26,6 @@ export class Explorer {
     this.root = make("section", {
       className: "tl-page tl-explorer",
       "aria-label": "Attention explorer",
-      "data-lm-suppress-shortcuts": "true", // or JupyterLab takes the arrows to change cells
     });
     element.append(this.root);
     this.unfollow = followTheme(this.root);
@@ -48,7 +47,7 @@ export class Explorer {
     const text = make("div", { className: "words" },
       readout.element, steps.element, glossary.element, links.element);
     const heads = make("div", { className: "heads" },
-      make("div", { className: "bar" }, kinds.element, sorting.element), sorting.meaning, tiles.element);
+      make("div", { className: "bar" }, kinds.element, sorting.element), kinds.meaning, sorting.meaning, tiles.element);
     const open = make("div", { className: "open" },
       openHead.bar, openHead.facts, make("div", { className: "beside" }, openHead.element, text));
     this.root.append(

@@ -1,6 +1,6 @@
 // What changes with the record alone: its sentence, what was left out of it, and the training's slider.
 
-import { make, words } from "../elements.js";
+import { make, OWN_KEYS, words } from "../elements.js";
 
 const LONG = 60; // tokens: so many may need to scroll
 
@@ -42,7 +42,7 @@ export class LeftOut {
 export class Snapshots {
   constructor(selection) {
     this.selection = selection;
-    this.slider = make("input", { type: "range", min: 0, step: 1, "aria-label": "Training snapshot" });
+    this.slider = make("input", { type: "range", min: 0, step: 1, "aria-label": "Training snapshot", ...OWN_KEYS });
     this.slider.addEventListener("input", () => selection.openRecord(Number(this.slider.value)));
     this.name = make("output", {});
     this.element = make("div", { className: "snapshots" },

@@ -59,7 +59,7 @@ export class Lines {
   }
 
   drawPlace() {
-    const { chosen, settings } = this.selection;
+    const { chosen } = this.selection;
     const [query, key] = chosen ?? [null, null];
     for (const [side, at] of [["query", query], ["key", key]]) {
       this.element.querySelectorAll(`.${side} button`).forEach((button, place) => {
@@ -67,12 +67,18 @@ export class Lines {
         button.tabIndex = place === (at ?? 0) ? 0 : -1; // one stop for Tab; arrows go on from there
       });
     }
-    const seen = this.links(query, key).filter(({ weight }) => weight >= 0.01);
-    this.drawing.replaceChildren(...seen.map((link) => {
+    this.drawing.replaceChildren(...this.seen(chosen).map((link) => {
       const ends = { x1: 0, y1: (link.query + 0.5) * LINE_HEIGHT, x2: 100, y2: (link.key + 0.5) * LINE_HEIGHT };
-      const strength = settings.palette === "root" ? Math.sqrt(link.weight) : link.weight;
-      return svg("line", { ...ends, "stroke-width": 0.5 + 5 * strength, "stroke-opacity": 0.15 + 0.85 * strength });
+      const { thickness } = link;
+      return svg("line", { ...ends, "stroke-width": 0.5 + 5 * thickness, "stroke-opacity": 0.15 + 0.85 * thickness });
     }));
+  }
+
+  /** The lines of a place, or the strongest: { query, key, thickness }, from 0 to 1. */
+  seen(place) {
+    const isRoot = this.selection.settings.palette === "root";
+    return this.links(...(place ?? [null, null])).filter(({ weight }) => weight >= 0.01)
+      .map(({ weight, ...link }) => ({ ...link, thickness: isRoot ? Math.sqrt(weight) : weight }));
   }
 
   links(query, key) {

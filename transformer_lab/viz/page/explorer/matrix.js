@@ -4,11 +4,12 @@ import { make, svg } from "../elements.js";
 import { cellAt, cellBeside, cellSize } from "../geometry.js";
 import { isBright, paint, scaleBytes } from "../painting.js";
 import { KINDS } from "../record.js";
-import { number } from "../text.js";
+import { number, visible } from "../text.js";
 import { Axis } from "./axis.js";
 import { drawRing, goldLegend, goldRings } from "./gold.js";
 
 const ROOM_FOR_NUMBERS = 26; // CSS pixels of a cell
+const WIDEST_WORDS = 170; // CSS pixels of the words beside the rows, as in explorer.css
 const HOW = "The map. Arrows move, Enter pins, R pins the row, C the column, Escape lets go.";
 
 export class Matrix {
@@ -61,7 +62,7 @@ export class Matrix {
 
   drawHead() {
     const { map, kind, record, tokens, colours, settings } = this.selection;
-    const { cell, labelled } = cellSize(map);
+    const { cell, labelled } = cellSize(map, this.roomBeside(tokens.queries));
     this.cell = cell;
     this.element.style.setProperty("--cell", `${cell}px`);
     this.element.style.setProperty("--font", `${Math.min(13, Math.max(8, cell - 1))}px`);
@@ -75,6 +76,13 @@ export class Matrix {
     this.marks.setAttribute("viewBox", `0 0 ${map.columns} ${map.rows}`);
     this.marks.replaceChildren(...(settings.gold ? goldRings(record, kind).flatMap(drawRing) : []));
     this.legend.textContent = settings.gold ? goldLegend(record, kind) : "";
+  }
+
+  /** CSS pixels for the cells: the pane's width without the words; undefined while nobody sees it. */
+  roomBeside(words) {
+    const longest = Math.max(0, ...words.map((token) => visible(token).length));
+    const pane = this.element.parentElement?.parentElement?.clientWidth;
+    return pane ? Math.max(1, pane - Math.min(WIDEST_WORDS, 7.5 * longest) - 24) : undefined;
   }
 
   drawScale() {

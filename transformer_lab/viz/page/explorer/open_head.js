@@ -1,10 +1,10 @@
 // The head that is open: its name, its scores, what can be done with it, and its map or its lines.
 
 import { action, make, toggle } from "../elements.js";
-import { drawing, save } from "../export.js";
+import { drawing, linesDrawing, save } from "../export.js";
 import { KINDS } from "../record.js";
 import { headName, number } from "../text.js";
-import { hasGold } from "./gold.js";
+import { goldRings, hasGold } from "./gold.js";
 import { Lines } from "./lines.js";
 import { Matrix } from "./matrix.js";
 
@@ -48,10 +48,10 @@ export class OpenHead {
       make("span", { title: means }, `${label} `, make("b", {}, number(values[place])))));
     this.toggles.forEach((button) => button.refresh());
     this.gold.hidden = settings.view !== "matrix" || !hasGold(record, kind);
-    this.view.drawHead();
-    if (this.element === this.view.element) return;
-    this.element.replaceWith(this.view.element);
+    // In its place first: how large it may be is asked of the page.
+    if (this.element !== this.view.element) this.element.replaceWith(this.view.element);
     this.element = this.view.element;
+    this.view.drawHead();
   }
 
   drawPlace() {
@@ -59,8 +59,12 @@ export class OpenHead {
   }
 
   save(format) {
-    const { map, kind, layer, head, tokens, colours } = this.selection;
-    const picture = drawing(map, tokens, colours, this.title.textContent);
+    const { map, record, kind, layer, head, tokens, colours, pinned, settings } = this.selection;
+    const title = this.title.textContent;
+    const rings = settings.gold ? goldRings(record, kind) : [];
+    const picture = settings.view === "lines"
+      ? linesDrawing(this.views.lines.seen(pinned), tokens, title)
+      : drawing(map, tokens, colours, title, { rings, pinned });
     save(picture, `attention_${kind}_${layer + 1}_${head + 1}`, format);
   }
 }

@@ -1,13 +1,13 @@
 // Decoding, step by step: what was read, what was written, and what else was likely.
 
-import { make, word, words } from "../elements.js";
+import { make, OWN_KEYS, word, words } from "../elements.js";
 import { probability, visible } from "../text.js";
 
 export class Steps {
   constructor(selection) {
     this.selection = selection;
     this.step = 0; // whose words are shown: that of the row which was looked at last
-    this.slider = make("input", { type: "range", min: 0, step: 1, "aria-label": "Decoding step" });
+    this.slider = make("input", { type: "range", min: 0, step: 1, "aria-label": "Decoding step", ...OWN_KEYS });
     this.slider.addEventListener("input", () => selection.setPinned([Number(this.slider.value), null]));
     this.name = make("span", {});
     this.text = make("div", {});
