@@ -239,6 +239,7 @@ def test_the_push_of_a_head_is_what_its_muting_moves_in_log_odds(page, shipped):
     ]
     own, without = (np.log(step["il"] / step["elle"]) for step in steps)
     page.locator(".so-what summary").click()
+    expect(page.locator(".so-what")).to_contain_text("push on il")
     said = re.search(
         r"push on il against elle: ([\d.]+) nats", page.locator(".so-what").inner_text()
     )
