@@ -1,8 +1,8 @@
 // The logit lens: what the output layer would say of the decoder's vectors before the last layer has seen them.
 
-import { make, word } from "../elements.js";
+import { make } from "../elements.js";
 import { linear, softmax, Vectors } from "../engine/vectors.js";
-import { probability } from "../text.js";
+import { wordsSaid } from "./said.js";
 import { largest } from "./stakes.js";
 
 /** One vector as the only row of a table. */
@@ -25,7 +25,7 @@ export class Lens {
     const lines = read.vectors.decoder.map(([x], layer) => {
       const vector = alone(x.row(Math.min(step, x.rows - 1)));
       const says = softmax(linear(model.finished(vector, "decoder"), model.output).row(0));
-      const said = largest(says, 3).flatMap((id, i) => [i ? " · " : "", word(engine.target.tokens([id])[0]), ` ${probability(says[id])}`]);
+      const said = wordsSaid(engine.target, largest(says, 3).map((id) => ({ id, before: says[id] })));
       return make("li", {}, make("b", {}, `layer ${layer + 1}: `), ...said);
     });
     this.element.replaceChildren(

@@ -1,7 +1,7 @@
 // What could be written at the open step: the likeliest words, before and after the changes, on a log scale.
 
 import { make, word } from "../elements.js";
-import { probability } from "../text.js";
+import { moveOf } from "./said.js";
 import { wordsAtStake } from "./stakes.js";
 
 const LEAST = 1e-5; // where the scale begins
@@ -23,7 +23,7 @@ export class NextWords {
         mark.style.width = `${100 * share(p)}%`;
         return mark;
       };
-      const numbers = state.isChanged ? `${probability(was)} → ${probability(after)}` : probability(was);
+      const numbers = moveOf(was, state.isChanged ? after : null);
       return make("li", { className: id === before.written[step] ? "taken" : "" }, word(state.engine.target.tokens([id])[0]),
         make("span", { className: "track" }, bar(was, "was"), bar(after, "is")), make("span", { className: "value" }, numbers));
     });

@@ -1,10 +1,11 @@
 // The sentence to translate, the translation, and one line of what a change did.
 
 import { action, make, OWN_KEYS, word, words } from "../elements.js";
-import { number, probability } from "../text.js";
+import { number } from "../text.js";
 import { namesOf } from "./changes.js";
 import { longName, shortName } from "./names.js";
 import { neighbours } from "./neighbours.js";
+import { wordsSaid } from "./said.js";
 import { stepsAtStake, wordsAtStake } from "./stakes.js";
 
 export class Sentence {
@@ -110,9 +111,8 @@ export class Sentence {
     const steps = stepsAtStake(before.probabilities, state.probabilities);
     const shown = steps.length ? steps : [state.step];
     const parts = shown.flatMap((step, at) => {
-      const at_stake = wordsAtStake(before.probabilities[step], state.probabilities[step]);
-      const said = at_stake.flatMap(({ id, before: was, after }, i) => [i ? " · " : "", word(state.engine.target.tokens([id])[0]),
-        state.isChanged ? ` ${probability(was)} → ${probability(after)}` : ` ${probability(was)}`]);
+      const found = wordsAtStake(before.probabilities[step], state.probabilities[step]);
+      const said = wordsSaid(state.engine.target, state.isChanged ? found : found.map(({ id, before: was }) => ({ id, before: was })));
       return [at ? "; " : "", make("span", { className: "stake" }, `step ${step + 1}: `, ...said)];
     });
     if (!state.isChanged) return ["Most probable at this step: ", ...parts];

@@ -2,8 +2,9 @@
 
 import { make, word } from "../elements.js";
 import { linear, Vectors } from "../engine/vectors.js";
-import { number, probability } from "../text.js";
+import { number } from "../text.js";
 import { longName } from "./names.js";
+import { wordsSaid } from "./said.js";
 import { pushOf, stepsAtStake, wordsAtStake } from "./stakes.js";
 
 const PARTS = { encoder: ["encoder", "self_attention"], decoder: ["decoder", "self_attention"], cross: ["decoder", "cross_attention"] };
@@ -38,9 +39,8 @@ export class SoWhat {
     const lines = steps.map((step) => {
       const found = wordsAtStake(before.probabilities[step], without[step]);
       const token = ({ id }) => word(engine.target.tokens([id])[0]);
-      const said = found.flatMap((one, i) => [i ? " · " : "", token(one), ` ${probability(one.before)} → ${probability(one.after)}`]);
       const push = ["; its push on ", token(found[0]), " against ", token(found[1]), `: ${number(pushOf(found), 1)} nats`];
-      return make("li", {}, `step ${step + 1}: `, ...said, ...push);
+      return make("li", {}, `step ${step + 1}: `, ...wordsSaid(engine.target, found), ...push);
     });
     this.body.replaceChildren(
       steps.length ? make("ul", {}, ...lines) : make("p", {}, "No word's probability moves by 0.005 when this head alone is muted."),
