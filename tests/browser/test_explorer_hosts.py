@@ -30,7 +30,7 @@ from tests.records import WordByWord, make_record
 from transformer_lab.attention_record import AttentionRecord
 from transformer_lab.viz import explore
 from transformer_lab.viz.explorer import payload, widget
-from transformer_lab.viz.explorer.page import PAGE
+from transformer_lab.viz.page.saved import PAGE
 
 # ---------------------------------------------------------------- hostile tokens
 

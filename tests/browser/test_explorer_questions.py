@@ -7,8 +7,9 @@ from playwright.sync_api import expect
 
 from tests.records import WordByWord
 from transformer_lab.viz.explorer import payload
-from transformer_lab.viz.explorer.page import PAGE, STYLES
+from transformer_lab.viz.explorer.page import STYLES
 from transformer_lab.viz.page.join import script, style
+from transformer_lab.viz.page.saved import PAGE
 
 HOST = """
 <div id="one"></div><div id="two"></div>

@@ -2,8 +2,6 @@
 
 import base64
 import gzip
-import hashlib
-import html
 import json
 import tempfile
 from collections.abc import Sequence
@@ -19,7 +17,7 @@ from transformer_lab.attention_record import AttentionRecord
 from transformer_lab.config import check
 from transformer_lab.viz.display import picture
 from transformer_lab.viz.explorer.overview import overview, overview_words
-from transformer_lab.viz.explorer.page import PAGE
+from transformer_lab.viz.page import saved
 from transformer_lab.viz.page.join import script, style
 from transformer_lab.viz.style import WEIGHTS
 
@@ -74,7 +72,7 @@ class BenchPage:
 
     def _repr_mimebundle_(self, **_: Any) -> tuple[dict[str, Any], dict[str, Any]]:
         data, metadata = self.picture()
-        return data | {"text/html": fragment(data["text/html"], packed(self.data))}, metadata
+        return data | {"text/html": fragment(data["text/html"], saved.packed(self.data))}, metadata
 
     def picture(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """What is seen where scripts do not run: the heads of cross-attention, and its words."""
@@ -88,14 +86,9 @@ class BenchPage:
         Raises:
             ValueError: If the file is there already and `overwrite` is not given.
         """
-        path = Path(path)
-        if path.exists() and not overwrite:
-            raise ValueError(f"{path} exists; expected a new file, or overwrite=True")
         still = "<p>This page needs scripts: in it the model itself runs.</p>"
-        title = html.escape("Bench: " + self.data["sentences"][0])
-        body = fragment(still, packed(self.data | {"address": True}))
-        path.write_text(PAGE.format(title=title, body=body), encoding="utf-8")
-        return path
+        body = fragment(still, saved.packed(self.data | {"address": True}))
+        return saved.write(path, "Bench: " + self.data["sentences"][0], body, overwrite=overwrite)
 
 
 def bench(
@@ -180,17 +173,7 @@ def runnable(translator: Runnable) -> dict[str, Any]:
     }
 
 
-def packed(data: dict[str, Any]) -> str:
-    """JSON that can stand in a script, where `<` could only be the beginning of a tag that ends it."""
-    return json.dumps(data).replace("<", "\\u003c")
-
-
-def fragment(still: str, text: str) -> str:
+def fragment(still: str, data: str) -> str:
     """A still picture as HTML, and the script of today that replaces it by the bench of these data."""
-    name = hashlib.sha256(text.encode()).hexdigest()[:12]
-    return (
-        f'<div data-bench="{name}">{still}</div>\n'
-        f"<style>{style(*STYLES)}</style>\n"
-        f'<script type="application/json" data-of="{name}">{text}</script>\n'
-        f'<script type="module">{script("bench/bench.js")}await mountSaved("{name}");\n</script>'
-    )
+    program, looks, mount = script("bench/bench.js"), style(*STYLES), "await mountSaved"
+    return saved.fragment("bench", still, data, style=looks, script=program, mount=mount)

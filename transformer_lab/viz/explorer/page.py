@@ -1,8 +1,5 @@
 """The explorer as a page of its own, or as the output of a cell: it needs no kernel and no network."""
 
-import hashlib
-import html
-import json
 from collections.abc import Sequence
 from operator import index
 from pathlib import Path
@@ -14,26 +11,10 @@ from transformer_lab.viz.display import picture
 from transformer_lab.viz.explorer.overview import overview, overview_words
 from transformer_lab.viz.explorer.payload import drawn_kinds, page_data
 from transformer_lab.viz.explorer.scores import sharpest
+from transformer_lab.viz.page import saved
 from transformer_lab.viz.page.join import script, style
 
 STYLES = ("page.css", "explorer/explorer.css")
-PAGE = """\
-<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>{title}</title>
-<style>body {{ margin: 16px; font-family: system-ui, sans-serif; background: Canvas }}</style>
-</head>
-<body>
-<main>
-{body}
-</main>
-</body>
-</html>
-"""
 
 
 class ExplorerPage:
@@ -59,8 +40,7 @@ class ExplorerPage:
     def fragment(self, image: str) -> str:
         """The page's HTML without its frame: this picture, and the script that replaces it."""
         data = page_data(self.records) | {"start": self.start}
-        # In a script, `<` could only be the beginning of a tag that ends it.
-        return fragment(image, json.dumps(data).replace("<", "\\u003c"))
+        return fragment(image, saved.packed(data))
 
     def to_html(self, path: str | Path, *, overwrite: bool = False) -> Path:
         """Write one file that opens in any browser, offline; returns its path.
@@ -70,27 +50,15 @@ class ExplorerPage:
         Raises:
             ValueError: If the file is there already and `overwrite` is not given.
         """
-        path = Path(path)
-        if path.exists() and not overwrite:
-            raise ValueError(f"{path} exists; expected a new file, or overwrite=True")
-        title = html.escape("Attention: " + " ".join(self.records[-1].source_tokens))
-        page = PAGE.format(title=title, body=self.fragment(self.picture()[0]["text/html"]))
-        # Half a character, as tokens of bytes may have, becomes a question mark.
-        path.write_text(page, encoding="utf-8", errors="replace")
-        return path
+        title = "Attention: " + " ".join(self.records[-1].source_tokens)
+        body = self.fragment(self.picture()[0]["text/html"])
+        return saved.write(path, title, body, overwrite=overwrite)
 
 
 def fragment(image: str, data: str) -> str:
     """A still picture as HTML, and a script of today that replaces it by an explorer of these data."""
-    name = hashlib.sha256(data.encode()).hexdigest()[:12]
-    # The data stand beside the script: a megabyte of JSON is read several times as fast as
-    # the same megabyte of a program.
-    return (
-        f'<div data-explorer="{name}">{image}</div>\n'
-        f"<style>{style(*STYLES)}</style>\n"
-        f'<script type="application/json" data-of="{name}">{data}</script>\n'
-        f'<script type="module">{script("explorer/saved.js")}mountAll("{name}");\n</script>'
-    )
+    program, looks = script("explorer/saved.js"), style(*STYLES)
+    return saved.fragment("explorer", image, data, style=looks, script=program, mount="mountAll")
 
 
 def explore(

@@ -1,0 +1,57 @@
+"""What a saved page is made of: a still picture, data, and the script that replaces the picture."""
+
+import hashlib
+import html
+import json
+from pathlib import Path
+from typing import Any
+
+PAGE = """\
+<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>{title}</title>
+<style>body {{ margin: 16px; font-family: system-ui, sans-serif; background: Canvas }}</style>
+</head>
+<body>
+<main>
+{body}
+</main>
+</body>
+</html>
+"""
+
+
+def packed(data: dict[str, Any]) -> str:
+    """JSON that can stand in a script, where `<` could only be the beginning of a tag that ends it."""
+    return json.dumps(data).replace("<", "\\u003c")
+
+
+def fragment(kind: str, still: str, data: str, *, style: str, script: str, mount: str) -> str:
+    """A still picture as HTML, and what puts a view of these packed data in its place.
+
+    `mount` is called with the name that picture and data have in common.
+    """
+    name = hashlib.sha256(data.encode()).hexdigest()[:12]
+    # The data stand beside the script: a megabyte of JSON is read several times as fast as
+    # the same megabyte of a program.
+    return (
+        f'<div data-{kind}="{name}">{still}</div>\n'
+        f"<style>{style}</style>\n"
+        f'<script type="application/json" data-of="{name}">{data}</script>\n'
+        f'<script type="module">{script}{mount}("{name}");\n</script>'
+    )
+
+
+def write(path: str | Path, title: str, body: str, *, overwrite: bool) -> Path:
+    """Write one file that opens in any browser; a ValueError if it is there and shall not be replaced."""
+    path = Path(path)
+    if path.exists() and not overwrite:
+        raise ValueError(f"{path} exists; expected a new file, or overwrite=True")
+    # Half a character, as tokens of bytes may have, becomes a question mark.
+    text = PAGE.format(title=html.escape(title), body=body)
+    path.write_text(text, encoding="utf-8", errors="replace")
+    return path
