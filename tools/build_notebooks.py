@@ -25,6 +25,7 @@ from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernel
 from nbformat import NotebookNode
 
 from transformer_lab.training.checkpoint import write_atomically
+from transformer_lab.viz.sliders import STORE_FRAMES
 
 ROOT = Path(__file__).resolve().parent.parent
 NOTEBOOKS = ROOT / "notebooks"
@@ -115,7 +116,7 @@ def execute(notebook: NotebookNode, path: Path) -> None:
         extra_arguments=["--log-level=ERROR"],  # it warns of its unencrypted local connection
     )
     try:
-        client.execute()
+        client.execute(env=os.environ | {STORE_FRAMES: "1"})
     except (CellExecutionError, CellTimeoutError, DeadKernelError) as error:
         raise BuildError(f"{path.name}, {failed_cell(notebook)}: {plain(str(error))}") from error
 
@@ -240,13 +241,13 @@ def plain(text: str) -> str:
 
 
 def sanitize_rules() -> list[tuple[re.Pattern[str], str]]:
-    """The rules that nbval has too, but for the one about pictures: those are kept."""
+    """The rules that nbval has too, but for those about pictures and pages: they are kept."""
     rules = configparser.RawConfigParser()
     rules.read(SANITIZE, encoding="utf-8")
     return [
         (re.compile(rules[name]["regex"]), rules[name]["replace"])
         for name in rules.sections()
-        if name != "Pictures"
+        if name not in ("Pictures", "Pages")
     ]
 
 

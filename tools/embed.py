@@ -5,6 +5,7 @@ is enough; `make notebooks`, which runs all cells, makes the three anew.
 """
 
 import re
+from functools import partial
 
 from nbformat import NotebookNode
 
@@ -12,10 +13,13 @@ from tools.build_notebooks import NOTEBOOKS, read, written
 from transformer_lab.training.checkpoint import write_atomically
 from transformer_lab.viz import bench
 from transformer_lab.viz.explorer import page
+from transformer_lab.viz.page import drawing
 
-KINDS = {"explorer": page.fragment, "bench": bench.fragment}
+KINDS = {"explorer": page.fragment, "bench": bench.fragment} | {
+    kind: partial(drawing.fragment, kind) for kind in drawing.kinds()
+}
 STORED = re.compile(
-    r'<div data-(explorer|bench)="\w+">(.*?)</div>\n<style>.*?</style>\n'
+    rf'<div data-({"|".join(KINDS)})="\w+">(.*?)</div>\n<style>.*?</style>\n'
     r'<script type="application/json" data-of="\w+">(.*?)</script>\n'
     r'<script type="module">.*?</script>',
     re.DOTALL,

@@ -2,13 +2,15 @@
 
 from transformer_lab.viz.architecture import architecture
 from transformer_lab.viz.beam_tree import beam_tree
-from transformer_lab.viz.display import show, show_live
+from transformer_lab.viz.display import show
 from transformer_lab.viz.dots import run_dots
+from transformer_lab.viz.drawings import attention_player
 from transformer_lab.viz.explorer import AttentionExplorer, explore
 from transformer_lab.viz.figures import attention_heatmap, attention_panels, weight_bars
 from transformer_lab.viz.live import LivePicture
 from transformer_lab.viz.maps import clock_hands, signed_map, stage_panels
 from transformer_lab.viz.plots import curves, number_grids
+from transformer_lab.viz.sliders import show_live
 
 __all__ = [
     "AttentionExplorer",
@@ -16,6 +18,7 @@ __all__ = [
     "architecture",
     "attention_heatmap",
     "attention_panels",
+    "attention_player",
     "beam_tree",
     "clock_hands",
     "curves",

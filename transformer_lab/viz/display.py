@@ -4,7 +4,6 @@ import base64
 import html
 import io
 import warnings
-from collections.abc import Callable
 from typing import Any
 
 from IPython.display import display
@@ -22,35 +21,6 @@ def show(figure: Figure, *, alt: str) -> None:
     from nowhere else. Nothing is returned, so nothing else is printed.
     """
     data, metadata = picture(figure, alt)
-    display(data, metadata=metadata, raw=True)
-
-
-def show_live(draw: Callable[..., tuple[Figure, str]], *controls: Any) -> None:
-    """Show `draw(*values of the controls)`, drawn anew when one of the ipywidgets controls moves.
-
-    `draw` returns a figure and its alt text. Where no kernel answers, as in a
-    saved notebook, the first picture is seen in the controls' place.
-    """
-    import ipywidgets
-
-    panel = ipywidgets.HTML()
-
-    def first_or_next(_: Any = None) -> tuple[dict[str, Any], dict[str, Any]]:
-        bundle = picture(*draw(*(control.value for control in controls)))
-        panel.value = bundle[0]["text/html"]
-        return bundle
-
-    data, metadata = first_or_next()
-    for control in controls:
-        control.observe(first_or_next, names="value")
-        if control.layout.width is None:
-            control.layout.width = "30em"  # room for many steps; the default is 300 pixels
-    box = ipywidgets.VBox([*controls, panel])
-    data["application/vnd.jupyter.widget-view+json"] = {
-        "version_major": 2,
-        "version_minor": 0,
-        "model_id": box.model_id,
-    }
     display(data, metadata=metadata, raw=True)
 
 
@@ -75,13 +45,18 @@ def to_png(figure: Figure, *, coarse: bool = False) -> bytes:
     them in a fiftieth of the time, off by up to 14 of 255: for a very large picture that only
     stands in for a view (48 maps of 100 tokens: 0.04 s instead of 2.2 s, 170 kB instead of 908 kB).
     """
-    drawn, written = io.BytesIO(), io.BytesIO()
+    written = io.BytesIO()
+    few_colours(figure, coarse=coarse).save(written, format="png", optimize=True)
+    return written.getvalue()
+
+
+def few_colours(figure: Figure, *, coarse: bool = False) -> Image.Image:
+    """A figure as an image of at most 256 colours; `coarse` as in `to_png`."""
+    drawn = io.BytesIO()
     with course_style(), warnings.catch_warnings():
         # A sign that the font lacks is drawn as a box; the words beside the picture have it.
         warnings.filterwarnings("ignore", r"Glyph \d+ .* missing from font")
         figure.savefig(drawn, format="png", dpi=figure.dpi * PIXEL_RATIO)
     image = Image.open(drawn).convert("RGB")
     method, passes = (Image.Quantize.FASTOCTREE, 0) if coarse else (Image.Quantize.MEDIANCUT, 2)
-    few = image.quantize(256, method, kmeans=passes, dither=Image.Dither.NONE)
-    few.save(written, format="png", optimize=True)
-    return written.getvalue()
+    return image.quantize(256, method, kmeans=passes, dither=Image.Dither.NONE)

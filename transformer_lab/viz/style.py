@@ -1,9 +1,11 @@
 """How the course's pictures look: one colour for one thing, everywhere."""
 
+import base64
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 import matplotlib
+import numpy as np
 
 COLOURS = {
     "query": "#0086d1",
@@ -67,3 +69,9 @@ def course_style() -> Iterator[None]:
             }
         )
         yield
+
+
+def weight_colours() -> str:
+    """The colours of weights for a page: 256 times red, green and blue, a byte each, in base 64."""
+    colours = matplotlib.colormaps[WEIGHTS](np.linspace(0, 1, 256), bytes=True)[:, :3]
+    return base64.b64encode(colours.tobytes()).decode()

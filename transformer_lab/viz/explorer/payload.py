@@ -5,14 +5,13 @@ import gzip
 from collections.abc import Sequence
 from typing import Any
 
-import matplotlib
 import numpy as np
 from jaxtyping import UInt8
 
 from transformer_lab.attention_record import KINDS, AttentionRecord, Kind
 from transformer_lab.config import check
 from transformer_lab.viz.explorer.scores import head_scores
-from transformer_lab.viz.style import WEIGHTS
+from transformer_lab.viz.style import weight_colours
 
 FINE_FROM = 36
 """Upper bytes from this one on are followed by a lower byte: those of weights of 0.02 and more."""
@@ -64,11 +63,10 @@ def drawn_kinds(record: AttentionRecord) -> list[Kind]:
 
 def page_data(records: Sequence[AttentionRecord], *, packed: bool = True) -> dict[str, Any]:
     """What the script needs beside its settings: the records, and how to read and colour them."""
-    colours = matplotlib.colormaps[WEIGHTS](np.linspace(0, 1, 256), bytes=True)[:, :3]
     return {
         "records": [record_data(record, packed=packed) for record in records],
         "fine_from": FINE_FROM,
-        "colours": base64.b64encode(colours.tobytes()).decode(),
+        "colours": weight_colours(),
     }
 
 

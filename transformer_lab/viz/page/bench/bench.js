@@ -6,7 +6,7 @@ import { Engine } from "../engine/engine.js";
 import { keepFocus } from "../focus.js";
 import { followTheme } from "../theme.js";
 import { addressOf } from "./address.js";
-import { paintsOf } from "./cells.js";
+import { paintsOf } from "../cells.js";
 import { EveryHead } from "./every_head.js";
 import { Figure } from "./figure.js";
 import { Glossary } from "./glossary.js";

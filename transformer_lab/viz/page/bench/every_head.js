@@ -1,7 +1,7 @@
 // One word through all heads: the chosen row of each head of the open one's kind, below each other.
 
 import { action, make, word } from "../elements.js";
-import { weightCell } from "./cells.js";
+import { weightCell } from "../cells.js";
 import { isSeen, longName, shortName, TITLES } from "./names.js";
 
 export class EveryHead {

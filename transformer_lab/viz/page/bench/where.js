@@ -2,7 +2,7 @@
 
 import { action, make, OWN_KEYS, word } from "../elements.js";
 import { number } from "../text.js";
-import { weightCell } from "./cells.js";
+import { weightCell } from "../cells.js";
 import { isSeen, longName, meaningOf, shortName } from "./names.js";
 
 const ARROWS = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };

@@ -1,7 +1,7 @@
 // A weight as a cell of a table.
 
-import { make } from "../elements.js";
-import { number } from "../text.js";
+import { make } from "./elements.js";
+import { number } from "./text.js";
 
 /** 256 colours as bytes of red, green and blue: each as a background and what can be read on it. */
 export function paintsOf(rgb) {

@@ -1,0 +1,52 @@
+// A matrix on the page: its name, its shape, a word to each row, and its numbers.
+
+import { weightCell } from "../cells.js";
+import { make, word } from "../elements.js";
+
+/** A number in as little room as can be: "2", "0.58", "−1.4". */
+export function brief(value, digits = 2) {
+  const text = value.toFixed(digits);
+  return (text.includes(".") ? text.replace(/\.?0+$/, "") : text).replace(/^-0$/, "0").replace("-", "−");
+}
+
+/** "(0, 2, 0, 2)" */
+export const vectorText = (vector) => `(${Array.from(vector, (value) => brief(value)).join(", ")})`;
+
+/**
+ * One matrix as a table.
+ *
+ * `values` are rows of numbers, or null for one that is still to come; null among the numbers is what a
+ * mask hides. `kind` names the colour: query, key, value, or another class. With `paints` the numbers are
+ * weights, from 0 to 1. `lit` says which row and column stand out; `choose(row, column)` is called by a
+ * click on a number, and by a row's word, a button, without a column.
+ */
+export function grid({ name, kind = "", values, rows, columns = [], shape, paints, lit: asked = {}, choose }) {
+  const [height, width] = shape;
+  const lit = values ? asked : { row: asked.row };
+  const most = Math.max(1e-9, ...(values ?? []).flat().map(Math.abs));
+  const cellOf = (row, column) => {
+    const value = values?.[row][column];
+    if (paints && values) return weightCell(value, paints, true);
+    const cell = make("td", {}, value == null ? "" : brief(value));
+    if (value == null) cell.className = values ? "unseen" : "to-come";
+    else cell.style.setProperty("--size", (Math.abs(value) / most).toFixed(3));
+    return cell;
+  };
+  const counted = (length) => Array.from({ length }, (_, i) => i);
+  const lines = counted(height).map((row) => {
+    const cells = counted(width).map((column) => {
+      const cell = cellOf(row, column);
+      if (lit.column === column) cell.classList.add("across");
+      if (choose) cell.addEventListener("click", () => choose(row, column));
+      return cell;
+    });
+    const button = () => make("button", { type: "button", "data-control": `${name} ${row}`, "aria-pressed": String(lit.row === row) }, word(rows[row]));
+    const label = choose ? button() : word(rows[row]);
+    if (choose) label.addEventListener("click", () => choose(row));
+    return make("tr", { className: lit.row === row ? "lit" : "" }, make("th", { scope: "row" }, label), ...cells);
+  });
+  const head = make("tr", {}, make("td"), ...columns.map((text, i) => make("th", { scope: "col", className: lit.column === i ? "lit" : "" }, word(text))));
+  const table = make("table", {}, ...(columns.length ? [make("thead", {}, head)] : []), make("tbody", {}, ...lines));
+  const caption = make("figcaption", {}, make("b", {}, name), ` ${height} × ${width}`);
+  return make("figure", { className: `grid ${kind}${values ? "" : " later"}` }, caption, table);
+}

@@ -1,0 +1,137 @@
+// The attention player: queries, keys and values, and how one head makes weights and an output of them.
+
+import { fromBase64 } from "../bytes.js";
+import { paintsOf } from "../cells.js";
+import { make, word } from "../elements.js";
+import { dot, softmax } from "../engine/vectors.js";
+import { keepFocus } from "../focus.js";
+import { brief, grid, vectorText } from "./grid.js";
+import { fly } from "./motion.js";
+import { mountEach } from "./mount.js";
+import { Steps } from "./steps.js";
+
+/** A player in each place of this name, from the data of this name. */
+export function mountPlayer(name) {
+  mountEach("player", name, (data) => new Player(data).element);
+}
+
+/** X W for each row of X. */
+const times = (rows, weights) => rows.map((row) => weights[0].map((_, j) => dot(row, weights.map((line) => line[j]))));
+
+class Player {
+  /** `data`: words, query, key and value as rows, the names of their numbers, colours; and perhaps X and what X is multiplied by. */
+  constructor(data) {
+    this.data = data;
+    this.row = data.row;
+    this.paints = paintsOf(fromBase64(data.colours));
+    const { query, key, value } = data;
+    this.width = query[0].length;
+    this.scores = query.map((q) => key.map((k) => dot(q, k)));
+    this.scaled = this.scores.map((row) => row.map((score) => score / Math.sqrt(this.width)));
+    this.weights = this.scaled.map(softmax);
+    this.output = times(this.weights, value);
+    this.column = this.strongest;
+    this.stages = [...(data.inputs ? ["input"] : []), "projections", "scores", "scaled", "weights", "output"];
+    const names = { input: "X", projections: "Q, K, V", scores: "q · k", scaled: `÷ √${this.width}`, weights: "softmax", output: "output" };
+    this.stage = make("div", { className: "stage" });
+    this.steps = new Steps(this.stages.map((stage) => names[stage]), () => this.draw(true));
+    this.sum = make("p", { className: "sum" });
+    this.element = make("div", {}, this.steps.bar, this.steps.said, this.stage, this.sum);
+    this.steps.go(0);
+  }
+
+  /** The word that the chosen one looks at most. */
+  get strongest() {
+    return this.weights[this.row].indexOf(Math.max(...this.weights[this.row]));
+  }
+
+  choose(row, column) {
+    this.row = row;
+    this.column = column ?? this.strongest;
+    keepFocus(this.element, "next", () => this.steps.said.replaceChildren(...this.draw(false)));
+  }
+
+  reached(stage) {
+    return this.stages.indexOf(stage) <= this.steps.step;
+  }
+
+  /** Draw all matrices up to this step; returns what the step says. */
+  draw(moving) {
+    const { words, query, key, value, inputs, features, gives } = this.data;
+    const n = words.length;
+    const stage = this.stages[this.steps.step];
+    const later = ["scores", "scaled", "weights", "output"].includes(stage);
+    const seek = (row, column) => this.choose(row, column);
+    const from = { rows: words, lit: { row: this.row }, choose: (row) => this.choose(row) };
+    const found = { rows: words, lit: { row: later ? this.column : this.row }, choose: (row) => this.choose(later ? this.row : row, row) };
+    const pairs = { rows: words, columns: words, shape: [n, n], lit: { row: this.row, column: this.column }, choose: seek };
+    const shown = (step, values) => (this.reached(step) ? values : null);
+    const made = [
+      ...(inputs ? [grid({ name: "X", kind: "input", values: inputs, shape: [n, inputs[0].length], ...from })] : []),
+      grid({ name: "Q", kind: "query", values: shown("projections", query), columns: features, shape: [n, this.width], ...from }),
+      grid({ name: "K", kind: "key", values: shown("projections", key), columns: features, shape: [n, this.width], ...found }),
+      grid({ name: "V", kind: "value", values: shown("projections", value), columns: gives, shape: [n, value[0].length], ...found }),
+    ];
+    const after = [
+      grid({ name: "scores", values: shown("scores", this.scores), ...pairs }),
+      grid({ name: `÷ √${this.width}`, values: shown("scaled", this.scaled), ...pairs }),
+      grid({ name: "weights", kind: "weights", values: shown("weights", this.weights), paints: this.paints, ...pairs }),
+      grid({ name: "output", kind: "value", values: shown("output", this.output), columns: gives, shape: [n, value[0].length], ...from }),
+    ];
+    this.stage.replaceChildren(make("div", { className: "line" }, ...made), make("div", { className: "line" }, ...after));
+    this.sum.replaceChildren(...this.arithmetic(stage));
+    if (moving && this.stage.isConnected) this.move(stage);
+    return this.words(stage);
+  }
+
+  /** What moves when a step begins: rows to where they are used. */
+  move(stage) {
+    const line = (name, row) => this.stage.querySelectorAll(".grid")[this.gridOf(name)].querySelectorAll("tbody tr")[row];
+    const { row } = this;
+    const each = this.data.words.map((_, k) => k);
+    if (stage === "projections" && this.data.inputs) ["query", "key", "value"].forEach((name) => fly(line("input", row), line(name, row), name));
+    if (stage === "scores") each.forEach((k) => fly(line("query", row), line("key", k), "query", 150 * k));
+    if (stage === "output") each.forEach((k) => fly(line("value", k), line("output", row), "value", 150 * k));
+  }
+
+  gridOf(name) {
+    const order = [...(this.data.inputs ? ["input"] : []), "query", "key", "value", "scores", "scaled", "weights", "output"];
+    return order.indexOf(name);
+  }
+
+  /** What a step is for. */
+  words(stage) {
+    const [row, column] = [word(this.data.words[this.row]), word(this.data.words[this.column])];
+    return {
+      input: ["Each word comes in as one row of numbers. It says something of the word alone: no row knows of the others yet."],
+      projections: ["Each word has three vectors. Its ", coloured("query"), " says what it looks for, its ", coloured("key"), " what it offers, its ", coloured("value"), " what it gives to whoever finds it."],
+      scores: ["The query of ", row, " meets the key of each word: multiply number by number and add up. The more an offer fits what is looked for, the larger the score. The values take no part."],
+      scaled: [`Each score is divided by √${this.width}, the root of the length of a key. Longer vectors have larger products; this takes the length out again.`],
+      weights: ["The softmax makes weights of each row: none below 0, and 1 in sum. ", row, " gives ", column, ` ${brief(this.weights[this.row][this.column])} of its attention.`],
+      output: ["The values are mixed in these shares. What comes out for ", row, " is a new vector, in which it has heard of the other words. Queries and keys only chose the shares."],
+    }[stage];
+  }
+
+  /** The numbers of the chosen row, worked out. */
+  arithmetic(stage) {
+    const { words, query, key, value, inputs } = this.data;
+    const { row, column } = this;
+    const [q, k] = [query[row], key[column]];
+    const exponentials = this.scaled[row].map(Math.exp);
+    const total = exponentials.reduce((sum, part) => sum + part, 0);
+    const products = Array.from(q, (part, i) => `${brief(part)}·${brief(k[i])}`);
+    const of = (kind, i) => make("span", {}, coloured(kind), " of ", word(words[i]));
+    return {
+      input: [word(words[row]), ` is ${inputs && vectorText(inputs[row])}`],
+      projections: inputs
+        ? [word(words[row]), ` ${vectorText(inputs[row])} times W_Q is its `, coloured("query"), ` ${vectorText(q)}; times W_K its `, coloured("key"), ` ${vectorText(key[row])}; times W_V its `, coloured("value"), ` ${vectorText(value[row])}`]
+        : [of("query", row), ` ${vectorText(q)}; `, of("key", row), ` ${vectorText(key[row])}; `, of("value", row), ` ${vectorText(value[row])}`],
+      scores: [of("query", row), " · ", of("key", column), ` = ${products.join(" + ")} = ${brief(this.scores[row][column])}`],
+      scaled: [`${brief(this.scores[row][column])} ÷ √${this.width} = ${brief(this.scores[row][column])} ÷ ${brief(Math.sqrt(this.width))} = ${brief(this.scaled[row][column])}`],
+      weights: [`e^${brief(this.scaled[row][column])} ÷ (${this.scaled[row].map((score) => `e^${brief(score)}`).join(" + ")}) = ${brief(exponentials[column])} ÷ ${brief(total)} = ${brief(this.weights[row][column])}`],
+      output: [this.weights[row].map((weight, i) => `${brief(weight, 3)} · ${vectorText(value[i])}`).join(" + "), ` = ${vectorText(this.output[row])}`],
+    }[stage];
+  }
+}
+
+const coloured = (kind) => make("b", { className: `of-${kind}` }, kind);

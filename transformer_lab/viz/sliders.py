@@ -1,0 +1,92 @@
+"""A picture with a control: drawn anew by the kernel, or, where none answers, drawn beforehand."""
+
+import base64
+import io
+import os
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from IPython.display import display
+from matplotlib.figure import Figure
+
+from transformer_lab.config import check
+from transformer_lab.viz.display import few_colours, picture
+from transformer_lab.viz.page import saved
+from transformer_lab.viz.page.drawing import fragment
+
+STORE_FRAMES = "TRANSFORMER_LAB_FRAMES"
+"""Set in the environment, as the builder of the course does: controls move without a kernel too."""
+MOST_FRAMES = 16
+"""More values than these are stored as that many of them, evenly spread."""
+
+Draw = Callable[[Any], tuple[Figure, str]]
+"""What draws one value of the control: a figure and its alt text."""
+
+
+def show_live(draw: Draw, control: Any) -> None:
+    """Show `draw(value of the control)`, drawn anew when the ipywidgets control moves.
+
+    Where no kernel answers, the first picture is seen in the control's place; or, if the
+    environment had `TRANSFORMER_LAB_FRAMES`, a slider through pictures of the control's values.
+    """
+    import ipywidgets
+
+    panel = ipywidgets.HTML()
+
+    def first_or_next(_: Any = None) -> tuple[dict[str, Any], dict[str, Any]]:
+        bundle = picture(*draw(control.value))
+        panel.value = bundle[0]["text/html"]
+        return bundle
+
+    data, metadata = first_or_next()
+    if os.environ.get(STORE_FRAMES):
+        packed = saved.packed(frames(draw, control))
+        data["text/html"] = fragment("frames", data["text/html"], packed)
+    control.observe(first_or_next, names="value")
+    if control.layout.width is None:
+        control.layout.width = "30em"  # room for many steps; the default is 300 pixels
+    box = ipywidgets.VBox([control, panel])
+    data["application/vnd.jupyter.widget-view+json"] = {
+        "version_major": 2,
+        "version_minor": 0,
+        "model_id": box.model_id,
+    }
+    display(data, metadata=metadata, raw=True)
+
+
+def frames(draw: Draw, control: Any) -> dict[str, Any]:
+    """Pictures of at most `MOST_FRAMES` values of a control, its own value among them."""
+    values, names = values_of(control)
+    own = values.index(control.value)
+    kept = spread(len(values), own)
+    pictures = []
+    for place in kept:
+        figure, alt = draw(values[place])
+        written = io.BytesIO()
+        # Without loss, a third smaller than PNG.
+        few_colours(figure).convert("RGB").save(written, "webp", lossless=True, quality=100)
+        width = round(figure.get_figwidth() * figure.dpi)
+        encoded = base64.b64encode(written.getvalue()).decode()
+        pictures.append({"name": names[place], "alt": alt, "width": width, "webp": encoded})
+    return {"label": control.description, "start": kept.index(own), "pictures": pictures}
+
+
+def values_of(control: Any) -> tuple[list[Any], list[str]]:
+    """All values of a slider or a choice, from the first to the last, and their names."""
+    if hasattr(control, "options"):
+        pairs = [o if isinstance(o, tuple) else (str(o), o) for o in control.options]
+        return [value for _, value in pairs], [name for name, _ in pairs]
+    expected = "a control with options, or with min, max and step"
+    check("control", type(control).__name__, expected, hasattr(control, "step"))
+    count = round((control.max - control.min) / control.step) + 1
+    values = [control.min + n * control.step for n in range(count)]
+    return values, [f"{value:g}" for value in values]
+
+
+def spread(count: int, own: int) -> list[int]:
+    """At most `MOST_FRAMES` of so many places, evenly spread, the ends and `own` among them."""
+    even = np.linspace(0, count - 1, min(count, MOST_FRAMES)).round().astype(int)
+    nearest = abs(even - own).argmin()
+    chosen: Sequence[int] = [*even[:nearest], own, *even[nearest + 1 :]]
+    return sorted({0, count - 1, *map(int, chosen)})
