@@ -95,17 +95,38 @@ def share_pages(_: Sphinx, name: str, source: list[str]) -> None:
     source[0] = json.dumps(notebook)
 
 
-def fold_answers(_: Sphinx, name: str, source: list[str]) -> None:
-    """Fold the answers as JupyterLab does, and leave out the cell that installs the course."""
+FOLDED = {
+    "solution": ("hide-cell", "Show a solution"),
+    "answers": ("hide-cell", "Show the definition"),
+    "predict": ("hide-output", "Show what comes out"),
+}
+"""A cell's tag → what is folded on the site, and what the reader clicks on."""
+
+
+def fold(_: Sphinx, name: str, source: list[str]) -> None:
+    """Fold answers, and what a reader was asked to predict; leave out what is of use in a kernel alone.
+
+    That is the cell that installs the course, and the check of an exercise that nobody has written.
+    """
     if not name.startswith("notebooks/"):
         return
     notebook = json.loads(source[0])
+    asked = False
     for cell in notebook["cells"]:
         tags = cell["metadata"].setdefault("tags", [])
-        if cell["id"] == "setup":
+        if cell["cell_type"] == "markdown":
+            asked = "**Predict before you" in "".join(cell["source"])
+            continue
+        if asked and "exercise" not in tags:
+            tags.append("predict")
+        asked = False
+        printed = "".join("".join(output.get("text", "")) for output in cell["outputs"])
+        if cell["id"] == "setup" or printed.startswith("Not written yet"):
             tags.append("remove-cell")
-        elif cell["metadata"].get("jupyter", {}).get("source_hidden"):
-            tags.append("hide-cell")
+        for tag in FOLDED.keys() & set(tags):
+            how, prompt = FOLDED[tag]
+            tags.append(how)
+            cell["metadata"]["mystnb"] = {"code_prompt_show": prompt, "code_prompt_hide": "Hide it"}
     source[0] = json.dumps(notebook)
 
 
@@ -156,6 +177,6 @@ def setup(app: Sphinx) -> None:
     app.connect("build-finished", write_more)
     app.connect("html-page-context", link_preview)
     app.connect("source-read", plain_anchors)
-    app.connect("source-read", fold_answers)
+    app.connect("source-read", fold)
     app.connect("source-read", share_pages)
     app.connect("source-read", course_cards)

@@ -11,7 +11,6 @@ import pytest
 from tools.build_notebooks import NOTEBOOKS, ROOT, lessons, read
 from transformer_lab.course.lessons import lesson as package_of
 from transformer_lab.course.lessons import lesson_numbers
-from transformer_lab.course.quiz import folded
 from transformer_lab.course.review import (
     MixedQuiz,
     further_reading,
@@ -129,17 +128,15 @@ def test_each_page_has_a_folder_of_checks_and_each_folder_a_page():
 def test_the_quiz_on_the_page_is_that_of_its_quiz_md(lesson):
     """If not, `tools/build_notebooks.py` with the lesson's number puts today's questions there."""
     (shown,) = (cell for cell in code(lesson) if cell.source.strip().endswith("quiz.show()"))
-    questions = package_of(lesson.name[:2]).quiz.questions
     stored = [output.data["text/html"] for output in shown.outputs]
-    assert stored == ["".join(map(folded, range(1, len(questions) + 1), questions))]
+    assert stored == [package_of(lesson.name[:2]).quiz.page()]
 
 
 def test_the_review_shows_the_questions_terms_and_readings_of_today():
     """If not, `tools/build_notebooks.py 17` does: it draws from the quizzes of all lessons."""
     (review,) = (path for path in LESSONS if "MixedQuiz" in path.read_text(encoding="utf-8"))
-    questions = MixedQuiz(lesson_questions(), 30, 1).questions
     expected = {
-        "mixed.show()": "".join(map(folded, range(1, 31), questions)),
+        "mixed.show()": MixedQuiz(lesson_questions(), 30, 1).page(),
         "Markdown(glossary())": glossary(),
         "Markdown(further_reading())": further_reading(),
     }

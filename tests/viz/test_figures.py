@@ -158,10 +158,11 @@ def test_bars_name_what_does_not_fit(weights, as_users_run_it):
 def shown(monkeypatch):
     """What was sent to the page: (data, metadata) for each output."""
     sent = []
-    monkeypatch.setattr(
-        "transformer_lab.viz.display.display",
-        lambda data, metadata, raw: sent.append((data, metadata)),
-    )
+    for module in ("display", "sliders"):
+        monkeypatch.setattr(
+            f"transformer_lab.viz.{module}.display",
+            lambda data, metadata, raw: sent.append((data, metadata)),
+        )
     return sent
 
 

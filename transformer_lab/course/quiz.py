@@ -13,12 +13,14 @@ They are written in Markdown, one line each, in a lesson's `quiz.md`:
 import html
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from IPython.display import display
 
 from transformer_lab.config import check
+from transformer_lab.viz.page import saved
+from transformer_lab.viz.page.drawing import fragment
 
 CHOICE = re.compile(r"- \[([ x])\] (.*\S)")
 REPLY = re.compile(r"  > (.*\S)")
@@ -93,7 +95,7 @@ class Quiz:
         self.first: dict[int, int] = {}
 
     def show(self) -> None:
-        """Show the quiz. Where no kernel answers, the questions are seen with folded answers."""
+        """Show the quiz. Where no kernel answers the page does; where no script runs, answers are folded."""
         import ipywidgets
 
         self.first = {}
@@ -103,9 +105,14 @@ class Quiz:
         self.widget = ipywidgets.VBox([keys, *boxes, self.standing])
         view = {"version_major": 2, "version_minor": 0, "model_id": self.widget.model_id}
         data: dict[str, Any] = {"application/vnd.jupyter.widget-view+json": view}
-        data["text/html"] = "".join(map(folded, range(1, len(boxes) + 1), self.questions))
+        data["text/html"] = self.page()
         data["text/plain"] = f"A quiz of {len(boxes)} questions."
         display(data, raw=True)
+
+    def page(self) -> str:
+        """The quiz as HTML that answers by itself."""
+        still = "".join(map(folded, range(1, len(self.questions) + 1), self.questions))
+        return fragment("quiz", still, saved.packed([asdict(asked) for asked in self.questions]))
 
     def box(self, number: int) -> Any:
         """One question: its text, its choices, and room for the word to the choice."""

@@ -3,7 +3,7 @@
 import base64
 import io
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,8 @@ STORE_FRAMES = "TRANSFORMER_LAB_FRAMES"
 """Set in the environment, as the builder of the course does: controls move without a kernel too."""
 MOST_FRAMES = 16
 """More values than these are stored as that many of them, evenly spread."""
+MOST_BYTES = 300_000
+"""Of a slider's pictures as they are stored; fewer values are, where so many would take more."""
 
 Draw = Callable[[Any], tuple[Figure, str]]
 """What draws one value of the control: a figure and its alt text."""
@@ -59,17 +61,23 @@ def frames(draw: Draw, control: Any) -> dict[str, Any]:
     """Pictures of at most `MOST_FRAMES` values of a control, its own value among them."""
     values, names = values_of(control)
     own = values.index(control.value)
-    kept = spread(len(values), own)
-    pictures = []
-    for place in kept:
-        figure, alt = draw(values[place])
-        written = io.BytesIO()
-        # Without loss, a third smaller than PNG.
-        few_colours(figure).convert("RGB").save(written, "webp", lossless=True, quality=100)
-        width = round(figure.get_figwidth() * figure.dpi)
-        encoded = base64.b64encode(written.getvalue()).decode()
-        pictures.append({"name": names[place], "alt": alt, "width": width, "webp": encoded})
+    own_picture = stored(names[own], *draw(control.value))
+    most = min(MOST_FRAMES, MOST_BYTES // len(own_picture["webp"]))
+    kept = spread(len(values), own, most)
+    pictures = [
+        own_picture if place == own else stored(names[place], *draw(values[place]))
+        for place in kept
+    ]
     return {"label": control.description, "start": kept.index(own), "pictures": pictures}
+
+
+def stored(name: str, figure: Figure, alt: str) -> dict[str, Any]:
+    """One picture, without loss, which WebP does in two thirds of PNG's bytes."""
+    written = io.BytesIO()
+    few_colours(figure).convert("RGB").save(written, "webp", lossless=True, quality=100)
+    width = round(figure.get_figwidth() * figure.dpi)
+    encoded = base64.b64encode(written.getvalue()).decode()
+    return {"name": name, "alt": alt, "width": width, "webp": encoded}
 
 
 def values_of(control: Any) -> tuple[list[Any], list[str]]:
@@ -84,9 +92,9 @@ def values_of(control: Any) -> tuple[list[Any], list[str]]:
     return values, [f"{value:g}" for value in values]
 
 
-def spread(count: int, own: int) -> list[int]:
-    """At most `MOST_FRAMES` of so many places, evenly spread, the ends and `own` among them."""
-    even = np.linspace(0, count - 1, min(count, MOST_FRAMES)).round().astype(int)
-    nearest = abs(even - own).argmin()
-    chosen: Sequence[int] = [*even[:nearest], own, *even[nearest + 1 :]]
-    return sorted({0, count - 1, *map(int, chosen)})
+def spread(count: int, own: int, most: int) -> list[int]:
+    """At most `most` of so many places, evenly spread; the ends and `own` are among them."""
+    even = np.linspace(0, count - 1, max(2, min(count, most))).round().astype(int).tolist()
+    nearest = min(range(len(even)), key=lambda n: abs(even[n] - own))
+    even[nearest] = own
+    return sorted({*even, 0, count - 1})

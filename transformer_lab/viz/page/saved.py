@@ -25,7 +25,7 @@ PAGE = """\
 """
 
 
-def packed(data: dict[str, Any]) -> str:
+def packed(data: Any) -> str:
     """JSON that can stand in a script, where `<` could only be the beginning of a tag that ends it."""
     return json.dumps(data).replace("<", "\\u003c")
 

@@ -48,5 +48,5 @@ export function grid({ name, kind = "", values, rows, columns = [], shape, paint
   const head = make("tr", {}, make("td"), ...columns.map((text, i) => make("th", { scope: "col", className: lit.column === i ? "lit" : "" }, word(text))));
   const table = make("table", {}, ...(columns.length ? [make("thead", {}, head)] : []), make("tbody", {}, ...lines));
   const caption = make("figcaption", {}, make("b", {}, name), ` ${height} × ${width}`);
-  return make("figure", { className: `grid ${kind}${values ? "" : " later"}` }, caption, table);
+  return make("figure", { className: `grid ${kind}` }, caption, table);
 }

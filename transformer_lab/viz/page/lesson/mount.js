@@ -15,6 +15,7 @@ export function mountEach(kind, name, draw) {
     const root = make("div", { className: `tl-page tl-lesson tl-${kind}` }, draw(JSON.parse(data)));
     place.replaceChildren(root);
     place.dataset.mounted = true;
+    root.dataset.ready = "true";
     followTheme(root);
   }
 }
