@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from PIL import Image
-from playwright.sync_api import Locator, Page
+from playwright.sync_api import Locator, Page, expect
 
 from tests.records import WRITTEN, make_record, probabilities
 from transformer_lab.attention_record import AttentionRecord, Head, Referent
@@ -196,6 +196,22 @@ def serious(page: Page, context: str | None = None) -> list:
         for v in found
         if v["impact"] in ("serious", "critical")
     ]
+
+
+def try_sliders_and_quizzes(page: Page) -> tuple[int, int]:
+    """Move each slider to its other end, answer each quiz's first question; how many there were."""
+    page.evaluate("document.querySelectorAll('details').forEach((fold) => { fold.open = true; })")
+    sliders, quizzes = page.locator(".tl-frames").all(), page.locator(".tl-quiz").all()
+    for slider in sliders:
+        image, handle = slider.locator("img"), slider.get_by_role("slider")
+        before = image.get_attribute("src")
+        at_end = handle.evaluate("(range) => range.value === range.max")
+        handle.press("Home" if at_end else "End")
+        expect(image).not_to_have_attribute("src", before)
+    for quiz in quizzes:
+        quiz.get_by_role("radio").first.check()
+        expect(quiz.locator(".reply").first).to_contain_text(re.compile(r"(Right|No)\. .+"))
+    return len(sliders), len(quizzes)
 
 
 def weights_of_canvas(canvas: Locator) -> np.ndarray:

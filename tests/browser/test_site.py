@@ -1,5 +1,6 @@
 """The website, as `make site` builds it: whole, offline, and alive in a browser."""
 
+import re
 import subprocess
 import sys
 import threading
@@ -10,9 +11,11 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import pytest
+from nbconvert import HTMLExporter
 from playwright.sync_api import expect
 
 from tests.browser.conftest import HERE
+from tests.browser.screen import try_sliders_and_quizzes
 from tools.build_notebooks import NOTEBOOKS, ROOT, lessons
 
 PAGES = sorted(path.stem for path in NOTEBOOKS.glob("*.ipynb"))
@@ -138,6 +141,30 @@ def test_a_lesson_opens_without_an_error_and_without_the_world(read, name):
     expect(page.locator("mjx-container")).to_have_count(formulas)
     solutions = page.locator("details.hide")
     assert all(not fold.evaluate("fold => fold.open") for fold in solutions.all())
+    assert not page.get_by_text("Not written yet").count()
+    sliders, quizzes = try_sliders_and_quizzes(page)
+    source = (NOTEBOOKS / f"{name}.ipynb").read_text(encoding="utf-8")
+    assert sliders == len(re.findall(r"\bshow_live\(", source))
+    assert quizzes == len(re.findall(r"\b(?:quiz|mixed)\.show\(", source))
+
+
+def test_what_is_to_be_predicted_is_folded(read):
+    page = read("notebooks/01_attention_in_numpy.html")
+    asked = page.get_by_text("Predict before you run").count()
+    folded = page.locator("details.hide").filter(has_text="Show what comes out")
+    expect(folded).to_have_count(asked)
+    output = folded.first.locator(".output")
+    expect(output).to_be_hidden()
+    folded.first.locator("summary").click()
+    expect(output).to_be_visible()
+
+
+@pytest.mark.parametrize("name", ["01_attention_in_numpy", "17_review"])
+def test_in_nbconverts_html_sliders_move_and_quizzes_answer(visit, name):
+    visit.page.set_content(HTMLExporter().from_filename(str(NOTEBOOKS / f"{name}.ipynb"))[0])
+    sliders, quizzes = try_sliders_and_quizzes(visit.page)
+    assert sliders
+    assert quizzes
 
 
 def test_an_explorer_answers_to_a_click(read):

@@ -95,7 +95,7 @@ class Quiz:
         self.first: dict[int, int] = {}
 
     def show(self) -> None:
-        """Show the quiz. Where no kernel answers the page does; where no script runs, answers are folded."""
+        """Show the quiz. Where no kernel answers the page does; without scripts, answers are folded."""
         import ipywidgets
 
         self.first = {}
