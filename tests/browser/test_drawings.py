@@ -47,7 +47,7 @@ def numbers(page, place):
 
 
 def go_to(page, step):
-    page.get_by_role("button", name=re.compile(rf"Step \d of \d: {re.escape(step)}")).click()
+    page.get_by_role("button", name=re.compile(rf"Step \d of \d: {re.escape(step)}$")).click()
 
 
 def test_the_matrices_are_numpys_and_come_one_after_the_other(visit_page, player_page):
@@ -59,9 +59,9 @@ def test_the_matrices_are_numpys_and_come_one_after_the_other(visit_page, player
         ("Q, K, V", 1, QUERY),
         ("Q, K, V", 2, KEY),
         ("Q, K, V", 3, VALUE),
-        ("q · k", 4, scores),
-        ("÷ √5", 5, scores / 5**0.5),
-        ("softmax", 6, weights),
+        ("scores", 4, scores),
+        ("scaled scores", 5, scores / 5**0.5),
+        ("weights", 6, weights),
         ("output", 7, output),
     ]
     for step, place, expected in steps:
@@ -71,18 +71,20 @@ def test_the_matrices_are_numpys_and_come_one_after_the_other(visit_page, player
         found = np.nan_to_num(
             np.array(numbers(page, place))
         )  # a small weight stands without number
-        np.testing.assert_allclose(found, expected, atol=0.046 if step == "softmax" else 0.0051)
+        np.testing.assert_allclose(found, expected, atol=0.046 if step == "weights" else 0.0051)
 
 
 def test_the_sum_of_the_chosen_row_is_worked_out(visit_page, player_page):
     page = visit_page(player_page).page
-    go_to(page, "q · k")
+    go_to(page, "scores")
     page.locator(".grid").nth(4).locator("tbody tr").nth(2).locator("td").nth(0).click()
     sum_ = page.locator(".sum").inner_text()
     assert f"= {QUERY[2] @ KEY[0]:.2f}".replace("-", "−").rstrip("0") in sum_
-    assert "query of שלום · key of the" in re.sub(r"[\u2066-\u2069]", "", sum_)
-    lit = page.locator(".grid tr.lit th").all_inner_texts()
-    assert [lit[place] for place in (0, 1, 2, 3, 4)] == ["שלום", "שלום", "the", "the", "שלום"]
+    assert "query of “שלום” · key of “the”" in re.sub(r"[\u2066-\u2069]", "", sum_)
+    rows = [page.locator(".grid").nth(place).locator("tr") for place in (0, 1, 2, 4)]
+    marks = [("lit", "שלום"), ("lit", "שלום"), ("found", "the"), ("lit", "שלום")]
+    for found, (mark, text) in zip(rows, marks, strict=True):
+        expect(found.and_(page.locator(f".{mark}")).locator("th")).to_have_text(text)
 
 
 def test_the_steps_go_by_keyboard_and_end_where_they_end(visit_page, player_page):
@@ -93,13 +95,22 @@ def test_the_steps_go_by_keyboard_and_end_where_they_end(visit_page, player_page
     for key in ["ArrowRight"] * 6 + ["ArrowLeft"]:
         page.keyboard.press(key)
         seen.append(current.inner_text())
-    assert seen == ["X", "Q, K, V", "q · k", "÷ √5", "softmax", "output", "output", "softmax"]
+    assert seen == [
+        "X",
+        "Q, K, V",
+        "scores",
+        "scaled scores",
+        "weights",
+        "output",
+        "output",
+        "weights",
+    ]
     assert page.locator(".ghost").count() == 0, "who wants no motion gets none"
 
 
 def test_rows_move_to_where_they_are_used_and_leave_nothing_behind(visit_page, player_page):
     page = visit_page(player_page).page
-    go_to(page, "q · k")
+    go_to(page, "scores")
     expect(page.locator(".ghost.query")).to_have_count(3)
     expect(page.locator(".ghost")).to_have_count(0)
 
@@ -158,7 +169,7 @@ def test_each_step_can_be_read_by_everyone(visit_page, tmp_path, scheme, width):
     viewport = {"width": width, "height": 900}
     page = visit_page(page_of(tmp_path, body), viewport=viewport, color_scheme=scheme).page
     page.get_by_label("yes").check()
-    for step in ("X", "q · k", "output"):
+    for step in ("X", "scores", "output"):
         go_to(page, step)
         expect(page.locator(".ghost")).to_have_count(0)
         assert serious(page) == []

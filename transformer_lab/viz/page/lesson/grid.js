@@ -10,19 +10,20 @@ export function brief(value, digits = 2) {
 }
 
 /** "(0, 2, 0, 2)" */
-export const vectorText = (vector) => `(${Array.from(vector, (value) => brief(value)).join(", ")})`;
+export const vectorText = (vector) => `(${Array.from(vector, (value) => brief(value)).join(",\u00a0")})`;
 
 /**
  * One matrix as a table.
  *
  * `values` are rows of numbers, or null for one that is still to come; null among the numbers is what a
  * mask hides. `kind` names the colour: query, key, value, or another class. With `paints` the numbers are
- * weights, from 0 to 1. `lit` says which row and column stand out; `choose(row, column)` is called by a
+ * weights, from 0 to 1. `lit` says which row and column stand out, and which rows are `found`; `choose(row, column)` is called by a
  * click on a number, and by a row's word, a button, without a column.
  */
 export function grid({ name, kind = "", values, rows, columns = [], shape, paints, lit: asked = {}, choose }) {
   const [height, width] = shape;
   const lit = values ? asked : { row: asked.row };
+  const found = new Set(lit.found ?? []);
   const most = Math.max(1e-9, ...(values ?? []).flat().map(Math.abs));
   const cellOf = (row, column) => {
     const value = values?.[row][column];
@@ -40,12 +41,13 @@ export function grid({ name, kind = "", values, rows, columns = [], shape, paint
       if (choose) cell.addEventListener("click", () => choose(row, column));
       return cell;
     });
-    const button = () => make("button", { type: "button", "data-control": `${name} ${row}`, "aria-pressed": String(lit.row === row) }, word(rows[row]));
+    const button = () => make("button", { type: "button", "data-control": `${name} ${row}`, "aria-pressed": String(lit.row === row || found.has(row)) }, word(rows[row]));
     const label = choose ? button() : word(rows[row]);
     if (choose) label.addEventListener("click", () => choose(row));
-    return make("tr", { className: lit.row === row ? "lit" : "" }, make("th", { scope: "row" }, label), ...cells);
+    const stands = lit.row === row ? "lit" : found.has(row) ? "found" : "";
+    return make("tr", { className: stands }, make("th", { scope: "row" }, label), ...cells);
   });
-  const head = make("tr", {}, make("td"), ...columns.map((text, i) => make("th", { scope: "col", className: lit.column === i ? "lit" : "" }, word(text))));
+  const head = make("tr", {}, make("td"), ...columns.map((text, i) => make("th", { scope: "col", className: lit.column === i ? "found" : "" }, word(text))));
   const table = make("table", {}, ...(columns.length ? [make("thead", {}, head)] : []), make("tbody", {}, ...lines));
   const caption = make("figcaption", {}, make("b", {}, name), ` ${height} × ${width}`);
   return make("figure", { className: `grid ${kind}` }, caption, table);

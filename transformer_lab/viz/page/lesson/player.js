@@ -32,11 +32,11 @@ class Player {
     this.output = times(this.weights, value);
     this.column = this.strongest;
     this.stages = [...(data.inputs ? ["input"] : []), "projections", "scores", "scaled", "weights", "output"];
-    const names = { input: "X", projections: "Q, K, V", scores: "q · k", scaled: `÷ √${this.width}`, weights: "softmax", output: "output" };
+    const names = { input: "X", projections: "Q, K, V", scores: "scores", scaled: "scaled scores", weights: "weights", output: "output" };
     this.stage = make("div", { className: "stage" });
     this.steps = new Steps(this.stages.map((stage) => names[stage]), () => this.draw(true));
     this.sum = make("p", { className: "sum" });
-    this.element = make("div", {}, this.steps.bar, this.steps.said, this.stage, this.sum);
+    this.element = make("div", {}, this.steps.bar, this.steps.said, this.sum, this.stage);
     this.steps.go(0);
   }
 
@@ -63,18 +63,20 @@ class Player {
     const later = ["scores", "scaled", "weights", "output"].includes(stage);
     const seek = (row, column) => this.choose(row, column);
     const from = { rows: words, lit: { row: this.row }, choose: (row) => this.choose(row) };
-    const found = { rows: words, lit: { row: later ? this.column : this.row }, choose: (row) => this.choose(later ? this.row : row, row) };
+    const choose = (row) => this.choose(later ? this.row : row, row);
+    const offered = { rows: words, lit: later ? { found: [this.column] } : { row: this.row }, choose };
+    const given = { rows: words, lit: stage === "output" ? { found: words.keys() } : later ? {} : { row: this.row }, choose };
     const pairs = { rows: words, columns: words, shape: [n, n], lit: { row: this.row, column: this.column }, choose: seek };
     const shown = (step, values) => (this.reached(step) ? values : null);
     const made = [
       ...(inputs ? [grid({ name: "X", kind: "input", values: inputs, shape: [n, inputs[0].length], ...from })] : []),
       grid({ name: "Q", kind: "query", values: shown("projections", query), columns: features, shape: [n, this.width], ...from }),
-      grid({ name: "K", kind: "key", values: shown("projections", key), columns: features, shape: [n, this.width], ...found }),
-      grid({ name: "V", kind: "value", values: shown("projections", value), columns: gives, shape: [n, value[0].length], ...found }),
+      grid({ name: "K", kind: "key", values: shown("projections", key), columns: features, shape: [n, this.width], ...offered }),
+      grid({ name: "V", kind: "value", values: shown("projections", value), columns: gives, shape: [n, value[0].length], ...given }),
     ];
     const after = [
       grid({ name: "scores", values: shown("scores", this.scores), ...pairs }),
-      grid({ name: `÷ √${this.width}`, values: shown("scaled", this.scaled), ...pairs }),
+      grid({ name: "scaled scores", values: shown("scaled", this.scaled), ...pairs }),
       grid({ name: "weights", kind: "weights", values: shown("weights", this.weights), paints: this.paints, ...pairs }),
       grid({ name: "output", kind: "value", values: shown("output", this.output), columns: gives, shape: [n, value[0].length], ...from }),
     ];
@@ -91,7 +93,11 @@ class Player {
     const each = this.data.words.map((_, k) => k);
     if (stage === "projections" && this.data.inputs) ["query", "key", "value"].forEach((name) => fly(line("input", row), line(name, row), name));
     if (stage === "scores") each.forEach((k) => fly(line("query", row), line("key", k), "query", 150 * k));
-    if (stage === "output") each.forEach((k) => fly(line("value", k), line("output", row), "value", 150 * k));
+    if (stage === "output") {
+      const shares = line("weights", row).querySelectorAll("td");
+      each.forEach((k) => fly(shares[k], line("value", k), "share", 150 * k));
+      each.forEach((k) => fly(line("value", k), line("output", row), "value", 900 + 150 * k));
+    }
   }
 
   gridOf(name) {
@@ -101,14 +107,14 @@ class Player {
 
   /** What a step is for. */
   words(stage) {
-    const [row, column] = [word(this.data.words[this.row]), word(this.data.words[this.column])];
+    const [row, column] = [quoted(this.data.words[this.row]), quoted(this.data.words[this.column])];
     return {
       input: ["Each word comes in as one row of numbers. It says something of the word alone: no row knows of the others yet."],
       projections: ["Each word has three vectors. Its ", coloured("query"), " says what it looks for, its ", coloured("key"), " what it offers, its ", coloured("value"), " what it gives to whoever finds it."],
-      scores: ["The query of ", row, " meets the key of each word: multiply number by number and add up. The more an offer fits what is looked for, the larger the score. The values take no part."],
-      scaled: [`Each score is divided by √${this.width}, the root of the length of a key. Longer vectors have larger products; this takes the length out again.`],
-      weights: ["The softmax makes weights of each row: none below 0, and 1 in sum. ", row, " gives ", column, ` ${brief(this.weights[this.row][this.column])} of its attention.`],
-      output: ["The values are mixed in these shares. What comes out for ", row, " is a new vector, in which it has heard of the other words. Queries and keys only chose the shares."],
+      scores: ["The query of ", row, " meets the key of each word: multiply number by number and add up. The better an offer fits what is looked for, the larger the score. The values take no part yet."],
+      scaled: [`Each score is divided by √${this.width}. A query and a key have ${this.width} numbers each: sums of more products are larger, and this makes up for it.`],
+      weights: ["The softmax makes shares of each row: e to the power of each number, divided by the sum of these in the row. So none is below 0, a score of 0 gets its share too, and a row sums to 1 (but for rounding). ", row, " gives ", column, ` a share of ${brief(this.weights[this.row][this.column])}.`],
+      output: ["Each value is multiplied by its share, and all are added up. What comes out for ", row, " is a new vector with something of every word in it. Queries and keys have only chosen the shares."],
     }[stage];
   }
 
@@ -120,11 +126,11 @@ class Player {
     const exponentials = this.scaled[row].map(Math.exp);
     const total = exponentials.reduce((sum, part) => sum + part, 0);
     const products = Array.from(q, (part, i) => `${brief(part)}·${brief(k[i])}`);
-    const of = (kind, i) => make("span", {}, coloured(kind), " of ", word(words[i]));
+    const of = (kind, i) => make("span", {}, coloured(kind), " of ", quoted(words[i]));
     return {
-      input: [word(words[row]), ` is ${inputs && vectorText(inputs[row])}`],
+      input: [quoted(words[row]), ` is ${inputs && vectorText(inputs[row])}`],
       projections: inputs
-        ? [word(words[row]), ` ${vectorText(inputs[row])} times W_Q is its `, coloured("query"), ` ${vectorText(q)}; times W_K its `, coloured("key"), ` ${vectorText(key[row])}; times W_V its `, coloured("value"), ` ${vectorText(value[row])}`]
+        ? [quoted(words[row]), ` ${vectorText(inputs[row])} times W_Q is its `, coloured("query"), ` ${vectorText(q)}; times W_K its `, coloured("key"), ` ${vectorText(key[row])}; times W_V its `, coloured("value"), ` ${vectorText(value[row])}`]
         : [of("query", row), ` ${vectorText(q)}; `, of("key", row), ` ${vectorText(key[row])}; `, of("value", row), ` ${vectorText(value[row])}`],
       scores: [of("query", row), " · ", of("key", column), ` = ${products.join(" + ")} = ${brief(this.scores[row][column])}`],
       scaled: [`${brief(this.scores[row][column])} ÷ √${this.width} = ${brief(this.scores[row][column])} ÷ ${brief(Math.sqrt(this.width))} = ${brief(this.scaled[row][column])}`],
@@ -134,4 +140,5 @@ class Player {
   }
 }
 
+const quoted = (text) => make("span", {}, "“", word(text), "”");
 const coloured = (kind) => make("b", { className: `of-${kind}` }, kind);

@@ -10,7 +10,7 @@ export class Steps {
     this.buttons = names.map((name, i) => action(`step ${i}`, name, `Step ${i + 1} of ${names.length}: ${name}`, () => this.go(i)));
     this.back = action("back", "◀", "One step back", () => this.go(this.step - 1));
     this.next = action("next", "Next ▶", "One step on", () => this.go(this.step + 1));
-    const bar = [this.back, ...this.buttons, this.next];
+    const bar = [this.back, this.next, ...this.buttons];
     bar.forEach((button) => Object.entries(OWN_KEYS).forEach(([name, value]) => button.setAttribute(name, value)));
     this.said = make("div", { className: "said", "aria-live": "polite" });
     this.bar = make("div", { className: "steps", role: "group", "aria-label": "Steps" }, ...bar);
