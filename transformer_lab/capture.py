@@ -20,7 +20,7 @@ from transformer_lab.attention_record import (
 )
 from transformer_lab.config import check
 from transformer_lab.model import Transformer
-from transformer_lab.model.attention import AttentionCore
+from transformer_lab.model.attention import AttentionCore, MultiHeadAttention
 from transformer_lab.model.watch import Watch, watch_of, watching
 
 MuteMode = Literal["zero", "mean"]
@@ -206,9 +206,12 @@ def capture_attention(
     }
     for head, new in patches.items():
         watches[head.kind][head.layer].patch[head.head] = new.detach().cpu()
-    # A decoder layer's self-attention begins a pass for its cross-attention too.
-    for watch, cross in zip(watches["decoder"], watches["cross"], strict=True):
+    # A decoder layer's self-attention begins a pass for its cross-attention too; where a recurrence
+    # has its place, the encoder does.
+    for watch, cross in zip(watches["decoder"], watches["cross"], strict=False):
         watch.restarts = [watch, cross]
+    if not cores["decoder"] and watches["encoder"]:
+        watches["encoder"][0].restarts += watches["cross"]
     watched: dict[nn.Module, Watch] = {
         core: watch
         for kind in KINDS
@@ -222,6 +225,10 @@ def attention_cores(model: Transformer) -> dict[Kind, list[AttentionCore]]:
     """The place in each layer where the weights are made."""
     return {
         "encoder": [layer.self_attention.core for layer in model.encoder.layers],
-        "decoder": [layer.self_attention.core for layer in model.decoder.layers],
+        "decoder": [
+            layer.self_attention.core
+            for layer in model.decoder.layers
+            if isinstance(layer.self_attention, MultiHeadAttention)  # and no recurrence
+        ],
         "cross": [layer.cross_attention.core for layer in model.decoder.layers],
     }

@@ -69,7 +69,9 @@ class TransformerConfig:
 
     The defaults are the paper's base model. `d_k` and `d_v` of None stand for
     d_model / num_heads, `num_key_value_heads` of None for as many as `num_heads`: with fewer,
-    neighbouring heads share their keys and values (see `model/later/grouped.py`).
+    neighbouring heads share their keys and values (see `model/later/grouped.py`). A
+    `recurrent_decoder` has a recurrence in the place of self-attention; `transformer_of` of
+    `model/later/recurrence.py` builds it, `Transformer` the paper's.
     A ValueError names the first field that does not fit.
     """
 
@@ -92,6 +94,7 @@ class TransformerConfig:
     max_length: int = 512
     tie_source_target: bool = True
     tie_target_output: bool = True
+    recurrent_decoder: bool = False
     pad_id: int = 0
     bos_id: int = 1
     eos_id: int = 2

@@ -20,6 +20,7 @@ from transformer_lab.data.tokenizer import Tokenizer, load_tokenizer
 from transformer_lab.decoding import Hypothesis, beam_search, greedy, log_probabilities, sample
 from transformer_lab.device import pick_device
 from transformer_lab.model import Transformer
+from transformer_lab.model.later.recurrence import transformer_of
 from transformer_lab.model.masks import length_mask
 from transformer_lab.training.checkpoint import (
     CheckpointError,
@@ -323,7 +324,7 @@ class Translator:
                 raise CheckpointError(f"{file}: no such file; expected a tokenizer")
         try:
             source, target = (load_tokenizer(file) for file in files)
-            return cls(Transformer(config), source, target, description.get("about"))
+            return cls(transformer_of(config), source, target, description.get("about"))
         except ValueError as error:
             raise CheckpointError(f"{folder}: {error}") from error
 

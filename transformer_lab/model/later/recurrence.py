@@ -1,0 +1,65 @@
+"""A recurrence in the place of the decoder's self-attention (after the paper)."""
+
+from typing import Any
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from transformer_lab.config import TransformerConfig
+from transformer_lab.model.later.state_space import scan
+from transformer_lab.model.past import Past
+from transformer_lab.model.transformer import Transformer
+
+
+class SSRU(nn.Module):
+    """The simpler simple recurrent unit (Kim et al. 2019, §3.1.1).
+
+    f_t = σ(W_f x_t + b_f), c_t = f_t ⊙ c_{t−1} + (1 − f_t) ⊙ W x_t, h_t = ReLU(c_t), with c_0 = 0. What
+    a word can know of earlier words is in one vector of d_model numbers, however many there were.
+    """
+
+    def __init__(self, d_model: int):
+        super().__init__()
+        self.w = nn.Linear(d_model, d_model, bias=False)
+        self.w_f = nn.Linear(d_model, d_model)
+        for linear in (self.w, self.w_f):
+            nn.init.xavier_uniform_(linear.weight)
+        nn.init.zeros_(self.w_f.bias)
+
+    def forward(
+        self,
+        x: Float[Tensor, "batch length d_model"],
+        _key: Any = None,
+        _value: Any = None,
+        _mask: Any = None,
+        past: Past | None = None,
+    ) -> Float[Tensor, "batch length d_model"]:
+        """Carry the state along x; called as self-attention is, whose mask it does not need.
+
+        With a `past` x are new positions behind those that it holds the states of.
+        """
+        forget = self.w_f(x).sigmoid()
+        inputs = (1 - forget) * self.w(x)
+        if past is not None and past.key is not None:
+            state = past.key.tensor[:, 0, -1]  # (batch, d_model)
+            inputs = torch.cat([inputs[:, :1] + forget[:, :1] * state[:, None], inputs[:, 1:]], 1)
+        states = scan(forget, inputs)
+        if past is not None:
+            kept = states[:, None]  # (batch, 1, length, d_model): one head
+            past.append(kept, kept[..., :0])
+        return states.relu()
+
+
+class RecurrentTransformer(Transformer):
+    """A `Transformer` in whose decoder the recurrence stands in the place of self-attention."""
+
+    def __init__(self, config: TransformerConfig):
+        super().__init__(config)
+        for layer in self.decoder.layers:
+            layer.self_attention = SSRU(config.d_model)
+
+
+def transformer_of(config: TransformerConfig) -> Transformer:
+    """The model that a configuration describes."""
+    return RecurrentTransformer(config) if config.recurrent_decoder else Transformer(config)
