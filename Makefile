@@ -2,6 +2,7 @@
 # make quick    set up and test the package in about a minute: nothing that trains, no notebook, no browser
 # make lint     set up and check formatting, types, prose, and the notebooks as they are written
 # make test     set up and run every check: lint, package, browser, notebooks
+# make seeds    run the lessons with other seeds and as on another processor (ARGS=05 for one)
 # make bench    measure beside nn.Transformer and MarianMT (ARGS="--only world" for one part)
 # make bench-viz  measure explorer and bench in a browser, beside BertViz (which needs npm)
 # make student  the notebooks without solutions, in student/ (ARGS=--nbgrader: for grading, in grading/)
@@ -21,7 +22,7 @@ PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile
 NBVAL := --nbval --nbval-current-env --nbval-cell-timeout 600 \
 	--nbval-sanitize-with tools/nbval_sanitize.cfg -o addopts= -o filterwarnings=default
 
-.PHONY: lab quick lint test bench bench-viz student site format notebooks checkpoint constraints clean
+.PHONY: lab quick lint test seeds bench bench-viz student site format notebooks checkpoint constraints clean
 
 lab: $(READY)
 	$(BIN)/jupyter lab --LabApp.default_url=/lab/tree/$(START) $(ROOT) $(ARGS)
@@ -45,6 +46,10 @@ test: lint
 	@tools/get_browser.sh
 	$(PYTEST) --no-loadscope-reorder tests/notebooks tests/browser tests --ignore tests/lint $(ARGS)
 	$(PYTEST) $(NBVAL) notebooks
+
+# Ten runs of each lesson, one thread: about two hours.
+seeds: $(READY)
+	$(BIN)/python -m tools.reseed $(ARGS)
 
 # Writes benchmarks/RESULTS.md; about ten minutes on two cores that nobody else uses.
 bench: $(READY)

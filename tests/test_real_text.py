@@ -4,7 +4,9 @@ from dataclasses import replace
 
 import pytest
 
+from tests.data.test_corpora import assert_disjoint, sources
 from transformer_lab.config import TrainingConfig
+from transformer_lab.data.corpora import debian
 from transformer_lab.data.pair import Splits
 from transformer_lab.recipe import PRESETS, evaluate, make_trainer, new_translator
 
@@ -31,3 +33,14 @@ def test_a_few_steps_on_real_text_lower_the_loss_and_are_scored(real_french):
     assert 0 <= evaluation.bleu <= 100
     assert "tok:13a" in evaluation.bleu_signature
     assert evaluation.chrf > 0
+
+
+def test_the_real_mirrors_give_much_french(real_french):
+    """Fetches some ten megabytes; skipped where the network or the mirrors do not let it."""
+    splits, cache = real_french
+    assert len(splits.train) > 20_000
+    assert 500 < len(sources(splits.validation)) <= 1000
+    assert 500 < len(sources(splits.test)) <= 1000
+    assert_disjoint(splits)
+    assert not {p.source for p in splits.train} & {p.target for p in splits.train}
+    assert debian("fr", cache_folder=cache) == splits

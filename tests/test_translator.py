@@ -59,7 +59,20 @@ def test_a_score_is_the_log_probability_of_what_was_written(doubting, beam_size)
         asked = doubting.score(found.source, found.translation)
         assert found.score == pytest.approx(asked, abs=1e-4)
         assert found.score < -0.01  # or a length penalty would change nothing
-        assert doubting.score(found.source, found.translation + " non") < found.score - 1
+        assert doubting.score(found.source, found.translation + " rue") < found.score - 1
+
+
+def test_a_text_that_was_cut_says_so_and_its_score_has_no_end(doubting):
+    source = "the wide road exhausted the horses"
+    (whole,) = doubting.translate(source, beam_size=1)
+    assert not whole.cut
+    (cut,) = doubting.translate(source, beam_size=1, max_length=3)
+    assert cut.cut
+    record = doubting.attend(source, cut.translation)
+    steps = [dict(tokens) for tokens in record.next_tokens]
+    words = [steps[n][token] for n, token in enumerate(record.written_tokens[:3])]
+    assert cut.score == pytest.approx(np.log(words).sum(), abs=1e-4)
+    assert doubting.score(source, cut.translation) < cut.score - 1
 
 
 @pytest.mark.parametrize("n", [1, 3, 8])
@@ -90,6 +103,27 @@ def test_samples_are_drawn_by_seed_and_cut_by_name():
 def test_unknown_words_are_reported():
     (found,) = make_translator().translate("the zebra runs")
     assert found.unknown == ("zebra",)
+
+
+def test_unknown_words_of_a_target_are_reported():
+    translator = make_translator()
+    for ask in (translator.score, translator.attend):
+        with pytest.warns(UserWarning, match="^not in the vocabulary, read as <unk>: zèbre, rit$"):
+            ask("the cat", "le zèbre rit")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("le\0chat", "target holds a NUL byte; expected text"),
+        ("le " * 100, "target has 100 tokens; expected at most 30"),
+    ],
+)
+def test_a_bad_target_is_refused_in_one_line(text, message):
+    translator = make_translator()
+    for ask in (translator.score, translator.attend):
+        with pytest.raises(ValueError, match=message):
+            ask("the cat", text)
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 import json
 import tempfile
+import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -48,6 +49,8 @@ class Translation:
     translation: str
     score: float
     """The log-probability of what the model wrote, in nats, whatever the search ranked by."""
+    cut: bool
+    """It was cut at the length limit, so its score has no end in it (`Translator.score` has)."""
     unknown: tuple[str, ...]
     """Words of the source that the vocabulary lacks; the model read `<unk>` in their place."""
 
@@ -151,10 +154,16 @@ class Translator:
     def score(self, source: str, target: str) -> float:
         """The log-probability of this translation, its end included, in nats.
 
-        The score of a `Translation` is the same of what the model itself wrote.
+        The score of a `Translation` is the same of what the model itself wrote, but for one that
+        is `cut`: there it ended nowhere, and here it is taken to end.
+
+        Words of the target that the vocabulary lacks are scored as `<unk>`, and a warning says so.
+
+        Raises:
+            ValueError: For a source that `translate` refuses; for a target with a NUL byte, or one
+                that is too long.
         """
-        config = self.model.eval().config
-        written = [config.bos_id, *self.target_tokenizer.encode(target), config.eos_id]
+        written = [self.model.eval().config.bos_id, *self.encode_target(target)]
         return log_probabilities(self.model, [Example(self.encode(source), written)])[0]
 
     def write(
@@ -189,7 +198,8 @@ class Translator:
             [i for i in hypothesis.ids if i != self.model.config.eos_id]
         )
         unknown = tuple(self.source_tokenizer.unknown(source))
-        return Translation(source, text, hypothesis.log_probability, unknown)
+        cut = self.model.config.eos_id not in hypothesis.ids
+        return Translation(source, text, hypothesis.log_probability, cut, unknown)
 
     def encode(self, text: str, number: int = 1) -> list[int]:
         """The ids of one source text with eos, after the checks that bad input deserves."""
@@ -206,6 +216,19 @@ class Translator:
             raise ValueError(
                 f"{name} is {text[:60]!r}; expected at least one word of the vocabulary"
             )
+        return ids
+
+    def encode_target(self, text: str) -> list[int]:
+        """The ids of a target text with eos; a warning names words that the vocabulary lacks."""
+        if "\0" in text:
+            raise ValueError("target holds a NUL byte; expected text")
+        if unknown := self.target_tokenizer.unknown(text):
+            words = ", ".join(unknown)
+            warnings.warn(f"not in the vocabulary, read as <unk>: {words}", stacklevel=3)
+        ids = [*self.target_tokenizer.encode(text), self.model.config.eos_id]
+        limit = self.model.config.max_length
+        if len(ids) > limit:
+            raise ValueError(f"target has {len(ids) - 1} tokens; expected at most {limit - 1}")
         return ids
 
     @torch.no_grad()
@@ -225,6 +248,9 @@ class Translator:
 
         Muting and patching act on the translation too. `top` is how many next tokens each step
         keeps; `alignment`, `referent` and `label` become the record's.
+
+        Raises:
+            ValueError: For texts that `score` refuses; what it warns of is warned of here, too.
         """
         config = self.model.config
         top = at_least_one("top", top)
@@ -233,7 +259,7 @@ class Translator:
             if target is None:
                 written = list(greedy(self.model, ids, mask)[0].ids)
             else:
-                written = [*self.target_tokenizer.encode(target), config.eos_id]
+                written = self.encode_target(target)
             read = [config.bos_id, *written[:-1]]
             logits = self.model(ids, torch.tensor([read], device=self.device), mask)
         best = logits[0].float().softmax(dim=-1).topk(min(top, config.target_vocab_size))

@@ -4,10 +4,10 @@ import inspect
 
 from playwright.sync_api import expect
 
-from tests.course.lesson_04.wrong_answers import TABLE
-from transformer_lab.course.lesson_04 import quiz
+from tests.course.lesson_01.wrong_answers import TABLE
+from transformer_lab.course.lesson_01 import quiz
 
-LESSON = "04_positions.ipynb"
+LESSON = "01_attention_in_numpy.ipynb"
 
 
 def test_it_runs_and_answers_the_slider_the_quiz_and_a_wrong_answer(lab, visit):

@@ -592,15 +592,3 @@ def test_the_real_apt_reads_a_mirror_of_its_own_and_touches_nothing_else(tmp_pat
 def state(folder: str) -> dict[str, int]:
     paths = Path(folder).iterdir() if os.path.isdir(folder) else ()
     return {path.name: path.stat().st_mtime_ns for path in paths}
-
-
-@pytest.mark.slow
-def test_the_real_mirrors_give_much_french(real_french):
-    """Fetches some ten megabytes; skipped where the network or the mirrors do not let it."""
-    splits, cache = real_french
-    assert len(splits.train) > 20_000
-    assert 500 < len(sources(splits.validation)) <= 1000
-    assert 500 < len(sources(splits.test)) <= 1000
-    assert_disjoint(splits)
-    assert not {p.source for p in splits.train} & {p.target for p in splits.train}
-    assert debian("fr", cache_folder=cache) == splits

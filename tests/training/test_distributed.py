@@ -79,8 +79,16 @@ def run(folder, processes, mode, steps=13):
     )
 
 
-def test_two_processes_give_the_losses_of_one(tmp_path):
-    one, two = (run(tmp_path, n, "train") for n in (1, 2))
+@pytest.fixture(scope="module")
+def two(tmp_path_factory):
+    """A run of two processes from its beginning to its end, and its folder."""
+    folder = tmp_path_factory.mktemp("two")
+    return run(folder, 2, "train"), folder / "out2"
+
+
+def test_two_processes_give_the_losses_of_one(tmp_path, two):
+    one = run(tmp_path, 1, "train")
+    two, out = two
     assert one.returncode == two.returncode == 0, two.stderr
     (line,) = two.stdout.splitlines()  # only the first process prints
     stop, losses, norms, history, _ = json.loads(line)
@@ -93,7 +101,7 @@ def test_two_processes_give_the_losses_of_one(tmp_path):
     assert [row["validation_loss"] for row in history] == pytest.approx(
         [row["validation_loss"] for row in wanted[3]], rel=1e-5
     )
-    assert (tmp_path / "out2" / "state.safetensors").exists()
+    assert (out / "state.safetensors").exists()
 
 
 def test_all_stop_where_the_first_does(tmp_path):
@@ -103,11 +111,11 @@ def test_all_stop_where_the_first_does(tmp_path):
     assert (stop, step) == ("interrupted", 0)
 
 
-def test_a_run_of_two_processes_goes_on_where_it_stopped(tmp_path):
-    whole = json.loads(run(tmp_path / "whole", 2, "train", steps=9).stdout)
+def test_a_run_of_two_processes_goes_on_where_it_stopped(tmp_path, two):
+    whole = json.loads(two[0].stdout)
     run(tmp_path, 2, "train", steps=4)
-    *_, step = parts = json.loads(run(tmp_path, 2, "resume", steps=9).stdout)
-    assert step == 9
+    *_, step = parts = json.loads(run(tmp_path, 2, "resume").stdout)
+    assert step == 13
     assert parts[1] == pytest.approx(whole[1][4:], rel=1e-5)
 
 

@@ -74,7 +74,7 @@ def beam_search(
     config = model.config
     if source_mask is None:
         source_mask = padding_mask(source, config.pad_id)
-    limits = length_limits(config, source_mask, max_length)
+    limits = length_limits(model, source_mask, max_length)
     found: list[list[Hypothesis]] = [[] for _ in source]
 
     # The beams of all live sentences lie one after the other in one batch;

@@ -1,12 +1,13 @@
 """What a search returns, and how long it may get."""
 
-import math
 from dataclasses import dataclass
 
 from jaxtyping import Bool
 from torch import Tensor
 
-from transformer_lab.config import TransformerConfig, at_least_one
+from transformer_lab.config import at_least_one
+from transformer_lab.model import Transformer
+from transformer_lab.model.positions import longest
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,15 +25,14 @@ class Hypothesis:
 
 
 def length_limits(
-    config: TransformerConfig, source_mask: Bool[Tensor, "batch 1 1 source"], max_length: int | None
+    model: Transformer, source_mask: Bool[Tensor, "batch 1 1 source"], max_length: int | None
 ) -> list[int]:
     """The length at which each sentence is cut: `max_length`, or its own source length + 50 (§6.1).
 
-    A table of learned positions ends at the configuration's `max_length`, and so does the sentence.
+    Where the model's table of positions ends, the sentence does.
     """
     if max_length is not None:
         limits = [at_least_one("max_length", max_length)] * len(source_mask)
     else:
         limits = (source_mask.sum(dim=-1).flatten() + 50).tolist()
-    last = config.max_length if config.positions == "learned" else math.inf
-    return [int(min(limit, last)) for limit in limits]
+    return [int(min(limit, longest(model))) for limit in limits]

@@ -59,7 +59,7 @@ def speculative_greedy(
     bos, eos = model.config.bos_id, model.config.eos_id
     if source_mask is None:
         source_mask = padding_mask(source, model.config.pad_id)
-    limit = min(length_limits(m.config, source_mask, max_length)[0] for m in (model, draft))
+    limit = min(length_limits(m, source_mask, max_length)[0] for m in (model, draft))
     memory, draft_memory = model.encode(source, source_mask), draft.encode(source, source_mask)
     ids: list[int] = []
     total, passes = 0.0, 0

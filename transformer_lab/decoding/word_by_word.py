@@ -29,7 +29,7 @@ def word_by_word(
     config = model.config
     if source_mask is None:
         source_mask = padding_mask(source, config.pad_id)
-    limits = length_limits(config, source_mask, max_length)
+    limits = length_limits(model, source_mask, max_length)
     cache = start_cache(model, source, source_mask)
     ids: list[list[int]] = [[] for _ in source]
     total = [0.0] * len(source)

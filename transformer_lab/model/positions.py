@@ -6,6 +6,8 @@ Two of them are *added* to the embeddings: `SinusoidalPositions` and
 `NoPositions` adds nothing.
 """
 
+import math
+
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
@@ -65,11 +67,16 @@ class LearnedPositions(nn.Module):
         super().__init__()
         self.table = nn.Embedding(max_length, d_model)
 
+    @property
+    def longest(self) -> int:
+        """The table's rows: decoding ends there."""
+        return self.table.num_embeddings
+
     def forward(
         self, x: Float[Tensor, "batch length d_model"], start: int = 0
     ) -> Float[Tensor, "batch length d_model"]:
         """Add the vectors of positions `start` to `start` + length - 1; ValueError beyond the table."""
-        last, limit = start + x.size(-2), self.table.num_embeddings
+        last, limit = start + x.size(-2), self.longest
         check("length", last, f"at most max_length={limit} for learned positions", last <= limit)
         return x + self.table.weight[start:last]
 
@@ -146,23 +153,20 @@ def added_positions(config: TransformerConfig) -> nn.Module:
         return SinusoidalPositions(config.d_model, config.max_length)
     if kind == "learned":
         return LearnedPositions(config.d_model, config.max_length)
-    if kind in ("rotary", "alibi", "none"):
+    if kind == "none" or score_positions(config) is not None:
         return NoPositions()
-    raise not_built(kind)
+    raise NotImplementedError(f"positions={kind!r} is named in config.Positions and built nowhere")
 
 
 def score_positions(config: TransformerConfig) -> nn.Module | None:
     """The module that goes into the scores of self-attention, if this kind has one."""
-    kind = config.positions
-    if kind == "rotary":
+    if config.positions == "rotary":
         return RotaryPositions(config.key_size, config.max_length)
-    if kind == "alibi":
+    if config.positions == "alibi":
         return AlibiPositions(config.num_heads)
-    if kind in ("sinusoidal", "learned", "none"):
-        return None
-    raise not_built(kind)
+    return None
 
 
-def not_built(kind: str) -> NotImplementedError:
-    """The error of a kind that `config.Positions` names and the two functions above do not."""
-    return NotImplementedError(f"positions={kind!r} is named in config.Positions and built nowhere")
+def longest(model: nn.Module) -> float | int:
+    """How many words a sentence may have in this model: a table that ends says so by `longest`."""
+    return min(getattr(part, "longest", math.inf) for part in model.modules())
