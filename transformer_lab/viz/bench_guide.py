@@ -8,7 +8,6 @@ from transformer_lab.data.world.grammar import FAMOUS, held_out, sentences
 from transformer_lab.viz.bench import Prompt
 
 EXAMPLES = 100
-LANGUAGES = "English", "French"
 NOUN_FINDER, READER = "e2.3", "c2.3"
 """Heads of the shipped model: in the one the row of "tired" finds the animal, in the other that of "il"
 finds "tired"."""
@@ -77,7 +76,6 @@ def famous_guide() -> dict[str, Any]:
         "start": "head=c2.4",  # a map with a diagonal
         "prompts": prompts,
         "examples": unseen_pronouns(),
-        "languages": LANGUAGES,
     }
 
 
