@@ -14,7 +14,7 @@ from transformer_lab.viz.explorer.overview import overview, overview_words
 from transformer_lab.viz.page import saved
 from transformer_lab.viz.page.join import script, style
 
-STYLES = ("page.css", "bench/bench.css")
+STYLES = ("page.css", "lines.css", "bench/bench.css")
 
 
 @dataclass(frozen=True, slots=True)

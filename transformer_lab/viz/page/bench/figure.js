@@ -2,6 +2,7 @@
 
 import { make, OWN_KEYS } from "../elements.js";
 import { number } from "../text.js";
+import { overlayClass } from "./line_view.js";
 import { longName, shortName, TITLES } from "./names.js";
 import { costOf } from "./stakes.js";
 
@@ -48,8 +49,9 @@ export class Figure {
   dot(head) {
     const name = shortName(head);
     const button = make("button", { type: "button", className: "dot", "data-control": `head ${name}`, ...OWN_KEYS }, name);
-    button.addEventListener("click", () => {
-      this.state.openHead(head);
+    button.addEventListener("click", ({ shiftKey }) => {
+      if (shiftKey) this.state.overlay(head);
+      else this.state.openHead(head);
       // On a phone the map is not beside the figure.
       this.element.closest(".tl-bench").querySelector(".where h2").scrollIntoView({ block: "nearest" });
     });
@@ -66,9 +68,11 @@ export class Figure {
       button.style.setProperty("--share", value ?? 0);
       button.classList.toggle("muted", isMuted);
       button.setAttribute("aria-pressed", String(shortName(state.head) === name));
+      button.dataset.over = state.also.length ? overlayClass(state.heads, head) : "";
       const said = value == null ? "" : `, ${WAYS[this.way]} ${number(value)}`;
-      button.title = `${longName(head)}${said}${isMuted ? ", muted" : ""}. M mutes.`;
-      button.setAttribute("aria-label", button.title);
+      const label = `${longName(head)}${said}${isMuted ? ", muted" : ""}. M mutes`;
+      button.setAttribute("aria-label", `${label}.`);
+      button.title = `${label}; Shift with a click draws it over the open head.`;
     }
     this.note.textContent = this.way === "cost"
       ? "Coloured: muted alone, the head costs a word of the translation much of its probability."

@@ -92,8 +92,8 @@ export class Sentence {
       const { rows, keys } = state.tokensOf(point.kind);
       const looks = point.share === 1 ? "looks only at" : `gives ${number(point.share)} to`;
       const text = `${shortName(point)}: “${rows[point.query]}” ${looks} “${keys[point.key]}” ×`;
-      const title = `Give the row of “${rows[point.query]}” in ${shortName(point)} its own weights again`;
-      return action(`unpoint ${shortName(point)} ${point.query}`, text, title, () => state.point(point));
+      const title = `In the row of “${rows[point.query]}” in ${shortName(point)} give “${keys[point.key]}” its own weight again`;
+      return action(`unpoint ${shortName(point)} ${point.query} ${point.key}`, text, title, () => state.unpoint(point));
     });
     const back = state.isKept ? "Go back to A" : "Undo every change";
     const name = namesOf(state.kept).replaceAll(",", ", ");
