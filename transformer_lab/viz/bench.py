@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from transformer_lab.attention_record import AttentionRecord
+from transformer_lab.attention_record import Alignment, AttentionRecord
 from transformer_lab.config import check
 from transformer_lab.viz.bench_address import check_address
 from transformer_lab.viz.bench_data import Runnable, runnable
@@ -29,6 +29,15 @@ class Prompt:
     ask: str
     goal: str
     then: str
+
+
+class Example(NamedTuple):
+    """A sentence, its right translation, and which word of it is a translation of which."""
+
+    source: str
+    target: str
+    alignment: Alignment | None = None
+    """(source token, target token) links, from 0; None where nobody knows them."""
 
 
 class BenchPage:
@@ -68,7 +77,7 @@ def bench(
     *,
     start: str = "",
     prompts: Sequence[Prompt] = (),
-    examples: Sequence[tuple[str, str]] = (),
+    examples: Sequence[tuple[str, str] | Example] = (),
     languages: tuple[str, str] | None = None,
 ) -> BenchPage:
     """A page in which this translator runs; no kernel is asked, and no network.
@@ -88,7 +97,8 @@ def bench(
             encoder's second layer, and mutes a head of cross-attention.
         prompts: What the reader is asked to try, one after the other; `famous_guide()` has those
             of the shipped model.
-        examples: Sentences and their right translations, to test a mute on.
+        examples: Sentences and their right translations, to test a mute on, and to score heads
+            on beside an untrained model; with gold links (see `Example`) also by these.
         languages: What the page calls the words that are read, and those that are written; by
             default those of the corpus that the translator was trained on, if it says so.
 
@@ -99,8 +109,11 @@ def bench(
     """
     asked = [sentences] if isinstance(sentences, str) else list(sentences)
     check("sentences", asked, "at least one", len(asked) > 0)
-    for sentence in (*asked, *(source for source, _ in examples)):
+    known = [Example(*example) for example in examples]
+    for sentence in (*asked, *(example.source for example in known)):
         translator.encode(sentence)
+    for example in known:
+        check_alignment(translator, example)
     data = runnable(translator)
     for name, address in (("start", start), *(("goal", prompt.goal) for prompt in prompts)):
         check_address(name, address, data["config"]["model"])
@@ -108,11 +121,30 @@ def bench(
         "sentences": asked,
         "start": start,
         "prompts": [asdict(prompt) for prompt in prompts],
-        "examples": list(examples),
+        "examples": known,
     }
     if languages:
         data["languages"] = list(languages)
     return BenchPage(data, translator.attend(asked[0]))
+
+
+def check_alignment(translator: Runnable, example: Example) -> None:
+    """A ValueError if gold links lead to tokens that a sentence or its translation has not."""
+    sizes = (
+        len(translator.encode(example.source)) - 1,  # without eos
+        len(translator.target_tokenizer.encode(example.target)),
+    )
+    if example.alignment is None:
+        return
+    strange = [link for link in example.alignment if not all(map(within, link, sizes))]
+    expected = f"at least one, below {sizes}, and none below 0, in {example.source!r}"
+    holds = bool(example.alignment) and not strange
+    check("alignment", strange or example.alignment, expected, holds)
+
+
+def within(place: int, size: int) -> bool:
+    """Is there such a place?"""
+    return 0 <= place < size
 
 
 def fragment(still: str, data: str) -> str:

@@ -5,7 +5,20 @@ from typing import Any
 
 from transformer_lab.config import check
 
-FIELDS = {"s", "head", "row", "key", "view", "step", "mute", "point", "also", "a-mute", "a-point", "tested"}
+FIELDS = {
+    "s",
+    "head",
+    "row",
+    "key",
+    "view",
+    "step",
+    "mute",
+    "point",
+    "also",
+    "a-mute",
+    "a-point",
+    "tested",
+}
 HEADS = {"head", "mute", "point", "also", "a-mute", "a-point", "tested"}
 """The fields that name heads, with commas between them; behind a ":" stands what is done to one."""
 HEAD = re.compile(r"([edc])([1-9]\d*)\.([1-9]\d*)")

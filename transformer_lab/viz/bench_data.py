@@ -14,7 +14,7 @@ import torch
 from transformer_lab.attention_record import AttentionRecord
 from transformer_lab.config import check
 from transformer_lab.data.corpus import languages_of
-from transformer_lab.data.tokenizer import BPETokenizer
+from transformer_lab.data.tokenizer import BPETokenizer, Tokenizer
 from transformer_lab.viz.style import WEIGHTS
 
 MOST_PARAMETERS = 20_000_000
@@ -29,6 +29,10 @@ class Runnable(Protocol):
     @property
     def model(self) -> torch.nn.Module:
         """The model, whose parameters are counted."""
+
+    @property
+    def target_tokenizer(self) -> Tokenizer:
+        """What the right translations of examples are read with."""
 
     def encode(self, text: str) -> list[int]:
         """The ids of a sentence; a ValueError if it cannot be read."""

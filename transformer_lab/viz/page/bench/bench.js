@@ -67,7 +67,7 @@ async function mountBench(root, data) {
     new Guide(state, data.prompts),
     new Sentence(state, data.sentences),
     new Many(state, data.examples),
-    new Figure(state),
+    new Figure(state, data.examples),
     new Where(state, paints),
     new EveryHead(state, paints),
     new How(state),

@@ -52,8 +52,9 @@ export class Where {
     const canPoint = state.canShare && view !== "strongest";
     this.buttons.replaceChildren(mute, ...(canPoint ? [this.pointer(rows, keys)] : []));
     this.drawChoices();
-    this.label.classList.toggle("none", !canPoint); // it keeps its room: nothing below moves
-    if (canPoint) {
+    this.slider.hidden = !canPoint;
+    if (!canPoint) this.said.replaceChildren(view === "map" ? "Press a cell to change its weight." : ""); // the line keeps its room
+    else {
       const share = state.open.weights[row][key];
       this.slider.value = Math.round(100 * share);
       this.slider.setAttribute("aria-label", `Share of “${keys[key]}” in the row of “${rows[row]}”`);

@@ -71,16 +71,22 @@ export class Engine {
     };
   }
 
+  /** The same translator before it has learnt anything; each seed has other parameters. */
+  untrained(seed = 0) {
+    return Object.assign(Object.create(Engine.prototype), this, { model: this.model.untrained(seed) });
+  }
+
   /**
    * Let the model write these ids, whatever it would write itself: the probabilities of every next
-   * word, and the vectors, as `translate` gives them.
+   * word, the maps and the vectors, as `translate` gives them.
    */
   read(text, written, { mute = [], patch = [] } = {}) {
     const watch = new Watch({ mute, patch });
     const memory = this.model.encode(this.encode(text), watch);
     const read = [this.model.config.bos_id, ...written.slice(0, -1)];
     const { logits } = this.model.decode(read, this.model.begin(memory), watch);
-    return { probabilities: read.map((_, step) => softmax(logits.row(step))), vectors: watch.after };
+    const probabilities = read.map((_, step) => softmax(logits.row(step)));
+    return { probabilities, maps: mapsOf(watch.heads), vectors: watch.after };
   }
 }
 
