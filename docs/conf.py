@@ -23,8 +23,9 @@ from transformer_lab.viz.page.join import script, style
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
-sys.path.insert(0, str(HERE))  # for anchors.py and first_page.py
+sys.path.insert(0, str(HERE))  # for what lies beside this file
 import first_page  # noqa: E402
+import search_sections  # noqa: E402
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 
@@ -161,9 +162,10 @@ def link_preview(app: Sphinx, name: str, template: str, context: dict[str, Any],
 
 
 def write_more(app: Sphinx, error: Exception | None) -> None:
-    """The pictures of the cards, and the shipped model in a page of its own, with six things to try."""
+    """The pictures of the cards, what the search looks through, and the model in a page of its own."""
     if error is None:
         first_page.write_pictures(Path(app.outdir))
+        search_sections.write_sections(app)
         static = Path(app.outdir) / "_static"
         (static / "explorer.css").write_text(style(*STYLES), encoding="utf-8")
         explorer = script("explorer/saved.js") + "export { mountAll };\n"

@@ -165,6 +165,12 @@ def test_attend_records_the_greedy_translation():
         assert len(record.next_tokens[step]) == 3
 
 
+def test_attend_names_the_words_that_it_does_not_know():
+    translator = make_translator()
+    assert translator.attend("the zebra runs").unknown == ("zebra",)
+    assert translator.attend("the cat runs").unknown == ()
+
+
 def test_attend_takes_a_given_translation_and_facts():
     translator = make_translator()
     record = translator.attend("the cat", "le chat", alignment=((0, 0), (1, 1)), label="by hand")

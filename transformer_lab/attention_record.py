@@ -59,6 +59,7 @@ class AttentionRecord:
         referent: Gold coreference.
         muted: Heads whose output was muted; the weights are those they had.
         label: Where this comes from, for instance a training step.
+        unknown: Words of the source that the vocabulary lacks; `<unk>` was read in their place.
 
     Raises:
         ValueError: Naming the field, layer and row that does not fit: a shape, a number of tokens,
@@ -76,6 +77,7 @@ class AttentionRecord:
     referent: Referent | None = None
     muted: frozenset[Head] = frozenset()
     label: str | None = None
+    unknown: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         source, target = len(self.source_tokens), len(self.target_tokens)

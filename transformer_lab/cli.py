@@ -264,13 +264,11 @@ def run_bench(options: argparse.Namespace) -> dict[str, Any]:
     """Write a bench of the model; the page translates the sentences itself."""
     # They draw: no other command should wait for them.
     from transformer_lab.viz.bench import bench
-    from transformer_lab.viz.bench_guide import LANGUAGES, famous_guide
+    from transformer_lab.viz.bench_guide import famous_guide
 
     if options.out.exists() and not options.overwrite:
         raise ValueError(f"{options.out} exists; give --overwrite to replace it, or another --out")
     given: dict[str, Any] = {"sentences": options.text}
-    if options.model == PRETRAINED:
-        given["languages"] = LANGUAGES
     if not options.text:
         expected = "a sentence: the guide names heads of the shipped model"
         check("sentences for this model", options.text, expected, options.model == PRETRAINED)

@@ -275,6 +275,7 @@ class Translator:
             alignment=alignment,
             referent=referent,
             label=label,
+            unknown=tuple(self.source_tokenizer.unknown(source)),
         )
 
     def save(

@@ -1,10 +1,12 @@
 """A live explorer's questions and answers, early, late and never; the page plays Python."""
 
 import json
+from dataclasses import replace
 
 import pytest
 from playwright.sync_api import expect
 
+from tests.browser.screen import serious
 from tests.records import WordByWord
 from transformer_lab.viz.explorer import payload
 from transformer_lab.viz.explorer.page import STYLES
@@ -34,9 +36,9 @@ window.close = await Promise.all(views.map((el) => module.default.render({ model
 """
 
 
-def live_data(text: str, **changes) -> dict:
+def live_data(text: str, unknown: tuple[str, ...] = (), **changes) -> dict:
     """The data of one answer, as Python would make them."""
-    data = payload.page_data([WordByWord().attend(text)])
+    data = payload.page_data([replace(WordByWord().attend(text), unknown=unknown)])
     data["records"][0] |= {"sentence": text, "patched": [], **changes}
     return data
 
@@ -127,6 +129,21 @@ def test_of_many_questions_only_the_newest_is_asked_and_shown(live):
     # An answer to nobody's question changes nothing.
     answer(live, 3, error="Who asked?")
     expect(first.get_by_role("status").first).to_have_text("No. The last answer is still shown.")
+
+
+def test_words_that_the_model_does_not_know_are_struck_and_named(live):
+    first = live.root.first
+    said = first.locator(".unknown")
+    expect(said).to_be_hidden()
+    words = ("zebra", "<b>gnu</b>", "zebra")
+    live.page.evaluate("data => model.set('data', data)", live_data("a zebra", words))
+    expect(said.locator("s")).to_have_text(["<b>gnu</b>", "zebra"])
+    expect(said).to_contain_text("are no words of this model")
+    assert serious(live.page) == []
+    live.page.evaluate("data => model.set('data', data)", live_data("a gnu", ("gnu",)))
+    expect(said).to_have_text("gnu is no word of this model: it has read <unk> in place.")
+    live.page.evaluate("data => model.set('data', data)", live_data("a cat"))
+    expect(said).to_be_hidden()
 
 
 def test_python_may_set_the_kind_and_the_pin_one_after_the_other(live):

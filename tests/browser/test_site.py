@@ -1,5 +1,7 @@
 """The website, as `make site` builds it: whole, offline, and alive in a browser."""
 
+import importlib.util
+import json
 import re
 import subprocess
 import sys
@@ -18,6 +20,9 @@ from tests.browser.conftest import HERE
 from tests.browser.screen import try_sliders_and_quizzes
 from tools.build_notebooks import NOTEBOOKS, ROOT, lessons
 
+SPEC = importlib.util.spec_from_file_location("search_sections", ROOT / "docs/search_sections.py")
+search_sections = importlib.util.module_from_spec(SPEC)
+SPEC.loader.exec_module(search_sections)
 PAGES = sorted(path.stem for path in NOTEBOOKS.glob("*.ipynb"))
 
 
@@ -228,9 +233,65 @@ def test_the_first_page_has_a_card_with_a_picture_for_each_lesson(read, width):
     expect(page.locator("h1")).to_contain_text("Multi-head attention")
 
 
-def test_the_search_finds_a_word(read):
-    page = read("search.html?q=softmax")
-    expect(page.locator("#search-results li").nth(4)).to_be_visible()  # they come one by one
+EXPLAINED = {
+    "mask": "06_masks_and_the_decoder.html#exercise-1-which-keys-are-words",
+    "label smoothing": "08_text_to_batches.html#label-smoothing",
+    "residual": "05_the_encoder.html#add-norm",
+    "residual connections": "05_the_encoder.html#add-norm",
+    "softmax": "01_attention_in_numpy.html#from-scores-to-weights",
+    "teacher forcing": "06_masks_and_the_decoder.html#teacher-forcing",
+    "beam search": "10_decoding.html#several-beginnings-at-once",
+    "logit lens": "11_explore_the_heads.html#read-the-stream-early",
+}
+"""What is looked for, and the section that explains it."""
+
+
+@pytest.mark.parametrize(("query", "place"), EXPLAINED.items(), ids=list(EXPLAINED))
+def test_the_search_finds_the_section_that_explains_a_word_first(read, site, query, place):
+    page = read(f"search.html?q={query.replace(' ', '+')}")
+    results = page.locator("#search-results li")
+    expect(results.first.locator("a")).to_have_attribute("href", f"notebooks/{place}")
+    file, anchor = place.split("#")
+    assert f'id="{anchor}"' in (site / "notebooks" / file).read_text(encoding="utf-8")
+    # Prose: no LaTeX, no line of a program.
+    shown = results.locator("p").all_inner_texts()
+    assert len(shown) > 3
+    assert [
+        text
+        for text in shown
+        if re.search(r"\\|\$|\bfrom \w+ import\b|\bdef \w+\(|\braise [A-Z]", text)
+    ] == []
+
+
+def test_every_result_leads_to_a_section_that_is_there_and_a_search_for_nothing_finds_none(
+    read, site
+):
+    parts = (site / "_static" / "sections.js").read_text(encoding="utf-8")
+    found = json.loads(parts.removeprefix("globalThis.SECTIONS = ").rstrip(";\n"))
+    assert len(found) > 250
+    for page in {part["at"].split("#")[0] for part in found}:
+        text = (site / page).read_text(encoding="utf-8")
+        places = [part["at"].split("#")[1] for part in found if part["at"].startswith(page)]
+        assert [place for place in places if f'id="{place}"' not in text] == []
+    assert [part["at"] for part in found if "\\" in part["text"]] == []
+    page = read("search.html?q=zyzzyva")
+    expect(page.locator("#search-results")).to_have_text("No section has all of these words.")
+    page = read("search.html?q=%3Cb%3Emask%3C%2Fb%3E")  # "<b>mask</b>" is two words, and no markup
+    expect(page.locator("main input[name=q], .search-again input")).to_have_value("<b>mask</b>")
+
+
+@pytest.mark.parametrize(
+    ("formula", "text"),
+    [
+        (r"d_k", "d_k"),
+        (r"\sqrt{d_\text{model}}", "√d_model"),
+        (r"QK^\top", "QK^T"),
+        (r"\frac{a}{b}", "…"),
+        (r"W^O \in \mathbb{R}", "…"),
+    ],
+)
+def test_a_formula_in_a_snippet_is_signs_or_nothing(formula, text):
+    assert search_sections.readable(formula) == text
 
 
 def test_the_dark_theme_is_dark(read):

@@ -6,13 +6,15 @@ import json
 import re
 
 import pytest
+import tokenizers
 import torch
 
+import transformer_lab as tl
 from transformer_lab.config import TransformerConfig
 from transformer_lab.data.tokenizer import BPETokenizer, WordTokenizer
 from transformer_lab.model import Transformer
 from transformer_lab.translator import Translator
-from transformer_lab.viz import bench as module
+from transformer_lab.viz import bench_data
 from transformer_lab.viz.bench import Prompt, bench
 
 TEXTS = ["the cat sleeps", "a dog runs"]
@@ -70,22 +72,54 @@ def test_what_would_not_work_is_refused(translator, monkeypatch):
         bench(translator, ["the cat", "xyz"])
     with pytest.raises(ValueError, match=r"expected at least one word of the vocabulary"):
         bench(translator, TEXTS, examples=[("xyz", "le chat")])
-    pieces = make_translator(BPETokenizer.train(TEXTS, vocab_size=260 + 7))
-    expected = r"kind of source tokenizer is 'bpe'; expected 'word' in a page; AttentionExplorer"
-    with pytest.raises(ValueError, match=expected):
-        bench(pieces, TEXTS)
     with pytest.raises(
         ValueError, match=r"fields of start is \['hed'\]; expected none but a-mute, "
     ):
         bench(translator, TEXTS, start="hed=e1.2&mute=e1.1")
     with pytest.raises(ValueError, match=r"fields of goal is \['muted'\]; expected none but "):
         bench(translator, TEXTS, prompts=[Prompt("Mute it.", "muted=e1.1", "Done.")])
-    monkeypatch.setattr(module, "MOST_PARAMETERS", 1_000)
-    expected = (
-        r"number of parameters is [\d,]+; expected at most 1,000 in a page; AttentionExplorer"
-    )
+    for address in ("mute=e1.4", "head=e2.1", "point=x:0:1", "a-mute=c1.1,d9.1", "tested=e0.1"):
+        with pytest.raises(ValueError, match=r"heads of goal is \['.+'\]; .* last heads are d1.3 "):
+            bench(translator, TEXTS, prompts=[Prompt("Mute it.", address, "Done.")])
+    with pytest.raises(ValueError, match=r"heads of start is \['e7.1'\]"):
+        bench(translator, TEXTS, start="head=e7.1")
+    fits = Prompt("Mute it.", "s=&mute=e1.3,c1.1&point=d1.2:0:0&tested=", "Done.")
+    assert bench(translator, TEXTS, prompts=[fits]).data["prompts"][0]["goal"] == fits.goal
+
+
+def test_a_model_or_tokenizer_that_a_page_cannot_run_is_sent_to_the_live_widget(
+    translator, monkeypatch
+):
+    pieces = BPETokenizer.train(TEXTS, vocab_size=260 + 7)
+    assert bench(make_translator(pieces), TEXTS).data["languages"] == ["source", "target"]
+    pieces.tokenizer.normalizer = tokenizers.normalizers.NFKC()
+    expected = r"settings of the source tokenizer .* is \['normalizer'\]; .* AttentionExplorer\("
+    with pytest.raises(ValueError, match=expected):
+        bench(make_translator(pieces), TEXTS)
+    monkeypatch.setattr(WordTokenizer, "to_json", lambda _: '{"kind": "sentencepiece"}')
+    expected = r"kind of source tokenizer is 'sentencepiece'; .* AttentionExplorer\("
     with pytest.raises(ValueError, match=expected):
         bench(translator, TEXTS)
+    monkeypatch.setattr(bench_data, "MOST_PARAMETERS", 1_000)
+    expected = r"parameters is [\d,]+; expected at most 1,000 in a page; AttentionExplorer\("
+    with pytest.raises(ValueError, match=expected):
+        bench(translator, TEXTS)
+    # What the refusal names is there, and takes this model.
+    assert tl.AttentionExplorer(translator, source=TEXTS[0]).record.source_tokens[0] == "the"
+
+
+def test_the_languages_are_those_of_the_corpus_or_as_they_are_given(translator):
+    assert bench(translator, TEXTS).data["languages"] == ["source", "target"]
+    for corpus, expected in (
+        ("world", ["English", "French"]),
+        ("debian:de", ["English", "German"]),
+        ("debian:pt_BR", ["English", "pt_BR"]),
+        ("/tmp/pairs.tsv", ["source", "target"]),
+    ):
+        translator.about["corpus"] = corpus
+        assert bench(translator, TEXTS).data["languages"] == expected
+    given = bench(translator, TEXTS, languages=("Low", "High"))
+    assert given.data["languages"] == ["Low", "High"]
 
 
 def test_in_a_notebook_it_is_a_picture_with_words_and_the_script_that_replaces_it(translator):

@@ -19,6 +19,17 @@ WORLD_PAIRS = 60_000
 """Training pairs of the bilingual world. More different ones beat the same ones again: they cost
 nothing but the seconds to write them, and rules are learnt instead of sentences."""
 
+LANGUAGES = {
+    "de": "German",
+    "es": "Spanish",
+    "fr": "French",
+    "it": "Italian",
+    "ja": "Japanese",
+    "pt": "Portuguese",
+    "ru": "Russian",
+}
+"""Some of Debian's codes in words; another code is its own name."""
+
 Tokenizers = tuple[Tokenizer, Tokenizer]
 
 
@@ -67,6 +78,14 @@ def find_corpus(name: str) -> Corpus:
     check("corpus", name, "'world', 'debian:LANGUAGE' or a TSV file that exists", path.is_file())
     whole = str(path.resolve())  # so that a run finds its file from any folder
     return Corpus(whole, partial(open_file, whole), shared_pieces)
+
+
+def languages_of(name: str | None) -> tuple[str, str]:
+    """What the two languages of a corpus are called: "source" and "target" where nobody knows."""
+    kind, _, code = (name or "").partition(":")
+    if kind == "debian" and code:
+        return "English", LANGUAGES.get(code, code)
+    return ("English", "French") if name == "world" else ("source", "target")
 
 
 def open_world(seed: int, skip_bad: bool) -> Splits[grammar.WorldPair]:

@@ -5,10 +5,9 @@ from itertools import islice
 from typing import Any
 
 from transformer_lab.data.world.grammar import FAMOUS, held_out, sentences
-from transformer_lab.viz.bench import Prompt
+from transformer_lab.viz.bench import Example, Prompt
 
 EXAMPLES = 100
-LANGUAGES = "English", "French"
 NOUN_FINDER, READER = "e2.3", "c2.3"
 """Heads of the shipped model: in the one the row of "tired" finds the animal, in the other that of "il"
 finds "tired"."""
@@ -77,11 +76,10 @@ def famous_guide() -> dict[str, Any]:
         "start": "head=c2.4",  # a map with a diagonal
         "prompts": prompts,
         "examples": unseen_pronouns(),
-        "languages": LANGUAGES,
     }
 
 
-def unseen_pronouns() -> Sequence[tuple[str, str]]:
+def unseen_pronouns() -> Sequence[Example]:
     """Sentences with a pronoun and a pair of words kept out of training, and their translations."""
     pairs = (pair for pair in sentences(seed=2017) if held_out(pair) and pair.coreference)
-    return [(pair.source, pair.target) for pair in islice(pairs, EXAMPLES)]
+    return [Example(pair.source, pair.target, pair.alignment) for pair in islice(pairs, EXAMPLES)]

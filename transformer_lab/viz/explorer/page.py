@@ -14,7 +14,7 @@ from transformer_lab.viz.explorer.scores import sharpest
 from transformer_lab.viz.page import saved
 from transformer_lab.viz.page.join import script, style
 
-STYLES = ("page.css", "explorer/explorer.css")
+STYLES = ("page.css", "lines.css", "explorer/explorer.css")
 
 
 class ExplorerPage:

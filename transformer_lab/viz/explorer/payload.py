@@ -48,6 +48,8 @@ def record_data(record: AttentionRecord, *, packed: bool = True) -> dict[str, An
         "referent": record.referent
         and {name: int(place) for name, place in record.referent._asdict().items()},
         "muted": sorted(record.muted),
+        # Of most sentences nothing is to be said.
+        **({"unknown": sorted(set(record.unknown))} if record.unknown else {}),
     }
 
 

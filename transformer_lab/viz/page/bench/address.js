@@ -1,8 +1,10 @@
 // The page's address: what is open and what is changed, so that it can be looked up again.
 
-import { pointName } from "./changes.js";
+import { pointName, settled } from "./changes.js";
 import { headOf, isSeen, shortName } from "./names.js";
 
+/** How the open head's weights are drawn: all as a table, or the pinned word's or the strongest as lines. */
+export const VIEWS = ["map", "lines", "strongest"];
 const POINT = /^([edc]\d+\.\d+):(\d+):(\d+)(?::(0(?:\.\d+)?|1(?:\.0+)?))?$/;
 
 function changesIn({ mute, points }, prefix) {
@@ -13,10 +15,12 @@ function changesIn({ mute, points }, prefix) {
 }
 
 /** `#s=…&head=e2.1&row=3&step=9&mute=c1.4,e2.1&point=e2.1:3:5:0.50`; behind `a-` stand the changes of A. */
-export function addressOf({ text, head, row, key, step, kept, ...changes }) {
+export function addressOf({ text, head, also, view, row, key, step, kept, ...changes }) {
   const fields = {
     s: text,
     head: shortName(head),
+    ...(also.length ? { also: also.map(shortName).join() } : {}),
+    ...(view === "map" ? {} : { view }),
     row,
     ...(key == null ? {} : { key }),
     step,
@@ -29,10 +33,10 @@ export function addressOf({ text, head, row, key, step, kept, ...changes }) {
 /** The sentence that an address names, or null. */
 export const sentenceIn = (address) => new URLSearchParams(address.replace(/^#/, "")).get("s");
 
-/** The last of those that have the same name. */
-const lastOfEach = (list, name) => [...new Map(list.map((one) => [name(one), one])).values()];
+/** Heads without those that came before. */
+const different = (heads) => [...new Map(heads.map((head) => [shortName(head), head])).values()];
 
-/** What else an address names, as far as a translation has it: { head, row, key, step, mute, points, kept }. */
+/** What else an address names, as far as a translation has it: { head, also, view, row, key, step, mute, points, kept }. */
 export function readAddress(address, { maps }) {
   const fields = new URLSearchParams(address.replace(/^#/, ""));
   const list = (name) => (fields.get(name) ?? "").split(",").filter(Boolean);
@@ -46,12 +50,14 @@ export function readAddress(address, { maps }) {
     return isThere ? [found] : [];
   };
   const changes = (prefix) => ({
-    mute: lastOfEach(list(`${prefix}mute`).map(headOf).filter(rowsOf), shortName),
-    points: lastOfEach(list(`${prefix}point`).flatMap(point), (one) => `${shortName(one)}:${one.query}`),
+    mute: different(list(`${prefix}mute`).map(headOf).filter(rowsOf)),
+    points: settled(list(`${prefix}point`).flatMap(point)),
   });
   const head = headOf(fields.get("head") ?? "");
   return {
     head: rowsOf(head) && head,
+    also: different(list("also").map(headOf).filter(rowsOf)),
+    view: VIEWS.includes(fields.get("view")) ? fields.get("view") : "map",
     row: numbers("row"),
     key: numbers("key"),
     step: numbers("step"),

@@ -57,8 +57,9 @@ export async function mountSaved(name) {
 
 /** Put the bench into the element `root`; `data` is what Python's `BenchPage` holds. */
 async function mountBench(root, data) {
-  const { buffer } = await gunzip(data.weights);
-  const engine = new Engine({ ...data, weights: buffer });
+  const [{ buffer }, tokenizers] = await Promise.all([data.weights, data.tokenizers].map(gunzip));
+  const [source, target = source] = JSON.parse(new TextDecoder().decode(tokenizers));
+  const engine = new Engine({ config: data.config, source, target, weights: buffer });
   const state = new State(engine, data.sentences[0], data.languages);
   publish(engine, state);
   const paints = paintsOf(fromBase64(data.colours));
@@ -66,7 +67,7 @@ async function mountBench(root, data) {
     new Guide(state, data.prompts),
     new Sentence(state, data.sentences),
     new Many(state, data.examples),
-    new Figure(state),
+    new Figure(state, data.examples),
     new Where(state, paints),
     new EveryHead(state, paints),
     new How(state),

@@ -1,15 +1,19 @@
-// Figure 1 as a map of the live model: every head a dot, coloured by what its muting costs or by how sharp it looks.
+// Figure 1 as a map of the live model: every head a dot, coloured by what its muting costs, by how sharp
+// it looks, or by a score over many sentences.
 
 import { make, OWN_KEYS } from "../elements.js";
 import { number } from "../text.js";
+import { HeadScores, SCORES } from "./head_scores.js";
+import { overlayClass } from "./line_view.js";
 import { longName, shortName, TITLES } from "./names.js";
 import { costOf } from "./stakes.js";
 
 const WAIT = 200; // milliseconds in which the answer itself is drawn
 
+/** By what the dots are coloured, beside the scores: its name, and what a dark dot says. */
 const WAYS = {
-  cost: "effect if muted",
-  sharpness: "sharpness of its rows",
+  cost: ["effect if muted", "Coloured: muted alone, the head costs a word of the translation much of its probability."],
+  sharpness: ["sharpness of its rows", "Coloured: nearly all weight of each row is on one word."],
 };
 
 /** The mean over the rows of the largest weight: 1 if each row looks at one word. */
@@ -18,12 +22,19 @@ function sharpness(weights) {
 }
 
 export class Figure {
-  constructor(state) {
+  /** `examples`, see HeadScores. */
+  constructor(state, examples) {
     Object.assign(this, { state, way: "cost", dots: [], costs: new Map(), of: null });
+    this.scores = new HeadScores(state.engine, examples);
     this.list = make("select", { "aria-label": "Colour of the heads", ...OWN_KEYS },
-      ...Object.entries(WAYS).map(([value, text]) => make("option", { value }, text)));
+      ...Object.entries(WAYS).map(([value, [text]]) => make("option", { value }, text)));
+    if (examples.length) {
+      this.list.append(make("optgroup", { label: `over ${examples.length} sentences` },
+        ...this.scores.names.map((value) => make("option", { value }, SCORES[value].name))));
+    }
     this.list.addEventListener("change", () => {
       this.way = this.list.value;
+      if (this.isScore) this.scores.look(() => this.draw());
       this.draw();
     });
     this.note = make("p", { className: "note" });
@@ -48,8 +59,9 @@ export class Figure {
   dot(head) {
     const name = shortName(head);
     const button = make("button", { type: "button", className: "dot", "data-control": `head ${name}`, ...OWN_KEYS }, name);
-    button.addEventListener("click", () => {
-      this.state.openHead(head);
+    button.addEventListener("click", ({ shiftKey }) => {
+      if (shiftKey) this.state.overlay(head);
+      else this.state.openHead(head);
       // On a phone the map is not beside the figure.
       this.element.closest(".tl-bench").querySelector(".where h2").scrollIntoView({ block: "nearest" });
     });
@@ -61,23 +73,39 @@ export class Figure {
     const { state } = this;
     if (this.of !== state.before) this.measure();
     for (const { head, name, button } of this.dots) {
-      const value = this.valueOf(head);
+      const [value, blank] = this.valuesOf(head);
       const isMuted = state.isMuted(head);
-      button.style.setProperty("--share", value ?? 0);
+      button.style.setProperty("--share", this.shareOf(value));
+      button.style.setProperty("--blank", this.shareOf(blank));
+      button.classList.toggle("beside", blank != null);
       button.classList.toggle("muted", isMuted);
       button.setAttribute("aria-pressed", String(shortName(state.head) === name));
-      const said = value == null ? "" : `, ${WAYS[this.way]} ${number(value)}`;
-      button.title = `${longName(head)}${said}${isMuted ? ", muted" : ""}. M mutes.`;
-      button.setAttribute("aria-label", button.title);
+      button.dataset.over = state.also.length ? overlayClass(state.heads, head) : "";
+      const parts = [longName(head),
+        ...(value == null ? [] : [`${this.isScore ? SCORES[this.way].name : WAYS[this.way][0]} ${number(value)}`]),
+        ...(blank == null ? [] : [`untrained ${number(blank)}`]),
+        ...(isMuted ? ["muted"] : [])];
+      button.setAttribute("aria-label", `${parts.join(", ")}. M mutes.`);
+      button.title = `${parts.join(", ")}. M mutes; Shift with a click draws it over the open head.`;
     }
-    this.note.textContent = this.way === "cost"
-      ? "Coloured: muted alone, the head costs a word of the translation much of its probability."
-      : "Coloured: nearly all weight of each row is on one word.";
+    this.note.textContent = this.isScore ? this.scores.note(this.way) : WAYS[this.way][1];
   }
 
-  valueOf({ kind, layer, head }) {
-    if (this.way === "sharpness") return sharpness(this.state.before.maps[kind][layer][head]);
-    return this.costs.get(shortName({ kind, layer, head }));
+  get isScore() {
+    return this.way in SCORES;
+  }
+
+  /** A head's value, and that of the same head in an untrained model; null where there is none. */
+  valuesOf(one) {
+    const { kind, layer, head } = one;
+    if (this.isScore) return [this.scores.value(this.way, one), this.scores.value(this.way, one, "untrained")];
+    const value = this.way === "sharpness" ? sharpness(this.state.before.maps[kind][layer][head]) : this.costs.get(shortName(one));
+    return [value ?? null, null];
+  }
+
+  shareOf(value) {
+    if (value == null) return 0;
+    return this.isScore ? this.scores.share(this.way, value) : value;
   }
 
   /** Mute each head by turns, one at a time between other work, since all of them take a while. */

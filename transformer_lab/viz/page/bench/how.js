@@ -34,13 +34,13 @@ export class How {
     const query = queries[row];
     const product = query.map((value, i) => value * keys[key][i]);
     const own = softmax(scores[row]);
-    const point = state.pointOf(state.head, row);
-    const columns = ["", "q · k", `÷ √${width}`, "softmax", ...(point ? ["set to"] : []), ""];
+    const isSet = state.pointsOf(state.head, row).length > 0;
+    const columns = ["", "q · k", `÷ √${width}`, "softmax", ...(isSet ? ["set to"] : []), ""];
     const head = make("tr", {}, ...columns.map((text) => make("th", {}, text)));
     const lines = Array.from({ length: seen }, (_, k) => {
       const bar = make("i", { className: "bar" });
       bar.style.width = `${100 * weights[row][k]}%`;
-      const numbers = [number(dot(query, keys[k]), 1), number(scores[row][k]), number(own[k], 3), ...(point ? [number(weights[row][k], 3)] : [])];
+      const numbers = [number(dot(query, keys[k]), 1), number(scores[row][k]), number(own[k], 3), ...(isSet ? [number(weights[row][k], 3)] : [])];
       const cells = numbers.map((text) => make("td", {}, text));
       const line = make("tr", { className: k === key ? "lit" : "" }, make("th", {}, word(names[k])), ...cells, make("td", { className: "track" }, bar));
       line.addEventListener("click", () => state.choose(row, k));
@@ -54,7 +54,7 @@ export class How {
       strip(state.head.kind === "cross" ? `q, to write ${rows[row]}` : `q of ${rows[row]}`, "query", query, most),
       strip(`k of ${names[key]}`, "key", keys[key], most),
       strip("their products", "product", product, largestOf(product)),
-      make("p", {}, `The ${width} products sum to q · k = ${number(dot(query, keys[key]), 2)}; ÷ √${width} = ${number(Math.sqrt(width))} it is ${number(dot(query, keys[key]) / Math.sqrt(width), 2)}. A softmax over the row makes ${number(own[key], 3)} of it.${point ? ` You have set it to ${number(weights[row][key], 3)}.` : ""}`),
+      make("p", {}, `The ${width} products sum to q · k = ${number(dot(query, keys[key]), 2)}; ÷ √${width} = ${number(Math.sqrt(width))} it is ${number(dot(query, keys[key]) / Math.sqrt(width), 2)}. A softmax over the row makes ${number(own[key], 3)} of it.${isSet ? ` You have set it to ${number(weights[row][key], 3)}.` : ""}`),
       make("div", { className: "scroll" }, make("table", { className: "scores" }, make("thead", {}, head), make("tbody", {}, ...lines))),
       strip(`v of ${names[key]}`, "value", values[key], largestOf(values[key], output[row])),
       strip("Σ weight · v", "value", output[row], largestOf(values[key], output[row])),

@@ -1,7 +1,7 @@
 // The sentence to translate, the translation, and one line of what a change did.
 
-import { action, make, OWN_KEYS, word, words } from "../elements.js";
-import { number } from "../text.js";
+import { action, make, OWN_KEYS, word } from "../elements.js";
+import { number, visible } from "../text.js";
 import { namesOf } from "./changes.js";
 import { longName, shortName } from "./names.js";
 import { neighbours } from "./neighbours.js";
@@ -46,7 +46,9 @@ export class Sentence {
       const token = word(before.tokens.source[i]);
       return [id === unknown ? make("s", { title: "not in the vocabulary" }, token) : token, " "];
     });
-    this.read.replaceChildren("reads ", ...heard, ...[...new Set(before.unknown)].flatMap((strange) => this.offer(strange)));
+    const { unit } = state.engine.source;
+    const note = unit === "pieces" ? [make("span", { className: "note" }, "(pieces of words; ␣ is a space)")] : [];
+    this.read.replaceChildren("reads ", ...heard, ...note, ...[...new Set(before.unknown)].flatMap((strange) => this.offer(strange)));
     this.written.replaceChildren(...this.steps());
     this.changes.replaceChildren(...this.chips());
     this.difference.replaceChildren(...this.stakes(before, now));
@@ -90,8 +92,8 @@ export class Sentence {
       const { rows, keys } = state.tokensOf(point.kind);
       const looks = point.share === 1 ? "looks only at" : `gives ${number(point.share)} to`;
       const text = `${shortName(point)}: “${rows[point.query]}” ${looks} “${keys[point.key]}” ×`;
-      const title = `Give the row of “${rows[point.query]}” in ${shortName(point)} its own weights again`;
-      return action(`unpoint ${shortName(point)} ${point.query}`, text, title, () => state.point(point));
+      const title = `In the row of “${rows[point.query]}” in ${shortName(point)} give “${keys[point.key]}” its own weight again`;
+      return action(`unpoint ${shortName(point)} ${point.query} ${point.key}`, text, title, () => state.unpoint(point));
     });
     const back = state.isKept ? "Go back to A" : "Undo every change";
     const name = namesOf(state.kept).replaceAll(",", ", ");
@@ -118,7 +120,7 @@ export class Sentence {
     if (!state.isChanged) return ["Most probable at this step: ", ...parts];
     const same = now.translation === before.translation;
     const verdict = same ? `The translation is the same as with ${state.baseline}. ` : "The translation is now ";
-    const text = same ? [] : [make("b", {}, ...words(now.tokens.written)), ". "];
+    const text = same ? [] : [make("b", {}, make("bdi", {}, visible(now.translation))), ". "];
     const moved = steps.length ? "What moved most: " : "No probability moved by 0.005. ";
     return [verdict, ...text, moved, ...parts];
   }

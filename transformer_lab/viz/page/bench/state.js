@@ -1,13 +1,16 @@
 // What the bench looks at and what it has changed: one value that every panel draws, and the address keeps.
 
 import { addressOf, readAddress, sentenceIn } from "./address.js";
-import { askedOf, namesOf, NOTHING } from "./changes.js";
+import { askedOf, namesOf, NOTHING, withPoint, without } from "./changes.js";
 import { shortName } from "./names.js";
+
+const MOST_BESIDE = 3; // heads drawn over the open one
 
 export class State {
   /** `engine` translates from the first of the `languages` to the second; `text` is the first sentence. */
   constructor(engine, text, languages) {
     Object.assign(this, { engine, text, ...NOTHING, step: 0, row: 0, key: null });
+    Object.assign(this, { view: "map", also: [] }); // `also` are heads of the open one's kind, drawn with it
     this.kept = NOTHING; // what "before" is changed by: nothing, or what A is
     this.languages = languages;
     this.head = { kind: "cross", layer: engine.model.config.num_decoder_layers - 1, head: 0 };
@@ -40,8 +43,9 @@ export class State {
   isMuted(head) {
     return this.mute.some((other) => shortName(other) === shortName(head));
   }
-  pointOf(head, query) {
-    return this.points.find((point) => shortName(point) === shortName(head) && point.query === query);
+  /** What the row of a head was told to give to words. */
+  pointsOf(head, query) {
+    return this.points.filter((point) => shortName(point) === shortName(head) && point.query === query);
   }
 
   /** Translate as the model is, as it is in A, and as it is changed. */
@@ -127,11 +131,20 @@ export class State {
     this.tell();
   }
 
-  /** Give a word this share of a row of a head; without a share the row has its own weights again. */
-  point({ kind, layer, head, query, key }, share = null) {
-    const old = this.pointOf({ kind, layer, head }, query);
-    this.points = this.points.filter((point) => point !== old);
-    if (share != null) this.points.push({ kind, layer, head, query, key, share });
+  /**
+   * Give a word this share of a row of the open head; the row's other words shrink or grow alike.
+   *
+   * `from` has the points and the word's weight before a longer change, such as a drag.
+   */
+  point({ kind, layer, head, query, key }, share, from = { points: this.points, weight: this.open.weights[query][key] }) {
+    this.points = withPoint(from.points, { kind, layer, head, query, key }, share, from.weight);
+    this.askChanged();
+    this.tell();
+  }
+
+  /** A word has its own weight again; without a key all words of the row have. */
+  unpoint(place) {
+    this.points = without(this.points, place);
     this.askChanged();
     this.tell();
   }
@@ -164,13 +177,48 @@ export class State {
     if (head.kind === "encoder" && was !== "encoder") this.row = 0;
     if (head.kind !== "encoder") this.row = this.step;
     this.key = null;
+    this.also = head.kind === was ? this.also.filter((other) => shortName(other) !== shortName(head)) : [];
     this.askChanged();
+    this.tell();
+  }
+
+  /** The open head and those that are drawn over it. */
+  get heads() {
+    return [this.head, ...this.also];
+  }
+  get isFull() {
+    return this.also.length === MOST_BESIDE;
+  }
+
+  /** Draw a head of the same kind over the open one, as lines, or no longer; one of another kind is opened. */
+  overlay(head) {
+    const name = shortName(head);
+    if (name === shortName(this.head)) return;
+    if (head.kind !== this.head.kind) return void this.openHead(head);
+    const others = this.also.filter((other) => shortName(other) !== name);
+    if (others.length < this.also.length) this.also = others;
+    else if (!this.isFull) this.also = [...others, head];
+    if (this.also.length && this.view === "map") this.view = "lines";
+    this.tell();
+  }
+
+  show(view) {
+    this.view = view;
     this.tell();
   }
 
   /** How many words a row of the open head may see. */
   seenIn(row) {
     return this.head.kind === "decoder" ? row + 1 : this.open.weights[row].length;
+  }
+
+  /** The chosen cell as a place of the open head. */
+  get chosen() {
+    return { ...this.head, query: this.row, key: this.key };
+  }
+  /** Whether the chosen word can be given a share; alone in its row it has all. */
+  get canShare() {
+    return this.key != null && this.seenIn(this.row) > 1;
   }
 
   choose(row, key) {
@@ -205,6 +253,8 @@ export class State {
     this.ask();
     const { head, row, step, ...changed } = readAddress(address, this.plain);
     Object.assign(this, changed, { head: head ?? this.head, row: row ?? this.row, step: step ?? this.step });
+    const isBeside = (other) => other.kind === this.head.kind && shortName(other) !== shortName(this.head);
+    this.also = this.also.filter(isBeside).slice(0, MOST_BESIDE);
     this.askKept();
     this.tell();
   }

@@ -1,103 +1,98 @@
-// Where the open head looks: its weights as a table, one row of it chosen.
+// Where the open head looks: its weights as a table or as lines, and what can be done with it.
 
 import { action, make, OWN_KEYS, word } from "../elements.js";
+import { softmax } from "../engine/vectors.js";
 import { number } from "../text.js";
-import { weightCell } from "../cells.js";
-import { isSeen, longName, meaningOf, shortName } from "./names.js";
+import { VIEWS } from "./address.js";
+import { LineView } from "./line_view.js";
+import { longName, meaningOf, shortName } from "./names.js";
+import { WeightTable } from "./weight_table.js";
 
-const ARROWS = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
+const NAMES = { map: "map", lines: "lines of the chosen word", strongest: "strongest lines" };
 
 export class Where {
   /** `paints` as `paintsOf` gives them, for weights from 0 to 1. */
   constructor(state, paints) {
-    Object.assign(this, { state, paints });
+    this.state = state;
     this.title = make("h2", {});
     this.buttons = make("p", { className: "buttons" });
     this.axes = make("p", { className: "axes" });
-    const how = { tabIndex: 0, "data-control": "map", ...OWN_KEYS, "aria-label": "Weights. Arrows move, Enter lets the row look at this word only." };
-    this.table = make("table", { className: "weights", ...how });
-    this.table.addEventListener("keydown", (event) => this.move(event));
-    this.table.addEventListener("click", ({ target }) => {
-      const cell = target.closest("td[data-key]:not(.unseen)");
-      if (cell) state.choose(Number(cell.dataset.row), Number(cell.dataset.key));
-      const head = target.closest("th[data-row]");
-      if (head) state.choose(Number(head.dataset.row), null);
-    });
+    this.table = new WeightTable(state, paints, () => this.pressPoint());
+    this.lines = new LineView(state);
+    this.place = make("div", { className: "scroll" });
     this.slider = make("input", { type: "range", min: 0, max: 100, "data-control": "share", ...OWN_KEYS });
-    this.slider.addEventListener("input", () => state.point(this.chosen, Number(this.slider.value) / 100));
+    this.slider.addEventListener("input", () => state.point(state.chosen, Number(this.slider.value) / 100));
     this.said = make("output", {});
     this.label = make("label", { className: "share" }, this.slider, this.said);
+    this.views = this.choice("view", "show: ", (view) => state.show(view));
+    this.others = this.choice("overlay", "with: ", (name) => name && state.overlay(this.beside.get(name)));
+    this.views.list.append(...VIEWS.map((value) => make("option", { value }, NAMES[value])));
     this.element = make("section", { className: "where", "aria-label": "Where the head looks" },
-      this.title, this.buttons, this.label, this.axes, make("div", { className: "scroll" }, this.table));
+      this.title, this.buttons, make("p", { className: "choices" }, this.views.element, this.others.element),
+      this.label, this.axes, this.place);
   }
 
-  move(event) {
-    const { state } = this;
-    const step = ARROWS[event.key];
-    if (step) {
-      const row = Math.min(state.open.weights.length - 1, Math.max(0, state.row + step[0]));
-      const key = state.key == null ? 0 : state.key + step[1];
-      state.choose(row, Math.min(state.seenIn(row) - 1, Math.max(0, key)));
-    } else if (event.key === "Enter" && state.key != null) this.pressPoint();
-    else return;
-    event.preventDefault();
-    event.stopPropagation();
+  choice(control, text, take) {
+    const list = make("select", { "data-control": control, ...OWN_KEYS });
+    list.addEventListener("change", () => take(list.value));
+    return { list, element: make("label", {}, text, list) };
   }
 
   draw() {
     const { state } = this;
-    const { head, row, key } = state;
+    const { head, row, key, view } = state;
     const { rows, keys } = state.tokensOf(head.kind);
     const { rows: rowsAre, columns } = meaningOf(head.kind, state.languages);
-    this.title.textContent = `${shortName(head)} · ${longName(head)}`;
-    this.axes.textContent = `Rows: ${rowsAre}. Columns: ${columns}. Each row sums to 1.${state.isMuted(head) ? " It is muted: it still looks, and passes nothing on." : ""}`;
     const isMuted = state.isMuted(head);
+    this.title.textContent = `${shortName(head)} · ${longName(head)}`;
+    const axes = view === "map" ? `Rows: ${rowsAre}. Columns: ${columns}. Each row sums to 1.` : `Left: ${rowsAre}. Right: ${columns}. Thick: much weight.`;
+    this.axes.textContent = `${axes}${isMuted ? " It is muted: it still looks, and passes nothing on." : ""}`;
     const mute = action("mute", isMuted ? "Unmute" : "Mute", isMuted ? "Let this head speak again" : "Set this head's output to 0", () => state.toggleMute(head));
     mute.setAttribute("aria-pressed", String(isMuted));
-    const canPoint = key != null && state.seenIn(row) > 1; // or all weight is on the only word
+    const canPoint = state.canShare && view !== "strongest";
     this.buttons.replaceChildren(mute, ...(canPoint ? [this.pointer(rows, keys)] : []));
-    this.label.hidden = !canPoint;
-    if (!this.label.hidden) {
+    this.drawChoices();
+    this.slider.hidden = !canPoint;
+    if (!canPoint) this.said.replaceChildren(view === "map" ? "Press a cell to change its weight." : ""); // the line keeps its room
+    else {
       const share = state.open.weights[row][key];
       this.slider.value = Math.round(100 * share);
       this.slider.setAttribute("aria-label", `Share of “${keys[key]}” in the row of “${rows[row]}”`);
-      this.said.replaceChildren("“", word(keys[key]), `” has ${number(share)} of this row; drag to change it`);
+      const own = this.isSet ? `; of its own ${number(softmax(state.open.scores[row])[key])}` : "; drag to change it, here or its cell up or down";
+      this.said.replaceChildren("“", word(keys[key]), `” has ${number(share)} of this row${own}`);
     }
-    this.table.style.setProperty("--columns", keys.length);
-    const top = make("tr", {}, make("td", { className: "corner" }),
-      ...keys.map((token, k) => make("th", { scope: "col", className: k === key ? "lit" : "" }, word(token))));
-    const lines = state.open.weights.map((weights, q) => make("tr", { className: q === row ? "lit" : "" },
-      make("th", { scope: "row", "data-row": q }, word(rows[q])),
-      ...Array.from(keys, (_, k) => this.cell(q, k, isSeen(head.kind, q, k) ? weights[k] : null))));
-    this.table.replaceChildren(make("thead", {}, top), make("tbody", {}, ...lines));
+    const shown = view === "map" ? this.table : this.lines;
+    if (this.place.firstChild !== shown.element) this.place.replaceChildren(shown.element);
+    shown.draw();
   }
 
-  cell(q, k, weight) {
-    const { row, key } = this.state;
-    const cell = weightCell(weight, this.paints, q === row);
-    Object.assign(cell.dataset, { row: q, key: k });
-    if (q === row && k === key) cell.classList.add("chosen");
-    return cell;
+  /** The views, and the heads that can be drawn over the open one. */
+  drawChoices() {
+    const { state } = this;
+    this.views.list.value = state.view;
+    const { kind } = state.head;
+    const drawn = new Set(state.heads.map(shortName));
+    const all = state.now.maps[kind].flatMap((heads, layer) => heads.map((_, head) => ({ kind, layer, head })));
+    this.beside = new Map(all.map((head) => [shortName(head), head]).filter(([name]) => !drawn.has(name)));
+    this.others.list.replaceChildren(make("option", { value: "" }, "another head …"),
+      ...Array.from(this.beside.keys(), (name) => make("option", { value: name }, name)));
+    this.others.element.hidden = state.isFull || !this.beside.size;
   }
 
-  /** The chosen cell as a change of the open head. */
-  get chosen() {
-    const { head, row, key } = this.state;
-    return { ...head, query: row, key };
-  }
-
-  get isPointed() {
-    const { head, row, key } = this.state;
-    return this.state.pointOf(head, row)?.key === key;
+  /** Whether the open row was told what to give to words. */
+  get isSet() {
+    return this.state.pointsOf(this.state.head, this.state.row).length > 0;
   }
 
   pressPoint() {
-    this.state.point(this.chosen, this.isPointed ? null : 1);
+    const { state } = this;
+    if (this.isSet) state.unpoint({ ...state.chosen, key: null });
+    else state.point(state.chosen, 1);
   }
 
   pointer(rows, keys) {
     const { row, key } = this.state;
-    const text = this.isPointed ? "Own weights again" : `Let “${rows[row]}” look only at “${keys[key]}”`;
+    const text = this.isSet ? "Own weights again" : `Let “${rows[row]}” look only at “${keys[key]}”`;
     return action("point", text, text, () => this.pressPoint());
   }
 }

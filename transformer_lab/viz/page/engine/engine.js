@@ -2,10 +2,10 @@
 
 import { beamSearch, greedy } from "./decoding.js";
 import { readSafetensors } from "./safetensors.js";
+import { tokenizerOf } from "./tokenizer.js";
 import { Transformer } from "./transformer.js";
 import { softmax } from "./vectors.js";
 import { Watch } from "./watch.js";
-import { Words } from "./words.js";
 
 export class Engine {
   /**
@@ -13,8 +13,8 @@ export class Engine {
    * and `source` and `target` those of the tokenizers' files, parsed.
    */
   constructor({ config, source, target, weights }) {
-    this.source = new Words(source);
-    this.target = new Words(target);
+    this.source = tokenizerOf(source);
+    this.target = tokenizerOf(target);
     this.model = new Transformer(config.model, readSafetensors(weights));
   }
 
@@ -23,7 +23,7 @@ export class Engine {
     const { eos_id: eos, unk_id: unknown, max_length: limit } = this.model.config;
     const ids = this.source.encode(text);
     if (!ids.length) throw new Error("the sentence is empty; expected at least one word");
-    if (ids.length >= limit) throw new Error(`the sentence has ${ids.length} words; expected at most ${limit - 1}`);
+    if (ids.length >= limit) throw new Error(`the sentence has ${ids.length} ${this.source.unit}; expected at most ${limit - 1}`);
     if (ids.every((id) => id === unknown)) throw new Error("the sentence has no word of the vocabulary; expected at least one");
     return [...ids, eos];
   }
@@ -71,16 +71,22 @@ export class Engine {
     };
   }
 
+  /** The same translator before it has learnt anything; each seed has other parameters. */
+  untrained(seed = 0) {
+    return Object.assign(Object.create(Engine.prototype), this, { model: this.model.untrained(seed) });
+  }
+
   /**
    * Let the model write these ids, whatever it would write itself: the probabilities of every next
-   * word, and the vectors, as `translate` gives them.
+   * word, the maps and the vectors, as `translate` gives them.
    */
   read(text, written, { mute = [], patch = [] } = {}) {
     const watch = new Watch({ mute, patch });
     const memory = this.model.encode(this.encode(text), watch);
     const read = [this.model.config.bos_id, ...written.slice(0, -1)];
     const { logits } = this.model.decode(read, this.model.begin(memory), watch);
-    return { probabilities: read.map((_, step) => softmax(logits.row(step))), vectors: watch.after };
+    const probabilities = read.map((_, step) => softmax(logits.row(step)));
+    return { probabilities, maps: mapsOf(watch.heads), vectors: watch.after };
   }
 }
 

@@ -2,6 +2,7 @@
 
 import { attend, keysAndValues } from "./attention.js";
 import { withPositions } from "./positions.js";
+import { untrained } from "./untrained.js";
 import { activations, added, layerNorm, linear, stacked, Vectors } from "./vectors.js";
 import { NOBODY } from "./watch.js";
 
@@ -21,12 +22,17 @@ function nested(tensors) {
 export class Transformer {
   /** `config` as in config.json ("model"), `tensors` as `readSafetensors` gives them. */
   constructor(config, tensors) {
-    this.config = config;
+    Object.assign(this, { config, tensors });
     this.parameters = nested(tensors);
     const { source_embedding: source, target_embedding: target, output } = this.parameters;
     this.target = (config.tie_source_target ? source : target ?? source).weight;
     this.source = source.weight;
     this.output = config.tie_target_output ? { weight: this.target, bias: output.bias } : output;
+  }
+
+  /** The same model before it has learnt anything. */
+  untrained(seed) {
+    return new Transformer(this.config, untrained(this.tensors, seed));
   }
 
   /** The memory: one vector for each word of the source. */

@@ -8,14 +8,19 @@ export const NOBODY = {
 
 const nameOf = (kind, layer, head) => `${kind} ${layer} ${head}`;
 
-/** A row whose word `key` has this share; the others divide the rest as they did, or evenly if they had none. */
-function withShare(own, { key, share }, seen) {
-  if (seen === 1) return own; // all is on the only word, whatever one wishes
-  const rest = own.reduce((sum, weight, k) => (k === key ? sum : sum + weight), 0);
+/** A row whose words have these shares; the others divide the rest as they did, or evenly if they had none. */
+function withShares(own, shares, seen) {
+  const given = new Map(shares.map(({ key, share }) => [key, share]));
+  const total = shares.reduce((sum, { share }) => sum + share, 0);
+  const others = seen - given.size;
+  if (seen === 1 || (others === 0 && total === 0)) return own; // all is on the only word, whatever one wishes
+  const scale = total > 1 || others === 0 ? 1 / total : 1; // rounded shares may be more than the whole
+  const left = 1 - scale * total;
+  const rest = own.reduce((sum, weight, k) => (given.has(k) ? sum : sum + weight), 0);
   return own.map((weight, k) => {
-    if (k === key) return share;
-    if (rest > 0) return (weight * (1 - share)) / rest;
-    return k < seen ? (1 - share) / (seen - 1) : 0;
+    if (given.has(k)) return scale * given.get(k);
+    if (rest > 0) return (weight * left) / rest;
+    return k < seen ? left / others : 0;
   });
 }
 
@@ -23,8 +28,8 @@ function withShare(own, { key, share }, seen) {
  * Keeps what each head works with in a pass over whole sentences, and the vectors after each layer.
  *
  * `mute` lists heads as { kind, layer, head }, counted from 0; their output becomes 0. `patch` lists
- * heads with `rows`, by query: a row of weights in place of its own, or { key, share }, which gives a
- * word this share of its own row. A query without a row keeps its own.
+ * heads with `rows`, by query: a row of weights in place of its own, or { shares } with { key, share },
+ * which give words these shares of its own row. A query without a row keeps its own.
  */
 export class Watch {
   constructor({ mute = [], patch = [], sees = true } = {}) {
@@ -42,7 +47,7 @@ export class Watch {
         const rows = this.patched.get(nameOf(kind, layer, head));
         return own.map((row, q) => {
           const given = rows?.[first + q];
-          if (given?.share != null) return withShare(row, given, kind === "decoder" ? first + q + 1 : row.length);
+          if (given?.shares) return withShares(row, given.shares, kind === "decoder" ? first + q + 1 : row.length);
           // In the decoder a row made for fewer or more words has zeros there.
           return given ? Float32Array.from(row, (_, k) => given[k] ?? 0) : row;
         });

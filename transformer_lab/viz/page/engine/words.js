@@ -14,8 +14,8 @@ const normal = (text) => text.toLowerCase().replaceAll("’", "'").trim().replac
 
 /** One id for each word; `state` is what Python's `WordTokenizer.to_json` writes. */
 export class Words {
-  constructor({ kind, words, joined }) {
-    if (kind !== "word") throw new Error(`the tokenizer is of kind ${kind}; expected word`);
+  constructor({ words, joined }) {
+    this.unit = "words";
     this.words = [...SPECIAL, ...words];
     this.joined = new Set(joined);
     this.ids = new Map(this.words.map((word, id) => [word, id]));

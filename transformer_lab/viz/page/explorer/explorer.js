@@ -8,7 +8,7 @@ import { palettes } from "../painting.js";
 import { includesHead, readRecords } from "../record.js";
 import { followTheme } from "../theme.js";
 import { Kinds, Sorting } from "./choices.js";
-import { LeftOut, Sentence, Snapshots } from "./frame.js";
+import { LeftOut, Sentence, Snapshots, Unknown } from "./frame.js";
 import { OpenHead } from "./open_head.js";
 import { Readout } from "./readout.js";
 import { Steps } from "./steps.js";
@@ -41,6 +41,7 @@ export class Explorer {
     const { selection, tiles } = this;
     const [kinds, sorting] = [new Kinds(selection), new Sorting(selection)];
     const [sentence, leftOut] = [new Sentence(selection, asking != null), new LeftOut(selection)];
+    const unknown = new Unknown(selection);
     const [snapshots, steps] = [new Snapshots(selection), new Steps(selection)];
     const [readout, glossary, links] = [new Readout(selection), new Glossary(selection), new LinksTable(selection)];
     const openHead = new OpenHead(selection, asking?.actions ?? []);
@@ -51,9 +52,9 @@ export class Explorer {
     const open = make("div", { className: "open" },
       openHead.bar, openHead.facts, make("div", { className: "beside" }, openHead.element, text));
     this.root.append(
-      ...(asking ? [asking.question] : []), sentence.element, ...(asking?.answers ?? []),
+      ...(asking ? [asking.question] : []), sentence.element, unknown.element, ...(asking?.answers ?? []),
       leftOut.element, snapshots.element, make("div", { className: "panes" }, heads, open));
-    return [tiles, ...(asking ? [asking] : []), sentence, leftOut, snapshots, kinds, sorting, openHead, steps, glossary, links, readout];
+    return [tiles, ...(asking ? [asking] : []), sentence, unknown, leftOut, snapshots, kinds, sorting, openHead, steps, glossary, links, readout];
   }
 
   /** Show a page's data, unless newer data were faster, or `isStale` says that nobody wants them now. */

@@ -1,6 +1,6 @@
-// What changes with the record alone: its sentence, what was left out of it, and the training's slider.
+// What changes with the record alone: its sentence and unknown words, what was left out, the training's slider.
 
-import { make, OWN_KEYS, words } from "../elements.js";
+import { make, OWN_KEYS, word, words } from "../elements.js";
 
 const LONG = 60; // tokens: so many may need to scroll
 
@@ -35,6 +35,22 @@ export class LeftOut {
     const { left_out } = this.selection.record;
     this.element.hidden = !left_out;
     this.element.textContent = left_out ?? "";
+  }
+}
+
+/** Words that the model has no token for, struck: what it read in their place is on the axes. */
+export class Unknown {
+  constructor(selection) {
+    this.selection = selection;
+    this.element = make("p", { className: "unknown", role: "status" });
+  }
+
+  drawRecord() {
+    const { unknown = [] } = this.selection.record;
+    this.element.hidden = !unknown.length;
+    const struck = unknown.flatMap((token) => [make("s", {}, word(token)), " "]);
+    const said = unknown.length === 1 ? "is no word of this model" : "are no words of this model";
+    this.element.replaceChildren(...(unknown.length ? [...struck, `${said}: it has read `, word("<unk>"), " in place."] : []));
   }
 }
 

@@ -1,0 +1,165 @@
+"""The scores of heads over many sentences, beside a model that has learnt nothing."""
+
+import re
+
+import numpy as np
+import pytest
+import torch
+from playwright.sync_api import expect
+
+from tests.browser.screen import serious
+from tests.browser.test_page_engine import open_engine
+from transformer_lab.attention_record import KINDS, AttentionRecord, Head
+from transformer_lab.evaluation.alignment import (
+    entropy,
+    head_alignment_error_rate,
+    mean_distance,
+    mean_over_records,
+    previous_token,
+)
+from transformer_lab.model import Transformer
+from transformer_lab.translator import PRETRAINED, Translator
+from transformer_lab.viz.bench import Example, bench
+from transformer_lab.viz.bench_guide import famous_guide
+
+EXAMPLES = famous_guide()["examples"][:12]
+
+
+def of_map(score):
+    return lambda record, head: score(record.weights(head))
+
+
+ORACLES = {
+    "previous token": (of_map(previous_token), ("encoder", "decoder")),
+    "mean distance": (of_map(mean_distance), ("encoder", "decoder")),
+    "entropy": (of_map(entropy), KINDS),
+    "gold alignment": (
+        lambda record, head: 1 - head_alignment_error_rate(record, head),
+        ("cross",),
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def shipped():
+    return Translator.load(device="cpu")
+
+
+@pytest.fixture(scope="module")
+def records(shipped) -> list[AttentionRecord]:
+    return [shipped.attend(e.source, e.target, alignment=e.alignment) for e in EXAMPLES]
+
+
+@pytest.fixture(scope="module")
+def lab_page(shipped, tmp_path_factory):
+    path = tmp_path_factory.mktemp("scores") / "lab.html"
+    return bench(shipped, EXAMPLES[0].source, examples=EXAMPLES).to_html(path)
+
+
+@pytest.fixture
+def page(visit_page, lab_page):
+    return visit_page(lab_page).page
+
+
+def short(head: Head) -> str:
+    return f"{head.kind[0]}{head.layer + 1}.{head.head + 1}"
+
+
+@pytest.mark.parametrize("name", ORACLES)
+def test_a_score_is_pythons_mean_over_the_same_sentences(page, records, name):
+    score, kinds = ORACLES[name]
+    page.get_by_label("Colour of the heads").select_option(name)
+    note = page.locator(".figure .note")
+    expect(note).to_contain_text("learnt nothing")
+    for kind in KINDS:
+        for head in records[0].heads(kind):
+            title = page.locator(f"[data-control='head {short(head)}']").get_attribute("title")
+            said = re.search(rf"{name} (\d\.\d+), untrained (\d+\.\d+)", title)
+            assert (said is not None) == (kind in kinds)
+        if kind in kinds:
+            expected = mean_over_records(score, records, kind)
+            for head, value in expected.items():
+                title = page.locator(f"[data-control='head {short(head)}']").get_attribute("title")
+                assert f"{name} {value:.2f}" in title or f"{name} {value - 0.004:.2f}" in title
+            low, high = min(expected.values()), max(expected.values())
+            ranges = re.findall(r"([\d.]+) to ([\d.]+), untrained", note.inner_text())
+            assert [low, high] in [
+                pytest.approx([float(a), float(b)], abs=0.006) for a, b in ranges
+            ]
+
+
+def test_an_untrained_head_has_the_scores_of_pythons_untrained_heads(page, shipped):
+    page.get_by_label("Colour of the heads").select_option("previous token")
+    note = page.locator(".figure .note")
+    expect(note).to_contain_text("learnt nothing")
+    (encoder, decoder) = re.findall(r"untrained (\d\.\d+) to (\d\.\d+)", note.inner_text())
+    found = {"encoder": [], "decoder": []}
+    for seed in range(3):
+        torch.manual_seed(seed)
+        model = Transformer(shipped.model.config)
+        blank = Translator(model, *shipped.tokenizers)
+        records = [blank.attend(e.source, e.target) for e in EXAMPLES]
+        for kind, values in found.items():
+            values += mean_over_records(of_map(previous_token), records, kind).values()
+    for kind, said in (("encoder", encoder), ("decoder", decoder)):
+        low, high = map(float, said)
+        # Eight heads of one seed lie about where those of three others lie.
+        assert low == pytest.approx(min(found[kind]), abs=0.05)
+        assert high == pytest.approx(max(found[kind]), abs=0.08)
+        assert high < 0.33  # a trained head of this model reaches more
+
+
+def test_untrained_parameters_are_drawn_as_python_draws_them(ask, shipped):
+    open_engine(ask, PRETRAINED)
+    drawn = """() => {
+        const { tensors } = globalThis.engines.model.untrained(3).model;
+        const again = globalThis.engines.model.untrained(3).model.tensors;
+        const other = globalThis.engines.model.untrained(4).model.tensors;
+        const numbers = (tensor) => (ArrayBuffer.isView(tensor) ? [...tensor] : [...tensor.values]);
+        const first = (tensors) => tensors["source_embedding.weight"].values[0];
+        const facts = Object.entries(tensors).map(([name, tensor]) => {
+            const values = numbers(tensor);
+            const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
+            const square = values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / values.length;
+            return [name, [mean, Math.sqrt(square), Math.max(...values.map(Math.abs)), values.length]];
+        });
+        return [facts, first(tensors) === first(again), first(tensors) === first(other)];
+    }"""
+    facts, same, different = ask("engine/engine.js", drawn)
+    assert same
+    assert not different
+    torch.manual_seed(0)
+    fresh = dict(Transformer(shipped.model.config).named_parameters())
+    assert len(facts) > 40
+    for name, (mean, deviation, most, count) in facts:
+        tensor = fresh[name].detach()
+        assert count == tensor.numel()
+        margin = 5 * tensor.std().item() / np.sqrt(count)
+        assert mean == pytest.approx(tensor.mean().item(), abs=2 * margin + 1e-9), name
+        assert deviation == pytest.approx(tensor.std().item(), rel=0.03, abs=1e-9), name
+        assert most == pytest.approx(tensor.abs().max().item(), rel=0.35, abs=1e-9), name
+
+
+def test_sentences_without_gold_links_have_no_score_by_them(visit_page, shipped, tmp_path):
+    examples = [EXAMPLES[0], Example(EXAMPLES[1].source, EXAMPLES[1].target)]
+    path = bench(shipped, EXAMPLES[0].source, examples=examples).to_html(tmp_path / "lab.html")
+    page = visit_page(path).page
+    options = page.locator("optgroup option").all_inner_texts()
+    assert options == ["previous token", "mean distance", "entropy"]
+
+
+def test_gold_links_that_lead_nowhere_are_named(shipped):
+    for link in ((0, 99), (99, 0), (-1, 0)):
+        bad = EXAMPLES[0]._replace(alignment=[(0, 0), link])
+        with pytest.raises(ValueError, match=rf"alignment is \[\({link[0]}, {link[1]}\)\]"):
+            bench(shipped, EXAMPLES[0].source, examples=[bad])
+    with pytest.raises(ValueError, match=r"alignment is \(\); expected at least one"):
+        bench(shipped, EXAMPLES[0].source, examples=[EXAMPLES[0]._replace(alignment=())])
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_an_accessibility_checker_finds_nothing_serious_beside_scores(visit_page, lab_page, theme):
+    page = visit_page(lab_page, color_scheme=theme).page
+    page.get_by_label("Colour of the heads").select_option("gold alignment")
+    expect(page.locator(".figure .note")).to_contain_text("learnt nothing")
+    assert serious(page) == []

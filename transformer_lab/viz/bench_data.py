@@ -1,0 +1,107 @@
+"""A translator as the bench's script reads it: configuration, tokenizers, weights, languages."""
+
+import base64
+import gzip
+import json
+import tempfile
+from pathlib import Path
+from typing import Any, Protocol, runtime_checkable
+
+import matplotlib
+import numpy as np
+import torch
+
+from transformer_lab.attention_record import AttentionRecord
+from transformer_lab.config import check
+from transformer_lab.data.corpus import languages_of
+from transformer_lab.data.tokenizer import BPETokenizer, Tokenizer
+from transformer_lab.viz.style import WEIGHTS
+
+MOST_PARAMETERS = 20_000_000
+"""A page of more is too heavy to open, and too slow to translate in."""
+OTHERWISE = "AttentionExplorer(translator, source=…) asks Python, and takes all"
+
+
+@runtime_checkable
+class Runnable(Protocol):
+    """What a page needs of a translator."""
+
+    @property
+    def model(self) -> torch.nn.Module:
+        """The model, whose parameters are counted."""
+
+    @property
+    def target_tokenizer(self) -> Tokenizer:
+        """What the right translations of examples are read with."""
+
+    def encode(self, text: str) -> list[int]:
+        """The ids of a sentence; a ValueError if it cannot be read."""
+
+    def attend(self, source: str) -> AttentionRecord:
+        """All heads of one sentence, for the still picture."""
+
+    def save(self, folder: str | Path, *, dtype: torch.dtype) -> None:
+        """Write configuration, tokenizers and weights in this precision."""
+
+
+def runnable(translator: Runnable) -> dict[str, Any]:
+    """The translator as the page's script reads it, ready for JSON.
+
+    Raises:
+        ValueError: If the model is too large, or a tokenizer is one that the page cannot read.
+    """
+    count = sum(parameter.numel() for parameter in translator.model.parameters())
+    expected = f"at most {MOST_PARAMETERS:,} in a page; {OTHERWISE}"
+    check("number of parameters", count, expected, count <= MOST_PARAMETERS)
+    with tempfile.TemporaryDirectory() as folder:
+        translator.save(folder, dtype=torch.float16)
+        read = {
+            name: json.loads((Path(folder) / f"{file}.json").read_text(encoding="utf-8"))
+            for name, file in (
+                ("config", "config"),
+                ("source", "source_tokenizer"),
+                ("target", "target_tokenizer"),
+            )
+        }
+        weights = (Path(folder) / "model.safetensors").read_bytes()
+    source, target = read.pop("source"), read.pop("target")
+    for side, state in (("source", source), ("target", target)):
+        check_tokenizer(side, state)
+    tokenizers = [source] if source == target else [source, target]
+    about = read["config"].get("about") or {}
+    table = matplotlib.colormaps[WEIGHTS](np.linspace(0, 1, 256))[:, :3]
+    return {
+        **read,
+        "tokenizers": packed(json.dumps(tokenizers, ensure_ascii=False).encode()),
+        "weights": packed(weights),
+        "colours": base64.b64encode((255 * table).round().astype(np.uint8).tobytes()).decode(),
+        "languages": list(languages_of(about.get("corpus"))),
+    }
+
+
+def packed(data: bytes) -> str:
+    """Bytes in base64 of gzip, the same ones each time."""
+    return base64.b64encode(gzip.compress(data, mtime=0)).decode()
+
+
+def check_tokenizer(side: str, state: dict[str, Any]) -> None:
+    """A ValueError if the page's script has no such tokenizer, or one that works otherwise."""
+    kind = state.get("kind")
+    name = f"kind of {side} tokenizer"
+    check(name, kind, f"'word' or 'bpe' in a page; {OTHERWISE}", kind in ("word", "bpe"))
+    if kind == "bpe":
+        ours = json.loads(BPETokenizer.train((), 260).to_json())
+        other = sorted(difference(way_of(ours["tokenizer"]), way_of(state["tokenizer"])))
+        expected = f"none: BPETokenizer.train makes those that a page can read; {OTHERWISE}"
+        check(f"settings of the {side} tokenizer that differ", other, expected, not other)
+
+
+def way_of(tokenizer: dict[str, Any]) -> dict[str, Any]:
+    """How a tokenizer of the `tokenizers` library works, whatever its pieces are."""
+    model = {k: v for k, v in tokenizer["model"].items() if k not in ("vocab", "merges")}
+    return {**tokenizer, "model": model}
+
+
+def difference(one: dict[str, Any], other: dict[str, Any]) -> set[str]:
+    """The fields in which two descriptions differ."""
+    return {field for field in one.keys() | other.keys() if one.get(field) != other.get(field)}

@@ -1,0 +1,74 @@
+// Two columns of words and lines between them, as thick as their weights.
+
+import { make, svg, word } from "./elements.js";
+
+const LINE_HEIGHT = 20; // CSS pixels
+const LEAST_WEIGHT = 0.01; // that is drawn
+
+/** What there is to draw of a map's links: those that can be seen. */
+export const visibleLinks = (links) => links.filter(({ weight }) => weight >= LEAST_WEIGHT);
+
+export class LineBoard {
+  /** A place is [query, key], one of them null: `look` hears which is pointed at, or null, `pin` which is pressed. */
+  constructor({ look, pin, letGo }) {
+    Object.assign(this, { look, pin, letGo });
+    this.element = make("div", { className: "scroll line-board" });
+    this.element.addEventListener("pointerleave", () => look(null));
+    this.element.addEventListener("keydown", (event) => this.move(event));
+  }
+
+  /** Queries at the left, keys at the right; `names` says what they are. */
+  write({ queries, keys }, names) {
+    const height = Math.max(queries.length, keys.length, 1) * LINE_HEIGHT;
+    const size = { viewBox: `0 0 100 ${height}`, height, preserveAspectRatio: "none" };
+    this.drawing = svg("svg", { ...size, "aria-hidden": "true" });
+    this.element.replaceChildren(
+      this.column(queries, "query", `Queries: ${names.query}`), this.drawing,
+      this.column(keys, "key", `Keys: ${names.key}`));
+  }
+
+  /** The tokens of one side, from which the lines go; the arrows move among them. */
+  column(list, side, name) {
+    const box = make("div", { className: `column ${side}`, role: "group", "aria-label": name });
+    list.forEach((token, place) => {
+      const control = `${side} ${place}`;
+      const button = make("button", { type: "button", title: token, "data-control": control }, word(token));
+      const here = side === "query" ? [place, null] : [null, place];
+      button.addEventListener("pointerenter", () => this.look(here));
+      button.addEventListener("focus", () => button.matches(":focus-visible") && this.look(here));
+      button.addEventListener("click", () => this.pin(here));
+      box.append(button);
+    });
+    return box;
+  }
+
+  move(event) {
+    const [side, place] = event.target.dataset.control.split(" ");
+    const next = { ArrowUp: Number(place) - 1, ArrowDown: Number(place) + 1 }[event.key];
+    const other = { ArrowLeft: "query", ArrowRight: "key" }[event.key];
+    if (event.key === "Escape") this.letGo();
+    else if (next != null) this.element.querySelector(`[data-control="${side} ${next}"]`)?.focus();
+    else if (other) this.element.querySelector(`.${other} button[tabindex="0"]`).focus();
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  }
+
+  /** Mark a word of either side; of each side one is reached by Tab. */
+  light([query, key]) {
+    for (const [side, at] of [["query", query], ["key", key]]) {
+      this.element.querySelectorAll(`.${side} button`).forEach((button, place) => {
+        button.classList.toggle("lit", place === at);
+        button.tabIndex = place === (at ?? 0) ? 0 : -1; // one stop for Tab; arrows go on from there
+      });
+    }
+  }
+
+  /** Lines { query, key, thickness }, from 0 to 1; a `className` gives them colour and dashes of their own. */
+  draw(links) {
+    this.drawing.replaceChildren(...links.map(({ query, key, thickness, className = "" }) => svg("line", {
+      x1: 0, y1: (query + 0.5) * LINE_HEIGHT, x2: 100, y2: (key + 0.5) * LINE_HEIGHT, class: className,
+      "stroke-width": 0.5 + 5 * thickness, "stroke-opacity": 0.15 + 0.85 * thickness,
+    })));
+  }
+}
