@@ -18,18 +18,23 @@ export const vectorText = (vector) => `(${Array.from(vector, (value) => brief(va
  * `values` are rows of numbers, or null for one that is still to come; null among the numbers is what a
  * mask hides. `kind` names the colour: query, key, value, or another class. With `paints` the numbers are
  * weights, from 0 to 1. `lit` says which row and column stand out; `choose(row, column)` is called by a
- * click on a number, and by a row's word, a button, without a column.
+ * click on a number, and by a row's word, a button, without a column. `tint(row, column)` is a colour of
+ * a number's own, and `digits` how many stand behind its point.
  */
-export function grid({ name, kind = "", values, rows, columns = [], shape, paints, lit: asked = {}, choose }) {
+export function grid({ name, kind = "", values, rows, columns = [], shape, paints, lit: asked = {}, choose, tint, digits = 2 }) {
   const [height, width] = shape;
   const lit = values ? asked : { row: asked.row };
   const most = Math.max(1e-9, ...(values ?? []).flat().map(Math.abs));
   const cellOf = (row, column) => {
     const value = values?.[row][column];
     if (paints && values) return weightCell(value, paints, true);
-    const cell = make("td", {}, value == null ? "" : brief(value));
+    const cell = make("td", {}, value == null ? "" : brief(value, digits));
     if (value == null) cell.className = values ? "unseen" : "to-come";
     else cell.style.setProperty("--size", (Math.abs(value) / most).toFixed(3));
+    if (tint) {
+      cell.classList.add("tinted");
+      cell.style.setProperty("--of", tint(row, column));
+    }
     return cell;
   };
   const counted = (length) => Array.from({ length }, (_, i) => i);
