@@ -2,7 +2,9 @@
 
 import numpy as np
 
-from transformer_lab.viz import heads_as_slabs
+from tests.records import WRITTEN, make_record, probabilities
+from transformer_lab.attention_record import AttentionRecord
+from transformer_lab.viz import decoder_stepper, heads_as_slabs
 
 
 def slabs_arguments():
@@ -12,7 +14,13 @@ def slabs_arguments():
     return rng.standard_normal((5, 7)), *matrices, rng.standard_normal((6, 4))
 
 
+def stepper_record() -> AttentionRecord:
+    """7 words of the source, 5 read, with probable next words."""
+    return make_record(next_tokens=probabilities(WRITTEN, np.random.default_rng(0)))
+
+
 DRAWINGS = {
     "slabs": lambda: heads_as_slabs(*slabs_arguments()),
+    "stepper": lambda: decoder_stepper(stepper_record(), decoder=(1, 0), cross=(0, 1)),
 }
 """Kind → a function that makes one."""

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.screen import serious
-from tests.drawings import DRAWINGS, slabs_arguments
+from tests.drawings import DRAWINGS, slabs_arguments, stepper_record
 from transformer_lab.numpy_reference import (
     merge_heads,
     scaled_dot_product_attention,
@@ -151,3 +151,68 @@ def test_a_word_chosen_in_one_matrix_is_lit_in_all(draw):
     lit = at.root.locator("tr.lit th").all_inner_texts()
     assert lit == ["w3"] * 9
     expect(at.root.locator(".sum")).to_contain_text("Head 1, row 3")
+
+
+# ---------------------------------------------------------------- the decoder stepper
+
+
+def numbers(grid) -> np.ndarray:
+    """The numbers of a matrix on the page; NaN where a cell is hidden, 0 where none is written."""
+    rows = grid.locator("tbody tr").evaluate_all(
+        """rows => rows.map((row) => [...row.querySelectorAll("td:not(.end)")].map(
+            (cell) => (cell.className.includes("unseen") ? "nan" : cell.textContent || "0")))"""
+    )
+    return np.array([[float(text) for text in row] for row in rows])
+
+
+def test_the_mask_is_a_staircase_and_weights_are_those_of_the_heads(draw):
+    record, at = stepper_record(), draw("stepper")
+    grids = at.root.locator(".grid")
+    at.step(2).click()
+    seen = np.tril(np.ones((5, 5), dtype=bool))
+    np.testing.assert_array_equal(numbers(grids.first) == 1, seen)
+    at.step(3).click()
+    shown = numbers(grids.first)
+    np.testing.assert_array_equal(np.isnan(shown), ~seen)
+    np.testing.assert_allclose(shown[seen], record.decoder[1][0][seen], atol=0.0451)
+    at.step(4).click()
+    shown = numbers(grids.first)
+    assert shown.shape == (5, 7)
+    np.testing.assert_allclose(shown, record.cross[0][1], atol=0.0451)
+
+
+def test_each_place_reads_one_word_and_is_asked_for_the_next(draw):
+    record, at = stepper_record(), draw("stepper")
+    at.step(1).click()
+    rows = at.root.locator(".strip tr")
+    assert rows.nth(0).locator("td").all_inner_texts() == list(record.target_tokens)
+    assert rows.nth(1).locator("td").all_inner_texts() == list(record.written_tokens)
+    at.root.locator("input").focus()
+    at.page.keyboard.press("Home")
+    for place, (read, asked) in enumerate(
+        zip(record.target_tokens, record.written_tokens, strict=True)
+    ):
+        expect(at.root.locator("output")).to_have_text(f"{place}: reads {read}, is asked {asked}")
+        assert at.root.locator(".strip .lit").all_inner_texts() == [read, asked]
+        at.page.keyboard.press("ArrowRight")
+    at.step(5).click()
+    expect(at.root.locator(".bars .asked th")).to_have_text("<eos>")
+
+
+def test_when_writing_a_row_is_added_for_each_word_and_those_above_stay(draw):
+    at = draw("stepper")
+    at.step(6).click()
+    at.root.locator("input").fill("0")
+    own, cross = at.root.locator(".grid").first, at.root.locator(".grid").last
+    before = None
+    for count in range(1, 6):
+        now = numbers(own), numbers(cross)
+        assert (now[0].shape, now[1].shape) == ((count, count), (count, 7))
+        if before is not None:
+            np.testing.assert_array_equal(now[0][:-1, :-1], before[0])
+            np.testing.assert_array_equal(now[1][:-1], before[1])
+        before = now
+        button = at.root.get_by_role("button", name="Go to the next place")
+        if count < 5:
+            button.press("Enter")
+    expect(button).to_be_disabled()

@@ -1,9 +1,12 @@
 """Drawings of mechanism: data, still picture, words and errors."""
 
+from dataclasses import replace
+
+import numpy as np
 import pytest
 
-from tests.drawings import DRAWINGS, slabs_arguments
-from transformer_lab.viz import heads_as_slabs
+from tests.drawings import DRAWINGS, slabs_arguments, stepper_record
+from transformer_lab.viz import decoder_stepper, heads_as_slabs
 from transformer_lab.viz.page import saved
 from transformer_lab.viz.page.drawing import fragment
 from transformer_lab.viz.style import SCREEN_DPI
@@ -51,3 +54,35 @@ def test_slabs_refuse_other_words_rows_and_more_heads_than_colours():
     many = [a.repeat(2, axis=0) for a in (query, key, value)]
     with pytest.raises(ValueError, match="heads of query is 6; expected 1 to 4"):
         heads_as_slabs(x, *many, output.repeat(2, axis=0))
+
+
+def test_the_stepper_says_what_a_place_reads_and_where_it_looks():
+    record = stepper_record()
+    drawing = decoder_stepper(record, decoder=(2, 1), cross=(1, 2), row=3)
+    most = record.source_tokens[record.cross[1][2][3].argmax()]
+    assert "Where voit is read and chien is asked for, 4 words are in sight" in drawing.alt
+    assert f"most at {most}, with {record.cross[1][2][3].max():.2f}" in drawing.alt
+    assert "a rectangle, 5 by 7" in drawing.alt
+    assert drawing.data["names"] == ["layer 3, head 2", "layer 2, head 3"]
+    np.testing.assert_allclose(drawing.data["self"], record.decoder[2][1], atol=1e-6)
+    assert decoder_stepper(replace(record, next_tokens=None)).data["next"] is None
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"decoder": (3, 0)}, "layer of decoder is 3; expected 0 to 2"),
+        ({"cross": (0, 3)}, "head of cross is 3; expected 0 to 2"),
+        ({"row": 5}, "row is 5; expected 0 to 4"),
+    ],
+)
+def test_the_stepper_refuses_heads_and_places_that_are_not_there(options, message):
+    with pytest.raises(ValueError, match=message):
+        decoder_stepper(stepper_record(), **options)
+
+
+def test_the_stepper_refuses_a_decoder_that_sees_the_future():
+    record = stepper_record()
+    leaky = replace(record, decoder=tuple(np.full_like(a, 1 / 5) for a in record.decoder))
+    with pytest.raises(ValueError, match=r"largest weight on a later word is 0\.2"):
+        decoder_stepper(leaky)

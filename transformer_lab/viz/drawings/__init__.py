@@ -2,5 +2,6 @@
 
 from transformer_lab.viz.drawings.player import attention_player
 from transformer_lab.viz.drawings.slabs import heads_as_slabs
+from transformer_lab.viz.drawings.stepper import decoder_stepper
 
-__all__ = ["attention_player", "heads_as_slabs"]
+__all__ = ["attention_player", "decoder_stepper", "heads_as_slabs"]

@@ -79,8 +79,8 @@ def heads_as_slabs(
     alt = (
         f"Multi-head attention in steps: the {h * d_k} columns of Q are cut into {h} heads of "
         f"{d_k}, and the heads are moved forward, so that each slab has {d_k} numbers of all {n} "
-        f"words. A reshape alone gives head 0 numbers of {' and '.join(words[i] for i in first)} only, and "
-        f"the output is off by up to {off.max():.2f}."
+        f"words. A reshape alone gives head 0 numbers of "
+        f"{' and '.join(words[i] for i in first)} only, and the output is off by up to {off.max():.2f}."
     )
     return Drawing("slabs", data, still(x @ np.concatenate(list(query), axis=1), h, words), alt)
 

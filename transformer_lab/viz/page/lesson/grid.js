@@ -19,9 +19,9 @@ export const vectorText = (vector) => `(${Array.from(vector, (value) => brief(va
  * mask hides. `kind` names the colour: query, key, value, or another class. With `paints` the numbers are
  * weights, from 0 to 1. `lit` says which row and column stand out; `choose(row, column)` is called by a
  * click on a number, and by a row's word, a button, without a column. `tint(row, column)` is a colour of
- * a number's own, and `digits` how many stand behind its point.
+ * a number's own, and `digits` how many stand behind its point. `ends` has a word for the end of each row.
  */
-export function grid({ name, kind = "", values, rows, columns = [], shape, paints, lit: asked = {}, choose, tint, digits = 2 }) {
+export function grid({ name, kind = "", values, rows, columns = [], shape, paints, lit: asked = {}, choose, tint, digits = 2, ends }) {
   const [height, width] = shape;
   const lit = values ? asked : { row: asked.row };
   const most = Math.max(1e-9, ...(values ?? []).flat().map(Math.abs));
@@ -47,6 +47,7 @@ export function grid({ name, kind = "", values, rows, columns = [], shape, paint
     });
     const button = () => make("button", { type: "button", "data-control": `${name} ${row}`, "aria-pressed": String(lit.row === row) }, word(rows[row]));
     const label = choose ? button() : word(rows[row]);
+    if (ends) cells.push(make("td", { className: "end" }, word(ends[row])));
     if (choose) label.addEventListener("click", () => choose(row));
     return make("tr", { className: lit.row === row ? "lit" : "" }, make("th", { scope: "row" }, label), ...cells);
   });

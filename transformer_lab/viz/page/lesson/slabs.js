@@ -25,7 +25,7 @@ export function slabsOf(matrix, heads, swap) {
   const [n, d] = [matrix.length, matrix[0].length / heads];
   const flat = matrix.flat();
   const row = (head, i) => (swap ? matrix[i].slice(head * d, (head + 1) * d) : flat.slice((head * n + i) * d, (head * n + i + 1) * d));
-  return Array.from({ length: heads }, (_, head) => matrix.map((_, i) => row(head, i)));
+  return Array.from({ length: heads }, (_, head) => matrix.map((__, i) => row(head, i)));
 }
 
 /** The way back: (n, heads · d) from slabs. */
