@@ -8,8 +8,9 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.screen import serious
-from tests.drawings import DRAWINGS, slabs_arguments, stepper_record
+from tests.drawings import DRAWINGS, slabs_arguments, stepper_record, stream_arguments
 from transformer_lab.numpy_reference import (
+    layer_norm,
     merge_heads,
     scaled_dot_product_attention,
     split_heads,
@@ -216,3 +217,61 @@ def test_when_writing_a_row_is_added_for_each_word_and_those_above_stay(draw):
         if count < 5:
             button.press("Enter")
     expect(button).to_be_disabled()
+
+
+# ---------------------------------------------------------------- the residual stream
+
+
+def test_layer_norm_by_hand_is_the_reference(ask):
+    x = stream_arguments()[0]
+    found = ask("lesson/stream.js", "({ normSteps }, x) => normSteps(x, 1e-5)", x.tolist())
+    wanted = layer_norm(x, np.ones(5), np.zeros(5))
+    np.testing.assert_allclose(found["result"], wanted, atol=1e-12)
+    np.testing.assert_allclose(found["centred"], x - x.mean(), atol=1e-12)
+    assert found["variance"] == pytest.approx(x.var(), abs=1e-12)
+
+
+def read_off(at, name) -> list[list[float]]:
+    """The numbers of each vector of this name, from the top of post-norm to the end of pre-norm."""
+    vectors = at.root.locator(".vector").filter(has=at.page.get_by_text(name, exact=True))
+    texts = vectors.evaluate_all(
+        "all => all.map((one) => [...one.querySelectorAll('span')].map((s) => s.textContent))"
+    )
+    return [[float(text.replace("−", "-")) for text in one] for one in texts]
+
+
+@pytest.mark.parametrize("silent", [False, True])
+def test_both_orders_add_and_normalise_where_they_say(draw, silent):
+    x, attention, feed_forward = stream_arguments()
+    at = draw("stream")
+    at.step(6).click()
+    if silent:
+        at.root.get_by_role("button", name="silent sub-layers").click()
+    sums, normed = [], []
+    post = pre = x
+    for sublayer in (attention, feed_forward):
+        say = np.zeros_like if silent else sublayer
+        sums.append(post + say(post))
+        post = layer_norm(sums[-1], np.ones(5), np.zeros(5))
+        normed.append(post)
+    for sublayer in (attention, feed_forward):
+        say = np.zeros_like if silent else sublayer
+        pre = pre + say(layer_norm(pre, np.ones(5), np.zeros(5)))
+        sums.append(pre)
+    np.testing.assert_allclose(read_off(at, "sum"), sums, atol=0.0051)
+    np.testing.assert_allclose(read_off(at, "LayerNorm"), normed, atol=0.0051)
+    if silent:
+        np.testing.assert_allclose(read_off(at, "sum")[-1], x, atol=0.0051)
+
+
+def test_layer_norm_forgets_what_all_numbers_are_multiplied_by_and_what_is_added(draw):
+    at = draw("stream")
+    at.step(7).click()
+    rows = at.root.locator(".worked tr")
+    first, last = rows.first.inner_text(), rows.last.locator("td:not(.note)").all_inner_texts()
+    for name, value in (("times", "7"), ("plus", "-3")):
+        at.root.get_by_role("slider", name=name).fill(value)
+    assert rows.first.inner_text() != first
+    assert rows.last.locator("td:not(.note)").all_inner_texts() == last
+    at.root.get_by_role("button", name="pre 2").click()
+    assert rows.last.locator("td:not(.note)").all_inner_texts() != last

@@ -56,6 +56,7 @@ def test_there_are_stored_explorers_and_one_bench():
     expected = {
         "00": ["explorer", "bench"],
         "03": ["slabs"],
+        "05": ["stream"],
         "06": ["stepper"],
         "11": ["explorer"] * 3,
     }

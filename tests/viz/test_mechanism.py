@@ -5,8 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tests.drawings import DRAWINGS, slabs_arguments, stepper_record
-from transformer_lab.viz import decoder_stepper, heads_as_slabs
+from tests.drawings import DRAWINGS, slabs_arguments, stepper_record, stream_arguments
+from transformer_lab.numpy_reference import layer_norm
+from transformer_lab.viz import decoder_stepper, heads_as_slabs, residual_stream
 from transformer_lab.viz.page import saved
 from transformer_lab.viz.page.drawing import fragment
 from transformer_lab.viz.style import SCREEN_DPI
@@ -86,3 +87,25 @@ def test_the_stepper_refuses_a_decoder_that_sees_the_future():
     leaky = replace(record, decoder=tuple(np.full_like(a, 1 / 5) for a in record.decoder))
     with pytest.raises(ValueError, match=r"largest weight on a later word is 0\.2"):
         decoder_stepper(leaky)
+
+
+def test_the_stream_says_where_both_orders_end():
+    x, attention, feed_forward = stream_arguments()
+    one, zero = np.ones(5), np.zeros(5)
+    pre = x + attention(layer_norm(x, one, zero))
+    pre = pre + feed_forward(layer_norm(pre, one, zero))
+    post = layer_norm(x + attention(x), one, zero)
+    post = layer_norm(post + feed_forward(post), one, zero)
+    data = residual_stream(x, attention, feed_forward).data["speaking"]
+    np.testing.assert_allclose(data["post"][1]["out"], post)
+    np.testing.assert_allclose(data["pre"][1]["out"], pre)
+    plain = residual_stream(np.array([1.0, 0, 2]), np.negative, np.negative)
+    assert "(1, 0, 2) flows down" in plain.alt
+    assert plain.data["silent"]["pre"][1]["out"] == [1, 0, 2]
+
+
+def test_the_stream_refuses_long_vectors_and_sublayers_of_another_shape():
+    with pytest.raises(ValueError, match="numbers in x is 7; expected 2 to 6"):
+        residual_stream(np.ones(7), np.negative, np.negative)
+    with pytest.raises(ValueError, match=r"feed_forward returns is \(2,\); expected \(3,\)"):
+        residual_stream(np.ones(3), np.negative, lambda v: v[:2])

@@ -3,5 +3,6 @@
 from transformer_lab.viz.drawings.player import attention_player
 from transformer_lab.viz.drawings.slabs import heads_as_slabs
 from transformer_lab.viz.drawings.stepper import decoder_stepper
+from transformer_lab.viz.drawings.stream import residual_stream
 
-__all__ = ["attention_player", "decoder_stepper", "heads_as_slabs"]
+__all__ = ["attention_player", "decoder_stepper", "heads_as_slabs", "residual_stream"]
