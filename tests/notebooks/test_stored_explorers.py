@@ -60,7 +60,13 @@ def test_there_are_stored_explorers_and_one_bench():
         for path in PATHS
     }
     # The bench holds the weights: two megabytes are enough.
-    expected = {"00": ["explorer", "bench"], "11": ["explorer"] * 3}
+    expected = {
+        "00": ["explorer", "bench"],
+        "03": ["slabs"],
+        "05": ["stream"],
+        "06": ["stepper"],
+        "11": ["explorer"] * 3,
+    }
     assert {name: kinds for name, kinds in found.items() if kinds} == expected
 
 

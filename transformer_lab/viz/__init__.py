@@ -4,7 +4,12 @@ from transformer_lab.viz.architecture import architecture
 from transformer_lab.viz.beam_tree import beam_tree
 from transformer_lab.viz.display import show
 from transformer_lab.viz.dots import run_dots
-from transformer_lab.viz.drawings import attention_player
+from transformer_lab.viz.drawings import (
+    attention_player,
+    decoder_stepper,
+    heads_as_slabs,
+    residual_stream,
+)
 from transformer_lab.viz.explorer import AttentionExplorer, explore
 from transformer_lab.viz.figures import attention_heatmap, attention_panels, weight_bars
 from transformer_lab.viz.live import LivePicture
@@ -22,8 +27,11 @@ __all__ = [
     "beam_tree",
     "clock_hands",
     "curves",
+    "decoder_stepper",
     "explore",
+    "heads_as_slabs",
     "number_grids",
+    "residual_stream",
     "run_dots",
     "show",
     "show_live",

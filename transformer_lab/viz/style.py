@@ -16,6 +16,8 @@ COLOURS = {
     "decoder": "#97187a",
 }
 """At least 3 : 1 against the paper, and told apart by the colour-blind; a test measures both."""
+HEADS = ("#7b3fc0", "#0b7f7a", "#c03a6b", "#7a6a00")
+"""The colours of heads, where several stand in one picture: the numbers in a tint of them are black."""
 INK, QUIET, PAPER = "#1c1c1c", "#5f5f5f", "#ffffff"
 HIGHLIGHT = "#ff6a00"
 """Frames a row or a cell of a map; no weight has this colour."""

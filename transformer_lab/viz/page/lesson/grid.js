@@ -17,10 +17,12 @@ export const vectorText = (vector) => `(${Array.from(vector, (value) => brief(va
  *
  * `values` are rows of numbers, or null for one that is still to come; null among the numbers is what a
  * mask hides. `kind` names the colour: query, key, value, or another class. With `paints` the numbers are
- * weights, from 0 to 1. `lit` says which row and column stand out, and which rows are `found`; `choose(row, column)` is called by a
- * click on a number, and by a row's word, a button, without a column.
+ * weights, from 0 to 1. `lit` says which row and column stand out, and which rows are `found`.
+ * `choose(row, column)` is called by a click on a number, and by a row's word, a button, without a column.
+ * `tint(row, column)` is a colour of a number's own, and `digits` how many stand behind its point. `ends`
+ * has a word for the end of each row.
  */
-export function grid({ name, kind = "", values, rows, columns = [], shape, paints, lit: asked = {}, choose }) {
+export function grid({ name, kind = "", values, rows, columns = [], shape, paints, lit: asked = {}, choose, tint, digits = 2, ends }) {
   const [height, width] = shape;
   const lit = values ? asked : { row: asked.row };
   const found = new Set(lit.found ?? []);
@@ -28,9 +30,13 @@ export function grid({ name, kind = "", values, rows, columns = [], shape, paint
   const cellOf = (row, column) => {
     const value = values?.[row][column];
     if (paints && values) return weightCell(value, paints, true);
-    const cell = make("td", {}, value == null ? "" : brief(value));
+    const cell = make("td", {}, value == null ? "" : brief(value, digits));
     if (value == null) cell.className = values ? "unseen" : "to-come";
     else cell.style.setProperty("--size", (Math.abs(value) / most).toFixed(3));
+    if (tint) {
+      cell.classList.add("tinted");
+      cell.style.setProperty("--of", tint(row, column));
+    }
     return cell;
   };
   const counted = (length) => Array.from({ length }, (_, i) => i);
@@ -43,6 +49,7 @@ export function grid({ name, kind = "", values, rows, columns = [], shape, paint
     });
     const button = () => make("button", { type: "button", "data-control": `${name} ${row}`, "aria-pressed": String(lit.row === row || found.has(row)) }, word(rows[row]));
     const label = choose ? button() : word(rows[row]);
+    if (ends) cells.push(make("td", { className: "end" }, word(ends[row])));
     if (choose) label.addEventListener("click", () => choose(row));
     const stands = lit.row === row ? "lit" : found.has(row) ? "found" : "";
     return make("tr", { className: stands }, make("th", { scope: "row" }, label), ...cells);

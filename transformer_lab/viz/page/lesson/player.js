@@ -6,6 +6,7 @@ import { make, word } from "../elements.js";
 import { dot, softmax } from "../engine/vectors.js";
 import { keepFocus } from "../focus.js";
 import { brief, grid, vectorText } from "./grid.js";
+import { times } from "./matrices.js";
 import { fly } from "./motion.js";
 import { mountEach } from "./mount.js";
 import { Steps } from "./steps.js";
@@ -14,9 +15,6 @@ import { Steps } from "./steps.js";
 export function mountPlayer(name) {
   mountEach("player", name, (data) => new Player(data).element);
 }
-
-/** X W for each row of X. */
-const times = (rows, weights) => rows.map((row) => weights[0].map((_, j) => dot(row, weights.map((line) => line[j]))));
 
 class Player {
   /** `data`: words, query, key and value as rows, the names of their numbers, colours; and perhaps X and what X is multiplied by. */

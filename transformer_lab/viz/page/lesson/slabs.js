@@ -1,0 +1,229 @@
+// Heads as slabs: the columns of Q, K and V cut by head, moved forward, each slab on its own, and merged again.
+
+import { fromBase64 } from "../bytes.js";
+import { paintsOf } from "../cells.js";
+import { make, toggle, word } from "../elements.js";
+import { keepFocus } from "../focus.js";
+import { brief, grid, vectorText } from "./grid.js";
+import { beside, times, weightsOf } from "./matrices.js";
+import { fly } from "./motion.js";
+import { mountEach } from "./mount.js";
+import { Steps } from "./steps.js";
+
+/** Slabs in each place of this name, from the data of this name. */
+export function mountSlabs(name) {
+  mountEach("slabs", name, (data) => new Slabs(data).element);
+}
+
+/**
+ * The slabs (heads, n, d) of a matrix (n, heads · d).
+ *
+ * With `swap` it is cut to (n, heads, d) and the heads are moved forward. Without, its numbers stay in the
+ * order in which they lie in memory, as a reshape to (heads, n, d) alone leaves them.
+ */
+export function slabsOf(matrix, heads, swap) {
+  const [n, d] = [matrix.length, matrix[0].length / heads];
+  const flat = matrix.flat();
+  const row = (head, i) => (swap ? matrix[i].slice(head * d, (head + 1) * d) : flat.slice((head * n + i) * d, (head * n + i + 1) * d));
+  return Array.from({ length: heads }, (_, head) => matrix.map((__, i) => row(head, i)));
+}
+
+/** The way back: (n, heads · d) from slabs. */
+export function mergedOf(slabs, swap) {
+  const [n, width] = [slabs[0].length, slabs.length * slabs[0][0].length];
+  const flat = slabs.flat(2);
+  return swap ? beside(slabs) : Array.from({ length: n }, (_, i) => flat.slice(i * width, (i + 1) * width));
+}
+
+/** All of multi-head self-attention (§3.2.2), with each matrix on the way. */
+export function multiHead({ x, query, key, value, output }, swap = true) {
+  const [Q, K, V] = [query, key, value].map((matrices) => times(x, beside(matrices)));
+  const [q, k, v] = [Q, K, V].map((matrix) => slabsOf(matrix, query.length, swap));
+  const weights = q.map((rows, head) => weightsOf(rows, k[head]));
+  const mixed = weights.map((rows, head) => times(rows, v[head]));
+  const merged = mergedOf(mixed, swap);
+  return { Q, K, V, q, k, v, weights, mixed, merged, result: times(merged, output) };
+}
+
+/** Rung 1, word for word: one head after the other. */
+export function headByHead({ x, query, key, value, output }) {
+  const of = (head) => times(weightsOf(times(x, query[head]), times(x, key[head])), times(x, value[head]));
+  return times(beside(query.map((_, head) => of(head))), output);
+}
+
+const STAGES = { x: "x", loop: "1: heads", product: "3: product", cut: "4: cut", slabs: "swap", weights: "attend", mixed: "mix", merged: "merge", result: "× W_O" };
+
+class Slabs {
+  /** `data`: words, x, the heads' query, key and value matrices, the output matrix, colours. */
+  constructor(data) {
+    this.data = data;
+    this.heads = data.query.length;
+    this.width = data.query[0][0].length;
+    this.row = data.row;
+    this.head = 0;
+    this.swap = true;
+    this.paints = paintsOf(fromBase64(data.colours));
+    this.right = multiHead(data);
+    this.wrong = multiHead(data, false);
+    this.loop = headByHead(data).flat();
+    const ways = [[true, "reshape, then swap"], [false, "reshape alone"]];
+    this.ways = ways.map(([swap, text]) => toggle(`way ${swap}`, text, () => this.swap === swap, () => this.choose({ swap })));
+    this.way = make("div", { className: "ways", role: "group", "aria-label": "How heads are made" }, ...this.ways);
+    this.stage = make("div", { className: "stage" });
+    this.sum = make("p", { className: "sum" });
+    this.steps = new Steps(Object.values(STAGES), () => this.draw(true));
+    this.element = make("div", {}, this.steps.bar, this.steps.said, this.way, this.stage, this.sum);
+    this.steps.go(0);
+  }
+
+  get at() {
+    return this.swap ? this.right : this.wrong;
+  }
+
+  choose(change) {
+    Object.assign(this, change);
+    keepFocus(this.element, "next", () => this.steps.said.replaceChildren(...this.draw(false)));
+  }
+
+  /** Where the numbers of a slab's row come from: the word, and the head to which its columns belong. */
+  origin(head, row) {
+    if (this.swap) return { word: row, block: head };
+    const at = head * this.data.words.length + row;
+    return { word: Math.floor(at / this.heads), block: at % this.heads };
+  }
+
+  draw(moving) {
+    const stage = Object.keys(STAGES)[this.steps.step];
+    this.way.hidden = this.steps.step < 4;
+    this.ways.forEach((button) => button.refresh());
+    this.stage.replaceChildren(make("div", { className: "line" }, ...this.drawn(stage)));
+    for (const cell of this.stage.querySelectorAll(".cut td")) if (cell.cellIndex > 1 && cell.cellIndex % this.width === 1 % this.width) cell.classList.add("gap");
+    this.sum.replaceChildren(...this.arithmetic(stage));
+    if (moving && this.stage.isConnected) this.move(stage);
+    return this.words(stage);
+  }
+
+  /** What stands on the stage at a step. */
+  drawn(stage) {
+    const { data } = this;
+    const blocks = Array.from({ length: this.heads * this.width }, (_, i) => String(i));
+    const colour = (_, column) => data.heads[Math.floor(column / this.width)];
+    const counted = (matrix) => matrix.map((_, i) => String(i));
+    const whole = (name, values, kind = "", tint = colour) => this.grid({ name, kind, values, columns: values[0].length === blocks.length ? blocks : counted(values[0]), tint });
+    const weight = (name, values, tint) => this.grid({ name, values, rows: counted(values), lit: {}, choose: null, tint });
+    const each = (draw) => data.query.map((_, head) => draw(head));
+    const x = whole("x", data.x, "", null);
+    return {
+      x: () => [x],
+      loop: () => [x, ...each((head) => this.card(head, weight(`W_Q[${head}]`, data.query[head], () => data.heads[head]), this.slab(`q ${head}`, head, this.right.q[head], "query")))],
+      product: () => [x, weight("W_Q", beside(data.query), colour), whole("Q", this.right.Q, "query")],
+      cut: () => ["Q", "K", "V"].map((name, i) => make("div", { className: "cut" }, whole(name, this.right[name], ["query", "key", "value"][i]))),
+      slabs: () => [whole("Q", this.right.Q, "query"), ...each((head) => this.card(head, this.slab(`q ${head}`, head, this.at.q[head], "query")))],
+      weights: () => each((head) => this.card(head, pair(this.slab(`q ${head}`, head, this.at.q[head], "query"), this.slab(`k ${head}`, head, this.at.k[head], "key")), this.weightsGrid(head))),
+      mixed: () => each((head) => this.card(head, this.weightsGrid(head), pair(this.slab(`v ${head}`, head, this.at.v[head], "value"), this.slab(`out ${head}`, head, this.at.mixed[head], "value")))),
+      merged: () => [...each((head) => this.card(head, this.slab(`out ${head}`, head, this.at.mixed[head], "value"))), whole("merged", this.at.merged, "value", (row, column) => this.mergedColour(row, column))],
+      result: () => [whole("merged", this.at.merged, "value", (row, column) => this.mergedColour(row, column)), weight("W_O", data.output), whole("output", this.at.result, "", null)],
+    }[stage]();
+  }
+
+  /** Which slab a number of the merged matrix comes from. */
+  mergedColour(row, column) {
+    const width = this.data.value[0][0].length;
+    const head = this.swap ? Math.floor(column / width) : Math.floor((row * this.heads * width + column) / (this.data.words.length * width));
+    return this.data.heads[head];
+  }
+
+  grid(options) {
+    const { words } = this.data;
+    const { values } = options;
+    return grid({ rows: words, shape: [values.length, values[0].length], lit: { row: this.row }, choose: (row) => this.choose({ row }), digits: 1, ...options });
+  }
+
+  /** A head's matrix; each number keeps the colour of its columns. */
+  slab(name, head, values, kind) {
+    const mixed = name.startsWith("out");
+    const tint = (row) => this.data.heads[mixed ? head : this.origin(head, row).block];
+    const rows = mixed ? this.data.words : values.map((_, row) => this.data.words[this.origin(head, row).word]);
+    return this.grid({ name, kind, values, rows, tint, choose: (row) => this.choose({ row, head }) });
+  }
+
+  weightsGrid(head) {
+    const values = this.at.weights[head];
+    return this.grid({ name: `weights ${head}`, values, rows: this.data.words, columns: values.map((_, i) => String(i)), paints: this.paints, choose: (row) => this.choose({ row, head }) });
+  }
+
+  card(head, ...parts) {
+    return make("div", { className: "slab", style: `--head: ${this.data.heads[head]}; --place: ${head}` }, make("p", { className: "name" }, `head ${head}`), ...parts);
+  }
+
+  /** What moves when a step begins. */
+  move(stage) {
+    const grids = [...this.stage.querySelectorAll(".grid tbody")];
+    if (stage === "slabs") grids.slice(1).forEach((slab, head) => fly(grids[0], slab, "query", 250 * head));
+    if (stage === "merged") grids.slice(0, -1).forEach((slab, head) => fly(slab, grids.at(-1), "value", 250 * head));
+  }
+
+  words(stage) {
+    const n = this.data.words.length;
+    const [h, d] = [this.heads, this.width];
+    const per = n * d; // numbers in a slab
+    return {
+      x: [`One sentence of the batch: ${n} words, and of each a row of ${this.data.x[0].length} numbers. ${h} heads shall look at it, each in its own way.`],
+      loop: [rung("1"), ` Each head has a matrix of its own. It is as high as a word's vector is long: each of its ${d} columns reads all numbers of a word. The loop makes the heads' queries one after the other; keys and values have their own matrices. `, rung("2"), " The same for all sentences at once; we follow the first."],
+      product: [rung("3"), ` The heads' matrices stand side by side, and one product makes the queries of all heads. Each number of Q has the colour of the head that it is for: a head is a block of ${d} columns.`],
+      cut: [rung("4"), ` First cut: a reshape. K and V are made like Q, and the last axis of each is read as two: (${n}, ${h * d}) becomes (${n}, ${h}, ${d}). No number moves; the white lines are all that is new.`],
+      slabs: this.swap
+        ? [rung("4"), ` Then swap two axes: the heads move to the front, (${n}, ${h}, ${d}) becomes (${h}, ${n}, ${d}). Each slab has one colour and all ${n} words. Now press `, make("b", {}, "reshape alone"), "."]
+        : [`The mistake: a reshape to (${h}, ${n}, ${d}) at once, and no swap. Numbers lie in memory word after word, and head 0 gets the first ${per} of them: ${this.firstOf(per)}. Its colours are mixed, and rows stand for words that they are not. Nothing complains.`],
+      weights: this.swap
+        ? [rung("4"), ` Each slab is a small attention of its own, of width ${d}: its queries meet its keys, its softmax makes its weights. No head sees another's numbers. All slabs are computed at once: the heads are a batch.`]
+        : [`Attention runs on these slabs as well. But pieces of a word now look at pieces of the same word, and a slab knows only some of the words.`],
+      mixed: [rung("4"), ` Each slab mixes its own values by its own weights: ${h} answers for each word, of ${d} numbers each.`],
+      merged: this.swap
+        ? [rung("4"), " Swap back, then reshape: the outputs stand side by side, in the columns from which they were cut. The heads have not met yet."]
+        : ["A reshape back: the matrix has its old shape, and its rows are no words any more."],
+      result: this.swap
+        ? [rung("4"), " The last product lets them meet: each column of W_O reads all heads' numbers of a word. The output is that of the loop of rung 1."]
+        : [`The shape is right, the numbers are not: they are off by up to ${this.difference}. No error was raised.`],
+    }[stage];
+  }
+
+  /** "word 0 and 4 numbers of word 1": whose numbers the first in memory are. */
+  firstOf(count) {
+    const width = this.heads * this.width;
+    const [whole, rest] = [Math.floor(count / width), count % width];
+    const names = this.data.words.slice(0, whole).map((name) => `all of ${name}`);
+    if (rest) names.push(`${rest} numbers of ${this.data.words[whole]}`);
+    return names.join(" and ");
+  }
+
+  /** How far the output is from the loop's. */
+  get difference() {
+    const most = Math.max(...this.at.result.flat().map((value, i) => Math.abs(value - this.loop[i])));
+    return most < 1e-12 ? "less than 1e-12" : brief(most);
+  }
+
+  /** The numbers of the chosen word and head, worked out. */
+  arithmetic(stage) {
+    const { data, row, head, width, at } = this;
+    const name = word(data.words[row]);
+    const long = (numbers, others) => numbers.map((value, i) => `${brief(value)}·${brief(others[i])}`).join(" + ");
+    const column = (matrix, i) => matrix.map((line) => line[i]);
+    const { word: from, block } = this.origin(head, row);
+    const [low, high] = [block * width, (block + 1) * width - 1];
+    return {
+      x: [name, ` is ${vectorText(data.x[row])}`],
+      loop: [name, `, first number of its query in head ${head}: ${long(data.x[row], column(data.query[head], 0))} = ${brief(at.Q[row][head * width])}`],
+      product: [name, ` times W_Q is ${vectorText(this.right.Q[row])}: ${width} numbers for each head`],
+      cut: [name, `: ${vectorText(this.right.Q[row])} → `, data.query.map((_, i) => vectorText(this.right.q[i][row])).join(" ")],
+      slabs: [`Row ${row} of head ${head}: ${vectorText(at.q[head][row])} = `, word(data.words[from]), `, columns ${low} to ${high}`, this.swap ? "" : `; it should be ${data.words[row]}, columns ${head * width} to ${(head + 1) * width - 1}`],
+      weights: [`Head ${head}, row ${row}: scores ÷ √${width} = ${vectorText(at.k[head].map((k) => k.reduce((sum, value, i) => sum + value * at.q[head][row][i], 0) / Math.sqrt(width)))}, weights ${vectorText(at.weights[head][row])}`],
+      mixed: [`Head ${head}, row ${row}: ${at.weights[head][row].map((weight, i) => `${brief(weight)}·${vectorText(at.v[head][i])}`).join(" + ")} = ${vectorText(at.mixed[head][row])}`],
+      merged: [`Row ${row}: ${vectorText(at.merged[row])}`],
+      result: [name, `, first number: ${long(at.merged[row], column(data.output, 0))} = ${brief(at.result[row][0])}. Largest difference from the loop: ${this.difference}`],
+    }[stage];
+  }
+}
+
+const pair = (...parts) => make("div", { className: "pair" }, ...parts);
+const rung = (number) => make("b", {}, `Rung ${number}.`);

@@ -1,0 +1,173 @@
+// The residual stream: what is added where in post-norm and pre-norm, and LayerNorm on one vector.
+
+import { make, OWN_KEYS, toggle } from "../elements.js";
+import { keepFocus } from "../focus.js";
+import { brief, vectorText } from "./grid.js";
+import { mountEach } from "./mount.js";
+import { Steps } from "./steps.js";
+
+/** A stream in each place of this name, from the data of this name. */
+export function mountStream(name) {
+  mountEach("stream", name, (data) => new Stream(data).element);
+}
+
+const mean = (values) => values.reduce((sum, value) => sum + value / values.length, 0);
+
+/** LayerNorm of one vector with gain 1 and bias 0, and all numbers on the way (§3.1; Ba et al. 2016). */
+export function normSteps(vector, epsilon) {
+  const middle = mean(vector);
+  const centred = vector.map((value) => value - middle);
+  const squares = centred.map((value) => value ** 2);
+  const variance = mean(squares);
+  const root = Math.sqrt(variance + epsilon);
+  return { mean: middle, centred, squares, variance, root, result: centred.map((value) => value / root) };
+}
+
+const ORDERS = { post: "Post-norm, the paper's", pre: "Pre-norm" };
+const FORMULAS = { post: "LayerNorm(x + Sublayer(x))", pre: "x + Sublayer(LayerNorm(x))" };
+
+class Stream {
+  /** `data`: x, names of the two sub-layers, epsilon; and what both orders make of x, speaking and silent. */
+  constructor(data) {
+    this.data = data;
+    this.number = 0;
+    this.silent = false;
+    this.norm = { order: "post", at: 0 };
+    this.times = 1;
+    this.plus = 0;
+    const [first, second] = data.names;
+    this.stage = make("div", { className: "stage" });
+    this.sum = make("p", { className: "sum" });
+    this.speak = toggle("silent", "silent sub-layers", () => this.silent, () => this.choose({ silent: !this.silent }));
+    this.numbers = data.x.map((_, i) => toggle(`number ${i}`, String(i), () => this.number === i, () => this.choose({ number: i })));
+    const one = make("span", { role: "group", "aria-label": "One number" }, "number ", ...this.numbers);
+    this.controls = make("div", { className: "controls" }, one, this.speak);
+    this.norms = Object.keys(ORDERS).flatMap((order) => [0, 1].map((at) => toggle(`norm ${order} ${at}`, `${order} ${at + 1}`, () => this.norm.order === order && this.norm.at === at, () => this.choose({ norm: { order, at } }))));
+    this.by = make("div", { className: "controls" }, make("span", { role: "group", "aria-label": "Which LayerNorm" }, "LayerNorm of ", ...this.norms), this.range("times", 1, 10), this.range("plus", -5, 5));
+    this.steps = new Steps(["x", first, "add", "norm", second, "add", "norm", "by hand"], () => this.draw());
+    this.element = make("div", {}, this.steps.bar, this.steps.said, this.controls, this.by, this.stage, this.sum);
+    this.steps.go(0);
+  }
+
+  /** A slider that changes all numbers before LayerNorm. */
+  range(name, min, max) {
+    const input = make("input", { type: "range", min, max, step: 1, value: this[name], "aria-label": name, "data-control": name, ...OWN_KEYS });
+    input.addEventListener("input", () => this.choose({ [name]: Number(input.value) }));
+    return make("label", {}, `${name} `, input);
+  }
+
+  choose(change) {
+    Object.assign(this, change);
+    keepFocus(this.element, "next", () => this.steps.said.replaceChildren(...this.draw()));
+  }
+
+  get byHand() {
+    return this.steps.step === 7;
+  }
+
+  /** What goes into the chosen LayerNorm. */
+  get input() {
+    const { order, at } = this.norm;
+    const parts = this.parts(order);
+    return order === "post" ? parts[at].total : at ? parts[0].out : this.data.x;
+  }
+
+  parts(order) {
+    return this.data[this.silent ? "silent" : "speaking"][order];
+  }
+
+  draw() {
+    this.by.hidden = !this.byHand;
+    [this.speak, ...this.numbers, ...this.norms].forEach((button) => button.refresh());
+    const drawn = this.byHand ? [this.worked()] : Object.keys(ORDERS).map((order) => this.wiring(order));
+    this.stage.replaceChildren(make("div", { className: "line" }, ...drawn));
+    this.sum.replaceChildren(this.arithmetic());
+    return [this.words()];
+  }
+
+  /** One order as a line down which x flows, with a loop for each sub-layer. */
+  wiring(order) {
+    const parts = this.parts(order);
+    const on = (step, kind, name, values) => make("div", { className: `on ${kind} ${this.reach(step)}` }, make("i", {}, kind === "plus" ? "+" : ""), this.vector(name, values, step));
+    const blocks = parts.flatMap(({ normed, said, total, out }, at) => {
+      const step = 1 + 3 * at;
+      const inside = [...(normed ? [this.box("LayerNorm", "norm"), this.vector("normalised", normed, step)] : []), this.box(this.data.names[at]), this.vector("says", said, step)];
+      const norm = order === "post" ? on(step + 2, "norm", "LayerNorm", out) : make("div", { className: `on none ${this.reach(step + 2)}` }, make("i"), "no norm on the stream");
+      return [make("div", { className: `loop ${this.reach(step)}` }, ...inside), on(step + 1, "plus", "sum", total), norm];
+    });
+    return make("section", { className: "wiring" }, make("b", {}, ORDERS[order]), make("p", {}, FORMULAS[order]), make("div", { className: "stem" }, on(0, "start", "x", this.data.x), ...blocks));
+  }
+
+  box(name, kind = "") {
+    return make("span", { className: `box ${kind}` }, name);
+  }
+
+  reach(step) {
+    return step === this.steps.step ? "now" : step < this.steps.step ? "" : "later";
+  }
+
+  /** Four numbers with their name, mean and variance; empty before their step. */
+  vector(name, values, step) {
+    const there = step <= this.steps.step;
+    const most = Math.max(1e-9, ...values.map(Math.abs));
+    const cells = values.map((value, i) => make("span", { className: i === this.number ? "lit" : "", style: `--size: ${there ? (Math.abs(value) / most).toFixed(2) : 0}` }, there ? brief(value) : ""));
+    const { mean: middle, variance } = normSteps(values, 0);
+    const about = there ? `mean ${brief(middle)}, variance ${brief(variance)}` : "";
+    return make("div", { className: "vector" }, make("small", {}, make("b", {}, name), ` ${about}`), make("div", {}, ...cells));
+  }
+
+  /** LayerNorm line by line. */
+  worked() {
+    const x = this.input.map((value) => this.times * value + this.plus);
+    const found = normSteps(x, this.data.epsilon);
+    const rows = [
+      ["input", x, `mean = ${brief(found.mean)}`],
+      ["− mean", found.centred, ""],
+      ["squared", found.squares, `their mean, the variance = ${brief(found.variance)}`],
+      ["÷ root", found.result, `√(${brief(found.variance)} + ε) = ${brief(found.root)}`],
+    ];
+    const row = ([name, values, note], at) =>
+      make("tr", { className: at === 3 ? "norm" : "" }, make("th", { scope: "row" }, name), ...values.map((value, i) => make("td", { className: i === this.number ? "lit" : "" }, brief(value))), make("td", { className: "note" }, note));
+    return make("table", { className: "worked" }, make("tbody", {}, ...rows.map(row)));
+  }
+
+  words() {
+    const [first, second] = this.data.names;
+    return [
+      "One word's vector comes in at the top, and flows down. The line is the residual stream: what is on it goes on, whatever the boxes beside it do. The same vector in both orders.",
+      `A loop leaves the stream. In post-norm ${first} reads the vector as it is. In pre-norm it reads a copy that LayerNorm has brought to mean 0 and variance 1. Until the loop comes back, the stream is as it was.`,
+      `Add: what ${first} says is added to what is on the stream, number by number. Nothing is replaced.`,
+      "Norm: in post-norm LayerNorm stands on the stream, so all that flows goes through it: mean 0, variance 1. In pre-norm nothing stands here; the sum goes on as it is.",
+      `The second loop, with ${second}. In post-norm it reads what LayerNorm has left on the stream; in pre-norm again a normalised copy of all that has been added up.`,
+      `Add again. In pre-norm the stream is now x + ${first} + ${second}: x is still in it, untouched.`,
+      "Norm again: post-norm has changed the size of x twice by now, pre-norm never. So at its end a pre-norm stack has one LayerNorm more. Press “silent sub-layers”: both say 0. What is left of x?",
+      "LayerNorm on one vector: subtract its mean, divide by the root of its variance. It asks no other word. Move “times” and “plus”: the last line stays as it is.",
+    ][this.steps.step];
+  }
+
+  /** The chosen number at this step, worked out in both orders. */
+  arithmetic() {
+    const { step } = this.steps;
+    const i = this.number;
+    const { epsilon, names, x } = this.data;
+    if (step === 0) return `x is ${vectorText(x)}`;
+    if (this.byHand) {
+      const value = this.times * this.input[i] + this.plus;
+      const { mean: middle, root, result } = normSteps(this.input.map((other) => this.times * other + this.plus), epsilon);
+      return `Number ${i}: (${brief(value)} − ${brief(middle)}) ÷ ${brief(root)} = ${brief(result[i])}`;
+    }
+    const at = step > 3 ? 1 : 0;
+    const texts = Object.keys(ORDERS).map((order) => {
+      const { normed, said, total, out } = this.parts(order)[at];
+      const before = at ? this.parts(order)[0].out : x;
+      const { mean: middle, root } = normSteps(total, epsilon);
+      const line = {
+        1: `${names[at]} reads ${vectorText(normed ?? before)}`,
+        2: `${brief(before[i])} + ${brief(said[i])} = ${brief(total[i])}`,
+        0: order === "post" ? `(${brief(total[i])} − ${brief(middle)}) ÷ ${brief(root)} = ${brief(out[i])}` : `${brief(out[i])}, as it was`,
+      }[step % 3];
+      return `${order}-norm: ${line}`;
+    });
+    return `${step % 3 === 1 ? "" : `Number ${i}. `}${texts.join("; ")}`;
+  }
+}
