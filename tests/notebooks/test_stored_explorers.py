@@ -47,13 +47,13 @@ def test_stored_explorers_have_the_scores_of_today(path):
             assert stored == expected, "build the notebook anew: tools/build_notebooks.py NUMBER"
 
 
-def test_there_are_stored_explorers_and_one_bench():
+def test_there_are_stored_explorers_drawings_and_one_bench():
     found = {
         path.name[:2]: [kind for html in stored_pages(path) for kind, *_ in STORED.findall(html)]
         for path in PATHS
     }
-    # The bench holds the weights: two megabytes are enough.
-    expected = {"00": ["explorer", "bench"], "11": ["explorer"] * 3}
+    # In their order. The bench holds the weights: two megabytes are enough.
+    expected = {"00": ["explorer", "hops", "bench"], "11": ["explorer"] * 3, "12": ["hops"]}
     assert {name: kinds for name, kinds in found.items() if kinds} == expected
 
 
