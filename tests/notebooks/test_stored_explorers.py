@@ -53,7 +53,12 @@ def test_there_are_stored_explorers_drawings_and_one_bench():
         for path in PATHS
     }
     # In their order. The bench holds the weights: two megabytes are enough.
-    expected = {"00": ["explorer", "hops", "bench"], "11": ["explorer"] * 3, "12": ["hops"]}
+    expected = {
+        "00": ["explorer", "hops", "bench"],
+        "10": ["cache"],
+        "11": ["explorer"] * 3,
+        "12": ["hops"],
+    }
     assert {name: kinds for name, kinds in found.items() if kinds} == expected
 
 

@@ -4,7 +4,7 @@ from transformer_lab.viz.architecture import architecture
 from transformer_lab.viz.beam_tree import beam_tree
 from transformer_lab.viz.display import show
 from transformer_lab.viz.dots import run_dots
-from transformer_lab.viz.drawings import attention_player, two_hops
+from transformer_lab.viz.drawings import attention_player, kv_cache, two_hops
 from transformer_lab.viz.explorer import AttentionExplorer, explore
 from transformer_lab.viz.figures import attention_heatmap, attention_panels, weight_bars
 from transformer_lab.viz.live import LivePicture
@@ -23,6 +23,7 @@ __all__ = [
     "clock_hands",
     "curves",
     "explore",
+    "kv_cache",
     "number_grids",
     "run_dots",
     "show",

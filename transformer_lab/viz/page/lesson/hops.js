@@ -119,7 +119,7 @@ class Hops {
         const [start, end] = [middle(from), middle(to) + beside];
         const reach = 14 + 7 * Math.abs(from - to);
         const x = ENGLISH.left - 3;
-        if (encoder) draw("encoder", from === to ? `M${x} ${start - 5}c-30 -6 -30 16 0 10` : `M${x} ${start}C${x - reach} ${start} ${x - reach} ${end} ${x} ${end}`, weight, h, [ENGLISH.left - 37, (start + end) / 2 + (from === to ? -12 : 0)]);
+        if (encoder) draw("encoder", from === to ? `M${x} ${start - 5}c-30 -6 -30 16 0 10` : `M${x} ${start}C${x - reach} ${start} ${x - reach} ${end} ${x} ${end}`, weight, h, [ENGLISH.left - 37, (start + end) / 2 + 0.6 * beside + (from === to ? -12 : 0)]);
         else draw("cross", `M${ENGLISH.right + 3} ${start + beside}C${ENGLISH.right + 50} ${start + beside} ${FRENCH.left - 50} ${end} ${FRENCH.left - 3} ${end}`, weight, h, [(ENGLISH.right + FRENCH.left) / 2, (start + end + beside) / 2 + (beside > 0 ? 17 : -8)]);
       });
     });
