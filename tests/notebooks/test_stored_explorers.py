@@ -48,24 +48,27 @@ def test_stored_explorers_have_the_scores_of_today(path):
             assert stored == expected, "build the notebook anew: tools/build_notebooks.py NUMBER"
 
 
-def test_there_are_stored_explorers_and_one_bench():
-    looked_for = ("explorer", "bench")
+def test_there_are_stored_explorers_drawings_and_one_bench():
+    everywhere = ("frames", "quiz")
     found = {
         path.name[:2]: [
             kind
             for html in stored_pages(path)
             for kind, *_ in STORED.findall(html)
-            if kind in looked_for
+            if kind not in everywhere
         ]
         for path in PATHS
     }
-    # The bench holds the weights: two megabytes are enough.
+    # In their order. The bench holds the weights: two megabytes are enough.
     expected = {
-        "00": ["explorer", "bench"],
+        "00": ["explorer", "hops", "bench"],
+        "01": ["player"] * 2,
         "03": ["slabs"],
         "05": ["stream"],
         "06": ["stepper"],
+        "10": ["cache"],
         "11": ["explorer"] * 3,
+        "12": ["hops"],
     }
     assert {name: kinds for name, kinds in found.items() if kinds} == expected
 

@@ -8,7 +8,9 @@ from transformer_lab.viz.drawings import (
     attention_player,
     decoder_stepper,
     heads_as_slabs,
+    kv_cache,
     residual_stream,
+    two_hops,
 )
 from transformer_lab.viz.explorer import AttentionExplorer, explore
 from transformer_lab.viz.figures import attention_heatmap, attention_panels, weight_bars
@@ -30,6 +32,7 @@ __all__ = [
     "decoder_stepper",
     "explore",
     "heads_as_slabs",
+    "kv_cache",
     "number_grids",
     "residual_stream",
     "run_dots",
@@ -37,5 +40,6 @@ __all__ = [
     "show_live",
     "signed_map",
     "stage_panels",
+    "two_hops",
     "weight_bars",
 ]

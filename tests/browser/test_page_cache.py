@@ -1,0 +1,61 @@
+"""The cache on the screen: what it computes is causal attention, and its rows are counted right."""
+
+import numpy as np
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.drawn import open_drawing, walk
+from tests.viz.test_kv_cache import KEY, QUERY, VALUE, WORDS
+from transformer_lab.numpy_reference import scaled_dot_product_attention
+from transformer_lab.viz import kv_cache
+
+N = len(WORDS)
+
+
+def test_every_step_can_be_read_everywhere(browser, tmp_path):
+    assert walk(browser, kv_cache(WORDS, QUERY, KEY, VALUE), tmp_path) == N
+
+
+def test_the_last_row_over_what_is_kept_is_causal_attention(ask):
+    causal = np.tril(np.ones((N, N), dtype=bool))
+    output, weights = scaled_dot_product_attention(QUERY, KEY, VALUE, causal)
+    for t in range(N):
+        given = [QUERY[t].tolist(), KEY[: t + 1].tolist(), VALUE[: t + 1].tolist()]
+        found = ask("lesson/cache.js", "({ attendLast }, given) => attendLast(...given)", given)
+        assert found["weights"] == pytest.approx(weights[t, : t + 1].tolist())
+        assert found["output"] == pytest.approx(output[t].tolist())
+
+
+def test_the_counts_are_the_rows_that_are_seen(browser, ask, tmp_path):
+    count = "({ rowsComputed }, [step, cached]) => rowsComputed(step, cached)"
+    page = open_drawing(browser, kv_cache(WORDS, QUERY, KEY, VALUE), tmp_path)
+    so_far = {True: 0, False: 0}
+    for step in range(N):
+        for cached in (True, False):
+            panel = page.locator("figure").nth(0 if cached else 1)
+            width = {"query": 3, "key": 3, "value": 2}
+            rows = sum(
+                panel.locator(f"td.{kind}:is(.new, .again)").count() / of
+                for kind, of in width.items()
+            )
+            so_far[cached] += rows
+            assert ask("lesson/cache.js", count, [step, cached]) == {
+                "now": rows,
+                "all": so_far[cached],
+            }
+            expect(panel.locator(".count .all")).to_have_text(f"{so_far[cached]:.0f}")
+        page.locator(f"[data-control='step {min(step + 1, N - 1)}']").click()
+    assert so_far == {True: 3 * N, False: 3 * N * (N + 1) // 2}
+    page.context.close()
+
+
+def test_a_chosen_word_lights_up_in_both_tables_with_its_weight(browser, tmp_path):
+    page = open_drawing(browser, kv_cache(WORDS, QUERY, KEY, VALUE), tmp_path)
+    page.locator("[data-control='step 3']").click()
+    page.locator("[data-control='false 1']").press("Enter")
+    expect(page.locator("tr.lit")).to_have_count(2)
+    scores = KEY[:4] @ QUERY[3] / np.sqrt(3)
+    weight = np.exp(scores[1]) / np.exp(scores).sum()
+    expect(page.locator(".sum")).to_contain_text(f"a weight of {weight:.3f}".rstrip("0"))
+    expect(page.locator("[data-control='true 4']")).to_be_disabled()
+    page.context.close()

@@ -1,0 +1,180 @@
+// Two hops: how a noun's gender comes to a pronoun, through one head of the encoder and some of cross-attention.
+
+import { make, svg, toggle, word } from "../elements.js";
+import { keepFocus } from "../focus.js";
+import { number } from "../text.js";
+import { mountEach } from "./mount.js";
+import { Steps } from "./steps.js";
+
+const LINE = 25;
+const TOP = 22;
+const ENGLISH = { left: 74, right: 150 };
+const FRENCH = { left: 252, right: 326 };
+const WIDEST = 9;
+const SEEN = 0.02; // a weight below this is no line
+
+/** A drawing in each place of this name, from the data of this name. */
+export function mountHops(name) {
+  mountEach("hops", name, (data) => new Hops(data).element);
+}
+
+class Hops {
+  /** `data`: the heads, the pronouns, and the pairs with their words, the heads' maps, and the answers for each set of muted heads. */
+  constructor(data) {
+    this.data = data;
+    this.off = 0; // a bit for each muted head
+    this.stage = make("div", { className: "stage" });
+    this.sum = make("p", { className: "sum" });
+    const switches = data.heads.map((head, i) => toggle(`mute ${head.name}`, `Mute ${head.name}`, () => Boolean(this.off & (1 << i)), () => this.mute(i)));
+    this.switches = make("div", { className: "switches", role: "group", "aria-label": "Heads to mute" }, ...switches);
+    this.refresh = () => switches.forEach((button) => button.refresh());
+    this.steps = new Steps(["the question", "first hop", "second hop", "and it?", "mute"], (step) => this.start(step));
+    this.element = make("div", {}, this.steps.bar, this.steps.said, this.switches, this.stage, this.sum);
+    this.steps.go(0);
+  }
+
+  start(step) {
+    this.step = step;
+    const { pairs } = this.data;
+    this.source = pairs.map((pair) => (step === 3 ? pair.pronoun : pair.decider));
+    this.written = pairs.map((pair) => pair.step);
+    this.switches.hidden = step < 4;
+    return this.draw();
+  }
+
+  get muted() {
+    return this.step === 4 ? this.off : 0;
+  }
+
+  mute(head) {
+    this.off ^= 1 << head;
+    this.say();
+  }
+
+  /** A word was pressed: an English one is read in the encoder's heads, a French one in those of cross-attention. */
+  choose(which, place) {
+    const { pairs } = this.data;
+    const length = which === "source" ? "source" : "target";
+    pairs.forEach((pair, i) => { if (place < pair[length].length) this[which][i] = place; });
+    this.say();
+  }
+
+  say() {
+    keepFocus(this.element, "next", () => this.steps.said.replaceChildren(...this.draw()));
+  }
+
+  /** Draw both sentences; returns what the step says. */
+  draw() {
+    this.refresh();
+    this.stage.replaceChildren(...this.data.pairs.map((pair, i) => this.sentence(pair, i)));
+    this.sum.replaceChildren(...this.read());
+    return this.words();
+  }
+
+  sentence(pair, i) {
+    const button = (which, place, text) => {
+      const lit = this[which][i] === place && this.step > (which === "source" ? 0 : 1);
+      const marked = which === "source" ? [pair.noun, pair.other, pair.decider, pair.pronoun].includes(place) : place === pair.step;
+      const made = make("button", { type: "button", "data-control": `${i} ${which} ${place}`, "aria-pressed": String(lit), className: marked ? "marked" : "" }, word(text));
+      made.addEventListener("click", () => this.choose(which, place));
+      const { left, right } = which === "source" ? ENGLISH : FRENCH;
+      Object.assign(made.style, { top: `${TOP + place * LINE}px`, left: `${left}px`, width: `${right - left}px` });
+      return made;
+    };
+    const height = TOP + LINE * Math.max(pair.source.length, pair.target.length);
+    const drawing = svg("svg", { width: FRENCH.right, height, "aria-hidden": "true" }, ...this.arcs(pair, i));
+    const heads = [["encoder reads", ENGLISH], ["decoder writes", FRENCH]].map(([text, { left }]) => {
+      const made = make("span", { className: "over" }, text);
+      made.style.left = `${left}px`;
+      return made;
+    });
+    // What is most probable takes the place of the true pronoun.
+    const answer = pair.answers[this.muted];
+    const told = this.data.pronouns[answer.indexOf(Math.max(...answer))];
+    const target = pair.target.map((token, place) => (place === pair.step ? told : token));
+    const columns = make("div", { className: "columns" }, drawing, ...heads, ...pair.source.map((token, place) => button("source", place, token)), ...target.map((token, place) => button("written", place, token)));
+    Object.assign(columns.style, { height: `${height}px`, width: `${FRENCH.right}px` });
+    return make("div", { className: "sentence" }, columns, this.bars(pair, answer));
+  }
+
+  /** Lines as wide as the weights: from the words that are looked at to the one that looks. */
+  arcs(pair, i) {
+    const middle = (place) => TOP + LINE * (place + 0.5) - 1;
+    const lines = [];
+    const draw = (kind, path, weight, head, place) => {
+      const off = this.muted & (1 << head);
+      lines.push(svg("path", { class: `${kind}${off ? " off" : ""}`, d: path, "stroke-width": (off ? 1.5 : Math.max(0.6, WIDEST * weight)).toFixed(1) }));
+      if (weight < 0.25) return;
+      const text = svg("text", { x: place[0], y: place[1], class: kind, "text-anchor": "middle" }, `${this.data.heads[head].name} ${number(weight)}`);
+      lines.push(text);
+    };
+    this.data.heads.forEach((head, h) => {
+      const encoder = head.kind === "encoder";
+      if (this.step < (encoder ? 1 : 2)) return;
+      const to = encoder ? this.source[i] : this.written[i];
+      const of = this.data.heads.filter((other) => other.kind === head.kind);
+      const beside = 11 * (of.indexOf(head) - (of.length - 1) / 2);
+      pair.maps[h][to].forEach((weight, from) => {
+        if (weight < SEEN) return;
+        const [start, end] = [middle(from), middle(to) + beside];
+        const reach = 14 + 7 * Math.abs(from - to);
+        const x = ENGLISH.left - 3;
+        if (encoder) draw("encoder", from === to ? `M${x} ${start - 5}c-30 -6 -30 16 0 10` : `M${x} ${start}C${x - reach} ${start} ${x - reach} ${end} ${x} ${end}`, weight, h, [ENGLISH.left - 37, (start + end) / 2 + 0.6 * beside + (from === to ? -12 : 0)]);
+        else draw("cross", `M${ENGLISH.right + 3} ${start + beside}C${ENGLISH.right + 50} ${start + beside} ${FRENCH.left - 50} ${end} ${FRENCH.left - 3} ${end}`, weight, h, [(ENGLISH.right + FRENCH.left) / 2, (start + end + beside) / 2 + (beside > 0 ? 17 : -8)]);
+      });
+    });
+    return lines;
+  }
+
+  /** How probable each pronoun is at its step, as bars. */
+  bars(pair, answer) {
+    const rows = this.data.pronouns.map((pronoun, k) => {
+      const bar = make("i", { "aria-hidden": "true" });
+      bar.style.width = `${100 * answer[k]}px`;
+      return make("div", {}, make("b", {}, word(pronoun)), bar, make("span", {}, number(answer[k])));
+    });
+    return make("div", { className: "bars", "aria-label": "Probability of each pronoun at its step", role: "group" }, make("span", {}, "probability of the pronoun:"), ...rows);
+  }
+
+  names(kind) {
+    return this.data.heads.filter((head) => head.kind === kind).map((head) => head.name).join(" and ");
+  }
+
+  /** What a step is for. */
+  words() {
+    const { pairs, pronouns } = this.data;
+    const said = (part) => pairs.flatMap((pair, i) => [i ? "; " : "", ...part(pair)]);
+    const at = (pair, place) => word(pair.source[place]);
+    const weight = (pair, kind, row, column) => this.data.heads.flatMap((head, h) => (head.kind === kind ? [number(pair.maps[h][row][column])] : [])).join(" and ");
+    if (this.step === 0) {
+      return ["Two English sentences, one word apart. French must choose a pronoun, by the noun it stands for: ", ...said((pair) => ["if ", at(pair, pair.pronoun), " is the ", at(pair, pair.noun), ", ", word(pair.target[pair.step])]), ". The model chooses right. How does the noun's gender come to the pronoun?"];
+    }
+    if (this.step === 1) {
+      return ["Each English word is a vector. A head of the encoder lets every word take from the others, in shares. The lines are the shares of the last word in head ", this.names("encoder"), ": ", ...said((pair) => [at(pair, pair.decider), " takes ", weight(pair, "encoder", pair.decider, pair.noun), " from ", at(pair, pair.noun)]), ". From now on its vector holds something of its noun."];
+    }
+    if (this.step === 2) {
+      return ["Then the decoder writes French, and its cross-attention looks at the English vectors. In heads ", this.names("cross"), ": ", ...said((pair) => [word(pair.target[pair.step]), " takes ", weight(pair, "cross", pair.step, pair.decider), " from ", at(pair, pair.decider)]), ", the word that has met the noun. Two hops: ", ...said((pair) => [at(pair, pair.noun), " → ", at(pair, pair.decider), " → ", word(pair.target[pair.step])]), "."];
+    }
+    if (this.step === 3) {
+      return ["Many pictures show a thick line from ", at(pairs[0], pairs[0].pronoun), " to its noun. Here are the same heads, with its row chosen: ", ...said((pair) => [at(pair, pair.pronoun), " takes ", weight(pair, "encoder", pair.pronoun, pair.noun), " from ", at(pair, pair.noun)]), ". And what the pronoun takes from it in cross-attention: ", ...said((pair) => [weight(pair, "cross", pair.step, pair.pronoun)]), ". It lies on neither hop."];
+    }
+    const off = this.data.heads.filter((_, h) => this.muted & (1 << h)).map((head) => head.name);
+    if (!off.length) return ["To mute a head is to make what it passes on zero. Guess first: which of these heads can be spared, and what if two are muted at once? Then press. The next word's probabilities come from the model, run without those heads."];
+    const gap = (muted) => Math.abs(pairs[0].answers[muted][0] - pairs.at(-1).answers[muted][0]);
+    return [`Without ${off.join(" and ")}: `, word(pronouns[0]), " ", ...said((pair) => [`${number(pair.answers[0][0])} → ${number(pair.answers[this.muted][0])} beside `, at(pair, pair.decider)]), `. The two sentences are ${number(gap(this.muted))} apart (${number(gap(0))} with all heads); at 0 the last English word would say nothing any more.`];
+  }
+
+  /** The chosen rows' largest weights, as numbers. */
+  read() {
+    const rows = (kind, which, tokens) => this.data.heads.flatMap((head, h) => {
+      if (head.kind !== kind) return [];
+      return this.data.pairs.flatMap((pair, i) => {
+        const row = pair.maps[h][this[which][i]];
+        const best = row.map((weight, k) => [weight, k]).sort((a, b) => b[0] - a[0]).slice(0, 3);
+        return [make("div", {}, `${head.name}, row of `, word(pair[tokens][this[which][i]]), ": ", ...best.flatMap(([weight, k]) => [word(pair.source[k]), ` ${number(weight)}  `]))];
+      });
+    });
+    if (this.step === 0) return ["Press a word at any step: its rows are drawn."];
+    return [...rows("encoder", "source", "source"), ...(this.step > 1 ? rows("cross", "written", "target") : [])];
+  }
+}
