@@ -47,6 +47,14 @@ def test_the_page_holds_the_model_in_half_precision(translator, tmp_path):
     assert not re.search(r"https?://(?!www\.w3\.org)", text)
 
 
+def test_positions_that_the_page_cannot_compute_are_refused(translator, monkeypatch):
+    monkeypatch.setattr(module, "POSITIONS", ("learned",))
+    with pytest.raises(
+        ValueError, match=r"positions is 'sinusoidal'; expected one of \('learned',"
+    ):
+        bench(translator, TEXTS)
+
+
 def test_one_sentence_may_be_given_as_it_is_and_never_ends_the_script(translator, tmp_path):
     hostile = "the </script><b>cat</b> sleeps"
     text = bench(translator, hostile).to_html(tmp_path / "lab.html").read_text(encoding="utf-8")

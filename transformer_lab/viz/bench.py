@@ -24,6 +24,8 @@ from transformer_lab.viz.style import WEIGHTS
 STYLES = ("page.css", "bench/bench.css")
 FIELDS = {"s", "head", "row", "key", "step", "mute", "point", "a-mute", "a-point", "tested"}
 """What an address of the page may say."""
+POSITIONS = ("sinusoidal", "learned", "rotary", "alibi", "none")
+"""The kinds that `page/engine/positions.js` and `attention.js` compute."""
 MOST_PARAMETERS = 20_000_000
 """A page of more is too heavy to open, and too slow to translate in."""
 
@@ -119,9 +121,9 @@ def bench(
         languages: What the page calls the words that are read, and those that are written.
 
     Raises:
-        ValueError: If the model has more than 20 million parameters or tokenizers of pieces, if a
-            sentence cannot be read, or if `start` or a prompt's goal has a field that an address has
-            not.
+        ValueError: If the model has more than 20 million parameters, tokenizers of pieces or
+            positions that the page cannot compute, if a sentence cannot be read, or if `start` or a
+            prompt's goal has a field that an address has not.
     """
     asked = [sentences] if isinstance(sentences, str) else list(sentences)
     check("sentences", asked, "at least one", len(asked) > 0)
@@ -161,6 +163,9 @@ def runnable(translator: Runnable) -> dict[str, Any]:
             )
         }
         weights = (Path(folder) / "model.safetensors").read_bytes()
+    kind = read["config"]["model"]["positions"]
+    expected = f"one of {POSITIONS} in a page; AttentionExplorer takes all kinds"
+    check("positions", kind, expected, kind in POSITIONS)
     for side in ("source", "target"):
         kind = read[side].get("kind")
         expected = "'word' in a page; AttentionExplorer takes all kinds"
