@@ -2,6 +2,7 @@
 
 import base64
 import json
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -9,11 +10,12 @@ import torch
 from safetensors.torch import save
 
 from transformer_lab.attention_record import KINDS, Head
-from transformer_lab.config import TransformerConfig
+from transformer_lab.config import Positions, TransformerConfig
 from transformer_lab.data.tokenizer import WordTokenizer
 from transformer_lab.data.world.grammar import world
 from transformer_lab.model import Transformer
 from transformer_lab.translator import PRETRAINED, Translator
+from transformer_lab.viz.bench import POSITIONS
 from transformer_lab.viz.page.join import FOLDER
 
 OPEN = """async ({ Engine }, { name, packed, ...texts }) => {
@@ -129,16 +131,17 @@ def test_snapshots_of_the_training_are_read_as_well(ask, sources, name):
 KINDS_OF_MODEL = {
     "post-norm": {},
     "pre-norm": {"norm": "pre"},
-    "learned": {"positions": "learned"},
-    "rotary": {"positions": "rotary"},
-    "alibi": {"positions": "alibi"},
-    "none": {"positions": "none"},
+    **{kind: {"positions": kind} for kind in POSITIONS},
     "shared keys": {"num_key_value_heads": 1},
     "gelu": {"activation": "gelu"},
     "silu": {"activation": "silu"},
     "wide heads": {"d_k": 6, "d_v": 5},
     "untied": {"tie_target_output": False},
 }
+
+
+def test_a_kind_of_positions_is_one_of_the_package():
+    assert set(POSITIONS) <= set(get_args(Positions))
 
 
 @pytest.mark.parametrize("changes", KINDS_OF_MODEL.values(), ids=list(KINDS_OF_MODEL))

@@ -14,7 +14,8 @@ from transformer_lab.experiments import (
     scaling,
     stability,
 )
-from transformer_lab.experiments.study import name_of, remake, stored_runs
+from transformer_lab.experiments.study import name_of, quiet, remake, stored_runs
+from transformer_lab.recipe import PRESETS
 
 pytestmark = pytest.mark.slow
 
@@ -90,3 +91,10 @@ def test_a_small_run_gives_what_is_stored_within_the_spread_of_the_seeds(study):
 def test_the_settings_of_a_study_are_all_different(study):
     names = [name_of(setting) for setting in [*study.GRID, *study.SMALL]]
     assert len(set(names)) == len(names)
+
+
+def test_a_quiet_recipe_validates_at_its_end_and_saves_nothing():
+    recipe = PRESETS["small"].training
+    found = quiet(recipe, 7, 3, peak_rate=0.5)
+    expected = {"max_steps": 7, "validate_every": 7, "save_every": None, "seed": 3}
+    assert found.to_dict() == recipe.to_dict() | expected | {"device": "cpu", "peak_rate": 0.5}

@@ -20,8 +20,10 @@ WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 
 def part(number):
     """What the guide says of a notebook."""
-    (start,) = (match.end() for match in HEADING.finditer(GUIDE) if match.group(1) == number)
-    return re.split(r"^##", GUIDE[start:], flags=re.MULTILINE)[0]
+    starts = [match.end() for match in HEADING.finditer(GUIDE) if match.group(1) == number]
+    heading = f"### {number} Title · M minutes in class"
+    assert len(starts) == 1, f"docs/instructors.md has {len(starts)} headings {heading!r}"
+    return re.split(r"^##", GUIDE[starts[0] :], flags=re.MULTILINE)[0]
 
 
 def exercises(cells):

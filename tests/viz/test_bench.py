@@ -4,6 +4,7 @@ import base64
 import gzip
 import json
 import re
+from dataclasses import replace
 
 import pytest
 import tokenizers
@@ -13,6 +14,7 @@ import transformer_lab as tl
 from transformer_lab.config import TransformerConfig
 from transformer_lab.data.tokenizer import BPETokenizer, WordTokenizer
 from transformer_lab.model import Transformer
+from transformer_lab.model.later.recurrence import transformer_of
 from transformer_lab.translator import Translator
 from transformer_lab.viz import bench_data
 from transformer_lab.viz.bench import Prompt, bench
@@ -47,6 +49,21 @@ def test_the_page_holds_the_model_in_half_precision(translator, tmp_path):
     weights = (tmp_path / "half" / "model.safetensors").read_bytes()
     assert gzip.decompress(base64.b64decode(data["weights"])) == weights
     assert not re.search(r"https?://(?!www\.w3\.org)", text)
+
+
+def test_positions_that_the_page_cannot_compute_are_refused(translator, monkeypatch):
+    monkeypatch.setattr("transformer_lab.viz.bench_data.POSITIONS", ("learned",))
+    with pytest.raises(
+        ValueError, match=r"positions is 'sinusoidal'; expected one of \('learned',"
+    ):
+        bench(translator, TEXTS)
+
+
+def test_a_decoder_that_the_page_cannot_run_is_refused(translator):
+    recurrent = replace(translator.model.config, recurrent_decoder=True)
+    changed = Translator(transformer_of(recurrent), *translator.tokenizers)
+    with pytest.raises(ValueError, match="recurrent_decoder is True; expected False in a page"):
+        bench(changed, TEXTS)
 
 
 def test_one_sentence_may_be_given_as_it_is_and_never_ends_the_script(translator, tmp_path):

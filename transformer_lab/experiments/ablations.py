@@ -20,7 +20,7 @@ from transformer_lab.data.pair import Splits
 from transformer_lab.data.world.grammar import WorldPair, held_out, world
 from transformer_lab.evaluation.bleu import exact_match, score
 from transformer_lab.experiments.first_recipe import FIRST
-from transformer_lab.experiments.study import Setting, command
+from transformer_lab.experiments.study import Setting, command, quiet
 from transformer_lab.model.transformer import count_parameters
 from transformer_lab.recipe import PRESETS, make_trainer, new_translator
 from transformer_lab.translator import Translator
@@ -149,16 +149,13 @@ def build(setting: Setting, splits: Splits[WorldPair]) -> Translator:
 def training(setting: Setting) -> TrainingConfig:
     """How every translator of this study is trained: the tiny preset with fewer steps."""
     steps = setting["steps"]
-    return replace(
+    return quiet(
         FIRST.training,
-        max_steps=steps,
+        steps,
+        setting["seed"],
         warmup_steps=min(200, steps // 4),
         peak_rate=setting["peak_rate"],
         label_smoothing=setting["label_smoothing"],
-        validate_every=steps,
-        save_every=None,
-        seed=setting["seed"],
-        device="cpu",
     )
 
 

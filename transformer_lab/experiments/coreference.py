@@ -6,7 +6,6 @@ Translators with 1 to 4 encoder layers and 1 to 4 decoder layers, trained on the
 then all heads of each are asked on sentences with combinations that training never showed.
 """
 
-from dataclasses import replace
 from itertools import islice
 from typing import Any
 
@@ -30,7 +29,7 @@ from transformer_lab.experiments.pronoun_heads import (
     rollout_differences,
 )
 from transformer_lab.experiments.pronoun_sentences import ORDERS, asked, by_order
-from transformer_lab.experiments.study import Setting, command
+from transformer_lab.experiments.study import Setting, command, quiet
 from transformer_lab.model import Transformer
 from transformer_lab.recipe import make_trainer, new_translator
 from transformer_lab.translator import Translator
@@ -83,14 +82,7 @@ def trained(setting: Setting) -> tuple[Translator, float]:
     layers = {f"num_{side}_layers": setting[f"{side}_layers"] for side in ("encoder", "decoder")}
     preset = FIRST
     translator = new_translator(splits, "world", preset, seed, norm=setting["norm"], **layers)
-    training = replace(
-        preset.training,
-        max_steps=setting["steps"],
-        validate_every=setting["steps"],
-        save_every=None,
-        seed=seed,
-        device="cpu",
-    )
+    training = quiet(preset.training, setting["steps"], seed)
     trainer = make_trainer(translator, splits, training, show_progress=False, watch_exact_match=300)
     trainer.train()
     return translator, trainer.progress.history[-1]["exact_match"]

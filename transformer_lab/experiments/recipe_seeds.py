@@ -6,7 +6,6 @@ Ten seeds with the sentences that the shipped model was trained on, and nine wit
 own, as `transformer-lab train --seed N` draws them. A run takes two to five minutes.
 """
 
-from dataclasses import replace
 from itertools import islice
 from typing import Any
 
@@ -18,7 +17,7 @@ from transformer_lab.experiments.pronoun_causes import (
     read,
 )
 from transformer_lab.experiments.pronoun_sentences import ORDERS, asked
-from transformer_lab.experiments.study import Setting, command
+from transformer_lab.experiments.study import Setting, command, quiet
 from transformer_lab.recipe import PRESETS, evaluate, make_trainer, new_translator
 
 NAME = "recipe_seeds"
@@ -42,14 +41,7 @@ def run(setting: Setting) -> dict[str, Any]:
         noun: row → (layer, head) of the encoder.
     """
     preset = PRESETS["tiny"]
-    training = replace(
-        preset.training,
-        max_steps=setting["steps"],
-        validate_every=setting["steps"],
-        save_every=None,
-        seed=setting["seed"],
-        device="cpu",
-    )
+    training = quiet(preset.training, setting["steps"], setting["seed"])
     splits = find_corpus("world").splits(setting["sentences"])
     translator = new_translator(splits, "world", preset, setting["seed"])
     make_trainer(translator, splits, training, show_progress=False).train()

@@ -22,7 +22,7 @@ from transformer_lab.data.batching import PAD_ID, collate, encode_pairs
 from transformer_lab.data.corpus import find_corpus
 from transformer_lab.data.world.grammar import WorldPair
 from transformer_lab.experiments import sooner_changes
-from transformer_lab.experiments.study import Setting, command, name_of, stored_runs
+from transformer_lab.experiments.study import Setting, command, name_of, quiet, stored_runs
 from transformer_lab.model import Transformer
 from transformer_lab.recipe import PRESETS, make_trainer, new_translator
 from transformer_lab.training.trainer import StepReport
@@ -124,15 +124,8 @@ def run(setting: Setting) -> dict[str, Any]:
     preset = PRESETS["tiny"]
     translator = new_translator(splits, "world", preset, setting["seed"], **setting["model"])
     pairs = sorted(splits.validation[:SENTENCES], key=lambda pair: len(pair.source_tokens))
-    training = replace(
-        preset.training,
-        max_steps=setting["steps"],
-        validate_every=setting["steps"],
-        save_every=None,
-        seed=setting["seed"],
-        device="cpu",
-        **{**RECIPES["without decay"], **setting["training"]},
-    )
+    changes = {**RECIPES["without decay"], **setting["training"]}
+    training = quiet(preset.training, setting["steps"], setting["seed"], **changes)
     rows: list[tuple[int, float, float]] = []
 
     def look(report: StepReport) -> None:

@@ -12,6 +12,7 @@ import platform
 import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
+from dataclasses import replace
 from itertools import islice
 from multiprocessing import get_context
 from pathlib import Path
@@ -19,12 +20,26 @@ from typing import Any
 
 import torch
 
+from transformer_lab.config import TrainingConfig
 from transformer_lab.experiments import store
 
 Setting = dict[str, Any]
 """All that a run depends on, its seed among it; JSON values."""
 Run = Callable[[Setting], dict[str, Any]]
 """Does one run. A function of a module, so that a worker can find it."""
+
+
+def quiet(recipe: TrainingConfig, steps: int, seed: int, **changes: Any) -> TrainingConfig:
+    """A recipe as the runs of a study have it: validated at the end alone, never saved, on the CPU."""
+    return replace(
+        recipe,
+        max_steps=steps,
+        validate_every=steps,
+        save_every=None,
+        seed=seed,
+        device="cpu",
+        **changes,
+    )
 
 
 def name_of(setting: Setting) -> str:

@@ -5,7 +5,7 @@
 It takes about 40 minutes on one processor core. A run that is stored already is not repeated.
 """
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from transformer_lab.config import Norm
@@ -13,6 +13,7 @@ from transformer_lab.data.corpus import find_corpus
 from transformer_lab.experiments import store
 from transformer_lab.experiments.first_recipe import FIRST
 from transformer_lab.experiments.step_record import StepRecord
+from transformer_lab.experiments.study import quiet
 from transformer_lab.recipe import make_trainer, new_translator
 from transformer_lab.training.trainer import LossIsNaNError
 
@@ -73,15 +74,12 @@ def run(variant: Variant, seed: int) -> dict[str, Any]:
     layers = {"num_encoder_layers": variant.layers, "num_decoder_layers": variant.layers}
     preset = FIRST
     translator = new_translator(splits, "world", preset, seed, norm=variant.norm, **layers)
-    training = replace(
+    training = quiet(
         preset.training,
-        max_steps=variant.max_steps,
+        variant.max_steps,
+        seed,
         warmup_steps=variant.warmup_steps,
         peak_rate=variant.peak_rate,
-        validate_every=variant.max_steps,
-        save_every=None,
-        seed=seed,
-        device="cpu",
     )
     record = StepRecord()
     trainer = make_trainer(

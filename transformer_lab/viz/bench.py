@@ -103,8 +103,8 @@ def bench(
             default those of the corpus that the translator was trained on, if it says so.
 
     Raises:
-        ValueError: If the model has more than 20 million parameters or tokenizers that the page has
-            not, if a sentence cannot be read, or if `start` or a prompt's goal has a field that an
+        ValueError: If the model has more than 20 million parameters, or tokenizers, positions or
+            layers that the page has not, if a sentence cannot be read, or if `start` or a prompt's goal has a field that an
             address has not, or a head that the model has not.
     """
     asked = [sentences] if isinstance(sentences, str) else list(sentences)

@@ -7,18 +7,18 @@ import tempfile
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
-import matplotlib
-import numpy as np
 import torch
 
 from transformer_lab.attention_record import AttentionRecord
 from transformer_lab.config import check
 from transformer_lab.data.corpus import languages_of
 from transformer_lab.data.tokenizer import BPETokenizer, Tokenizer
-from transformer_lab.viz.style import WEIGHTS
+from transformer_lab.viz.style import weight_colours
 
 MOST_PARAMETERS = 20_000_000
 """A page of more is too heavy to open, and too slow to translate in."""
+POSITIONS = ("sinusoidal", "learned", "rotary", "alibi", "none")
+"""The kinds that `page/engine/positions.js` and `attention.js` compute."""
 OTHERWISE = "AttentionExplorer(translator, source=…) asks Python, and takes all"
 
 
@@ -48,7 +48,8 @@ def runnable(translator: Runnable) -> dict[str, Any]:
     """The translator as the page's script reads it, ready for JSON.
 
     Raises:
-        ValueError: If the model is too large, or a tokenizer is one that the page cannot read.
+        ValueError: If the model is too large, or has a tokenizer that the page cannot read, or
+            positions or a recurrence that it cannot compute.
     """
     count = sum(parameter.numel() for parameter in translator.model.parameters())
     expected = f"at most {MOST_PARAMETERS:,} in a page; {OTHERWISE}"
@@ -64,17 +65,21 @@ def runnable(translator: Runnable) -> dict[str, Any]:
             )
         }
         weights = (Path(folder) / "model.safetensors").read_bytes()
+    model = read["config"]["model"]
+    expected = f"one of {POSITIONS} in a page; {OTHERWISE}"
+    check("positions", model["positions"], expected, model["positions"] in POSITIONS)
+    recurrent = model["recurrent_decoder"]
+    check("recurrent_decoder", recurrent, f"False in a page; {OTHERWISE}", not recurrent)
     source, target = read.pop("source"), read.pop("target")
     for side, state in (("source", source), ("target", target)):
         check_tokenizer(side, state)
     tokenizers = [source] if source == target else [source, target]
     about = read["config"].get("about") or {}
-    table = matplotlib.colormaps[WEIGHTS](np.linspace(0, 1, 256))[:, :3]
     return {
         **read,
         "tokenizers": packed(json.dumps(tokenizers, ensure_ascii=False).encode()),
         "weights": packed(weights),
-        "colours": base64.b64encode((255 * table).round().astype(np.uint8).tobytes()).decode(),
+        "colours": weight_colours(),
         "languages": list(languages_of(about.get("corpus"))),
     }
 
