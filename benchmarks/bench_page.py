@@ -19,7 +19,11 @@ from transformer_lab.viz.bench import bench
 from transformer_lab.viz.bench_guide import NOUN_FINDER, famous_guide
 
 FRAME = '<!doctype html>\n<meta charset="utf-8">\n<title>CircuitsVis</title>\n<body>\n{}\n</body>\n'
-SETTLED = "new Promise((done) => setTimeout(done, 2000))"
+SETTLED = """(async () => {
+    const isKnown = (dot) => dot.title.includes('effect if muted');
+    do await new Promise((done) => setTimeout(done, 500));
+    while (![...document.querySelectorAll('.dot')].every(isKnown));
+})()"""
 """After a sentence every head is muted by turns, to colour it: that is not the act's own work."""
 SCORED = """(async () => {
     const list = document.querySelector('.figure select');
