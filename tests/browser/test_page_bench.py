@@ -264,6 +264,32 @@ def test_every_number_of_the_chosen_row_is_there_and_adds_up(page, shipped):
     np.testing.assert_allclose(again, row, atol=0.01)
 
 
+def test_a_number_that_is_pointed_at_lights_its_factors_and_says_what_they_give(page, shipped):
+    expect(page.locator(".shapes")).to_contain_text(
+        "Q 12 × 32 · K 12 × 32 · scores 12 × 12 · V 12 × 32 · output 12 × 32"
+    )
+    query, products, sums = (
+        page.locator(f".strip.{name}").last for name in ("query", "product", "value")
+    )
+    said, mixed = page.locator(".factors").all()
+    products.locator("i").nth(6).hover()
+    expect(page.locator(".strip i.lit")).to_have_count(3)
+    expect(query.locator("i").nth(6)).to_have_class(re.compile("lit"))
+    q, k, product = map(
+        float, re.findall(r"= ?(\S+) × (\S+) = (\S+)\.", said.inner_text().replace("−", "-"))[0]
+    )
+    assert q * k == pytest.approx(product, abs=0.02)
+    sums.locator("i").nth(3).hover()
+    expect(page.locator(".strip i.lit")).to_have_count(2)
+    numbers = re.findall(r"-?\d+\.\d+", mixed.inner_text().replace("−", "-"))
+    assert len(numbers) == 7  # three weights, three values, their sum
+    record = shipped.attend(TIRED)
+    best = np.sort(record.weights(Head("encoder", 1, 2))[WHO.decider])[::-1][:3]
+    assert [float(n) for n in numbers[:6:2]] == pytest.approx(best, abs=0.006)
+    page.locator(".where h2").hover()
+    expect(page.locator(".strip i.lit")).to_have_count(0)
+
+
 def test_the_address_keeps_what_is_seen(page, visit_page, lab_page):
     page.get_by_role("button", name="wide", exact=True).click()
     page.locator("[data-control='head c2.2']").click()

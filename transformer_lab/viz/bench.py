@@ -87,7 +87,7 @@ def bench(
     The page holds the weights in half precision, and the tokenizers, of words or of byte pairs. The
     first sentence is translated at once, and each has a button. A vocabulary of 8,000 byte pairs adds
     0.11 MB; a model of 4.7 million parameters around it makes 11.4 MB, and 4 ms for each piece it
-    writes (one desktop core).
+    writes (one core of an AMD EPYC).
 
     Args:
         translator: What runs in the page: a model of at most 20 million parameters.

@@ -2,6 +2,7 @@
 
 import { make, word } from "../elements.js";
 import { dot, softmax } from "../engine/vectors.js";
+import { strongest } from "../ranking.js";
 import { number } from "../text.js";
 
 /** A vector as a strip, one cell a number: orange below 0, blue above. */
@@ -17,10 +18,29 @@ function strip(label, className, vector, most) {
 
 const largestOf = (...vectors) => Math.max(1e-9, ...vectors.flatMap((vector) => Array.from(vector, Math.abs)));
 
+const POINT_AT = "Point at a number of a strip: its factors light up.";
+
 export class How {
   constructor(state) {
     this.state = state;
     this.element = make("section", { className: "how", "aria-label": "How the weights come about" });
+    this.said = { product: make("p", { className: "factors" }), value: make("p", { className: "factors" }) };
+    this.element.addEventListener("pointerover", ({ target }) => this.light(target.closest(".strip i")));
+    this.element.addEventListener("pointerleave", () => this.light(null));
+  }
+
+  /** A number of a strip with those that it is made of, or goes into, and what they give. */
+  light(cell) {
+    this.element.querySelectorAll("i.lit").forEach((lit) => lit.classList.remove("lit"));
+    this.said.product.textContent = POINT_AT;
+    this.said.value.textContent = "";
+    if (!cell) return;
+    const i = [...cell.parentNode.children].indexOf(cell);
+    const isValue = cell.closest(".strip").classList.contains("value");
+    this.element.querySelectorAll(isValue ? ".strip.value" : ".strip:not(.value)")
+      .forEach((one) => one.querySelectorAll("i")[i].classList.add("lit"));
+    if (isValue) this.said.value.textContent = this.sums(i);
+    else this.said.product.textContent = this.products(i);
   }
 
   draw() {
@@ -34,6 +54,7 @@ export class How {
     const query = queries[row];
     const product = query.map((value, i) => value * keys[key][i]);
     const own = softmax(scores[row]);
+    const length = Math.hypot(...output[row]);
     const isSet = state.pointsOf(state.head, row).length > 0;
     const columns = ["", "q · k", `÷ √${width}`, "softmax", ...(isSet ? ["set to"] : []), ""];
     const head = make("tr", {}, ...columns.map((text) => make("th", {}, text)));
@@ -46,18 +67,29 @@ export class How {
       line.addEventListener("click", () => state.choose(row, k));
       return line;
     });
+    const term = (a, b) => `${number(a)} × ${number(b)}`;
+    this.products = (i) => `Number ${i + 1} of ${width}: q × k = ${term(query[i], keys[key][i])} = ${number(product[i])}.`;
+    this.sums = (i) => {
+      const parts = strongest(weights[row].slice(0, seen), 3).map((k) => term(weights[row][k], values[k][i]));
+      return `Number ${i + 1} of ${values[key].length}: Σ weight × v = ${parts.join(" + ")}${seen > 3 ? " + …" : ""} = ${number(weights[row].reduce((sum, weight, k) => sum + weight * values[k][i], 0))}${length === 0 ? ", thrown away" : ""}.`;
+    };
+    const shape = (name, vectors) => `${name} ${vectors.length} × ${vectors[0].length}`;
+    const shapes = [shape("Q", queries), shape("K", keys), shape("scores", scores), shape("V", values), shape("output", output)];
     const most = largestOf(query, keys[key]);
-    const length = Math.hypot(...output[row]);
+    this.light(null);
     this.element.replaceChildren(
       make("h3", {}, "How: the row of ", word(rows[row]), seen < keys.length ? ", which sees no later word" : ""),
+      make("p", { className: "note shapes" }, `Rows × columns of this head: ${shapes.join(" · ")}. Below, one row of each.`),
       // A step of cross-attention is named by the word that it writes; it has read only those before.
       strip(state.head.kind === "cross" ? `q, to write ${rows[row]}` : `q of ${rows[row]}`, "query", query, most),
       strip(`k of ${names[key]}`, "key", keys[key], most),
       strip("their products", "product", product, largestOf(product)),
+      this.said.product,
       make("p", {}, `The ${width} products sum to q · k = ${number(dot(query, keys[key]), 2)}; ÷ √${width} = ${number(Math.sqrt(width))} it is ${number(dot(query, keys[key]) / Math.sqrt(width), 2)}. A softmax over the row makes ${number(own[key], 3)} of it.${isSet ? ` You have set it to ${number(weights[row][key], 3)}.` : ""}`),
       make("div", { className: "scroll" }, make("table", { className: "scores" }, make("thead", {}, head), make("tbody", {}, ...lines))),
       strip(`v of ${names[key]}`, "value", values[key], largestOf(values[key], output[row])),
       strip("Σ weight · v", "value", output[row], largestOf(values[key], output[row])),
+      this.said.value,
       make("p", {}, `What the head passes on here has length ${number(length)}${length === 0 ? ": it is muted" : ""}.`));
   }
 }

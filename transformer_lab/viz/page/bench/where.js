@@ -10,6 +10,12 @@ import { WeightTable } from "./weight_table.js";
 
 const NAMES = { map: "map", lines: "lines of the chosen word", strongest: "strongest lines" };
 
+const HINTS = {
+  map: "Press a cell to change its weight.",
+  lines: "Press a word at the left. Shift with a click on a head of the figure draws it too.",
+  strongest: "Point at a word. Shift with a click on a head of the figure draws it too.",
+};
+
 export class Where {
   /** `paints` as `paintsOf` gives them, for weights from 0 to 1. */
   constructor(state, paints) {
@@ -53,7 +59,7 @@ export class Where {
     this.buttons.replaceChildren(mute, ...(canPoint ? [this.pointer(rows, keys)] : []));
     this.drawChoices();
     this.slider.hidden = !canPoint;
-    if (!canPoint) this.said.replaceChildren(view === "map" ? "Press a cell to change its weight." : ""); // the line keeps its room
+    if (!canPoint) this.said.replaceChildren(HINTS[view]); // the line keeps its room
     else {
       const share = state.open.weights[row][key];
       this.slider.value = Math.round(100 * share);
