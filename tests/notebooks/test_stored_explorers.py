@@ -59,6 +59,7 @@ def test_there_are_stored_explorers_and_one_bench():
         "05": ["stream"],
         "06": ["stepper"],
         "11": ["explorer"] * 3,
+        "16": ["family"],
     }
     assert {name: kinds for name, kinds in found.items() if kinds} == expected
 

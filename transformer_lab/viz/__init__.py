@@ -9,6 +9,7 @@ from transformer_lab.viz.drawings import (
     decoder_stepper,
     heads_as_slabs,
     residual_stream,
+    three_architectures,
 )
 from transformer_lab.viz.explorer import AttentionExplorer, explore
 from transformer_lab.viz.figures import attention_heatmap, attention_panels, weight_bars
@@ -37,5 +38,6 @@ __all__ = [
     "show_live",
     "signed_map",
     "stage_panels",
+    "three_architectures",
     "weight_bars",
 ]
