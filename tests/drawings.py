@@ -4,7 +4,12 @@ import numpy as np
 
 from tests.records import WRITTEN, make_record, probabilities
 from transformer_lab.attention_record import AttentionRecord
-from transformer_lab.viz import decoder_stepper, heads_as_slabs, residual_stream
+from transformer_lab.viz import (
+    decoder_stepper,
+    heads_as_slabs,
+    residual_stream,
+    three_architectures,
+)
 
 
 def slabs_arguments():
@@ -29,6 +34,7 @@ def stream_arguments():
 DRAWINGS = {
     "slabs": lambda: heads_as_slabs(*slabs_arguments()),
     "stepper": lambda: decoder_stepper(stepper_record(), decoder=(1, 0), cross=(0, 1)),
+    "family": lambda: three_architectures(["a", "b", "c", "d", "<pad>"], ["<bos>", "e", "f"]),
     "stream": lambda: residual_stream(*stream_arguments()),
 }
 """Kind → a function that makes one."""

@@ -219,6 +219,28 @@ def test_when_writing_a_row_is_added_for_each_word_and_those_above_stay(draw):
     expect(button).to_be_disabled()
 
 
+# ---------------------------------------------------------------- three architectures
+
+
+def test_bert_and_gpt_keep_one_stack_and_differ_in_the_mask(draw):
+    at = draw("family")
+    boxes = at.root.locator(".column li")
+    grids = at.root.locator(".grid")
+    assert (boxes.count(), at.root.locator(".gone").count(), grids.count()) == (16, 0, 3)
+    left = {}
+    for step, column in ((1, "encoder"), (2, "decoder")):
+        at.step(step).click()
+        kept = at.root.locator(f".{column} li:not(.gone)").all_inner_texts()
+        assert at.root.locator(".column li:not(.gone)").all_inner_texts() == kept
+        left[column] = [text.replace("Masked self-", "Self-") for text in kept]
+        seen = numbers(grids.first) == 1
+        every = np.ones((5, 5), dtype=bool)
+        wanted = every & ([True] * 4 + [False]) if step == 1 else np.tril(every)
+        np.testing.assert_array_equal(seen, wanted)
+    assert left["encoder"] == left["decoder"]
+    assert len(left["encoder"]) == 8
+
+
 # ---------------------------------------------------------------- the residual stream
 
 

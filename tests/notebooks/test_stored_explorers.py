@@ -69,6 +69,7 @@ def test_there_are_stored_explorers_drawings_and_one_bench():
         "10": ["cache"],
         "11": ["explorer"] * 3,
         "12": ["hops"],
+        "16": ["family"],
     }
     assert {name: kinds for name, kinds in found.items() if kinds} == expected
 

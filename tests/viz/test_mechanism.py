@@ -7,7 +7,13 @@ import pytest
 
 from tests.drawings import DRAWINGS, slabs_arguments, stepper_record, stream_arguments
 from transformer_lab.numpy_reference import layer_norm
-from transformer_lab.viz import decoder_stepper, heads_as_slabs, residual_stream
+from transformer_lab.viz import (
+    decoder_stepper,
+    heads_as_slabs,
+    residual_stream,
+    three_architectures,
+)
+from transformer_lab.viz.architecture import BOXES
 from transformer_lab.viz.page import saved
 from transformer_lab.viz.page.drawing import fragment
 from transformer_lab.viz.style import SCREEN_DPI
@@ -109,3 +115,30 @@ def test_the_stream_refuses_long_vectors_and_sublayers_of_another_shape():
         residual_stream(np.ones(7), np.negative, np.negative)
     with pytest.raises(ValueError, match=r"feed_forward returns is \(2,\); expected \(3,\)"):
         residual_stream(np.ones(3), np.negative, lambda v: v[:2])
+
+
+def test_what_families_drop_is_what_the_package_builds_without():
+    """GPT's layer is the encoder's (lesson 16): only cross-attention is in neither."""
+    families = three_architectures(["a", "b"], ["c"]).data["families"]
+    paper, bert, gpt = (set(family["dropped"]) for family in families)
+    assert paper == set()
+    assert bert & gpt == {"decoder.cross_attention", "decoder.add_norm_2"}
+    assert bert | gpt == {*BOXES} - {"output", "softmax"}
+    assert [family["head"] for family in families] == ["decoder", "encoder", "decoder"]
+
+
+def test_the_masks_of_the_families_hide_padding_and_what_comes_later():
+    data = three_architectures(["a", "-", "b"], ["c", "d"], pad="-").data["families"]
+    encoder, decoder, cross = (mask["seen"] for mask in data[0]["masks"])
+    np.testing.assert_array_equal(encoder, [[True, False, True]] * 3)
+    np.testing.assert_array_equal(decoder, np.tril(np.ones((2, 2), dtype=bool)))
+    np.testing.assert_array_equal(cross, [[True, False, True]] * 2)
+    np.testing.assert_array_equal(data[1]["masks"][0]["seen"], encoder)
+    np.testing.assert_array_equal(data[2]["masks"][0]["seen"], np.tril(np.ones((3, 3), dtype=bool)))
+
+
+def test_the_families_refuse_no_words_and_a_row_that_is_not_there():
+    with pytest.raises(ValueError, match="words of target is 0; expected 1 to 8"):
+        three_architectures(["a"], [])
+    with pytest.raises(ValueError, match="row is 1; expected 0 to 0"):
+        three_architectures(["a"], ["b"])

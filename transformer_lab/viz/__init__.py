@@ -11,6 +11,7 @@ from transformer_lab.viz.drawings import (
     kv_cache,
     residual_stream,
     two_hops,
+    three_architectures,
 )
 from transformer_lab.viz.explorer import AttentionExplorer, explore
 from transformer_lab.viz.figures import attention_heatmap, attention_panels, weight_bars
@@ -40,6 +41,7 @@ __all__ = [
     "show_live",
     "signed_map",
     "stage_panels",
+    "three_architectures",
     "two_hops",
     "weight_bars",
 ]

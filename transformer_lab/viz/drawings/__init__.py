@@ -2,6 +2,7 @@
 
 from transformer_lab.viz.drawings.cache import kv_cache
 from transformer_lab.viz.drawings.hops import two_hops
+from transformer_lab.viz.drawings.family import three_architectures
 from transformer_lab.viz.drawings.player import attention_player
 from transformer_lab.viz.drawings.slabs import heads_as_slabs
 from transformer_lab.viz.drawings.stepper import decoder_stepper
@@ -13,5 +14,6 @@ __all__ = [
     "heads_as_slabs",
     "kv_cache",
     "residual_stream",
+    "three_architectures",
     "two_hops",
 ]

@@ -122,8 +122,8 @@ class Stepper {
       sentence: ["The encoder has read the source sentence, all of it at once. The decoder shall write the target, one word after the other. In training the target is there already: each word of it is a question with a known answer."],
       shift: ["The decoder reads the target moved one place to the right, with ", word(read[0]), " in front. So at each place it has read the words so far, and is asked for the next one. All questions are asked at once. Move the place."],
       mask: [`But all ${n} words are there, the answers too. The mask hides them: each place sees itself and what stands before it. Row after row one word more: a staircase. Here `, reads, " must not see ", asks, "."],
-      self: [`The decoder's own attention, one head of the trained model (${this.data.names[0]}). Queries and keys come from the words read. Each row is a softmax over the words in sight; what is hidden has weight 0.`],
-      cross: ["Cross-attention: the queries come from the decoder, a row for each word read; the keys and values from the encoder, a column for each source word. ", `${n} rows and ${source.length} columns: a rectangle. No staircase: the source is all there (${this.data.names[1]}).`],
+      self: [`The decoder's own attention, one head of the trained model (${this.data.names[0]}). `, coloured("query", "Queries"), " (rows) and ", coloured("key", "keys"), ` (columns) come from the words read. Each row is a softmax over the words in sight; what is hidden has weight 0.`],
+      cross: ["Cross-attention: the ", coloured("query", "queries"), " come from the decoder, a row for each word read; the ", coloured("key", "keys"), " and ", coloured("value", "values"), " from the encoder, a column for each source word. ", `${n} rows and ${source.length} columns: a rectangle. No staircase: the source is all there (${this.data.names[1]}).`],
       next: ["At the top of the decoder each row becomes one probability for each word of the language. Training asks that the probability of the right answer be large. Here the answer is ", asks, "."],
       writing: ["Without a target nobody asks: the model reads its own words. It writes the most probable one, which becomes the next one read, and a row is added to both matrices. The rows above do not change, for they never saw what came later."],
     }[stage];
@@ -135,7 +135,7 @@ class Stepper {
     const mix = (weights, texts) => {
       const large = [...weights.keys()].filter((i) => weights[i] >= 0.005);
       const rest = weights.reduce((sum, weight) => sum + weight, 0) - large.reduce((sum, i) => sum + weights[i], 0);
-      return [...large.flatMap((i, at) => [at ? ", " : "", `${brief(weights[i])} on `, word(texts[i])]), `; ${rest < 0.0005 ? "less than 0.001" : brief(rest, 3)} on the others in sight`];
+      return [...large.flatMap((i, at) => [at ? ", " : "", `${brief(weights[i])} on `, word(texts[i])]), large.length < weights.length ? `; ${rest < 0.0005 ? "less than 0.001" : brief(rest, 3)} on the others in sight` : ""];
     };
     const hidden = read.length - row - 1;
     const best = next?.[row][0];
@@ -150,3 +150,5 @@ class Stepper {
     }[stage];
   }
 }
+
+const coloured = (kind, text) => make("b", { className: `of-${kind}` }, text);

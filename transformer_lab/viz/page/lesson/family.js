@@ -1,0 +1,87 @@
+// The three architectures: Figure 1 with the boxes crossed out that a family drops, and its masks.
+
+import { make, word, words } from "../elements.js";
+import { keepFocus } from "../focus.js";
+import { grid } from "./grid.js";
+import { mountEach } from "./mount.js";
+import { Steps } from "./steps.js";
+
+/** The architectures in each place of this name, from the data of this name. */
+export function mountFamily(name) {
+  mountEach("family", name, (data) => new Family(data).element);
+}
+
+const SAID = [
+  ["The paper's model reads one sentence and writes another. Three kinds of attention, three masks: the encoder sees all of the source, the decoder what it has written so far, and through cross-attention all of the source. Then press the other two."],
+  ["BERT only reads: nothing is written, so the decoder goes, and cross-attention with it. One stack is left, whose words see both sides. It is trained to name words that were hidden in its input, so Linear and Softmax stand on the encoder now."],
+  ["GPT only writes on: there is no second sentence, so the encoder goes. Cross-attention has nobody to ask and goes too, with its Add & Norm. What is left in the layer is box for box BERT's; the staircase of the mask is the difference."],
+];
+
+class Family {
+  /** `data`: boxes of both columns from the bottom up; and of each family its name, dropped boxes, inputs, masks, and on which column the head stands. */
+  constructor(data) {
+    this.data = data;
+    this.row = data.row;
+    this.stage = make("div", { className: "stage" });
+    this.sum = make("p", { className: "sum" });
+    this.steps = new Steps(data.families.map(({ name }) => name), () => this.draw());
+    this.element = make("div", {}, this.steps.bar, this.steps.said, this.stage, this.sum);
+    this.steps.go(0);
+  }
+
+  get family() {
+    return this.data.families[this.steps.step];
+  }
+
+  choose(row) {
+    this.row = row;
+    keepFocus(this.element, "next", () => this.steps.said.replaceChildren(...this.draw()));
+  }
+
+  draw() {
+    const { masks } = this.family;
+    const figure = make("div", { className: "figure-1" }, ...Object.keys(this.data.boxes).map((part) => this.column(part)));
+    const drawn = masks.map((mask) => this.mask(mask));
+    this.stage.replaceChildren(make("div", { className: "line" }, figure, make("div", { className: "masks" }, ...drawn)));
+    this.sum.replaceChildren(...this.arithmetic());
+    return SAID[this.steps.step];
+  }
+
+  /** One half of Figure 1, from the bottom up; in the page's order it is read from the bottom, too. */
+  column(part) {
+    const boxes = this.data.boxes[part];
+    const { dropped, inputs, head } = this.family;
+    const box = ([name, text]) => {
+      const gone = dropped.includes(name);
+      const memory = name === "encoder.add_norm_2" && !dropped.includes("decoder.cross_attention") ? make("i", { className: "memory" }, "memory") : null;
+      return make("li", { className: gone ? "gone" : "" }, gone ? make("del", {}, text, make("span", { className: "unread" }, " (dropped)")) : text, memory);
+    };
+    const inLayer = ([name]) => name.startsWith(`${part}.`);
+    const layer = boxes.filter(inLayer);
+    const first = boxes.findIndex(inLayer);
+    const list = (some, className = "") => make("ol", { className }, ...some.map(box));
+    const empty = layer.every(([name]) => dropped.includes(name)) ? " empty" : "";
+    return make("div", { className: `column ${part}` },
+      make("p", {}, inputs[part] ?? ""),
+      list(boxes.slice(0, first)),
+      make("div", { className: `layer${empty}` }, list(layer)),
+      list(part === head ? this.data.head : []));
+  }
+
+  mask({ name, rows, columns, seen }) {
+    const values = seen.map((line) => line.map((may) => (may ? 1 : null)));
+    const row = Math.min(this.row, rows.length - 1);
+    return grid({ name, values, rows, columns, shape: [rows.length, columns.length], lit: { row }, choose: (at) => this.choose(at) });
+  }
+
+  /** What the chosen word sees in each mask. */
+  arithmetic() {
+    const { masks, dropped } = this.family;
+    const all = [...Object.values(this.data.boxes), this.data.head].flat().length;
+    const lines = masks.flatMap(({ name, rows, columns, seen }) => {
+      const row = Math.min(this.row, rows.length - 1);
+      return [`${name}: `, word(rows[row]), " sees ", ...words(columns.filter((_, k) => seen[row][k])), "· "];
+    });
+    return [...lines, `${all - dropped.length} of ${all} boxes are left`];
+  }
+}
