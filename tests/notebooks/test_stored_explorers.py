@@ -55,6 +55,8 @@ def test_there_are_stored_explorers_drawings_and_one_bench():
     # In their order. The bench holds the weights: two megabytes are enough.
     expected = {
         "00": ["explorer", "hops", "bench"],
+        "04": ["turning"] * 2,
+        "07": ["flow"],
         "10": ["cache"],
         "11": ["explorer"] * 3,
         "12": ["hops"],

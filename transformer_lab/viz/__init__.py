@@ -4,7 +4,14 @@ from transformer_lab.viz.architecture import architecture
 from transformer_lab.viz.beam_tree import beam_tree
 from transformer_lab.viz.display import show
 from transformer_lab.viz.dots import run_dots
-from transformer_lab.viz.drawings import attention_player, kv_cache, two_hops
+from transformer_lab.viz.drawings import (
+    attention_player,
+    clock_positions,
+    forward_flow,
+    kv_cache,
+    turning_arrows,
+    two_hops,
+)
 from transformer_lab.viz.explorer import AttentionExplorer, explore
 from transformer_lab.viz.figures import attention_heatmap, attention_panels, weight_bars
 from transformer_lab.viz.live import LivePicture
@@ -21,8 +28,10 @@ __all__ = [
     "attention_player",
     "beam_tree",
     "clock_hands",
+    "clock_positions",
     "curves",
     "explore",
+    "forward_flow",
     "kv_cache",
     "number_grids",
     "run_dots",
@@ -30,6 +39,7 @@ __all__ = [
     "show_live",
     "signed_map",
     "stage_panels",
+    "turning_arrows",
     "two_hops",
     "weight_bars",
 ]

@@ -1,7 +1,16 @@
 """Mechanism, drawn step by step in the page: each drawing has a still picture, data, and a script."""
 
 from transformer_lab.viz.drawings.cache import kv_cache
+from transformer_lab.viz.drawings.flow import forward_flow
 from transformer_lab.viz.drawings.hops import two_hops
 from transformer_lab.viz.drawings.player import attention_player
+from transformer_lab.viz.drawings.turning import clock_positions, turning_arrows
 
-__all__ = ["attention_player", "kv_cache", "two_hops"]
+__all__ = [
+    "attention_player",
+    "clock_positions",
+    "forward_flow",
+    "kv_cache",
+    "turning_arrows",
+    "two_hops",
+]
