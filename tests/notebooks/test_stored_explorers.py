@@ -57,7 +57,7 @@ def test_there_are_stored_explorers_drawings_and_one_bench():
         "00": ["explorer", "hops", "bench"],
         "04": ["turning"] * 2,
         "07": ["flow"],
-        "10": ["cache"],
+        "10": ["beam", "cache"],
         "11": ["explorer"] * 3,
         "12": ["hops"],
     }

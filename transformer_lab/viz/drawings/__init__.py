@@ -1,5 +1,6 @@
 """Mechanism, drawn step by step in the page: each drawing has a still picture, data, and a script."""
 
+from transformer_lab.viz.drawings.beam import growing_beam
 from transformer_lab.viz.drawings.cache import kv_cache
 from transformer_lab.viz.drawings.flow import forward_flow
 from transformer_lab.viz.drawings.hops import two_hops
@@ -10,6 +11,7 @@ __all__ = [
     "attention_player",
     "clock_positions",
     "forward_flow",
+    "growing_beam",
     "kv_cache",
     "turning_arrows",
     "two_hops",

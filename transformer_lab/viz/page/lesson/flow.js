@@ -73,7 +73,7 @@ class Flow {
     const part = box.columns ? `${drawn} of the columns drawn: the words most probable at any place` : `the first ${drawn} of ${box.shape[1]} columns drawn`;
     const caption = make("figcaption", {}, make("b", {}, box.text), ` ${box.shape[0]} words × ${box.shape[1]}`, make("small", {}, whole ? "" : part));
     const table = this.table("out", box.side, drawn, cells, box.columns);
-    const scale = make("small", { className: "scale" }, `blue: −${LIMIT} or less, white: 0, orange: ${LIMIT} or more; the same in all boxes`);
+    const scale = make("small", { className: "scale" }, `blue: −${LIMIT} or less, no colour: 0, orange: ${LIMIT} or more; the same in all boxes`);
     this.panel.replaceChildren(...(box.maps ? [this.maps()] : []), make("figure", {}, caption, table, ...(box.columns ? [] : [scale])));
     this.sum.replaceChildren(...this.arithmetic());
     return this.purpose();
