@@ -6,12 +6,16 @@ from transformer_lab.viz.display import show
 from transformer_lab.viz.dots import run_dots
 from transformer_lab.viz.drawings import (
     attention_player,
+    clock_positions,
     decoder_stepper,
+    forward_flow,
+    growing_beam,
     heads_as_slabs,
     kv_cache,
     residual_stream,
-    two_hops,
     three_architectures,
+    turning_arrows,
+    two_hops,
 )
 from transformer_lab.viz.explorer import AttentionExplorer, explore
 from transformer_lab.viz.figures import attention_heatmap, attention_panels, weight_bars
@@ -29,9 +33,12 @@ __all__ = [
     "attention_player",
     "beam_tree",
     "clock_hands",
+    "clock_positions",
     "curves",
     "decoder_stepper",
     "explore",
+    "forward_flow",
+    "growing_beam",
     "heads_as_slabs",
     "kv_cache",
     "number_grids",
@@ -42,6 +49,7 @@ __all__ = [
     "signed_map",
     "stage_panels",
     "three_architectures",
+    "turning_arrows",
     "two_hops",
     "weight_bars",
 ]

@@ -11,6 +11,7 @@ const TOP = 22;
 const ENGLISH = { left: 74, right: 150 };
 const FRENCH = { left: 252, right: 326 };
 const WIDEST = 9;
+const LITTLE = 0.2; // with less than this a word is not on the way
 const SEEN = 0.02; // a weight below this is no line
 
 /** A drawing in each place of this name, from the data of this name. */
@@ -147,16 +148,18 @@ class Hops {
     const at = (pair, place) => word(pair.source[place]);
     const weight = (pair, kind, row, column) => this.data.heads.flatMap((head, h) => (head.kind === kind ? [number(pair.maps[h][row][column])] : [])).join(" and ");
     if (this.step === 0) {
-      return ["Two English sentences, one word apart. French must choose a pronoun, by the noun it stands for: ", ...said((pair) => ["if ", at(pair, pair.pronoun), " is the ", at(pair, pair.noun), ", ", word(pair.target[pair.step])]), ". The model chooses right. How does the noun's gender come to the pronoun?"];
+      return ["Two English sentences, one word apart. French must choose a pronoun, by the noun it stands for: ", ...said((pair) => ["if ", at(pair, pair.pronoun), " is the ", at(pair, pair.noun), ", ", word(pair.target[pair.step])]), ". The bars below say what the model chooses. How does the noun's gender come to the pronoun?"];
     }
     if (this.step === 1) {
-      return ["Each English word is a vector. A head of the encoder lets every word take from the others, in shares. The lines are the shares of the last word in head ", this.names("encoder"), ": ", ...said((pair) => [at(pair, pair.decider), " takes ", weight(pair, "encoder", pair.decider, pair.noun), " from ", at(pair, pair.noun)]), ". From now on its vector holds something of its noun."];
+      return ["Each English word is a vector. A head of the encoder lets every word take from the others, in shares. The lines are the shares of the last word in ", this.names("encoder"), " (e: encoder, then layer and head): ", ...said((pair) => [at(pair, pair.decider), " takes ", weight(pair, "encoder", pair.decider, pair.noun), " from ", at(pair, pair.noun)]), ". What it takes becomes a part of its own vector."];
     }
     if (this.step === 2) {
-      return ["Then the decoder writes French, and its cross-attention looks at the English vectors. In heads ", this.names("cross"), ": ", ...said((pair) => [word(pair.target[pair.step]), " takes ", weight(pair, "cross", pair.step, pair.decider), " from ", at(pair, pair.decider)]), ", the word that has met the noun. Two hops: ", ...said((pair) => [at(pair, pair.noun), " → ", at(pair, pair.decider), " → ", word(pair.target[pair.step])]), "."];
+      return ["Then the decoder writes French, and its cross-attention looks at the English vectors. In ", this.names("cross"), " (c: cross-attention): ", ...said((pair) => [word(pair.target[pair.step]), " takes ", weight(pair, "cross", pair.step, pair.decider), " from ", at(pair, pair.decider)]), ". Two hops: ", ...said((pair) => [at(pair, pair.noun), " → ", at(pair, pair.decider), " → ", word(pair.target[pair.step])]), "."];
     }
     if (this.step === 3) {
-      return ["Many pictures show a thick line from ", at(pairs[0], pairs[0].pronoun), " to its noun. Here are the same heads, with its row chosen: ", ...said((pair) => [at(pair, pair.pronoun), " takes ", weight(pair, "encoder", pair.pronoun, pair.noun), " from ", at(pair, pair.noun)]), ". And what the pronoun takes from it in cross-attention: ", ...said((pair) => [weight(pair, "cross", pair.step, pair.pronoun)]), ". It lies on neither hop."];
+      const on = (pair, head, h) => (head.kind === "encoder" ? pair.maps[h][pair.pronoun][pair.noun] : pair.maps[h][pair.step][pair.pronoun]);
+      const aside = pairs.every((pair) => this.data.heads.every((head, h) => on(pair, head, h) < LITTLE));
+      return ["Many pictures show a thick line from ", at(pairs[0], pairs[0].pronoun), " to its noun. Here are the same heads, with its row chosen: ", ...said((pair) => [at(pair, pair.pronoun), " takes ", weight(pair, "encoder", pair.pronoun, pair.noun), " from ", at(pair, pair.noun)]), ". And what the pronoun takes from it in cross-attention: ", ...said((pair) => [weight(pair, "cross", pair.step, pair.pronoun)]), aside ? ". It lies on neither hop." : "."];
     }
     const off = this.data.heads.filter((_, h) => this.muted & (1 << h)).map((head) => head.name);
     if (!off.length) return ["To mute a head is to make what it passes on zero. Guess first: which of these heads can be spared, and what if two are muted at once? Then press. The next word's probabilities come from the model, run without those heads."];

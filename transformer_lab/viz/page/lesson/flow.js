@@ -1,0 +1,177 @@
+// The forward pass as a flow: the boxes of Figure 1, and of the chosen one the matrix that comes out of it.
+
+import { fromBase64 } from "../bytes.js";
+import { paintsOf, weightCell } from "../cells.js";
+import { make, OWN_KEYS, word, words } from "../elements.js";
+import { keepFocus } from "../focus.js";
+import { number } from "../text.js";
+import { brief } from "./grid.js";
+import { mountEach } from "./mount.js";
+import { Steps } from "./steps.js";
+
+const LIMIT = 3; // the colours' end; a number beyond it has the last colour
+
+/** A drawing in each place of this name, from the data of this name. */
+export function mountFlow(name) {
+  mountEach("flow", name, (data) => new Flow(data).element);
+}
+
+class Flow {
+  /** `data`: the words of both sides, the words written, the boxes in the order of the pass, d_model and the colours of weights. */
+  constructor(data) {
+    this.data = data;
+    this.boxes = data.boxes;
+    this.paints = paintsOf(fromBase64(data.colours));
+    this.rows = { encoder: 1, decoder: 0 };
+    this.panel = make("div", { className: "panel" });
+    this.sum = make("p", { className: "sum" });
+    this.steps = new Steps(data.boxes.map((box) => box.text), () => this.draw());
+    this.element = make("div", {}, this.steps.bar, this.steps.said, make("div", { className: "stage" }, this.figure(), this.panel), this.sum);
+    this.steps.go(0);
+  }
+
+  /** The steps' buttons, as the boxes of Figure 1: two columns, to be read from the bottom up. */
+  figure() {
+    const column = (side) => {
+      const own = this.boxes.flatMap((box, i) => (box.side === side ? [i] : []));
+      const made = own.map((i) => {
+        const { shape, name } = this.boxes[i];
+        const part = name.split(".")[1]?.replace(/_\d$/, "") ?? name;
+        const button = this.steps.buttons[i];
+        button.append(make("small", {}, `${shape[0]} × ${shape[1]}`));
+        button.classList.add("box", part);
+        Object.entries(OWN_KEYS).forEach(([key, value]) => button.setAttribute(key, value));
+        return button;
+      });
+      const over = make("span", {}, side === "encoder" ? "memory →" : "next word");
+      const under = make("span", {}, ...words(this.data.sides[side]));
+      return make("div", { className: `column ${side}` }, over, ...made.toReversed(), under);
+    };
+    const made = make("div", { className: "figure", role: "group", "aria-label": "Boxes of Figure 1, from the bottom up" }, column("encoder"), column("decoder"));
+    made.addEventListener("keydown", (event) => this.steps.onKey(event));
+    return made;
+  }
+
+  get box() {
+    return this.boxes[this.steps.step];
+  }
+
+  get row() {
+    return this.rows[this.box.side];
+  }
+
+  choose(side, row) {
+    this.rows[side] = row;
+    keepFocus(this.element, "next", () => this.steps.said.replaceChildren(...this.draw()));
+  }
+
+  draw() {
+    const { box } = this;
+    const cells = box.columns ? (row, j) => this.lastCell(row, j) : (row, j) => this.cell(box.values[row][j]);
+    const drawn = box.values[0].length;
+    const whole = drawn === box.shape[1];
+    const part = box.columns ? `${drawn} of the columns drawn: the words most probable at any place` : `the first ${drawn} of ${box.shape[1]} columns drawn`;
+    const caption = make("figcaption", {}, make("b", {}, box.text), ` ${box.shape[0]} words × ${box.shape[1]}`, make("small", {}, whole ? "" : part));
+    const table = this.table("out", box.side, drawn, cells, box.columns);
+    const scale = make("small", { className: "scale" }, `blue: −${LIMIT} or less, no colour: 0, orange: ${LIMIT} or more; the same in all boxes`);
+    this.panel.replaceChildren(...(box.maps ? [this.maps()] : []), make("figure", {}, caption, table, ...(box.columns ? [] : [scale])));
+    this.sum.replaceChildren(...this.arithmetic());
+    return this.purpose();
+  }
+
+  /** A table with a line for each word of a side, whose words are buttons. */
+  table(name, side, width, cellOf, columns = []) {
+    const tokens = this.data.sides[side];
+    const lines = tokens.map((token, row) => {
+      const lit = this.rows[side] === row;
+      const button = make("button", { type: "button", "data-control": `${name} ${row}`, "aria-pressed": String(lit) }, word(token));
+      button.addEventListener("click", () => this.choose(side, row));
+      return make("tr", { className: lit ? "lit" : "" }, make("th", { scope: "row" }, button), ...Array.from({ length: width }, (_, j) => cellOf(row, j)));
+    });
+    const head = make("tr", {}, make("td"), ...columns.map((text) => make("th", { scope: "col" }, word(text))));
+    return make("table", { className: columns === this.box.columns ? "last" : "" }, ...(columns.length ? [make("thead", {}, head)] : []), make("tbody", {}, ...lines));
+  }
+
+  cell(value) {
+    const cell = make("td", { className: value < 0 ? "below" : "above" });
+    cell.style.setProperty("--size", Math.min(1, Math.abs(value) / LIMIT).toFixed(2));
+    return cell;
+  }
+
+  lastCell(row, j) {
+    const value = this.box.values[row][j];
+    if (this.box.name === "softmax") return weightCell(value, this.paints, true);
+    const best = value === Math.max(...this.box.values[row]);
+    return make("td", { className: `score${best ? " best" : ""}` }, brief(value, 1));
+  }
+
+  maps() {
+    const { box } = this;
+    const keys = this.data.sides[box.name === "decoder.cross_attention" ? "encoder" : box.side];
+    const made = box.maps.map((map, head) => {
+      const table = this.table(`head ${head}`, box.side, keys.length, (row, j) => weightCell(map[row][j], this.paints, true), keys);
+      return make("figure", {}, make("figcaption", {}, make("b", {}, `weights, head ${head + 1}`)), table);
+    });
+    return make("div", { className: "maps" }, ...made);
+  }
+
+  /** What a box is for. */
+  purpose() {
+    const { box, data } = this;
+    const kind = box.name.replace(/^(source|target)_/, "").replace(/_\d$/, "");
+    const foreign = box.side === "encoder" ? "source" : "target";
+    return {
+      embedding: [box.side === "encoder" ? "The words come in at the bottom left. " : "Now the right side. It reads the words written so far, one place behind. ", `Each word becomes a row of ${data.d_model} numbers: its row of the ${foreign} table, times √${data.d_model}. So far the row says nothing of where the word stands.`],
+      positions: ["A pattern is added that depends on the place alone. Now the same word at another place would be another row."],
+      "encoder.self_attention": ["The English words look at each other: in each head, each row of weights sums to 1. The values mixed in these shares, from all heads, make the matrix. It is the only box of the encoder in which words meet."],
+      "decoder.self_attention": ["The same among the French words. But no word may look at a later one (striped cells): when it is used, the later ones are not written yet."],
+      "decoder.cross_attention": ["Here the two sides meet. French rows ask, English columns answer: queries come from the box below, keys and values from the memory. So each French row fetches what it needs of the English sentence."],
+      "encoder.add_norm": this.addNorm(),
+      "decoder.add_norm": this.addNorm(),
+      "encoder.feed_forward": this.feedForward(),
+      "decoder.feed_forward": this.feedForward(),
+      "encoder.rest": ["The same four boxes once more, with numbers of their own. What comes out is the ", make("b", {}, "memory"), ": the decoder will look at it, and at nothing else of the English side."],
+      "decoder.rest": ["The same six boxes once more, with numbers of their own. Each row now stands for the word that comes next."],
+      output: [`Each row meets a vector of each French word: ${box.shape[1]} scores a row, the logits. Here the matrix becomes as wide as the vocabulary.`],
+      softmax: ["The softmax makes probabilities of the scores, row by row; each row sums to 1 over all words. The best word of the last row is written; it goes in at the bottom right, and the right side runs again, until <eos> is the best."],
+    }[kind];
+  }
+
+  addNorm() {
+    return ["Add: what went into the box below is added to what came out of it, so nothing is lost. Norm: then each row is moved and stretched, so that its numbers have mean 0 and variance 1, and a learned gain and bias follow."];
+  }
+
+  feedForward() {
+    const { box, data } = this;
+    return [`Each row alone goes through two matrices: ${data.d_model} → ${box.inside} → ${data.d_model} numbers, and what is negative in between becomes 0. No word meets another here.`];
+  }
+
+  /** The first number of the chosen word, worked out where it can be. */
+  arithmetic() {
+    const { box, row, data } = this;
+    const { step } = this.steps;
+    const token = word(data.sides[box.side][row]);
+    const first = (i) => this.boxes[i].values[row][0];
+    const signed = (value) => (value < 0 ? `− ${brief(-value)}` : `+ ${brief(value)}`);
+    const begin = box.values[row].slice(0, 4).map((value) => brief(value)).join(", ");
+    if (box.columns) {
+      const best = box.values[row].indexOf(Math.max(...box.values[row]));
+      return ["After ", ...words(data.sides.decoder.slice(0, row + 1)), "the best is ", word(box.columns[best]), box.name === "softmax" ? `, with ${number(box.values[row][best])}` : `, with a score of ${brief(box.values[row][best], 1)}`];
+    }
+    if (box.name.endsWith("_positions")) return [token, `, its first number: ${brief(first(step - 1))} ${signed(first(step) - first(step - 1))} (of place ${row}) = ${brief(first(step))}`];
+    if (box.name.includes("add_norm")) {
+      const total = first(step - 2) + first(step - 1);
+      return [token, `, its first number: ${brief(first(step - 2))} ${signed(first(step - 1))} = ${brief(total)}; after the norm ${brief(first(step))}. All ${box.shape[1]} numbers of the row now have mean ${brief(box.mean[row])} and standard deviation ${brief(box.spread[row])} (with gain and bias).`];
+    }
+    if (box.maps) {
+      const keys = data.sides[box.name === "decoder.cross_attention" ? "encoder" : box.side];
+      const most = box.maps.map((map, head) => {
+        const best = map[row].indexOf(Math.max(...map[row]));
+        return make("span", {}, head ? ", " : " ", `head ${head + 1} most from `, word(keys[best]), ` (${number(map[row][best])})`);
+      });
+      return [token, " takes:", ...most];
+    }
+    if (box.active) return [token, `: ${box.active[row]} of the ${box.inside} numbers in between are not 0. Out come ${begin}, …`];
+    return [token, `: ${begin}, …`];
+  }
+}
