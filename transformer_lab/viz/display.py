@@ -15,20 +15,22 @@ from transformer_lab.config import check
 from transformer_lab.viz.style import PIXEL_RATIO, course_style
 
 
-def show(figure: Figure, *, alt: str) -> None:
+def show(figure: Figure, *, alt: str = "") -> None:
     """Show a figure; `alt` says what one sees in it, and the conclusion.
+
+    Without `alt` the words are those that the figure carries, made from its title and its numbers.
 
     The picture goes out as PNG, and as HTML because JupyterLab reads alt text
     from nowhere else. Nothing is returned, so nothing else is printed.
     """
-    data, metadata = picture(figure, alt)
+    data, metadata = picture(figure, alt or carried(figure))
     display(data, metadata=metadata, raw=True)
 
 
-def show_live(draw: Callable[..., tuple[Figure, str]], *controls: Any) -> None:
+def show_live(draw: Callable[..., Figure | tuple[Figure, str]], *controls: Any) -> None:
     """Show `draw(*values of the controls)`, drawn anew when one of the ipywidgets controls moves.
 
-    `draw` returns a figure and its alt text. Where no kernel answers, as in a
+    `draw` returns a figure, or a figure and its alt text. Where no kernel answers, as in a
     saved notebook, the first picture is seen in the controls' place.
     """
     import ipywidgets
@@ -36,7 +38,7 @@ def show_live(draw: Callable[..., tuple[Figure, str]], *controls: Any) -> None:
     panel = ipywidgets.HTML()
 
     def first_or_next(_: Any = None) -> tuple[dict[str, Any], dict[str, Any]]:
-        bundle = picture(*draw(*(control.value for control in controls)))
+        bundle = picture(*worded(draw(*(control.value for control in controls))))
         panel.value = bundle[0]["text/html"]
         return bundle
 
@@ -52,6 +54,16 @@ def show_live(draw: Callable[..., tuple[Figure, str]], *controls: Any) -> None:
         "model_id": box.model_id,
     }
     display(data, metadata=metadata, raw=True)
+
+
+def carried(figure: Figure) -> str:
+    """The words that a figure has with it, from the function that drew it; "" if none."""
+    return str(figure.get_label())
+
+
+def worded(drawn: Figure | tuple[Figure, str]) -> tuple[Figure, str]:
+    """A figure with its alt text, or with the words that it carries."""
+    return drawn if isinstance(drawn, tuple) else (drawn, carried(drawn))
 
 
 def picture(
