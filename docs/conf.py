@@ -95,15 +95,26 @@ def share_pages(_: Sphinx, name: str, source: list[str]) -> None:
     source[0] = json.dumps(notebook)
 
 
+DRAWING = {
+    "code_prompt_show": "Show the code that draws",
+    "code_prompt_hide": "Hide the code that draws",
+}
+
+
 def fold_answers(_: Sphinx, name: str, source: list[str]) -> None:
-    """Fold the answers as JupyterLab does, and leave out the cell that installs the course."""
+    """Fold answers and drawings, mark the package's definitions, leave out what installs the course."""
     if not name.startswith("notebooks/"):
         return
     notebook = json.loads(source[0])
     for cell in notebook["cells"]:
         tags = cell["metadata"].setdefault("tags", [])
+        if "".join(cell["source"]).startswith("#| package: "):
+            tags.append("definition")
         if cell["id"] == "setup":
             tags.append("remove-cell")
+        elif "drawing" in tags:  # its picture stays in sight
+            tags.append("hide-input")
+            cell["metadata"]["mystnb"] = DRAWING
         elif cell["metadata"].get("jupyter", {}).get("source_hidden"):
             tags.append("hide-cell")
     source[0] = json.dumps(notebook)
