@@ -99,15 +99,18 @@ def share_pages(_: Sphinx, name: str, source: list[str]) -> None:
 FOLDED = {
     "solution": ("hide-cell", "Show a solution"),
     "answers": ("hide-cell", "Show the definition"),
+    "drawing": ("hide-input", "Show the code that draws"),
     "predict": ("hide-output", "Show what comes out"),
+    "predict drawing": ("hide-cell", "Show what comes out"),
 }
 """A cell's tag → what is folded on the site, and what the reader clicks on."""
 
 
 def fold(_: Sphinx, name: str, source: list[str]) -> None:
-    """Fold answers, and what a reader was asked to predict; leave out what is of use in a kernel alone.
+    """Fold answers, code that draws, and what is to be predicted; mark the package's definitions.
 
-    That is the cell that installs the course, and the check of an exercise that nobody has written.
+    What is of use in a kernel alone is left out: the cell that installs the course, and the check of
+    an exercise that nobody has written.
     """
     if not name.startswith("notebooks/"):
         return
@@ -118,14 +121,16 @@ def fold(_: Sphinx, name: str, source: list[str]) -> None:
         if cell["cell_type"] == "markdown":
             asked = "**Predict before you" in "".join(cell["source"])
             continue
-        if asked and "exercise" not in tags:
-            tags.append("predict")
-        asked = False
+        if "".join(cell["source"]).startswith("#| package: "):
+            tags.append("definition")
         printed = "".join("".join(output.get("text", "")) for output in cell["outputs"])
         if cell["id"] == "setup" or printed.startswith("Not written yet"):
             tags.append("remove-cell")
-        for tag in FOLDED.keys() & set(tags):
-            how, prompt = FOLDED[tag]
+        fold_as = next((tag for tag in FOLDED if tag in tags), "")
+        if asked and fold_as in ("", "drawing") and "exercise" not in tags:
+            fold_as = f"predict {fold_as}".strip()
+        if fold_as:
+            how, prompt = FOLDED[fold_as]
             tags.append(how)
             cell["metadata"]["mystnb"] = {"code_prompt_show": prompt, "code_prompt_hide": "Hide it"}
     source[0] = json.dumps(notebook)

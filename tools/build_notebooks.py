@@ -31,7 +31,8 @@ ROOT = Path(__file__).resolve().parent.parent
 NOTEBOOKS = ROOT / "notebooks"
 SANITIZE = ROOT / "tools" / "nbval_sanitize.cfg"
 CELL_TIMEOUT = 600  # seconds; hanging is the only thing it is for
-FOLDED = {"solution", "answers"}  # tags: a solution, and a definition that answers an exercise
+FOLDED = {"solution", "answers", "drawing"}
+"""Tags: a solution, a definition that answers an exercise, and what only draws or prints a table."""
 WIDGET = "application/vnd.jupyter.widget-view+json"
 METADATA = {
     "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},

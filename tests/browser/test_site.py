@@ -172,6 +172,28 @@ def test_in_nbconverts_html_sliders_move_and_quizzes_answer(visit, name):
     assert quizzes
 
 
+def test_what_only_draws_is_folded_and_its_picture_stays_in_sight(read):
+    page = read("notebooks/01_attention_in_numpy.html")
+    cell = page.locator("div.cell", has_text="Show the code that draws").first
+    fold = cell.locator("details.hide")
+    expect(fold).to_have_count(1)
+    assert not fold.evaluate("fold => fold.open")
+    expect(cell.locator("pre").first).to_be_hidden()
+    expect(cell.locator("img").first).to_be_visible()
+    cell.get_by_text("Show the code that draws").click()
+    expect(cell.locator("pre").first).to_be_visible()
+    expect(cell.get_by_text("Hide the code that draws")).to_be_visible()
+
+
+def test_the_packages_own_definitions_stand_out(read):
+    page = read("notebooks/01_attention_in_numpy.html")
+    own = page.locator(".cell.tag_definition .cell_input")
+    claimed = page.locator(".cell_input", has_text="#| package: ")
+    assert own.count() == claimed.count() > 0
+    for block in own.all():
+        assert block.evaluate("e => parseFloat(getComputedStyle(e).borderLeftWidth)") == 4
+
+
 def test_an_explorer_answers_to_a_click(read):
     page = read("notebooks/11_explore_the_heads.html")
     explorer = page.locator("[data-explorer] [data-ready=true]").first

@@ -11,9 +11,8 @@ from tools.build_notebooks import NOTEBOOKS, ROOT, normalise, read, setup_cell, 
 
 PATHS = sorted(NOTEBOOKS.glob("*.ipynb"))
 TAGS = {
-    "answers", "card", "exercise", "measures", "nbval-ignore-output", "nbval-skip", "picture-only",
-    "raises-exception",
-    "solution",
+    "answers", "card", "drawing", "exercise", "measures", "nbval-ignore-output", "nbval-skip",
+    "picture-only", "raises-exception", "solution",
 }  # fmt: skip
 MACHINE = re.compile(
     r"/home/|/root/|/tmp/|/Users/|[A-Z]:\\Users|site-packages|" + re.escape(str(ROOT))

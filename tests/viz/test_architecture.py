@@ -7,6 +7,7 @@ from matplotlib.colors import to_hex
 from transformer_lab.viz.architecture import BOXES, DECODER, ENCODER, architecture
 from transformer_lab.viz.maps import stage_panels
 from transformer_lab.viz.style import HIGHLIGHT
+from transformer_lab.viz.titles import maths
 
 
 def texts(figure):
@@ -25,7 +26,7 @@ def test_all_boxes_are_there_with_their_labels_and_numbers_of_layers():
     for label in (*labels.values(), "3 ×", "11 ×", "memory (keys, values)"):
         assert written.count(label) == 1
     for name in set(BOXES.values()):
-        assert written.count(name) == list(BOXES.values()).count(name)
+        assert written.count(maths(name)) == list(BOXES.values()).count(name)
 
 
 def test_what_is_lit_is_framed_in_the_highlight_and_nothing_else():
@@ -69,19 +70,37 @@ def test_the_boxes_of_the_two_sides_do_not_share_a_name():
 TOKENS = ["the", "cat", "sat", "<eos>", "!"]
 
 
-def test_stages_show_their_arrays_in_order_each_on_its_scale():
+def test_stages_show_their_arrays_in_order_on_one_scale():
     random = np.random.default_rng(2017)
-    stages = {"in": random.normal(size=(5, 7)), "weights": random.uniform(size=(5, 5))}
-    figure = stage_panels(stages, TOKENS, weights=["weights"], across=3, title="One")
-    first, second, empty = figure.axes
-    for axes, values in zip((first, second), stages.values(), strict=True):
+    stages = {
+        "in": random.normal(size=(5, 7)),
+        "weights": random.uniform(size=(5, 5)),
+        "out": 9 * random.normal(size=(5, 7)),
+    }
+    figure = stage_panels(stages, TOKENS, weights=["weights"], across=2, title="One", limit=4.0)
+    first, second, third, empty, scale = figure.axes
+    for axes, values in zip((first, second, third), stages.values(), strict=True):
         np.testing.assert_array_equal(axes.images[0].get_array(), values)
-    largest = abs(stages["in"]).max()
-    assert first.images[0].get_clim() == (-largest, largest)
+    assert first.images[0].get_clim() == third.images[0].get_clim() == (-4, 4)
     assert second.images[0].get_clim() == (0, 1)
     assert not empty.images
+    assert scale.get_xlabel().startswith("value")
     assert first.get_title(loc="left") == "1. in\n5 × 7"
     assert [label.get_text() for label in first.get_yticklabels()] == TOKENS
+
+
+def test_of_a_wide_stage_the_first_features_are_drawn_and_it_says_so():
+    values = np.random.default_rng(2017).normal(size=(5, 41))
+    axes = stage_panels({"in": values}, TOKENS, features=11, title="One").axes[0]
+    np.testing.assert_array_equal(axes.images[0].get_array(), values[:, :11])
+    assert axes.get_title(loc="left") == "1. in\n5 × 41, first 11"
+
+
+def test_by_itself_the_scale_of_stages_leaves_out_what_is_rare():
+    values = np.random.default_rng(2017).normal(size=(5, 41))
+    low, high = stage_panels({"in": values}, TOKENS, title="One").axes[0].images[0].get_clim()
+    assert low == -high
+    assert 0.01 < (abs(values) > high).mean() < 0.03
 
 
 @pytest.mark.parametrize(

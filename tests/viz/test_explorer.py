@@ -11,6 +11,7 @@ from dataclasses import replace
 import matplotlib
 import numpy as np
 import pytest
+from matplotlib.colors import to_rgb
 from PIL import Image
 
 from tests.records import SOURCE, TARGET, WRITTEN, make_record, probabilities, random_maps
@@ -27,6 +28,7 @@ from transformer_lab.viz import explore
 from transformer_lab.viz.explorer import payload
 from transformer_lab.viz.explorer.payload import FINE_FROM, encode, page_data, record_data
 from transformer_lab.viz.explorer.scores import SCORES, head_scores
+from transformer_lab.viz.style import MASKED
 
 HOSTILE = (
     "</script>",
@@ -378,6 +380,23 @@ def test_the_picture_shows_the_maps_in_its_pixels():
     middle = (np.flatnonzero(bright.sum(axis=0) > 60).mean() - columns[0]) / np.ptp(columns)
     assert middle == pytest.approx(3.5 / 7, abs=0.02)
     assert bright.sum() / (dark | bright).sum() == pytest.approx(1 / 7, abs=0.02)
+
+
+def test_the_picture_shows_what_the_decoder_may_not_see_in_grey_and_the_rest_in_colour():
+    """Six words, a decoder that looks at itself alone: of 36 cells 15 are grey and 6 bright."""
+    words = tuple("abcdef")
+    record = make_record(encoder=(), decoder=(1,), cross=(), target=words, written=words)
+    itself = np.eye(6, dtype=np.float32)[None]
+    bundle, _ = explore(replace(record, decoder=(itself,)), kind="decoder")._repr_mimebundle_()
+    image = Image.open(io.BytesIO(base64.b64decode(bundle["image/png"]))).convert("RGB")
+    pixels = np.asarray(image).astype(int)
+    colours = {"grey": MASKED, "dark": matplotlib.colormaps["viridis"](0.0), "bright": "#fde725"}
+    shares = {
+        name: (abs(pixels - (np.array(to_rgb(colour)) * 255)) <= 20).all(axis=-1).sum()
+        for name, colour in colours.items()
+    }
+    assert shares["grey"] / shares["bright"] == pytest.approx(15 / 6, rel=0.1)
+    assert shares["dark"] / shares["bright"] == pytest.approx(15 / 6, rel=0.15)
 
 
 def test_snapshots_come_before_the_record():

@@ -14,9 +14,26 @@ import pytest
 from matplotlib.colors import to_hex, to_rgb
 from PIL import Image
 
-from transformer_lab.viz import attention_heatmap, show, show_live, weight_bars
+from transformer_lab.viz import (
+    attention_heatmap,
+    attention_panels,
+    show,
+    show_live,
+    weight_bars,
+)
 from transformer_lab.viz.display import picture, to_png
-from transformer_lab.viz.style import COLOURS, HIGHLIGHT, PAPER, WEIGHTS, course_style
+from transformer_lab.viz.style import (
+    COLOURS,
+    HIGHLIGHT,
+    LINES,
+    MASKED,
+    PAGE,
+    PAPER,
+    QUIET,
+    WEIGHTS,
+    course_style,
+)
+from transformer_lab.viz.titles import maths
 
 QUERIES = ["le", "chat", "dort", "<eos>", "$x$"]
 KEYS = ["the", "cat", "is", "asleep", "now", " piece", "<eos>"]
@@ -269,6 +286,70 @@ def test_the_courses_colours_are_told_apart(sight):
     for one, other in itertools.combinations(seen, 2):
         # 2.3 is a just noticeable difference.
         assert np.linalg.norm(seen[one] - seen[other]) > 20, (one, other)
+
+
+@pytest.mark.parametrize("sight", SIGHT)
+def test_the_colours_of_curves_are_told_apart(sight):
+    seen = [cie_lab(np.clip(np.array(SIGHT[sight]) @ linear(c), 0, 1)) for c in (*LINES, QUIET)]
+    for one, other in itertools.combinations(range(len(seen)), 2):
+        assert np.linalg.norm(seen[one] - seen[other]) >= 10, (one, other)
+
+
+def test_a_cell_that_may_not_be_seen_is_no_weight(weights):
+    """In the drawn pixels: hidden cells are grey, and a weight of 0 is not."""
+    mask = np.tri(*weights.shape, 2, dtype=bool)
+    seen = np.where(mask, weights, 0)
+    seen[2, 0] = 0
+    for figure in (
+        attention_heatmap(seen, QUERIES, KEYS, mask=mask),
+        attention_panels({"one": seen, "two": seen}, QUERIES, KEYS, mask=mask),
+    ):
+        image = np.asarray(Image.open(io.BytesIO(to_png(figure))).convert("RGB")).astype(int)
+        axes = figure.axes[0]
+        for query, key in itertools.product(range(len(QUERIES)), range(len(KEYS))):
+            x, y = axes.transData.transform((key, query)) * 2
+            pixel = image[image.shape[0] - round(y), round(x)]
+            grey = bool(np.all(abs(pixel - np.array(to_rgb(MASKED)) * 255) < 12))
+            assert grey == (not mask[query, key]), (query, key)
+
+
+@pytest.mark.parametrize(
+    ("mask", "message"),
+    [
+        (np.ones((7, 5), dtype=bool), r"shape of mask is \(7, 5\); expected \(5, 7\)"),
+        (np.zeros((5, 7), dtype=bool), "weight where the mask hides is .* expected 0"),
+    ],
+)
+def test_a_mask_that_does_not_fit_is_named(mask, message, weights, as_users_run_it):
+    with pytest.raises(ValueError, match=message):
+        attention_heatmap(weights, QUERIES, KEYS, mask=mask)
+
+
+def test_no_picture_is_wider_than_a_page(weights):
+    many = [f"word{n}" for n in range(60)]
+    row = np.full((3, 60), 1 / 60)
+    wide = (
+        attention_heatmap(row, many[:3], many),
+        attention_panels(dict.fromkeys("abcde", row), many[:3], many),
+        weight_bars(row, many[:3], many),
+        attention_heatmap(weights, QUERIES, KEYS, title="many words " * 20),
+    )
+    for figure in wide:
+        assert figure.get_figwidth() <= PAGE + 0.01
+
+
+@pytest.mark.parametrize(
+    ("text", "set_as"),
+    [
+        ("Without √d_k it dies", r"Without $\sqrt{d_{k}}$ it dies"),
+        ("d_model, 6 d_v", r"$d_{\mathrm{model}}$, 6 $d_{v}$"),
+        ("old_k d_key", "old_k d_key"),
+        ("from -4.0 to 2e-3", "from −4.0 to 2e-3"),
+        ("$d_k$ as it is", "$d_k$ as it is"),
+    ],
+)
+def test_widths_are_set_as_formulas(text, set_as):
+    assert maths(text) == set_as
 
 
 @pytest.mark.parametrize("name", COLOURS)

@@ -9,7 +9,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import same_color, to_rgb
 
 from transformer_lab.viz import attention_panels, clock_hands, curves, number_grids, signed_map
-from transformer_lab.viz.style import COLOURS, LINES, SIGNED, WEIGHTS
+from transformer_lab.viz.style import COLOURS, LINES, PAGE, SIGNED, WEIGHTS
 
 POINTS = 11
 ROWS, COLUMNS = 5, 7
@@ -225,7 +225,77 @@ def test_a_line_that_does_not_fit_is_named(arguments, message, as_users_run_it):
         curves(**{"x": X, "lines": {"whole": X}, **WORDS, **arguments})
 
 
+@pytest.mark.parametrize("log", ["", "x"])
+@pytest.mark.parametrize(
+    "x", [[1, 2], [0, 1, 2, 3, 4, 5, 6], [1, 2, 4, 8, 16, 64], [512, 2048, 8192, 65536], [3]]
+)
+def test_few_points_have_ticks_where_they_are_and_nowhere_else(x, log):
+    if log and 0 in x:
+        x = x[1:]
+    figure = curves(np.array(x, dtype=float), {"line": np.arange(len(x))}, **WORDS, log=log)
+    draw(figure)
+    (axes,) = figure.axes
+    ticks = axes.get_xticks()
+    assert set(ticks) <= set(x)
+    assert x[-1] in ticks
+    assert len(axes.xaxis.get_ticklocs(minor=True)) == 0
+    texts = [t for t in axes.get_xticklabels() if t.get_text()]
+    assert [float(t.get_text().replace(",", "")) for t in texts] == ticks.tolist()
+    for one, other in itertools.combinations(texts, 2):
+        assert not box(one).overlaps(box(other))
+
+
+def test_whole_numbers_have_no_ticks_between_them():
+    figure = curves(np.arange(1, 14), {"line": np.arange(13)}, **WORDS)
+    draw(figure)
+    assert all(tick == round(tick) for tick in figure.axes[0].get_xticks())
+    figure = signed_map(np.ones((3, 4)), **WORDS)
+    draw(figure)
+    for axis in (figure.axes[0].xaxis, figure.axes[0].yaxis):
+        assert all(tick == round(tick) for tick in axis.get_ticklocs())
+
+
+def test_a_seventh_line_is_told_from_the_first():
+    lines = {f"line {n}": X + n for n in range(len(LINES) + 1)}
+    (axes,) = curves(X, lines, **WORDS).axes
+    first, seventh = line_of(axes, X), line_of(axes, X + len(LINES))
+    assert first.get_linestyle() != seventh.get_linestyle()
+
+
 # Matrices with their numbers
+
+
+def test_numbers_of_either_sign_have_one_scale_in_all_matrices(random):
+    grids = {"small": random.normal(size=(2, 3)) / 10, "large": random.normal(size=(3, 2)) * 5}
+    limits = {axes.images[0].get_clim() for axes in number_grids(grids, title="Two").axes}
+    ((low, high),) = limits
+    assert low == -high
+    assert high >= abs(grids["large"]).max()
+
+
+def test_signs_stand_between_the_matrices_and_a_marked_row_is_framed(random):
+    grids = {"Q": random.normal(size=(3, 4)), "K": random.normal(size=(4, 3)), "S": np.eye(3)}
+    figure = number_grids(grids, title="Three", signs="×=", marked={"S": 2})
+    draw(figure)
+    q, times, k, equals, s = figure.axes
+    assert [axes.texts[0].get_text() for axes in (times, equals)] == ["×", "="]
+    assert box(q).x1 < box(times.texts[0]).x0 < box(k).x0 < box(equals.texts[0]).x0 < box(s).x0
+    (frame,) = s.patches
+    assert (frame.get_xy(), frame.get_width(), frame.get_height()) == ((-0.5, 1.5), 3, 1)
+    assert not q.patches + k.patches
+
+
+def test_what_is_wider_than_a_page_goes_on_below(random):
+    grids = {f"matrix {n}": random.normal(size=(3, 5)) for n in range(4)}
+    figure = number_grids(grids, title="Four")
+    draw(figure)
+    assert figure.get_figwidth() <= PAGE + 0.01
+    assert number_grids({"wide": np.eye(17)}, title="One").get_figwidth() <= PAGE + 0.01
+    assert len(figure.axes) == len(grids)
+    first, *_, last = figure.axes
+    assert box(first).y0 > box(last).y1
+    for one, other in itertools.combinations(figure.axes, 2):
+        assert not box(one).overlaps(box(other))
 
 
 def test_each_cell_holds_its_number(random):
@@ -262,6 +332,7 @@ def test_row_0_stands_at_the_top(random):
         (-0.0, "0"),
         (17.0, "17"),
         (-0.257, "−0.26"),
+        (-0.001, "0.00"),
         (0.5, "0.50"),
     ],
 )
@@ -347,6 +418,8 @@ def test_rows_and_columns_are_named_where_names_are_given(random):
     [
         ({"grids": {"fits": np.eye(3), "flat": np.ones(3)}}, r"shape of 'flat' is \(3,\)"),
         ({"grids": {"deep": np.ones((2, 3, 5))}}, r"shape of 'deep' is \(2, 3, 5\)"),
+        ({"signs": "×="}, "signs is '×='; expected '' or 0"),
+        ({"marked": {"fits": 3}}, "row marked in 'fits' is 3; expected 0 to 2"),
         ({"rows": {"fits": ["one"]}}, "labels for the rows of 'fits' is 1; expected 3"),
         ({"columns": {"fits": list("abcd")}}, "labels for the columns of 'fits' is 4; expected 3"),
     ],
@@ -400,6 +473,24 @@ def test_below_0_is_blue_and_above_is_red():
         assert colour(*below)[2] > colour(*below)[0] + 0.2
         assert colour(*above)[0] > colour(*above)[2] + 0.2
     assert min(colour(1, 0)) > 0.95
+
+
+def test_maps_that_are_compared_have_the_limits_they_are_given(random):
+    values = random.uniform(-1, 1, size=(3, 5))
+    (image,) = signed_map(values, **WORDS, limits=(-2.0, 2.0)).axes[0].images
+    assert image.get_clim() == (-2, 2)
+    (image,) = signed_map(values + 3, **WORDS, limits=(1.0, 9.0)).axes[0].images
+    assert image.get_clim() == (1, 9)
+    with pytest.raises(ValueError, match="limits is"):
+        signed_map(values + 3, **WORDS, limits=(0.0, 2.0))
+    grids = [number_grids({"a": one}, title="One", limit=4.0) for one in (values, 2 * values)]
+    assert len({figure.axes[0].images[0].get_clim() for figure in grids}) == 1
+
+
+def test_a_line_that_comes_again_may_keep_its_colour():
+    (axes,) = curves(X, {"a": X, "b": 2 * X}, **WORDS, colours={"a": 3, "b": "key"}).axes
+    assert same_color(line_of(axes, X).get_color(), LINES[3])
+    assert same_color(line_of(axes, 2 * X).get_color(), COLOURS["key"])
 
 
 def test_a_map_of_zeros_is_white():
@@ -558,8 +649,9 @@ SMALL = {
 def test_a_title_is_not_cut_off(name, title):
     figure = SMALL[name](title)
     draw(figure)
-    assert figure.get_suptitle() == title
-    (text,) = (text for text in figure.texts if text.get_text() == title)
+    assert figure.get_suptitle().replace("\n", " ") == title
+    (text,) = (text for text in figure.texts if text.get_text() == figure.get_suptitle())
+    assert figure.get_figwidth() <= PAGE + 0.01
     assert inside(text, figure)
     for axes in figure.axes:
         assert not box(text).overlaps(box(axes))

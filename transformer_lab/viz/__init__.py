@@ -19,9 +19,10 @@ from transformer_lab.viz.drawings import (
 )
 from transformer_lab.viz.explorer import AttentionExplorer, explore
 from transformer_lab.viz.figures import attention_heatmap, attention_panels, weight_bars
+from transformer_lab.viz.grids import number_grids
 from transformer_lab.viz.live import LivePicture
 from transformer_lab.viz.maps import clock_hands, signed_map, stage_panels
-from transformer_lab.viz.plots import curves, number_grids
+from transformer_lab.viz.plots import curves
 from transformer_lab.viz.sliders import show_live
 
 __all__ = [

@@ -7,8 +7,9 @@ from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch, Rectangle
 
 from transformer_lab.config import check
-from transformer_lab.viz.figures import add_title
+from transformer_lab.viz import words
 from transformer_lab.viz.style import COLOURS, HIGHLIGHT, INK, PAPER, QUIET, course_style
+from transformer_lab.viz.titles import add_title, maths
 
 ENCODER = {
     "source_embedding": "Embedding × √d_model",
@@ -85,7 +86,27 @@ def architecture(
         arrow(axes, (centre, top - STEP + HEIGHT), (centre, top))
         axes.text(centre, top + 0.05, "next word", ha="center", va="bottom", color=QUIET)
         add_title(figure, title)
+        words.give_words(figure, title, in_words(labels, lit))
     return figure
+
+
+def in_words(labels: Mapping[str, str], lit: Collection[str]) -> str:
+    """Which boxes are lit up, and what is written beside the boxes."""
+    text = "Figure 1 of the paper: encoder and decoder side by side."
+    for side in ("encoder", "decoder"):
+        parts = [BOXES[name] for name in BOXES if name in lit and name.startswith(f"{side}.")]
+        if parts:
+            text += f" Lit up in a layer of the {side}: {words.listed(parts)}."
+    outside = [spoken(name) for name in BOXES if name in lit and "." not in name]
+    if outside:
+        text += f" Lit up: {words.listed(outside)}."
+    written = [f"{spoken(name)} {labels[name]}" for name in BOXES if labels.get(name)]
+    return f"{text} {'; '.join(written)}." if written else text
+
+
+def spoken(name: str) -> str:
+    """The name of a box as it is read out."""
+    return name.replace(".", " ").replace("_", " ")
 
 
 def look(name: str, lit: Collection[str]) -> str:
@@ -121,7 +142,13 @@ def draw_box(
     lift = 0.065 if label else 0
     centre = column + WIDTH / 2
     axes.text(
-        centre, middle + lift, text, ha="center", va="center", fontweight=weight, color=colour
+        centre,
+        middle + lift,
+        maths(text),
+        ha="center",
+        va="center",
+        fontweight=weight,
+        color=colour,
     )
     axes.text(centre, middle - 0.09, label, ha="center", va="center", fontsize=7.5, color=QUIET)
 

@@ -8,11 +8,13 @@ from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch
 
 from transformer_lab.config import check
-from transformer_lab.viz.figures import LETTER, add_title, longest
-from transformer_lab.viz.style import COLOURS, HIGHLIGHT, INK, PAPER, QUIET, course_style
+from transformer_lab.viz import words as said
+from transformer_lab.viz.figures import LETTER, longest
+from transformer_lab.viz.style import COLOURS, HIGHLIGHT, INK, PAGE, PAPER, QUIET, course_style
+from transformer_lab.viz.titles import add_title
 
 HEIGHT, ROW = 0.36, 0.46  # of a box, and from one box to the one below; inches
-BETWEEN = 0.42  # from one column of boxes to the next, where the branches run
+BETWEEN, NARROW = 0.42, 0.2  # from one column of boxes to the next, where the branches run
 MARGIN = 0.15
 NOTE = (
     "log-probability so far, nats, sorted within a parent; orange: won, blue: kept, grey: dropped"
@@ -59,11 +61,16 @@ def beam_tree(
     widths = [max(longest([words[n] for n in nodes]) * LETTER, 0.36) + 0.2 for nodes in columns]
     tall = max(len(nodes) for nodes in columns) * ROW
     with course_style():
-        wide = sum(widths) + BETWEEN * (len(columns) - 1)
+        branches = max(len(columns) - 1, 1)
+        between = (PAGE - 2 * MARGIN - sum(widths)) / branches  # no wider than a page, if it fits
+        between = min(max(between, NARROW), BETWEEN)
+        wide = sum(widths) + between * (len(columns) - 1)
         wide = max(wide, NOTE_WIDTH) + 2 * MARGIN
         room = 0.26 * bool(title) + 0.3
         figure = Figure(figsize=(wide, tall + 2 * MARGIN + room))
         add_title(figure, title)
+        room += 0.2 * figure.get_suptitle().count("\n")
+        figure.set_figheight(tall + 2 * MARGIN + room)
         wide = max(wide, figure.get_figwidth())
         axes = figure.add_axes((0, 0, 1, 1))
         axes.set_xlim(0, wide)
@@ -82,8 +89,28 @@ def beam_tree(
                 text = f"{log_probabilities[node]:.2f}".replace("-", "−")
                 box(axes, (left, y, width), words[node], text, look(node, kept, path))
                 ends[node] = (left + width, y)
-            left += width + BETWEEN
+            left += width + between
+    said.give_words(figure, title, in_words(parents, words, log_probabilities, kept, winner))
     return figure
+
+
+def in_words(
+    parents: Sequence[int | None],
+    words: Sequence[str],
+    log_probabilities: Sequence[float],
+    kept: Collection[int],
+    winner: int | None,
+) -> str:
+    """How many beginnings there are and how many were kept, and the sentence that won."""
+    text = f"A tree of {len(parents)} beginnings, {len(set(kept))} of them kept."
+    path, at = [], winner
+    while at is not None:
+        path.append(words[at])
+        at = parents[at]
+    if winner is None:
+        return text
+    score = f"{log_probabilities[winner]:.2f}".replace("-", "−")
+    return f"{text} The winner, at {score}: {' '.join(path[::-1])}."
 
 
 def check_tree(

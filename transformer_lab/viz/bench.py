@@ -104,8 +104,8 @@ def bench(
 
     Raises:
         ValueError: If the model has more than 20 million parameters, or tokenizers, positions or
-            layers that the page has not, if a sentence cannot be read, or if `start` or a prompt's goal has a field that an
-            address has not, or a head that the model has not.
+            layers that the page has not, if a sentence cannot be read, or if `start` or a prompt's
+            goal has a field that an address has not, or a head that the model has not.
     """
     asked = [sentences] if isinstance(sentences, str) else list(sentences)
     check("sentences", asked, "at least one", len(asked) > 0)

@@ -14,14 +14,26 @@ from transformer_lab.config import check
 from transformer_lab.viz.style import PIXEL_RATIO, course_style
 
 
-def show(figure: Figure, *, alt: str) -> None:
+def show(figure: Figure, *, alt: str = "") -> None:
     """Show a figure; `alt` says what one sees in it, and the conclusion.
+
+    Without `alt` the words are those that the figure carries, made from its title and its numbers.
 
     The picture goes out as PNG, and as HTML because JupyterLab reads alt text
     from nowhere else. Nothing is returned, so nothing else is printed.
     """
-    data, metadata = picture(figure, alt)
+    data, metadata = picture(figure, alt or carried(figure))
     display(data, metadata=metadata, raw=True)
+
+
+def carried(figure: Figure) -> str:
+    """The words that a figure has with it, from the function that drew it; "" if none."""
+    return str(figure.get_label())
+
+
+def worded(drawn: Figure | tuple[Figure, str]) -> tuple[Figure, str]:
+    """A figure with its alt text, or with the words that it carries."""
+    return drawn if isinstance(drawn, tuple) else (drawn, carried(drawn))
 
 
 def picture(

@@ -6,9 +6,11 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from transformer_lab.config import check
-from transformer_lab.viz.figures import add_title, label_axis
+from transformer_lab.viz import words
+from transformer_lab.viz.figures import label_axis
 from transformer_lab.viz.plots import write_plainly
 from transformer_lab.viz.style import COLOURS, INK, QUIET, course_style
+from transformer_lab.viz.titles import add_title
 
 LINE = 0.24  # inches for one setting
 
@@ -55,4 +57,5 @@ def run_dots(
         axes.grid(axis="x", alpha=0.25)
         axes.hlines(range(len(runs)), *axes.get_xlim(), color=QUIET, alpha=0.15, lw=0.8, zorder=0)
         add_title(figure, title)
+        words.give_words(figure, title, words.of_runs(runs, x_label))
     return figure

@@ -3,16 +3,30 @@
 from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.image import AxesImage
 from matplotlib.patches import Rectangle
 
 from transformer_lab.attention_record import Alignment
 from transformer_lab.config import check
-from transformer_lab.viz.style import COLOURS, HIGHLIGHT, INK, PAPER, QUIET, WEIGHTS, course_style
+from transformer_lab.viz import words
+from transformer_lab.viz.style import (
+    COLOURS,
+    HIGHLIGHT,
+    INK,
+    MASKED,
+    PAGE,
+    PAPER,
+    QUIET,
+    WEIGHTS,
+    course_style,
+)
+from transformer_lab.viz.titles import add_title, maths
 
 CELL = 0.33  # inches: room for a number like .95
+SMALLEST = 0.19  # inches: a cell beside whose neighbours a token can still be read
 SMALL = 6  # rows and columns; a map of no more gets larger cells, and a shorter scale
 LETTER = 0.085  # inches, about the width of one
 WORTH_A_NUMBER = 0.045  # smaller weights would print as 0.0 or clutter the picture
@@ -29,6 +43,7 @@ def attention_heatmap(
     row: int | None = None,
     cell: tuple[int, int] | None = None,
     alignment: Alignment = (),
+    mask: Bool[np.ndarray, "query key"] | None = None,
 ) -> Figure:
     """One head's weights: a row for each query, a column for each key, colours from 0 to 1.
 
@@ -42,6 +57,7 @@ def attention_heatmap(
         row: A row to frame, with its larger weights written into it.
         cell: One (query, key) to frame.
         alignment: Gold links (key, query), as a record has them; each is marked with a ring.
+        mask: True = may attend; the other cells are grey, which no weight is.
 
     Raises:
         ValueError: Naming the argument that does not fit.
@@ -54,17 +70,21 @@ def attention_heatmap(
     for key, query in alignment:
         fits = 0 <= key < columns and 0 <= query < rows
         check("alignment link", (key, query), f"(key, query) below ({columns}, {rows})", fits)
+    check_mask(mask, weights)
 
     with course_style():
         # Beside the cells there is room for tokens and scale, above them for tokens and title.
         small = max(rows, columns) <= SMALL
         side = CELL * (1.5 if small else 1)
-        width = columns * side + longest(queries) * LETTER + 1.5
+        beside = longest(queries) * LETTER + 1.5
+        side = min(side, (PAGE - beside) / columns)
+        width = columns * side + beside
         height = rows * side + longest(keys) * LETTER + 0.7
-        height += 0.4 * bool(title) + 0.2 * bool(alignment)
-        figure = Figure(figsize=(max(width, len(title) * 0.1, 4), height), layout="compressed")
+        notes = ["○  gold alignment"] * bool(alignment) + masked_note(mask)
+        height += 0.4 * bool(title) + 0.2 * bool(notes)
+        figure = Figure(figsize=(max(width, 4), height), layout="compressed")
         axes = figure.add_subplot()
-        image = axes.imshow(weights, cmap=WEIGHTS, vmin=0, vmax=1, aspect="equal")
+        image = draw_weights(axes, weights, mask)
         axes.xaxis.set_ticks_position("top")
         axes.xaxis.set_label_position("top")
         axes.tick_params(length=0)
@@ -80,12 +100,14 @@ def attention_heatmap(
             axes.add_patch(frame(cell[1] - 0.5, cell[0] - 0.5, 1))
         for key, query in alignment:
             ring(axes, key, query)
-        if alignment:
-            figure.supxlabel("○  gold alignment", fontsize=9, color=QUIET)
+        if notes:
+            figure.supxlabel("     ".join(notes), fontsize=9, color=QUIET)
         bar = figure.colorbar(image, ax=axes, shrink=0.6, aspect=18, ticks=[0, 0.5, 1])
         bar.set_label("weight" if small else "weight (each row sums to 1)")
         bar.outline.set_visible(False)
         add_title(figure, title)
+        seen = words.of_map(weights, queries, keys, row=row, mask=mask)
+        words.give_words(figure, title, seen)
     return figure
 
 
@@ -95,28 +117,36 @@ def attention_panels(
     keys: Sequence[str],
     *,
     title: str = "",
+    mask: Bool[np.ndarray, "query key"] | None = None,
 ) -> Figure:
     """Several heads' weights for the same tokens, side by side on one scale from 0 to 1.
 
     Args:
-        panels: What each map is → its weights, rows are queries; at most 4 in a line.
+        panels: What each map is → its weights, rows are queries; at most 4 in a line,
+            or 2 where 4 would be too small.
         queries: The token of each row.
         keys: The token of each column.
         title: What the picture says.
+        mask: True = may attend, the same in all panels; the other cells are grey.
 
     Raises:
         ValueError: Naming the argument that does not fit.
     """
     for name, weights in panels.items():
         check_weights_and_tokens(weights, queries, keys, (name, "queries", "keys"))
+        check_mask(mask, weights)
+    beside = longest(queries) * LETTER + 1.6
     across = min(4, len(panels))
+    if across * len(keys) * SMALLEST + beside > PAGE:
+        across = min(2, len(panels))
     down = -(-len(panels) // across)
     with course_style():
-        side = max(0.19, min(CELL, 2.2 / len(keys)))
-        width = across * len(keys) * side + longest(queries) * LETTER + 1.6
+        side = min(CELL, max(SMALLEST, 2.2 / len(keys)), (PAGE - beside) / (across * len(keys)))
+        width = across * len(keys) * side + beside
         labelled = 1 + bool(len(panels) % across)  # a short last line leaves keys above it to name
         height = down * (len(queries) * side + 0.5) + labelled * longest(keys) * LETTER + 0.6
-        figure = Figure(figsize=(max(width, len(title) * 0.1), height), layout="compressed")
+        height += 0.2 * bool(masked_note(mask))
+        figure = Figure(figsize=(width, height), layout="compressed")
         grid = figure.subplots(down, across, squeeze=False, sharex=True, sharey=True)
         for axes in grid.flat:
             axes.axis("off")
@@ -124,7 +154,7 @@ def attention_panels(
             zip(grid.flat, panels.items(), strict=False)
         ):
             axes.axis("on")
-            image = axes.imshow(weights, cmap=WEIGHTS, vmin=0, vmax=1, aspect="equal")
+            image = draw_weights(axes, weights, mask)
             axes.set_title(name, fontsize=9, fontweight="normal")
             axes.tick_params(length=0)
             axes.tick_params(axis="x", labelbottom=number + across >= len(panels))
@@ -134,7 +164,10 @@ def attention_panels(
         bar = figure.colorbar(image, ax=grid, shrink=0.6, aspect=18, ticks=[0, 0.5, 1])
         bar.set_label("weight")
         bar.outline.set_visible(False)
+        for note in masked_note(mask):
+            figure.supxlabel(note, fontsize=9, color=QUIET)
         add_title(figure, title)
+        words.give_words(figure, title, words.of_panels(panels, keys))
     return figure
 
 
@@ -166,19 +199,21 @@ def weight_bars(
     fits = len(parts) == len(rows) and set(parts) <= set(COLOURS)
     check("parts", parts, f"{len(rows)} of {list(COLOURS)}, as many as rows", fits)
     with course_style():
-        size = (max(len(keys) * 0.48 + 1.1, 4.6), max(len(rows) * 1.25, 1.7) + 1.1)
+        wide = min(max(len(keys) * 0.48 + 1.1, 4.6), PAGE)
+        size = (wide, max(len(rows) * 1.25, 1.7) + 1.1)
         figure = Figure(figsize=size, layout="constrained")
         panels = figure.subplots(len(rows), sharex=True, sharey=True, squeeze=False)[:, 0]
         for axes, weights, label, part in zip(panels, rows, labels, parts, strict=True):
             bars = axes.bar(np.arange(len(keys)), weights, color=COLOURS[part], width=0.72)
             numbers = [f"{w:.2f}" if w >= WORTH_A_NUMBER else "" for w in weights]
             axes.bar_label(bars, numbers, padding=1, fontsize=8)
-            axes.set_title(label, fontsize=9, fontweight="normal")
+            axes.set_title(maths(label), fontsize=9, fontweight="normal")
             axes.set_ylim(0, 1.15)
             axes.set_yticks([0, 0.5, 1])
             axes.set_ylabel(value_label)
             axes.tick_params(axis="x", length=0)
         label_axis(panels[-1], "x", keys, "")
+        words.give_words(figure, title, words.of_bars(rows, labels, keys))
         if len(keys) <= SMALL:
             panels[-1].tick_params(axis="x", rotation=0)
         add_title(figure, title)
@@ -202,6 +237,26 @@ def check_weights_and_tokens(
     check(f"range of {names[0]}", (low, high), "weights from 0 to 1", holds)
 
 
+def check_mask(mask: np.ndarray | None, weights: np.ndarray) -> None:
+    """Raise a ValueError unless the mask covers the weights, and hides no weight above 0."""
+    if mask is not None:
+        check("shape of mask", mask.shape, f"{weights.shape}", mask.shape == weights.shape)
+        hidden = float(weights[~mask].max(initial=0))
+        check("weight where the mask hides", hidden, "0", hidden == 0)
+
+
+def masked_note(mask: np.ndarray | None) -> list[str]:
+    """What is written below a map of which some cells are grey."""
+    return [] if mask is None or mask.all() else ["grey: may not be looked at"]
+
+
+def draw_weights(axes: Axes, weights: np.ndarray, mask: np.ndarray | None) -> AxesImage:
+    """The cells of one map on the scale from 0 to 1, grey where the mask hides."""
+    shown = weights if mask is None else np.ma.array(weights, mask=~mask)
+    axes.set_facecolor(MASKED)
+    return axes.imshow(shown, cmap=WEIGHTS, vmin=0, vmax=1, aspect="equal")
+
+
 def label_axis(
     axes: Axes, axis: str, tokens: Sequence[str], label: str, bold: Collection[int | None] = ()
 ) -> None:
@@ -212,7 +267,7 @@ def label_axis(
     for number, text in enumerate(line.get_ticklabels()):
         text.set_parse_math(False)  # a token may hold a dollar sign
         if axis == "x":
-            text.set_rotation(90 if len(tokens) > 1 else 0)
+            text.set_rotation(90 if len(tokens) > 1 and longest(tokens) > 2 else 0)
         if number in bold:
             text.set_fontweight("bold")
 
@@ -252,14 +307,3 @@ def write_weight(axes: Axes, key: int, query: int, weight: float) -> None:
     colour = INK if weight > 0.6 else PAPER
     text = f"{weight:.2f}".removeprefix("0")
     axes.text(key, query, text, ha="center", va="center", fontsize=8, color=colour)
-
-
-def add_title(figure: Figure, title: str) -> None:
-    """The title at the left edge of the figure, above everything; formulas in it are set.
-
-    The figure is made wider if the title would be cut off.
-    """
-    if title:
-        text = figure.suptitle(title, x=0.02, ha="left", fontsize=11, fontweight="bold")
-        needed = text.get_window_extent().width / figure.dpi / 0.96  # as much room on the right
-        figure.set_figwidth(max(figure.get_figwidth(), needed))

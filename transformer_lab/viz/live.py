@@ -3,7 +3,7 @@
 from IPython.display import DisplayHandle, display
 from matplotlib.figure import Figure
 
-from transformer_lab.viz.display import picture
+from transformer_lab.viz.display import carried, picture
 
 
 class LivePicture:
@@ -12,9 +12,9 @@ class LivePicture:
     def __init__(self) -> None:
         self.handle: DisplayHandle | None = None
 
-    def show(self, figure: Figure, *, alt: str) -> None:
-        """Draw a figure there; `alt` says what one sees in it."""
-        data, metadata = picture(figure, alt)
+    def show(self, figure: Figure, *, alt: str = "") -> None:
+        """Draw a figure there; `alt` says what one sees in it, if the figure's words do not."""
+        data, metadata = picture(figure, alt or carried(figure))
         if self.handle is None:
             self.handle = display(data, metadata=metadata, raw=True, display_id=True)
         else:

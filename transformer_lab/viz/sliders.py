@@ -11,7 +11,7 @@ from IPython.display import display
 from matplotlib.figure import Figure
 
 from transformer_lab.config import check
-from transformer_lab.viz.display import few_colours, picture
+from transformer_lab.viz.display import few_colours, picture, worded
 from transformer_lab.viz.page import saved
 from transformer_lab.viz.page.drawing import fragment
 
@@ -22,8 +22,8 @@ MOST_FRAMES = 16
 MOST_BYTES = 300_000
 """Of a slider's pictures as they are stored; fewer values are, where so many would take more."""
 
-Draw = Callable[[Any], tuple[Figure, str]]
-"""What draws one value of the control: a figure and its alt text."""
+Draw = Callable[[Any], Figure | tuple[Figure, str]]
+"""What draws one value of the control: a figure, or a figure and its alt text."""
 
 
 def show_live(draw: Draw, control: Any) -> None:
@@ -37,7 +37,7 @@ def show_live(draw: Draw, control: Any) -> None:
     panel = ipywidgets.HTML()
 
     def first_or_next(_: Any = None) -> tuple[dict[str, Any], dict[str, Any]]:
-        bundle = picture(*draw(control.value))
+        bundle = picture(*worded(draw(control.value)))
         panel.value = bundle[0]["text/html"]
         return bundle
 
@@ -61,11 +61,11 @@ def frames(draw: Draw, control: Any) -> dict[str, Any]:
     """Pictures of at most `MOST_FRAMES` values of a control, its own value among them."""
     values, names = values_of(control)
     own = values.index(control.value)
-    own_picture = stored(names[own], *draw(control.value))
+    own_picture = stored(names[own], *worded(draw(control.value)))
     most = min(MOST_FRAMES, MOST_BYTES // len(own_picture["webp"]))
     kept = spread(len(values), own, most)
     pictures = [
-        own_picture if place == own else stored(names[place], *draw(values[place]))
+        own_picture if place == own else stored(names[place], *worded(draw(values[place])))
         for place in kept
     ]
     return {"label": control.description, "start": kept.index(own), "pictures": pictures}

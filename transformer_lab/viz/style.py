@@ -25,8 +25,14 @@ WEIGHTS = "viridis"
 """The colour map of weights, always from 0 to 1."""
 SIGNED = "RdBu_r"
 """The colour map of numbers of either sign, always symmetric about 0."""
-LINES = ("#0086d1", "#b3470a", "#08602b", "#97187a", "#3c1195", "#6b6b00")
-"""The colours of curves that stand for no part of the model, in this order."""
+MASKED = "#dedede"
+"""Fills a cell that may not be looked at: no weight has this colour, 0 neither."""
+LINES = ("#0086d1", "#b3470a", "#08602b", "#97187a", "#3c1195", "#c67a05")
+"""The colours of curves that stand for no part of the model, in this order; a test tells them
+apart with the eyes of the colour-blind."""
+
+PAGE = 7.8
+"""Inches: the width of the page's column, 750 CSS pixels. No picture is wider."""
 
 SCREEN_DPI = 96
 """A CSS pixel is 1/96 inch: so a font of 9 points is as tall as the text around the picture."""

@@ -9,9 +9,10 @@ from matplotlib.figure import Figure
 
 from transformer_lab.config import check
 from transformer_lab.numpy_reference import check_attention
-from transformer_lab.viz.figures import add_title, label_axis
+from transformer_lab.viz.figures import label_axis
 from transformer_lab.viz.page.drawing import Drawing
 from transformer_lab.viz.style import COLOURS, HIGHLIGHT, PAPER, course_style, weight_colours
+from transformer_lab.viz.titles import add_title
 
 KEPT = "#d9e6f2"
 TABLES = 3

@@ -10,9 +10,9 @@ from matplotlib.patches import Rectangle
 
 from transformer_lab.config import check
 from transformer_lab.viz.architecture import DECODER, ENCODER
-from transformer_lab.viz.figures import add_title
 from transformer_lab.viz.page.drawing import Drawing
 from transformer_lab.viz.style import COLOURS, HIGHLIGHT, INK, PAPER, QUIET, course_style
+from transformer_lab.viz.titles import add_title
 
 HEAD = ("output", "softmax")
 WITHOUT_HEAD = {name: text for name, text in DECODER.items() if name not in HEAD}

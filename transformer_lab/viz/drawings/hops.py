@@ -13,9 +13,9 @@ from matplotlib.path import Path
 from transformer_lab.attention_record import AttentionRecord, Head
 from transformer_lab.config import check
 from transformer_lab.data.world.grammar import Coreference, WorldPair
-from transformer_lab.viz.figures import add_title
 from transformer_lab.viz.page.drawing import Drawing
 from transformer_lab.viz.style import COLOURS, INK, course_style
+from transformer_lab.viz.titles import add_title
 
 ALL_WORDS = 10**6
 MOST_HEADS = 4

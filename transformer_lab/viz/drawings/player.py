@@ -8,8 +8,8 @@ from matplotlib.figure import Figure
 
 from transformer_lab.config import check
 from transformer_lab.numpy_reference import check_attention, scaled_dot_product_attention
+from transformer_lab.viz.grids import number_grids
 from transformer_lab.viz.page.drawing import Drawing
-from transformer_lab.viz.plots import number_grids
 from transformer_lab.viz.style import weight_colours
 
 

@@ -15,9 +15,9 @@ from transformer_lab.numpy_reference import (
     scaled_dot_product_attention,
     split_heads,
 )
-from transformer_lab.viz.figures import add_title
 from transformer_lab.viz.page.drawing import Drawing
 from transformer_lab.viz.style import HEADS, INK, PAPER, QUIET, course_style, weight_colours
+from transformer_lab.viz.titles import add_title
 
 CELL = (0.29, 0.21)  # inches of a number: width, height
 

@@ -5,9 +5,10 @@ from matplotlib.figure import Figure
 
 from transformer_lab.attention_record import AttentionRecord, Kind
 from transformer_lab.config import check
-from transformer_lab.viz.figures import add_title, label_axis, longest
+from transformer_lab.viz.figures import label_axis, longest
 from transformer_lab.viz.page.drawing import Drawing
 from transformer_lab.viz.style import COLOURS, WEIGHTS, course_style, weight_colours
+from transformer_lab.viz.titles import add_title
 
 CELL = 0.34  # inches
 NEXT = 5  # probable next words at a place

@@ -11,9 +11,9 @@ from matplotlib.patches import Circle, FancyBboxPatch
 
 from transformer_lab.config import check
 from transformer_lab.numpy_reference import layer_norm
-from transformer_lab.viz.figures import add_title
 from transformer_lab.viz.page.drawing import Drawing
 from transformer_lab.viz.style import COLOURS, INK, PAPER, QUIET, course_style
+from transformer_lab.viz.titles import add_title
 
 Sublayer = Callable[[np.ndarray], np.ndarray]
 

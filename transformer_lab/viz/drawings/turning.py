@@ -8,10 +8,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from transformer_lab.config import check
-from transformer_lab.viz.figures import add_title
 from transformer_lab.viz.maps import clock_hands
 from transformer_lab.viz.page.drawing import Drawing
 from transformer_lab.viz.style import COLOURS, QUIET, WEIGHTS, course_style, weight_colours
+from transformer_lab.viz.titles import add_title
 
 PLACES = (0, 3, 6)
 BASE = 10_000

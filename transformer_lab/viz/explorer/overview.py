@@ -4,14 +4,15 @@ from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
 
 from transformer_lab.attention_record import AttentionRecord, Kind
 from transformer_lab.viz.figures import LETTER, longest, visible
-from transformer_lab.viz.style import WEIGHTS, course_style
+from transformer_lab.viz.style import MASKED, PAGE, WEIGHTS, course_style
 
 LABELLED = 24
 """Maps of more tokens than this get no labels: they could not be read."""
-SIDE, WIDE = 1.9, 9.5  # inches: of the longer side of a map, and of all maps of a line at most
+SIDE = 1.9  # inches: of the longer side of a map
 GAP, NAME, TITLE, MARGIN = 0.12, 0.2, 0.36, 0.1  # inches
 FONT = 6.5
 LABEL: dict[str, Any] = {"fontsize": FONT, "parse_math": False}
@@ -26,9 +27,10 @@ def overview(record: AttentionRecord, kind: Kind) -> Figure:
     across = max(len(layer) for layer in layers)
     queries, keys = ([short(token) for token in side] for side in record.tokens(kind))
     labelled = max(len(queries), len(keys)) <= LABELLED
-    cell = min(SIDE, WIDE / across - GAP) / max(len(queries), len(keys))
-    wide, tall = cell * len(keys), cell * len(queries)
     beside = longest(queries) * LETTER * FONT / 9 + GAP if labelled else MARGIN
+    most = (PAGE - beside - MARGIN) / across - GAP
+    cell = min(SIDE / max(len(queries), len(keys)), most / len(keys))
+    wide, tall = cell * len(keys), cell * len(queries)
     below = longest(keys) * LETTER * FONT / 9 + GAP if labelled else MARGIN
     title = f"{kind.capitalize()} attention: layer.head, rows are queries, columns keys"
     size = (
@@ -47,8 +49,13 @@ def overview(record: AttentionRecord, kind: Kind) -> Figure:
             bottom = below + (len(layers) - 1 - row) * (tall + NAME)
             for head, weights in enumerate(layer):
                 left = beside + head * (wide + GAP)
+                shown = without_the_future(pooled(np.asarray(weights, dtype=float)), kind)
+                if shown.mask.any():
+                    axes.add_patch(
+                        Rectangle((left, bottom), wide, tall, color=MASKED, lw=0, zorder=-1)
+                    )
                 axes.imshow(
-                    pooled(np.asarray(weights, dtype=float)),
+                    shown,
                     extent=(left, left + wide, bottom, bottom + tall),
                     cmap=WEIGHTS,
                     vmin=0,
@@ -81,6 +88,13 @@ def pooled(weights: np.ndarray) -> np.ndarray:
     whole = np.zeros((rows * step, columns * step))  # weights are never less
     whole[: weights.shape[0], : weights.shape[1]] = weights
     return whole.reshape(rows, step, columns, step).max(axis=(1, 3))
+
+
+def without_the_future(weights: np.ndarray, kind: Kind) -> np.ma.MaskedArray:
+    """A map of the decoder's, with nothing drawn where its mask hides the words to come."""
+    future = np.triu(np.ones(weights.shape, dtype=bool), 1)
+    hidden = kind == "decoder" and not weights[future].any()
+    return np.ma.array(weights, mask=future & hidden)
 
 
 def overview_words(record: AttentionRecord, kind: Kind) -> str:

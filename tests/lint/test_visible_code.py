@@ -1,0 +1,72 @@
+"""What a reader sees of a lesson's code is its ideas: short cells, and what only draws is folded."""
+
+import ast
+
+import pytest
+
+from tools.build_notebooks import lessons, read
+
+LONGEST, LONGEST_WHOLE = 30, 41
+"""Lines of a visible cell; of a stub or a definition of the package, which cannot be cut."""
+VISIBLE = {
+    "00": 145, "01": 210, "02": 210, "03": 240, "04": 190, "05": 285, "06": 290, "07": 265,
+    "08": 255, "09": 355, "10": 510, "11": 465, "12": 375, "13": 190, "14": 335, "15": 400,
+    "16": 635, "17": 150,
+}  # fmt: skip
+"""Lines of all visible cells of a lesson; together a third less than when drawings stood among them."""
+DRAWS = {"show", "show_live"}
+
+
+@pytest.fixture(params=lessons(), ids=lambda path: path.stem)
+def lesson(request):
+    return request.param
+
+
+def tags(cell):
+    return cell.metadata.get("tags", ())
+
+
+def code(path):
+    return [cell for cell in read(path).cells if cell.cell_type == "code"]
+
+
+def visible(path):
+    return [c for c in code(path) if not c.metadata.get("jupyter", {}).get("source_hidden")]
+
+
+def lines(cell):
+    return len(cell.source.splitlines())
+
+
+def called(source):
+    """The names of the functions that a cell calls, where they are names alone."""
+    tree = ast.parse("\n".join(line for line in source.splitlines() if "%pip" not in line))
+    calls = [node.func for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    return {function.id for function in calls if isinstance(function, ast.Name)}
+
+
+def test_no_visible_cell_is_long(lesson):
+    for cell in visible(lesson):
+        whole = "exercise" in tags(cell) or cell.source.startswith("#| package: ")
+        assert lines(cell) <= (LONGEST_WHOLE if whole else LONGEST), cell.id
+
+
+def test_a_lesson_shows_no_more_code_than_its_ideas_need(lesson):
+    assert sum(map(lines, visible(lesson))) <= VISIBLE[lesson.name[:2]]
+
+
+def test_each_lesson_has_its_bound():
+    assert list(VISIBLE) == [path.name[:2] for path in lessons()]
+
+
+def test_what_draws_is_folded(lesson):
+    for cell in visible(lesson):
+        assert not called(cell.source) & DRAWS, cell.id
+
+
+def test_what_is_folded_as_a_drawing_draws_or_prints(lesson):
+    for cell in code(lesson):
+        if "drawing" in tags(cell):
+            assert cell.metadata.jupyter.source_hidden
+            names = called(cell.source)
+            assert names & (DRAWS | {"print"}), cell.id

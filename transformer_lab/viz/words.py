@@ -1,0 +1,198 @@
+"""What a picture shows, in words made from its numbers: for those who do not see it."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from matplotlib.figure import Figure
+
+MOST_ROWS = 12  # of a map, or bars of a row, that are named one by one; nobody listens to more
+MOST_NUMBERS = 60  # of a matrix that are read out one by one
+
+
+def give_words(figure: Figure, title: str, seen: str) -> None:
+    """Let a figure carry its own alt text: what it says, then what one sees.
+
+    The text lies in the figure's label, where `show` looks for it.
+    """
+    title = title.strip()
+    if title and title[-1] not in ".!?…":
+        title += "."
+    figure.set_label(f"{title} {seen[:1].upper()}{seen[1:]}".strip())
+
+
+def number(value: float) -> str:
+    """A number in three digits, as it is read: 0.0123, −4, 16,400."""
+    if np.isnan(value):
+        return "nothing"
+    if np.isinf(value):
+        return "infinity" if value > 0 else "−infinity"
+    rounded = float(f"{value:.3g}")
+    text = f"{rounded:,.0f}" if abs(rounded) >= 1000 else f"{rounded:g}"
+    return text.replace("-", "−")
+
+
+def listed(parts: Sequence[str]) -> str:
+    """Parts of one list: a, b and c."""
+    return " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
+
+
+def of_map(
+    weights: np.ndarray,
+    queries: Sequence[str],
+    keys: Sequence[str],
+    *,
+    row: int | None = None,
+    mask: np.ndarray | None = None,
+) -> str:
+    """A map of weights: the key with the largest weight of each query, and the framed row."""
+    text = f"Map of weights, {len(queries)} rows by {len(keys)} columns. "
+    order = sorted(range(len(queries)), key=lambda n: -weights[n].max())[:MOST_ROWS]
+    some = "" if len(order) == len(queries) else f" of the {MOST_ROWS} surest rows"
+    strongest = [strongest_of(weights[n], queries[n], keys) for n in sorted(order)]
+    text += f"Largest weight{some}: {', '.join(strongest)}."
+    if row is not None:
+        best = np.argsort(-weights[row], kind="stable")[:3]
+        largest = listed([f"{keys[key]} {weights[row, key]:.2f}" for key in best])
+        text += f" In the framed row, {queries[row]}: {largest}."
+    if mask is not None and not mask.all():
+        text += f" {int((~mask).sum())} grey cells may not be seen."
+    return text
+
+
+def strongest_of(weights: np.ndarray, query: str, keys: Sequence[str]) -> str:
+    """Where a row has its largest weight."""
+    return f"{query} on {keys[int(weights.argmax())]} {weights.max():.2f}"
+
+
+def of_panels(panels: Mapping[str, np.ndarray], keys: Sequence[str]) -> str:
+    """Several maps of weights: how sure each is, and on which key most of its rows are."""
+    said = []
+    for name, weights in panels.items():
+        best = weights.argmax(axis=1)
+        key = int(np.bincount(best).argmax())
+        said.append(
+            f"{name}: the largest weight of a row is {weights.max(axis=1).mean():.2f} on average, "
+            f"most often on {keys[key]} ({int((best == key).sum())} of {len(best)} rows)"
+        )
+    return f"Maps of weights side by side. {'; '.join(said)}."
+
+
+def of_bars(rows: np.ndarray, labels: Sequence[str], keys: Sequence[str]) -> str:
+    """Rows of bars: the three highest of each, or all if they are few."""
+    said = []
+    for label, heights in zip(labels, rows, strict=True):
+        few = len(keys) <= MOST_ROWS
+        best = range(len(keys)) if few else np.argsort(-heights, kind="stable")[:3]
+        bars = listed([f"{keys[key]} {heights[key]:.2f}" for key in best])
+        said.append(f"{label}: {bars}" if few else f"{label}: highest {bars}")
+    return f"Bars. {'; '.join(said)}."
+
+
+def of_lines(x: np.ndarray, lines: Mapping[str, np.ndarray], x_label: str, y_label: str) -> str:
+    """Curves: where each begins and ends, and the turn between, if there is one."""
+    said = [f"{name} {course(x, y)}" for name, y in lines.items()]
+    return f"{y_label} over {x_label}. {'; '.join(said)}."
+
+
+def course(x: np.ndarray, y: np.ndarray) -> str:
+    """From where a curve goes where; its lowest or highest point if that is none of the ends."""
+    there = np.flatnonzero(np.isfinite(y))
+    x, y = x[there], y[there]
+    if len(y) == 1:
+        return f"is {number(y[0])} at {number(x[0])}"
+    if y.min() == y.max():
+        return f"is {number(y[0])} everywhere"
+    text = f"goes from {number(y[0])} at {number(x[0])} to {number(y[-1])} at {number(x[-1])}"
+    margin = 0.1 * (y.max() - y.min())
+    for name, at in (("lowest", int(y.argmin())), ("highest", int(y.argmax()))):
+        if min(abs(y[at] - y[0]), abs(y[at] - y[-1])) > margin:
+            text += f", {name} {number(y[at])} at {number(x[at])}"
+    return text
+
+
+def of_grids(
+    grids: Mapping[str, np.ndarray],
+    rows: Mapping[str, Sequence[str]],
+    columns: Mapping[str, Sequence[str]],
+    masks: Sequence[str],
+    digits: int,
+) -> str:
+    """Small matrices: their numbers row by row, or from where to where they reach."""
+    said = []
+    for name, grid in grids.items():
+        high, wide = grid.shape
+        labels = rows.get(name) or [f"row {n}" for n in range(high)]
+        called = " ".join(name.split())
+        keys = columns.get(name) or [str(n) for n in range(wide)]
+        if name in masks:
+            seen = [sees(label, keys, line) for label, line in zip(labels, grid, strict=True)]
+            said.append(f"{called}: {', '.join(seen)}")
+        elif grid.size <= MOST_NUMBERS:
+            lines = zip(labels, grid.astype(float), strict=True)
+            seen = [
+                f"{label} {' '.join(digits_of(v, digits) for v in line)}" for label, line in lines
+            ]
+            said.append(f"{called}, {high} by {wide}: {'; '.join(seen)}")
+        else:
+            said.append(f"{called}, {high} by {wide}: {reach(grid)}")
+    return f"{'. '.join(said)}."
+
+
+def digits_of(value: float, digits: int) -> str:
+    """A number as it stands in its cell, without zeros at its end."""
+    return number(float(f"{value:z.{digits}f}"))
+
+
+def sees(label: str, keys: Sequence[str], line: np.ndarray) -> str:
+    """What one row of a mask lets its query see."""
+    seen = [key for key, may in zip(keys, line, strict=True) if may]
+    return f"{label} sees {listed(seen) if seen else 'nothing'}"
+
+
+def reach(values: np.ndarray) -> str:
+    """The smallest and the largest of some numbers."""
+    finite = values[np.isfinite(values)].astype(float)
+    return f"from {number(finite.min())} to {number(finite.max())}" if finite.size else "no number"
+
+
+def of_signed_map(values: np.ndarray, x_label: str, y_label: str, value_label: str) -> str:
+    """A large map: its size, and where its smallest and its largest number are."""
+    what = value_label or "numbers"
+    low, high = (np.unravel_index(f(), values.shape) for f in (values.argmin, values.argmax))
+    places = [
+        f"{name} {number(values[at])} in row {at[0]}, column {at[1]}"
+        for name, at in (("smallest", low), ("largest", high))
+    ]
+    size = f"{values.shape[0]} rows ({y_label}) by {values.shape[1]} columns ({x_label})"
+    return f"Map of {what}, {size}: {listed(places)}."
+
+
+def of_stages(stages: Mapping[str, np.ndarray]) -> str:
+    """Arrays in the order in which they are computed: their sizes and what they reach to."""
+    said = [
+        f"{n}. {name}, {values.shape[0]} by {values.shape[1]}, {reach(values)}"
+        for n, (name, values) in enumerate(stages.items(), start=1)
+    ]
+    return f"Maps with a row for each word: {'; '.join(said)}."
+
+
+def of_clocks(angles: Mapping[str, np.ndarray], names: Sequence[str]) -> str:
+    """Hands of clocks: how far each has turned from the top, in degrees."""
+    said = []
+    for clock, name in enumerate(names):
+        hands = [
+            f"{what} at {float(np.degrees(row[clock])) % 360:.0f}°" for what, row in angles.items()
+        ]
+        said.append(f"{' '.join(name.split())}: {listed(hands)}")
+    return f"{len(names)} clocks. {'; '.join(said)}."
+
+
+def of_runs(runs: Mapping[str, Sequence[float]], x_label: str) -> str:
+    """Runs as dots: mean, smallest and largest of each setting."""
+    said = []
+    for name, values in runs.items():
+        low, high = number(min(values)), number(max(values))
+        count = f"{len(values)} run{'s' * (len(values) > 1)}"
+        between = f", {low} to {high}" if low != high else ""
+        said.append(f"{name} {number(float(np.mean(values)))}{between} ({count})")
+    return f"{x_label}, mean and reach of the runs. {'; '.join(said)}."
