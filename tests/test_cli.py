@@ -152,7 +152,7 @@ def test_a_very_long_line_is_left_out_of_training_and_counts_as_wrong_in_the_tes
     capsys, tsv, tmp_path
 ):
     with tsv.open("a") as file:
-        file.writelines(f"{'one ' * n}\t{'un ' * n}\n" for n in range(400, 600))
+        file.writelines(f"{'one ' * n}\t{'un ' * n}\n" for n in range(500, 600))
     code, text, err = train(capsys, tsv, tmp_path / "run", "--max-steps", "1")
     assert code == 0
     assert re.search(r"\d+ pairs of more than 512 tokens are left out", err)
