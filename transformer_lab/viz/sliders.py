@@ -19,7 +19,7 @@ STORE_FRAMES = "TRANSFORMER_LAB_FRAMES"
 """Set in the environment, as the builder of the course does: controls move without a kernel too."""
 MOST_FRAMES = 16
 """More values than these are stored as that many of them, evenly spread."""
-MOST_BYTES = 300_000
+MOST_BYTES = 230_000
 """Of a slider's pictures as they are stored; fewer values are, where so many would take more."""
 
 Draw = Callable[[Any], Figure | tuple[Figure, str]]
