@@ -443,8 +443,8 @@ def test_the_guide_asks_for_what_can_be_done_and_says_what_is_seen(
     examples = famous_guide()["examples"]
     for number, muted in zip(said.groups(), ((), [Head("encoder", 1, 2)]), strict=True):
         with capture_attention(shipped.model, mute=muted):
-            texts = shipped.translate([source for source, _ in examples], beam_size=1)
-        right = sum(t.translation == wanted for t, (_, wanted) in zip(texts, examples, strict=True))
+            texts = shipped.translate([e.source for e in examples], beam_size=1)
+        right = sum(t.translation == e.target for t, e in zip(texts, examples, strict=True))
         assert int(number) == pytest.approx(right, abs=1)  # the page reads half precision
 
 
