@@ -5,6 +5,7 @@ import ast
 import pytest
 
 from tools.build_notebooks import lessons, read
+from transformer_lab.viz import drawings
 
 LONGEST, LONGEST_WHOLE = 30, 41
 """Lines of a visible cell; of a stub or a definition of the package, which cannot be cut."""
@@ -14,7 +15,7 @@ VISIBLE = {
     "16": 635, "17": 150,
 }  # fmt: skip
 """Lines of all visible cells of a lesson; together a third less than when drawings stood among them."""
-DRAWS = {"show", "show_live"}
+DRAWS = {"show", "show_live", *drawings.__all__}
 
 
 @pytest.fixture(params=lessons(), ids=lambda path: path.stem)

@@ -74,7 +74,11 @@ def test_a_long_slider_and_heavy_pictures_are_stored_in_few(monkeypatch):
     slider = ipywidgets.IntSlider(min=0, max=60, value=10)
     assert len(frames(draw, slider)["pictures"]) == MOST_FRAMES
     one = len(frames(draw, slider)["pictures"][0]["webp"])
-    monkeypatch.setattr(module, "MOST_BYTES", 5 * one)
+    monkeypatch.setattr(module, "MOST_BYTES", MOST_FRAMES * one - one)
+    coarse = frames(draw, slider)["pictures"]
+    assert len(coarse) == MOST_FRAMES
+    assert len(coarse[0]["webp"]) < 0.7 * one
+    monkeypatch.setattr(module, "MOST_BYTES", 5 * len(coarse[0]["webp"]))
     kept = frames(draw, slider)["pictures"]
     assert 4 <= len(kept) <= 6
     assert {"0", "10", "60"} <= {picture["name"] for picture in kept}

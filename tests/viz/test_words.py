@@ -34,10 +34,11 @@ AXES = {"x_label": "steps", "y_label": "loss"}
 def shown(monkeypatch):
     """What is sent to the page: (data, metadata)."""
     sent = []
-    monkeypatch.setattr(
-        "transformer_lab.viz.display.display",
-        lambda data, metadata, raw: sent.append((data, metadata)),
-    )
+    for module in ("display", "sliders"):
+        monkeypatch.setattr(
+            f"transformer_lab.viz.{module}.display",
+            lambda data, metadata, raw: sent.append((data, metadata)),
+        )
     return sent
 
 

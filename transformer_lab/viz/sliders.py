@@ -9,18 +9,21 @@ from typing import Any
 import numpy as np
 from IPython.display import display
 from matplotlib.figure import Figure
+from PIL import Image
 
 from transformer_lab.config import check
 from transformer_lab.viz.display import few_colours, picture, worded
 from transformer_lab.viz.page import saved
 from transformer_lab.viz.page.drawing import fragment
+from transformer_lab.viz.style import PIXEL_RATIO
 
 STORE_FRAMES = "TRANSFORMER_LAB_FRAMES"
 """Set in the environment, as the builder of the course does: controls move without a kernel too."""
 MOST_FRAMES = 16
 """More values than these are stored as that many of them, evenly spread."""
-MOST_BYTES = 230_000
-"""Of a slider's pictures as they are stored; fewer values are, where so many would take more."""
+MOST_BYTES = 210_000
+"""Of a slider's pictures as they are stored. Where they would take more, they are stored half as fine,
+and where that is not enough, fewer of them."""
 
 Draw = Callable[[Any], Figure | tuple[Figure, str]]
 """What draws one value of the control: a figure, or a figure and its alt text."""
@@ -61,20 +64,27 @@ def frames(draw: Draw, control: Any) -> dict[str, Any]:
     """Pictures of at most `MOST_FRAMES` values of a control, its own value among them."""
     values, names = values_of(control)
     own = values.index(control.value)
-    own_picture = stored(names[own], *worded(draw(control.value)))
-    most = min(MOST_FRAMES, MOST_BYTES // len(own_picture["webp"]))
-    kept = spread(len(values), own, most)
+    count = min(len(values), MOST_FRAMES)
+    picture = stored(names[own], *worded(draw(control.value)))
+    coarse = count * len(picture["webp"]) > MOST_BYTES
+    if coarse:
+        picture = stored(names[own], *worded(draw(control.value)), coarse=True)
+    kept = spread(len(values), own, min(count, MOST_BYTES // len(picture["webp"])))
     pictures = [
-        own_picture if place == own else stored(names[place], *worded(draw(values[place])))
-        for place in kept
+        picture if n == own else stored(names[n], *worded(draw(values[n])), coarse=coarse)
+        for n in kept
     ]
     return {"label": control.description, "start": kept.index(own), "pictures": pictures}
 
 
-def stored(name: str, figure: Figure, alt: str) -> dict[str, Any]:
+def stored(name: str, figure: Figure, alt: str, *, coarse: bool = False) -> dict[str, Any]:
     """One picture, without loss, which WebP does in two thirds of PNG's bytes."""
+    image = few_colours(figure).convert("RGB")
+    if coarse:
+        size = image.width // PIXEL_RATIO, image.height // PIXEL_RATIO
+        image = image.resize(size, Image.Resampling.LANCZOS).quantize(24, dither=Image.Dither.NONE)
     written = io.BytesIO()
-    few_colours(figure).convert("RGB").save(written, "webp", lossless=True, quality=100)
+    image.convert("RGB").save(written, "webp", lossless=True, quality=100)
     width = round(figure.get_figwidth() * figure.dpi)
     encoded = base64.b64encode(written.getvalue()).decode()
     return {"name": name, "alt": alt, "width": width, "webp": encoded}

@@ -3,7 +3,6 @@
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
-import torch
 
 from transformer_lab.attention_record import AttentionRecord
 from transformer_lab.config import check
@@ -29,7 +28,7 @@ class Watched(Protocol):
     """What a flow needs of a translator."""
 
     @property
-    def model(self) -> torch.nn.Module:
+    def model(self) -> Any:
         """The model, whose modules are watched during one pass."""
 
     @property
@@ -85,12 +84,12 @@ def watched(translator: Watched, source: str) -> tuple[dict[str, np.ndarray], At
     """What comes out of each module, and goes into it (name + " in"), in the last pass, as rows."""
     seen: dict[str, np.ndarray] = {}
 
-    def rows(tensor: torch.Tensor) -> np.ndarray:
+    def rows(tensor: Any) -> np.ndarray:
         return tensor.detach()[0].float().cpu().numpy()
 
     def note(name: str) -> Any:
-        def hook(module: torch.nn.Module, given: tuple, output: Any) -> None:
-            if torch.is_tensor(output) and output.dim() == 3:
+        def hook(module: Any, given: tuple, output: Any) -> None:
+            if getattr(output, "ndim", 0) == 3:
                 seen[name] = rows(output)
                 seen[f"{name} in"] = rows(given[0])
 
