@@ -31,8 +31,8 @@ def test_restart_and_run_all_translates_draws_and_answers_the_keyboard(lab, visi
 
     outputs = visit.page.locator(".jp-OutputArea-output")
     expect(outputs.filter(has_text=TRANSLATION).first).to_be_visible()
-    heatmap = outputs.locator("img[alt^='Heatmap']").first
-    expect(heatmap).to_have_attribute("alt", re.compile(r"row of il, it has 0\.\d\d"))
+    heatmap = outputs.locator("img[alt^='Writing “il”']").first
+    expect(heatmap).to_have_attribute("alt", re.compile(r"looks at “it” \(0\.\d\d\)"))
     assert heatmap.evaluate(WIDTH) > 300
 
     visit.move_slider()

@@ -15,7 +15,7 @@ from transformer_lab.data.tokenizer import WordTokenizer
 from transformer_lab.data.world.grammar import world
 from transformer_lab.model import Transformer
 from transformer_lab.translator import PRETRAINED, Translator
-from transformer_lab.viz.bench import POSITIONS
+from transformer_lab.viz.bench_data import POSITIONS
 from transformer_lab.viz.page.join import FOLDER
 
 OPEN = """async ({ Engine }, { name, packed, ...texts }) => {

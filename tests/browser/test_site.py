@@ -133,6 +133,9 @@ def test_a_lesson_is_at_most_a_megabyte_and_has_no_weights(site):
 @pytest.mark.parametrize("name", ["00_start_here", "11_explore_the_heads"])
 def test_a_lesson_opens_the_bench_that_all_pages_share(read, name):
     page = read(f"notebooks/{name}.html")
+    page.evaluate(
+        "document.querySelectorAll('details.hide').forEach((fold) => { fold.open = true; })"
+    )
     page.locator("details.bench summary").click()
     inside = page.frame_locator("details.bench iframe").locator(".tl-bench")
     expect(inside).to_have_attribute("data-ready", "true")
@@ -146,7 +149,7 @@ def test_a_lesson_opens_without_an_error_and_without_the_world(read, name):
     expect(page.locator("mjx-container")).to_have_count(formulas)
     solutions = page.locator("details.hide")
     assert all(not fold.evaluate("fold => fold.open") for fold in solutions.all())
-    assert not page.get_by_text("Not written yet").count()
+    assert not page.locator(".output").get_by_text("Not written yet").count()
     sliders, quizzes = try_sliders_and_quizzes(page)
     source = (NOTEBOOKS / f"{name}.ipynb").read_text(encoding="utf-8")
     assert sliders == len(re.findall(r"\bshow_live\(", source))
@@ -157,7 +160,7 @@ def test_what_is_to_be_predicted_is_folded(read):
     page = read("notebooks/01_attention_in_numpy.html")
     asked = page.get_by_text("Predict before you run").count()
     folded = page.locator("details.hide").filter(has_text="Show what comes out")
-    expect(folded).to_have_count(asked)
+    assert folded.count() >= asked > 0, "one or more cells for each question"
     output = folded.first.locator(".output")
     expect(output).to_be_hidden()
     folded.first.locator("summary").click()
@@ -182,7 +185,7 @@ def test_what_only_draws_is_folded_and_its_picture_stays_in_sight(read):
     expect(cell.locator("img").first).to_be_visible()
     cell.get_by_text("Show the code that draws").click()
     expect(cell.locator("pre").first).to_be_visible()
-    expect(cell.get_by_text("Hide the code that draws")).to_be_visible()
+    expect(cell.get_by_text("Hide it")).to_be_visible()
 
 
 def test_the_packages_own_definitions_stand_out(read):
@@ -258,8 +261,8 @@ def test_the_first_page_has_a_card_with_a_picture_for_each_lesson(read, width):
 EXPLAINED = {
     "mask": "06_masks_and_the_decoder.html#exercise-1-which-keys-are-words",
     "label smoothing": "08_text_to_batches.html#label-smoothing",
-    "residual": "05_the_encoder.html#add-norm",
-    "residual connections": "05_the_encoder.html#add-norm",
+    "residual": "05_the_encoder.html#how-the-parts-are-wired",
+    "residual connections": "05_the_encoder.html#how-the-parts-are-wired",
     "softmax": "01_attention_in_numpy.html#from-scores-to-weights",
     "teacher forcing": "06_masks_and_the_decoder.html#teacher-forcing",
     "beam search": "10_decoding.html#several-beginnings-at-once",

@@ -27,7 +27,8 @@ _, choices, word = quiz.widget.children[1].children
 choices.index = 0
 print(word.value == f"<b>{quiz.questions[0].verdict(0)}".replace(" ", "</b> ", 1))
 
-import ipywidgets, matplotlib.figure
+import ipywidgets, matplotlib.figure, os
+del os.environ["TRANSFORMER_LAB_FRAMES"]  # the builder's, not Colab's
 slider, drawn = ipywidgets.IntSlider(1), []
 show_live(lambda n: drawn.append(n) or (matplotlib.figure.Figure(), "nothing"), slider)
 slider.value = 2
