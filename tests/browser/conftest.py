@@ -25,6 +25,7 @@ from tests.browser.screen import HOSTILE, RECORD, SNAPSHOTS, Opened
 from tests.records import make_record, probabilities
 from tools.build_notebooks import NOTEBOOKS, read, written
 from transformer_lab.doctor import find_browser
+from transformer_lab.translator import Translator
 from transformer_lab.viz import explore
 from transformer_lab.viz.page.join import FOLDER
 
@@ -228,6 +229,12 @@ def visit(browser):
     found.page.on("websocket", note_others)
     yield found
     context.close()
+
+
+@pytest.fixture(scope="session")
+def shipped() -> Translator:
+    """The model that comes with the package; nobody changes it."""
+    return Translator.load(device="cpu")
 
 
 @pytest.fixture(scope="session")

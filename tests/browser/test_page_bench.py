@@ -11,7 +11,6 @@ from tests.browser.screen import serious
 from transformer_lab.attention_record import Head
 from transformer_lab.capture import capture_attention
 from transformer_lab.data.world.grammar import FAMOUS
-from transformer_lab.translator import Translator
 from transformer_lab.viz.bench import bench
 from transformer_lab.viz.bench_guide import NOUN_FINDER, READER, famous_guide
 
@@ -19,11 +18,6 @@ TIRED, WIDE = (pair.source for pair in FAMOUS)
 WHO = FAMOUS[0].coreference
 STEP = WHO.target_pronoun
 START = f"head=e2.3&row={WHO.decider}&step={STEP}"
-
-
-@pytest.fixture(scope="module")
-def shipped():
-    return Translator.load(device="cpu")
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,6 @@ from playwright.sync_api import expect
 from tests.browser.screen import serious
 from transformer_lab.attention_record import Head
 from transformer_lab.data.world.grammar import FAMOUS
-from transformer_lab.translator import Translator
 from transformer_lab.viz.bench import bench
 
 PAIR = FAMOUS[0]
@@ -17,11 +16,6 @@ WHO = PAIR.coreference
 HEAD = Head("encoder", 1, 2)
 ROW, KEY = WHO.decider, WHO.other
 WEIGHTS = "transformerLab.state.open.weights.map((row) => [...row])"
-
-
-@pytest.fixture(scope="module")
-def shipped():
-    return Translator.load(device="cpu")
 
 
 @pytest.fixture(scope="module")

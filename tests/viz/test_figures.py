@@ -171,18 +171,6 @@ def test_bars_name_what_does_not_fit(weights, as_users_run_it):
         weight_bars(weights, QUERIES, KEYS, parts=["query"])
 
 
-@pytest.fixture
-def shown(monkeypatch):
-    """What was sent to the page: (data, metadata) for each output."""
-    sent = []
-    for module in ("display", "sliders"):
-        monkeypatch.setattr(
-            f"transformer_lab.viz.{module}.display",
-            lambda data, metadata, raw: sent.append((data, metadata)),
-        )
-    return sent
-
-
 def test_show_gives_the_picture_its_words_wherever_it_is_read(weights, shown):
     alt = 'Rows <"queries"> & columns'
     assert show(attention_heatmap(weights, QUERIES, KEYS), alt=alt) is None

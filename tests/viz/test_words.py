@@ -30,18 +30,6 @@ WEIGHTS = np.array([[0.2, 0.5, 0.3], [0.7, 0.1, 0.2], [0.03, 0.92, 0.05]])
 AXES = {"x_label": "steps", "y_label": "loss"}
 
 
-@pytest.fixture
-def shown(monkeypatch):
-    """What is sent to the page: (data, metadata)."""
-    sent = []
-    for module in ("display", "sliders"):
-        monkeypatch.setattr(
-            f"transformer_lab.viz.{module}.display",
-            lambda data, metadata, raw: sent.append((data, metadata)),
-        )
-    return sent
-
-
 FIGURES = {
     "attention_heatmap": lambda title: attention_heatmap(WEIGHTS, WORDS, WORDS, title=title),
     "attention_panels": lambda title: attention_panels({"a": WEIGHTS}, WORDS, WORDS, title=title),

@@ -65,10 +65,11 @@ def frames(draw: Draw, control: Any) -> dict[str, Any]:
     values, names = values_of(control)
     own = values.index(control.value)
     count = min(len(values), MOST_FRAMES)
-    picture = stored(names[own], *worded(draw(control.value)))
+    drawn = worded(draw(control.value))
+    picture = stored(names[own], *drawn)
     coarse = count * len(picture["webp"]) > MOST_BYTES
     if coarse:
-        picture = stored(names[own], *worded(draw(control.value)), coarse=True)
+        picture = stored(names[own], *drawn, coarse=True)
     kept = spread(len(values), own, min(count, MOST_BYTES // len(picture["webp"])))
     pictures = [
         picture if n == own else stored(names[n], *worded(draw(values[n])), coarse=coarse)

@@ -6,6 +6,7 @@ import numpy as np
 
 from transformer_lab.attention_record import AttentionRecord
 from transformer_lab.config import check
+from transformer_lab.numpy_reference import softmax
 from transformer_lab.viz.architecture import DECODER, ENCODER, architecture
 from transformer_lab.viz.page.drawing import Drawing
 from transformer_lab.viz.style import weight_colours
@@ -162,8 +163,7 @@ def maps(record: AttentionRecord, kind: str) -> list[list[list[float | None]]]:
 
 def last_boxes(logits: np.ndarray, record: AttentionRecord) -> list[dict[str, Any]]:
     """Linear and softmax, with the columns of the words that are most probable at any place."""
-    powers = np.exp(logits.astype(float) - logits.max(axis=1, keepdims=True))
-    probabilities = powers / powers.sum(axis=1, keepdims=True)
+    probabilities = softmax(logits.astype(float))
     best = dict.fromkeys(int(row.argmax()) for row in probabilities)
     others = (int(i) for i in (-probabilities.max(axis=0)).argsort())
     columns = list(dict.fromkeys([*best, *others]))[:WORDS]

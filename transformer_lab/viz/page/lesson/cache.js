@@ -5,7 +5,7 @@ import { paintsOf, weightCell } from "../cells.js";
 import { make, word } from "../elements.js";
 import { dot, softmax } from "../engine/vectors.js";
 import { keepFocus } from "../focus.js";
-import { brief, vectorText } from "./grid.js";
+import { brief, coloured, vectorText } from "./grid.js";
 import { mountEach } from "./mount.js";
 import { Steps } from "./steps.js";
 
@@ -108,10 +108,9 @@ class CacheFilling {
   /** The chosen word's numbers at this step. */
   arithmetic() {
     const { words, query, key, value } = this.data;
-    const kind = (name) => make("b", { className: `of-${name}` }, name);
     const score = dot(query[this.step], key[this.row]) / Math.sqrt(query[0].length);
     return [
-      make("div", {}, kind("query"), " of ", word(words[this.step]), " · ", kind("key"), " of ", word(words[this.row]), ` ÷ √${query[0].length} = ${vectorText(query[this.step])} · ${vectorText(key[this.row])} ÷ √${query[0].length} = ${brief(score)}, a weight of ${brief(this.found.weights[this.row], 3)} on its `, kind("value"), ` ${vectorText(value[this.row])}`),
+      make("div", {}, coloured("query"), " of ", word(words[this.step]), " · ", coloured("key"), " of ", word(words[this.row]), ` ÷ √${query[0].length} = ${vectorText(query[this.step])} · ${vectorText(key[this.row])} ÷ √${query[0].length} = ${brief(score)}, a weight of ${brief(this.found.weights[this.row], 3)} on its `, coloured("value"), ` ${vectorText(value[this.row])}`),
       make("div", {}, "all values mixed, with a cache and without: ", make("span", { className: "output" }, vectorText(this.found.output))),
     ];
   }

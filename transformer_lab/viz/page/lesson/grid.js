@@ -12,6 +12,9 @@ export function brief(value, digits = 2) {
 /** "(0, 2, 0, 2)" */
 export const vectorText = (vector) => `(${Array.from(vector, (value) => brief(value)).join(",\u00a0")})`;
 
+/** A word in the colour of what it names: query, key or value. */
+export const coloured = (kind, text = kind) => make("b", { className: `of-${kind}` }, text);
+
 /**
  * One matrix as a table.
  *

@@ -5,7 +5,7 @@ import { paintsOf } from "../cells.js";
 import { make, word } from "../elements.js";
 import { dot, softmax } from "../engine/vectors.js";
 import { keepFocus } from "../focus.js";
-import { brief, grid, vectorText } from "./grid.js";
+import { brief, coloured, grid, vectorText } from "./grid.js";
 import { times } from "./matrices.js";
 import { fly } from "./motion.js";
 import { mountEach } from "./mount.js";
@@ -139,4 +139,3 @@ class Player {
 }
 
 const quoted = (text) => make("span", {}, "“", word(text), "”");
-const coloured = (kind) => make("b", { className: `of-${kind}` }, kind);

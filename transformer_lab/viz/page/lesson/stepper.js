@@ -5,7 +5,7 @@ import { paintsOf } from "../cells.js";
 import { action, make, OWN_KEYS, word, words } from "../elements.js";
 import { keepFocus } from "../focus.js";
 import { probability } from "../text.js";
-import { brief, grid } from "./grid.js";
+import { brief, coloured, grid } from "./grid.js";
 import { fly } from "./motion.js";
 import { mountEach } from "./mount.js";
 import { Steps } from "./steps.js";
@@ -151,4 +151,3 @@ class Stepper {
   }
 }
 
-const coloured = (kind, text) => make("b", { className: `of-${kind}` }, text);

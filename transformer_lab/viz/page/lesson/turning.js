@@ -5,7 +5,7 @@ import { paintsOf } from "../cells.js";
 import { action, make, OWN_KEYS, svg, word } from "../elements.js";
 import { softmax } from "../engine/vectors.js";
 import { keepFocus } from "../focus.js";
-import { brief, vectorText } from "./grid.js";
+import { brief, coloured, vectorText } from "./grid.js";
 import { mountEach } from "./mount.js";
 import { Steps } from "./steps.js";
 
@@ -147,7 +147,7 @@ class Turning {
     const still = [arrow(part(query, pair), most, "query"), arrow(part(key, pair), most, "key")];
     const between = (from, to) => brief((Math.atan2(Math.sin(to.angle - from.angle), Math.cos(to.angle - from.angle)) * 180) / Math.PI, 0);
     const now = [arrow(q, most, "query"), arrow(k, most, "key")];
-    const legend = [make("b", { className: "of-query" }, "query"), " and ", make("b", { className: "of-key" }, "key")];
+    const legend = [coloured("query"), " and ", coloured("key")];
     const dials = [
       this.dial(still, ["as they are"], `angle ${between(...still)}°`),
       this.dial(now, [`turned by ${position} and ${other} words`], make("span", { className: "angle" }, `angle ${between(...now)}°`)),
