@@ -2,7 +2,7 @@
 
 The second one is not shipped. It is made, in 20 minutes on two cores, by
 
-    python -m transformer_lab train --corpus debian:fr --max-steps 5940 --out runs/debian-fr
+    python -m transformer_lab train --corpus debian:fr --max-steps 4000 --out runs/debian-fr
 """
 
 from pathlib import Path
