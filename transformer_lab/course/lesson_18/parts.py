@@ -1,0 +1,188 @@
+"""Lesson 18: 8-bit weights, words of several pieces, and a recurrence."""
+
+import numpy as np
+
+from transformer_lab.course.cases import draw, weights
+from transformer_lab.course.check import Check, Mistake
+
+# ---------------------------------------------------------------- 8 bits
+
+
+def _matrices() -> list[tuple]:
+    few = np.array([[0.5, -1.27, 0.254], [0.01, -0.014, 0.996]])
+    return [(few,), (draw(3, 7, seed=1, scale=0.2),), (-np.abs(draw(5, 2, seed=2)),), (draw(11),)]
+
+
+def _whole(matrix: np.ndarray, scale: float) -> np.ndarray:
+    return np.round(matrix * scale).astype(np.int8)
+
+
+def _largest(matrix: np.ndarray) -> float:
+    return float(np.abs(matrix).max())
+
+
+def _by_row(matrix: np.ndarray) -> tuple:
+    scale = 127 / np.abs(matrix).max(axis=-1, keepdims=True)
+    return np.round(matrix * scale).astype(np.int8), scale
+
+
+def _from_zero(matrix: np.ndarray) -> tuple:
+    scale = 255 / (matrix.max() - matrix.min())
+    return np.round((matrix - matrix.min()) * scale).astype(np.uint8), scale
+
+
+eight_bits = Check(
+    reference=lambda weights: (_whole(weights, s := 127 / _largest(weights)), s),
+    cases=_matrices,
+    arguments=("weights",),
+    results=("the whole numbers", "the scale"),
+    verified="the largest weight becomes 127 or −127, and none is off by more than half a step",
+    mistakes=[
+        Mistake(
+            lambda w: (_whole(w, s := 128 / _largest(w)), s),
+            "the largest becomes 128; 8 bits with a sign end at 127.",
+        ),
+        Mistake(
+            lambda w: ((w * (s := 127 / _largest(w))).astype(np.int8), s),
+            "the numbers are cut off, not rounded: `astype` drops what stands behind the point.",
+        ),
+        Mistake(
+            lambda w: (_whole(w, 127 / _largest(w)), _largest(w) / 127),
+            "the scale is turned round: whole / scale is to give the weight back.",
+        ),
+        Mistake(
+            lambda w: (_whole(w, s := 127 / w.max()), s),
+            "the largest weight was looked for without its sign left away: -1.27 is larger than 1.",
+        ),
+        Mistake(_by_row, "each row has a scale of its own; this file has one for a matrix."),
+        Mistake(
+            _from_zero,
+            "the numbers run from 0 to 255: a weight of 0 would no longer be a 0.",
+        ),
+        Mistake(
+            lambda w: (np.round(w * 127).astype(np.int8), 127.0),
+            "the scale is 127 whatever the weights are: small ones use a few numbers only.",
+        ),
+    ],
+)
+
+# ---------------------------------------------------------------- words of several pieces
+
+
+def _joined_cases() -> list[tuple]:
+    cut = ([0, 0, 1], [0, 1, 1, 1, 2], [0, 1, 1, 2, 3, 3, 4], [0, 0, 0, 0, 1, 2, 2, 3, 4, 4, 5])
+    return [(weights(len(c), len(c), seed=n), np.array(c)) for n, c in enumerate(cut)]
+
+
+def _joined(maps: np.ndarray, words: np.ndarray, rows: str = "mean", columns: str = "sum"):
+    groups = [np.flatnonzero(words == word) for word in range(words.max() + 1)]
+    ways = {"mean": np.mean, "sum": np.sum, "max": np.max, "first": lambda a, axis: a.take(0, axis)}
+    narrow = np.stack([ways[columns](maps[:, g], axis=1) for g in groups], axis=1)
+    return np.stack([ways[rows](narrow[g], axis=0) for g in groups])
+
+
+join = Check(
+    reference=_joined,
+    run=lambda answer, maps, words: answer(maps, words),
+    cases=_joined_cases,
+    arguments=("weights", "words"),
+    results=("the weights between words",),
+    verified="what a word receives is added, what it asks is averaged, and each row sums to 1",
+    mistakes=[
+        Mistake(
+            lambda w, n: _joined(w, n, "mean", "mean"),
+            "rows no longer sum to 1: a word *receives* what all its pieces receive together.",
+        ),
+        Mistake(
+            lambda w, n: _joined(w, n, "sum", "sum"),
+            "rows sum to the number of pieces: average over the pieces that *ask*.",
+        ),
+        Mistake(
+            lambda w, n: _joined(w, n, "sum", "mean"),
+            "the two are exchanged: columns (keys) are added, rows (queries) are averaged.",
+        ),
+        Mistake(
+            lambda w, n: _joined(w, n, "first", "sum"),
+            "only the first piece of a word asks; the others have rows, too.",
+        ),
+        Mistake(
+            lambda w, n: _joined(w, n, "mean", "first"),
+            "only what the first piece receives is counted.",
+        ),
+        Mistake(
+            lambda w, n: _joined(w, n, "mean", "max"),
+            "of each word the strongest piece is taken: rows sum to less than 1.",
+        ),
+        Mistake(
+            lambda w, n: _joined(w, n).T,
+            "the axes have changed places: rows are queries.",
+        ),
+    ],
+)
+
+# ---------------------------------------------------------------- the recurrence
+
+
+def _step_cases() -> list[tuple]:
+    cases: list[tuple] = []
+    for seed, d in enumerate((2, 3, 5, 7)):
+        state, x, bias = (draw(d, seed=10 * seed + n) for n in range(3))
+        w, w_f = (draw(d, d, seed=10 * seed + n) for n in (3, 4))
+        cases.append((state, x, w, w_f, bias))
+    return cases
+
+
+def _step(state, x, w, w_f, b_f, *, carried=lambda c: c, written=lambda c: np.maximum(c, 0)):
+    f = 1 / (1 + np.exp(-(w_f @ x + b_f)))
+    c = f * state + (1 - f) * (w @ x)
+    return written(c), carried(c)
+
+
+def _other_gates(state, x, w, w_f, b_f, old, new):
+    f = 1 / (1 + np.exp(-(w_f @ x + b_f)))
+    c = old(f) * state + new(f) * (w @ x)
+    return np.maximum(c, 0), c
+
+
+ssru_step = Check(
+    reference=_step,
+    run=lambda answer, *case: answer(*case),
+    cases=_step_cases,
+    arguments=("state", "x", "w", "w_f", "b_f"),
+    results=("what is written", "the new state"),
+    verified="the gate says how much of the old state stays, and the rest is new",
+    mistakes=[
+        Mistake(
+            lambda *a: _other_gates(*a, old=lambda f: 1 - f, new=lambda f: f),
+            "the gate works the wrong way round: f is what *stays*.",
+        ),
+        Mistake(
+            lambda *a: _other_gates(*a, old=lambda f: f, new=lambda f: 1.0),
+            "the new part comes in whole; it has the weight 1 − f.",
+        ),
+        Mistake(
+            lambda *a: _other_gates(*a, old=lambda f: 1.0, new=lambda f: 1 - f),
+            "the old state stays whole; it has the weight f.",
+        ),
+        Mistake(
+            lambda *a: _step(*a, carried=lambda c: np.maximum(c, 0)),
+            "the state is carried on behind the ReLU: what is below 0 would be forgotten.",
+        ),
+        Mistake(
+            lambda *a: _step(*a, written=lambda c: c),
+            "the state is written as it is; what is written is ReLU(c).",
+        ),
+        Mistake(
+            lambda state, x, w, w_f, b_f: _step(state, x, w, w_f, 0 * b_f),
+            "the gate has no bias.",
+        ),
+        Mistake(
+            lambda state, x, w, w_f, b_f: _step(state, x, w.T, w_f.T, b_f),
+            "the matrices are turned: the product is w @ x.",
+        ),
+        Mistake(
+            lambda *a: _step(*a)[::-1],
+            "the order is: what is written, then the state.",
+        ),
+    ],
+)

@@ -1,0 +1,82 @@
+"""Who depends on whom in an English sentence of the world: determiners, adjectives, subjects, objects."""
+
+from collections.abc import Sequence
+
+from transformer_lab.data.world.grammar import WorldPair
+from transformer_lab.data.world.lexicon import ADJECTIVES, NOUNS, VERBS
+from transformer_lab.data.world.phrases import NUMBERS
+
+RELATIONS = ("determiner", "adjective", "subject", "object")
+CLAUSES = {
+    "present",
+    "past",
+    "present_negation",
+    "past_negation",
+    "habit",
+    "possession",
+    "indirect_object",
+    "because_first",
+    "because_last",
+}
+"""Constructions whose main clause has one verb that says what is done: there subject and object are
+looked for."""
+DETERMINERS = set("the a an some any this these that those my his her our their".split())
+PRONOUNS = set("i you he she it we they".split())
+NOUN_FORMS = {form for noun in NOUNS.values() for form in (noun.english, noun.english_plural)}
+ADJECTIVE_FORMS = {adjective.english for adjective in ADJECTIVES.values()}
+VERB_FORMS = {
+    form for verb in VERBS.values() for form in (verb.base, verb.third, verb.past, verb.ing)
+}
+
+Links = tuple[tuple[int, int], ...]
+
+
+def relations(pair: WorldPair) -> dict[str, Links]:
+    """For each of RELATIONS its (dependent, head) positions in the English words.
+
+    Determiner and adjective depend on their noun, in all sentences; subject and object on the verb of
+    the main clause, in those of CLAUSES.
+    """
+    words = pair.source_tokens
+    nouns = noun_phrases(words)
+    found: dict[str, list[tuple[int, int]]] = {name: [] for name in RELATIONS}
+    for start, noun in nouns.items():
+        for place in range(start, noun):
+            if words[place] in DETERMINERS:
+                found["determiner"].append((place, noun))
+            elif words[place] in ADJECTIVE_FORMS:
+                found["adjective"].append((place, noun))
+    if pair.construction in CLAUSES:
+        clause = main_clause(words)
+        inside = {place for start, noun in nouns.items() for place in range(start, noun + 1)}
+        verbs = [i for i in clause if words[i] in VERB_FORMS and i not in inside]
+        subjects = [i for i in clause if words[i] in PRONOUNS or i in nouns.values()]
+        if verbs and subjects and subjects[0] < verbs[0]:
+            found["subject"].append((subjects[0], verbs[0]))
+            if verbs[0] + 1 in nouns:
+                found["object"].append((nouns[verbs[0] + 1], verbs[0]))
+    return {name: tuple(links) for name, links in found.items()}
+
+
+def noun_phrases(words: Sequence[str]) -> dict[int, int]:
+    """Where a noun phrase begins → where its noun stands: a determiner or number, adjectives, a noun."""
+    found = {}
+    for start, word in enumerate(words):
+        begins = word in DETERMINERS or word in NUMBERS
+        if not begins or (start and (words[start - 1] in DETERMINERS and word in NUMBERS)):
+            continue
+        noun = start + 1
+        while noun < len(words) and (words[noun] in NUMBERS or words[noun] in ADJECTIVE_FORMS):
+            noun += 1
+        if noun < len(words) and words[noun] in NOUN_FORMS:
+            found[start] = noun
+    return found
+
+
+def main_clause(words: Sequence[str]) -> range:
+    """The places of the main clause: without the clause that begins with "because"."""
+    if "because" not in words:
+        return range(len(words))
+    if words[0] == "because":
+        return range(words.index(",") + 1, len(words))
+    return range(words.index("because"))
