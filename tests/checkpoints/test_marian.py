@@ -381,7 +381,6 @@ def folder(both, tmp_path):
         ({"normalize_embedding": True}, "normalize_embedding is True; expected False"),
         ({"add_final_layer_norm": True}, "add_final_layer_norm is True; expected False"),
         ({"static_position_embeddings": False}, "static_position_embeddings is False"),
-        ({"share_encoder_decoder_embeddings": False}, "share_encoder_decoder_embeddings is False"),
         ({"tie_word_embeddings": False}, "tie_word_embeddings is False; expected True"),
         ({"decoder_attention_heads": 1}, "attention_heads is {.*}; expected the same"),
         ({"decoder_ffn_dim": 7}, "ffn_dim is {.*'decoder': 7}; expected the same"),

@@ -1,1 +1,1 @@
-"""Other people's models in these layers."""
+"""Other people's models in these layers, and ours in the formats of others."""

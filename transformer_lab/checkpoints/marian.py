@@ -24,19 +24,20 @@ from typing import Any
 
 import torch
 from jaxtyping import Int
-from torch import Tensor, nn
+from torch import Tensor
 
+from transformer_lab.checkpoints.marian_layers import copy_weights, matches
 from transformer_lab.config import Activation, TransformerConfig, check
 from transformer_lab.data.sentence_pieces import SentencePieceTokenizer
+from transformer_lab.data.tokenizer import UNK_ID, Tokenizer, load_tokenizer
 from transformer_lab.device import pick_device
 from transformer_lab.model import Transformer
-from transformer_lab.model.attention import MultiHeadAttention
-from transformer_lab.model.decoder import DecoderLayer
-from transformer_lab.model.encoder import EncoderLayer
 from transformer_lab.model.positions import sinusoids
 from transformer_lab.translator import Translator
 
 FILES = ("config.json", "source.spm", "target.spm", "vocab.json")
+OUR_TOKENIZERS = ("source_tokenizer.json", "target_tokenizer.json")
+"""What `to_marian` writes in the place of the last three for a translator without SentencePiece."""
 WEIGHTS = ("model.safetensors", "pytorch_model.bin")
 ACTIVATIONS: dict[str, Activation] = {
     "relu": "relu",
@@ -51,7 +52,6 @@ EXPECTED = {
     "normalize_embedding": False,
     "add_final_layer_norm": False,
     "static_position_embeddings": True,
-    "share_encoder_decoder_embeddings": True,
     "tie_word_embeddings": True,
 }
 """What a checkpoint's config.json says, or leaves out, if our model can be what it describes."""
@@ -83,19 +83,32 @@ def load_marian(name_or_folder: str | Path, device: str = "auto") -> Translator:
             theirs, loading = transformers.MarianMTModel.from_pretrained(
                 name, dtype=torch.float32, output_loading_info=True
             )
-            tokenizer = transformers.MarianTokenizer.from_pretrained(name)
+            source, target = tokenizers_of(name)
     except OSError as error:
         reason = str(error).strip().splitlines()[0]
         expected = "expected a folder, or the name of a model of a hub that can be reached"
         raise ValueError(f"name_or_folder is {name!r}; {expected}: {reason}") from error
     lacking = sorted(loading["missing_keys"])
     check("weights", f"without {lacking[:3]}", "all of the model's", not lacking)
-    source, target = (
-        SentencePieceTokenizer(side.serialized_model_proto(), tokenizer.encoder)
-        for side in (tokenizer.spm_source, tokenizer.spm_target)
-    )
-    model = from_marian(theirs, unk_id=source.ids["<unk>"])
+    unk_id = source.ids["<unk>"] if isinstance(source, SentencePieceTokenizer) else UNK_ID
+    model = from_marian(theirs, unk_id)
     return Translator(model.to(pick_device(device)), source, target, about={"checkpoint": name})
+
+
+def tokenizers_of(name: str) -> tuple[Tokenizer, Tokenizer]:
+    """Those of source and target: of the folder if they are ours, else Transformers' SentencePiece."""
+    from transformers import MarianTokenizer
+
+    ours = [Path(name) / file for file in OUR_TOKENIZERS]
+    if all(file.is_file() for file in ours):
+        return load_tokenizer(ours[0]), load_tokenizer(ours[1])
+    found = MarianTokenizer.from_pretrained(name)
+    check("separate_vocabs", found.separate_vocabs, "one list of pieces", not found.separate_vocabs)
+    both = (found.spm_source.serialized_model_proto(), found.spm_target.serialized_model_proto())
+    return (
+        SentencePieceTokenizer(both[0], found.encoder),
+        SentencePieceTokenizer(both[1], found.encoder),
+    )
 
 
 @contextmanager
@@ -116,7 +129,9 @@ def quiet() -> Iterator[None]:
 
 def check_files(folder: Path) -> None:
     """Raise a ValueError that names the first file which a checkpoint's folder lacks."""
-    lacking = [name for name in FILES if not (folder / name).is_file()]
+    ours = all((folder / name).is_file() for name in OUR_TOKENIZERS)
+    needed = FILES[:1] if ours else FILES
+    lacking = [name for name in needed if not (folder / name).is_file()]
     if not any((folder / name).is_file() for name in WEIGHTS):
         lacking.append(" or ".join(WEIGHTS))
     check("folder", str(folder), f"one with {', '.join(lacking)}", not lacking)
@@ -141,12 +156,15 @@ def from_marian(theirs: Any, unk_id: int) -> Transformer:
 
     Feature j of our residual stream is their feature `interleave(d_model)[j]`. Whatever reads the
     stream has its columns reordered, whatever writes it its rows; between the two, inside a head
-    or the feed-forward network, nothing moves. LayerNorm treats all features alike.
+    or the feed-forward network, nothing moves. LayerNorm treats all features alike. Where padding
+    starts the decoder, nobody can write it; elsewhere its logit, too, is theirs.
     """
     c = theirs.config
+    shared = c.share_encoder_decoder_embeddings
     config = TransformerConfig(
         source_vocab_size=c.vocab_size,
-        target_vocab_size=c.vocab_size,
+        target_vocab_size=c.vocab_size if shared else c.decoder_vocab_size,
+        tie_source_target=shared,
         d_model=c.d_model,
         d_ff=c.encoder_ffn_dim,
         num_heads=c.encoder_attention_heads,
@@ -167,16 +185,11 @@ def from_marian(theirs: Any, unk_id: int) -> Transformer:
         table = stack.embed_positions.weight[:, order]
         same = torch.allclose(table, sinusoids(*table.shape), atol=1e-3)
         check("embed_positions", "another table", "sinusoids, sines first", same)
-    # One matrix serves the source, the target and the output.
-    model.output.weight.copy_(theirs.model.shared.weight[:, order])
+    for ours, other, reads in matches(model, theirs):
+        copy_weights(ours, other, order, reads=reads)
     model.output.bias.copy_(theirs.final_logits_bias[0])
-    model.output.bias[config.pad_id] = -torch.inf
-    for stack, other in (
-        (model.encoder, theirs.model.encoder),
-        (model.decoder, theirs.model.decoder),
-    ):
-        for layer, their_layer in zip(stack.layers, other.layers, strict=True):
-            copy_layer(layer, their_layer, order)
+    if config.bos_id == config.pad_id:  # Marian knows no such token; to_marian's models may
+        model.output.bias[config.pad_id] = -torch.inf
     return model
 
 
@@ -192,39 +205,3 @@ def interleave(d_model: int) -> Int[Tensor, " d_model"]:
     order[0::2] = torch.arange(sines)
     order[1::2] = torch.arange(sines, d_model)
     return order
-
-
-def copy_layer(ours: EncoderLayer | DecoderLayer, theirs: Any, order: Tensor) -> None:
-    """Copy one layer of the encoder or decoder."""
-    copy_attention(ours.self_attention, theirs.self_attn, order)
-    copy_writer(ours.add_norm_1.layer_norm, theirs.self_attn_layer_norm, order)
-    last = ours.add_norm_2
-    if isinstance(ours, DecoderLayer):
-        copy_attention(ours.cross_attention, theirs.encoder_attn, order)
-        copy_writer(ours.add_norm_2.layer_norm, theirs.encoder_attn_layer_norm, order)
-        last = ours.add_norm_3
-    copy_reader(ours.feed_forward.w_1, theirs.fc1, order)
-    copy_writer(ours.feed_forward.w_2, theirs.fc2, order)
-    copy_writer(last.layer_norm, theirs.final_layer_norm, order)
-
-
-def copy_attention(ours: MultiHeadAttention, theirs: Any, order: Tensor) -> None:
-    """Copy the projections: three read the residual stream, W_O writes it."""
-    copy_reader(ours.w_q, theirs.q_proj, order)
-    copy_reader(ours.w_k, theirs.k_proj, order)
-    copy_reader(ours.w_v, theirs.v_proj, order)
-    copy_writer(ours.w_o, theirs.out_proj, order)
-
-
-def copy_reader(ours: nn.Linear, theirs: nn.Linear, order: Tensor) -> None:
-    """Copy what reads the residual stream: its columns are the stream's features."""
-    ours.weight.copy_(theirs.weight[:, order])
-    ours.bias.copy_(theirs.bias)
-
-
-def copy_writer(
-    ours: nn.Linear | nn.LayerNorm, theirs: nn.Linear | nn.LayerNorm, order: Tensor
-) -> None:
-    """Copy what writes the residual stream, or scales it: its rows are the stream's features."""
-    ours.weight.copy_(theirs.weight[order])
-    ours.bias.copy_(theirs.bias[order])

@@ -1,0 +1,63 @@
+"""Which part of our `Transformer` is which part of Transformers' MarianMT, for copying either way."""
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from torch import Tensor, nn
+
+from transformer_lab.model import Transformer
+from transformer_lab.model.attention import MultiHeadAttention
+from transformer_lab.model.decoder import DecoderLayer
+from transformer_lab.model.encoder import EncoderLayer
+
+
+class Match(NamedTuple):
+    """Two parts with the same weights, but for the order of the residual stream's features.
+
+    What `reads` the stream has them as columns; what writes or scales it, as rows.
+    """
+
+    ours: nn.Module
+    theirs: nn.Module
+    reads: bool
+
+
+def matches(ours: Transformer, theirs: Any) -> Iterator[Match]:
+    """All parts that have weights; `theirs` is a MarianMTModel. The output is tied in both."""
+    for embedding, stack in (
+        (ours.source_embedding, theirs.model.encoder),
+        (ours.target_embedding, theirs.model.decoder),
+    ):
+        yield Match(embedding, stack.embed_tokens, reads=True)
+    for side, other in ((ours.encoder, theirs.model.encoder), (ours.decoder, theirs.model.decoder)):
+        for layer, their_layer in zip(side.layers, other.layers, strict=True):
+            yield from of_layer(layer, their_layer)
+
+
+def of_layer(ours: EncoderLayer | DecoderLayer, theirs: Any) -> Iterator[Match]:
+    """The parts of one layer of the encoder or decoder."""
+    yield from of_attention(ours.self_attention, theirs.self_attn)
+    yield Match(ours.add_norm_1.layer_norm, theirs.self_attn_layer_norm, reads=False)
+    last = ours.add_norm_2
+    if isinstance(ours, DecoderLayer):
+        yield from of_attention(ours.cross_attention, theirs.encoder_attn)
+        yield Match(ours.add_norm_2.layer_norm, theirs.encoder_attn_layer_norm, reads=False)
+        last = ours.add_norm_3
+    yield Match(ours.feed_forward.w_1, theirs.fc1, reads=True)
+    yield Match(ours.feed_forward.w_2, theirs.fc2, reads=False)
+    yield Match(last.layer_norm, theirs.final_layer_norm, reads=False)
+
+
+def of_attention(ours: MultiHeadAttention, theirs: Any) -> Iterator[Match]:
+    """The projections: three read the residual stream, W_O writes it."""
+    yield Match(ours.w_q, theirs.q_proj, reads=True)
+    yield Match(ours.w_k, theirs.k_proj, reads=True)
+    yield Match(ours.w_v, theirs.v_proj, reads=True)
+    yield Match(ours.w_o, theirs.out_proj, reads=False)
+
+
+def copy_weights(to: Any, source: Any, order: Tensor, *, reads: bool) -> None:
+    """Copy one part's weights; feature j of the stream becomes what was feature `order[j]`."""
+    to.weight.copy_(source.weight[:, order] if reads else source.weight[order])
+    if getattr(source, "bias", None) is not None:
+        to.bias.copy_(source.bias if reads else source.bias[order])

@@ -1,0 +1,62 @@
+"""Our translators for CTranslate2, an engine in C++, by way of MarianMT and its own converter.
+
+The plain command, `ct2-transformers-converter --model FOLDER --output_dir OUT`, takes for granted
+what holds for OPUS-MT: padding is the last word of one list, and the decoder starts from a vector
+of zeros. A translator that was trained here starts with <bos>, whose vector is not zero, has its
+padding first, and often two lists. So its weights go through the part of that converter which takes
+nothing for granted (BART's), and the lists and the start are given here.
+"""
+
+from pathlib import Path
+
+from transformer_lab.checkpoints.to_marian import marian_of
+from transformer_lab.config import check
+from transformer_lab.data.sentence_pieces import SentencePieceTokenizer
+from transformer_lab.data.tokenizer import BPETokenizer, Tokenizer, WordTokenizer
+from transformer_lab.translator import Translator
+
+
+def to_ctranslate2(
+    translator: Translator, folder: str | Path, quantization: str | None = None
+) -> None:
+    """Write a folder for `ctranslate2.Translator(folder).translate_batch(tokens)`.
+
+    Tokens are strings: `words_of(source_tokenizer)[i]` for each id of `translator.encode(text)`,
+    its end included. `quantization` is CTranslate2's, "int8" for instance; None keeps float32.
+
+    Raises:
+        ValueError: If `ctranslate2` or `transformers` is not installed, the folder exists, or the
+            model is none that MarianMT can be.
+    """
+    try:
+        from ctranslate2.converters.transformers import BartLoader
+    except ImportError as error:
+        raise ValueError(
+            "ctranslate2 is not installed; expected pip install ctranslate2"
+        ) from error
+    folder = Path(folder)
+    check("folder", str(folder), "one that does not exist yet", not folder.exists())
+    theirs, c = marian_of(translator.model), translator.model.config
+    theirs.config.normalize_before = theirs.config.normalize_embedding = False
+    spec = BartLoader().get_model_spec(theirs)
+    source, target = words_of(translator.source_tokenizer), words_of(translator.target_tokenizer)
+    spec.register_source_vocabulary(source)
+    spec.register_target_vocabulary(target)
+    spec.config.bos_token = spec.config.decoder_start_token = target[c.bos_id]
+    spec.config.eos_token = target[c.eos_id]
+    spec.config.unk_token = target[c.unk_id]
+    spec.validate()
+    spec.optimize(quantization=quantization)
+    folder.mkdir(parents=True)
+    spec.save(str(folder))
+
+
+def words_of(tokenizer: Tokenizer) -> list[str]:
+    """The string of each id, all different; `Tokenizer.tokens` gives halves of letters one sign."""
+    if isinstance(tokenizer, WordTokenizer):
+        return list(tokenizer.words)
+    ids = range(tokenizer.vocab_size)
+    if isinstance(tokenizer, SentencePieceTokenizer):
+        return [tokenizer.pieces[i] for i in ids]
+    assert isinstance(tokenizer, BPETokenizer)
+    return [str(tokenizer.tokenizer.id_to_token(i)) for i in ids]
