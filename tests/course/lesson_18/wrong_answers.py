@@ -153,7 +153,7 @@ def mean_step(links):
 
 def how_many(links):
     offset, share = counts(links[:, 1] - links[:, 0])
-    return offset, int(round(share * len(links)))
+    return offset, round(share * len(links))
 
 
 def frequent_place(links):

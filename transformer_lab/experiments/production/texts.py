@@ -81,7 +81,7 @@ def between_words(
     weights: Float[np.ndarray, "head query key"],
     queries: tuple[np.ndarray, int],
     keys: tuple[np.ndarray, int],
-) -> Float[np.ndarray, "head word word"]:
+) -> Float[np.ndarray, "head row column"]:
     """Weights between words: added over a word's pieces as keys, averaged over them as queries.
 
     `queries` and `keys` are what `places_of` gives and how many words there are. The last row and
