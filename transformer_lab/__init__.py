@@ -14,6 +14,7 @@ ROOMS = {
     "TransformerConfig": "config",
     "Translator": "translator",
     "bench": "viz.bench",
+    "by_words": "attention_words",
     "capture_attention": "capture",
     "explore": "viz",
 }

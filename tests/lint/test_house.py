@@ -20,7 +20,7 @@ PACKAGE = ROOT / "transformer_lab"
 
 # A room may import from lower floors, and from its own room.
 FLOORS = [
-    {"config", "numpy_reference", "attention_record"},
+    {"config", "numpy_reference", "attention_record", "attention_words"},
     {"device", "model", "data"},
     {"capture", "training", "decoding", "evaluation"},
     {"translator"},

@@ -114,4 +114,4 @@ def overview_words(record: AttentionRecord, kind: Kind) -> str:
 def strongest(weights: np.ndarray, queries: tuple[str, ...], keys: tuple[str, ...]) -> str:
     """The largest weight of a map, in words."""
     query, key = np.unravel_index(int(weights.argmax()), weights.shape)
-    return f"{queries[query]} to {keys[key]} {weights[query, key]:.2f}"
+    return f"{queries[query].strip()} to {keys[key].strip()} {weights[query, key]:.2f}"

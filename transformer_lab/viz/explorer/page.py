@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from transformer_lab.attention_record import AttentionRecord, Head, Kind
+from transformer_lab.attention_words import by_words
 from transformer_lab.config import check
 from transformer_lab.viz.display import picture
 from transformer_lab.viz.explorer.overview import overview, overview_words
@@ -50,7 +51,7 @@ class ExplorerPage:
         Raises:
             ValueError: If the file is there already and `overwrite` is not given.
         """
-        title = "Attention: " + " ".join(self.records[-1].source_tokens)
+        title = "Attention: " + " ".join(by_words(self.records[-1]).source_tokens)
         body = self.fragment(self.picture()[0]["text/html"])
         return saved.write(path, title, body, overwrite=overwrite)
 

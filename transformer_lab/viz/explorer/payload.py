@@ -9,6 +9,7 @@ import numpy as np
 from jaxtyping import UInt8
 
 from transformer_lab.attention_record import KINDS, AttentionRecord, Kind
+from transformer_lab.attention_words import by_words
 from transformer_lab.config import check
 from transformer_lab.viz.explorer.scores import head_scores
 from transformer_lab.viz.style import weight_colours
@@ -30,6 +31,7 @@ def record_data(record: AttentionRecord, *, packed: bool = True) -> dict[str, An
             f"Of each row the {KEPT_KEYS} strongest of {longest_row(maps)} weights are shown. What "
             f"is left out is on average {lost:.3f} of a row."
         )
+    words = by_words(record)
     weights, lower_bytes = encode([w for kind in maps for w in maps[kind]])
     return {
         "label": record.label,
@@ -40,7 +42,7 @@ def record_data(record: AttentionRecord, *, packed: bool = True) -> dict[str, An
         "weights": base64.b64encode(weights).decode() if packed else weights,
         "lower_bytes": lower_bytes,
         "left_out": left_out,
-        "scores": {kind: head_scores(record, kind) for kind in maps},
+        "scores": scores_of(record),
         # Numbers of NumPy and of torch are no JSON.
         "next_tokens": record.next_tokens
         and [[(token, float(p)) for token, p in step] for step in record.next_tokens],
@@ -48,9 +50,16 @@ def record_data(record: AttentionRecord, *, packed: bool = True) -> dict[str, An
         "referent": record.referent
         and {name: int(place) for name, place in record.referent._asdict().items()},
         "muted": sorted(record.muted),
+        # The script joins the maps of pieces itself; a score of the joined map is another one.
+        **({"word_scores": scores_of(words)} if words is not record else {}),
         # Of most sentences nothing is to be said.
         **({"unknown": sorted(set(record.unknown))} if record.unknown else {}),
     }
+
+
+def scores_of(record: AttentionRecord) -> dict[str, list[dict[str, Any]]]:
+    """For each kind that the record has, the scores of its heads."""
+    return {kind: head_scores(record, kind) for kind in drawn_kinds(record)}
 
 
 def drawn_kinds(record: AttentionRecord) -> list[Kind]:

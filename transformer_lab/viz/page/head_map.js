@@ -6,6 +6,14 @@ export class HeadMap {
     Object.assign(this, { rows, columns, bytes, lower, fineFrom });
   }
 
+  /** A map of these weights, row by row, with all numbers at hand. */
+  static of(rows, columns, weights) {
+    const roots = Uint16Array.from(weights, (weight) => Math.round(Math.sqrt(Math.min(1, weight)) * 65535));
+    const map = new HeadMap(rows, columns, Uint8Array.from(roots, (root) => root >> 8));
+    map.whole = roots;
+    return map;
+  }
+
   /** 65535 · √weight, put together when a number is first read: most maps are only looked at. */
   get roots() {
     this.whole ??= this.unpack();

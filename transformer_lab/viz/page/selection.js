@@ -1,5 +1,6 @@
 // What is looked at, and how: one object that every panel reads and changes, and that tells them.
 
+import { byWords, wordOf } from "./attention_words.js";
 import { tokens } from "./record.js";
 
 const SHARED = ["kind", "layer", "head", "pinned"]; // with Python, and with other views of a widget
@@ -18,7 +19,7 @@ export class Selection {
     this.number = 0; // of the record in view
     this.palettes = {};
     this.hover = null;
-    this.settings = { sort: "", palette: "weight", gold: true, view: "matrix" };
+    this.settings = { sort: "", palette: "weight", gold: true, view: "matrix", words: false };
     this.watchers = [];
     this.changed = () => this.tell("head");
     for (const name of SHARED) shared.on(`change:${name}`, this.changed);
@@ -35,8 +36,16 @@ export class Selection {
 
   // -------------------------------------------------------------- what is looked at
 
-  get record() {
+  /** The record in view as Python gave it. */
+  get stored() {
     return this.records[this.number];
+  }
+  /** The record as it is shown: where the reader wants words, its pieces are joined, once. */
+  get record() {
+    const { stored } = this;
+    if (!stored || !this.settings.words) return stored;
+    stored.joined ??= byWords(stored);
+    return stored.joined;
   }
   get latest() {
     return this.records.at(-1);
@@ -58,7 +67,7 @@ export class Selection {
     return tokens(this.record, this.kind);
   }
   get pinned() {
-    return this.inMap(this.shared.get("pinned"));
+    return this.inMap(this.shown(this.shared.get("pinned")));
   }
   /** The place that is pointed at, else the one that is pinned. */
   get chosen() {
@@ -70,6 +79,28 @@ export class Selection {
     const [query, key] = place ?? [];
     if ((query == null && key == null) || !this.map) return null;
     return query >= this.map.rows || key >= this.map.columns ? null : place;
+  }
+
+  /** The groups of pieces of the open map's sides, if pieces are joined: { queries, keys }. */
+  get groups() {
+    return this.record.groups?.[this.kind];
+  }
+
+  /** A place of the stored map, as the map in view has it: pins are shared with Python in pieces. */
+  shown(place) {
+    if (!this.groups || !place.length) return place;
+    return this.eachSide(place, (groups, at) => wordOf(groups, at));
+  }
+
+  /** The other way round: of a word the first piece. */
+  inStored(place) {
+    if (!this.groups || !place.length) return place;
+    return this.eachSide(place, (groups, at) => groups[at][0]);
+  }
+
+  eachSide([query, key], find) {
+    const { queries, keys } = this.groups;
+    return [query == null ? null : find(queries, query), key == null ? null : find(keys, key)];
   }
 
   // -------------------------------------------------------------- how it is shown
@@ -103,7 +134,7 @@ export class Selection {
 
   openKind(kind) {
     // A pinned step stays pinned where its rows are the steps too; another pin means nothing here.
-    const [query] = this.pinned ?? [null];
+    const [query] = this.pinned ? this.shared.get("pinned") : [null];
     const stays = query != null && this.kind !== "encoder" && kind !== "encoder";
     this.hover = null;
     this.share({ kind, ...this.nearestHead(kind), pinned: stays ? [query, null] : [] });
@@ -119,6 +150,13 @@ export class Selection {
   change(setting, value) {
     this.settings[setting] = value;
     this.tell("head");
+  }
+
+  /** Show words, or the pieces that the model reads. */
+  showWords(words) {
+    this.settings.words = words;
+    this.hover = null;
+    this.tell("record");
   }
 
   /** Point at a place, or with null at none. */
@@ -139,7 +177,7 @@ export class Selection {
 
   setPinned(pinned) {
     this.hover = null;
-    this.share({ pinned });
+    this.share({ pinned: this.inStored(pinned) });
     this.tell("place");
   }
 
@@ -150,7 +188,7 @@ export class Selection {
     const kinds = Object.keys(this.record.maps);
     const kind = kinds.includes(this.kind) ? this.kind : kinds.at(-1);
     const { layer, head } = this.nearestHead(kind);
-    const { rows, columns } = this.record.maps[kind][layer][head];
+    const { rows, columns } = this.stored.maps[kind][layer][head];
     const [query, key] = this.shared.get("pinned");
     const pinned = query >= rows || key >= columns ? [] : this.shared.get("pinned");
     const all = Object.entries({ kind, layer, head, pinned });

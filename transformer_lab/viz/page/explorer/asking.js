@@ -11,6 +11,7 @@ const WAIT_AFTER_TYPING = 350; // milliseconds
 const POINT = "All weight of the pinned row on the pinned column";
 const UNCHANGED = "Nothing is changed. Mute a head, or pin a cell and let its row look only there.";
 const PIN_FIRST = "Pin a cell first: its row will look at its column alone";
+const PIECES_FIRST = "Show pieces first: a word's row is the mean of its pieces' rows";
 
 export class Asking {
   /** `load(data, isStale)` shows data, see Explorer; `model` is anywidget's. */
@@ -121,7 +122,7 @@ export class Asking {
 
   /** Python answers about the last record; those before it are snapshots. */
   get isLatest() {
-    return this.selection.record === this.selection.latest;
+    return this.selection.stored === this.selection.latest;
   }
 
   /** Whether a head of the record in view is muted, or shall be. */
@@ -144,11 +145,11 @@ export class Asking {
   }
 
   drawPlace() {
-    const { kind, pinned } = this.selection;
+    const { kind, pinned, groups } = this.selection;
     const [query, key] = pinned ?? [null, null];
-    const isAllowed = query != null && key != null && (kind !== "decoder" || key <= query);
+    const isAllowed = !groups && query != null && key != null && (kind !== "decoder" || key <= query);
     this.point.disabled = !isAllowed;
-    this.point.title = isAllowed ? POINT : PIN_FIRST;
+    this.point.title = isAllowed ? POINT : groups ? PIECES_FIRST : PIN_FIRST;
     this.point.setAttribute("aria-label", this.point.title);
   }
 

@@ -1,4 +1,4 @@
-// Which heads are seen, and in what order: the kinds of attention, and the scores to sort by.
+// Which heads are seen, by what and in what order: the kinds of attention, pieces or words, the scores to sort by.
 
 import { make, OWN_KEYS, toggle } from "../elements.js";
 import { KINDS } from "../record.js";
@@ -19,6 +19,27 @@ export class Kinds {
   drawHead() {
     this.element.childNodes.forEach((button) => button.refresh());
     this.meaning.textContent = KINDS[this.selection.kind].means;
+  }
+}
+
+const JOINED = "Of a word's pieces the weights that go to them are added, and their rows are averaged.";
+
+/** Pieces as the model reads them, or words; where tokens are words there is no choice. */
+export class Units {
+  constructor(selection) {
+    this.selection = selection;
+    const unit = (words, text) => toggle(text.toLowerCase(), text,
+      () => selection.settings.words === words, () => selection.showWords(words));
+    this.element = make("div", { className: "kinds", role: "group", "aria-label": "Tokens" },
+      unit(false, "Pieces"), unit(true, "Words"));
+    this.meaning = make("p", { className: "meaning" }, JOINED);
+  }
+
+  drawRecord() {
+    const { record, stored } = this.selection;
+    this.element.hidden = !stored.word_scores;
+    this.meaning.hidden = !record.groups;
+    this.element.childNodes.forEach((button) => button.refresh());
   }
 }
 

@@ -7,7 +7,7 @@ import { keepFocus } from "../focus.js";
 import { palettes } from "../painting.js";
 import { includesHead, readRecords } from "../record.js";
 import { followTheme } from "../theme.js";
-import { Kinds, Sorting } from "./choices.js";
+import { Kinds, Sorting, Units } from "./choices.js";
 import { LeftOut, Sentence, Snapshots, Unknown } from "./frame.js";
 import { OpenHead } from "./open_head.js";
 import { Readout } from "./readout.js";
@@ -39,7 +39,7 @@ export class Explorer {
 
   build(asking) {
     const { selection, tiles } = this;
-    const [kinds, sorting] = [new Kinds(selection), new Sorting(selection)];
+    const [kinds, units, sorting] = [new Kinds(selection), new Units(selection), new Sorting(selection)];
     const [sentence, leftOut] = [new Sentence(selection, asking != null), new LeftOut(selection)];
     const unknown = new Unknown(selection);
     const [snapshots, steps] = [new Snapshots(selection), new Steps(selection)];
@@ -48,13 +48,13 @@ export class Explorer {
     const text = make("div", { className: "words" },
       readout.element, steps.element, glossary.element, links.element);
     const heads = make("div", { className: "heads" },
-      make("div", { className: "bar" }, kinds.element, sorting.element), kinds.meaning, sorting.meaning, tiles.element);
+      make("div", { className: "bar" }, kinds.element, units.element, sorting.element), kinds.meaning, units.meaning, sorting.meaning, tiles.element);
     const open = make("div", { className: "open" },
       openHead.bar, openHead.facts, make("div", { className: "beside" }, openHead.element, text));
     this.root.append(
       ...(asking ? [asking.question] : []), sentence.element, unknown.element, ...(asking?.answers ?? []),
       leftOut.element, snapshots.element, make("div", { className: "panes" }, heads, open));
-    return [tiles, ...(asking ? [asking] : []), sentence, unknown, leftOut, snapshots, kinds, sorting, openHead, steps, glossary, links, readout];
+    return [tiles, ...(asking ? [asking] : []), sentence, unknown, leftOut, snapshots, kinds, units, sorting, openHead, steps, glossary, links, readout];
   }
 
   /** Show a page's data, unless newer data were faster, or `isStale` says that nobody wants them now. */

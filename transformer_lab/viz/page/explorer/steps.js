@@ -25,7 +25,7 @@ export class Steps {
 
   drawHead() {
     const { record, kind } = this.selection;
-    const { next_tokens: next, written, target } = record;
+    const { next_tokens: next, written, target, begun } = record;
     this.element.hidden = !next || kind === "encoder";
     if (this.element.hidden) return;
     const last = written.length - 1;
@@ -33,11 +33,12 @@ export class Steps {
     this.step = step;
     Object.assign(this.slider, { max: last, value: step });
     this.slider.setAttribute("aria-valuetext", `step ${step + 1}, writes ${visible(written[step])}`);
+    const likely = begun ? "Most probable pieces to begin it" : "Most probable next words";
     this.name.textContent = `Step ${step + 1} of ${last + 1} `;
     this.text.replaceChildren(
       make("p", {}, "Read so far: ", ...words(target.slice(0, step + 1)), "→ writes ", make("b", {}, word(written[step]))),
-      make("p", { className: "likely" }, "Most probable next words:"),
-      make("ul", { "aria-label": "Most probable next words" }, ...rows(next[step], written[step])));
+      make("p", { className: "likely" }, `${likely}:`),
+      make("ul", { "aria-label": likely }, ...rows(next[step], (begun ?? written)[step])));
   }
 }
 

@@ -15,7 +15,7 @@ export class TilePictures {
   /** The picture of a kind's heads, layer by layer: { image, loaded }, where `loaded` is a promise. */
   of(kind) {
     const { record, number, settings, colours } = this.selection;
-    const name = `${number} ${kind} ${settings.palette}`;
+    const name = `${number} ${kind} ${settings.palette} ${settings.words}`;
     if (!this.made.has(name)) {
       const across = Math.max(...record.heads[kind]);
       const file = bitmap(record.maps[kind].flat(), colours, across, MOST_PIXELS);

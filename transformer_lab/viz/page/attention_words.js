@@ -1,0 +1,112 @@
+// A record of pieces as a record of words, as Python's attention_words.py joins them.
+
+import { HeadMap } from "./head_map.js";
+
+const INNER = ["'", "’", "-"]; // they belong to a word if letters stand on both sides
+const LETTER = /^[\p{L}\p{M}\p{N}_\ufffd]$/u; // � is half a letter
+const SPECIAL = /^(<\/?[\p{L}\p{N}_]+>|>>[\p{L}\p{N}_]+<<)$/u;
+
+const isLetter = (sign) => LETTER.test(sign ?? "");
+const bare = (piece) => piece.replace(/^[ \t\n▁]+|[ \t\n▁]+$/g, "");
+const hasSpace = (piece) => /^[ \t\n▁]/.test(piece);
+const hasPieces = (tokens) => tokens.some(hasSpace);
+const standsAlone = (piece) => SPECIAL.test(bare(piece)) || ![...bare(piece)].some(isLetter);
+
+/** Whether the token at this place is an apostrophe or a hyphen between two letters or digits. */
+function isInner(tokens, place) {
+  if (!INNER.includes(tokens[place]) || place < 1 || place > tokens.length - 2) return false;
+  const [before, after] = [tokens[place - 1], tokens[place + 1]];
+  if (SPECIAL.test(bare(before)) || SPECIAL.test(after)) return false;
+  return isLetter([...before].at(-1)) && isLetter([...after][0]);
+}
+
+function beginsWord(tokens, place) {
+  const [before, piece] = [tokens[place - 1], tokens[place]];
+  if (before && !bare(before)) return false; // a space alone belongs to what follows it
+  if (hasSpace(piece)) return true;
+  if (isInner(tokens, place) || isInner(tokens, place - 1)) return false;
+  return standsAlone(before) || standsAlone(piece);
+}
+
+/** For each word the places of its pieces; where no token begins with a space, tokens are words already. */
+export function wordGroups(tokens) {
+  const pieces = hasPieces(tokens);
+  const groups = [];
+  tokens.forEach((_, place) => {
+    if (pieces && place && !beginsWord(tokens, place)) groups.at(-1).push(place);
+    else groups.push([place]);
+  });
+  return groups;
+}
+
+/** Each group as text, without the space before a word. */
+const wordNames = (tokens, groups) =>
+  hasPieces(tokens) ? groups.map((group) => bare(group.map((place) => tokens[place]).join(""))) : tokens;
+
+/** The decoder's words as it reads them and as its steps write them: the first read and the last written stand alone. */
+function stepGroups({ target }) {
+  if (!target.length) return { read: [], written: [] };
+  const words = wordGroups(target.slice(1));
+  return {
+    read: [[0], ...words.map((group) => group.map((place) => place + 1))],
+    written: [...words, [target.length - 1]],
+  };
+}
+
+/** One head's map: the sum over a word's columns, the mean over those of its rows that see anything. */
+function joinedMap(map, rows, columns) {
+  if (rows.length === map.rows && columns.length === map.columns) return map;
+  const weights = new Float64Array(rows.length * columns.length);
+  rows.forEach((group, r) => {
+    const seen = group.map((query) => map.row(query));
+    const seeing = Math.max(1, seen.filter((row) => row.some((weight) => weight > 0)).length);
+    columns.forEach((keys, c) => {
+      for (const row of seen) for (const key of keys) weights[r * columns.length + c] += row[key] / seeing;
+    });
+  });
+  return HeadMap.of(rows.length, columns.length, weights);
+}
+
+/** The word that has the piece at this place; of a place behind the last piece, one behind the last word. */
+export function wordOf(groups, place) {
+  const word = groups.findIndex((group) => group.includes(place));
+  return word < 0 ? groups.length : word;
+}
+
+/**
+ * The same record by words; one that has no pieces, itself. Beside what every record has it says
+ * `groups`, for each kind those of its queries and its keys, and `begun`, the piece that begins each
+ * written word: of that piece are the probabilities.
+ */
+export function byWords(record) {
+  if (!record.word_scores) return record;
+  const source = wordGroups(record.source);
+  const { read, written } = stepGroups(record);
+  const groups = {
+    encoder: { queries: source, keys: source },
+    decoder: { queries: read, keys: read },
+    cross: { queries: written, keys: source },
+  };
+  const maps = Object.entries(record.maps).map(([kind, layers]) => {
+    const { queries, keys } = groups[kind];
+    return [kind, layers.map((heads) => heads.map((map) => joinedMap(map, queries, keys)))];
+  });
+  const { referent, before, next_tokens: next } = record;
+  const links = (record.alignment ?? []).map(([i, j]) => String([wordOf(source, i), wordOf(written, j)]));
+  const places = Object.entries(referent ?? {}).map(([name, place]) =>
+    [name, wordOf(name === "step" ? written : source, place)]);
+  return {
+    ...record,
+    groups,
+    begun: written.map(([first]) => record.written[first]),
+    source: wordNames(record.source, source),
+    target: wordNames(record.target, read),
+    written: wordNames(record.written, written),
+    before: before && wordNames(before, wordGroups(before)),
+    maps: Object.fromEntries(maps),
+    scores: record.word_scores,
+    next_tokens: next && written.map(([first]) => next[first]),
+    alignment: record.alignment && [...new Set(links)].map((link) => link.split(",").map(Number)),
+    referent: referent && Object.fromEntries(places),
+  };
+}
