@@ -234,6 +234,9 @@ def check_head(head: Head, sizes: dict[Kind, list[int]]) -> None:
     if kind not in KINDS:
         raise ValueError(f"kind is {kind!r}; expected one of {KINDS}")
     layers = sizes[kind]
+    if not layers:
+        there = tuple(other for other in KINDS if sizes[other])
+        raise ValueError(f"kind is {kind!r}, which has no layers here; expected one of {there}")
     if not 0 <= layer < len(layers):
         raise ValueError(f"layer is {layer}; expected 0 to {len(layers) - 1} for kind {kind!r}")
     if not 0 <= number < layers[layer]:

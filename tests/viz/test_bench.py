@@ -62,7 +62,7 @@ def test_positions_that_the_page_cannot_compute_are_refused(translator, monkeypa
 def test_a_decoder_that_the_page_cannot_run_is_refused(translator):
     recurrent = replace(translator.model.config, recurrent_decoder=True)
     changed = Translator(transformer_of(recurrent), *translator.tokenizers)
-    with pytest.raises(ValueError, match="recurrent_decoder is True; expected False in a page"):
+    with pytest.raises(ValueError, match="recurrent_decoder is True; expected False, a decoder"):
         bench(changed, TEXTS)
 
 
@@ -118,7 +118,9 @@ def test_a_model_or_tokenizer_that_a_page_cannot_run_is_sent_to_the_live_widget(
     with pytest.raises(ValueError, match=expected):
         bench(translator, TEXTS)
     monkeypatch.setattr(bench_data, "MOST_PARAMETERS", 1_000)
-    expected = r"parameters is [\d,]+; expected at most 1,000 in a page; AttentionExplorer\("
+    expected = (
+        r"parameters is [\d,]+; expected at most 1,000 in a page, about 0 MB; AttentionExplorer\("
+    )
     with pytest.raises(ValueError, match=expected):
         bench(translator, TEXTS)
     # What the refusal names is there, and takes this model.

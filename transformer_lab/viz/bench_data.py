@@ -16,7 +16,9 @@ from transformer_lab.data.tokenizer import BPETokenizer, Tokenizer
 from transformer_lab.viz.style import weight_colours
 
 MOST_PARAMETERS = 20_000_000
-"""A page of more is too heavy to open, and too slow to translate in."""
+"""A page of more is too heavy to open, and too slow to translate in: it would have more than 48 MB."""
+BYTES_A_PARAMETER = 2.4
+"""Two in half precision, of which gzip saves a tenth, and a third more in base64."""
 POSITIONS = ("sinusoidal", "learned", "rotary", "alibi", "none")
 """The kinds that `page/engine/positions.js` and `attention.js` compute."""
 OTHERWISE = "AttentionExplorer(translator, source=…) asks Python, and takes all"
@@ -52,7 +54,8 @@ def runnable(translator: Runnable) -> dict[str, Any]:
             positions or a recurrence that it cannot compute.
     """
     count = sum(parameter.numel() for parameter in translator.model.parameters())
-    expected = f"at most {MOST_PARAMETERS:,} in a page; {OTHERWISE}"
+    megabytes = MOST_PARAMETERS * BYTES_A_PARAMETER / 1e6
+    expected = f"at most {MOST_PARAMETERS:,} in a page, about {megabytes:.0f} MB; {OTHERWISE}"
     check("number of parameters", count, expected, count <= MOST_PARAMETERS)
     with tempfile.TemporaryDirectory() as folder:
         translator.save(folder, dtype=torch.float16)
@@ -69,7 +72,8 @@ def runnable(translator: Runnable) -> dict[str, Any]:
     expected = f"one of {POSITIONS} in a page; {OTHERWISE}"
     check("positions", model["positions"], expected, model["positions"] in POSITIONS)
     recurrent = model["recurrent_decoder"]
-    check("recurrent_decoder", recurrent, f"False in a page; {OTHERWISE}", not recurrent)
+    expected = f"False, a decoder with self-attention, in a page; {OTHERWISE}"
+    check("recurrent_decoder", recurrent, expected, not recurrent)
     source, target = read.pop("source"), read.pop("target")
     for side, state in (("source", source), ("target", target)):
         check_tokenizer(side, state)

@@ -49,11 +49,13 @@ def forward_flow(translator: Watched, source: str) -> Drawing:
     each module of that pass is drawn. Of a wide matrix the first columns are, and it is said so.
 
     Raises:
-        ValueError: If the model is not of the paper's order (post-norm), or has no layers on a side,
-            or a sentence is too long to draw.
+        ValueError: If the model is not of the paper's order (post-norm), has a recurrence or no
+            layers on a side, or a sentence is too long to draw.
     """
     config: Any = translator.model.config
     check("norm", config.norm, "'post', as Figure 1 is drawn", config.norm == "post")
+    recurrent = config.recurrent_decoder
+    check("recurrent_decoder", recurrent, "False, as Figure 1 is drawn", not recurrent)
     layers = config.num_encoder_layers, config.num_decoder_layers
     check("layers", layers, "1 or more on both sides", min(layers) > 0)
     seen, record = watched(translator, source)

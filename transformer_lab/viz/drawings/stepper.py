@@ -69,6 +69,8 @@ def head_of(record: AttentionRecord, kind: Kind, place: tuple[int, int]) -> np.n
     """The weights (query, key) of a head, which must be there."""
     layers: tuple[np.ndarray, ...] = getattr(record, kind)
     layer, head = place
+    expected = "at least 1: the drawing is of a decoder with self- and cross-attention"
+    check(f"number of {kind} layers", len(layers), expected, bool(layers))
     check(f"layer of {kind}", layer, f"0 to {len(layers) - 1}", 0 <= layer < len(layers))
     heads = len(layers[layer])
     check(f"head of {kind}", head, f"0 to {heads - 1}", 0 <= head < heads)

@@ -30,7 +30,7 @@ export class Units {
     this.selection = selection;
     const unit = (words, text) => toggle(text.toLowerCase(), text,
       () => selection.settings.words === words, () => selection.showWords(words));
-    this.element = make("div", { className: "kinds", role: "group", "aria-label": "Tokens" },
+    this.element = make("div", { className: "units", role: "group", "aria-label": "Tokens" },
       unit(false, "Pieces"), unit(true, "Words"));
     this.meaning = make("p", { className: "meaning" }, JOINED);
   }
