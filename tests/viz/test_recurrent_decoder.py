@@ -94,7 +94,6 @@ def test_what_takes_a_record_takes_one_without_decoder_attention(draw, record):
         (lambda: RECORD.weights(Head("decoder", 0, 0)), r"'decoder', which has no layers here"),
         (lambda: explore(RECORD, kind="decoder"), r"expected one of \('encoder', 'cross'\)"),
         (lambda: decoder_stepper(RECORD), r"number of decoder layers is 0; expected at least 1"),
-        (lambda: attention_rollout(RECORD.decoder), r"number of layers is 0; expected at least 1"),
         (lambda: head_view(RECORD, kind="decoder"), r"expected a kind that the record has"),
         (lambda: model_view(RECORD), r"give kind= to draw one"),
     ],

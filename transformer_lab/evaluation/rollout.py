@@ -5,8 +5,6 @@ from collections.abc import Sequence
 import numpy as np
 from jaxtyping import Float
 
-from transformer_lab.config import check
-
 
 def attention_rollout(
     layers: Sequence[Float[np.ndarray, "*batch heads n n"]],
@@ -17,7 +15,6 @@ def attention_rollout(
     connection; the layers' matrices are multiplied, the first on the right. Rows sum to 1.
     It knows nothing of values, projections and feed-forward networks.
     """
-    check("number of layers", len(layers), "at least 1", len(layers) > 0)
     n = layers[0].shape[-1]
     rolled = np.eye(n)
     for weights in layers:

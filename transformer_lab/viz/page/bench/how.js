@@ -5,7 +5,7 @@ import { dot, softmax } from "../engine/vectors.js";
 import { strongest } from "../ranking.js";
 import { number } from "../text.js";
 
-/** A vector as a strip, one cell a number: orange below 0, blue above. */
+/** A vector as a strip, one cell a number: blue below 0, orange above, as in all of the course. */
 function strip(label, className, vector, most) {
   const cells = Array.from(vector, (value, i) => {
     const cell = make("i", { title: `${label}, number ${i + 1}: ${number(value, 3)}` });
