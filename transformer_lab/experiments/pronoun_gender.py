@@ -4,9 +4,9 @@
 
 That a pronoun changes says that the row held something that is needed; only if it takes the gender
 of the noun that the row is pointed at, and keeps the right one if that is the referent, did the
-row name a noun. Four models of the study `coreference` are trained again and asked this: the three
-whose row of *it* moves most above layer 1, or prefers the referent within layer 1, and one that is
-right nearly always.
+row name a noun. Four settings of the study `coreference` are trained again and asked this: the two
+whose row of *it* moved most above layer 1, the one that preferred the referent within layer 1, and
+one that was right nearly always. Another processor trains other models from the same settings.
 """
 
 from collections.abc import Sequence
@@ -35,8 +35,6 @@ GRID: list[Setting] = [
     {"encoder_layers": e, "decoder_layers": d, **SHAPE, "seed": seed}
     for e, d, seed in ((2, 1, 0), (4, 1, 0), (1, 1, 0), (2, 2, 1))
 ]
-SMALL: Setting = {**GRID[2], "steps": 30, "pairs": 3_000}
-"""A run of some seconds, for the tests."""
 COLUMNS = ("referent", "other", "pronoun", "decider", "eos")
 """The words that a row is pointed at."""
 
