@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from transformer_lab.attention_record import Head
+from transformer_lab.experiments import store
 from transformer_lab.experiments.production.gender_causes import (
     PLACES,
     Asked,
@@ -32,6 +33,7 @@ from transformer_lab.experiments.production.gender_reading import (
     read,
     shown,
 )
+from transformer_lab.experiments.production.gender_results import moved_heads, part, reaches
 from transformer_lab.experiments.production.gender_scores import effects, interval, written
 from transformer_lab.experiments.production.gender_sentences import (
     FRAMES,
@@ -282,3 +284,32 @@ def test_the_toy_knows_what_it_is(asked: Asked):
     assert len(asked) >= 20
     assert np.mean(asked.signs * odds(asked) > 0) > 0.9
     assert list(islice((r.right for r in asked.readings), 3)) == [True] * 3
+
+
+# ---------------------------------------------------------------- what is stored
+
+
+def test_a_part_that_is_not_there_is_named(tmp_path):
+    stored = {"setting": {"part": "pairs", "model": "toy"}, "result": {"usable": 3}}
+    store.save("production_gender", {"runs": [stored]}, tmp_path)
+    assert part("pairs", "toy", tmp_path) == {"usable": 3}
+    with pytest.raises(ValueError, match=r"part and model.*\('pairs', 'toy'\)"):
+        part("probes", "toy", tmp_path)
+    with pytest.raises(ValueError, match="one of .*agreement"):
+        part("pair", "toy", tmp_path)
+
+
+def test_heads_are_sorted_by_what_lies_on_the_nouns(tmp_path):
+    rows = [[0, 1, 0.2, 0.1, *[0.0] * 6], [1, 0, 0.1, 0.5, 0.3, 0.2, 0.4, 1.0, 0.9, 1.1]]
+    stored = {"setting": {"part": "pointing", "model": "toy"}, "result": {"heads": rows}}
+    store.save("production_gender", {"runs": [stored]}, tmp_path)
+    first, second = moved_heads("toy", tmp_path)
+    assert (first.layer, second.layer) == (1, 0)
+    assert first.pointed == [0.3, 0.2, 0.4]
+    assert first.referent_muted == [1.0, 0.9, 1.1]
+
+
+def test_what_reaches_the_limit():
+    assert reaches([0.5, 0.3, 0.7], 0.25)
+    assert reaches([-0.5, -0.7, -0.3], 0.25)
+    assert not reaches([0.5, 0.2, 0.8], 0.25)
