@@ -32,6 +32,7 @@ from transformer_lab.experiments.production.gender_reading import (
     pieces_of,
     read,
     shown,
+    text_odds,
 )
 from transformer_lab.experiments.production.gender_results import moved_heads, part, reaches
 from transformer_lab.experiments.production.gender_scores import effects, interval, written
@@ -137,22 +138,21 @@ def test_articles_in_their_order():
     assert articles("L'animal traverse la rue du port", "fr") == "fm"
 
 
-def test_log_odds_are_the_difference_of_two_scores(toy: Translator, asked: Asked):
+def test_log_odds_are_the_difference_of_two_log_probabilities(toy: Translator, asked: Asked):
     reading = asked.readings[3]
     assert reading.shown is not None
-    two = [
-        toy.score(reading.question.source, reading.shown.before + word)
+    ids, mask = toy.batch([asked.choices[3].source])
+    with torch.no_grad():
+        logits = toy.model(ids, torch.tensor([asked.choices[3].prefix]), mask)[0, -1]
+    masculine, feminine = (
+        float(logits.log_softmax(-1)[toy.target_tokenizer.encode(word)[0]])
         for word in (reading.shown.masculine, reading.shown.feminine)
-    ]
-    # `score` adds the end of the sentence, so it is taken off: the probability of </s> after each.
-    begin, ends = asked.choices[3], []
-    for piece in (begin.masculine, begin.feminine):
-        ids, mask = toy.batch([begin.source])
-        with torch.no_grad():
-            logits = toy.model(ids, torch.tensor([[*begin.prefix, piece]]), mask)
-        ends.append(float(logits[0, -1].log_softmax(-1)[toy.model.config.eos_id]))
-    expected = (two[0] - ends[0]) - (two[1] - ends[1])
-    assert odds(asked)[3] == pytest.approx(expected, abs=1e-3)
+    )
+    assert odds(asked)[3] == pytest.approx(masculine - feminine, abs=1e-3)
+
+
+def test_odds_of_whole_texts_are_those_of_one_step(toy: Translator, asked: Asked):
+    np.testing.assert_allclose(text_odds(toy, asked.readings), odds(asked), atol=1e-3)
 
 
 def test_a_choice_that_differs_in_more_than_one_piece_is_none(toy: Translator):

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from transformer_lab.experiments.production.gender_causes import Asked, odds
+from transformer_lab.experiments.production.gender_causes import Asked
 from transformer_lab.experiments.production.gender_parts import heads, patching, pointing, probes
-from transformer_lab.experiments.production.gender_reading import Reading, read
+from transformer_lab.experiments.production.gender_reading import Reading, read, text_odds
 from transformer_lab.experiments.production.gender_scores import effects, interval, written
 from transformer_lab.experiments.production.gender_sentences import (
     FRAMES,
@@ -102,7 +102,8 @@ def pairs_of(model: str, bare: list[Translator]) -> dict[str, Any]:
     A row of `rows` has both nouns, their genders, both adjectives, the genders written, and the
     log-odds of both sentences.
     """
-    all_pairs, couples = read_pairs(model), usable_pairs(model)
+    all_pairs = read_pairs(model)
+    couples = [(a, b) for a, b in all_pairs if a.usable and b.usable]
     result: dict[str, Any] = {
         "asked": len(questions(model)),
         "known": len(all_pairs),
@@ -119,13 +120,13 @@ def pairs_of(model: str, bare: list[Translator]) -> dict[str, Any]:
     if not couples:
         return result
     readings = [one for couple in couples for one in couple]
-    table = odds(Asked(model_of(model), readings)).reshape(-1, 2)  # (pairs, sentence of the pair)
+    table = text_odds(model_of(model), readings).reshape(-1, 2)  # (pairs, sentence of the pair)
     masculine = np.array([a.question.genders[0] == "m" for a, _ in couples])
     result["effects"] = effects(table, masculine)
     right = np.where(masculine, 1, -1) * (table[:, 0] - table[:, 1])
     result["moves_rightly"] = interval(right > 0)
     result["untrained"] = [
-        effects(odds(Asked(other, readings)).reshape(-1, 2), masculine) for other in bare
+        effects(text_odds(other, readings).reshape(-1, 2), masculine) for other in bare
     ]
     result["rows"] = [
         [

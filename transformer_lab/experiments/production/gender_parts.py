@@ -191,7 +191,7 @@ def pointing(translator: Translator, couples: Sequence[tuple[Reading, Reading]])
     layers, number = weights.shape[:2]
     rows = [
         [
-            *(layer, h, *np.round(weights[layer, h], 3).tolist()),
+            *(layer, h, *np.round(weights[layer, h].astype(float), 3).tolist()),
             *turned([Head("encoder", layer, h)]),
             *referent([Head("encoder", layer, h)]),
         ]

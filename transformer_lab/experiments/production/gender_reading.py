@@ -15,7 +15,8 @@ from torch import Tensor
 
 from transformer_lab.attention_record import Head
 from transformer_lab.capture import capture_attention
-from transformer_lab.data.batching import pad
+from transformer_lab.data.batching import Example, pad
+from transformer_lab.decoding import log_probabilities
 from transformer_lab.experiments.production.gender_sentences import FRENCH, PORTUGUESE, Question
 from transformer_lab.translator import Translator
 
@@ -197,6 +198,21 @@ def log_odds(
     m, f = (torch.tensor([c[i] for c in choices]) for i in (2, 3))
     weight, bias = model.output.weight, model.output.bias
     return (last * (weight[m] - weight[f])).sum(dim=-1) + bias[m] - bias[f]
+
+
+def text_odds(
+    translator: Translator, readings: Sequence[Reading]
+) -> Float[np.ndarray, " readings"]:
+    """As `log_odds`, of the whole text up to the word that shows gender, however it is cut."""
+    begin, texts = translator.model.eval().config.bos_id, []
+    for reading in readings:
+        assert reading.shown is not None
+        source = translator.encode(reading.question.source)
+        for word in (reading.shown.masculine, reading.shown.feminine):
+            pieces = translator.target_tokenizer.encode(reading.shown.before + word)
+            texts.append(Example(source, [begin, *pieces]))
+    scores = np.array(log_probabilities(translator.model, texts)).reshape(-1, 2)
+    return scores[:, 0] - scores[:, 1]
 
 
 def pieces_of(translator: Translator, source: str, word: str) -> list[int]:
