@@ -109,7 +109,8 @@ def stored_runs(study: str, folder: Path = store.RESULTS) -> list[dict[str, Any]
 def described(study: str, runs: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """What a file says beside its runs: the command that makes it, and where that was done."""
     return {
-        "command": f"python -m transformer_lab.experiments.{study}",
+        # The studies of the folder production/ carry its name before their own.
+        "command": f"python -m transformer_lab.experiments.{study.replace('production_', 'production.')}",
         "machine": {"processor": platform.machine(), "torch": torch.__version__.partition("+")[0]},
         "seconds": round(sum(r["seconds"] for r in runs), 1),
         "runs": list(runs),
