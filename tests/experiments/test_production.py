@@ -9,7 +9,7 @@ from transformer_lab.capture import attention_cores, capture_attention
 from transformer_lab.config import TransformerConfig
 from transformer_lab.data.world.grammar import world
 from transformer_lab.experiments import store
-from transformer_lab.experiments.production import carry, heads, muting
+from transformer_lab.experiments.production import carry, gender, heads, muting
 from transformer_lab.experiments.production.alignments import align, words_of
 from transformer_lab.experiments.production.hand_marked import HAND_MARKED
 from transformer_lab.experiments.production.texts import between_words, places_of, shuffled
@@ -18,7 +18,7 @@ from transformer_lab.model.masks import length_mask
 from transformer_lab.model.watch import watching
 
 
-@pytest.mark.parametrize("study", [heads, muting, carry])
+@pytest.mark.parametrize("study", [heads, muting, carry, gender])
 def test_what_is_stored_is_the_whole_grid(study):
     stored = store.load(study.NAME)
     assert [run["setting"] for run in stored["runs"]] == study.GRID

@@ -291,7 +291,7 @@ def test_the_toy_knows_what_it_is(asked: Asked):
 
 def test_a_part_that_is_not_there_is_named(tmp_path):
     stored = {"setting": {"part": "pairs", "model": "toy"}, "result": {"usable": 3}}
-    store.save("production_gender", {"runs": [stored]}, tmp_path)
+    store.save("production.gender", {"runs": [stored]}, tmp_path)
     assert part("pairs", "toy", tmp_path) == {"usable": 3}
     with pytest.raises(ValueError, match=r"part and model.*\('pairs', 'toy'\)"):
         part("probes", "toy", tmp_path)
@@ -302,7 +302,7 @@ def test_a_part_that_is_not_there_is_named(tmp_path):
 def test_heads_are_sorted_by_what_lies_on_the_nouns(tmp_path):
     rows = [[0, 1, 0.2, 0.1, *[0.0] * 6], [1, 0, 0.1, 0.5, 0.3, 0.2, 0.4, 1.0, 0.9, 1.1]]
     stored = {"setting": {"part": "pointing", "model": "toy"}, "result": {"heads": rows}}
-    store.save("production_gender", {"runs": [stored]}, tmp_path)
+    store.save("production.gender", {"runs": [stored]}, tmp_path)
     first, second = moved_heads("toy", tmp_path)
     assert (first.layer, second.layer) == (1, 0)
     assert first.pointed == [0.3, 0.2, 0.4]

@@ -109,8 +109,7 @@ def stored_runs(study: str, folder: Path = store.RESULTS) -> list[dict[str, Any]
 def described(study: str, runs: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """What a file says beside its runs: the command that makes it, and where that was done."""
     return {
-        # The studies of the folder production/ carry its name before their own.
-        "command": f"python -m transformer_lab.experiments.{study.replace('production_', 'production.')}",
+        "command": f"python -m transformer_lab.experiments.{study}",
         "machine": {"processor": platform.machine(), "torch": torch.__version__.partition("+")[0]},
         "seconds": round(sum(r["seconds"] for r in runs), 1),
         "runs": list(runs),

@@ -34,7 +34,7 @@ from transformer_lab.experiments.production.models import (
 from transformer_lab.experiments.study import Setting, command
 from transformer_lab.translator import Translator
 
-NAME = "production_gender"
+NAME = "production.gender"
 WORLD_PAIRS = 112
 UNTRAINED_SEEDS = (0, 1, 2)
 PARTS = ("pairs", "agreement", "patching", "heads", "pointing", "probes")

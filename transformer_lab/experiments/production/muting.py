@@ -41,7 +41,7 @@ ALL, EVEN, ODD = slice(None), slice(0, None, 2), slice(1, None, 2)
 """Of the sentences: the even ones choose an order, and the odd ones measure it."""
 DEPTHS = {"production": (6, 0, 2), "debian": (3, 3, 3), "toy": (2, 2, 2)}
 """Layers with attention of each kind, in the order of KINDS."""
-ORDERS = {"damage": (0,), "rest": (0,), "random": (0, 1, 2)}
+ORDERS = {"damage": (0,), "rest": (0,), "random": (0, 1, 2, 3, 4)}
 """Order in which heads are muted → its seeds."""
 
 FIRST: list[Setting] = [{"model": name, "maps": LOOKED_AT} for name in MODELS] + [
