@@ -1,5 +1,7 @@
 """Lesson 18: 8-bit weights, words of several pieces, and a recurrence."""
 
+from collections.abc import Callable
+
 import numpy as np
 
 from transformer_lab.course.cases import draw, weights
@@ -74,11 +76,24 @@ def _joined_cases() -> list[tuple]:
     return [(weights(len(c), len(c), seed=n), np.array(c)) for n, c in enumerate(cut)]
 
 
-def _joined(maps: np.ndarray, words: np.ndarray, rows: str = "mean", columns: str = "sum"):
+def _first(block: np.ndarray, axis: int) -> np.ndarray:
+    return block.take(0, axis)
+
+
+WAYS: dict[str, Callable[..., np.ndarray]] = {
+    "mean": np.mean,
+    "sum": np.sum,
+    "max": np.max,
+    "first": _first,
+}
+
+
+def _joined(
+    maps: np.ndarray, words: np.ndarray, rows: str = "mean", columns: str = "sum"
+) -> np.ndarray:
     groups = [np.flatnonzero(words == word) for word in range(words.max() + 1)]
-    ways = {"mean": np.mean, "sum": np.sum, "max": np.max, "first": lambda a, axis: a.take(0, axis)}
-    narrow = np.stack([ways[columns](maps[:, g], axis=1) for g in groups], axis=1)
-    return np.stack([ways[rows](narrow[g], axis=0) for g in groups])
+    narrow = np.stack([WAYS[columns](maps[:, g], axis=1) for g in groups], axis=1)
+    return np.stack([WAYS[rows](narrow[g], axis=0) for g in groups])
 
 
 join = Check(
@@ -123,6 +138,9 @@ join = Check(
 # ---------------------------------------------------------------- the recurrence
 
 
+Gate = Callable[[np.ndarray], np.ndarray]
+
+
 def _step_cases() -> list[tuple]:
     cases: list[tuple] = []
     for seed, d in enumerate((2, 3, 5, 7)):
@@ -132,16 +150,21 @@ def _step_cases() -> list[tuple]:
     return cases
 
 
-def _step(state, x, w, w_f, b_f, *, carried=lambda c: c, written=lambda c: np.maximum(c, 0)):
-    f = 1 / (1 + np.exp(-(w_f @ x + b_f)))
-    c = f * state + (1 - f) * (w @ x)
-    return written(c), carried(c)
-
-
-def _other_gates(state, x, w, w_f, b_f, old, new):
+def _step(
+    state: np.ndarray,
+    x: np.ndarray,
+    w: np.ndarray,
+    w_f: np.ndarray,
+    b_f: np.ndarray,
+    *,
+    old: Gate = lambda f: f,
+    new: Gate = lambda f: 1 - f,
+    carried: Gate = lambda c: c,
+    written: Gate = lambda c: np.maximum(c, 0),
+) -> tuple[np.ndarray, np.ndarray]:
     f = 1 / (1 + np.exp(-(w_f @ x + b_f)))
     c = old(f) * state + new(f) * (w @ x)
-    return np.maximum(c, 0), c
+    return written(c), carried(c)
 
 
 ssru_step = Check(
@@ -153,15 +176,15 @@ ssru_step = Check(
     verified="the gate says how much of the old state stays, and the rest is new",
     mistakes=[
         Mistake(
-            lambda *a: _other_gates(*a, old=lambda f: 1 - f, new=lambda f: f),
+            lambda *a: _step(*a, old=lambda f: 1 - f, new=lambda f: f),
             "the gate works the wrong way round: f is what *stays*.",
         ),
         Mistake(
-            lambda *a: _other_gates(*a, old=lambda f: f, new=lambda f: 1.0),
+            lambda *a: _step(*a, new=np.ones_like),
             "the new part comes in whole; it has the weight 1 − f.",
         ),
         Mistake(
-            lambda *a: _other_gates(*a, old=lambda f: 1.0, new=lambda f: 1 - f),
+            lambda *a: _step(*a, old=np.ones_like),
             "the old state stays whole; it has the weight f.",
         ),
         Mistake(

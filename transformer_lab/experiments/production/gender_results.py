@@ -46,10 +46,11 @@ def moved_curve(model: str, place: str, folder: Path = store.RESULTS) -> list[li
 
 def moved_heads(model: str, folder: Path = store.RESULTS) -> list[MovedHead]:
     """The encoder heads, those first whose row of "it" lies most on the two nouns."""
-    rows = [
-        MovedHead(*row[:4], row[4:7], row[7:10]) for row in part("pointing", model, folder)["heads"]
+    heads = [
+        MovedHead(layer, head, right, other, moves[:3], moves[3:])
+        for layer, head, right, other, *moves in part("pointing", model, folder)["heads"]
     ]
-    return sorted(rows, key=lambda head: -head.on_right - head.on_other)
+    return sorted(heads, key=lambda head: -head.on_right - head.on_other)
 
 
 def reaches(interval: list[float], limit: float) -> bool:
