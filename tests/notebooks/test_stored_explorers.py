@@ -78,6 +78,7 @@ def test_there_are_stored_explorers_drawings_and_one_bench():
         "11": ["explorer"] * 3,
         "12": ["hops"],
         "16": ["family"],
+        "18": ["explorer"],
     }
     assert {name: kinds for name, kinds in found.items() if kinds} == expected
 

@@ -13,7 +13,7 @@ from torch import Tensor
 from transformer_lab import course
 from transformer_lab.config import check
 from transformer_lab.course.lessons import lesson, lesson_numbers
-from transformer_lab.course.quiz import Question, Quiz, folded
+from transformer_lab.course.quiz import Question, Quiz
 from transformer_lab.data.batching import BOS_ID, EOS_ID
 from transformer_lab.model import Transformer
 from transformer_lab.translator import Translator
@@ -65,7 +65,7 @@ class MixedQuiz(Quiz):
         return f"{right} of {len(self.first)} right at the first choice, {left} to go."
 
     def show(self) -> None:
-        """Show the questions below a number that draws others. Without a kernel: folded answers."""
+        """Show the questions below a number that draws others; without a kernel the page answers."""
         import ipywidgets
 
         draw = ipywidgets.BoundedIntText(value=self.draw, min=0, max=10_000, description="Draw:")
@@ -85,7 +85,7 @@ class MixedQuiz(Quiz):
         self.widget = ipywidgets.VBox([draw, keys, below])
         view = {"version_major": 2, "version_minor": 0, "model_id": self.widget.model_id}
         data: dict[str, Any] = {"application/vnd.jupyter.widget-view+json": view}
-        data["text/html"] = "".join(map(folded, range(1, self.number + 1), self.questions))
+        data["text/html"] = self.page()
         data["text/plain"] = f"A quiz of {self.number} questions."
         display(data, raw=True)
 

@@ -1,4 +1,4 @@
-"""Lesson 18: 8-bit weights, words of several pieces, and a recurrence."""
+"""Lesson 18: 8-bit weights, and words of several pieces."""
 
 from collections.abc import Callable
 
@@ -131,81 +131,6 @@ join = Check(
         Mistake(
             lambda w, n: _joined(w, n).T,
             "the axes have changed places: rows are queries.",
-        ),
-    ],
-)
-
-# ---------------------------------------------------------------- the recurrence
-
-
-Gate = Callable[[np.ndarray], np.ndarray]
-
-
-def _step_cases() -> list[tuple]:
-    cases: list[tuple] = []
-    for seed, d in enumerate((2, 3, 5, 7)):
-        state, x, bias = (draw(d, seed=10 * seed + n) for n in range(3))
-        w, w_f = (draw(d, d, seed=10 * seed + n) for n in (3, 4))
-        cases.append((state, x, w, w_f, bias))
-    return cases
-
-
-def _step(
-    state: np.ndarray,
-    x: np.ndarray,
-    w: np.ndarray,
-    w_f: np.ndarray,
-    b_f: np.ndarray,
-    *,
-    old: Gate = lambda f: f,
-    new: Gate = lambda f: 1 - f,
-    carried: Gate = lambda c: c,
-    written: Gate = lambda c: np.maximum(c, 0),
-) -> tuple[np.ndarray, np.ndarray]:
-    f = 1 / (1 + np.exp(-(w_f @ x + b_f)))
-    c = old(f) * state + new(f) * (w @ x)
-    return written(c), carried(c)
-
-
-ssru_step = Check(
-    reference=_step,
-    run=lambda answer, *case: answer(*case),
-    cases=_step_cases,
-    arguments=("state", "x", "w", "w_f", "b_f"),
-    results=("what is written", "the new state"),
-    verified="the gate says how much of the old state stays, and the rest is new",
-    mistakes=[
-        Mistake(
-            lambda *a: _step(*a, old=lambda f: 1 - f, new=lambda f: f),
-            "the gate works the wrong way round: f is what *stays*.",
-        ),
-        Mistake(
-            lambda *a: _step(*a, new=np.ones_like),
-            "the new part comes in whole; it has the weight 1 − f.",
-        ),
-        Mistake(
-            lambda *a: _step(*a, old=np.ones_like),
-            "the old state stays whole; it has the weight f.",
-        ),
-        Mistake(
-            lambda *a: _step(*a, carried=lambda c: np.maximum(c, 0)),
-            "the state is carried on behind the ReLU: what is below 0 would be forgotten.",
-        ),
-        Mistake(
-            lambda *a: _step(*a, written=lambda c: c),
-            "the state is written as it is; what is written is ReLU(c).",
-        ),
-        Mistake(
-            lambda state, x, w, w_f, b_f: _step(state, x, w, w_f, 0 * b_f),
-            "the gate has no bias.",
-        ),
-        Mistake(
-            lambda state, x, w, w_f, b_f: _step(state, x, w.T, w_f.T, b_f),
-            "the matrices are turned: the product is w @ x.",
-        ),
-        Mistake(
-            lambda *a: _step(*a)[::-1],
-            "the order is: what is written, then the state.",
         ),
     ],
 )
