@@ -71,7 +71,7 @@ def test_pairs_are_balanced_and_differ_in_the_adjective_alone():
         assert a.source.replace(a.adjective, "…") == b.source.replace(b.adjective, "…")
         assert (a.right, b.right) == (0, 1)
         assert a.gender != b.gender
-    by_frame = Counter((a.frame, a.genders) for a, _ in found)
+    by_frame = Counter((a.frame, a.adjective, a.genders) for a, _ in found)
     assert set(by_frame.values()) == {4}
 
 

@@ -1,11 +1,11 @@
-"""Thirty plain sentences whose grammar was marked by hand: who depends on whom."""
+"""Sentences whose grammar was marked by hand: thirty of our own, and 22 of Debian's descriptions."""
 
 from transformer_lab.data.world.relations import RELATIONS
 from transformer_lab.experiments.production.alignments import words_of
 from transformer_lab.experiments.production.texts import Marked
 
-# A line: the sentence, then determiner, adjective, subject and object, each as "dependent>head". A word
-# that occurs a second time has a 2 behind it.
+# The last 22 are from Debian's package descriptions. A line: the sentence, then determiner, adjective,
+# subject and object, each as "dependent>head". A word that occurs a second time has a 2 behind it.
 SENTENCES = """
 The model reads a long sentence. | The>model a>sentence | long>sentence | model>reads | sentence>reads
 Every head has its own matrix. | Every>head its>matrix | own>matrix | head>has | matrix>has
@@ -37,6 +37,28 @@ The company has sold its largest factory. | The>company its>factory | largest>fa
 A bird on the roof was watching the2 hungry cat. | A>bird the>roof the2>cat | hungry>cat | bird>watching | cat>watching
 The teacher gave the young pupils a difficult question. | The>teacher the>pupils a>question | young>pupils difficult>question | teacher>gave | question>gave
 Their answer surprised the whole class. | Their>answer the>class | whole>class | answer>surprised | class>surprised
+This package includes tools for simple manipulations of FITS files. | This>package | simple>manipulations | package>includes | tools>includes
+It integrates the various tools required for processing LaTeX documents. | the>tools | various>tools | It>integrates | tools>integrates documents>processing
+The system can handle real, complex and interval numbers, vectors and matrices. | The>system | real>numbers complex>numbers | system>handle | numbers>handle
+This package provides all the security scripts and data files for Linux. | This>package the>scripts | | package>provides | scripts>provides
+It will use the currently active Debian theme. | the>theme | active>theme | It>use | theme>use
+The user can also specify the system load sampling period. | The>user the>period | | user>specify | period>specify
+This package provides additional shapes for Dia. | This>package | additional>shapes | package>provides | shapes>provides
+It can push backups to remote repositories accessed via ssh. | | remote>repositories | It>push | backups>push
+You are a spacepilot controlling your secret prototype ship. | a>spacepilot your>ship | secret>ship | | ship>controlling
+This package contains the common files which libavifile needed. | This>package the>files | common>files | package>contains libavifile>needed | files>contains
+This package installs the userspace support required by the2 cachefiles backend. | This>package the>support the2>backend | | package>installs | support>installs
+This package contains the dumb and Curses versions of Frotz. | This>package the>versions | dumb>versions | package>contains | versions>contains
+This metapackage will install small tools provided by Debian Astronomy packages. | This>metapackage | small>tools | metapackage>install | tools>install
+These tools handle smaller tasks, mainly dealing with FITS files. | These>tools | smaller>tasks | tools>handle | tasks>handle
+This package contains the main executables and base system files. | This>package the>executables | main>executables | package>contains | executables>contains
+Developers can integrate it into their build process. | their>process | | Developers>integrate | it>integrate
+This package contains shared libraries for astronomy support in marble. | This>package | shared>libraries | package>contains | libraries>contains
+This package contains reference data for ViSP tests and examples. | This>package | | package>contains | data>contains
+Check the CDS web service for additional catalogs if needed. | the>service | additional>catalogs | | service>Check
+Clojure is a dynamic programming language that targets the Java Virtual Machine. | a>language the>Machine | dynamic>language | that>targets | Machine>targets
+This package contains the runtime libraries for programs using the2 utop library. | This>package the>libraries the2>library | | package>contains | libraries>contains library>using
+Optionally, it also supports authenticated encryption. | | authenticated>encryption | it>supports | encryption>supports
 """  # noqa: E501
 
 

@@ -41,7 +41,7 @@ from transformer_lab.translator import Translator
 
 NAME = "production.heads"
 SENTENCES = 360
-REAL = 300
+REAL = 320
 CORPUS = {PRODUCTION: "debian:pt_BR", DEBIAN: "debian:fr", TOY: "world"}
 AT_ONCE = 32
 BESIDE = 12_000
