@@ -217,3 +217,11 @@ def test_numbers_have_three_digits(value, text):
 
 def test_lists_are_read_as_lists():
     assert [words.listed(list("abc"[:n])) for n in (1, 2, 3)] == ["a", "a and b", "a, b and c"]
+
+
+def test_what_rounding_leaves_of_a_0_is_read_as_0():
+    lines = {"up": np.array([0.0, 20.0, np.inf]), "down": np.array([6.4, 1.2e-6, np.nan])}
+    found = words.without_residue(lines)
+    np.testing.assert_array_equal(found["up"], lines["up"])
+    np.testing.assert_array_equal(found["down"], [6.4, 0.0, np.nan])
+    np.testing.assert_array_equal(words.without_residue({"all": np.array([3e-9])})["all"], [3e-9])

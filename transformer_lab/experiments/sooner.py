@@ -148,9 +148,15 @@ def run(setting: Setting) -> dict[str, Any]:
     return {"rows": rows, "test": [round(share, 4) for share in shares(translator, splits.test)]}
 
 
-@torch.no_grad()
 def shares(translator: Translator, pairs: Sequence[WorldPair]) -> tuple[float, float]:
-    """The shares of sentences and of pronouns that are right, from one pass with teacher forcing.
+    """The shares of sentences and of pronouns that are right."""
+    exact, pronouns = judged(translator, pairs)
+    return sum(exact) / len(exact), sum(pronouns) / len(pronouns)
+
+
+@torch.no_grad()
+def judged(translator: Translator, pairs: Sequence[WorldPair]) -> tuple[list[bool], list[bool]]:
+    """Whether each sentence is right, and each pronoun, from one pass with teacher forcing.
 
     Greedy decoding writes the reference exactly if each of its words is the best one after those
     before it, so for whole sentences nothing has to be written. A pronoun is judged after the
@@ -166,7 +172,7 @@ def shares(translator: Translator, pairs: Sequence[WorldPair]) -> tuple[float, f
         for row, pair in zip(right.tolist(), pairs[start : start + AT_ONCE], strict=True):
             if pair.coreference is not None:
                 pronouns.append(row[pair.coreference.target_pronoun])
-    return sum(exact) / len(exact), sum(pronouns) / len(pronouns)
+    return exact, pronouns
 
 
 if __name__ == "__main__":

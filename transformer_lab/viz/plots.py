@@ -100,6 +100,8 @@ def curves(
         label_ends(axes, np.asarray(x, dtype=float), ends)
         add_title(figure, title)
         given = {name: np.asarray(y, dtype=float) for name, y in lines.items()}
+        if "y" not in log:
+            given = words.without_residue(given)
         seen = words.of_lines(np.asarray(x, dtype=float), given, x_label, y_label)
         words.give_words(figure, title, seen)
     return figure

@@ -20,6 +20,9 @@ CLAUSES = {
 }
 """Constructions whose main clause has one verb that says what is done: there subject and object are
 looked for."""
+RELATIVE_CLAUSES = {"subject_relative", "object_relative"}
+"""Constructions in which a clause stands between a noun and its verb."""
+BEING = ("is", "are", "was", "were")
 DETERMINERS = set("the a an some any this these that those my his her our their".split())
 PRONOUNS = set("i you he she it we they".split())
 NOUN_FORMS = {form for noun in NOUNS.values() for form in (noun.english, noun.english_plural)}
@@ -56,6 +59,18 @@ def relations(pair: WorldPair) -> dict[str, Links]:
             if verbs[0] + 1 in nouns:
                 found["object"].append((nouns[verbs[0] + 1], verbs[0]))
     return {name: tuple(links) for name, links in found.items()}
+
+
+def over_a_clause(pair: WorldPair) -> dict[str, Links]:
+    """In a sentence of RELATIVE_CLAUSES: its relative pronoun's noun, and that noun's own verb.
+
+    *the dog that is sleeping is black*: "relative pronoun" has (that, dog), "subject over a clause"
+    (dog, the second is).
+    """
+    words = pair.source_tokens
+    noun = min(noun_phrases(words).values())
+    verb = max(place for place, word in enumerate(words) if word in BEING)
+    return {"relative pronoun": ((noun + 1, noun),), "subject over a clause": ((noun, verb),)}
 
 
 def noun_phrases(words: Sequence[str]) -> dict[int, int]:
