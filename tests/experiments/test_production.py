@@ -8,7 +8,7 @@ from transformer_lab.attention_record import Head
 from transformer_lab.capture import attention_cores, capture_attention
 from transformer_lab.config import TransformerConfig
 from transformer_lab.data.world.grammar import world
-from transformer_lab.experiments import store
+from transformer_lab.experiments import relation_scores, store
 from transformer_lab.experiments.production import carry, gender, heads, muting
 from transformer_lab.experiments.production.alignments import align, words_of
 from transformer_lab.experiments.production.hand_marked import HAND_MARKED
@@ -97,9 +97,9 @@ def test_head_and_offset_are_chosen_on_one_half_and_measured_on_the_other():
         True  # the best by far on the even sentences, of no use on the odd
     )
     right[sentence % 2 == 1, 0, 2] = True
-    offsets = np.zeros((60, len(heads.OFFSETS)), dtype=bool)
+    offsets = np.zeros((60, len(relation_scores.OFFSETS)), dtype=bool)
     offsets[::3, 7] = True
-    found = heads.compared(sentence, right, offsets)
+    found = relation_scores.compared(sentence, right, offsets)
     assert (found["head"], found["right"]) == ([1, 3], 0.0)
     assert (found["offset"], found["by offset"]) == (1, pytest.approx(1 / 3, abs=1e-3))
     assert found["better"] == [pytest.approx(-1 / 3, abs=1e-3)] * 2
@@ -108,7 +108,7 @@ def test_head_and_offset_are_chosen_on_one_half_and_measured_on_the_other():
 
 def test_links_of_a_sentence_are_drawn_together():
     values, sentence = np.array([1.0] * 50 + [0.0] * 50), np.repeat([0, 1], 50)
-    assert heads.interval(values, sentence) == (0.0, 1.0)
+    assert relation_scores.interval(values, sentence) == (0.0, 1.0)
 
 
 # ---------------------------------------------------------------- muting
