@@ -193,6 +193,12 @@ RIGHT_IN_ANOTHER_WAY = {
             padding_mask(source, model.config.pad_id),
         )
     ),
+    "18.interval: one array of both ends": lambda values, draws: np.percentile(
+        values[draws].mean(axis=1), (2.5, 97.5)
+    ),
+    "18.interval: PyTorch": lambda values, draws: torch.quantile(
+        torch.tensor(values[draws].mean(axis=1)), torch.tensor([0.025, 0.975], dtype=torch.float64)
+    ),
 }
 
 

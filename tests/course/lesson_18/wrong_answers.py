@@ -200,6 +200,13 @@ def medians(values, draws):
     return tuple(np.quantile([np.median(values[d]) for d in draws], [0.025, 0.975]))
 
 
+def near_steps_alone(links):
+    steps = links[:, 1] - links[:, 0]
+    tried = range(-3, 4)
+    shares = [(steps == offset).mean() for offset in tried]
+    return tried[int(np.argmax(shares))], max(shares)
+
+
 TABLE = [
     ("eight_bits", up_to_128, "end at 127"),
     ("eight_bits", cut_off, "not rounded"),
@@ -230,6 +237,7 @@ TABLE = [
     ("best_offset", frequent_place, "*place*"),
     ("best_offset", middle_step, "median step"),
     ("best_offset", one_of_all, "different steps"),
+    ("best_offset", near_steps_alone, "the offset is"),
     ("interval", of_the_values, "percentiles of the *values*"),
     ("interval", one_heap, "one heap"),
     ("interval", ninety, "90 %"),
