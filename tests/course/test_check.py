@@ -193,6 +193,17 @@ RIGHT_IN_ANOTHER_WAY = {
             padding_mask(source, model.config.pad_id),
         )
     ),
+    "18.eight_bits: a list of a tensor and a number": lambda weights: [
+        (torch.tensor(weights) * (127 / abs(weights).max())).round().to(torch.int8),
+        127 / abs(weights).max(),
+    ],
+    "18.join: rows as lists": lambda weights, words: [
+        [
+            weights[np.ix_(words == asks, words == gives)].sum() / (words == asks).sum()
+            for gives in range(max(words) + 1)
+        ]
+        for asks in range(max(words) + 1)
+    ],
     "18.interval: one array of both ends": lambda values, draws: np.percentile(
         values[draws].mean(axis=1), (2.5, 97.5)
     ),

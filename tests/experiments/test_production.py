@@ -9,13 +9,21 @@ from transformer_lab.capture import attention_cores, capture_attention
 from transformer_lab.config import TransformerConfig
 from transformer_lab.data.world.grammar import world
 from transformer_lab.experiments import relation_scores, store
-from transformer_lab.experiments.production import carry, gender, heads, muting
+from transformer_lab.experiments.production import (
+    carry,
+    gender,
+    heads,
+    looking,
+    muting,
+    replacing,
+)
 from transformer_lab.experiments.production.alignments import align, words_of
 from transformer_lab.experiments.production.hand_marked import HAND_MARKED
 from transformer_lab.experiments.production.texts import between_words, places_of, shuffled
 from transformer_lab.model.later.recurrence import transformer_of
 from transformer_lab.model.masks import length_mask
-from transformer_lab.model.watch import watching
+from transformer_lab.model.watch import Watch, watching
+from transformer_lab.translator import Translator
 
 
 @pytest.mark.parametrize("study", [heads, muting, carry, gender])
@@ -133,7 +141,7 @@ def read(model):
 
 def test_replaced_by_zero_is_what_capture_mutes(model):
     forward, core = read(model), attention_cores(model)["encoder"][1]
-    with watching({core: muting.Replaced([0, 2])}):
+    with watching({core: replacing.Replaced([0, 2])}):
         ours = forward()
     with capture_attention(model, mute=[Head("encoder", 1, 0), Head("encoder", 1, 2)]):
         theirs = forward()
@@ -143,19 +151,53 @@ def test_replaced_by_zero_is_what_capture_mutes(model):
 
 def test_a_direction_is_as_long_as_the_head_was_and_the_others_stay():
     heads_out = torch.randn(2, 3, 5, 7)
-    found = muting.Replaced([1], direction=3).heads(heads_out)
+    found = replacing.Replaced([1], replacing.direction(3)).heads(heads_out)
     torch.testing.assert_close(found[:, 1].norm(dim=-1), heads_out[:, 1].norm(dim=-1))
     assert torch.equal(found[:, [0, 2]], heads_out[:, [0, 2]])
     one_way = found[:, 1] / found[:, 1].norm(dim=-1, keepdim=True)
     torch.testing.assert_close(one_way, one_way[:1, :1].expand_as(one_way))
-    assert torch.equal(found, muting.Replaced([1], direction=3).heads(heads_out))
+    assert torch.equal(found, replacing.Replaced([1], replacing.direction(3)).heads(heads_out))
+
+
+def test_the_mean_output_is_that_of_all_words_together():
+    translator = Translator.load(device="cpu")
+    texts = ["the cat sleeps", "a tall woman reads the old book"]
+    found = replacing.mean_outputs(translator, texts)
+    means = {place: [] for place in found}
+    core = attention_cores(translator.model)["encoder"][1]
+
+    class Kept(Watch):
+        def heads(self, heads):
+            means["encoder", 1].append(heads[0])
+            return heads
+
+    for text in texts:
+        with watching({core: Kept()}):
+            translator.translate(text, beam_size=1)
+    expected = torch.cat(means["encoder", 1], dim=1).mean(dim=1)
+    torch.testing.assert_close(found["encoder", 1], expected)
+    assert len(found) == 6
+
+
+def test_a_rank_interval_holds_its_correlation_and_shrinks():
+    low, high = looking.rank_interval(0.6, 11)
+    assert low < 0.6 < high
+    assert looking.rank_interval(0.6, 41)[0] > low
+    # By hand, for r = 0: 1.96 / sqrt(n - 3) behind the hyperbolic tangent.
+    assert looking.rank_interval(0.0, 19)[1] == pytest.approx(np.tanh(0.49))
+
+
+def test_heads_of_the_encoder_go_first():
+    kinds = [head.kind for head in muting.ordered("toy", "encoder", seed=2)]
+    assert kinds[:8] == ["encoder"] * 8
+    assert set(kinds[8:]) == {"decoder", "cross"}
 
 
 def test_ranks_share_ties():
     a, b = [1.0, 2.0, 2.0, 5.0], [3.0, 1.0, 4.0, 9.0]
     ranks_a, ranks_b = [1, 2.5, 2.5, 4], [2, 1, 3, 4]
-    assert muting.rank_correlation(a, b) == pytest.approx(np.corrcoef(ranks_a, ranks_b)[0, 1])
-    assert muting.rank_correlation(a, [x**3 for x in a]) == pytest.approx(1)
+    assert looking.rank_correlation(a, b) == pytest.approx(np.corrcoef(ranks_a, ranks_b)[0, 1])
+    assert looking.rank_correlation(a, [x**3 for x in a]) == pytest.approx(1)
 
 
 def test_a_text_is_like_itself():

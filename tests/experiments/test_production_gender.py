@@ -22,7 +22,8 @@ from transformer_lab.experiments.production.gender_causes import (
     states,
     towards_the_donor,
 )
-from transformer_lab.experiments.production.gender_parts import folds, mean_states
+from transformer_lab.experiments.production.gender_patching import minimal_pairs
+from transformer_lab.experiments.production.gender_probes import folds, mean_states
 from transformer_lab.experiments.production.gender_reading import (
     FORMS,
     Reading,
@@ -35,7 +36,12 @@ from transformer_lab.experiments.production.gender_reading import (
     text_odds,
 )
 from transformer_lab.experiments.production.gender_results import moved_heads, part, reaches
-from transformer_lab.experiments.production.gender_scores import effects, interval, written
+from transformer_lab.experiments.production.gender_scores import (
+    effects,
+    interval,
+    per_pair,
+    written,
+)
 from transformer_lab.experiments.production.gender_sentences import (
     FRAMES,
     LANGUAGES,
@@ -257,6 +263,28 @@ def test_a_row_that_is_pointed_at_its_own_weights_changes_nothing(asked: Asked):
     patch = {Head("encoder", 0, 1): maps[0][:, 1]}
     np.testing.assert_allclose(odds(asked, patch=patch), odds(asked), atol=1e-3)
     assert pointed(asked, [Head("encoder", 0, 1)], "noun").shape == (len(asked),)
+
+
+def test_pointing_another_row_leaves_that_of_it(asked: Asked):
+    head = [Head("encoder", 1, 2)]
+    of_it, of_decider = (pointed(asked, head, "noun", row) for row in ("it", "adjective"))
+    assert np.abs(of_it - of_decider).max() > 0.1
+    np.testing.assert_array_equal(of_it, pointed(asked, head, "noun"))
+
+
+def test_both_sentences_of_a_pair_count_once():
+    assert per_pair(np.array([1.0, 2.0, -3.0, 5.0])).tolist() == [1.5, 1.0]
+
+
+def test_a_pair_crossed_both_ways_says_the_same_twice(toy: Translator):
+    base, other, same = (Asked(toy, r) for r in minimal_pairs(toy, "fr"))
+    assert len(base) % 2 == 0
+    assert base.signs.tolist() == [1.0, -1.0] * (len(base) // 2)
+    assert same.signs.tolist() == base.signs.tolist()
+    assert other.readings[::2] == base.readings[1::2]
+    table = base.signs * crossed(base, other)
+    source = table[0, 0] - table[1, 0] + table[0, 1] - table[1, 1]
+    np.testing.assert_allclose(source[::2], source[1::2], atol=1e-3)
 
 
 def test_weights_on_the_nouns_are_shares(asked: Asked):

@@ -43,6 +43,7 @@ def number_grids(
     signs: str = "",
     marked: Mapping[str, int] | None = None,
     limit: float = 0.0,
+    shapes: bool = True,
 ) -> Figure:
     """Small matrices side by side, with every number written in its cell.
 
@@ -59,6 +60,7 @@ def number_grids(
         signs: What stands between one matrix and the next, a letter each, such as "×=".
         marked: Name → a row to frame.
         limit: A number that the colours of both signs reach, so that pictures can be compared.
+        shapes: Whether the shape of each matrix stands below its name.
 
     Raises:
         ValueError: Naming the matrix that does not fit.
@@ -67,7 +69,10 @@ def number_grids(
     check_grids(grids, rows, columns, signs, marked)
     names = list(grids)
     widths = [
-        max(grids[name].shape[1] * ROOM_FOR_A_NUMBER, longest(above(name, grids[name])) * 0.075)
+        max(
+            grids[name].shape[1] * ROOM_FOR_A_NUMBER,
+            longest(above(name, grids[name], shapes)) * 0.075,
+        )
         + room_left(rows.get(name, ()))
         for name in names
     ]
@@ -75,7 +80,7 @@ def number_grids(
     lines = in_lines(widths)
     deep = max((longest(c) for c in columns.values()), default=0) > 2
     tall = [max(len(grids[names[n]]) for n in line) * ROOM_FOR_A_NUMBER * 0.8 for line in lines]
-    names_high = 0.17 * max(len(above(name, grid)) for name, grid in grids.items())
+    names_high = 0.17 * max(len(above(name, grid, shapes)) for name, grid in grids.items())
     heights = [high + 0.35 + names_high + 0.3 * bool(columns) + 0.35 * deep for high in tall]
     wide = max(sum(widths[n] + BESIDE for n in line) for line in lines) + len(signs) * SIGN
     signed = [g for name, g in grids.items() if scale.get(name, "signed") == "signed"]
@@ -88,7 +93,7 @@ def number_grids(
             panels = side_by_side(part, [widths[n] for n in line], signs, rest)
             for axes, name in zip(panels, (names[n] for n in line), strict=True):
                 draw_grid(axes, grids[name], scale.get(name, "signed"), digits, largest)
-                name_grid(axes, above(name, grids[name]), rows.get(name), columns.get(name))
+                name_grid(axes, above(name, grids[name], shapes), rows.get(name), columns.get(name))
                 if name in marked:
                     axes.add_patch(frame(-0.5, marked[name] - 0.5, grids[name].shape[1]))
         add_title(figure, title)
@@ -150,11 +155,11 @@ def side_by_side(
     return all_axes[::2] if signs else all_axes
 
 
-def above(name: str, grid: np.ndarray) -> list[str]:
+def above(name: str, grid: np.ndarray, shape: bool) -> list[str]:
     """The lines above a matrix: its name, which may have two lines or is folded, and its shape."""
     letters = max(14, round(grid.shape[1] * ROOM_FOR_A_NUMBER / 0.07))
     lines = [part for line in name.split("\n") for part in folded(line, letters).split("\n")]
-    return [*lines, f"({grid.shape[0]}, {grid.shape[1]})"]
+    return [*lines, f"({grid.shape[0]}, {grid.shape[1]})"] if shape else lines
 
 
 def name_grid(

@@ -38,6 +38,11 @@ def fixed_scale(weights):
     return np.rint(127 * weights).astype("int8"), 127.0
 
 
+def never_narrowed(weights):
+    scale = 127 / abs(weights).max()
+    return np.rint(weights * scale).astype(int), scale
+
+
 def by_loop(weights, words, ask, receive):
     n = max(words) + 1
     found = np.zeros((n, n))
@@ -215,6 +220,7 @@ TABLE = [
     ("eight_bits", row_by_row, "each row has a scale"),
     ("eight_bits", all_positive, "0 to 255"),
     ("eight_bits", fixed_scale, "whatever the weights are"),
+    ("eight_bits", never_narrowed, "64 bits each"),
     ("join", mean_of_block, "*receives*"),
     ("join", sum_of_block, "number of pieces"),
     ("join", wrong_way_round, "exchanged"),

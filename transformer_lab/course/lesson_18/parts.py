@@ -1,11 +1,12 @@
 """Lesson 18: 8-bit weights, and words of several pieces."""
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
 from transformer_lab.course.cases import draw, weights
-from transformer_lab.course.check import Check, Mistake
+from transformer_lab.course.check import Check, Mistake, arrays
 
 # ---------------------------------------------------------------- 8 bits
 
@@ -33,11 +34,18 @@ def _from_zero(matrix: np.ndarray) -> tuple:
     return np.round((matrix - matrix.min()) * scale).astype(np.uint8), scale
 
 
+def _with_bits(answer: Callable[..., Any], weights: np.ndarray) -> Any:
+    found = answer(weights)
+    is_pair = isinstance(found, tuple | list) and len(found) == 2
+    return (*found, 8 * arrays(found)[0].itemsize) if is_pair else found
+
+
 eight_bits = Check(
     reference=lambda weights: (_whole(weights, s := 127 / _largest(weights)), s),
+    run=_with_bits,
     cases=_matrices,
     arguments=("weights",),
-    results=("the whole numbers", "the scale"),
+    results=("the array of whole numbers", "the scale", "the number of bits of a whole number"),
     verified="the largest weight becomes 127 or −127, and none is off by more than half a step",
     mistakes=[
         Mistake(
@@ -55,6 +63,10 @@ eight_bits = Check(
         Mistake(
             lambda w: (_whole(w, s := 127 / w.max()), s),
             "the largest weight was looked for without its sign left away: -1.27 is larger than 1.",
+        ),
+        Mistake(
+            lambda w: (np.round(w * (s := 127 / _largest(w))).astype(np.int64), s),
+            "the whole numbers have 64 bits each, twice as many as a float of 32; int8 has 8.",
         ),
         Mistake(_by_row, "each row has a scale of its own; this file has one for a matrix."),
         Mistake(
@@ -96,9 +108,14 @@ def _joined(
     return np.stack([WAYS[rows](narrow[g], axis=0) for g in groups])
 
 
+def _one_map(answer: Callable[..., Any], maps: np.ndarray, words: np.ndarray) -> Any:
+    found = answer(maps, words)
+    return np.array(found) if isinstance(found, list) else found
+
+
 join = Check(
     reference=_joined,
-    run=lambda answer, maps, words: answer(maps, words),
+    run=_one_map,
     cases=_joined_cases,
     arguments=("weights", "words"),
     results=("the weights between words",),

@@ -12,7 +12,9 @@ from typing import Any
 import numpy as np
 
 from transformer_lab.experiments.production.gender_causes import Asked
-from transformer_lab.experiments.production.gender_parts import heads, patching, pointing, probes
+from transformer_lab.experiments.production.gender_heads import heads, pointing
+from transformer_lab.experiments.production.gender_patching import patching
+from transformer_lab.experiments.production.gender_probes import probes
 from transformer_lab.experiments.production.gender_reading import Reading, read, text_odds
 from transformer_lab.experiments.production.gender_scores import effects, interval, written
 from transformer_lab.experiments.production.gender_sentences import (

@@ -199,14 +199,16 @@ def on_the_nouns(asked: Asked) -> Float[np.ndarray, "layer head 2"]:
     return np.array(found).transpose(0, 2, 1)
 
 
-def pointed(asked: Asked, heads: Sequence[Head], word: str) -> Float[np.ndarray, " sentences"]:
-    """The log-odds when the row of "it" of these encoder heads has all its weight on one word."""
-    maps, it = encoder_maps(asked), asked.at("it").numpy()
+def pointed(
+    asked: Asked, heads: Sequence[Head], word: str, row: str = "it"
+) -> Float[np.ndarray, " sentences"]:
+    """The log-odds when a row of these encoder heads, that of "it", has all its weight on one word."""
+    maps, asking = encoder_maps(asked), asked.at(row).numpy()
     onto = asked.at(word).numpy()
     onto = onto / onto.sum(axis=1, keepdims=True)
     patch = {}
     for head in heads:
         weights = maps[head.layer][:, head.head].copy()
-        weights[it] = onto.astype(weights.dtype)
+        weights[asking] = np.repeat(onto, asking.sum(axis=1), axis=0).astype(weights.dtype)
         patch[head] = weights
     return odds(asked, patch=patch)

@@ -1,4 +1,4 @@
-"""What the study of gender has stored, as lesson 18 reads it; the layout is in `gender_parts`.
+"""What the study of gender has stored, as lesson 18 reads it; the functions that made it say how.
 
 An interval is [mean, low, high], of 95 %. A part that is not stored is a ValueError.
 """

@@ -20,6 +20,11 @@ def interval(values: Sequence[float | int] | np.ndarray) -> list[float]:
     return [round(float(number), 4) for number in (values.mean(), low, high)]
 
 
+def per_pair(values: np.ndarray) -> np.ndarray:
+    """The mean of each two values that stand together: both sentences of a pair say one thing."""
+    return np.asarray(values, dtype=np.float64).reshape(-1, 2).mean(axis=1)
+
+
 def written(pairs: Sequence[tuple[Reading, Reading]]) -> dict[str, list[float]]:
     """Shares over the sentences of pairs of which both are usable; intervals over the pairs.
 

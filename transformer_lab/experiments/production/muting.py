@@ -3,12 +3,13 @@
     python -m transformer_lab.experiments.production.muting
 
 For each of the three translators: what the maps of every head look like, every head muted alone,
-whole orders of heads muted together, and heads replaced by a fixed direction of equal length.
+whole orders of heads muted together, and heads replaced by a fixed direction of equal length or by
+their mean output.
 """
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from functools import cache
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import torch
@@ -16,12 +17,19 @@ from jaxtyping import Float
 from sacrebleu.metrics import CHRF
 from torch import Tensor, nn
 
-from transformer_lab.attention_record import KINDS, Head, Kind
+from transformer_lab.attention_record import KINDS, Head
 from transformer_lab.capture import attention_cores
 from transformer_lab.data.corpus import find_corpus
 from transformer_lab.data.world.grammar import world
-from transformer_lab.evaluation.alignment import entropy, mean_distance
+from transformer_lab.experiments.production.looking import looks
 from transformer_lab.experiments.production.models import MODELS, TOY, translator
+from transformer_lab.experiments.production.replacing import (
+    Place,
+    Replaced,
+    Replacement,
+    direction,
+    mean_outputs,
+)
 from transformer_lab.experiments.study import Setting, remake, stored_runs
 from transformer_lab.model.watch import Watch, watching
 from transformer_lab.translator import Translator
@@ -41,8 +49,10 @@ ALL, EVEN, ODD = slice(None), slice(0, None, 2), slice(1, None, 2)
 """Of the sentences: the even ones choose an order, and the odd ones measure it."""
 DEPTHS = {"production": (6, 0, 2), "debian": (3, 3, 3), "toy": (2, 2, 2)}
 """Layers with attention of each kind, in the order of KINDS."""
-ORDERS = {"damage": (0,), "rest": (0,), "random": (0, 1, 2, 3, 4)}
+ORDERS = {"damage": (0,), "rest": (0,), "random": (0, 1, 2, 3, 4), "encoder": (0, 1, 2, 3, 4)}
 """Order in which heads are muted → its seeds."""
+Instead = int | Literal["mean"] | None
+"""In a head's place: a direction with this seed, its mean output, or nothing."""
 
 FIRST: list[Setting] = [{"model": name, "maps": LOOKED_AT} for name in MODELS] + [
     {"model": name, "kind": kind, "layer": layer}
@@ -55,7 +65,14 @@ SECOND: list[Setting] = [
     for name in MODELS
     for order, seeds in ORDERS.items()
     for seed in seeds
-] + [{"model": name, "instead": "direction", "seed": seed} for name in MODELS for seed in (0, 1, 2)]
+] + [
+    *(
+        {"model": name, "instead": "direction", "seed": seed}
+        for name in MODELS
+        for seed in (0, 1, 2)
+    ),
+    *({"model": name, "instead": "mean"} for name in MODELS),
+]
 """What asks for the results of the first."""
 GRID = [*FIRST, *SECOND]
 
@@ -64,7 +81,7 @@ def run(setting: Setting) -> dict[str, Any]:
     """One part of the study; what each returns stands at the functions."""
     name = setting["model"]
     if "maps" in setting:
-        return {"heads": looks(name)}
+        return {"heads": looks(model_of(name), sentences(name)[:LOOKED_AT])}
     if "kind" in setting:
         number = model_of(name).model.config.num_heads
         heads = [Head(setting["kind"], setting["layer"], n) for n in range(number)]
@@ -73,48 +90,44 @@ def run(setting: Setting) -> dict[str, Any]:
         return {"steps": together(name, ordered(name, setting["order"], setting["seed"]))}
     harmful = [Head(*head) for head in by_damage(name)]
     chosen = [*harmful[:REPLACED], *harmful[-REPLACED:]]
-    return {"heads": [alone(name, head, direction=setting["seed"]) for head in chosen]}
+    return {"heads": [alone(name, head, setting.get("seed", "mean")) for head in chosen]}
 
 
 # ---------------------------------------------------------------- muting, and what it costs
 
 
-class Replaced(Watch):
-    """Some heads of one attention are 0 before W_O, or a fixed direction as long as they were."""
-
-    def __init__(self, heads: Sequence[int], direction: int | None = None):
-        self.numbers, self.direction = list(heads), direction
-
-    def heads(
-        self, heads: Float[Tensor, "batch heads query d_v"]
-    ) -> Float[Tensor, "batch heads query d_v"]:
-        """The heads' outputs, with these replaced; the same direction at each word."""
-        found = heads.clone()
-        if self.direction is None:
-            found[:, self.numbers] = 0.0
-            return found
-        generator = torch.Generator().manual_seed(self.direction)
-        one_way = torch.randn(len(self.numbers), 1, heads.size(-1), generator=generator)
-        lengths = heads[:, self.numbers].norm(dim=-1, keepdim=True)
-        found[:, self.numbers] = lengths * one_way / one_way.norm(dim=-1, keepdim=True)
-        return found
-
-
 def written(
-    name: str, heads: Collection[Head], direction: int | None = None, every: slice = ALL
+    name: str, heads: Collection[Head], instead: Instead = None, every: slice = ALL
 ) -> list[str]:
     """What a model writes (greedy) with these heads replaced, for every one of these sentences."""
     asked = model_of(name)
     cores = attention_cores(asked.model)
-    numbers: dict[tuple[Kind, int], list[int]] = {}
+    numbers: dict[Place, list[int]] = {}
     for head in heads:
         numbers.setdefault((head.kind, head.layer), []).append(head.head)
     watches: dict[nn.Module, Watch] = {
-        cores[kind][layer]: Replaced(found, direction) for (kind, layer), found in numbers.items()
+        cores[kind][layer]: Replaced(found, replacement(name, (kind, layer), found, instead))
+        for (kind, layer), found in numbers.items()
     }
     with watching(watches):
         found = asked.translate(sentences(name)[every], beam_size=1, max_length=60)
     return [one.translation for one in found]
+
+
+def replacement(name: str, place: Place, heads: Sequence[int], instead: Instead) -> Replacement:
+    """What stands in the place of these heads of one attention of a model."""
+    if instead is None:
+        return torch.zeros_like
+    if instead == "mean":
+        mean = means_of(name)[place][list(heads)][:, None]
+        return mean.expand_as
+    return direction(instead)
+
+
+@cache
+def means_of(name: str) -> dict[Place, Float[Tensor, "heads d_v"]]:
+    """The mean output of each head over sentences that its muting is not measured on."""
+    return mean_outputs(model_of(name), sentences(name)[EVEN][:LOOKED_AT])
 
 
 @cache
@@ -146,9 +159,9 @@ def likeness(texts: Sequence[str], others: Sequence[str]) -> Float[np.ndarray, "
     return np.array([chrf.sentence_score(text, [other]).score for text, other in pairs])
 
 
-def alone(name: str, head: Head, direction: int | None = None) -> dict[str, Any]:
+def alone(name: str, head: Head, instead: Instead = None) -> dict[str, Any]:
     """The chrF against the unmuted text of one head muted: mean, its interval, and that of each half."""
-    texts = written(name, [head], direction)
+    texts = written(name, [head], instead)
     scores = likeness(texts, unmuted(name))
     changed = np.mean([a != b for a, b in zip(texts, unmuted(name), strict=True)])
     return {
@@ -202,7 +215,7 @@ def ordered(name: str, order: str, seed: int) -> list[Head]:
 
     "damage": the one that does least harm when muted alone goes first. "rest": by looking, the one
     that lays most weight on the end of the sentence, or on the first word in the decoder, goes
-    first. "random": as a seed has it.
+    first. "random": as a seed has it; "encoder": the same, but the encoder's heads before all others.
     """
     if order == "damage":
         return by_damage(name)[::-1]
@@ -210,49 +223,8 @@ def ordered(name: str, order: str, seed: int) -> list[Head]:
     if order == "rest":
         return sorted(found, key=lambda head: -found[head]["rest"])
     heads = sorted(found)
-    return [heads[i] for i in np.random.default_rng(seed).permutation(len(heads))]
-
-
-# ---------------------------------------------------------------- looking
-
-
-PROPERTIES: dict[str, Callable[[np.ndarray, str], float]] = {
-    "largest": lambda weights, kind: float(weights.max(axis=-1).mean()),
-    "entropy": lambda weights, kind: entropy(weights) / np.log(max(2, weights.shape[1])),
-    "rest": lambda weights, kind: float(weights[:, 0 if kind == "decoder" else -1].mean()),
-    "distance": lambda weights, kind: mean_distance(weights),
-}
-"""What one sees in a map: the largest weight of a row, entropy as a share of its greatest, weight on
-the sentence's end (in the decoder: on the first word), mean distance in pieces. Means over rows."""
-
-
-def looks(name: str) -> list[dict[str, Any]]:
-    """The properties of each head's maps, mean over sentences, in the model's own translations."""
-    asked = model_of(name)
-    found: dict[Head, list[list[float]]] = {}
-    for text in sentences(name)[:LOOKED_AT]:
-        record = asked.attend(text)
-        for kind in KINDS:
-            for head in record.heads(kind):
-                weights = record.weights(head).astype(np.float64)
-                row = [see(weights, kind) for see in PROPERTIES.values()]
-                found.setdefault(head, []).append(row)
-    return [
-        {"head": list(head)}
-        | dict(zip(PROPERTIES, map(rounded, np.mean(rows, axis=0)), strict=True))
-        for head, rows in found.items()
-    ]
-
-
-def rank_correlation(a: Sequence[float], b: Sequence[float]) -> float:
-    """Spearman's: Pearson's correlation of the ranks, ties sharing theirs."""
-
-    def ranks(values: Sequence[float]) -> np.ndarray:
-        _, place, times = np.unique(values, return_inverse=True, return_counts=True)
-        last = np.cumsum(times)
-        return (last - (times - 1) / 2)[place]
-
-    return float(np.corrcoef(ranks(a), ranks(b))[0, 1])
+    drawn = [heads[i] for i in np.random.default_rng(seed).permutation(len(heads))]
+    return sorted(drawn, key=lambda head: head.kind != "encoder") if order == "encoder" else drawn
 
 
 def main() -> None:

@@ -10,11 +10,10 @@ from transformer_lab.attention_record import AttentionRecord, Kind
 from transformer_lab.viz.figures import LETTER, longest, visible
 from transformer_lab.viz.style import MASKED, PAGE, WEIGHTS, course_style
 
-LABELLED = 24
-"""Maps of more tokens than this get no labels: they could not be read."""
 SIDE = 1.9  # inches: of the longer side of a map
 GAP, NAME, TITLE, MARGIN = 0.12, 0.2, 0.36, 0.1  # inches
 FONT = 6.5
+LINE = 0.086  # inches: lower cells get no labels, which would lie on each other
 LABEL: dict[str, Any] = {"fontsize": FONT, "parse_math": False}
 """A token may hold a dollar sign."""
 MOST_CELLS = 60
@@ -26,13 +25,16 @@ def overview(record: AttentionRecord, kind: Kind) -> Figure:
     layers = getattr(record, kind)
     across = max(len(layer) for layer in layers)
     queries, keys = ([short(token) for token in side] for side in record.tokens(kind))
-    labelled = max(len(queries), len(keys)) <= LABELLED
-    beside = longest(queries) * LETTER * FONT / 9 + GAP if labelled else MARGIN
-    most = (PAGE - beside - MARGIN) / across - GAP
-    cell = min(SIDE / max(len(queries), len(keys)), most / len(keys))
+    beside = longest(queries) * LETTER * FONT / 9 + GAP
+    cell = cell_side(len(queries), len(keys), across, beside)
+    labelled = cell >= LINE
+    if not labelled:
+        beside = MARGIN
+        cell = cell_side(len(queries), len(keys), across, beside)
     wide, tall = cell * len(keys), cell * len(queries)
     below = longest(keys) * LETTER * FONT / 9 + GAP if labelled else MARGIN
     title = f"{kind.capitalize()} attention: layer.head, rows are queries, columns keys"
+    title += "" if labelled else ", in the order of the text"
     size = (
         max(beside + across * (wide + GAP) + MARGIN, len(title) * LETTER + MARGIN),
         below + len(layers) * (tall + NAME) + TITLE,
@@ -74,6 +76,12 @@ def overview(record: AttentionRecord, kind: Kind) -> Figure:
                     place = (beside + head * (wide + GAP) + (n + 0.5) * cell, below - 0.04)
                     axes.text(*place, visible(token), ha="center", va="top", rotation=90, **LABEL)
     return figure
+
+
+def cell_side(queries: int, keys: int, across: int, beside: float) -> float:
+    """Inches of a weight's square, for so many maps across a page that has labels beside them."""
+    most = (PAGE - beside - MARGIN) / across - GAP
+    return min(SIDE / max(queries, keys), most / keys)
 
 
 def short(token: str) -> str:
