@@ -11,6 +11,7 @@ from tests.browser.screen import serious
 from transformer_lab.attention_record import Head
 from transformer_lab.capture import capture_attention
 from transformer_lab.data.world.grammar import FAMOUS
+from transformer_lab.translator import Translator
 from transformer_lab.viz.bench import bench
 from transformer_lab.viz.bench_guide import NOUN_FINDER, READER, famous_guide
 
@@ -445,6 +446,18 @@ def test_the_guide_asks_for_what_can_be_done_and_says_what_is_seen(
 def test_without_prompts_and_examples_there_is_neither(page):
     expect(page.locator(".guide")).to_be_hidden()
     expect(page.locator(".many")).to_be_hidden()
+
+
+def test_the_floor_of_label_smoothing_is_said_of_a_model_that_has_one(visit_page, page, tmp_path):
+    said = "Trained with label smoothing"
+    assert said not in page.locator(".next .note").inner_text()
+    smoothed = Translator.load(device="cpu")
+    smoothed.about["training"]["label_smoothing"] = 0.1
+    other = visit_page(bench(smoothed, TIRED).to_html(tmp_path / "smoothed.html")).page
+    words = smoothed.model.config.target_vocab_size
+    floor = f"at least ε / {words} = {0.1 / words:.2g}"
+    expect(other.locator(".next .note")).to_contain_text(f"{said}, ε = 0.1")
+    expect(other.locator(".next .note")).to_contain_text(floor)
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

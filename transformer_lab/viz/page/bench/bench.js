@@ -74,7 +74,8 @@ async function mountBench(root, data) {
     new SoWhat(state),
     new Glossary(state),
   ];
-  const step = [new NextWords(state), new Lens(state)];
+  const { label_smoothing: smoothing = 0 } = data.config.about?.training ?? {};
+  const step = [new NextWords(state, smoothing), new Lens(state)];
   const page = make("div", { className: "tl-page tl-bench" },
     ...panels.map(({ element }) => element), make("div", { className: "step-panels" }, ...step.map(({ element }) => element)));
   const draw = () => keepFocus(page, "map", () => [...panels, ...step].forEach((panel) => panel.draw()));

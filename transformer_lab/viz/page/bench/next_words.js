@@ -8,8 +8,10 @@ const LEAST = 1e-5; // where the scale begins
 const share = (p) => Math.max(0, 1 - Math.log10(Math.max(p, LEAST)) / Math.log10(LEAST));
 
 export class NextWords {
-  constructor(state) {
+  /** `smoothing` is the ε of the label smoothing that the model was trained with. */
+  constructor(state, smoothing) {
     this.state = state;
+    this.smoothing = smoothing;
     this.element = make("section", { className: "next", "aria-label": "Words that could be written" });
   }
 
@@ -31,6 +33,13 @@ export class NextWords {
     this.element.replaceChildren(
       make("h3", {}, `Step ${step + 1}: what comes after “${read.at(-1)}”?`),
       make("ul", {}, ...lines),
-      make("p", { className: "note" }, `On a logarithmic scale from 0.00001 to 1, so that small probabilities show too. Black tick: ${state.baseline}, whose words stand before this step.`));
+      make("p", { className: "note" }, `On a logarithmic scale from 0.00001 to 1, so that small probabilities show too. Black tick: ${state.baseline}, whose words stand before this step.${this.floor()}`));
+  }
+
+  /** Below what no word is expected to fall, in words; nothing without label smoothing. */
+  floor() {
+    if (!this.smoothing) return "";
+    const words = this.state.engine.model.config.target_vocab_size;
+    return ` Trained with label smoothing, ε = ${this.smoothing}: each of ${words} words was to get at least ε / ${words} = ${(this.smoothing / words).toPrecision(2)}, even one that cannot come.`;
   }
 }
