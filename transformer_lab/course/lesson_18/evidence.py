@@ -14,7 +14,7 @@ from transformer_lab.course.check import Check, Mistake
 
 def _link_cases() -> list[tuple]:
     # Two in five steps are the usual one, and the others lie on one side of it, so that neither
-    # the mean nor the median finds it; one place is a head more often than any other.
+    # the mean nor the median finds it; one place is a governor more often than any other.
     cases = [(np.array([[0, 1], [3, 4], [8, 9], [6, 9], [5, 9], [2, 6], [1, 7]]),)]
     for seed, (count, usual, side) in enumerate(
         ((13, 1, 1), (31, -2, 1), (47, 3, -1), (53, -7, 1)), start=1
@@ -49,7 +49,7 @@ best_offset = Check(
     mistakes=[
         Mistake(
             lambda links: _most(-_steps(links)),
-            "the offset has the wrong sign: it leads from the dependent to its head.",
+            "the offset has the wrong sign: it leads from the dependent to its governor.",
         ),
         Mistake(
             lambda links: _most(abs(_steps(links))),
@@ -64,8 +64,12 @@ best_offset = Check(
             "the second number is a count; the share of all links is asked.",
         ),
         Mistake(
+            lambda links: _most(_steps(links))[::-1],
+            "the order is: the offset, then its share.",
+        ),
+        Mistake(
             lambda links: _most(links[:, 1]),
-            "this is the most frequent *place* of a head; the step to it is asked.",
+            "this is the most frequent *place* of a governor; the step to it is asked.",
         ),
         Mistake(
             lambda links: _share_of(links, int(np.median(_steps(links)))),
@@ -123,6 +127,10 @@ interval = Check(
         Mistake(
             lambda values, draws: _middle(values[draws].mean(axis=1), 5, 95),
             "5 and 95 leave 90 % between them; for 95 % it is 2.5 and 97.5.",
+        ),
+        Mistake(
+            lambda values, draws: _middle(values[draws].mean(axis=1), 0.025, 0.975),
+            "percentiles count to 100: 0.025 and 0.975 are quantiles, which count to 1.",
         ),
         Mistake(
             lambda values, draws: _middle(values[draws].mean(axis=0)),

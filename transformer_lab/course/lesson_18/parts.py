@@ -68,6 +68,10 @@ eight_bits = Check(
             lambda w: (np.round(w * (s := 127 / _largest(w))).astype(np.int64), s),
             "the whole numbers have 64 bits each, twice as many as a float of 32; int8 has 8.",
         ),
+        Mistake(
+            lambda w: (np.round(w).astype(np.int8), 1.0),
+            "nothing is scaled: each weight below a half becomes 0.",
+        ),
         Mistake(_by_row, "each row has a scale of its own; this file has one for a matrix."),
         Mistake(
             _from_zero,
@@ -124,6 +128,10 @@ join = Check(
         Mistake(
             lambda w, n: _joined(w, n, "mean", "mean"),
             "rows no longer sum to 1: a word *receives* what all its pieces receive together.",
+        ),
+        Mistake(
+            lambda w, n: (m := _joined(w, n, "mean", "mean")) / m.sum(axis=1, keepdims=True),
+            "rows sum to 1 because they were made to: a word of three pieces then receives too little.",
         ),
         Mistake(
             lambda w, n: _joined(w, n, "sum", "sum"),

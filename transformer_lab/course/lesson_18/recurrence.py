@@ -53,6 +53,14 @@ ssru_step = Check(
             "the new part comes in whole; it has the weight 1 − f.",
         ),
         Mistake(
+            lambda state, x, w, w_f, b_f: _step(state, x, np.eye(len(x)), w_f, b_f),
+            "the new part is x itself; it is w @ x.",
+        ),
+        Mistake(
+            lambda state, x, w, w_f, b_f: _step(state, x, w, 0 * w_f, w_f @ state + b_f),
+            "the gate is computed from the state; it is computed from x.",
+        ),
+        Mistake(
             lambda *a: _step(*a, old=np.ones_like),
             "the old state stays whole; it has the weight f.",
         ),
