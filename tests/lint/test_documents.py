@@ -73,16 +73,22 @@ def not_printed(text, links):
 
 
 @pytest.mark.parametrize("row", ROWS, ids=[row[2:50] for row in ROWS])
-def test_a_finding_has_claim_test_result_verdict_and_its_place(row):
+def test_a_finding_has_claim_source_test_result_verdict_and_its_place(row):
     cells = [cell.strip() for cell in row.strip("|").split(" | ")]
-    assert len(cells) == 5
+    assert len(cells) == 6
     assert all(cells)
-    links = [LINK.fullmatch(link) for link in cells[4].split(" · ")]
+    _, source, _, result, verdict, places = cells
+    links = [LINK.fullmatch(link) for link in places.split(" · ")]
     check_links(links)
-    if not cells[3].startswith(("a definition", "a question")):
-        assert re.search(r"\d", cells[2]), "a result without a number"
-    missing = not_printed(cells[2], links)
+    if not verdict.startswith(("a definition", "a question")):
+        assert re.search(r"\d", result), "a result without a number"
+    missing = not_printed(result, links)
     assert not missing, f"no cell under the link prints {missing}"
+    if not re.fullmatch(r"explanations|asked here|paper( §[\d.]+| Table \d|,)+", source):
+        author, year = source.split(" ")[0], source[-4:]
+        pages = [ROOT / "notebooks" / link.group(3) for link in links]
+        cited = "\n".join(page.read_text(encoding="utf-8") for page in (*pages, REVIEW))
+        assert re.search(rf"{author}\b[^\n]*{year}", cited), f"{source} is cited nowhere"
 
 
 REVIEWED = "\n".join(cell.source for cell in read(REVIEW).cells if cell.cell_type == "markdown")

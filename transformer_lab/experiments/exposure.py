@@ -94,7 +94,10 @@ def behind_an_error(asked: Translator, pairs: Sequence[SentencePair]) -> dict[st
         too much shifts nothing). "difference": between these lie 95 % of the mean differences when
         sentences are drawn again. "sentences": how many of them have words behind a first error.
     """
-    rights, wrong, words, own, corrected = [], 0, 0, [], []
+    rights: list[bool] = []
+    own: list[float] = []
+    corrected: list[float] = []
+    wrong = words = 0
     examples = encode_pairs(pairs, asked.source_tokenizer, asked.target_tokenizer)
     for start in range(0, len(examples), AT_ONCE):
         batch = collate(examples[start : start + AT_ONCE])
