@@ -6,7 +6,7 @@ In training each word is asked for behind the reference's words (teacher forcing
 behind the model's own. Four states of the shipped model's training, and Debian's model on real text.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,9 +14,10 @@ import torch
 from jaxtyping import Int
 from torch import Tensor
 
-from transformer_lab.data.batching import PAD_ID, collate, encode_pairs, pad
+from transformer_lab.data.batching import PAD_ID, Batch, collate, encode_pairs, pad
 from transformer_lab.data.corpus import find_corpus
 from transformer_lab.data.pair import SentencePair
+from transformer_lab.experiments.bootstrap import mean_interval
 from transformer_lab.experiments.production.models import DEBIAN, TOY, translator
 from transformer_lab.experiments.study import Setting, command
 from transformer_lab.translator import Translator
@@ -27,7 +28,6 @@ BEHIND = 6
 """Words behind an error that are looked at."""
 PLACES = ((0, 2), (3, 5), (6, 8), (9, 11), (12, 14))
 """First and last place of a group of places in a translation, from 0."""
-RESAMPLES = 1_000
 SNAPSHOTS = ("step_00200", "step_00500", "step_01000", "model")
 GRID: list[Setting] = [
     *({"model": TOY, "weights": weights, "sentences": 1_000} for weights in SNAPSHOTS),
@@ -53,10 +53,7 @@ def by_place(asked: Translator, pairs: Sequence[SentencePair]) -> list[dict[str,
     "own bag" asks only whether the reference has the word at all, "gold bag" likewise.
     """
     counts = np.zeros((len(PLACES), 5))
-    examples = encode_pairs(pairs, asked.source_tokenizer, asked.target_tokenizer)
-    for start in range(0, len(examples), AT_ONCE):
-        batch = collate(examples[start : start + AT_ONCE])
-        gold = asked.model(batch.source, batch.target_input).argmax(dim=-1)
+    for batch, gold in behind_the_reference(asked, pairs):
         begun = batch.target_input[:, :1].tolist()
         own = continued(asked, batch.source, begun, PLACES[-1][1] + 1)
         for row, written in enumerate(own):
@@ -98,10 +95,7 @@ def behind_an_error(asked: Translator, pairs: Sequence[SentencePair]) -> dict[st
     own: list[float] = []
     corrected: list[float] = []
     wrong = words = 0
-    examples = encode_pairs(pairs, asked.source_tokenizer, asked.target_tokenizer)
-    for start in range(0, len(examples), AT_ONCE):
-        batch = collate(examples[start : start + AT_ONCE])
-        best = asked.model(batch.source, batch.target_input).argmax(dim=-1)
+    for batch, best in behind_the_reference(asked, pairs):
         errors = (best != batch.target_output) & (batch.target_output != PAD_ID)
         rights += (~errors.any(dim=1)).tolist()
         rows = errors.any(dim=1).nonzero()[:, 0]
@@ -120,15 +114,24 @@ def behind_an_error(asked: Translator, pairs: Sequence[SentencePair]) -> dict[st
                 goes_on = continued(asked, batch.source[rows], begun)
                 kept += [lacking(b, w) for b, w in zip(behind, goes_on, strict=True)]
     difference = np.array(own) - np.array(corrected)
-    drawn = np.random.default_rng(0).integers(0, len(difference), (RESAMPLES, len(difference)))
     return {
         "right": round(float(np.mean(rights)), 4),
         "first": round(wrong / words, 4),
         "own": round(float(np.mean(own)), 4),
         "corrected": round(float(np.mean(corrected)), 4),
-        "difference": np.percentile(difference[drawn].mean(axis=1), (2.5, 97.5)).round(4).tolist(),
+        "difference": [round(end, 4) for end in mean_interval(difference)],
         "sentences": len(own),
     }
+
+
+def behind_the_reference(
+    asked: Translator, pairs: Sequence[SentencePair]
+) -> Iterator[tuple[Batch, Int[Tensor, "batch target"]]]:
+    """The pairs in batches, and the likeliest id at each place behind the reference's words."""
+    examples = encode_pairs(pairs, asked.source_tokenizer, asked.target_tokenizer)
+    for start in range(0, len(examples), AT_ONCE):
+        batch = collate(examples[start : start + AT_ONCE])
+        yield batch, asked.model(batch.source, batch.target_input).argmax(dim=-1)
 
 
 def continued(

@@ -8,11 +8,11 @@ import torch
 from jaxtyping import Bool, Float
 
 from transformer_lab.capture import capture_attention
+from transformer_lab.experiments.bootstrap import RESAMPLES
 from transformer_lab.experiments.production.texts import Marked, between_words, places_of
 from transformer_lab.translator import Translator
 
 AT_ONCE = 32
-RESAMPLES = 1_000
 OFFSETS = range(-6, 7)
 
 Maps = Float[np.ndarray, "layer head word word"]

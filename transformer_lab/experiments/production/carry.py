@@ -16,6 +16,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from transformer_lab.config import TransformerConfig
+from transformer_lab.experiments.bootstrap import mean_interval
 from transformer_lab.experiments.production.models import (
     MODELS,
     PRODUCTION,
@@ -33,7 +34,6 @@ NAME = "production.carry"
 SENTENCES = 300
 BACK = (1, 2, 3, 5, 8)
 """How many places before the next word the changed one was written."""
-RESAMPLES = 1_000
 KINDS = ("attention", "recurrence")
 LENGTHS = (2, 4, 8, 16)
 SYMBOLS, FIRST, GO, SOURCE = 10, 4, 14, 15
@@ -120,9 +120,7 @@ def next_word(
 
 def interval(values: Float[np.ndarray, " n"]) -> list[float]:
     """Between these lie 95 % of the means of sentences drawn again."""
-    draws = np.random.default_rng(0).integers(0, len(values), (RESAMPLES, len(values)))
-    low, high = np.percentile(values[draws].mean(axis=1), (2.5, 97.5))
-    return [round(float(low), 4), round(float(high), 4)]
+    return [round(end, 4) for end in mean_interval(values)]
 
 
 # ---------------------------------------------------------------- how long the state lasts

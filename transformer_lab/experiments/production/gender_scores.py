@@ -5,9 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 from jaxtyping import Float
 
+from transformer_lab.experiments.bootstrap import RESAMPLES, mean_interval
 from transformer_lab.experiments.production.gender_reading import Reading
-
-RESAMPLES = 1_000
 
 
 def interval(values: Sequence[float | int] | np.ndarray) -> list[float]:
@@ -15,9 +14,7 @@ def interval(values: Sequence[float | int] | np.ndarray) -> list[float]:
     values = np.asarray(values, dtype=np.float64)
     if not len(values):
         return []
-    drawn = np.random.default_rng(18).integers(len(values), size=(RESAMPLES, len(values)))
-    low, high = np.quantile(values[drawn].mean(axis=1), [0.025, 0.975])
-    return [round(float(number), 4) for number in (values.mean(), low, high)]
+    return [round(float(number), 4) for number in (values.mean(), *mean_interval(values, seed=18))]
 
 
 def per_pair(values: np.ndarray) -> np.ndarray:

@@ -21,6 +21,7 @@ from transformer_lab.attention_record import KINDS, Head
 from transformer_lab.capture import attention_cores
 from transformer_lab.data.corpus import find_corpus
 from transformer_lab.data.world.grammar import world
+from transformer_lab.experiments.bootstrap import mean_interval
 from transformer_lab.experiments.production.looking import looks
 from transformer_lab.experiments.production.models import MODELS, TOY, translator
 from transformer_lab.experiments.production.replacing import (
@@ -40,7 +41,6 @@ WORDS = range(6, 15)
 """How long Debian's sentences are."""
 LOOKED_AT = 200
 """Sentences whose maps are looked at."""
-RESAMPLES = 1_000
 STEPS = (1, 2, 4, 6, 8, 12, 16, 20, 24, 32, 40, 48, 56, 64)
 """How many heads of an order are muted together."""
 REPLACED = 4
@@ -185,9 +185,7 @@ def together(name: str, order: Sequence[Head]) -> list[dict[str, Any]]:
 
 def interval(scores: Float[np.ndarray, " sentence"]) -> list[float]:
     """Between these lie 95 % of the means of sentences drawn again."""
-    draws = np.random.default_rng(0).integers(0, len(scores), (RESAMPLES, len(scores)))
-    low, high = np.percentile(scores[draws].mean(axis=1), (2.5, 97.5))
-    return [rounded(low), rounded(high)]
+    return [rounded(end) for end in mean_interval(scores)]
 
 
 def rounded(number: float) -> float:
