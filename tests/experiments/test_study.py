@@ -13,6 +13,7 @@ from transformer_lab.experiments import (
     recurrent,
     scaling,
     stability,
+    stacks,
 )
 from transformer_lab.experiments.study import name_of, quiet, remake, stored_runs
 from transformer_lab.recipe import PRESETS
@@ -61,7 +62,7 @@ def test_no_run_is_begun_when_time_is_up(tmp_path):
 
 # ---------------------------------------------------------------- one small run of each study
 
-STUDIES = [coreference, lengths, ablations, scaling, stability, costs, recurrent]
+STUDIES = [coreference, lengths, ablations, scaling, stability, costs, recurrent, stacks]
 
 
 def numbers(value):
