@@ -49,7 +49,11 @@ suppress_warnings = ["mystnb.unknown_mime_type"]
 
 html_theme = "furo"
 html_title = "transformer_lab"
+# GitHub Pages serves github.com/OWNER/NAME there.
+OWNER, NAME = PROJECT["urls"]["Repository"].split("/")[-2:]
+html_baseurl = f"https://{OWNER}.github.io/{NAME}/"
 html_static_path = ["_static"]
+html_favicon = "_static/icon.svg"
 html_css_files = ["site.css"]
 html_additional_pages = {"index": "to_start.html"}
 templates_path = ["_templates"]
@@ -160,16 +164,24 @@ def link_preview(app: Sphinx, name: str, template: str, context: dict[str, Any],
     about = (
         "Attention Is All You Need, step by step: every claim run and measured, every head opened."
     )
-    for field, text in (("title", title), ("description", about), ("site_name", project)):
+    picture = f"{html_baseurl}{first_page.PREVIEW}"
+    for field, text in (
+        ("title", title),
+        ("description", about),
+        ("site_name", project),
+        ("image", picture),
+        ("image:alt", first_page.PREVIEW_SHOWS),
+    ):
         context["metatags"] = (
             context.get("metatags", "") + f'<meta property="og:{field}" content="{text}">'
         )
 
 
 def write_more(app: Sphinx, error: Exception | None) -> None:
-    """The pictures of the cards, what the search looks through, and the model in a page of its own."""
+    """The pictures of cards and links, what the search looks through, and the bench in its page."""
     if error is None:
         first_page.write_pictures(Path(app.outdir))
+        first_page.write_preview(Path(app.outdir))
         search_sections.write_sections(app)
         static = Path(app.outdir) / "_static"
         (static / "explorer.css").write_text(style(*STYLES), encoding="utf-8")

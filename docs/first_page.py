@@ -1,4 +1,4 @@
-"""The lessons as cards on the site's first page, each with a picture of its own notebook."""
+"""The lessons as cards on the site's first page, each with a picture of its own."""
 
 import base64
 import html
@@ -14,6 +14,11 @@ ROOT = Path(__file__).resolve().parent.parent
 FOLDER = "_static/cards"
 SIZE = (480, 300)
 """Pixels of a picture: twice what a card shows, for fine screens."""
+PREVIEW, PREVIEW_SIZE = "_static/preview.png", (1200, 630)
+"""The picture that stands beside a link to the site, and its pixels."""
+PREVIEW_SHOWS = (
+    "A translator in a page: its heads as a map, one of them open, and what becomes of “il”."
+)
 LINE = re.compile(
     r"^\| (?P<number>\d\d) \| \[(?P<title>.+?)\]\(notebooks/(?P<page>\S+?)\.ipynb\).* "
     r"\| (?P<what>[^|]+) \| (?P<minutes>\d+) \|$"
@@ -52,6 +57,12 @@ def write_pictures(site: Path) -> None:
         picture = Image.open(io.BytesIO(picture_of(ROOT / "notebooks" / f"{page}.ipynb")))
         small = ImageOps.fit(without_title(picture.convert("RGB")), SIZE)
         small.save(folder / f"{number}.webp", quality=80)
+
+
+def write_preview(site: Path) -> None:
+    """The upper part of the bench's picture, as PNG: not everything that shows a link reads WebP."""
+    bench = Image.open(ROOT / "docs/_static/bench-light.webp")
+    ImageOps.fit(bench, PREVIEW_SIZE, centering=(0.5, 0.0)).save(site / PREVIEW, optimize=True)
 
 
 def without_title(picture: Image.Image) -> Image.Image:

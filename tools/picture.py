@@ -3,10 +3,12 @@
 python tools/picture.py          (needs Chromium)
 """
 
+import io
 import sys
 import tempfile
 from pathlib import Path
 
+from PIL import Image
 from playwright.sync_api import sync_playwright
 
 from transformer_lab.doctor import find_browser
@@ -20,7 +22,7 @@ ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"
 
 
 def main() -> None:
-    """Write explorer-light.png, explorer-dark.png, bench-light.png and bench-dark.png.
+    """Write explorer and bench, each as `-light.webp` and `-dark.webp`.
 
     The explorer shows the head that aligns words, at the row of "il"; the bench what becomes of "il"
     without the head that finds the noun.
@@ -45,11 +47,14 @@ def main() -> None:
                 tab = chromium.new_page(
                     viewport={"width": 1180, "height": 760},
                     color_scheme=theme,
-                    device_scale_factor=2,
+                    device_scale_factor=1.5,
                 )
                 tab.goto(path.as_uri())
                 tab.locator("[data-ready=true]").wait_for()
-                tab.screenshot(path=FOLDER / f"{name}-{theme}.png", full_page=name == "explorer")
+                if name == "bench":  # its heads are coloured when each has been muted once
+                    tab.locator("[data-control='head c2.3'][title*='effect if muted']").wait_for()
+                picture = Image.open(io.BytesIO(tab.screenshot(full_page=name == "explorer")))
+                picture.convert("RGB").save(FOLDER / f"{name}-{theme}.webp", quality=80, method=6)
         chromium.close()
 
 

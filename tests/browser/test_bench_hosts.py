@@ -1,4 +1,4 @@
-"""The bench where notebooks are read: in JupyterLab, run and opened again, and as nbconvert's HTML."""
+"""The bench where notebooks are read: in JupyterLab, in the HTML of nbconvert, and in a frame."""
 
 import shutil
 
@@ -88,3 +88,20 @@ def test_in_nbconverts_html_it_runs(browser, tmp_path):
     mute_by_keyboard(page.locator(".tl-bench"))
     assert page.evaluate("document.documentElement.scrollWidth") <= 1240
     context.close()
+
+
+def test_in_a_frame_that_may_run_scripts_and_nothing_else_it_runs(browser, tmp_path):
+    """Colab shows an output in a frame of another origin: without storage, cookies or its address."""
+    output, _ = bench(Translator.load(device="cpu"), TIRED)._repr_mimebundle_()
+    (tmp_path / "output.html").write_text(output["text/html"], encoding="utf-8")
+    frame = '<!doctype html><iframe sandbox="allow-scripts" src="output.html" width="1200" height="800">'
+    path = tmp_path / "page.html"
+    path.write_text(frame, encoding="utf-8")
+    page = browser.new_page()
+    errors = []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.on("console", lambda message: message.type == "error" and errors.append(message.text))
+    page.goto(path.as_uri())
+    mute_by_keyboard(page.frame_locator("iframe").locator(".tl-bench"))
+    assert errors == []
+    page.close()

@@ -241,7 +241,7 @@ def test_the_front_door_leads_to_the_course(read):
 
 
 @pytest.mark.parametrize("width", [390, 1280])
-def test_the_first_page_has_a_card_with_a_picture_for_each_lesson(read, width):
+def test_the_first_page_has_a_card_with_a_picture_for_each_lesson(read, site, width):
     page = read("docs/index.html")
     page.set_viewport_size({"width": width, "height": 800})
     cards = page.locator(".card")
@@ -254,6 +254,8 @@ def test_the_first_page_has_a_card_with_a_picture_for_each_lesson(read, width):
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert page.evaluate("document.documentElement.scrollHeight") < 4_000
     assert page.locator("meta[property='og:title']").get_attribute("content") == "transformer_lab"
+    picture = page.locator("meta[property='og:image']").get_attribute("content")
+    assert (site / urlsplit(picture).path.removeprefix("/transformer_lab/")).exists()
     cards.nth(3).click()
     expect(page.locator("h1")).to_contain_text("Multi-head attention")
 

@@ -14,6 +14,7 @@ PAGE = """\
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <title>{title}</title>
+<link rel="icon" href="data:,">
 <style>body {{ margin: 16px; font-family: system-ui, sans-serif; background: Canvas }}</style>
 </head>
 <body>

@@ -33,7 +33,7 @@ export class NextWords {
     this.element.replaceChildren(
       make("h3", {}, `Step ${step + 1}: what comes after “${read.at(-1)}”?`),
       make("ul", {}, ...lines),
-      make("p", { className: "note" }, `On a logarithmic scale from 0.00001 to 1, so that small probabilities show too. Black tick: ${state.baseline}, whose words stand before this step.${this.floor()}`));
+      make("p", { className: "note" }, `On a logarithmic scale from 0.00001 to 1, so that small probabilities show too. Tick: ${state.baseline}, whose words stand before this step.${this.floor()}`));
   }
 
   /** Below what no word is expected to fall, in words; nothing without label smoothing. */

@@ -117,7 +117,7 @@ export class Sentence {
       const said = wordsSaid(state.engine.target, state.isChanged ? found : found.map(({ id, before: was }) => ({ id, before: was })));
       return [at ? "; " : "", make("span", { className: "stake" }, `step ${step + 1}: `, ...said)];
     });
-    if (!state.isChanged) return ["Most probable at this step: ", ...parts];
+    if (!state.isChanged) return ["Most probable at ", ...parts];
     const same = now.translation === before.translation;
     const verdict = same ? `The translation is the same as with ${state.baseline}. ` : "The translation is now ";
     const text = same ? [] : [make("b", {}, make("bdi", {}, visible(now.translation))), ". "];
