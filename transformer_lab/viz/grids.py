@@ -68,15 +68,15 @@ def number_grids(
     rows, columns, scale, marked = rows or {}, columns or {}, scale or {}, marked or {}
     check_grids(grids, rows, columns, signs, marked)
     names = list(grids)
-    widths = [
+    bare = [
         max(
             grids[name].shape[1] * ROOM_FOR_A_NUMBER,
             longest(above(name, grids[name], shapes)) * 0.075,
         )
-        + room_left(rows.get(name, ()))
         for name in names
     ]
-    widths = [min(width, PAGE - BESIDE) for width in widths]
+    labelled = [width + room_left(rows.get(n, ())) for width, n in zip(bare, names, strict=True)]
+    widths = [min(width, PAGE - BESIDE) for width in labelled]
     lines = in_lines(widths)
     deep = max((longest(c) for c in columns.values()), default=0) > 2
     tall = [max(len(grids[names[n]]) for n in line) * ROOM_FOR_A_NUMBER * 0.8 for line in lines]
@@ -90,7 +90,7 @@ def number_grids(
         parts = figure.subfigures(len(lines), squeeze=False, height_ratios=heights)[:, 0]
         for part, line in zip(parts, lines, strict=True):
             rest = wide - sum(widths[n] + BESIDE for n in line)
-            panels = side_by_side(part, [widths[n] for n in line], signs, rest)
+            panels = side_by_side(part, [bare[n] for n in line], signs, rest)
             for axes, name in zip(panels, (names[n] for n in line), strict=True):
                 draw_grid(axes, grids[name], scale.get(name, "signed"), digits, largest)
                 name_grid(axes, above(name, grids[name], shapes), rows.get(name), columns.get(name))

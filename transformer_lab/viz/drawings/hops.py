@@ -1,6 +1,6 @@
 """Two hops: noun to decider in the encoder, decider to pronoun in cross-attention."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import product
 from typing import Any, Protocol, runtime_checkable
 
@@ -20,7 +20,8 @@ from transformer_lab.viz.titles import add_title
 ALL_WORDS = 10**6
 MOST_HEADS = 4
 """Each set of muted heads is a run of the model."""
-SEEN = 0.02
+SEEN, NAMED = 0.02, 0.1
+"""The least weights that are drawn, and that are named."""
 
 
 @runtime_checkable
@@ -157,7 +158,7 @@ def still(pairs: Sequence[dict[str, Any]], heads: Sequence[Head], paths: Sequenc
         figure = Figure(figsize=(7.4, 0.24 * lines + 0.9), layout="constrained")
         panels = figure.subplots(1, len(pairs), squeeze=False)[0]
         for axes, pair in zip(panels, pairs, strict=True):
-            axes.set(xlim=(0, 3.6), ylim=(lines - 0.5, -1))
+            axes.set(xlim=(-0.6, 3.6), ylim=(lines - 0.5, -1))
             axes.axis("off")
             bold = {"source": (pair["noun"], pair["decider"]), "target": (pair["step"],)}
             for x, which in ((1.2, "source"), (3.1, "target")):
@@ -166,38 +167,45 @@ def still(pairs: Sequence[dict[str, Any]], heads: Sequence[Head], paths: Sequenc
                 for place, token in enumerate(pair[which]):
                     weight = "bold" if place in bold[which] else "normal"
                     axes.text(x, place, token, ha="center", va="center", weight=weight)
+            drawn: dict[str, list[tuple[float, str]]] = {"encoder": [], "cross": []}
             for number, (head, weights) in enumerate(zip(heads, pair["maps"], strict=True)):
                 for key, share in enumerate(row_of(pair, head, weights)):
                     if share > SEEN:
-                        draw_hop(axes, pair, head, key, share, 0.22 * number - 0.33)
+                        middle = draw_hop(axes, pair, head, key, share, 0.22 * number - 0.33)
+                        if share > NAMED:
+                            drawn[head.kind].append((middle, f"{name_of(head)} {share:.2f}"))
+            name_hops(axes, drawn)
         add_title(figure, f"Two hops: {', and '.join(paths)}")
     return figure
 
 
 def draw_hop(
     axes: Axes, pair: dict[str, Any], head: Head, key: int, weight: float, beside: float
-) -> None:
-    """A line as wide as the weight, from the word that is looked at to the one that looks."""
+) -> float:
+    """A line as wide as the weight, from the word that is looked at to the one that looks.
+
+    Returns the height of its middle, in lines.
+    """
     if head.kind == "encoder":
         end, colour = pair["decider"], COLOURS["encoder"]
-        points = [(0.75, key), (0.1, key), (0.1, end), (0.75, end)]
-        words = (0.26, (key + end) / 2)
+        left = max(0.1, 0.6 - 0.06 * abs(key - end))  # what is near takes a small arc
+        points = [(0.75, key), (left, key), (left, end), (0.75, end)]
     else:
-        end, colour = pair["step"], COLOURS["decoder"]
-        points = [
-            (1.65, key + beside),
-            (2.2, key + beside),
-            (2.2, end + beside),
-            (2.65, end + beside),
-        ]
-        words = (2.15, (key + end) / 2 + 3 * beside)
+        end, colour = pair["step"] + beside, COLOURS["decoder"]
+        points = [(1.65, key + beside), (2.2, key + beside), (2.2, end), (2.65, end)]
     path = Path(points, [Path.MOVETO, Path.CURVE4, Path.CURVE4, Path.CURVE4])
     line = PathPatch(path, fill=False, edgecolor=colour, lw=max(0.5, 6 * weight), alpha=0.7)
     axes.add_patch(line)
-    if weight > 0.1:
-        label = (
-            f"{name_of(head)}\n{weight:.2f}"
-            if head.kind == "encoder"
-            else f"{name_of(head)} {weight:.2f}"
-        )
-        axes.text(*words, label, ha="center", va="center", fontsize=8, color=INK)
+    return (key + end) / 2
+
+
+def name_hops(axes: Axes, drawn: Mapping[str, Sequence[tuple[float, str]]]) -> None:
+    """Head and weight of each strong hop: left of the arcs, above and below what crosses."""
+    lowest = -1.0
+    for middle, name in sorted(drawn["encoder"]):
+        lowest = max(middle, lowest + 1)  # a line of its own
+        axes.text(0.15, lowest, name, ha="right", va="center", fontsize=8, color=INK)
+    crossing = sorted(drawn["cross"])
+    for place, (middle, name) in enumerate(crossing):
+        lift = 0.8 if 2 * place >= len(crossing) else -0.8
+        axes.text(2.15, middle + lift, name, ha="center", va="center", fontsize=8, color=INK)
