@@ -1,0 +1,54 @@
+"""Other words in the place of the decider: whose they are, and that nothing else changes."""
+
+from dataclasses import replace
+from itertools import islice
+
+import pytest
+
+from transformer_lab.data.world.grammar import FAMOUS
+from transformer_lab.data.world.lexicon import ADJECTIVES
+from transformer_lab.experiments.pronoun_cues import reasons, with_other_cues
+from transformer_lab.experiments.pronoun_sentences import ORDERS, asked, place
+
+PAIRS = [pair for order in ORDERS for pair in islice(asked(order), 53)]
+
+
+@pytest.fixture(scope="module")
+def said_of():
+    return reasons(pair for order in ORDERS for pair in islice(asked(order, unseen=False), 997))
+
+
+def test_a_reason_is_the_adjective_that_decides_for_the_noun():
+    assert reasons(FAMOUS) == {"animal": {"tired"}, "street": {"wide"}}
+    limping = (*FAMOUS[0].source_tokens[: place(FAMOUS[0]).decider], "limping")
+    assert reasons([replace(FAMOUS[0], source_tokens=limping)]) == {}
+
+
+def test_tired_becomes_wide():
+    (wide,) = with_other_cues(FAMOUS[:1], reasons(FAMOUS), of="other")
+    assert wide.source_tokens == FAMOUS[1].source_tokens
+    assert wide.target_tokens == FAMOUS[0].target_tokens
+    assert with_other_cues(FAMOUS, reasons(FAMOUS), of="referent") == [None, None]
+    assert with_other_cues(FAMOUS, reasons(FAMOUS), of="neither") == [None, None]
+
+
+@pytest.mark.parametrize("of", ["referent", "other", "neither"])
+def test_a_new_word_is_of_whom_it_was_asked_for_and_all_else_stays(said_of, of):
+    changed = with_other_cues(PAIRS, said_of, of=of, seed=3)
+    assert changed == with_other_cues(PAIRS, said_of, of=of, seed=3)
+    together = [(a, b) for a, b in zip(PAIRS, changed, strict=True) if b is not None]
+    assert len(together) > 80
+    for pair, new in together:
+        who = place(pair)
+        places = [i for i, word in enumerate(pair.source_tokens) if word != new.source_tokens[i]]
+        assert places == [who.decider]
+        word = new.source_tokens[who.decider]
+        assert word in ADJECTIVES
+        for noun, whose in ((who.referent, "referent"), (who.other, "other")):
+            assert (word in said_of.get(pair.source_tokens[noun], set())) == (whose == of)
+
+
+def test_what_an_adjective_cannot_replace_is_left_out(said_of):
+    deciding_verbs = [p for p in PAIRS if p.source_tokens[place(p).decider] not in ADJECTIVES]
+    assert deciding_verbs
+    assert set(with_other_cues(deciding_verbs, said_of, of="other")) == {None}
