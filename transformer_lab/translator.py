@@ -23,6 +23,7 @@ from transformer_lab.device import pick_device
 from transformer_lab.model import Transformer
 from transformer_lab.model.later.recurrence import transformer_of
 from transformer_lab.model.masks import length_mask
+from transformer_lab.model.undrawn import Undrawn
 from transformer_lab.training.checkpoint import (
     CheckpointError,
     load_tensors,
@@ -58,6 +59,7 @@ class Translation:
 class Translator:
     """A trained Transformer and the tokenizers of its two languages.
 
+    Several threads may use one translator; whatever one of them mutes, the others do not see.
     `about` is a JSON value that travels with the files: corpus, steps, seeds.
     """
 
@@ -323,8 +325,9 @@ class Translator:
         Raises:
             CheckpointError: Naming the file that is missing, damaged, or does not fit the others.
         """
-        translator = cls.load_untrained(folder)
         path = Path(folder) / f"{weights}.safetensors"
+        with Undrawn():
+            translator = cls.load_untrained(folder)
         tensors, _ = load_tensors(path)
         load_weights(translator.model, tensors, path)
         translator.model.to(pick_device(device)).eval()

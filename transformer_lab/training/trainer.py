@@ -31,6 +31,7 @@ from transformer_lab.training.checkpoint import (
     save_tensors,
     weights_of,
 )
+from transformer_lab.training.learner import learner_of
 from transformer_lab.training.loss import label_smoothed_loss
 from transformer_lab.training.schedule import inverse_sqrt_rate, linear_rate, paper_rate
 from transformer_lab.training.step import BatchLoss, adam, autocast, training_step
@@ -80,7 +81,8 @@ class Trainer:
     """Trains a model on examples with Adam, warm-up, label smoothing and clipping.
 
     Args:
-        model: Moved to the device and trained in place.
+        model: Moved to the device and trained in place. It stays in evaluation mode, so that another
+            thread may translate with it meanwhile.
         train: Examples to learn from.
         validation: Examples for the validation loss; never trained on.
         config: Steps, rates, seeds, device.
@@ -108,9 +110,9 @@ class Trainer:
         self.config = config
         self.device = pick_device(config.device)
         self.dtype = pick_dtype(config.precision, self.device)
-        self.model = model.to(self.device)
+        self.model = model.to(self.device).eval()
         self.batch_loss = distributed.wrapped(
-            BatchLoss(self.model, config.label_smoothing, self.dtype)
+            BatchLoss(learner_of(self.model), config.label_smoothing, self.dtype)
         )
         self.is_first = distributed.rank() == 0
         self.batches = Batches(train, config.batch_tokens, config.seed)
@@ -189,7 +191,6 @@ class Trainer:
 
     def step(self, batch: Batch, rate: float) -> tuple[Tensor, Tensor]:
         """One optimizer step; the loss and the gradient norm before clipping, both on the device."""
-        self.model.train()
         loss, norm = training_step(self.loss_of, self.optimizer, batch, rate, self.config.clip_norm)
         self.follow()
         return distributed.mean_over_processes(loss), norm
