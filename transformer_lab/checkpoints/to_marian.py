@@ -16,8 +16,8 @@ from transformer_lab.checkpoints.marian import OUR_TOKENIZERS, WEIGHTS, interlea
 from transformer_lab.checkpoints.marian_layers import copy_weights, matches
 from transformer_lab.config import TransformerConfig, check
 from transformer_lab.data.sentence_pieces import SentencePieceTokenizer
+from transformer_lab.files import write_atomically
 from transformer_lab.model import Transformer
-from transformer_lab.training.checkpoint import write_atomically
 from transformer_lab.translator import Translator
 
 EXPECTED = {
