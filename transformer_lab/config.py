@@ -235,8 +235,9 @@ class TrainingConfig:
     `batch_tokens` counts padded positions of the larger side of a batch.
     `weight_decay` is what the matrices lose at each step, as a share of themselves and per unit of
     the rate, beside what Adam does (Loshchilov and Hutter 2019); the paper has none.
-    `max_minutes` None means no limit in time. `average_decay` is that of a moving
-    average of the weights, with which the model ends, in place of the paper's
+    `max_minutes` None means no limit in time. A run that has a file for its state saves it every
+    `save_every` steps and every `save_minutes` minutes; None: not for that reason. `average_decay`
+    is that of a moving average of the weights, with which the model ends, in place of the paper's
     mean of its last checkpoints (§6.1); 0 keeps the last weights.
     """
 
@@ -256,6 +257,7 @@ class TrainingConfig:
     validate_every: int = 100
     patience: int | None = None
     save_every: int | None = None
+    save_minutes: float | None = 5.0
     seed: int = 0
     device: str = "auto"
     precision: Precision = "auto"
@@ -270,7 +272,7 @@ class TrainingConfig:
             need_share(self, name)
         for name in ("epsilon", "clip_norm"):
             need_positive(self, name)
-        for name in ("peak_rate", "max_minutes"):
+        for name in ("peak_rate", "max_minutes", "save_minutes"):
             need_positive(self, name, optional=True)
         check("decay", self.decay, f"one of {get_args(Decay)}", self.decay in get_args(Decay))
         if self.decay == "linear":
