@@ -38,8 +38,8 @@ def write_atomically(path: Path, content: bytes) -> None:
     except BaseException as error:
         with contextlib.suppress(OSError):
             beside.unlink(missing_ok=True)
-        if isinstance(error, OSError):
-            error.filename, error.filename2 = str(path), None
+        if isinstance(error, OSError) and error.errno:
+            raise OSError(error.errno, error.strerror, str(path)) from error
         raise
 
 

@@ -1,7 +1,7 @@
 """A model that learns while others read it: the same parameters, in a mode of its own.
 
-Whether dropout is drawn is a flag of each module, so whoever translates with a model (`eval()`)
-would switch dropout off under the thread that trains it, and the other way round. The trainer
+Whether dropout is drawn is a flag of each module, so whoever puts a model in evaluation mode, to
+translate, would switch dropout off under the thread that trains it, and the other way round. The trainer
 therefore trains a second set of modules around the same parameters.
 """
 

@@ -78,9 +78,9 @@ class State:
 
         model, average, best = group("model"), group("average"), group("best")
         adam = {key: group(f"adam/{key}") for key in ADAM}
-        random, progress = group("random"), meta.get("progress")
+        random, progress = group("random"), meta.get("progress", {})
         is_one = model and average and "cpu" in random and is_progress(progress)
-        state = cls(progress if is_one else {}, model, average, adam, best or None, random)
+        state = cls(dict(progress) if is_one else {}, model, average, adam, best or None, random)
         if not is_one or tensors.keys() - state.tensors().keys():
             raise CheckpointError(f"{path}: not the state of a training run")
         has_adam = state.progress["step"] > 0  # which has nothing to say before its first step
