@@ -14,6 +14,8 @@ from transformer_lab.model import Transformer
 from transformer_lab.training.checkpoint import CheckpointError, check_sum, weights_of
 from transformer_lab.training.folder import DESCRIPTION, described, save_weights
 from transformer_lab.translator import PRETRAINED, Translator
+from transformer_lab.viz.explorer import AttentionExplorer
+from transformer_lab.viz.explorer.payload import page_data
 
 ENGLISH = "the cat sees a dog and runs to its small red house now".split()
 FRENCH = "le chat voit un chien et court vers sa petite maison rouge maintenant oui non si".split()
@@ -207,6 +209,24 @@ def test_attend_mutes_and_patches():
     assert patched.next_tokens != plain.next_tokens
 
 
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+def test_a_translator_in_half_precision_attends_and_is_explored(dtype):
+    translator = make_translator()
+    translator.model.to(dtype)
+    record = translator.attend("the cat sees a dog and runs", "le chat voit")
+    head = Head("encoder", 1, 0)
+    again = translator.attend(
+        "the cat sees a dog and runs", "le chat voit", patch={head: record.weights(head)}
+    )
+    np.testing.assert_array_equal(again.weights(head), record.weights(head))
+    data = page_data([record])["records"][0]
+    assert json.dumps(data, allow_nan=False)
+    explorer = AttentionExplorer(translator, source="the cat")
+    point = {"kind": "encoder", "layer": 0, "head": 1, "query": 0, "key": 2}
+    (pointed,), _ = explorer.answer("the cat", [], [point])
+    assert pointed.weights(Head("encoder", 0, 1))[0].tolist() == [0, 0, 1]
+
+
 def test_a_saved_translator_comes_back_the_same(tmp_path):
     translator = make_translator(norm="pre", positions="rotary", d_k=6)
     translator.save(tmp_path / "new" / "folder")
@@ -307,6 +327,35 @@ def damage_swapped(folder):
     (folder / "target_tokenizer.json").write_bytes((folder / "source_tokenizer.json").read_bytes())
 
 
+def change_description(folder, **model):
+    path = folder / "config.json"
+    description = json.loads(path.read_text())
+    description["model"] |= model
+    path.write_text(json.dumps(description))
+
+
+def damage_depth(folder):
+    """35 seconds and six gigabytes, before anybody looked at the weights."""
+    change_description(folder, num_encoder_layers=10_000)
+
+
+def damage_width(folder):
+    change_description(folder, d_model=10**9, num_heads=1)
+
+
+def damage_nested(folder):
+    (folder / "config.json").write_text("[" * 100_000)
+
+
+def damage_about(folder):
+    path = folder / "config.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "about": [1]}))
+
+
+def damage_list(folder):
+    (folder / "config.json").write_text("[]")
+
+
 def damage_tokenizer(folder):
     forget_sums(folder)
     (folder / "target_tokenizer.json").write_text("[]")
@@ -326,6 +375,11 @@ DAMAGES = {
     damage_vocabulary: "vocabulary sizes of the tokenizers",
     damage_one_bit: "model.safetensors: damaged: its content is not what was saved",
     damage_swapped: "target_tokenizer.json: damaged: its content is not what was saved",
+    damage_depth: "number of parameters is .*; expected at most .*, as many as saved",
+    damage_width: "number of parameters is .*; expected at most 1,000,000,000,000",
+    damage_nested: "config.json: damaged: maximum recursion depth",
+    damage_about: "config.json: damaged: about is 'list'; expected a dict",
+    damage_list: "config.json: damaged: its JSON is 'list'; expected a dict",
     lambda folder: (folder / "model.safetensors").unlink(): "model.safetensors: no such file",
     lambda folder: (folder / "config.json").unlink(): "no config.json; expected the folder",
     lambda folder: (folder / "source_tokenizer.json").unlink(): "source_tokenizer.json: no such",
@@ -438,3 +492,20 @@ def test_a_snapshot_of_somebody_elses_is_no_snapshot(tmp_path):
     assert Translator.snapshots(tmp_path) == {}
     make_translator().save(tmp_path, overwrite=True)
     assert (tmp_path / "step_last.safetensors").read_bytes() == b"mine"
+
+
+def test_a_longest_sentence_that_nobody_will_write_costs_nothing(tmp_path):
+    make_translator().save(tmp_path)
+    change_description(tmp_path, max_length=10**9)
+    assert Translator.load(tmp_path).translate("the cat", beam_size=1, max_length=3)
+
+
+@pytest.mark.parametrize("act", ["translate", "sample", "refused"])
+def test_nothing_becomes_nothing(act):
+    assert len(getattr(make_translator(), act)([])) == 0
+
+
+@pytest.mark.parametrize("alpha", [1e6, 1e300])
+def test_a_penalty_that_is_no_number_is_refused(alpha):
+    with pytest.raises(ValueError, match="alpha is .*; expected one whose penalty of .* words is"):
+        make_translator().translate("the cat", alpha=alpha)

@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from transformer_lab.config import Precision, TrainingConfig, check
+from transformer_lab.config import Precision, TrainingConfig, check, is_integer
 from transformer_lab.data.corpus import find_corpus, fingerprint
 from transformer_lab.data.pair import Splits
 from transformer_lab.device import pick_device
@@ -49,6 +49,10 @@ class About:
     def of(cls, translator: Translator) -> "About":
         """What this translator says; what else it says is nobody's business here."""
         said = {f.name: translator.about[f.name] for f in fields(cls) if f.name in translator.about}
+        for name, kind in (("corpus", str), ("preset", str), ("data", str), ("training", dict)):
+            value = said.get(name)
+            check(f"about {name}", value, kind.__name__, value is None or isinstance(value, kind))
+        check("about seed", said.get("seed", 0), "an integer", is_integer(said.get("seed", 0)))
         if said.get("training") is not None:
             said["training"] = TrainingConfig.from_dict(said["training"])
         return cls(**said)
@@ -233,7 +237,9 @@ def resume(
                 lock.take()
                 if is_ours(folder):
                     settle(folder)
-            translator = Translator.load_untrained(folder)
+            state = folder / STATE
+            room = state.stat().st_size if state.is_file() else None
+            translator = Translator.load_untrained(folder, most_parameters=room)
             about = About.of(translator)
             if (
                 about.corpus is None
@@ -257,7 +263,7 @@ def resume(
                 end = about.training.max_steps
                 expected = f"{end}, where the learning rate of this run reaches 0"
                 check("max_steps", training.max_steps, expected, training.max_steps == end)
-            known = find_corpus(corpus or about.corpus)
+            known = find_corpus(about.corpus if corpus is None else corpus)
             splits = known.splits(about.seed, about.skip_bad)
             if fingerprint(splits.train) != about.data:
                 raise ValueError(

@@ -16,10 +16,16 @@ from torch import Tensor
 from transformer_lab.attention_record import Alignment, AttentionRecord, Head, Referent
 from transformer_lab.capture import capture_attention
 from transformer_lab.config import TransformerConfig, at_least_one, check
-from transformer_lab.data.batching import Example, encode_source, pad
+from transformer_lab.data.batching import (
+    LONGEST_WORD,
+    Example,
+    encode_source,
+    longest_word,
+    pad,
+)
 from transformer_lab.data.tokenizer import Tokenizer, load_tokenizer
 from transformer_lab.decoding import Hypothesis, beam_search, greedy, log_probabilities, sample
-from transformer_lab.device import pick_device
+from transformer_lab.device import check_memory, pick_device
 from transformer_lab.files import current, write_together
 from transformer_lab.lock import locked
 from transformer_lab.model import Transformer
@@ -211,8 +217,7 @@ class Translator:
     def encode(self, text: str, number: int = 1) -> list[int]:
         """The ids of one source text with eos, after the checks that bad input deserves."""
         name = "source" if number == 1 else f"source {number}"
-        if "\0" in text:
-            raise ValueError(f"{name} holds a NUL byte; expected text")
+        check_text(name, text)
         ids = encode_source(text, self.source_tokenizer, self.model.config.eos_id)
         limit = self.model.config.max_length
         if len(ids) == 1:
@@ -225,10 +230,19 @@ class Translator:
             )
         return ids
 
+    def refused(self, texts: Sequence[str]) -> dict[int, str]:
+        """Which of these texts `translate` would refuse, by place, and why."""
+        reasons = {}
+        for i, text in enumerate(texts):
+            try:
+                self.encode(text)
+            except ValueError as error:
+                reasons[i] = str(error)
+        return reasons
+
     def encode_target(self, text: str) -> list[int]:
         """The ids of a target text with eos; a warning names words that the vocabulary lacks."""
-        if "\0" in text:
-            raise ValueError("target holds a NUL byte; expected text")
+        check_text("target", text)
         if unknown := self.target_tokenizer.unknown(text):
             words = ", ".join(unknown)
             warnings.warn(f"not in the vocabulary, read as <unk>: {words}", stacklevel=3)
@@ -351,21 +365,33 @@ class Translator:
         place = pick_device(device)
         folder, name = Path(folder), f"{weights}.safetensors"
         path = current(folder, name)
+        room = path.stat().st_size if path.is_file() else None
         with Undrawn():
-            translator = cls.load_untrained(folder)
+            translator = cls.load_untrained(folder, most_parameters=room)
         tensors, _ = load_tensors(path, described(folder).get("sha256", {}).get(name))
         load_weights(translator.model, tensors, path)
         translator.model.to(place).eval()
         return translator
 
     @classmethod
-    def load_untrained(cls, folder: str | Path) -> "Translator":
-        """Configuration and tokenizers of a folder, with fresh weights."""
+    def load_untrained(
+        cls, folder: str | Path, *, most_parameters: int | None = None
+    ) -> "Translator":
+        """Configuration and tokenizers of a folder, with fresh weights.
+
+        `most_parameters` is how many the model may have at most, if anybody knows it: a file of
+        weights holds no more of them than it has bytes.
+        """
         folder = Path(folder)
         description = described(folder)
         path = current(folder, "config.json")
         try:
             config = TransformerConfig.from_dict(description["model"])
+            check_memory(config)
+            most, count = most_parameters or config.num_parameters, config.num_parameters
+            check(
+                "number of parameters", count, f"at most {most:,}, as many as saved", count <= most
+            )
         except (ValueError, KeyError, TypeError) as error:
             raise CheckpointError(f"{path}: damaged: {error}") from error
         files = [current(folder, f"{side}_tokenizer.json") for side in ("source", "target")]
@@ -384,3 +410,20 @@ class Translator:
         """Training step → the `weights` that `load` takes, for the snapshots kept of a run."""
         found = [path.stem for path in sorted(Path(folder).glob("step_*.safetensors"))]
         return {int(name[5:]): name for name in found if re.fullmatch(r"step_[0-9]+", name)}
+
+
+def check_text(name: str, text: str) -> None:
+    """A ValueError for what is no text, or has a word that would take too long to cut.
+
+    No text are a NUL byte, and half a character, as bytes that are no UTF-8 leave.
+    """
+    if "\0" in text:
+        raise ValueError(f"{name} holds a NUL byte; expected text")
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise ValueError(f"{name} is not UTF-8: {text[:60]!a}; expected text") from None
+    longest = longest_word(text)
+    if longest > LONGEST_WORD:
+        expected = f"at most {LONGEST_WORD:,} without a space"
+        raise ValueError(f"{name} has a word of {longest:,} letters; expected {expected}")
