@@ -37,8 +37,8 @@ class FolderLock:
         self.folder.mkdir(parents=True, exist_ok=True)
         handle = opened(self.path)
         if handle is None:
-            expected = "a folder that nobody else trains or saves in; take another (--out), or wait"
-            raise ValueError(f"{self.folder} is in use; expected {expected} (or run.release())")
+            expected = "a folder that nobody else trains or saves in: take another (--out), or wait"
+            raise ValueError(f"{self.folder} is in use; expected {expected}")
         self.let_go = weakref.finalize(self, free, handle, self.path)
 
     def release(self) -> None:

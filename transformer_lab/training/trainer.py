@@ -389,7 +389,8 @@ def interruptible() -> Iterator[threading.Event]:
         return
     asked = [getattr(signal, name, None) for name in ("SIGINT", "SIGTERM", "SIGHUP")]
     found = {number: signal.getsignal(number) for number in asked if number is not None}
-    before = {number: handler for number, handler in found.items() if handler != signal.SIG_IGN}
+    # None is a handler that is not Python's, and that could not be put back.
+    before = {n: handler for n, handler in found.items() if handler not in (signal.SIG_IGN, None)}
 
     def on_interrupt(number: int, frame: FrameType | None) -> None:
         event.set()
