@@ -312,6 +312,40 @@ def test_record_is_cut_to_the_tokens_of_one_sentence(ids):
     np.testing.assert_array_equal(record.weights(Head("cross", 1, 2)), record.cross[1][2])
 
 
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+def test_a_model_in_half_precision_is_recorded_and_patched_with_its_own(dtype, ids):
+    model = make_model().to(dtype)
+    long = torch.randint(4, 23, (2, 61), generator=torch.Generator().manual_seed(3))
+    with capture_attention(model) as capture:
+        plain = model(long, ids[1])
+    record = capture.record(["a"] * 61, "vwxyz", "wxyz.")
+    assert record.encoder[0].dtype == np.float16
+    head = Head("encoder", 1, 2)
+    with capture_attention(model, patch={head: record.weights(head)}) as again:
+        patched = model(long[:1], ids[1][:1])
+    torch.testing.assert_close(patched, plain[:1], rtol=0.05, atol=0.05)
+    np.testing.assert_array_equal(again.encoder[1][0, 2], record.weights(head))
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+def test_a_patch_in_half_precision_fits_a_finer_model(dtype, ids):
+    model = make_model().float()
+    rows = torch.rand(7, 7, generator=torch.Generator().manual_seed(4)).softmax(-1)
+    patch = rows.to(dtype)
+    assert (patch.double().sum(-1) - 1).abs().max() > 1e-4, "or nothing is tested here"
+    with capture_attention(model, patch={Head("encoder", 0, 1): patch}) as capture:
+        model(*ids)
+    record = capture.record("abcdefg", "vwxyz", "wxyz.")
+    np.testing.assert_allclose(record.encoder[0][1], rows, atol=3e-3)
+    with pytest.raises(ValueError, match="patch of encoder layer 0 head 1: row .* sums to"):
+        blank_pass(model, ids, {Head("encoder", 0, 1): 2 * patch})
+
+
+def blank_pass(model, ids, patch):
+    with capture_attention(model, patch=patch):
+        model(*ids)
+
+
 def blank(**changes):
     even = np.full((2, 3, 3), 1 / 3)
     fields = {
@@ -332,6 +366,7 @@ def blank(**changes):
         ({"cross": (np.full((2, 3, 3), 1 / 3),)}, r"cross layer 0 has shape \(2, 3, 3\)"),
         ({"encoder": (np.full((2, 3, 3), 0.5),)}, "encoder layer 0: row .* sums to 1.5"),
         ({"decoder": (np.full((2, 2, 2), np.nan),)}, "below 0 or NaN"),
+        ({"cross": (np.ones((2, 2, 3), dtype=np.int64),)}, "cross layer 0 holds int64; expected"),
         ({"next_tokens": ()}, "next_tokens has 0 steps; expected 2"),
         ({"alignment": ((0, 2),)}, r"alignment has \(0, 2\); expected i < 3 and j < 2"),
     ],

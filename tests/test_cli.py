@@ -1,6 +1,7 @@
 """The commands as a user types them: what they print, what they save, and how they fail."""
 
 import json
+import math
 import os
 import re
 import resource
@@ -13,7 +14,8 @@ from pathlib import Path
 import pytest
 
 from tests.test_translator import make_translator
-from transformer_lab.cli import main
+from transformer_lab.cli import main, without_nan
+from transformer_lab.data.corpus import find_corpus
 
 pytestmark = pytest.mark.slow
 
@@ -133,6 +135,7 @@ def test_a_run_that_never_came_to_a_state_is_begun_again(capsys, tsv, tmp_path):
     code, _, err = train(capsys, tsv, out, "--max-steps", "2")
     assert (code, is_one_line(err)) == (1, True)
     assert "is not empty" in err
+    assert (out / "thesis.txt").read_text() == "mine"
 
 
 def test_a_folder_that_train_did_not_begin_is_not_resumed(capsys, tmp_path):
@@ -288,22 +291,116 @@ def test_translate_reads_lines_and_prints_lines(model):
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        (b"", "standard input is empty; expected a sentence on each line"),
-        (b"the cat\n\nthe dog\n", "source 2 is ''; expected at least one word"),
         (b"the\0cat\n", "source holds a NUL byte"),
         (b"the " * 10_000, "source has 10000 tokens; expected at most 30"),
         ("🙂".encode(), "expected at least one word of the vocabulary"),
         ("שלום".encode(), "expected at least one word of the vocabulary"),
-        (b"\xff\xfe\n", "standard input is not UTF-8"),
+        (b"\xff\xfe\n", "source is not UTF-8"),
     ],
 )
 def test_translate_refuses_bad_input_in_one_line(model, given, message):
     process = command("translate", "--model", model)
     out, err = process.communicate(given)
     assert process.returncode == 1
-    assert out == b""
+    assert out == b"\n"
     assert is_one_line(err.decode())
+    assert "1 of 1 sentences cannot be read and are left empty; line 1: source" in err.decode()
     assert message in err.decode()
+
+
+def test_nothing_to_translate_is_one_line(model):
+    out, err = command("translate", "--model", model).communicate(b"")
+    assert (out, is_one_line(err.decode())) == (b"", True)
+    assert b"standard input is empty; expected a sentence on each line" in err
+
+
+def test_each_line_has_its_line_whatever_stands_in_it(model):
+    given = b"the cat\n\nthe dog\n\xff\xfe\r\n \nthe dog\r\n"
+    process = command("translate", "--model", model, "--beam", 1)
+    out, err = process.communicate(given)
+    assert process.returncode == 0
+    lines = out.decode().split("\n")
+    assert [bool(line) for line in lines] == [True, False, True, False, False, True, False]
+    assert lines[2] == lines[5]
+    said = "1 of 6 sentences cannot be read and are left empty; line 4: source is not UTF-8"
+    assert err.decode().startswith(said)
+    out, _ = command("translate", "--model", model, "--json").communicate(given)
+    told = last_json(out.decode())
+    assert [one["score"] is None for one in told] == [not line for line in lines[:-1]]
+    assert told[1]["reason"] == "source is ''; expected at least one word"
+    assert command("translate", "--model", model).communicate(b"\n\n") == (b"\n\n", b"")
+
+
+def test_a_line_is_answered_before_the_next_one_is_written(model):
+    with command("translate", "--model", model, "--beam", 1) as process:
+        for _ in range(3):
+            process.stdin.write(b"the cat\n")
+            process.stdin.flush()
+            assert process.stdout.readline().strip()
+        process.stdin.close()
+        assert process.stdout.read() == b""
+    assert process.returncode == 0
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a shell that closes streams")
+@pytest.mark.parametrize(
+    ("closed", "code", "said"),
+    [("<&-", 1, b"error: standard input is closed"), (">&-", 0, b""), ("2>&-", 0, b"")],
+)
+def test_a_closed_stream_is_no_traceback(model, tmp_path, closed, code, said):
+    line = f'"{sys.executable}" -m transformer_lab translate --beam 1 --model "{model}" {closed}'
+    done = subprocess.run(["sh", "-c", line], input=b"the cat\n", capture_output=True, check=False)
+    assert (done.returncode, done.stderr[: len(said)]) == (code, said)
+    assert b"Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("translate", "caf\udce9"), "source is not UTF-8: 'caf\\udce9'; expected text"),
+        (("explore", "caf\udce9"), "source is not UTF-8: 'caf\\udce9'; expected text"),
+        (("translate", "--device", "meta", "the cat"), "device is 'meta'; expected one that"),
+        (("evaluate", "--corpus", ""), "corpus is ''; expected 'world'"),
+    ],
+)
+def test_a_strange_argument_is_one_line(capsys, model, arguments, message):
+    code, _, err = run(capsys, *arguments, "--model", model)
+    assert (code, is_one_line(err)) == (1, True)
+    assert message in err
+
+
+def test_no_corpus_is_not_the_world(capsys, tmp_path):
+    code, _, err = run(capsys, "train", "--corpus", "", "--out", tmp_path / "run")
+    assert (code, is_one_line(err)) == (1, True)
+    assert "corpus is ''; expected 'world', 'debian:LANGUAGE' or a TSV file" in err
+
+
+def test_json_has_null_and_a_reason_and_never_nan():
+    told = without_nan({"a": math.nan, "b": [{"c": math.inf, "d": 1.5}], "e": "NaN"})
+    assert told == {
+        "a": None,
+        "a_reason": "there is no pair to measure it on",
+        "b": [{"c": None, "c_reason": "it has no end", "d": 1.5}],
+        "e": "NaN",
+    }
+
+
+def test_a_validation_loss_of_no_pairs_is_null(capsys, tsv, tmp_path):
+    """All validation pairs are too long for the model."""
+    long = " ".join(["one"] * 600)
+    tsv.write_text("".join(f"{long} {n}\t{long} {n}\n" for n in range(40)))
+    tsv.write_text(tsv.read_text() + "".join(f"one {c}\tun {c}\n" for c in "abcdefgh"))
+    seed = next(s for s in range(99) if all("one one" in p.source for p in held(tsv, s)))
+    code, text, _ = train(capsys, tsv, tmp_path / "run", "--max-steps", 1, "--seed", seed)
+    assert code == 0
+    result = json.loads(text.splitlines()[-1], parse_constant=pytest.fail)
+    assert result["validation_loss"] is None
+    assert result["validation_loss_reason"] == "there is no pair to measure it on"
+    assert "validation loss unknown;" in text
+
+
+def held(tsv, seed):
+    return find_corpus(str(tsv)).splits(seed).validation
 
 
 @pytest.mark.parametrize("damage", ["truncated", "missing"])

@@ -627,3 +627,9 @@ def test_a_draft_of_other_words_is_named(name, other, both):
     expected = re.escape(f"{name} is {both}; expected the same for model and draft")
     with pytest.raises(ValueError, match=expected):
         speculative_greedy(make_model(), make_model(**{name: other}), torch.tensor([[5, 9, 2]]))
+
+
+@pytest.mark.parametrize("search", [greedy, beam_search])
+def test_a_batch_of_no_sentence_has_no_translation(search):
+    assert search(make_model(), torch.zeros(0, 5, dtype=torch.int64)) == []
+    assert log_probabilities(make_model(), []) == []

@@ -1,11 +1,14 @@
 """The bilingual world from grammar to score, and the model that comes with the package."""
 
+from dataclasses import replace
+
 import pytest
 
 from transformer_lab.attention_record import Head, Referent
 from transformer_lab.config import TrainingConfig
 from transformer_lab.data.corpus import find_corpus, fingerprint
 from transformer_lab.data.pair import Pair, Splits
+from transformer_lab.data.tokenizer import BPETokenizer
 from transformer_lab.data.world.grammar import held_out, world
 from transformer_lab.evaluation.alignment import (
     head_alignment_error_rate,
@@ -13,6 +16,7 @@ from transformer_lab.evaluation.alignment import (
 )
 from transformer_lab.recipe import (
     PRESETS,
+    encode_fitting,
     evaluate,
     make_trainer,
     new_translator,
@@ -40,6 +44,32 @@ def test_tokenizers_learn_from_the_training_split_alone():
     source, target = find_corpus("world").tokenizers(only.train, 300)
     assert source.unknown("a x z") == ["x", "z"]
     assert target.unknown("c y w") == ["y", "w"]
+
+
+def test_a_pair_that_is_left_out_for_its_length_is_not_asked_for_its_words(monkeypatch, capsys):
+    """To learn pieces from one word of two million letters took fifty minutes."""
+    usual = [Pair(f"one {i}", f"un {i}") for i in range(50)]
+    strange = [Pair("x" * 80_000, "un"), Pair("one", "y" * 1_001), Pair("z " * 513, "un")]
+    kept = [Pair("v" * 1_000, "un"), Pair("w " * 512, "un")]
+    asked = []
+    train = BPETokenizer.train
+    monkeypatch.setattr(
+        BPETokenizer, "train", lambda texts, size: (asked.extend(texts), train(texts, size))[1]
+    )
+    known = find_corpus("debian:fr")
+    monkeypatch.setattr("transformer_lab.recipe.find_corpus", lambda _: known)
+    preset = replace(PRESETS["tiny"], vocab_size=300)
+    translator = new_translator(Splits([*usual, *strange, *kept], [], []), "debian:fr", preset)
+    assert set(asked) == {side for p in (*usual, *kept) for side in (p.source, p.target)}
+    examples = encode_fitting(translator, [*usual, *strange], 512)
+    assert len(examples) == len(usual)
+    said = "3 pairs of more than 512 tokens, or of a word of more than 1000 letters, are left out"
+    assert said in capsys.readouterr().err
+    expected = "source has a word of 80,000 letters; expected at most 1,000 without a space"
+    with pytest.raises(ValueError, match=expected):
+        translator.translate("x" * 80_000)
+    with pytest.raises(ValueError, match="training pairs is 'all too long'; expected one without"):
+        new_translator(Splits(strange, [], []), "debian:fr", preset)
 
 
 def test_the_world_trains_and_is_scored_by_construction(splits):

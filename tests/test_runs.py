@@ -1,6 +1,10 @@
 """A run as Python begins and resumes it: the folder, the bits, and what the run says about itself."""
 
 import json
+import signal
+import subprocess
+import sys
+from dataclasses import replace
 
 import pytest
 
@@ -8,6 +12,7 @@ from tests.test_translator import make_translator
 from transformer_lab.config import TrainingConfig
 from transformer_lab.data.corpus import find_corpus, fingerprint
 from transformer_lab.runs import About, begin, resume
+from transformer_lab.training.checkpoint import CheckpointError
 from transformer_lab.translator import PRETRAINED, Translator
 
 QUIET = {"device": "cpu", "show_progress": False}
@@ -73,6 +78,7 @@ def test_a_moved_file_is_the_same_corpus_and_another_file_is_not(tsv, tmp_path):
     moved = tsv.rename(tmp_path / "moved.tsv")
     run = resume(tmp_path / "run", corpus=str(moved), max_steps=2, **QUIET)
     assert run.about.corpus == str(moved)
+    run.release()
     lines = moved.read_text(encoding="utf-8").splitlines()
     tsv.write_text("\n".join(lines[1:]), encoding="utf-8")
     with pytest.raises(ValueError, match="has changed since .* began, or is another"):
@@ -91,3 +97,95 @@ def test_what_cannot_be_begun_is_named_and_leaves_no_folder(tmp_path, arguments,
     with pytest.raises(ValueError, match=message):
         begin(tmp_path / "run", **arguments)
     assert not (tmp_path / "run").exists()
+
+
+def test_a_folder_with_files_of_others_is_left_as_it_is(tsv, tmp_path):
+    theirs = tmp_path / "theirs"
+    theirs.mkdir()
+    (theirs / "config.json").write_text('{"port": 8080}')
+    with pytest.raises(ValueError, match="holds a config.json of another kind; expected a folder"):
+        begin(theirs, str(tsv), **QUIET)
+    assert [(p.name, p.read_text()) for p in theirs.iterdir()] == [
+        ("config.json", '{"port": 8080}')
+    ]
+
+
+def test_two_runs_in_one_folder_are_one_run_and_a_refusal(tsv, tmp_path):
+    run = begin(tmp_path / "run", str(tsv), max_steps=1, **QUIET)
+    for again in (begin, lambda folder, *_, **__: resume(folder)):
+        with pytest.raises(ValueError, match="run is in use; expected a folder that nobody else"):
+            again(tmp_path / "run", str(tsv), **QUIET)
+    with pytest.raises(ValueError, match="run is in use"):
+        make_translator().save(tmp_path / "run", overwrite=True)
+    run.train()
+    later = resume(tmp_path / "run", max_steps=2, **QUIET)
+    with pytest.raises(ValueError, match="run is in use"):
+        run.train()
+    later.train()
+    with pytest.raises(ValueError, match="has changed since; expected a run resumed from it"):
+        run.train()
+    assert About.of(Translator.load_untrained(tmp_path / "run")).steps == 2
+
+
+def test_a_run_that_fails_to_begin_lets_go_and_leaves_no_folder(tsv, tmp_path):
+    tsv.write_text("no tab here\n")
+    with pytest.raises(ValueError, match="no tab; expected"):
+        begin(tmp_path / "run", str(tsv), **QUIET)
+    assert not (tmp_path / "run").exists()
+
+
+KILLED = """
+import os, signal, sys
+from transformer_lab.runs import begin
+changes = {"device": "cpu", "show_progress": False, "max_steps": 9}
+run = begin(sys.argv[1], sys.argv[2], preset="tiny", **changes)
+if sys.argv[3] == "first":
+    os.replace = lambda *_: os.kill(os.getpid(), signal.SIGKILL)  # the state is written, not moved
+if sys.argv[3] == "last":
+    run.translator.write_into = lambda *_, **__: os.kill(os.getpid(), signal.SIGKILL)
+run.train()
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("moment", ["first", "last"])
+def test_a_run_that_was_killed_is_begun_again_or_gone_on_with(tsv, tmp_path, moment):
+    folder = tmp_path / "run"
+    command = [sys.executable, "-c", KILLED, str(folder), str(tsv), moment]
+    assert subprocess.run(command, check=False).returncode == -signal.SIGKILL
+    left = {p.name for p in folder.iterdir()}
+    assert ".transformer_lab.lock" in left
+    if moment == "first":
+        assert [name for name in left if name.endswith(".part")]
+        (folder / ".training_state.safetensors.x").touch()
+        run = begin(folder, str(tsv), preset="tiny", max_steps=9, **QUIET)
+    else:
+        run = resume(folder, **QUIET)
+    run.train()
+    assert not [p for p in folder.iterdir() if p.name.endswith((".part", ".lock"))]
+    whole = begin(tmp_path / "whole", str(tsv), preset="tiny", max_steps=9, **QUIET)
+    whole.train()
+    weights = [(f / "model.safetensors").read_bytes() for f in (folder, tmp_path / "whole")]
+    assert weights[0] == weights[1]
+
+
+def test_a_state_is_saved_by_the_clock_too(tsv, tmp_path):
+    saved = []
+    run = begin(tmp_path / "run", str(tsv), max_steps=4, **QUIET)
+    run.trainer.config = replace(run.trainer.config, save_every=None, save_minutes=1e-9)
+    save = run.trainer.save
+    run.trainer.save = lambda: (saved.append(run.trainer.progress.step), save())
+    run.train()
+    assert saved == [1, 2, 3, 4, 4]
+    assert TrainingConfig().save_minutes == 5
+
+
+def test_a_resume_leaves_the_sums_of_the_weights_as_they_were(tsv, tmp_path):
+    folder = tmp_path / "run"
+    begin(folder, str(tsv), max_steps=1, **QUIET).train()
+    resume(folder, max_steps=2, **QUIET).release()
+    assert Translator.load(folder, device="cpu").about["steps"] == 1
+    weights = folder / "model.safetensors"
+    weights.write_bytes(weights.read_bytes()[:-4] + b"abcd")
+    with pytest.raises(CheckpointError, match="model.safetensors: damaged"):
+        Translator.load(folder)

@@ -4,14 +4,18 @@ import json
 
 import numpy as np
 import pytest
+import safetensors.torch
 import torch
 
 from tests.conftest import small_config
 from transformer_lab.attention_record import Head
 from transformer_lab.data.tokenizer import WordTokenizer
 from transformer_lab.model import Transformer
-from transformer_lab.training.checkpoint import CheckpointError
-from transformer_lab.translator import DESCRIPTION, Translator, save_weights
+from transformer_lab.training.checkpoint import CheckpointError, check_sum, weights_of
+from transformer_lab.training.folder import DESCRIPTION, described, save_weights
+from transformer_lab.translator import PRETRAINED, Translator
+from transformer_lab.viz.explorer import AttentionExplorer
+from transformer_lab.viz.explorer.payload import page_data
 
 ENGLISH = "the cat sees a dog and runs to its small red house now".split()
 FRENCH = "le chat voit un chien et court vers sa petite maison rouge maintenant oui non si".split()
@@ -205,6 +209,24 @@ def test_attend_mutes_and_patches():
     assert patched.next_tokens != plain.next_tokens
 
 
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+def test_a_translator_in_half_precision_attends_and_is_explored(dtype):
+    translator = make_translator()
+    translator.model.to(dtype)
+    record = translator.attend("the cat sees a dog and runs", "le chat voit")
+    head = Head("encoder", 1, 0)
+    again = translator.attend(
+        "the cat sees a dog and runs", "le chat voit", patch={head: record.weights(head)}
+    )
+    np.testing.assert_array_equal(again.weights(head), record.weights(head))
+    data = page_data([record])["records"][0]
+    assert json.dumps(data, allow_nan=False)
+    explorer = AttentionExplorer(translator, source="the cat")
+    point = {"kind": "encoder", "layer": 0, "head": 1, "query": 0, "key": 2}
+    (pointed,), _ = explorer.answer("the cat", [], [point])
+    assert pointed.weights(Head("encoder", 0, 1))[0].tolist() == [0, 0, 1]
+
+
 def test_a_saved_translator_comes_back_the_same(tmp_path):
     translator = make_translator(norm="pre", positions="rotary", d_k=6)
     translator.save(tmp_path / "new" / "folder")
@@ -248,7 +270,7 @@ def test_a_save_that_fails_leaves_the_old_model_whole(tmp_path, monkeypatch):
     def full(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("transformer_lab.translator.save_weights", full)
+    monkeypatch.setattr("os.fsync", full)
     with pytest.raises(OSError, match="No space"):
         make_translator(seed=1, norm="pre", d_ff=37).save(tmp_path, overwrite=True)
     assert contents(tmp_path) == before
@@ -286,11 +308,61 @@ def damage_sizes(folder):
     path.write_text(json.dumps(description))
 
 
+def forget_sums(folder):
+    """As a folder that an older version wrote."""
+    path = folder / "config.json"
+    description = json.loads(path.read_text())
+    del description["sha256"]
+    path.write_text(json.dumps(description))
+
+
+def damage_one_bit(folder):
+    path = folder / "model.safetensors"
+    content = bytearray(path.read_bytes())
+    content[-1] ^= 1
+    path.write_bytes(content)
+
+
+def damage_swapped(folder):
+    (folder / "target_tokenizer.json").write_bytes((folder / "source_tokenizer.json").read_bytes())
+
+
+def change_description(folder, **model):
+    path = folder / "config.json"
+    description = json.loads(path.read_text())
+    description["model"] |= model
+    path.write_text(json.dumps(description))
+
+
+def damage_depth(folder):
+    """35 seconds and six gigabytes, before anybody looked at the weights."""
+    change_description(folder, num_encoder_layers=10_000)
+
+
+def damage_width(folder):
+    change_description(folder, d_model=10**9, num_heads=1)
+
+
+def damage_nested(folder):
+    (folder / "config.json").write_text("[" * 100_000)
+
+
+def damage_about(folder):
+    path = folder / "config.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "about": [1]}))
+
+
+def damage_list(folder):
+    (folder / "config.json").write_text("[]")
+
+
 def damage_tokenizer(folder):
+    forget_sums(folder)
     (folder / "target_tokenizer.json").write_text("[]")
 
 
 def damage_vocabulary(folder):
+    forget_sums(folder)
     (folder / "target_tokenizer.json").write_text(WordTokenizer(["oui"]).to_json())
 
 
@@ -301,6 +373,13 @@ DAMAGES = {
     damage_sizes: r"another configuration: .*feed_forward.* has \(.*\); expected \(",
     damage_tokenizer: "target_tokenizer.json: not a tokenizer",
     damage_vocabulary: "vocabulary sizes of the tokenizers",
+    damage_one_bit: "model.safetensors: damaged: its content is not what was saved",
+    damage_swapped: "target_tokenizer.json: damaged: its content is not what was saved",
+    damage_depth: "number of parameters is .*; expected at most .*, as many as saved",
+    damage_width: "number of parameters is .*; expected at most 1,000,000,000,000",
+    damage_nested: "config.json: damaged: maximum recursion depth",
+    damage_about: "config.json: damaged: about is 'list'; expected a dict",
+    damage_list: "config.json: damaged: its JSON is 'list'; expected a dict",
     lambda folder: (folder / "model.safetensors").unlink(): "model.safetensors: no such file",
     lambda folder: (folder / "config.json").unlink(): "no config.json; expected the folder",
     lambda folder: (folder / "source_tokenizer.json").unlink(): "source_tokenizer.json: no such",
@@ -320,3 +399,113 @@ def test_tokenizers_of_another_vocabulary_are_refused():
     translator = make_translator()
     with pytest.raises(ValueError, match="vocabulary sizes of the tokenizers"):
         Translator(translator.model, translator.target_tokenizer, translator.source_tokenizer)
+
+
+def test_any_flipped_bit_of_any_file_but_the_description_is_found(tmp_path):
+    make_translator().save(tmp_path)
+    rng = np.random.default_rng(0)
+    for name in ("model.safetensors", "source_tokenizer.json", "target_tokenizer.json"):
+        path = tmp_path / name
+        whole = path.read_bytes()
+        for place in rng.integers(0, len(whole), 12):
+            damaged = bytearray(whole)
+            damaged[place] ^= 1 << int(rng.integers(8))
+            path.write_bytes(damaged)
+            with pytest.raises(CheckpointError, match=f"{name}: damaged"):
+                Translator.load(tmp_path)
+        path.write_bytes(whole)
+    Translator.load(tmp_path)
+
+
+def test_a_folder_without_sums_loads_and_its_weights_have_their_own(tmp_path):
+    make_translator().save(tmp_path)
+    forget_sums(tmp_path)
+    assert Translator.load(tmp_path).about == {"corpus": "made by hand"}
+    path = tmp_path / "model.safetensors"
+    content = path.read_bytes()
+    path.write_bytes(content[:-40] + b"\0" * 40)  # a tail of zeros, as after a power cut
+    with pytest.raises(CheckpointError, match="model.safetensors: damaged: its content is not"):
+        Translator.load(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda t: t.fill_(torch.nan), "output.weight holds NaN or infinity; expected finite"),
+        (lambda t: t.fill_(-torch.inf), "output.weight holds NaN or infinity"),
+        (lambda t: t.to(torch.int32), "output.weight holds int32; expected floats"),
+        (lambda t: t > 0, "output.weight holds bool; expected floats"),
+        (lambda t: t[:-1], r"output.weight has \(19, 12\); expected \(20, 12\)"),
+    ],
+)
+def test_weights_that_are_no_weights_are_named(tmp_path, change, message):
+    translator = make_translator(tie_target_output=False)
+    translator.save(tmp_path)
+    forget_sums(tmp_path)
+    tensors = {name: tensor.clone() for name, tensor in weights_of(translator.model).items()}
+    tensors["output.weight"] = change(tensors["output.weight"])
+    # As an older version, or another program, writes them: without a sum.
+    header = {"meta": json.dumps({"format": "transformer_lab 1"})}
+    safetensors.torch.save_file(tensors, tmp_path / "model.safetensors", metadata=header)
+    with pytest.raises(CheckpointError, match=message):
+        Translator.load(tmp_path)
+
+
+def test_a_word_that_is_never_written_may_have_a_bias_of_minus_infinity(tmp_path):
+    translator = make_translator()
+    with torch.no_grad():
+        translator.model.output.bias[0] = -torch.inf
+    translator.save(tmp_path)
+    assert Translator.load(tmp_path).model.output.bias[0] == -torch.inf
+
+
+def test_weights_that_do_not_fit_into_half_precision_are_not_saved(tmp_path):
+    translator = make_translator()
+    with torch.no_grad():
+        translator.model.output.weight[3, 5] = 1e6
+    with pytest.raises(ValueError, match="NaN or infinite'; expected finite numbers in float16"):
+        translator.save(tmp_path / "half", dtype=torch.float16)
+    assert not list((tmp_path / "half").iterdir())
+    translator.save(tmp_path / "whole")
+
+
+def test_the_shipped_model_has_the_sum_of_each_of_its_files():
+    sums = described(PRETRAINED)["sha256"]
+    assert sums.keys() == {p.name for p in PRETRAINED.iterdir()} - {"config.json"}
+    for name, said in sums.items():
+        check_sum(PRETRAINED / name, said)
+
+
+@pytest.mark.parametrize("name", ["config.json", "source_tokenizer.json", "model.safetensors"])
+def test_what_others_wrote_is_never_replaced(tmp_path, name):
+    path = tmp_path / name
+    path.write_text('{"model_type": "marian"}')
+    for overwrite in (False, True):
+        with pytest.raises(ValueError, match=f"holds a {name} of another kind; expected a folder"):
+            make_translator().save(tmp_path, overwrite=overwrite)
+    assert contents(tmp_path) == {name: b'{"model_type": "marian"}'}
+
+
+def test_a_snapshot_of_somebody_elses_is_no_snapshot(tmp_path):
+    make_translator().save(tmp_path)
+    (tmp_path / "step_last.safetensors").write_bytes(b"mine")
+    assert Translator.snapshots(tmp_path) == {}
+    make_translator().save(tmp_path, overwrite=True)
+    assert (tmp_path / "step_last.safetensors").read_bytes() == b"mine"
+
+
+def test_a_longest_sentence_that_nobody_will_write_costs_nothing(tmp_path):
+    make_translator().save(tmp_path)
+    change_description(tmp_path, max_length=10**9)
+    assert Translator.load(tmp_path).translate("the cat", beam_size=1, max_length=3)
+
+
+@pytest.mark.parametrize("act", ["translate", "sample", "refused"])
+def test_nothing_becomes_nothing(act):
+    assert len(getattr(make_translator(), act)([])) == 0
+
+
+@pytest.mark.parametrize("alpha", [1e6, 1e300])
+def test_a_penalty_that_is_no_number_is_refused(alpha):
+    with pytest.raises(ValueError, match="alpha is .*; expected one whose penalty of .* words is"):
+        make_translator().translate("the cat", alpha=alpha)

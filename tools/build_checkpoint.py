@@ -18,8 +18,9 @@ import torch
 
 from transformer_lab.data.corpus import find_corpus, fingerprint
 from transformer_lab.recipe import PRESETS, evaluate, make_trainer, new_translator
+from transformer_lab.training.folder import save_weights
 from transformer_lab.training.trainer import StepReport
-from transformer_lab.translator import PRETRAINED, Translator, save_weights
+from transformer_lab.translator import PRETRAINED, Translator
 
 WANTED = 0.98
 SEED = 7

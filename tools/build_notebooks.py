@@ -24,7 +24,7 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 from nbformat import NotebookNode
 
-from transformer_lab.training.checkpoint import write_atomically
+from transformer_lab.files import write_atomically
 from transformer_lab.viz.sliders import STORE_FRAMES
 
 ROOT = Path(__file__).resolve().parent.parent

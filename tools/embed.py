@@ -10,7 +10,7 @@ from functools import partial
 from nbformat import NotebookNode
 
 from tools.build_notebooks import NOTEBOOKS, read, written
-from transformer_lab.training.checkpoint import write_atomically
+from transformer_lab.files import write_atomically
 from transformer_lab.viz import bench
 from transformer_lab.viz.explorer import page
 from transformer_lab.viz.page import drawing

@@ -8,7 +8,7 @@ there, this changes README.md, docs/index.md, docs/instructors.md and CITATION.c
 import re
 
 from tools.build_notebooks import ROOT, repository
-from transformer_lab.training.checkpoint import write_atomically
+from transformer_lab.files import write_atomically
 
 FILES = ("README.md", "docs/index.md", "docs/instructors.md", "CITATION.cff")
 ADDRESS = re.compile(r"https://github\.com/[\w.-]+/transformer_lab\b")

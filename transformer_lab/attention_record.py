@@ -266,6 +266,8 @@ def _check_layers(name: str, layers: Sequence[np.ndarray], shape: tuple[int, int
         if not isinstance(weights, np.ndarray):
             found = type(weights).__name__
             raise ValueError(f"{where} is a {found}; expected a NumPy array (heads, query, key)")
+        if not np.issubdtype(weights.dtype, np.floating):
+            raise ValueError(f"{where} holds {weights.dtype}; expected floats")
         if weights.ndim != 3 or weights.shape[1:] != shape:
             raise ValueError(
                 f"{where} has shape {weights.shape}; expected (heads, {shape[0]}, {shape[1]})"

@@ -61,6 +61,10 @@ class HeadWatch(Watch):
         made for: rows never reached are unused, later rows keep their own weights.
         """
         batch, _, query, key = weights.shape
+        if new.dtype.itemsize < 4 <= weights.dtype.itemsize:
+            # Half precision sums to 1 only roughly, which what is recorded must not.
+            check_weights(f"patch of {self.kind} layer {self.layer} head {head}", as_numpy(new))
+            new = summing_to_one(new.to(weights.dtype))
         # A row of the decoder sees no later word: what was made for fewer or more keys has zeros there.
         columns = F.pad(new, (0, key - new.size(-1))) if self.kind == "decoder" else new
         rows = columns[..., start : start + query, :]
@@ -73,7 +77,7 @@ class HeadWatch(Watch):
         if self.kind == "encoder":
             expected += f", query {query}"
         check(name, tuple(new.shape), expected, fits)
-        check_weights(name, rows.numpy())
+        check_weights(name, as_numpy(rows))
         if missing:
             own = weights[:, head, query - missing :]
             rows = torch.cat([rows.expand(batch, -1, -1).to(weights), own], dim=-2)
@@ -107,6 +111,17 @@ class HeadWatch(Watch):
         return torch.cat(wide, dim=2)
 
 
+def as_numpy(weights: Tensor) -> np.ndarray:
+    """Weights as NumPy has them: it knows no bfloat16, and float32 is enough for all others."""
+    return (weights.half() if weights.dtype.itemsize < 4 else weights.float()).cpu().numpy()
+
+
+def summing_to_one(weights: Tensor) -> Tensor:
+    """The same with rows that sum to 1, or to 0, in a finer precision than the one they came in."""
+    sums = weights.sum(dim=-1, keepdim=True)
+    return weights / sums.where(sums > 0, 1)
+
+
 class AttentionCapture:
     """The weights of all heads in the latest pass of a model; see `capture_attention`."""
 
@@ -116,7 +131,7 @@ class AttentionCapture:
 
     def layers(self, kind: Kind) -> list[np.ndarray]:
         """For each layer an array (batch, heads, query, key); ValueError if nothing was recorded."""
-        return [watch.rows().float().cpu().numpy() for watch in self.watches[kind]]
+        return [as_numpy(watch.rows()) for watch in self.watches[kind]]
 
     @property
     def encoder(self) -> list[np.ndarray]:

@@ -2,13 +2,15 @@
 
 import argparse
 import json
+import math
 import os
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
+from io import BufferedReader
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from transformer_lab.config import check
 from transformer_lab.data.corpora import CorpusUnavailable
@@ -19,17 +21,22 @@ from transformer_lab.recipe import PRESETS, evaluate, validation_loss
 from transformer_lab.runs import About, begin, resume
 from transformer_lab.training import distributed
 from transformer_lab.training.trainer import LossIsNaNError
-from transformer_lab.translator import PRETRAINED, Translator
+from transformer_lab.translator import PRETRAINED, Translation, Translator
+
+LINES_AT_ONCE = 256
+"""Of standard input: so many lines are translated, and printed, before the next are."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; 0 on success, 1 with one line on standard error for what went wrong."""
+    open_closed_streams()
     options = parser().parse_args(arguments)
     try:
         with distributed.joined(getattr(options, "device", None) or "auto"):
             result = options.run(options)
             if options.json:
-                print(json.dumps(result, ensure_ascii=False))
+                text = json.dumps(without_nan(result), ensure_ascii=False, allow_nan=False)
+                print(text.encode(errors="replace").decode())  # half a character is no JSON
         sys.stdout.flush()  # here, so that a reader who has gone is met below and not at exit
     except (ValueError, CorpusUnavailable, LossIsNaNError) as error:
         return fail(str(error))
@@ -40,7 +47,40 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return fail(f"{error.filename or 'writing'}: {error.strerror or error}")
     except KeyboardInterrupt:
         return fail("interrupted")
+    except (MemoryError, RuntimeError) as error:
+        if isinstance(error, RuntimeError) and "memory" not in str(error):
+            raise
+        return fail(f"there is too little memory: {error}")
     return 0
+
+
+def open_closed_streams() -> None:
+    """Where a standard stream is closed there is nothing to read, and what is written is lost.
+
+    Its number would else be given to the next file, into which libraries would print.
+    """
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # gets the smallest number that is free
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
+
+
+def without_nan(value: Any) -> Any:
+    """The same for JSON, which has no NaN: null, and beside it why, under NAME_reason."""
+    if isinstance(value, list):
+        return [without_nan(part) for part in value]
+    if not isinstance(value, dict):
+        return value
+    whole = {name: without_nan(part) for name, part in value.items()}
+    for name, part in value.items():
+        if isinstance(part, float) and not math.isfinite(part):
+            none = "there is no pair to measure it on" if math.isnan(part) else "it has no end"
+            whole |= {name: None, f"{name}_reason": none}
+    return whole
 
 
 def fail(message: str) -> int:
@@ -127,7 +167,8 @@ def run_train(options: argparse.Namespace) -> dict[str, Any]:
     limits = {name: getattr(options, name) for name in ("max_steps", "max_minutes")}
     limits |= {"device": options.device, "precision": options.precision}
     with distributed.first_before_others():  # one error for a corpus that there is not
-        folder = options.out or default_folder(options.corpus or "world", options.preset)
+        corpus = "world" if options.corpus is None else options.corpus
+        folder = options.out or default_folder(corpus, options.preset)
     if options.resume:
         expected = "no --skip-bad with --resume: a run keeps what it began with"
         check("--skip-bad", options.skip_bad, expected, not options.skip_bad)
@@ -136,7 +177,7 @@ def run_train(options: argparse.Namespace) -> dict[str, Any]:
     else:
         run = begin(
             folder,
-            options.corpus or "world",
+            corpus,
             preset=options.preset,
             seed=options.seed or 0,
             skip_bad=options.skip_bad,
@@ -178,8 +219,9 @@ def score_line(translator: Translator, splits: Any, beam_size: int) -> dict[str,
     """Score on the test split, print the line of BLEU, and return the numbers."""
     loss = validation_loss(translator, splits.validation)
     evaluation = evaluate(translator, splits.test, beam_size=beam_size)
+    known = "unknown" if math.isnan(loss) else f"{loss:.3f}"
     print(
-        f"validation loss {loss:.3f}; on {evaluation.sentences} test sentences: exact match "
+        f"validation loss {known}; on {evaluation.sentences} test sentences: exact match "
         f"{100 * evaluation.exact_match:.1f} %, BLEU {evaluation.bleu:.1f} "
         f"({evaluation.bleu_signature}), chrF {evaluation.chrf:.1f}"
     )
@@ -191,17 +233,40 @@ def score_line(translator: Translator, splits: Any, beam_size: int) -> dict[str,
 
 
 def run_translate(options: argparse.Namespace) -> list[dict[str, Any]]:
-    """Translate the arguments, or each line of standard input."""
+    """Translate the arguments, or each line of standard input: one line out for each line in.
+
+    What the translator refuses becomes an empty line; how many there are is said at the end.
+    """
     translator = Translator.load(options.model, device=options.device)
-    texts = options.text or read_lines()
-    if not texts:
+    told: list[dict[str, Any]] = []
+    asked, refused, first = 0, 0, ""
+    for texts in [options.text] if options.text else read_lines():
+        reasons = translator.refused(texts)
+        readable = [text for i, text in enumerate(texts) if i not in reasons]
+        found = iter(translator.translate(readable, beam_size=options.beam))
+        for i, text in enumerate(texts):
+            if i in reasons:
+                one = {**asdict(Translation(text, "", math.nan, False, ())), "score": None}
+                one["reason"] = reasons[i]
+                if text.strip():  # an empty line is an empty line
+                    refused, first = refused + 1, first or f"line {asked + i + 1}: {reasons[i]}"
+            else:
+                one = asdict(next(found))
+                say_unknown(one["unknown"])
+            if options.json:
+                told.append(one)
+            else:
+                print(one["translation"])
+        asked += len(texts)
+        sys.stdout.flush()
+    if not asked:
         raise ValueError("standard input is empty; expected a sentence on each line")
-    translations = translator.translate(texts, beam_size=options.beam)
-    for translation in translations:
-        say_unknown(translation.unknown)
-        if not options.json:
-            print(translation.translation)
-    return [asdict(translation) for translation in translations]
+    if refused:
+        said = f"{refused} of {asked} sentences cannot be read and are left empty; {first}"
+        if refused == asked:
+            raise ValueError(said)
+        print(said, file=sys.stderr)
+    return told
 
 
 def say_unknown(words: Sequence[str]) -> None:
@@ -210,14 +275,25 @@ def say_unknown(words: Sequence[str]) -> None:
         print(f"not in the vocabulary, read as <unk>: {', '.join(words)}", file=sys.stderr)
 
 
-def read_lines() -> list[str]:
-    """The lines of standard input; a ValueError if they are not UTF-8."""
-    try:
-        text = sys.stdin.buffer.read().decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise ValueError(f"standard input is not UTF-8: {error.reason}") from error
-    # Only line ends count: str.splitlines would also cut at other separators.
-    return [line.removesuffix("\r") for line in text.removesuffix("\n").split("\n")] if text else []
+def read_lines() -> Iterator[list[str]]:
+    """The lines of standard input, as many at a time as are there; what is no UTF-8 stays visible.
+
+    Only line ends count: str.splitlines would also cut at other separators.
+    """
+    if sys.stdin is None:
+        raise ValueError("standard input is closed; expected a sentence on each line")
+    stream, begun = cast(BufferedReader, sys.stdin.buffer), b""
+    while block := stream.read1(1 << 16):
+        *whole, begun = (begun + block).split(b"\n")
+        for start in range(0, len(whole), LINES_AT_ONCE):
+            yield [text_of(line) for line in whole[start : start + LINES_AT_ONCE]]
+    if begun:
+        yield [text_of(begun)]
+
+
+def text_of(line: bytes) -> str:
+    """A line as text; bytes that are no UTF-8 become halves of characters, which are refused."""
+    return line.removesuffix(b"\r").decode("utf-8", errors="surrogateescape")
 
 
 def run_evaluate(options: argparse.Namespace) -> dict[str, Any]:
@@ -225,7 +301,7 @@ def run_evaluate(options: argparse.Namespace) -> dict[str, Any]:
     started = time.perf_counter()
     translator = Translator.load(options.model, device=options.device)
     about = About.of(translator)
-    name = options.corpus or about.corpus
+    name = about.corpus if options.corpus is None else options.corpus
     if name is None:
         raise ValueError(f"{options.model} does not say its corpus; expected one in --corpus")
     if options.limit is not None and options.limit < 1:

@@ -11,6 +11,10 @@ Positions = Literal["sinusoidal", "learned", "rotary", "alibi", "none"]
 Precision = Literal["auto", "fp32", "bf16"]
 Decay = Literal["inverse_sqrt", "linear"]
 
+MOST_LAYERS = 10_000
+MOST_PARAMETERS = 10**12
+"""What no machine could build is refused before one tries."""
+
 
 def check(name: str, value: object, expected: str, holds: bool) -> None:
     """Raise the one kind of error that a wrong argument gets: its name, its value, what was expected."""
@@ -145,6 +149,31 @@ class TransformerConfig:
         inside = all(0 <= i < smallest for i in special)
         expected = f"ids from 0 to {smallest - 1}, inside both vocabularies"
         check("(pad_id, bos_id, eos_id, unk_id)", special, expected, inside)
+        for name in ("num_encoder_layers", "num_decoder_layers"):
+            layers = getattr(self, name)
+            check(name, layers, f"at most {MOST_LAYERS:,}", layers <= MOST_LAYERS)
+        count = self.num_parameters
+        check(
+            "number of parameters", count, f"at most {MOST_PARAMETERS:,}", count <= MOST_PARAMETERS
+        )
+
+    @property
+    def num_parameters(self) -> int:
+        """The parameters of the model, counted without building it (lesson 07 counts them by part)."""
+        d, h, kv = self.d_model, self.num_heads, self.num_key_value_heads or self.num_heads
+        d_k, d_v = self.key_size, self.value_size
+        attention = (d + 1) * (h * d_k + kv * d_k + kv * d_v) + (h * d_v + 1) * d
+        feed_forward, norm = (d + 1) * self.d_ff + (self.d_ff + 1) * d, 2 * d
+        words = 2 * d * d + d if self.recurrent_decoder else attention
+        encoder = self.num_encoder_layers * (attention + feed_forward + 2 * norm)
+        decoder = self.num_decoder_layers * (words + attention + feed_forward + 3 * norm)
+        tables = (
+            self.source_vocab_size + self.target_vocab_size * (not self.tie_source_target)
+        ) * d
+        tables += 2 * self.max_length * d * (self.positions == "learned")
+        final = 2 * norm * (self.norm == "pre")
+        output = self.target_vocab_size * (1 + d * (not self.tie_target_output))
+        return encoder + decoder + tables + final + output
 
     @property
     def key_size(self) -> int:
@@ -235,8 +264,9 @@ class TrainingConfig:
     `batch_tokens` counts padded positions of the larger side of a batch.
     `weight_decay` is what the matrices lose at each step, as a share of themselves and per unit of
     the rate, beside what Adam does (Loshchilov and Hutter 2019); the paper has none.
-    `max_minutes` None means no limit in time. `average_decay` is that of a moving
-    average of the weights, with which the model ends, in place of the paper's
+    `max_minutes` None means no limit in time. A run that has a file for its state saves it every
+    `save_every` steps and every `save_minutes` minutes; None: not for that reason. `average_decay`
+    is that of a moving average of the weights, with which the model ends, in place of the paper's
     mean of its last checkpoints (§6.1); 0 keeps the last weights.
     """
 
@@ -256,6 +286,7 @@ class TrainingConfig:
     validate_every: int = 100
     patience: int | None = None
     save_every: int | None = None
+    save_minutes: float | None = 5.0
     seed: int = 0
     device: str = "auto"
     precision: Precision = "auto"
@@ -270,7 +301,7 @@ class TrainingConfig:
             need_share(self, name)
         for name in ("epsilon", "clip_norm"):
             need_positive(self, name)
-        for name in ("peak_rate", "max_minutes"):
+        for name in ("peak_rate", "max_minutes", "save_minutes"):
             need_positive(self, name, optional=True)
         check("decay", self.decay, f"one of {get_args(Decay)}", self.decay in get_args(Decay))
         if self.decay == "linear":

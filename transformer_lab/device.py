@@ -1,8 +1,10 @@
 """Which device to compute on, and in which precision."""
 
+import os
+
 import torch
 
-from transformer_lab.config import Precision
+from transformer_lab.config import Precision, TransformerConfig, check
 
 
 def pick_device(name: str = "auto") -> torch.device:
@@ -13,6 +15,7 @@ def pick_device(name: str = "auto") -> torch.device:
         return torch.device("mps" if torch.backends.mps.is_available() else "cpu")
     try:
         device = torch.device(name)
+        check("device", name, "one that computes", device.type != "meta")
         torch.empty(0, device=device)
     except (RuntimeError, AssertionError) as error:
         reason = str(error).splitlines()[0]
@@ -38,3 +41,13 @@ def has_bfloat16(device: torch.device) -> bool:
         capabilities: dict[str, bool] = getattr(torch.cpu, "get_capabilities", dict)()
         return bool(capabilities.get("avx512_bf16") or capabilities.get("amx_bf16"))
     return False
+
+
+def check_memory(config: TransformerConfig) -> None:
+    """A ValueError if the weights alone, in float32, are more than this machine's whole memory."""
+    try:
+        there = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, ValueError, OSError):  # a system that does not say
+        return
+    count, most = config.num_parameters, there // 4
+    check("number of parameters", count, f"at most {most:,}, which fill the memory", count <= most)

@@ -13,15 +13,20 @@ from transformer_lab.config import TrainingConfig, TransformerConfig, check
 from transformer_lab.data.batching import (
     BOS_ID,
     EOS_ID,
+    LONGEST_WORD,
     PAD_ID,
     Example,
     buckets,
     encode_pairs,
+    is_too_long,
+    longest_word,
 )
 from transformer_lab.data.corpus import find_corpus
 from transformer_lab.data.pair import SentencePair, Splits
+from transformer_lab.data.tokenizer import SPECIAL_TOKENS
 from transformer_lab.data.world import grammar
 from transformer_lab.decoding import log_probabilities
+from transformer_lab.device import check_memory
 from transformer_lab.evaluation.bleu import exact_match, exact_match_by, score
 from transformer_lab.evaluation.pronouns import pronoun_accuracy
 from transformer_lab.model import Transformer
@@ -89,10 +94,19 @@ PRESETS = {
 def new_translator(
     splits: Splits[Any], corpus: str, preset: Preset, seed: int = 0, **changes: Any
 ) -> Translator:
-    """An untrained translator for a corpus; `changes` are fields of the model's configuration."""
+    """An untrained translator for a corpus; `changes` are fields of the model's configuration.
+
+    Pairs that training leaves out for their length are not asked for their words either.
+    """
     known = find_corpus(corpus)
-    tokenizers = known.tokenizers(splits.train, preset.vocab_size)
-    config = preset.model(*(t.vocab_size for t in tokenizers), **{**known.changes, **changes})
+    changes = {**known.changes, **changes}
+    longest = preset.model(len(SPECIAL_TOKENS), len(SPECIAL_TOKENS), **changes).max_length
+    fitting = [pair for pair in splits.train if not is_too_long(pair, longest)]
+    expected = f"one without a word of more than {LONGEST_WORD} letters, and of at most {longest}"
+    check("training pairs", "all too long", f"{expected} tokens", bool(fitting))
+    tokenizers = known.tokenizers(fitting, preset.vocab_size)
+    config = preset.model(*(t.vocab_size for t in tokenizers), **changes)
+    check_memory(config)
     with torch.random.fork_rng():
         torch.manual_seed(seed)
         model = Transformer(config)
@@ -142,11 +156,14 @@ def encode_fitting(
 ) -> list[Example]:
     """The pairs as the model's ids, without those of more than `longest` tokens on a side."""
     config, tokenizers = translator.model.config, translator.tokenizers
-    examples = encode_pairs(pairs, *tokenizers, config.bos_id, config.eos_id)
+    short = [pair for pair in pairs if not is_too_long(pair, longest)]
+    examples = encode_pairs(short, *tokenizers, config.bos_id, config.eos_id)
     fitting = [e for e in examples if e.length <= longest]
-    if len(fitting) < len(examples):
-        left_out = len(examples) - len(fitting)
-        print(f"{left_out} pairs of more than {longest} tokens are left out", file=sys.stderr)
+    if len(fitting) < len(pairs):
+        left_out, most = len(pairs) - len(fitting), f"{longest} tokens"
+        if any(longest_word(p.source + " " + p.target) > LONGEST_WORD for p in pairs):
+            most += f", or of a word of more than {LONGEST_WORD} letters,"
+        print(f"{left_out} pairs of more than {most} are left out", file=sys.stderr)
     return fitting
 
 
@@ -187,10 +204,10 @@ def evaluate(
     """
     references = [p.target for p in pairs]
     texts = [""] * len(pairs)
-    readable = [i for i, pair in enumerate(pairs) if is_readable(translator, pair.source)]
-    if len(readable) < len(pairs):
-        refused = len(pairs) - len(readable)
-        print(f"{refused} test sentences cannot be read and count as wrong", file=sys.stderr)
+    refused = translator.refused([pair.source for pair in pairs])
+    readable = [i for i in range(len(pairs)) if i not in refused]
+    if refused:
+        print(f"{len(refused)} test sentences cannot be read and count as wrong", file=sys.stderr)
     hypotheses = translator.translate([pairs[i].source for i in readable], beam_size=beam_size)
     for i, hypothesis in zip(readable, hypotheses, strict=True):
         texts[i] = hypothesis.translation
@@ -208,12 +225,3 @@ def evaluate(
         pronouns=pronoun_accuracy(tokens, world) if asked else None,
         by_construction=exact_match_by([p.construction for p in world], texts, references),
     )
-
-
-def is_readable(translator: Translator, source: str) -> bool:
-    """Whether the translator takes this source; it refuses what is empty or too long."""
-    try:
-        translator.encode(source)
-    except ValueError:
-        return False
-    return True

@@ -1,19 +1,27 @@
 """A training run in a folder: begin it, go on with it, and what it says about itself."""
 
+import contextlib
 import math
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, fields, replace
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
-from transformer_lab.config import Precision, TrainingConfig, check
+import torch
+
+from transformer_lab.config import Precision, TrainingConfig, check, is_integer
 from transformer_lab.data.corpus import find_corpus, fingerprint
 from transformer_lab.data.pair import Splits
 from transformer_lab.device import pick_device
+from transformer_lab.files import settle
+from transformer_lab.lock import FolderLock
 from transformer_lab.recipe import PRESETS, make_trainer, new_translator
 from transformer_lab.training import distributed
+from transformer_lab.training.checkpoint import CheckpointError
+from transformer_lab.training.folder import DESCRIPTION, is_ours, sha256_of
 from transformer_lab.training.trainer import StepReport, Stop, Trainer
-from transformer_lab.translator import DESCRIPTION, Translator
+from transformer_lab.translator import Translator
 
 STATE = "training_state.safetensors"
 
@@ -41,6 +49,10 @@ class About:
     def of(cls, translator: Translator) -> "About":
         """What this translator says; what else it says is nobody's business here."""
         said = {f.name: translator.about[f.name] for f in fields(cls) if f.name in translator.about}
+        for name, kind in (("corpus", str), ("preset", str), ("data", str), ("training", dict)):
+            value = said.get(name)
+            check(f"about {name}", value, kind.__name__, value is None or isinstance(value, kind))
+        check("about seed", said.get("seed", 0), "an integer", is_integer(said.get("seed", 0)))
         if said.get("training") is not None:
             said["training"] = TrainingConfig.from_dict(said["training"])
         return cls(**said)
@@ -52,12 +64,18 @@ class About:
 
 @dataclass
 class Run:
-    """A run that was begun or resumed; `begin` and `resume` make it."""
+    """A run that was begun or resumed; `begin` and `resume` make it.
+
+    Nobody else can write into its folder until `train` has ended, or `release` is called.
+    """
 
     folder: Path
     translator: Translator
     splits: Splits[Any]
     trainer: Trainer
+    lock: FolderLock
+    left: str | None = field(default=None, init=False)
+    """What the folder was when this run let go of it."""
 
     @property
     def about(self) -> About:
@@ -67,14 +85,61 @@ class Run:
     def train(self) -> Stop:
         """Train until a limit is reached, and save; which limit it was.
 
-        Ctrl-C is a limit too. Of several processes the first one saves.
+        Ctrl-C is a limit too, and so is a signal to end. Of several processes the first one saves.
+
+        Raises:
+            ValueError: If another process has the folder, or has changed it since the last call.
         """
-        stop = self.trainer.train()
-        if distributed.rank() == 0:
+        if distributed.rank() > 0:
+            return self.trainer.train()
+        if not self.lock.held:
+            self.lock.take()
+        try:
+            if self.left not in (None, sha256_of(self.folder / "config.json")):
+                raise ValueError(f"{self.folder} has changed since; expected a run resumed from it")
+            stop = self.trainer.train()
             done = self.trainer.progress
             self.translator.about |= {"steps": done.step, "tokens": done.tokens, "stop": stop}
-            self.translator.save(self.folder, overwrite=True)
+            self.translator.write_into(self.folder, torch.float32, overwrite=True)
+            self.left = sha256_of(self.folder / "config.json")
+        finally:
+            self.release()
         return stop
+
+    def release(self) -> None:
+        """Let others have the folder, as when this run is not to be trained after all."""
+        self.lock.release()
+
+
+@contextmanager
+def lock_of(folder: Path) -> Iterator[FolderLock]:
+    """A folder's lock, for the first process to take inside the block; it stays held.
+
+    If the block fails it is let go, and no folder is left that was not there before.
+    """
+    lock, made = FolderLock(folder), not folder.exists()
+    try:
+        yield lock
+    except BaseException:
+        lock.release()
+        if made:
+            with contextlib.suppress(OSError):  # there is something in it
+                folder.rmdir()
+        raise
+
+
+def make_room(folder: Path) -> None:
+    """Clear away what a run that never came to a state has left; a ValueError if there is more.
+
+    Hidden files are in nobody's way, and are left alone.
+    """
+    if is_ours(folder):
+        settle(folder)
+    there = {p.name for p in folder.iterdir() if not p.name.startswith(".")}
+    if there - DESCRIPTION:
+        expected = "resume (--resume) to go on, or take another folder (--out)"
+        raise ValueError(f"{folder} is not empty; {expected}")
+    settle(folder)
 
 
 def begin(
@@ -119,25 +184,26 @@ def begin(
     often = min(training.validate_every, math.ceil(training.max_steps / 3))
     training = replace(training, validate_every=often)
     pick_device(training.device)  # a device that is not here should be said before the long part
-    with distributed.first_before_others():
-        # A description alone, of a run that never came to a state, has nothing to lose.
-        if folder.exists() and {p.name for p in folder.iterdir()} - DESCRIPTION:
-            expected = "resume (--resume) to go on, or take another folder (--out)"
-            raise ValueError(f"{folder} is not empty; {expected}")
-        splits = known.splits(seed, skip_bad)
-        translator = new_translator(splits, known.name, PRESETS[preset], seed)
-        about = About(
-            corpus=known.name,
-            seed=seed,
-            preset=preset,
-            skip_bad=skip_bad,
-            training=replace(training, max_minutes=None),
-            data=fingerprint(splits.train),
-        )
-        translator.about = about.to_dict()
-        if distributed.rank() == 0:
-            translator.save_description(folder)
-    return started(folder, translator, splits, training, on_step, show_progress)
+    with lock_of(folder) as lock:
+        with distributed.first_before_others():
+            if distributed.rank() == 0:
+                lock.take()
+                make_room(folder)
+            splits = known.splits(seed, skip_bad)
+            translator = new_translator(splits, known.name, PRESETS[preset], seed)
+            about = About(
+                corpus=known.name,
+                seed=seed,
+                preset=preset,
+                skip_bad=skip_bad,
+                training=replace(training, max_minutes=None),
+                data=fingerprint(splits.train),
+            )
+            translator.about = about.to_dict()
+            if distributed.rank() == 0:
+                translator.save_description(folder)
+        trainer = trainer_of(folder, translator, splits, training, on_step, show_progress)
+        return Run(folder, translator, splits, trainer, lock)
 
 
 def resume(
@@ -163,34 +229,53 @@ def resume(
         CheckpointError: If its files are missing or damaged.
     """
     folder = Path(folder)
-    with distributed.first_before_others():
-        translator = Translator.load_untrained(folder)
-        about = About.of(translator)
-        if about.corpus is None or about.training is None or about.preset is None or not about.data:
-            said = ("corpus", "data", "preset", "training")
-            lacks = next(name for name in said if not getattr(about, name))
-            raise ValueError(f"{folder} was not begun by train: it says nothing of {lacks!r}")
-        for name, value, begun in (("preset", preset, about.preset), ("seed", seed, about.seed)):
-            fits = value is None or value == begun
-            check(name, value, f"{begun!r}, as {folder} began", fits)
-        training = replace(about.training, **asked_for(max_steps, max_minutes, device, precision))
-        if training.decay == "linear":
-            end = about.training.max_steps
-            expected = f"{end}, where the learning rate of this run reaches 0"
-            check("max_steps", training.max_steps, expected, training.max_steps == end)
-        known = find_corpus(corpus or about.corpus)
-        splits = known.splits(about.seed, about.skip_bad)
-        if fingerprint(splits.train) != about.data:
-            raise ValueError(
-                f"corpus {known.name!r} has changed since {folder} began, or is another"
+    if not folder.is_dir():
+        raise CheckpointError(f"{folder}: no such folder; expected that of a run")
+    with lock_of(folder) as lock:
+        with distributed.first_before_others():
+            if distributed.rank() == 0:
+                lock.take()
+                if is_ours(folder):
+                    settle(folder)
+            state = folder / STATE
+            room = state.stat().st_size if state.is_file() else None
+            translator = Translator.load_untrained(folder, most_parameters=room)
+            about = About.of(translator)
+            if (
+                about.corpus is None
+                or about.training is None
+                or about.preset is None
+                or not about.data
+            ):
+                said = ("corpus", "data", "preset", "training")
+                lacks = next(name for name in said if not getattr(about, name))
+                raise ValueError(f"{folder} was not begun by train: it says nothing of {lacks!r}")
+            for name, value, begun in (
+                ("preset", preset, about.preset),
+                ("seed", seed, about.seed),
+            ):
+                fits = value is None or value == begun
+                check(name, value, f"{begun!r}, as {folder} began", fits)
+            training = replace(
+                about.training, **asked_for(max_steps, max_minutes, device, precision)
             )
-        now = replace(about, corpus=known.name, training=replace(training, max_minutes=None))
-        translator.about |= now.to_dict()
-    run = started(folder, translator, splits, training, on_step, show_progress)
-    run.trainer.resume()
-    if distributed.rank() == 0:
-        translator.save_description(folder)
-    return run
+            if training.decay == "linear":
+                end = about.training.max_steps
+                expected = f"{end}, where the learning rate of this run reaches 0"
+                check("max_steps", training.max_steps, expected, training.max_steps == end)
+            known = find_corpus(about.corpus if corpus is None else corpus)
+            splits = known.splits(about.seed, about.skip_bad)
+            if fingerprint(splits.train) != about.data:
+                raise ValueError(
+                    f"corpus {known.name!r} has changed since {folder} began, or is another"
+                )
+            now = replace(about, corpus=known.name, training=replace(training, max_minutes=None))
+            translator.about |= now.to_dict()
+        trainer = trainer_of(folder, translator, splits, training, on_step, show_progress)
+        trainer.resume()
+        if distributed.rank() == 0:
+            translator.save_description(folder)
+        return Run(folder, translator, splits, trainer, lock)
 
 
 def asked_for(
@@ -206,16 +291,16 @@ def asked_for(
     return {name: value for name, value in given.items() if value is not None}
 
 
-def started(
+def trainer_of(
     folder: Path,
     translator: Translator,
     splits: Splits[Any],
     training: TrainingConfig,
     on_step: Callable[[StepReport], None] | None,
     show_progress: bool,
-) -> Run:
-    """The run with its trainer, before the first step."""
-    trainer = make_trainer(
+) -> Trainer:
+    """The trainer of a run, before the first step."""
+    return make_trainer(
         translator,
         splits,
         training,
@@ -224,4 +309,3 @@ def started(
         show_progress=show_progress,
         watch_exact_match=find_corpus(translator.about["corpus"]).watched,
     )
-    return Run(folder, translator, splits, trainer)

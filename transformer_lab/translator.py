@@ -1,7 +1,7 @@
 """A model with its tokenizers: text in, text out, and a look at every head on the way."""
 
 import json
-import tempfile
+import re
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,28 +16,40 @@ from torch import Tensor
 from transformer_lab.attention_record import Alignment, AttentionRecord, Head, Referent
 from transformer_lab.capture import capture_attention
 from transformer_lab.config import TransformerConfig, at_least_one, check
-from transformer_lab.data.batching import Example, encode_source, pad
+from transformer_lab.data.batching import (
+    LONGEST_WORD,
+    Example,
+    encode_source,
+    longest_word,
+    pad,
+)
 from transformer_lab.data.tokenizer import Tokenizer, load_tokenizer
 from transformer_lab.decoding import Hypothesis, beam_search, greedy, log_probabilities, sample
-from transformer_lab.device import pick_device
+from transformer_lab.device import check_memory, pick_device
+from transformer_lab.files import current, write_together
+from transformer_lab.lock import locked
 from transformer_lab.model import Transformer
 from transformer_lab.model.later.recurrence import transformer_of
 from transformer_lab.model.masks import length_mask
+from transformer_lab.model.undrawn import Undrawn
 from transformer_lab.training.checkpoint import (
     CheckpointError,
+    check_sum,
     load_tensors,
     load_weights,
-    save_tensors,
-    weights_of,
-    write_atomically,
+)
+from transformer_lab.training.folder import (
+    FORMAT,
+    WEIGHTS,
+    described,
+    is_ours,
+    sha256,
+    sha256_of,
+    weights_as_bytes,
 )
 
 PRETRAINED = Path(__file__).parent / "pretrained" / "tiny"
 """The translator that comes with the package: the bilingual world, English to French."""
-FORMAT = "transformer_lab 1"
-DESCRIPTION = {"config.json", "source_tokenizer.json", "target_tokenizer.json"}
-"""The files of a translator that are there before its first weights."""
-WEIGHTS = "model.safetensors"
 SENTENCES_AT_ONCE = 64
 
 
@@ -58,6 +70,7 @@ class Translation:
 class Translator:
     """A trained Transformer and the tokenizers of its two languages.
 
+    Several threads may use one translator; whatever one of them mutes, the others do not see.
     `about` is a JSON value that travels with the files: corpus, steps, seeds.
     """
 
@@ -204,8 +217,7 @@ class Translator:
     def encode(self, text: str, number: int = 1) -> list[int]:
         """The ids of one source text with eos, after the checks that bad input deserves."""
         name = "source" if number == 1 else f"source {number}"
-        if "\0" in text:
-            raise ValueError(f"{name} holds a NUL byte; expected text")
+        check_text(name, text)
         ids = encode_source(text, self.source_tokenizer, self.model.config.eos_id)
         limit = self.model.config.max_length
         if len(ids) == 1:
@@ -218,10 +230,19 @@ class Translator:
             )
         return ids
 
+    def refused(self, texts: Sequence[str]) -> dict[int, str]:
+        """Which of these texts `translate` would refuse, by place, and why."""
+        reasons = {}
+        for i, text in enumerate(texts):
+            try:
+                self.encode(text)
+            except ValueError as error:
+                reasons[i] = str(error)
+        return reasons
+
     def encode_target(self, text: str) -> list[int]:
         """The ids of a target text with eos; a warning names words that the vocabulary lacks."""
-        if "\0" in text:
-            raise ValueError("target holds a NUL byte; expected text")
+        check_text("target", text)
         if unknown := self.target_tokenizer.unknown(text):
             words = ", ".join(unknown)
             warnings.warn(f"not in the vocabulary, read as <unk>: {words}", stacklevel=3)
@@ -281,38 +302,56 @@ class Translator:
     def save(
         self, folder: str | Path, *, dtype: torch.dtype = torch.float32, overwrite: bool = False
     ) -> None:
-        """Write configuration, tokenizers and weights; a ValueError if the folder holds a model.
+        """Write configuration, tokenizers and weights, all of them or nothing.
 
-        With `overwrite` the new model takes the place of the old one, whose snapshots go. All is
-        written beside the old files before the first of them is replaced, so that a full disk or
-        a crash on the way leaves the old model whole.
+        With `overwrite` the new model takes the place of an old one, whose snapshots go. A full
+        disk, a crash or a kill on the way leaves the old model whole.
+
+        Raises:
+            ValueError: If the folder holds a model and `overwrite` is not given, or a file of one of
+                these names that this package did not write; if another process is writing there;
+                or if a weight is no finite number in this precision.
         """
         folder = Path(folder)
-        replaces = (folder / WEIGHTS).exists()
+        with locked(folder):
+            self.write_into(folder, dtype, overwrite)
+
+    def write_into(self, folder: Path, dtype: torch.dtype, overwrite: bool) -> None:
+        """`save`, for a caller who holds the folder's lock."""
+        replaces = is_ours(folder) and current(folder, WEIGHTS).exists()
         if replaces and not overwrite:
             raise ValueError(f"{folder} holds a model already; expected a folder without one")
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=folder, prefix=".new.") as beside:
-            self.save_description(Path(beside))
-            save_weights(self.model, Path(beside) / WEIGHTS, dtype)
-            if replaces:
-                for name in self.snapshots(folder).values():
-                    (folder / f"{name}.safetensors").unlink()
-            # Weights last, so that a folder with weights is a whole one.
-            for name in (*sorted(DESCRIPTION), WEIGHTS):
-                (Path(beside) / name).replace(folder / name)
+        snapshots = [f"{name}.safetensors" for name in self.snapshots(folder).values()]
+        kept = {} if replaces else {name: sha256_of(folder / name) for name in snapshots}
+        weights = weights_as_bytes(self.model, dtype)
+        files = {**self.description(kept | {WEIGHTS: sha256(weights)}), WEIGHTS: weights}
+        write_together(folder, files, gone=snapshots if replaces else ())
 
     def save_description(self, folder: Path) -> None:
-        """Write all but the weights: the files that DESCRIPTION names."""
+        """Write all but the weights; a ValueError as for `save`.
+
+        For a caller who holds the folder's lock, or has made the folder.
+        """
         folder.mkdir(parents=True, exist_ok=True)
-        description = {"format": FORMAT, "model": self.model.config.to_dict(), "about": self.about}
-        texts = {
-            "config.json": json.dumps(description, indent=1, ensure_ascii=False) + "\n",
-            "source_tokenizer.json": self.source_tokenizer.to_json(),
-            "target_tokenizer.json": self.target_tokenizer.to_json(),
+        kept = described(folder).get("sha256", {}) if is_ours(folder) else {}
+        sums = {name: said for name, said in kept.items() if current(folder, name).exists()}
+        write_together(folder, self.description(sums))
+
+    def description(self, sums: Mapping[str, str]) -> dict[str, bytes]:
+        """The files that DESCRIPTION names; `sums` are the SHA-256 of the files beside them."""
+        files = {
+            "source_tokenizer.json": self.source_tokenizer.to_json().encode(),
+            "target_tokenizer.json": self.target_tokenizer.to_json().encode(),
         }
-        for name, text in texts.items():
-            write_atomically(folder / name, text.encode())
+        sums = {**sums, **{name: sha256(content) for name, content in files.items()}}
+        described = {
+            "format": FORMAT,
+            "model": self.model.config.to_dict(),
+            "about": self.about,
+            "sha256": dict(sorted(sums.items())),
+        }
+        text = json.dumps(described, indent=1, ensure_ascii=False, allow_nan=False)
+        return {**files, "config.json": f"{text}\n".encode()}
 
     @classmethod
     def load(
@@ -323,32 +362,43 @@ class Translator:
         Raises:
             CheckpointError: Naming the file that is missing, damaged, or does not fit the others.
         """
-        translator = cls.load_untrained(folder)
-        path = Path(folder) / f"{weights}.safetensors"
-        tensors, _ = load_tensors(path)
+        place = pick_device(device)
+        folder, name = Path(folder), f"{weights}.safetensors"
+        path = current(folder, name)
+        room = path.stat().st_size if path.is_file() else None
+        with Undrawn():
+            translator = cls.load_untrained(folder, most_parameters=room)
+        tensors, _ = load_tensors(path, described(folder).get("sha256", {}).get(name))
         load_weights(translator.model, tensors, path)
-        translator.model.to(pick_device(device)).eval()
+        translator.model.to(place).eval()
         return translator
 
     @classmethod
-    def load_untrained(cls, folder: str | Path) -> "Translator":
-        """Configuration and tokenizers of a folder, with fresh weights."""
+    def load_untrained(
+        cls, folder: str | Path, *, most_parameters: int | None = None
+    ) -> "Translator":
+        """Configuration and tokenizers of a folder, with fresh weights.
+
+        `most_parameters` is how many the model may have at most, if anybody knows it: a file of
+        weights holds no more of them than it has bytes.
+        """
         folder = Path(folder)
-        path = folder / "config.json"
-        if not path.is_file():
-            raise CheckpointError(
-                f"{folder}: no config.json; expected the folder of a trained model"
-            )
+        description = described(folder)
+        path = current(folder, "config.json")
         try:
-            description = json.loads(path.read_text(encoding="utf-8"))
-            check("format", description["format"], repr(FORMAT), description["format"] == FORMAT)
             config = TransformerConfig.from_dict(description["model"])
+            check_memory(config)
+            most, count = most_parameters or config.num_parameters, config.num_parameters
+            check(
+                "number of parameters", count, f"at most {most:,}, as many as saved", count <= most
+            )
         except (ValueError, KeyError, TypeError) as error:
             raise CheckpointError(f"{path}: damaged: {error}") from error
-        files = [folder / f"{side}_tokenizer.json" for side in ("source", "target")]
+        files = [current(folder, f"{side}_tokenizer.json") for side in ("source", "target")]
         for file in files:
             if not file.is_file():
                 raise CheckpointError(f"{file}: no such file; expected a tokenizer")
+            check_sum(file, description.get("sha256", {}).get(file.name))
         try:
             source, target = (load_tokenizer(file) for file in files)
             return cls(transformer_of(config), source, target, description.get("about"))
@@ -358,11 +408,22 @@ class Translator:
     @staticmethod
     def snapshots(folder: str | Path = PRETRAINED) -> dict[int, str]:
         """Training step → the `weights` that `load` takes, for the snapshots kept of a run."""
-        found = Path(folder).glob("step_*.safetensors")
-        return {int(path.stem.removeprefix("step_")): path.stem for path in sorted(found)}
+        found = [path.stem for path in sorted(Path(folder).glob("step_*.safetensors"))]
+        return {int(name[5:]): name for name in found if re.fullmatch(r"step_[0-9]+", name)}
 
 
-def save_weights(model: Transformer, path: Path, dtype: torch.dtype = torch.float32) -> None:
-    """Write the weights alone, in this precision."""
-    tensors = {name: tensor.to(dtype) for name, tensor in weights_of(model).items()}
-    save_tensors(path, tensors, {"format": FORMAT})
+def check_text(name: str, text: str) -> None:
+    """A ValueError for what is no text, or has a word that would take too long to cut.
+
+    No text are a NUL byte, and half a character, as bytes that are no UTF-8 leave.
+    """
+    if "\0" in text:
+        raise ValueError(f"{name} holds a NUL byte; expected text")
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise ValueError(f"{name} is not UTF-8: {text[:60]!a}; expected text") from None
+    longest = longest_word(text)
+    if longest > LONGEST_WORD:
+        expected = f"at most {LONGEST_WORD:,} without a space"
+        raise ValueError(f"{name} has a word of {longest:,} letters; expected {expected}")

@@ -401,6 +401,38 @@ def test_a_missing_file_is_named(folder, name):
         load_marian(folder)
 
 
+def test_a_pickle_is_refused_with_the_line_that_converts_it(tmp_path):
+    for name in ("config.json", "source.spm", "target.spm", "vocab.json", "pytorch_model.bin"):
+        (tmp_path / name).write_bytes(b"")
+    with pytest.raises(
+        ValueError, match="pytorch_model.bin is a pickle, which may run any"
+    ) as said:
+        load_marian(tmp_path)
+    assert f"M.from_pretrained('{tmp_path}').save_pretrained('{tmp_path}')" in str(said.value)
+    assert "\n" not in str(said.value)
+
+
+def test_no_code_and_no_pickle_of_a_checkpoint_is_asked_for(monkeypatch):
+    asked = []
+
+    def refuse(name, **options):
+        asked.append(options)
+        raise OSError("not in reach")
+
+    monkeypatch.setattr(transformers.AutoConfig, "from_pretrained", refuse)
+    with pytest.raises(
+        ValueError, match="expected a folder, or the name of a model in safetensors"
+    ):
+        load_marian("somebody/something")
+    monkeypatch.setattr(transformers.AutoConfig, "from_pretrained", lambda *_, **__: None)
+    monkeypatch.setattr("transformer_lab.checkpoints.marian.check_config", lambda _: None)
+    monkeypatch.setattr(transformers.MarianMTModel, "from_pretrained", refuse)
+    with pytest.raises(ValueError, match="not in reach"):
+        load_marian("somebody/something")
+    assert [options["trust_remote_code"] for options in asked] == [False, False]
+    assert asked[1]["use_safetensors"]
+
+
 def test_other_positions_are_refused(both):
     with marian.quiet():
         theirs = transformers.MarianMTModel.from_pretrained(both.folder)

@@ -435,11 +435,20 @@ def test_a_cache_that_cannot_be_written_is_told_and_no_more(apt, tmp_path):
         assert debian("fr", cache_folder=tmp_path / "file").train
 
 
+def test_a_file_of_somebody_elses_is_no_cache_and_stays(apt, tmp_path):
+    apt.gives(lists())
+    path = tmp_path / "debian-fr.tsv"
+    path.write_text("mine\tà moi\n")
+    with pytest.warns(UserWarning, match=r"cannot be written \(it is no cache of this package\)"):
+        assert debian("fr", cache_folder=tmp_path).train
+    assert path.read_text() == "mine\tà moi\n"
+
+
 def test_an_interrupted_write_leaves_nothing(monkeypatch, tmp_path):
     def fail(*_: object) -> None:
         raise OSError("no space left")
 
-    monkeypatch.setattr(Path, "replace", fail)
+    monkeypatch.setattr("os.replace", fail)
     with pytest.raises(OSError, match="no space"):
         corpora.save(tmp_path / "debian-fr.tsv", [])
     assert not list(tmp_path.iterdir())

@@ -20,7 +20,7 @@ PACKAGE = ROOT / "transformer_lab"
 
 # A room may import from lower floors, and from its own room.
 FLOORS = [
-    {"config", "numpy_reference", "attention_record", "attention_words"},
+    {"config", "numpy_reference", "attention_record", "attention_words", "files", "lock"},
     {"device", "model", "data"},
     {"capture", "training", "decoding", "evaluation"},
     {"translator"},

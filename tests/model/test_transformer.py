@@ -10,8 +10,10 @@ import torch
 
 from tests.conftest import SOURCE_WORDS, make_model, small_config
 from transformer_lab.config import Positions, TrainingConfig, TransformerConfig
+from transformer_lab.device import check_memory
 from transformer_lab.model import Transformer
 from transformer_lab.model.cache import decode_step, start_cache
+from transformer_lab.model.later.recurrence import transformer_of
 from transformer_lab.model.masks import length_mask, padding_mask
 from transformer_lab.model.transformer import count_parameters
 
@@ -259,3 +261,41 @@ def test_configuration_survives_json_and_names_unknown_fields():
         TransformerConfig.from_dict({**config.to_dict(), "heads": 3})
     with pytest.raises(ValueError, match="target_vocab_size"):
         TransformerConfig.from_dict({"source_vocab_size": 5})
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        {"norm": "pre", "tie_target_output": False},
+        {"tie_source_target": True, "source_vocab_size": 29},
+        {"positions": "learned", "max_length": 31},
+        {"d_k": 5, "d_v": 7, "num_key_value_heads": 1},
+        {"recurrent_decoder": True, "num_encoder_layers": 0},
+    ],
+)
+def test_parameters_are_counted_without_building_the_model(changes):
+    config = small_config(**changes)
+    assert config.num_parameters == count_parameters(transformer_of(config))["total"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        (
+            {"d_model": 10**9, "num_heads": 1},
+            "number of parameters is .*; expected at most 1,000,0",
+        ),
+        ({"d_ff": 10**12}, "number of parameters is"),
+        ({"positions": "learned", "max_length": 10**12}, "number of parameters is"),
+        ({"num_encoder_layers": 10**6}, "num_encoder_layers is 1000000; expected at most 10,000"),
+    ],
+)
+def test_sizes_that_no_machine_has_are_refused_before_memory_is_asked_for(changes, message):
+    with pytest.raises(ValueError, match=message):
+        small_config(**changes)
+
+
+def test_a_model_that_is_larger_than_the_memory_is_refused():
+    with pytest.raises(ValueError, match="number of parameters is .*, which fill the memory"):
+        check_memory(small_config(num_heads=1, d_k=1, d_v=1, d_ff=10, d_model=2 * 10**9))

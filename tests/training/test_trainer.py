@@ -204,6 +204,31 @@ def test_ctrl_c_finishes_the_step_saves_and_says_so(tmp_path):
     assert same_weights(whole, resumed)
 
 
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP"])
+def test_a_signal_to_end_is_as_ctrl_c(tmp_path, name):
+    number = getattr(signal, name)
+    before = signal.getsignal(number)
+
+    def end(report):
+        if report.step == 3:
+            os.kill(os.getpid(), number)
+
+    trainer = make_trainer(tmp_path / "state.safetensors", on_step=end)
+    assert trainer.train() == "interrupted"
+    assert signal.getsignal(number) is before
+    assert load_tensors(tmp_path / "state.safetensors")[1]["progress"]["step"] == 3
+
+
+def test_a_signal_that_is_ignored_stays_so():
+    """A run under `nohup` outlives its terminal."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        trainer = make_trainer(on_step=lambda _: os.kill(os.getpid(), signal.SIGHUP))
+        assert trainer.train() == "max_steps"
+    finally:
+        signal.signal(signal.SIGHUP, before)
+
+
 def test_training_on_after_ctrl_c_in_one_session_is_as_never_stopped():
     def interrupt(report):
         if report.step == 3:
@@ -349,3 +374,53 @@ def test_a_checkpoint_is_never_a_pickle(tmp_path):
     size = int.from_bytes(state.read_bytes()[:8], "little")
     assert state.read_bytes()[8:9] == b"{"
     assert size < 100_000
+
+
+def change(path, act):
+    """Write a state anew, with a sum that fits, as if its writer had been wrong."""
+    tensors, meta = load_tensors(path)
+    act(tensors, meta)
+    save_tensors(path, tensors, meta)
+
+
+BIAS = "output.bias"
+STRANGE = {
+    "a wrong key": (lambda t, m: t.update({"average/more": t.pop(f"average/{BIAS}")}), "more has"),
+    "a shape": (
+        lambda t, m: t.update({f"average/{BIAS}": torch.zeros(1)}),
+        r"output.bias has \(1,\); expected \(17,\)",
+    ),
+    "no number": (
+        lambda t, m: t[f"adam/exp_avg/{BIAS}"].fill_(torch.nan),
+        "output.bias holds NaN or infinity",
+    ),
+    "no moment": (lambda t, m: t.pop(f"adam/exp_avg_sq/{BIAS}"), "has nothing; expected"),
+    "another group": (lambda t, m: t.update({"more/x": torch.zeros(1)}), "not the state of a"),
+    "random numbers": (lambda t, m: t.update({"random/cpu": torch.zeros(3)}), "random/cpu is no"),
+    "no step": (lambda t, m: m["progress"].pop("step"), "not the state of a training run"),
+    "a kind": (lambda t, m: m["progress"].update(step="7"), "not the state of a training run"),
+    "a number": (lambda t, m: m.update(progress=7), "not the state of a training run"),
+}
+
+
+@pytest.mark.parametrize("what", STRANGE)
+def test_a_state_with_something_strange_is_refused_and_changes_nothing(tmp_path, what):
+    state = tmp_path / "state.safetensors"
+    make_trainer(state, changes={"max_steps": 1}).train()
+    act, message = STRANGE[what]
+    change(state, act)
+    fresh, other = make_trainer(state), make_trainer()
+    with pytest.raises(CheckpointError, match=message):
+        fresh.resume()
+    assert same_weights(fresh, other)
+    assert fresh.progress.step == 0
+
+
+def test_a_flipped_bit_in_a_state_is_found(tmp_path):
+    state = tmp_path / "state.safetensors"
+    make_trainer(state, changes={"max_steps": 1}).train()
+    content = bytearray(state.read_bytes())
+    content[-1000] ^= 4
+    state.write_bytes(content)
+    with pytest.raises(CheckpointError, match="damaged: its content is not what was saved"):
+        make_trainer(state).resume()

@@ -28,6 +28,7 @@ from transformer_lab.viz import explore
 from transformer_lab.viz.explorer import payload
 from transformer_lab.viz.explorer.payload import FINE_FROM, encode, page_data, record_data
 from transformer_lab.viz.explorer.scores import SCORES, head_scores
+from transformer_lab.viz.page import saved
 from transformer_lab.viz.style import MASKED
 
 HOSTILE = (
@@ -307,6 +308,24 @@ def test_without_a_wish_the_sharpest_head_is_open(kind):
 @pytest.mark.parametrize("pinned", [(), (4, 6), (None, 6), (4, None)])
 def test_a_start_that_fits_is_taken(pinned):
     assert explore(make_record(), pinned=pinned).start["pinned"] == list(pinned)
+
+
+def test_a_full_disk_leaves_the_old_page_whole(tmp_path, monkeypatch):
+    path = explore(make_record()).to_html(tmp_path / "a.html")
+    before = path.read_bytes()
+
+    def full(_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", full)
+    with pytest.raises(OSError, match="No space left"):
+        explore(make_record(seed=1)).to_html(path, overwrite=True)
+    assert [(p.name, p.read_bytes()) for p in tmp_path.iterdir()] == [("a.html", before)]
+
+
+def test_what_is_no_json_is_no_page():
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        saved.packed({"weight": float("nan")})
 
 
 def test_to_html_is_one_file_that_is_not_overwritten_unasked(tmp_path):

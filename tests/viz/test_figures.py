@@ -351,3 +351,13 @@ def test_the_style_ends_with_its_block():
     with course_style():
         assert matplotlib.rcParams["figure.facecolor"] == PAPER
     assert settings() == before
+
+
+def test_a_word_of_ten_thousand_letters_is_drawn_by_its_beginning():
+    words = ["x" * 10_000, "and", "y"]
+    figure = attention_heatmap(np.eye(3), words, words, title="long")
+    width, height = figure.get_size_inches()
+    assert max(width, height) < 12
+    labels = [text.get_text() for text in figure.axes[0].get_yticklabels()]
+    assert labels == ["x" * 59 + "…", "and", "y"]
+    figure.canvas.draw()

@@ -39,6 +39,11 @@ FILES = ("config.json", "source.spm", "target.spm", "vocab.json")
 OUR_TOKENIZERS = ("source_tokenizer.json", "target_tokenizer.json")
 """What `to_marian` writes in the place of the last three for a translator without SentencePiece."""
 WEIGHTS = ("model.safetensors", "pytorch_model.bin")
+"""What we read, and what older checkpoints have: a pickle, which is not read here."""
+CONVERSION = (
+    "which may run any code; expected model.safetensors. Where you trust it, write that once: python -c "
+    """"from transformers import MarianMTModel as M; M.from_pretrained('{0}').save_pretrained('{0}')\""""
+)
 ACTIVATIONS: dict[str, Activation] = {
     "relu": "relu",
     "gelu": "gelu",
@@ -61,8 +66,11 @@ def load_marian(name_or_folder: str | Path, device: str = "auto") -> Translator:
     """The translator of an OPUS-MT checkpoint: a folder, or a name such as "Helsinki-NLP/opus-mt-en-fr".
 
     A name is fetched from Hugging Face's hub. Where the hub cannot be reached, copy the files of the
-    model's page into a folder (config.json, pytorch_model.bin, source.spm, target.spm, vocab.json)
+    model's page into a folder (config.json, model.safetensors, source.spm, target.spm, vocab.json)
     and give the folder. `Translator.save` then writes it in our own format.
+
+    Weights are read from safetensors alone, and no code of a checkpoint is run: a pickle,
+    pytorch_model.bin, is refused with the line that converts it.
 
     Raises:
         ValueError: If `transformers` or `sentencepiece` is not installed, a file is missing, or the
@@ -78,15 +86,21 @@ def load_marian(name_or_folder: str | Path, device: str = "auto") -> Translator:
     if Path(name).is_dir():
         check_files(Path(name))
     try:
-        check_config(transformers.AutoConfig.from_pretrained(name))
+        check_config(transformers.AutoConfig.from_pretrained(name, trust_remote_code=False))
         with quiet():
             theirs, loading = transformers.MarianMTModel.from_pretrained(
-                name, dtype=torch.float32, output_loading_info=True
+                name,
+                dtype=torch.float32,
+                output_loading_info=True,
+                use_safetensors=True,
+                trust_remote_code=False,
             )
             source, target = tokenizers_of(name)
     except OSError as error:
         reason = str(error).strip().splitlines()[0]
-        expected = "expected a folder, or the name of a model of a hub that can be reached"
+        expected = (
+            "expected a folder, or the name of a model of a hub that can be reached, in safetensors"
+        )
         raise ValueError(f"name_or_folder is {name!r}; {expected}: {reason}") from error
     lacking = sorted(loading["missing_keys"])
     check("weights", f"without {lacking[:3]}", "all of the model's", not lacking)
@@ -132,8 +146,10 @@ def check_files(folder: Path) -> None:
     ours = all((folder / name).is_file() for name in OUR_TOKENIZERS)
     needed = FILES[:1] if ours else FILES
     lacking = [name for name in needed if not (folder / name).is_file()]
-    if not any((folder / name).is_file() for name in WEIGHTS):
-        lacking.append(" or ".join(WEIGHTS))
+    if not (folder / WEIGHTS[0]).is_file():
+        if (folder / WEIGHTS[1]).is_file():
+            raise ValueError(f"{folder / WEIGHTS[1]} is a pickle, {CONVERSION.format(folder)}")
+        lacking.append(WEIGHTS[0])
     check("folder", str(folder), f"one with {', '.join(lacking)}", not lacking)
 
 

@@ -7,6 +7,7 @@ padding first, and often two lists. So its weights go through the part of that c
 nothing for granted (BART's), and the lists and the start are given here.
 """
 
+import tempfile
 from pathlib import Path
 
 from transformer_lab.checkpoints.to_marian import marian_of
@@ -47,8 +48,12 @@ def to_ctranslate2(
     spec.config.unk_token = target[c.unk_id]
     spec.validate()
     spec.optimize(quantization=quantization)
-    folder.mkdir(parents=True)
-    spec.save(str(folder))
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".to_ctranslate2.") as beside:
+        whole = Path(beside) / folder.name
+        whole.mkdir()
+        spec.save(str(whole))
+        whole.rename(folder)
 
 
 def words_of(tokenizer: Tokenizer) -> list[str]:

@@ -5,7 +5,6 @@ What is not the paper's (norm first, other positions, shared keys, a recurrence)
 """
 
 import json
-import shutil
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -16,8 +15,9 @@ from transformer_lab.checkpoints.marian import OUR_TOKENIZERS, WEIGHTS, interlea
 from transformer_lab.checkpoints.marian_layers import copy_weights, matches
 from transformer_lab.config import TransformerConfig, check
 from transformer_lab.data.sentence_pieces import SentencePieceTokenizer
+from transformer_lab.files import write_together
+from transformer_lab.lock import locked
 from transformer_lab.model import Transformer
-from transformer_lab.training.checkpoint import write_atomically
 from transformer_lab.translator import Translator
 
 EXPECTED = {
@@ -51,13 +51,12 @@ def to_marian(translator: Translator, folder: str | Path) -> None:
     theirs = marian_of(translator.model)
     with tempfile.TemporaryDirectory(prefix="to_marian.") as beside, quiet():
         theirs.save_pretrained(beside)
-        write_tokenizers(translator, Path(beside))
-        files = sorted(Path(beside).iterdir(), key=lambda file: file.name in WEIGHTS)
-        taken = [n for n in (*WEIGHTS, *(f.name for f in files)) if (folder / n).exists()]
-        check("folder", str(folder), f"one without {', '.join(sorted(set(taken)))}", not taken)
-        folder.mkdir(parents=True, exist_ok=True)
-        for file in files:  # weights last, so that a folder with weights is a whole one
-            shutil.copyfile(file, folder / file.name)
+        files = {file.name: file.read_bytes() for file in Path(beside).iterdir()}
+    files |= tokenizer_files(translator)
+    with locked(folder):
+        taken = [name for name in {*WEIGHTS, *files} if (folder / name).exists()]
+        check("folder", str(folder), f"one without {', '.join(sorted(taken))}", not taken)
+        write_together(folder, files)
 
 
 @torch.no_grad()
@@ -124,15 +123,12 @@ def marian_config(c: TransformerConfig) -> Any:
     )
 
 
-def write_tokenizers(translator: Translator, folder: Path) -> None:
-    """Write the .spm files and vocab.json, or the two JSON files of tokenizers of our own."""
+def tokenizer_files(translator: Translator) -> dict[str, bytes]:
+    """The .spm files and vocab.json, or the two JSON files of tokenizers of our own."""
     both = (translator.source_tokenizer, translator.target_tokenizer)
     source, target = both
     if isinstance(source, SentencePieceTokenizer) and isinstance(target, SentencePieceTokenizer):
         check("vocabulary", "two lists", "one list of pieces", source.ids == target.ids)
-        write_atomically(folder / "source.spm", source.model)
-        write_atomically(folder / "target.spm", target.model)
-        write_atomically(folder / "vocab.json", json.dumps(source.ids).encode())
-        return
-    for name, tokenizer in zip(OUR_TOKENIZERS, both, strict=True):
-        write_atomically(folder / name, tokenizer.to_json().encode())
+        pieces = json.dumps(source.ids).encode()
+        return {"source.spm": source.model, "target.spm": target.model, "vocab.json": pieces}
+    return {name: t.to_json().encode() for name, t in zip(OUR_TOKENIZERS, both, strict=True)}

@@ -12,6 +12,9 @@ from transformer_lab.data.pair import SentencePair
 from transformer_lab.data.tokenizer import Tokenizer
 
 PAD_ID, BOS_ID, EOS_ID = 0, 1, 2
+LONGEST_WORD = 1_000
+"""Letters without a space between them. What it takes to cut a word, or to learn how, grows with
+the square of its length, and cannot be interrupted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +54,20 @@ class Batch:
         )
 
 
+def longest_word(text: str) -> int:
+    """How many letters the longest word has, whatever stands between spaces being a word."""
+    return max(map(len, text.split()), default=0)
+
+
+def is_too_long(pair: SentencePair, most_tokens: int) -> bool:
+    """Whether it is known before a text is cut that it has more tokens, or a word too long to cut.
+
+    Each word has at least one token.
+    """
+    sides = (pair.source, pair.target)
+    return any(len(s.split()) > most_tokens or longest_word(s) > LONGEST_WORD for s in sides)
+
+
 def encode_source(text: str, tokenizer: Tokenizer, eos_id: int = EOS_ID) -> list[int]:
     """Ids with eos at the end."""
     return [*tokenizer.encode(text), eos_id]
@@ -75,9 +92,9 @@ def encode_pairs(
 
 def pad(sequences: Sequence[Sequence[int]], pad_id: int = PAD_ID) -> Int[Tensor, "batch length"]:
     """One row for each sequence, filled up on the right."""
-    length = max(map(len, sequences))
+    length = max(map(len, sequences), default=0)
     rows = [[*sequence, *[pad_id] * (length - len(sequence))] for sequence in sequences]
-    return torch.tensor(rows, dtype=torch.int64)
+    return torch.tensor(rows, dtype=torch.int64).reshape(len(rows), length)
 
 
 def collate(examples: Sequence[Example]) -> Batch:

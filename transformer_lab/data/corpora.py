@@ -4,11 +4,11 @@ Whatever it comes from, no source sentence stands in two splits.
 """
 
 import codecs
+import errno
 import hashlib
 import os
 import re
 import sys
-import tempfile
 import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -17,6 +17,7 @@ from pathlib import Path
 from transformer_lab.data.debian import CorpusUnavailable, Row, fetch, rows_from
 from transformer_lab.data.pair import Pair, Splits
 from transformer_lab.data.splits import split_groups, without_near_copies
+from transformer_lab.files import write_atomically
 
 __all__ = ["CorpusUnavailable", "ReadResult", "debian", "read_tsv"]
 
@@ -142,9 +143,13 @@ def user_cache_folder() -> Path:
     return Path(home).expanduser() / "transformer_lab"
 
 
+OURS = b" transformer_lab debian"
+"""What the beginning of each of our cache files says, whatever its rules."""
+
+
 def seal(body: str) -> str:
     """The first line of a cache file, by which a damaged one or one of older rules is known."""
-    return f"# transformer_lab debian 1 {hashlib.sha256(body.encode()).hexdigest()}"
+    return f"#{OURS.decode()} 1 {hashlib.sha256(body.encode()).hexdigest()}"
 
 
 def load(path: Path) -> list[Row] | None:
@@ -160,13 +165,10 @@ def load(path: Path) -> list[Row] | None:
 
 
 def save(path: Path, rows: Iterable[Row]) -> None:
-    """Write a cache file: family, source, target; never does a part of it bear its name."""
+    """Write a cache file: family, source, target. What is no cache of ours is left as it is."""
+    begins = path.read_bytes()[:100] if path.exists() else b""
+    if begins and OURS not in begins:
+        raise FileExistsError(errno.EEXIST, "it is no cache of this package", str(path))
     body = "".join(f"{row.family}\t{row.pair.source}\t{row.pair.target}\n" for row in rows)
     path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile(dir=path.parent, suffix=".part", delete=False) as part:
-        try:
-            part.write(f"{seal(body)}\n{body}".encode())
-            part.close()
-            Path(part.name).replace(path)
-        finally:
-            Path(part.name).unlink(missing_ok=True)
+    write_atomically(path, f"{seal(body)}\n{body}".encode())

@@ -190,7 +190,7 @@ def tokenizer_from_json(text: str) -> Tokenizer:
             return BPETokenizer(bpe_from_json(json.dumps(state["tokenizer"])))
         if state["kind"] == "sentencepiece":
             return SentencePieceTokenizer.from_state(state["model"], state["vocabulary"])
-    except (json.JSONDecodeError, KeyError, TypeError) as error:
+    except (json.JSONDecodeError, KeyError, TypeError, RecursionError) as error:
         raise ValueError(f"not a tokenizer's description: {error!r}") from error
     raise ValueError(f"kind is {state['kind']!r}; expected 'word', 'bpe' or 'sentencepiece'")
 

@@ -1,6 +1,7 @@
 """Keep the few best beginnings instead of one: beam search with a length penalty (§6.1)."""
 
 import math
+import sys
 from collections.abc import Sequence
 from itertools import groupby
 from numbers import Real
@@ -72,9 +73,13 @@ def beam_search(
     holds = isinstance(alpha, Real) and 0 <= alpha < math.inf
     check("alpha", alpha, "a finite number of at least 0", holds)
     config = model.config
+    if len(source) == 0:
+        return []
     if source_mask is None:
         source_mask = padding_mask(source, config.pad_id)
     limits = length_limits(model, source_mask, max_length)
+    fits = alpha * math.log((5 + max(limits)) / 6) < math.log(sys.float_info.max)
+    check("alpha", alpha, f"one whose penalty of {max(limits)} words is a finite number", fits)
     found: list[list[Hypothesis]] = [[] for _ in source]
 
     # The beams of all live sentences lie one after the other in one batch;

@@ -16,6 +16,8 @@ def log_probabilities(model: Transformer, examples: Sequence[Example]) -> list[f
     Masks come from lengths, as a model made elsewhere may start its decoder with the padding token.
     The model is used in the mode in which it is, as in every decoding: `model.eval()` is the caller's.
     """
+    if not examples:
+        return []
     device, pad_id = model.output.weight.device, model.config.pad_id
     source, target = (
         pad(side, pad_id).to(device)

@@ -27,6 +27,8 @@ def word_by_word(
     length + 50, as in the paper (§6.1).
     """
     config = model.config
+    if len(source) == 0:
+        return []
     if source_mask is None:
         source_mask = padding_mask(source, config.pad_id)
     limits = length_limits(model, source_mask, max_length)

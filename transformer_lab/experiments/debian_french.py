@@ -12,7 +12,7 @@ from transformer_lab.data.corpus import find_corpus
 from transformer_lab.data.pair import SentencePair, Splits
 from transformer_lab.experiments import store
 from transformer_lab.recipe import PRESETS, evaluate, make_trainer, new_translator
-from transformer_lab.training.trainer import Progress
+from transformer_lab.training.state import Progress
 from transformer_lab.translator import Translator
 
 NAME = "debian_french"

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from transformer_lab.config import check
-from transformer_lab.training.checkpoint import write_atomically
+from transformer_lab.files import write_atomically
 
 RESULTS = Path(__file__).parent / "results"
 

@@ -30,14 +30,22 @@ def sinusoids(
     return table.flatten(1)[:, :d_model].float().to(device)
 
 
+KEPT = 16_384
+"""Rows of a table of sinusoids at most; a model may name a length that no sentence comes near."""
+
+
 class SinusoidTable(nn.Module):
-    """The rows of `sinusoids`, kept for the first `max_length` positions and computed beyond."""
+    """The rows of `sinusoids`, kept for the first positions and computed beyond.
+
+    There are `max_length` of them, or KEPT if that is fewer.
+    """
 
     table: Tensor
 
     def __init__(self, width: int, max_length: int):
         super().__init__()
-        self.register_buffer("table", sinusoids(max_length, width), persistent=False)
+        kept = sinusoids(min(max_length, KEPT), width)
+        self.register_buffer("table", kept, persistent=False)
 
     def forward(self, start: int, length: int) -> Float[Tensor, "length width"]:
         """Rows `start` to `start` + length - 1."""

@@ -8,9 +8,9 @@ import math
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import FrameType
 from typing import Literal
@@ -24,15 +24,11 @@ from transformer_lab.data.batching import PAD_ID, Batch, Batches, Example, bucke
 from transformer_lab.device import pick_device, pick_dtype
 from transformer_lab.model import Transformer
 from transformer_lab.training import distributed
-from transformer_lab.training.checkpoint import (
-    CheckpointError,
-    load_tensors,
-    load_weights,
-    save_tensors,
-    weights_of,
-)
+from transformer_lab.training.checkpoint import load_tensors, save_tensors, weights_of
+from transformer_lab.training.learner import learner_of
 from transformer_lab.training.loss import label_smoothed_loss
 from transformer_lab.training.schedule import inverse_sqrt_rate, linear_rate, paper_rate
+from transformer_lab.training.state import ADAM, Progress, State
 from transformer_lab.training.step import BatchLoss, adam, autocast, training_step
 
 Stop = Literal["max_steps", "max_minutes", "patience", "interrupted"]
@@ -62,25 +58,12 @@ class StepReport:
     validation: dict[str, float] | None = None
 
 
-@dataclass
-class Progress:
-    """How far a run is; all of it is saved and resumed."""
-
-    step: int = 0
-    epoch: int = 0
-    index: int = 0
-    tokens: int = 0
-    seconds: float = 0.0
-    best: float = math.inf
-    worse: int = 0
-    history: list[dict[str, float | int]] = field(default_factory=list)
-
-
 class Trainer:
     """Trains a model on examples with Adam, warm-up, label smoothing and clipping.
 
     Args:
-        model: Moved to the device and trained in place.
+        model: Moved to the device and trained in place. It stays in evaluation mode, so that another
+            thread may translate with it meanwhile.
         train: Examples to learn from.
         validation: Examples for the validation loss; never trained on.
         config: Steps, rates, seeds, device.
@@ -108,9 +91,9 @@ class Trainer:
         self.config = config
         self.device = pick_device(config.device)
         self.dtype = pick_dtype(config.precision, self.device)
-        self.model = model.to(self.device)
+        self.model = model.to(self.device).eval()
         self.batch_loss = distributed.wrapped(
-            BatchLoss(self.model, config.label_smoothing, self.dtype)
+            BatchLoss(learner_of(self.model), config.label_smoothing, self.dtype)
         )
         self.is_first = distributed.rank() == 0
         self.batches = Batches(train, config.batch_tokens, config.seed)
@@ -128,7 +111,8 @@ class Trainer:
     def train(self) -> Stop:
         """Train until a limit is reached, save the state, and return which limit it was.
 
-        Ctrl-C finishes the step under way and stops. The model ends with the
+        Ctrl-C finishes the step under way and stops; so does a signal to end, as from a scheduler,
+        or from a terminal that is closed. The model ends with the
         moving average of its weights, or with `patience` with the best of them;
         another call goes on from the weights that Adam had reached.
         A LossIsNaNError leaves the last saved state untouched.
@@ -157,6 +141,7 @@ class Trainer:
         unread: list[Tensor] = []
         self.seconds_before = now.seconds
         start = time.perf_counter() - now.seconds
+        saved_at = time.perf_counter()
         batches = self.batches.starting_at(now.epoch, now.index)
         total = config.max_steps
         off = not (self.show_progress and self.is_first)
@@ -170,7 +155,7 @@ class Trainer:
                 loss, norm = self.step(batch, rate)
                 unread.append(loss)
                 validates = now.step % config.validate_every == 0 or now.step == total
-                saves = config.save_every is not None and now.step % config.save_every == 0
+                saves = self.is_time_to_save(saved_at)
                 # Reading a loss waits for the device, so it is done now and then.
                 if validates or saves or len(unread) == READ_EVERY:
                     bar.set_postfix_str(f"loss {self.read(unread):.3f}, {self.last_validation()}")
@@ -179,6 +164,7 @@ class Trainer:
                 if saves:
                     self.random_state = random_state(self.device)
                     self.save()
+                    saved_at = time.perf_counter()
                 bar.update()
                 if self.on_step is not None and self.is_first:
                     seconds = time.perf_counter() - start
@@ -189,7 +175,6 @@ class Trainer:
 
     def step(self, batch: Batch, rate: float) -> tuple[Tensor, Tensor]:
         """One optimizer step; the loss and the gradient norm before clipping, both on the device."""
-        self.model.train()
         loss, norm = training_step(self.loss_of, self.optimizer, batch, rate, self.config.clip_norm)
         self.follow()
         return distributed.mean_over_processes(loss), norm
@@ -222,6 +207,13 @@ class Trainer:
         if config.patience is not None and now.worse >= config.patience:
             return "patience"
         return None
+
+    def is_time_to_save(self, saved_at: float) -> bool:
+        """Whether so many steps are done, or so many minutes have gone since the last time."""
+        every, minutes = self.config.save_every, self.config.save_minutes
+        if every is not None and self.progress.step % every == 0:
+            return True
+        return minutes is not None and time.perf_counter() - saved_at >= 60 * minutes
 
     def rate(self, step: int) -> float:
         """The learning rate of a step, which counts from 1."""
@@ -302,44 +294,40 @@ class Trainer:
         """Write the whole state of the run, atomically."""
         if self.state_path is None or not self.is_first:
             return
-        tensors = {f"model/{name}": tensor for name, tensor in weights_of(self.model).items()}
-        for name, parameter in self.model.named_parameters():
-            for key, value in self.optimizer.state[parameter].items():
-                tensors[f"adam/{key}/{name}"] = value
-        for name, tensor in self.average.items():
-            tensors[f"average/{name}"] = tensor
-        for name, tensor in (self.best_weights or {}).items():
-            tensors[f"best/{name}"] = tensor
-        for name, tensor in (self.random_state or {}).items():
-            tensors[f"random/{name}"] = tensor
-        save_tensors(self.state_path, tensors, {"progress": asdict(self.progress)})
+        parts = [self.optimizer.state[parameter] for parameter in self.model.parameters()]
+        adam_state = {
+            key: dict(zip(weights_of(self.model), values, strict=True))
+            for key in ADAM
+            if (values := [part[key] for part in parts if key in part])
+        }
+        now = State(
+            asdict(self.progress),
+            weights_of(self.model),
+            self.average,
+            adam_state,
+            self.best_weights,
+            self.random_state or {},
+        )
+        save_tensors(self.state_path, now.tensors(), {"progress": now.progress})
 
     def resume(self) -> None:
         """Continue from `state_path`; a CheckpointError names what does not fit."""
         assert self.state_path is not None, "resume needs a state_path"
         tensors, meta = load_tensors(self.state_path)
-        groups: dict[str, dict[str, Tensor]] = {}
-        for name, tensor in tensors.items():
-            group, _, rest = name.partition("/")
-            groups.setdefault(group, {})[rest] = tensor
-        needed = {"model", "average", "random"}
-        if meta.get("progress", {}).get("step"):
-            needed.add("adam")  # which has nothing to say before its first step
-        if needed - groups.keys() or "progress" not in meta:
-            raise CheckpointError(f"{self.state_path}: not the state of a training run")
-        load_weights(self.model, groups.get("model", {}), self.state_path)
+        shapes = {name: tuple(tensor.shape) for name, tensor in weights_of(self.model).items()}
+        state = State.of(tensors, meta, shapes, self.state_path)
+        put(state.model, self.model)
         self.own_weights = None
-        for name, tensor in groups["average"].items():
-            self.average[name].copy_(tensor)
-        self.progress = Progress(**meta["progress"])
-        for name, parameter in self.model.named_parameters() if "adam" in groups else ():
+        self.average = {n: t.to(self.device) for n, t in state.average.items()}
+        self.progress = Progress(**state.progress)
+        for name, parameter in self.model.named_parameters() if self.progress.step else ():
             self.optimizer.state[parameter] = {
                 # Adam keeps its step count on the CPU unless it is fused on a GPU.
-                key: groups["adam"][f"{key}/{name}"].to(self.device)
-                for key in ("step", "exp_avg", "exp_avg_sq")
+                key: state.adam[key][name].to(self.device)
+                for key in ADAM
             }
-        self.best_weights = groups.get("best")
-        self.random_state = groups.get("random")
+        self.best_weights = state.best
+        self.random_state = state.random
 
 
 @torch.no_grad()
@@ -364,7 +352,7 @@ def copies(weights: dict[str, Tensor]) -> dict[str, Tensor]:
 
 
 @torch.no_grad()
-def put(weights: dict[str, Tensor], model: nn.Module) -> None:
+def put(weights: Mapping[str, Tensor], model: nn.Module) -> None:
     """Copy weights into a model."""
     for name, tensor in weights_of(model).items():
         tensor.copy_(weights[name])
@@ -391,19 +379,30 @@ def set_random_state(state: dict[str, Tensor], device: torch.device) -> None:
 
 @contextmanager
 def interruptible() -> Iterator[threading.Event]:
-    """Turn the first Ctrl-C into an event, so that no step is cut in two; the second one is real."""
+    """Turn the first Ctrl-C into an event, so that no step is cut in two; the second one is real.
+
+    So with SIGTERM and SIGHUP, unless somebody has them ignored, as `nohup` does.
+    """
     event = threading.Event()
     if threading.current_thread() is not threading.main_thread():
         yield event  # only the main thread may handle signals
         return
-    before = signal.getsignal(signal.SIGINT)
+    asked = [getattr(signal, name, None) for name in ("SIGINT", "SIGTERM", "SIGHUP")]
+    found = {number: signal.getsignal(number) for number in asked if number is not None}
+    # None is a handler that is not Python's, and that could not be put back.
+    before = {n: handler for n, handler in found.items() if handler not in (signal.SIG_IGN, None)}
 
     def on_interrupt(number: int, frame: FrameType | None) -> None:
         event.set()
-        signal.signal(signal.SIGINT, before)
+        put_back()
 
-    signal.signal(signal.SIGINT, on_interrupt)
+    def put_back() -> None:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+    for number in before:
+        signal.signal(number, on_interrupt)
     try:
         yield event
     finally:
-        signal.signal(signal.SIGINT, before)
+        put_back()

@@ -29,6 +29,7 @@ CELL = 0.33  # inches: room for a number like .95
 SMALLEST = 0.19  # inches: a cell beside whose neighbours a token can still be read
 SMALL = 6  # rows and columns; a map of no more gets larger cells, and a shorter scale
 LETTER = 0.085  # inches, about the width of one
+LONGEST_LABEL = 60  # letters: no picture has room for a word of ten thousand
 WORTH_A_NUMBER = 0.045  # smaller weights would print as 0.0 or clutter the picture
 
 
@@ -275,8 +276,10 @@ def label_axis(
 def visible(token: str) -> str:
     """The token with the white space at its ends made visible, as pieces of words have it.
 
-    Half a character, as tokens of bytes may have, becomes a question mark.
+    Half a character, as tokens of bytes may have, becomes a question mark; of a very long word the
+    beginning is shown.
     """
+    token = token if len(token) <= LONGEST_LABEL else token[: LONGEST_LABEL - 1] + "…"
     token = token.encode(errors="replace").decode()
     body = token.strip()
     before, _, after = token.partition(body) if body else (token, "", "")
@@ -285,8 +288,8 @@ def visible(token: str) -> str:
 
 
 def longest(tokens: Sequence[str]) -> int:
-    """Letters of the longest token."""
-    return max(len(token) for token in tokens)
+    """Letters of the longest token, as far as they are shown."""
+    return min(max(len(token) for token in tokens), LONGEST_LABEL)
 
 
 def frame(x: float, y: float, width: int) -> Rectangle:

@@ -235,7 +235,7 @@ def pointed(record: AttentionRecord, patch: Sequence[dict[str, Any]]) -> dict[He
     maps: dict[Head, np.ndarray] = {}
     for row in patch:
         head = Head(row["kind"], row["layer"], row["head"])
-        weights = maps.setdefault(head, np.array(record.weights(head), dtype=np.float32))
+        weights = maps.setdefault(head, np.array(record.weights(head)))
         query, key = row["query"], row["key"]
         rows, columns = weights.shape
         expected = f"(query, key) below ({rows}, {columns})"

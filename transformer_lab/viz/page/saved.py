@@ -6,6 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+from transformer_lab.files import write_atomically
+
 PAGE = """\
 <!doctype html>
 <html lang="en">
@@ -27,8 +29,11 @@ PAGE = """\
 
 
 def packed(data: Any) -> str:
-    """JSON that can stand in a script, where `<` could only be the beginning of a tag that ends it."""
-    return json.dumps(data).replace("<", "\\u003c")
+    """JSON that can stand in a script, where `<` could only be the beginning of a tag that ends it.
+
+    NaN and infinity are no JSON: a ValueError.
+    """
+    return json.dumps(data, allow_nan=False).replace("<", "\\u003c")
 
 
 def fragment(kind: str, still: str, data: str, *, style: str, script: str, mount: str) -> str:
@@ -48,11 +53,14 @@ def fragment(kind: str, still: str, data: str, *, style: str, script: str, mount
 
 
 def write(path: str | Path, title: str, body: str, *, overwrite: bool) -> Path:
-    """Write one file that opens in any browser; a ValueError if it is there and shall not be replaced."""
+    """Write one file that opens in any browser, whole or not at all; returns its path.
+
+    A ValueError if it is there and shall not be replaced.
+    """
     path = Path(path)
     if path.exists() and not overwrite:
         raise ValueError(f"{path} exists; expected a new file, or overwrite=True")
     # Half a character, as tokens of bytes may have, becomes a question mark.
     text = PAGE.format(title=html.escape(title), body=body)
-    path.write_text(text, encoding="utf-8", errors="replace")
+    write_atomically(path, text.encode(errors="replace"))
     return path
