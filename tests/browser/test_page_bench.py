@@ -165,6 +165,27 @@ def test_the_first_press_after_writing_a_sentence_counts(page):
     expect(page.locator(".changes")).to_contain_text("e2.3 muted")
 
 
+def test_what_stands_there_while_another_sentence_is_written_is_marked(page):
+    field = page.locator("textarea")
+    field.fill("the cat sleeps")
+    expect(page.locator(".problem")).to_contain_text("still the last sentence")
+    expect(page.locator("header.stale")).to_have_count(1)
+    field.press("Enter")
+    expect(page.locator(".written")).to_contain_text("chat")
+    expect(page.locator(".problem")).to_be_hidden()
+    expect(page.locator("header.stale")).to_have_count(0)
+
+
+def test_a_step_behind_the_first_changed_word_says_after_which_words_it_is_asked(page):
+    page.locator("[data-control='head e2.3']").press("m")
+    step = next(i for i, token in enumerate(FAMOUS[0].target_tokens) if token == "il")
+    page.locator(f"[data-control='step {step}']").click()
+    expect(page.locator(".behind")).to_have_count(0)
+    page.locator(f"[data-control='step {step + 1}']").click()
+    expect(page.locator(".behind")).to_contain_text(f"wrote “elle” at step {step + 1}")
+    expect(page.locator(".stakes")).to_contain_text(f"Steps behind {step + 1} are asked after")
+
+
 def test_a_head_that_is_not_there_is_an_error(page):
     for heads in ("['e9.9']", "['foo']", "[{ kind: 'encoder', layer: 1, head: 4 }]"):
         ask = f"transformerLab.translate('the cat sleeps', {{ mute: {heads} }}).catch(String)"
@@ -362,8 +383,9 @@ def test_the_dots_say_what_each_head_costs(page, shipped):
             record.written_tokens, record.next_tokens, muted.next_tokens, strict=True
         )
     ]
-    (said,) = re.findall(r"muted (\d\.\d\d)", dot.get_attribute("title"))
+    ((said, word),) = re.findall(r"muted (\d\.\d\d), at “(.+?)”", dot.get_attribute("title"))
     assert float(said) == pytest.approx(max(losses), abs=0.006)
+    assert word == record.written_tokens[int(np.argmax(losses))]
 
 
 @pytest.mark.parametrize("width", [390, 736, 1280])

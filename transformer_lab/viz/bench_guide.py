@@ -8,9 +8,9 @@ from transformer_lab.data.world.grammar import FAMOUS, held_out, sentences
 from transformer_lab.viz.bench import Example, Prompt
 
 EXAMPLES = 100
-NOUN_FINDER, READER = "e2.3", "c2.3"
+NOUN_FINDER, READER, PARTNER = "e2.3", "c2.3", "c2.2"
 """Heads of the shipped model: in the one the row of "tired" finds the animal, in the other that of "il"
-finds "tired"."""
+finds "tired"; the third does so too."""
 
 
 def famous_guide() -> dict[str, Any]:
@@ -22,7 +22,7 @@ def famous_guide() -> dict[str, Any]:
     pointed = f"point={NOUN_FINDER}:{who.decider}:{who.other}"
     prompts = (
         Prompt(
-            "The English sentence stands on top, the French one below it. Which French words "
+            "The English sentence is at the top, the French one below it. Which French words "
             "will change if the last English word is “wide”? Guess, then press the button “wide”.",
             f"s={wide.source}",
             "“fatigué” became “large”, and “il” became “elle”: in French a street is feminine, "
@@ -42,20 +42,22 @@ def famous_guide() -> dict[str, Any]:
             f"So who knows that it is the animal that is tired? Press {NOUN_FINDER}, a head of the "
             "encoder, and in its map “tired” at the left.",
             f"head={NOUN_FINDER}&{row}",
-            "“tired” looks at “animal”: in the encoder English words look at English words. So the "
-            "way is: animal → tired (encoder) → il (decoder). “How”, below, shows where the weight "
-            "comes from, number by number.",
+            "“tired” looks at “animal”: in the encoder English words look at English words. So one "
+            "may think: animal → tired (encoder) → il (decoder). That is where they look. What is "
+            "used has to be tried, and the next three do so. “How”, below, has the weight number by "
+            "number.",
         ),
         Prompt(
             f"To mute a head is to throw away what it passes on. Guess how probable “il” is "
             f"without {NOUN_FINDER}. Then press “Mute” above its map.",
             f"s={tired.source}&mute={NOUN_FINDER}",
             "“il” falls from 1.000 to about a third, and “elle” is written: the other noun. It is "
-            "not certain: other heads know something too. And “fatigué” stays as it was, so the "
-            "new sentence is no good French.",
+            "not certain: other heads know something too. (“fatigué” stays, so the new sentence is "
+            f"wrong French.) Now {READER} alone, which looked at “tired”: “il” hardly moves. "
+            f"{PARTNER} looks there too, and one can do without the other.",
         ),
         Prompt(
-            f"Press “undo all”. Now {NOUN_FINDER} shall look at the wrong noun: in its map press "
+            f"Press “undo all”. Now let {NOUN_FINDER} look at the wrong noun: in its map press "
             "the cell in the row “tired”, under “street”. Then press “Let “tired” look only at "
             "“street””.",
             f"s={tired.source}&mute=&{pointed}",
@@ -64,7 +66,7 @@ def famous_guide() -> dict[str, Any]:
         ),
         Prompt(
             f"Was it luck? {EXAMPLES} other sentences have such a pronoun; guess how many are "
-            f"still right without {NOUN_FINDER}. Then press “undo all”, “Mute”, and “Test on "
+            f"still right to the letter without {NOUN_FINDER}. Press “undo all”, “Mute”, “Test on "
             f"{EXAMPLES} sentences”.",
             f"mute={NOUN_FINDER}&point=&tested={NOUN_FINDER}",
             "Both numbers stand beside the button. Try it with another head, or write a sentence "

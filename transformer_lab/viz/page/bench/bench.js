@@ -58,8 +58,8 @@ export async function mountSaved(name) {
 /** Put the bench into the element `root`; `data` is what Python's `BenchPage` holds. */
 async function mountBench(root, data) {
   const [{ buffer }, tokenizers] = await Promise.all([data.weights, data.tokenizers].map(gunzip));
-  const [source, target = source] = JSON.parse(new TextDecoder().decode(tokenizers));
-  const engine = new Engine({ config: data.config, source, target, weights: buffer });
+  const [read, written = read] = JSON.parse(new TextDecoder().decode(tokenizers));
+  const engine = new Engine({ config: data.config, source: read, target: written, weights: buffer });
   const state = new State(engine, data.sentences[0], data.languages);
   publish(engine, state);
   const paints = paintsOf(fromBase64(data.colours));
@@ -74,9 +74,12 @@ async function mountBench(root, data) {
     new SoWhat(state),
     new Glossary(state),
   ];
+  const [source, target] = data.languages;
+  const opening = make("p", { className: "opening" }, make("b", {}, "A translator at work."),
+    ` It reads ${source} and writes ${target}, one word at a time, and it runs in this page: all below can be opened and changed, and each change can be undone. The words of this page are explained at its end.`);
   const { label_smoothing: smoothing = 0 } = data.config.about?.training ?? {};
   const step = [new NextWords(state, smoothing), new Lens(state)];
-  const page = make("div", { className: "tl-page tl-bench" },
+  const page = make("div", { className: "tl-page tl-bench" }, opening,
     ...panels.map(({ element }) => element), make("div", { className: "step-panels" }, ...step.map(({ element }) => element)));
   const draw = () => keepFocus(page, "map", () => [...panels, ...step].forEach((panel) => panel.draw()));
   page.addEventListener("keydown", (event) => {

@@ -2,7 +2,7 @@
 // it looks, or by a score over many sentences.
 
 import { make, OWN_KEYS } from "../elements.js";
-import { number } from "../text.js";
+import { number, visible } from "../text.js";
 import { HeadScores, SCORES } from "./head_scores.js";
 import { overlayClass } from "./line_view.js";
 import { longName, shortName, TITLES } from "./names.js";
@@ -12,8 +12,8 @@ const WAIT = 200; // milliseconds in which the answer itself is drawn
 
 /** By what the dots are coloured, beside the scores: its name, and what a dark dot says. */
 const WAYS = {
-  cost: ["effect if muted", "Coloured: muted alone, the head costs a word of the translation much of its probability."],
-  sharpness: ["sharpness of its rows", "Coloured: nearly all weight of each row is on one word."],
+  cost: ["effect if muted", "Orange: muted alone, the head costs a word of the translation much of its probability (its tooltip says which). White: no word."],
+  sharpness: ["sharpness of its rows", "Orange: nearly all weight of each row is on one word. White: it is spread."],
 };
 
 /** The mean over the rows of the largest weight: 1 if each row looks at one word. */
@@ -82,13 +82,20 @@ export class Figure {
       button.setAttribute("aria-pressed", String(shortName(state.head) === name));
       button.dataset.over = state.also.length ? overlayClass(state.heads, head) : "";
       const parts = [longName(head),
-        ...(value == null ? [] : [`${this.isScore ? SCORES[this.way].name : WAYS[this.way][0]} ${number(value)}`]),
+        ...(value == null ? [] : [`${this.isScore ? SCORES[this.way].name : WAYS[this.way][0]} ${number(value)}${this.lostWord(name)}`]),
         ...(blank == null ? [] : [`untrained ${number(blank)}`]),
         ...(isMuted ? ["muted"] : [])];
       button.setAttribute("aria-label", `${parts.join(", ")}. M mutes.`);
       button.title = `${parts.join(", ")}. M mutes; Shift with a click draws it over the open head.`;
     }
-    this.note.textContent = this.isScore ? this.scores.note(this.way) : WAYS[this.way][1];
+    const onA = state.isKept && this.way === "cost" ? " Counted from A on." : "";
+    this.note.textContent = this.isScore ? this.scores.note(this.way) : `${WAYS[this.way][1]}${onA}`;
+  }
+
+  /** At which word a head's muting costs most, where it costs something. */
+  lostWord(name) {
+    const { loss, step } = (this.way === "cost" && this.costs.get(name)) || { loss: 0 };
+    return loss < 0.005 ? "" : `, at “${visible(this.state.before.tokens.written[step])}”`;
   }
 
   get isScore() {
@@ -99,7 +106,7 @@ export class Figure {
   valuesOf(one) {
     const { kind, layer, head } = one;
     if (this.isScore) return [this.scores.value(this.way, one), this.scores.value(this.way, one, "untrained")];
-    const value = this.way === "sharpness" ? sharpness(this.state.before.maps[kind][layer][head]) : this.costs.get(shortName(one));
+    const value = this.way === "sharpness" ? sharpness(this.state.before.maps[kind][layer][head]) : this.costs.get(shortName(one))?.loss;
     return [value ?? null, null];
   }
 

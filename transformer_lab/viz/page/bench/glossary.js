@@ -10,18 +10,25 @@ const wordsOf = ([source, target], { num_heads: heads }) => ({
   "cross-attention": `the decoder looks at the encoder: the step that writes a ${target} word takes from the vectors of ${source} words.`,
   "query, key, value": "q says what a word looks for, k what a word offers, v what it gives. In cross-attention q comes from the decoder, k and v from the encoder. A weight is large where q and k fit: q · k multiplies them number by number and adds up.",
   softmax: "makes weights of scores: all above 0, together 1, and the largest score takes most.",
+  "W_O": "the matrix behind the heads of a layer. It makes one vector of what they all pass on, and that vector is added to the word's own.",
+  "gold alignment": `which ${source} word each ${target} word translates, as the grammar of the sentences knows it. 1 − AER is the share of a head's strongest links that agree.`,
+  "untrained model": "one of the same shape whose numbers are still random: what its heads show, the shape shows by itself.",
+  A: "what you have kept with “keep as A”: from then on everything is compared with it.",
   "to mute": "to set what a head passes on to 0. It still looks.",
   "to point": "to give a row other weights than its own.",
   push: "how much a head moves the logarithm of the odds of two words. 1 nat: the odds become 2.7 times as large.",
   "logit lens": "the last step of the model, from a vector to words, tried on a vector of an earlier layer.",
-  "<bos>, <eos>": "the beginning and the end of a sentence, as words of their own.",
+  "<bos>, <eos>, <unk>": "the beginning and the end of a sentence, as words of their own; and what is read in the place of a word that the model does not know.",
 });
 
 export class Glossary {
   constructor({ languages, engine }) {
     const entries = Object.entries(wordsOf(languages, engine.model.config));
     const list = entries.flatMap(([name, meaning]) => [make("dt", {}, name), make("dd", {}, meaning)]);
-    this.element = make("details", { className: "glossary" }, make("summary", {}, "The words of this page"), make("dl", {}, ...list));
+    const { unit, words } = engine.source;
+    const known = unit === "pieces" ? [] : words.slice(4).sort(); // behind the special tokens
+    const vocabulary = known.length ? [make("p", {}, make("b", {}, `The ${known.length} words that it reads: `), known.join(", "))] : [];
+    this.element = make("details", { className: "glossary" }, make("summary", {}, "The words of this page"), make("dl", {}, ...list), ...vocabulary);
   }
 
   draw() {} // it never changes

@@ -18,7 +18,7 @@ function strip(label, className, vector, most) {
 
 const largestOf = (...vectors) => Math.max(1e-9, ...vectors.flatMap((vector) => Array.from(vector, Math.abs)));
 
-const POINT_AT = "Point at a number of a strip: its factors light up.";
+const POINT_AT = "Point at a number of a strip, or touch it: its factors light up. Blue: below 0; orange: above.";
 
 export class How {
   constructor(state) {
@@ -90,6 +90,6 @@ export class How {
       strip(`v of ${names[key]}`, "value", values[key], largestOf(values[key], output[row])),
       strip("Σ weight · v", "value", output[row], largestOf(values[key], output[row])),
       this.said.value,
-      make("p", {}, `What the head passes on here has length ${number(length)}${length === 0 ? ": it is muted" : ""}.`));
+      make("p", {}, `Its output here, before W_O, has length ${number(length)}${length === 0 ? ": it is muted" : ""}.`));
   }
 }

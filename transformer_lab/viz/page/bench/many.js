@@ -3,7 +3,7 @@
 import { action, make } from "../elements.js";
 import { shortName } from "./names.js";
 
-const AT_ONCE = 4; // sentences between two looks at the page's own events
+const AT_ONCE = 1; // sentences between two looks at the page's own events
 
 export class Many {
   /** `examples` are pairs of a sentence and its right translation. */
@@ -28,7 +28,7 @@ export class Many {
     for (const [i, [source, target]] of this.examples.entries()) {
       right += this.state.engine.translate(source, { mute }).translation === target;
       if ((i + 1) % AT_ONCE) continue;
-      this.progress = `${mute.length ? `Without ${name}` : "Nothing muted"}: ${i + 1} of ${this.examples.length} …`;
+      this.progress = `${mute.length ? `Without ${name}` : "Nothing muted"}: at sentence ${i + 1} of ${this.examples.length} …`;
       this.draw();
       await new Promise((done) => setTimeout(done));
     }
@@ -55,6 +55,6 @@ export class Many {
     const change = muted ? `, ${right.get(muted)} without ${muted.replaceAll(",", ", ")}` : "";
     this.said.textContent = known
       ? `Of ${all} other sentences, ${right.get("")} are right to the letter with nothing muted${change}.`
-      : "Pointed rows name words of this sentence: only muted heads are tested.";
+      : right.has("") ? "Other heads are muted now: press again." : this.state.points.length ? "Only muted heads are tested: a pointed row names words of this sentence." : "";
   }
 }

@@ -30,8 +30,12 @@ export class NextWords {
         make("span", { className: "track" }, bar(was, "was"), bar(after, "is")), make("span", { className: "value" }, numbers));
     });
     const read = before.tokens.read.slice(0, step + 1);
+    const { parting } = state;
+    const other = parting >= 0 && step > parting ? state.now.tokens.written[parting] : null;
+    const behind = other == null ? [] : [make("p", { className: "behind" }, `Asked after the words of ${state.baseline}, so that both can be compared. The changed model wrote “`, word(other), `” at step ${parting + 1}.`)];
     this.element.replaceChildren(
       make("h3", {}, `Step ${step + 1}: what comes after “${read.at(-1)}”?`),
+      ...behind,
       make("ul", {}, ...lines),
       make("p", { className: "note" }, `On a logarithmic scale from 0.00001 to 1, so that small probabilities show too. Tick: ${state.baseline}, whose words stand before this step.${this.floor()}`));
   }

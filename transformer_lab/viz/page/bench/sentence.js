@@ -18,6 +18,7 @@ export class Sentence {
       event.preventDefault();
       ask();
     });
+    this.input.addEventListener("input", () => this.markStale());
     const ends = presets.map((text) => text.split(" ").at(-1));
     const named = new Set(ends).size === ends.length ? ends : presets.map((_, i) => `sentence ${i + 1}`);
     const buttons = [action("ask", "Translate", "Translate this sentence", ask),
@@ -35,10 +36,18 @@ export class Sentence {
       this.read, this.written, this.changes, this.difference);
   }
 
+  /** While another sentence is written, what stands below is of the last one. */
+  markStale() {
+    const isStale = this.input.value.trim() !== this.state.text;
+    this.element.classList.toggle("stale", isStale);
+    this.problem.textContent = isStale ? "Enter or “Translate” translates it; below is still the last sentence." : this.state.problem;
+  }
+
   draw() {
     const { state } = this;
     if (!state.problem) this.input.value = state.text;
     this.problem.textContent = state.problem;
+    this.element.classList.remove("stale");
     const { before, now } = state;
     const { unk_id: unknown } = state.engine.model.config;
     const ids = state.engine.encode(state.text);
@@ -121,7 +130,10 @@ export class Sentence {
     const same = now.translation === before.translation;
     const verdict = same ? `The translation is the same as with ${state.baseline}. ` : "The translation is now ";
     const text = same ? [] : [make("b", {}, make("bdi", {}, visible(now.translation))), ". "];
-    const moved = steps.length ? "What moved most: " : "No probability moved by 0.005. ";
-    return [verdict, ...text, moved, ...parts];
+    const moved = steps.length ? "What moved most: " : "No probability moved by 0.005; at ";
+    const { parting } = state;
+    const isBehind = parting >= 0 && shown.some((step) => step > parting);
+    const behind = isBehind ? [`. Steps behind ${parting + 1} are asked after the words of ${state.baseline}.`] : [];
+    return [verdict, ...text, moved, ...parts, ...behind];
   }
 }

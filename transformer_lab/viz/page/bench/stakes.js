@@ -29,7 +29,9 @@ export function pushOf([first, second]) {
   return odds("before") - odds("after");
 }
 
-/** How much a change costs the words that were written: the largest loss of probability, 0 to 1. */
+/** What a change costs the words that were written: the largest loss of probability, 0 to 1, and its step. */
 export function costOf(before, after, written) {
-  return Math.max(0, ...written.map((id, step) => before[step][id] - after[step][id]));
+  const losses = written.map((id, step) => before[step][id] - after[step][id]);
+  const [step] = largest(losses, 1);
+  return { loss: Math.max(0, losses[step]), step };
 }

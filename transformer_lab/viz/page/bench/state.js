@@ -93,6 +93,12 @@ export class State {
     return this.read.probabilities;
   }
 
+  /** The first step at which the changed model writes another word; −1 if it writes the same. */
+  get parting() {
+    const { before, now } = this;
+    return before.written.findIndex((id, step) => id !== now.written[step]);
+  }
+
   /** The probabilities of the same words where this head is muted too; asked once a sentence. */
   without(head) {
     const { engine, before, muted, kept } = this;

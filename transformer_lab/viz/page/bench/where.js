@@ -12,8 +12,8 @@ const NAMES = { map: "map", lines: "lines of the chosen word", strongest: "stron
 
 const HINTS = {
   map: "Press a cell to change its weight.",
-  lines: "Press a word at the left. Shift with a click on a head of the figure draws it too.",
-  strongest: "Point at a word. Shift with a click on a head of the figure draws it too.",
+  lines: "Press a word at the left. “with” draws another head of this kind over it.",
+  strongest: "Point at a word. “with” draws another head of this kind over it.",
 };
 
 export class Where {
@@ -51,7 +51,7 @@ export class Where {
     const { rows: rowsAre, columns } = meaningOf(head.kind, state.languages);
     const isMuted = state.isMuted(head);
     this.title.textContent = `${shortName(head)} · ${longName(head)}`;
-    const axes = view === "map" ? `Rows: ${rowsAre}. Columns: ${columns}. Each row sums to 1.` : `Left: ${rowsAre}. Right: ${columns}. Thick: much weight.`;
+    const axes = view === "map" ? `Rows: ${rowsAre}. Columns: ${columns}. Each row sums to 1: dark is 0, yellow is 1.` : `Left: ${rowsAre}. Right: ${columns}. Thick: much weight.`;
     this.axes.textContent = `${axes}${isMuted ? " It is muted: it still looks, and passes nothing on." : ""}`;
     const mute = action("mute", isMuted ? "Unmute" : "Mute", isMuted ? "Let this head speak again" : "Set this head's output to 0", () => state.toggleMute(head));
     mute.setAttribute("aria-pressed", String(isMuted));
