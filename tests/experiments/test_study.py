@@ -9,6 +9,7 @@ from transformer_lab.experiments import (
     ablations,
     coreference,
     costs,
+    distance,
     lengths,
     recurrent,
     scaling,
@@ -62,7 +63,7 @@ def test_no_run_is_begun_when_time_is_up(tmp_path):
 
 # ---------------------------------------------------------------- one small run of each study
 
-STUDIES = [coreference, lengths, ablations, scaling, stability, costs, recurrent, stacks]
+STUDIES = [coreference, lengths, ablations, scaling, stability, costs, recurrent, stacks, distance]
 
 
 def numbers(value):
