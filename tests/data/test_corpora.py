@@ -385,6 +385,15 @@ def test_descriptions_are_split_by_family(apt, tmp_path):
         assert not one & other
 
 
+def test_rows_are_all_pairs_with_their_family(apt, tmp_path):
+    apt.gives(lists())
+    rows = corpora.debian_rows("fr", cache_folder=tmp_path)
+    assert rows == corpora.load(tmp_path / "debian-fr.tsv")
+    splits = debian("fr", cache_folder=tmp_path)
+    held = {pair for part in (splits.train, splits.validation, splits.test) for pair in part}
+    assert held <= {row.pair for row in rows}
+
+
 def test_what_families_share_is_never_held_out(apt, tmp_path):
     apt.gives(lists())
     splits = debian("fr", cache_folder=tmp_path, validation=40, test=40)

@@ -16,7 +16,7 @@ from transformer_lab.evaluation.alignment import (
     previous_token,
     referent_score,
 )
-from transformer_lab.evaluation.bleu import exact_match, exact_match_by, score
+from transformer_lab.evaluation.bleu import exact_match, exact_match_by, score, sentence_chrf
 
 
 def test_bleu_is_sacrebleus_corpus_score_with_its_signature():
@@ -30,6 +30,13 @@ def test_bleu_is_sacrebleus_corpus_score_with_its_signature():
     # common 4-gram and would score 0 by itself.
     mixed = score([references[0], "il neige"], references)
     assert 0 < mixed.bleu < 100
+
+
+def test_chrf_of_one_sentence_is_that_of_a_corpus_of_one():
+    hypothesis, reference = "le petit chat dormait", "le chat dort"
+    assert sentence_chrf(hypothesis, reference) == score([hypothesis], [reference]).chrf
+    assert sentence_chrf(hypothesis, reference) != sentence_chrf(reference, hypothesis)
+    assert sentence_chrf("", reference) == 0
 
 
 def test_exact_match_counts_whole_sentences():

@@ -19,7 +19,7 @@ from transformer_lab.data.pair import Pair, Splits
 from transformer_lab.data.splits import split_groups, without_near_copies
 from transformer_lab.files import write_atomically
 
-__all__ = ["CorpusUnavailable", "ReadResult", "debian", "read_tsv"]
+__all__ = ["CorpusUnavailable", "ReadResult", "debian", "debian_rows", "read_tsv"]
 
 
 # --- files -----------------------------------------------------------------------------------
@@ -116,6 +116,12 @@ def debian(
         ValueError: no such language, or too few sentences in it.
         CorpusUnavailable: there is no apt here, or it did not get the lists.
     """
+    rows = debian_rows(language, cache_folder=cache_folder)
+    return without_near_copies(split_groups(rows, seed, validation, test))
+
+
+def debian_rows(language: str, *, cache_folder: Path | str | None = None) -> list[Row]:
+    """All pairs of `debian`, each with the family of packages that it describes; same errors."""
     if not re.fullmatch(r"[a-z]{2,3}(?:[_@]\w+)*", language, re.ASCII) or language == "en":
         raise ValueError(f"language is {language!r}; expected a code such as 'fr', 'de' or 'pt_BR'")
     folder = user_cache_folder() if cache_folder is None else Path(cache_folder)
@@ -128,8 +134,8 @@ def debian(
         try:
             save(path, rows)
         except OSError as error:
-            warnings.warn(f"{path} cannot be written ({error.strerror})", stacklevel=2)
-    return without_near_copies(split_groups(rows, seed, validation, test))
+            warnings.warn(f"{path} cannot be written ({error.strerror})", stacklevel=3)
+    return rows
 
 
 def user_cache_folder() -> Path:

@@ -1,9 +1,10 @@
-"""Greedy, beam search, sampling and a draft model: batched and cached, but for the last."""
+"""Greedy, beam search, sampling, choice by agreement, and a draft model; all but the last are cached."""
 
 from transformer_lab.decoding.beam import beam_search, length_penalty
 from transformer_lab.decoding.given import log_probabilities
 from transformer_lab.decoding.greedy import greedy
 from transformer_lab.decoding.hypothesis import Hypothesis
+from transformer_lab.decoding.mbr import mean_utilities, minimum_bayes_risk
 from transformer_lab.decoding.sampling import keep_top_k, keep_top_p, sample
 from transformer_lab.decoding.speculative import accept, speculative_greedy
 
@@ -16,6 +17,8 @@ __all__ = [
     "keep_top_p",
     "length_penalty",
     "log_probabilities",
+    "mean_utilities",
+    "minimum_bayes_risk",
     "sample",
     "speculative_greedy",
 ]

@@ -27,6 +27,12 @@ def score(hypotheses: Sequence[str], references: Sequence[str]) -> Scores:
     return Scores(bleu_score.score, signatures[0], chrf_score.score, signatures[1])
 
 
+def sentence_chrf(hypothesis: str, reference: str) -> float:
+    """One text's chrF, from 0 to 100 (Popović 2015): the runs of up to six letters that both have."""
+    found: float = CHRF().sentence_score(hypothesis, [reference]).score
+    return found
+
+
 def exact_match(hypotheses: Sequence[str], references: Sequence[str]) -> float:
     """The share, from 0 to 1, of translations that equal their reference to the letter."""
     check_parallel(hypotheses, references)

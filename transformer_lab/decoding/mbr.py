@@ -1,0 +1,87 @@
+"""Draw several translations and take the one that the others agree with: minimum Bayes risk.
+
+Kumar and Byrne 2004; with the model's own samples on both sides, as in Eikema and Aziz 2020.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import replace
+from typing import TypeVar
+
+import torch
+from jaxtyping import Bool, Int
+from torch import Tensor
+
+from transformer_lab.config import at_least_one
+from transformer_lab.decoding.hypothesis import Hypothesis
+from transformer_lab.decoding.sampling import sample
+from transformer_lab.model import Transformer
+
+Candidate = TypeVar("Candidate", bound=Hashable)
+Ids = tuple[int, ...]
+
+
+def mean_utilities(
+    candidates: Sequence[Candidate], utility: Callable[[Candidate, Candidate], float]
+) -> list[float]:
+    """For each candidate its mean utility against the others: how good it is if one of them is right.
+
+    A candidate that was drawn twice counts twice, so the mean over samples estimates the expected
+    utility under the model. Without others it is 0.
+
+    Args:
+        candidates: What was drawn; equal ones are scored once.
+        utility: Of a candidate, were the second argument the right one; larger is better.
+    """
+    drawn = Counter(candidates)
+    others = max(1, len(candidates) - 1)
+    means = {
+        one: sum((n - (one == other)) * utility(one, other) for other, n in drawn.items()) / others
+        for one in drawn
+    }
+    return [means[one] for one in candidates]
+
+
+def minimum_bayes_risk(
+    model: Transformer,
+    source: Int[Tensor, "batch source"],
+    source_mask: Bool[Tensor, "batch 1 1 source"] | None = None,
+    *,
+    utility: Callable[[Ids, Ids], float],
+    generator: torch.Generator,
+    candidates: int = 16,
+    temperature: float = 1.0,
+    top_p: float | None = None,
+    max_length: int | None = None,
+) -> list[Hypothesis]:
+    """Draw `candidates` translations of each row of `source`; keep the one of highest mean utility.
+
+    `utility` is of two translations as ids without the end: chrF of their texts, for instance. The
+    `score` of what is kept is its mean utility (see `mean_utilities`), its `log_probability` the
+    model's own; of equals the first that was drawn is kept. `temperature`, `top_p` and
+    `max_length` are those of `sample`: at a temperature of 1 and without top-p the mean estimates
+    the expected utility under the model, with others under a model that is surer or bolder.
+
+    Raises:
+        ValueError: If `candidates` is no integer of at least 1, and for what `sample` refuses.
+    """
+    count = at_least_one("candidates", candidates)
+    eos = model.config.eos_id
+    repeated = source.repeat_interleave(count, dim=0)  # (batch * candidates, source)
+    mask = None if source_mask is None else source_mask.repeat_interleave(count, dim=0)
+    drawn = sample(
+        model,
+        repeated,
+        mask,
+        generator=generator,
+        temperature=temperature,
+        top_p=top_p,
+        max_length=max_length,
+    )
+    chosen = []
+    for start in range(0, len(drawn), count):
+        group = drawn[start : start + count]
+        means = mean_utilities([tuple(i for i in h.ids if i != eos) for h in group], utility)
+        best = max(range(count), key=means.__getitem__)
+        chosen.append(replace(group[best], score=means[best]))
+    return chosen
