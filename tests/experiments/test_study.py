@@ -11,6 +11,7 @@ from transformer_lab.experiments import (
     costs,
     distance,
     lengths,
+    one_stack,
     recurrent,
     scaling,
     stability,
@@ -63,11 +64,24 @@ def test_no_run_is_begun_when_time_is_up(tmp_path):
 
 # ---------------------------------------------------------------- one small run of each study
 
-STUDIES = [coreference, lengths, ablations, scaling, stability, costs, recurrent, stacks, distance]
+STUDIES = [
+    coreference,
+    lengths,
+    ablations,
+    scaling,
+    stability,
+    costs,
+    recurrent,
+    stacks,
+    distance,
+    one_stack,
+]
 
 
 def numbers(value):
-    """All numbers of a result, in the order in which they stand."""
+    """All numbers of a result, in the order in which they stand; a text, such as a name, is none."""
+    if isinstance(value, str):
+        return []
     if isinstance(value, dict):
         return [n for key in sorted(value) for n in numbers(value[key])]
     if isinstance(value, list):
