@@ -10,6 +10,7 @@ from transformer_lab.experiments import (
     coreference,
     costs,
     distance,
+    dropout_places,
     lengths,
     recurrent,
     scaling,
@@ -63,7 +64,18 @@ def test_no_run_is_begun_when_time_is_up(tmp_path):
 
 # ---------------------------------------------------------------- one small run of each study
 
-STUDIES = [coreference, lengths, ablations, scaling, stability, costs, recurrent, stacks, distance]
+STUDIES = [
+    coreference,
+    lengths,
+    ablations,
+    scaling,
+    stability,
+    costs,
+    recurrent,
+    stacks,
+    distance,
+    dropout_places,
+]
 
 
 def numbers(value):
