@@ -10,6 +10,7 @@ from transformer_lab.experiments import (
     coreference,
     costs,
     distance,
+    dropout_places,
     lengths,
     one_stack,
     recurrent,
@@ -75,6 +76,7 @@ STUDIES = [
     stacks,
     distance,
     one_stack,
+    dropout_places,
 ]
 
 

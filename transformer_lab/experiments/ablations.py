@@ -97,7 +97,11 @@ SMALL: list[Setting] = [
 def run(setting: Setting) -> dict[str, Any]:
     """Train one translator and ask it; losses in nats without smoothing, shares from 0 to 1."""
     splits = draw(setting)
-    translator = build(setting, splits)
+    return trained(build(setting, splits), splits, setting)
+
+
+def trained(translator: Translator, splits: Splits[WorldPair], setting: Setting) -> dict[str, Any]:
+    """What a translator knows after its training, as `run` gives it."""
     splits = replace(splits, train=splits.train[: setting["pairs"]])
     trainer = make_trainer(translator, splits, training(setting), show_progress=False)
     trainer.train()
