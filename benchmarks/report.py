@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from transformer_lab.files import write_atomically
+
 RESULTS = Path(__file__).parent / "RESULTS.md"
 TITLE = """# Side by side with the peers
 
@@ -53,4 +55,4 @@ def write_sections(sections: dict[str, str], path: Path = RESULTS) -> None:
     found = re.findall(r"^## (.+)\n((?:(?!## ).*\n?)*)", old, re.MULTILINE)
     whole = {heading: body.strip() for heading, body in found} | sections
     parts = [TITLE, *(f"## {heading}\n\n{body.strip()}\n" for heading, body in whole.items())]
-    path.write_text("\n".join(parts), encoding="utf-8")
+    write_atomically(path, "\n".join(parts).encode())

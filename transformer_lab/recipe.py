@@ -23,7 +23,6 @@ from transformer_lab.data.batching import (
 )
 from transformer_lab.data.corpus import find_corpus
 from transformer_lab.data.pair import SentencePair, Splits
-from transformer_lab.data.tokenizer import SPECIAL_TOKENS
 from transformer_lab.data.world import grammar
 from transformer_lab.decoding import log_probabilities
 from transformer_lab.device import check_memory
@@ -100,7 +99,7 @@ def new_translator(
     """
     known = find_corpus(corpus)
     changes = {**known.changes, **changes}
-    longest = preset.model(len(SPECIAL_TOKENS), len(SPECIAL_TOKENS), **changes).max_length
+    longest = preset.model(preset.vocab_size, preset.vocab_size, **changes).max_length
     fitting = [pair for pair in splits.train if not is_too_long(pair, longest)]
     expected = f"one without a word of more than {LONGEST_WORD} letters, and of at most {longest}"
     check("training pairs", "all too long", f"{expected} tokens", bool(fitting))
