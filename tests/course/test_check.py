@@ -161,7 +161,7 @@ RIGHT_IN_ANOTHER_WAY = {
         next_logits, [bos], eos, limit
     ),
     "10.beam_step": lambda beams, rows, k: [
-        [value, [*beams[place // rows.shape[1]][1], place % rows.shape[1]]]
+        [value, (*beams[place // rows.shape[1]][1], place % rows.shape[1])]
         for value, place in zip(
             *(
                 part.tolist()
@@ -272,7 +272,7 @@ def test_what_is_known_is_run_once_however_many_answers_are_compared_with_it():
     check = replace(TWICE, mistakes=[Mistake(squares, "you squared it")])
     for answer in (lambda x: 3 * x, lambda x: 4 * x, lambda x: x * x):
         assert not check.verdict(answer).right
-    assert ran == [3, 2]
+    assert ran == [3, 2]  # the second case, too, as the last answer was like it in the first
 
 
 def test_an_answer_cannot_spoil_the_cases_of_the_next():

@@ -134,6 +134,7 @@ def _product(matrices: list[np.ndarray]) -> np.ndarray:
 
 rollout = Check(
     reference=lambda layers: attention_rollout(layers),
+    own=(attention_rollout,),
     cases=lambda: [
         (weights(2, 2, 3, 3, seed=4),),
         (weights(3, 3, 5, 5, seed=5),),
