@@ -9,6 +9,7 @@ the check. Mutants that run without end are cut after so many steps.
 """
 
 import ast
+import contextlib
 import copy
 import itertools
 import json
@@ -120,7 +121,7 @@ def solutions(numbers: tuple[str, ...] = ()) -> Iterator[Solution]:
                 yield Solution(number, check, name, body, "\n".join(before))
                 before.append(body)
             elif not set(tags) & {"exercise", "drawing", "parameters"}:
-                before.append(_imports(text))
+                before.append(_definitions(text))
 
 
 def _asked(text: str) -> tuple[str, str]:
@@ -129,14 +130,14 @@ def _asked(text: str) -> tuple[str, str]:
     return found.group(2), found.group(1)
 
 
-def _imports(text: str) -> str:
-    """The imports of a cell from the package and from libraries; the rest of it takes time."""
-    lines = "\n".join(line for line in text.splitlines() if not line.startswith(("%", "!", " ")))
+def _definitions(text: str) -> str:
+    """The imports, functions and classes of a cell; the rest of it takes time."""
+    lines = (line for line in text.splitlines() if not line.lstrip().startswith(("%", "!")))
     try:
-        tree = ast.parse(text)
+        tree = ast.parse("\n".join(lines))
     except SyntaxError:
-        return "\n".join(x for x in lines.splitlines() if x.startswith(("import ", "from ")))
-    kinds = (ast.Import, ast.ImportFrom)
+        return ""
+    kinds = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef)
     return "\n".join(ast.unparse(node) for node in tree.body if isinstance(node, kinds))
 
 
@@ -309,7 +310,9 @@ def verdict_on(mutant: Mutant) -> Verdict:
 
     kept = sys.gettrace()
     try:
-        exec(compile(solution.before, "<page>", "exec"), place)  # noqa: S102
+        for node in ast.parse(solution.before).body:
+            with contextlib.suppress(NameError):  # a definition that leans on what was left out
+                exec(compile(ast.Module([node], []), "<page>", "exec"), place)  # noqa: S102
         exec(compile(mutant.source, "<mutant>", "exec"), place)  # noqa: S102
         sys.settrace(line)
         return check.verdict(place[solution.name])

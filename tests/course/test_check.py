@@ -39,6 +39,7 @@ def test_the_reference_is_right(check):
     assert verdict.right
     assert verdict.text.startswith("Right: ")
     assert check.verified in verdict.text
+    assert not any(outcome.error for outcome in check.known_outcomes(check.reference))
 
 
 def test_every_known_mistake_gets_its_own_hint(check):

@@ -1,11 +1,12 @@
-"""The checks refuse solutions with one thing changed: a seeded sample of what `python -m tools.mutate` tries."""
+"""The checks refuse solutions with one thing changed: a seeded sample of `python -m tools.mutate`."""
 
 import ast
 import random
 
 import pytest
 
-from tools.mutate import mutants, solutions, verdict_on
+from tools.mutate import Mutant, mutants, solutions, verdict_on
+from transformer_lab.course.lessons import lesson, lesson_numbers
 
 SAMPLE = 300
 SLOW = ("forward", "mend_forward", "encoder_layer", "decoder_layer", "multi_head_class", "tie")
@@ -68,10 +69,17 @@ def is_equivalent(mutant):
     return any(part in mutant.source for part in EQUIVALENT.get(name, ()))
 
 
-def test_every_solution_is_right_and_has_mutants():
-    everyone = list(solutions(("01", "15")))
-    assert len(everyone) == 9
+def test_every_solution_of_the_pages_is_right():
+    everyone = list(solutions())
+    assert len(everyone) == sum(len(vars(lesson(n).check)) for n in lesson_numbers())
     for solution in everyone:
+        unchanged = Mutant(solution, solution.source, "none")
+        verdict = verdict_on(unchanged)
+        assert verdict.right, f"{solution.number}.{solution.check}: {verdict.text}"
+
+
+def test_mutants_differ_from_their_solution_and_from_each_other():
+    for solution in solutions(("01", "15")):
         found = mutants(solution)
         assert len(found) >= 8
         assert len({mutant.source for mutant in found}) == len(found)

@@ -61,6 +61,8 @@ def describe(answered: Answered, misread: str | None = None) -> str:
     """What is wrong, in a sentence and a number; what is true of all cases goes first."""
     text = in_words(answered, misread)
     where = pattern(answered)
+    if where and ("those in which" in where or "wrong where" in where):
+        return f"{where}.\n{text}"  # that says more than any number does
     return f"{text}\n{where}" if where else text
 
 
@@ -141,7 +143,8 @@ def about_result(answered: Answered, at: int, place: int, misread: str | None) -
         return f"{name} should be made of whole numbers (with // where you divide){rest}"
     if not same_kind(got, want):
         return f"{name} has dtype {got.dtype}; expected {want.dtype}{rest}"
-    reason = misread or about_numbers(answered, at, place)
+    reason = misread or about_numbers(answered, at, place) or about_others(answered, at, place)
+    reason = reason or probes.sizes(got, want)
     first = first_difference(got, want, answered.tolerance)
     where = f"{name}[{', '.join(map(str, first))}]" if first else name
     if is_number(got):
@@ -173,8 +176,50 @@ def about_numbers(answered: Answered, at: int, place: int) -> str | None:
         or by_size(answered, place)
         or probes.first_of(probes.PLACES[:-1], got, want)
         or (probes.first_of(probes.NUMBERS, got, want) if want.size > 2 else None)
-        or probes.sizes(got, want)
+        or (never_changes(pairs) if len(pairs) > 2 else None)
+        or elsewhere(answered, at, got, want)
     )
+
+
+def about_others(answered: Answered, at: int, place: int) -> str | None:
+    """What the probes find in the other results, where they find nothing in this one."""
+    for n, name in enumerate(answered.results):
+        got, want = answered.given[at].results[n], answered.expected[at].results[n]
+        if n == place or close(got, want, answered.tolerance) or got.shape != want.shape:
+            continue
+        found = about_numbers(answered, at, n)
+        if found:
+            return f"look at {name} first: {found}"
+    return None
+
+
+def never_changes(pairs: Sequence[tuple[np.ndarray, np.ndarray]]) -> str | None:
+    """The same result in every case, where the right one is not."""
+    first, wanted = pairs[0]
+    if any(got.shape != first.shape for got, _ in pairs):
+        return None
+    if all(np.array_equal(got, first) for got, _ in pairs) and not all(
+        np.array_equal(want, wanted) for _, want in pairs
+    ):
+        return "this is the same in every case: what is given does not enter"
+    return None
+
+
+def elsewhere(answered: Answered, at: int, got: np.ndarray, want: np.ndarray) -> str | None:
+    """A single value that stands in an argument, at another place than the one asked for."""
+    if got.ndim or want.ndim:
+        return None
+    for name, value in zip(answered.names, answered.cases[at], strict=False):
+        if not isinstance(value, np.ndarray | Tensor | list | tuple) or not len(value):
+            continue
+        x = np.asarray(value.detach() if isinstance(value, Tensor) else value, dtype=None)
+        if x.dtype.kind not in "biufU" or (x.dtype.kind == "U") != (got.dtype.kind == "U"):
+            continue
+        mine, theirs = np.argwhere(x == got), np.argwhere(x == want)
+        if len(mine) and len(theirs):
+            found, asked = (", ".join(map(str, p[0].tolist())) for p in (mine, theirs))
+            return f"this stands at {name}[{found}]; what is asked stands at {name}[{asked}]"
+    return None
 
 
 def same_as_argument(answered: Answered, at: int, got: np.ndarray, want: np.ndarray) -> str | None:

@@ -278,9 +278,12 @@ def surroundings(answer: Callable[..., Any]) -> dict[str, Any]:
 
 
 def codes_of(owned: Callable[..., Any]) -> set[types.CodeType]:
-    """The code of a function, or of all methods of a class, below anything wrapped around it."""
-    parts = vars(owned).values() if isinstance(owned, type) else [owned]
-    inner = [inspect.unwrap(part) for part in parts if callable(part)]
+    """The code of a function, or of a class's methods, below anything wrapped around it.
+
+    To build an object is no work of its own: a check does that, too.
+    """
+    methods = vars(owned).items() if isinstance(owned, type) else [("", owned)]
+    inner = [inspect.unwrap(f) for name, f in methods if callable(f) and name != "__init__"]
     return {part.__code__ for part in inner if isinstance(part, types.FunctionType)}
 
 

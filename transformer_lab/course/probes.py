@@ -332,7 +332,7 @@ def sums(got: np.ndarray, want: np.ndarray) -> str | None:
     (axis,) = axes
     name = axis_name(axis, want.ndim) if want.ndim > 1 else "the numbers"
     if _all_one(got.sum(axis)):
-        return None
+        return sharpness(got, want, axis)
     for other in range(want.ndim):
         if other != axis and _all_one(got.sum(other)):
             return f"it sums to 1 along {axis_name(other, want.ndim)}; it should along {name}"
@@ -348,6 +348,22 @@ def sums(got: np.ndarray, want: np.ndarray) -> str | None:
     low, high = number(total.min()), number(total.max())
     found = low if low == high else f"{low} to {high}"
     return f"the sums along {name} should be 1; they are {found}"
+
+
+def sharpness(got: np.ndarray, want: np.ndarray, axis: int) -> str | None:
+    """Weights that sum to 1 as they should, and are nearer to one, or to all alike."""
+    if same(got, want):
+        return None
+    name = axis_name(axis, want.ndim)
+    apart = (got**2).sum(axis) - (want**2).sum(axis)
+    ordered = bool((got.argsort(axis) == want.argsort(axis)).all())
+    kept = ", and their order is right" if ordered else ", and their order is not the right one"
+    start = f"the sums along {name} are 1 as they should be{kept}"
+    if (apart > 0).all():
+        return f"{start}; the weights are too sharp: the large ones too large, the small too small"
+    if (apart < 0).all():
+        return f"{start}; the weights are too flat: the large ones too small, the small too large"
+    return start
 
 
 def _all_one(sums_: np.ndarray) -> bool:

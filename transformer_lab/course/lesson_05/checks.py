@@ -78,7 +78,11 @@ def _norm_cases() -> list[tuple]:
         cases.append((x, draw(shape[-1], seed=n + 10), draw(shape[-1], seed=n + 20)))
     flat = np.array([[2.0, 2.0, 2.0, 2.0, 2.0], [0.0, 0, 0, 0, 0], [-1e-3, 0, 2e-3, 1e-3, 0]])
     cases.append((flat, draw(5, seed=31), draw(5, seed=32)))
-    return [*cases, (np.array([1.0, 3.0, -4.0]), 1, 0), (300 * draw(5, 2, 11), draw(11), draw(11))]
+    return [
+        *cases,
+        (np.array([1.0, 3.0, -4.0]), np.ones(3), np.zeros(3)),
+        (300 * draw(5, 2, 11), draw(11), draw(11)),
+    ]
 
 
 def _normalise(
