@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 
+from tests.course.right_answers import RIGHT
 from transformer_lab.course.check import Check, Mistake
 from transformer_lab.course.lessons import lesson, lesson_numbers
 from transformer_lab.model.masks import causal_mask, padding_mask
@@ -217,6 +218,12 @@ RIGHT_IN_ANOTHER_WAY = {
 @pytest.mark.parametrize("name", RIGHT_IN_ANOTHER_WAY)
 def test_what_is_right_in_another_way_is_right(name):
     verdict = CHECKS[name.partition(":")[0]].verdict(RIGHT_IN_ANOTHER_WAY[name])
+    assert verdict.right, verdict.text
+
+
+@pytest.mark.parametrize(("name", "answer"), RIGHT, ids=lambda x: getattr(x, "__name__", x))
+def test_no_right_answer_is_refused_for_its_style(name, answer):
+    verdict = CHECKS[name].verdict(answer)
     assert verdict.right, verdict.text
 
 
