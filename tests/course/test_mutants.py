@@ -56,6 +56,11 @@ EQUIVALENT = {
         "amax(dim=1)",
         "before - function(changed)",
     ),
+    # What distance is taken from what makes no difference to its size.
+    "04.alibi": ("np.arange(length) - np.arange(length)[:, None]",),
+    # The loss may be a tensor that still knows its gradient, the norm one without `item`.
+    "09.training_step": ("return (loss, norm)",),
+    "09.gradient_norms": ("p.grad.square().sum() for p",),
     "07.layer_parameters": ("(2 + 2) * d_model",),
     # padding_mask compares its two arguments, and comparing has no order.
     "07.forward": ("padding_mask(model.config.pad_id, source)",),
