@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 
+from tests.course.right_answers import RIGHT
 from transformer_lab.course.check import Check, Mistake
 from transformer_lab.course.lessons import lesson, lesson_numbers
 from transformer_lab.model.masks import causal_mask, padding_mask
@@ -39,6 +40,7 @@ def test_the_reference_is_right(check):
     assert verdict.right
     assert verdict.text.startswith("Right: ")
     assert check.verified in verdict.text
+    assert not any(outcome.error for outcome in check.known_outcomes(check.reference))
 
 
 def test_every_known_mistake_gets_its_own_hint(check):
@@ -161,7 +163,7 @@ RIGHT_IN_ANOTHER_WAY = {
         next_logits, [bos], eos, limit
     ),
     "10.beam_step": lambda beams, rows, k: [
-        [value, [*beams[place // rows.shape[1]][1], place % rows.shape[1]]]
+        [value, (*beams[place // rows.shape[1]][1], place % rows.shape[1])]
         for value, place in zip(
             *(
                 part.tolist()
@@ -219,6 +221,12 @@ def test_what_is_right_in_another_way_is_right(name):
     assert verdict.right, verdict.text
 
 
+@pytest.mark.parametrize(("name", "answer"), RIGHT, ids=lambda x: getattr(x, "__name__", x))
+def test_no_right_answer_is_refused_for_its_style(name, answer):
+    verdict = CHECKS[name].verdict(answer)
+    assert verdict.right, verdict.text
+
+
 @pytest.mark.parametrize(
     ("name", "answer", "words"),
     [
@@ -272,7 +280,7 @@ def test_what_is_known_is_run_once_however_many_answers_are_compared_with_it():
     check = replace(TWICE, mistakes=[Mistake(squares, "you squared it")])
     for answer in (lambda x: 3 * x, lambda x: 4 * x, lambda x: x * x):
         assert not check.verdict(answer).right
-    assert ran == [3, 2]
+    assert ran == [3, 2]  # the second case, too, as the last answer was like it in the first
 
 
 def test_an_answer_cannot_spoil_the_cases_of_the_next():

@@ -1,12 +1,15 @@
 """What the checks of several lessons try an answer on: the same numbers and models at each call."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from transformer_lab.config import TransformerConfig
+from transformer_lab.course.outcome import UnusableError
+from transformer_lab.course.words import kind_of
 from transformer_lab.model import Transformer
 
 
@@ -30,6 +33,39 @@ def fill_with_known_weights(module: nn.Module) -> None:
             parameter.copy_(torch.tensor(values))
 
 
+def built(
+    answer: Callable[..., Any], reference: Callable[..., nn.Module], *sizes: int
+) -> nn.Module:
+    """The module that an answer's class makes, in float64 and with known weights.
+
+    It must have the parameters of the reference; what has none beside them is the answer's affair.
+    """
+    module = answer(*sizes)
+    if not isinstance(module, nn.Module):
+        raise UnusableError(f"the class makes {kind_of(module)}; an nn.Module is asked")
+    found, wanted = (dict(m.named_parameters()) for m in (module, reference(*sizes)))
+    if found.keys() != wanted.keys():
+        lacks = ", ".join(sorted(wanted.keys() - found.keys()))
+        more = ", ".join(sorted(found.keys() - wanted.keys()))
+        said = [f"it lacks {lacks}"] * bool(lacks) + [f"it has {more} besides"] * bool(more)
+        raise UnusableError(f"the module's parameters are other ones: {'; '.join(said)}")
+    for name, parameter in found.items():
+        if parameter.shape != wanted[name].shape:
+            shapes = f"{tuple(parameter.shape)}; expected {tuple(wanted[name].shape)}"
+            raise UnusableError(f"the parameter {name} has shape {shapes}")
+    module = module.double()
+    fill_with_known_weights(module)
+    return module
+
+
+def with_gradient(*values: Any) -> tuple[Any, ...]:
+    """A case whose tensors of float64 ask for their gradients."""
+    return tuple(
+        x.clone().requires_grad_() if isinstance(x, Tensor) and x.is_floating_point() else x
+        for x in values
+    )
+
+
 def small_model(seed: int, **changes: Any) -> Transformer:
     """A small model in float64; none of its sizes equals another."""
     config = TransformerConfig(
@@ -50,11 +86,13 @@ def small_model(seed: int, **changes: Any) -> Transformer:
 
 
 def forward_cases() -> list[tuple]:
-    """A model, a padded source and a padded target, three times; one model pads with 3."""
+    """A model, a padded source and a padded target; padding is 0 or 3, behind the words or in front."""
+    in_front = torch.tensor([[5, 5, 4], [6, 5, 0]])
     source = torch.tensor([[5, 7, 9, 4, 2], [6, 10, 2, 0, 0], [8, 2, 0, 0, 0]])
     target = torch.tensor([[1, 4, 12, 5], [1, 6, 7, 0], [1, 9, 0, 0]])
     return [
         (small_model(0), torch.tensor([[5, 7, 2]]), torch.tensor([[1, 4]])),
         (small_model(1), source, target),
         (small_model(2, pad_id=3), source.where(source != 0, 3), target.where(target != 0, 3)),
+        (small_model(3, pad_id=5), in_front, torch.tensor([[3, 0, 2, 7, 1]] * 2)),
     ]

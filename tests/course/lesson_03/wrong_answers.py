@@ -210,7 +210,7 @@ TABLE = [
     (
         "multi_head_class",
         OtherNames,
-        "the module has the parameters ['query.bias', 'query.weight']",
+        "it lacks w_k.bias",
     ),
     ("multiplications", h_times, "h times too many"),
     ("multiplications", three_projections, "one projection is missing"),

@@ -173,5 +173,5 @@ TABLE = [
     ("encoder_layer", OneResidual, "the residual is missing"),
     ("encoder_layer", SecondFromTheInput, "what the first Add & Norm gave"),
     ("encoder_layer", FeedForwardFirst, "self-attention comes first"),
-    ("encoder_layer", NormsForgotten, "Layer has the parts ['feed_forward', 'self_attention']"),
+    ("encoder_layer", NormsForgotten, "it lacks norm_1.bias"),
 ]

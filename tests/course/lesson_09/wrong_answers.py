@@ -342,7 +342,7 @@ TABLE = [
     ("training_step", loss_of_afterwards, "computed anew after the step"),
     ("training_step", rate_for_the_next, "the rate of the one before"),
     ("training_step", always_length_one, "short ones too"),
-    ("training_step", only_the_loss, "two things, the loss and the norm"),
+    ("training_step", only_the_loss, "two things are asked: the loss, the norm"),
     ("training_step", by_hand, "the weights["),
     ("unigram_loss", in_bits, "this is in bits"),
     ("unigram_loss", negative, "a loss is not below 0"),

@@ -21,7 +21,8 @@ def _softmax_cases() -> list[tuple]:
     far = 1000.0  # exp(1000) is inf, and exp(-1000) is 0
     wide = np.array([[far, far - 1, 0, 0, 0], [0, far - 1, far, 0, 0], [0, 0, 0, 0, far]])
     low = np.array([[-far, 1 - far, -1 - far], [-np.inf, 0.5, 2.0]])
-    return [(draw(2, 3),), (draw(5),), (hidden,), (far_apart,), (wide,), (low,)]
+    huge = np.array([[1e9, 0.0, -1e9, 1e9], [200.0, 200.0, -200.0, 199.0], [0.0] * 4])
+    return [(draw(2, 3),), (draw(5),), (hidden,), (far_apart,), (wide,), (low,), (huge,)]
 
 
 def _exp(scores: np.ndarray, axis: int | None, shift: np.ndarray | float) -> np.ndarray:

@@ -14,7 +14,9 @@ from transformer_lab.course.lesson_01.attention import attention_cases
 
 def _softmax_backward_cases() -> list[tuple]:
     shapes = [(2, 3), (5,), (2, 3, 7), (1, 5)]
-    return [(draw(*s), reference.softmax(draw(*s, seed=1))) for s in shapes]
+    sharp = np.array([[1.0, 0, 0], [0.5, 0.5, 0], [1 - 2e-6, 1e-6, 1e-6]])  # zeros, a tiny weight
+    drawn = [(draw(*s), reference.softmax(draw(*s, seed=1))) for s in shapes]
+    return [*drawn, (draw(3, 3, seed=4), sharp)]
 
 
 def _row_sum(x: np.ndarray) -> np.ndarray:

@@ -15,7 +15,14 @@ def _variance(d_k: int, query_std: float, key_std: float) -> float:
 
 score_variance = Check(
     reference=_variance,
-    cases=lambda: [(1, 1.0, 1.0), (7, 1.0, 1.0), (64, 1.0, 1.0), (5, 0.5, 3.0), (64, 0.125, 2.0)],
+    cases=lambda: [
+        (1, 1.0, 1.0),
+        (7, 1.0, 1.0),
+        (64, 1.0, 1.0),
+        (5, 0.5, 3.0),
+        (64, 0.125, 2.0),
+        (3, 0.0, 2.0),
+    ],
     results=("the variance",),
     verified="d_k times the two variances, also when these are not 1",
     mistakes=[
@@ -52,7 +59,8 @@ score_variance = Check(
 
 def _weights_cases() -> list[tuple]:
     shapes = [(2, 3), (5,), (2, 3, 7)]
-    return [(softmax(draw(*shape, seed=n)),) for n, shape in enumerate(shapes)]
+    sharp = np.array([[1.0, 0, 0, 0], [0.5, 0.5, 0, 0], [1 - 2e-6, 1e-6, 1e-6, 0]])
+    return [*((softmax(draw(*shape, seed=n)),) for n, shape in enumerate(shapes)), (sharp,)]
 
 
 def _diagonal(weights: np.ndarray) -> np.ndarray:

@@ -8,7 +8,7 @@ from transformer_lab import numpy_reference as reference
 from transformer_lab.course.cases import draw
 from transformer_lab.course.check import Check, Mistake
 
-SHAPES = [(1, 2, 3, 2), (2, 3, 2, 5), (2, 5, 3, 4)]
+SHAPES = [(1, 2, 3, 2), (2, 3, 2, 5), (2, 5, 3, 4), (3, 7, 5, 2)]
 """(batch, length, heads, width of a head): no two of a case alike but where the reader may start."""
 
 # ---------------------------------------------------------------- splitting and merging

@@ -4,9 +4,9 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
-from transformer_lab.course.cases import draw, fill_with_known_weights
+from transformer_lab.course.cases import built, draw, with_gradient
 from transformer_lab.course.check import Check, Mistake
 from transformer_lab.course.lesson_03.heads import SHAPES
 from transformer_lab.model.attention import MultiHeadAttention
@@ -16,15 +16,10 @@ from transformer_lab.model.attention import MultiHeadAttention
 
 def _build_and_run(
     answer: Callable[..., Any], d_model: int, num_heads: int, *inputs: Tensor
-) -> Tensor:
+) -> tuple[Any, nn.Module]:
     """Build the class, give its four linear layers known weights, and run it."""
-    module = answer(d_model, num_heads).double()
-    names = sorted(name for name, _ in module.named_parameters())
-    wanted = sorted(f"w_{x}.{kind}" for x in "qkvo" for kind in ("weight", "bias"))
-    if names != wanted:
-        raise TypeError(f"the module has the parameters {names}; expected {wanted}")
-    fill_with_known_weights(module)
-    return module(*inputs)
+    module = built(answer, MultiHeadAttention, d_model, num_heads)
+    return module(*inputs), module
 
 
 def _class_cases() -> list[tuple]:
@@ -34,6 +29,7 @@ def _class_cases() -> list[tuple]:
         key = torch.tensor(draw(b, length + 2, h * d, seed=n + 10))
         value = torch.tensor(draw(b, length + 2, h * d, seed=n + 20))
         cases.append((h * d, h, query, key, value))
+    cases[-1] = with_gradient(*cases[-1])
     return cases
 
 

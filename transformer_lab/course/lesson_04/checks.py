@@ -43,7 +43,7 @@ def _cosine_first(length: int, d_model: int) -> np.ndarray:
 
 sinusoids = Check(
     reference=reference.sinusoidal_positions,
-    cases=lambda: [(3, 2), (5, 6), (7, 14), (13, 10)],
+    cases=lambda: [(3, 2), (5, 6), (7, 14), (13, 10), (1, 4), (101, 22)],
     results=("the table",),
     verified="equal to §3.5 for several lengths and widths",
     mistakes=[
@@ -99,7 +99,7 @@ def _rotation(k: int, d_model: int) -> np.ndarray:
 
 rotation = Check(
     reference=_rotation,
-    cases=lambda: [(1, 2), (3, 6), (-2, 6), (11, 10)],
+    cases=lambda: [(1, 2), (3, 6), (-2, 6), (11, 10), (0, 4), (1009, 14)],
     results=("R_k",),
     verified="R_k PE(pos) = PE(pos + k) for every pos, forwards and backwards",
     mistakes=[
@@ -182,7 +182,13 @@ def _reflects(x: np.ndarray, start: int) -> np.ndarray:
 
 rotate = Check(
     reference=_rotate,
-    cases=lambda: [(draw(2, 4), 0), (draw(3, 5, 6, seed=1), 0), (draw(2, 3, 5, 6, seed=2), 7)],
+    cases=lambda: [
+        (draw(2, 4), 0),
+        (draw(3, 5, 6, seed=1), 0),
+        (draw(2, 3, 5, 6, seed=2), 7),
+        (draw(1, 2, seed=3), 3),
+        (draw(7, 3, 10, seed=4), 101),
+    ],
     results=("the turned vectors",),
     verified="each pair turned by its position's angle; lengths stay, and scores know distances only",
     mistakes=[
@@ -241,7 +247,7 @@ def _signed_distance(num_heads: int, length: int) -> np.ndarray:
 
 alibi = Check(
     reference=_bias,
-    cases=lambda: [(1, 2), (2, 3), (8, 5), (3, 7)],
+    cases=lambda: [(1, 2), (2, 3), (8, 5), (3, 7), (5, 1), (11, 2)],
     results=("the bias",),
     verified="−slope · distance, a slope for each head, 0 on the diagonal",
     mistakes=[

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from transformer_lab import numpy_reference as reference
-from transformer_lab.course.cases import draw, fill_with_known_weights
+from transformer_lab.course.cases import built, draw, with_gradient
 from transformer_lab.course.check import Check, Mistake
 from transformer_lab.model.attention import MultiHeadAttention
 from transformer_lab.model.feed_forward import FeedForward
@@ -17,7 +17,7 @@ from transformer_lab.model.feed_forward import FeedForward
 
 
 def _feed_forward_cases() -> list[tuple]:
-    sizes = [((2,), 3, 5), ((2, 3), 4, 7), ((3, 5), 6, 11)]
+    sizes = [((2,), 3, 5), ((2, 3), 4, 7), ((3, 5), 6, 11), ((), 7, 2)]
     return [
         (
             draw(*shape, d, seed=n),
@@ -76,7 +76,13 @@ def _norm_cases() -> list[tuple]:
         x = draw(*shape, seed=n) + 0.5
         x[0] *= 1e-3  # so small that ε counts
         cases.append((x, draw(shape[-1], seed=n + 10), draw(shape[-1], seed=n + 20)))
-    return cases
+    flat = np.array([[2.0, 2.0, 2.0, 2.0, 2.0], [0.0, 0, 0, 0, 0], [-1e-3, 0, 2e-3, 1e-3, 0]])
+    cases.append((flat, draw(5, seed=31), draw(5, seed=32)))
+    return [
+        *cases,
+        (np.array([1.0, 3.0, -4.0]), np.ones(3), np.zeros(3)),
+        (300 * draw(5, 2, 11), draw(11), draw(11)),
+    ]
 
 
 def _normalise(
@@ -163,9 +169,17 @@ def _bend(x: np.ndarray) -> np.ndarray:
     return np.tanh(3 * x) - 0.5 * x.mean(axis=-2, keepdims=True)
 
 
+def _bend_row(x: np.ndarray) -> np.ndarray:
+    return np.roll(x, 1) ** 2 - 0.5
+
+
 add_norm = Check(
     reference=lambda x, sublayer, norm: norm(x + sublayer(x)),
-    cases=lambda: [(draw(2, 3), _halve, _bare_norm), (draw(2, 3, 5, seed=1), _bend, _bare_norm)],
+    cases=lambda: [
+        (draw(2, 3), _halve, _bare_norm),
+        (draw(2, 3, 5, seed=1), _bend, _bare_norm),
+        (draw(7, seed=2), _bend_row, np.arctan),
+    ],
     verified="LayerNorm(x + Sublayer(x)), the paper's order",
     mistakes=[
         Mistake(
@@ -250,16 +264,10 @@ class _SideBySide(_Layer):
         return self.norm_2(x + self.norm_1(self.self_attention(x, x, x)) + self.feed_forward(x))
 
 
-def _build_layer(answer: Callable[..., Any], *sizes_and_x: Any) -> Tensor:
+def _build_layer(answer: Callable[..., Any], *sizes_and_x: Any) -> tuple[Any, nn.Module]:
     *sizes, x = sizes_and_x
-    layer = answer(*sizes).double()
-    for kind in (nn.Module.named_children, nn.Module.named_parameters):
-        found = sorted(name for name, _ in kind(layer))
-        wanted = sorted(name for name, _ in kind(_Layer(*sizes)))
-        if found != wanted:
-            raise TypeError(f"Layer has the parts {found}; expected {wanted}")
-    fill_with_known_weights(layer)
-    return layer(x)
+    layer = built(answer, _Layer, *sizes)
+    return layer(x), layer
 
 
 encoder_layer = Check(
@@ -267,6 +275,7 @@ encoder_layer = Check(
     cases=lambda: [
         (6, 3, 7, torch.tensor(draw(1, 2, 6))),
         (10, 2, 13, torch.tensor(draw(2, 5, 10, seed=1))),
+        with_gradient(14, 7, 5, torch.tensor(draw(3, 2, 14, seed=2))),
     ],
     run=_build_layer,
     arguments=("d_model", "num_heads", "d_ff", "x"),

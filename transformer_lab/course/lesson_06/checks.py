@@ -6,7 +6,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from transformer_lab.course.cases import draw
+from transformer_lab.course.cases import draw, with_gradient
 from transformer_lab.course.check import Check, Mistake
 from transformer_lab.model import masks
 
@@ -18,6 +18,9 @@ def _ids_cases() -> list[tuple]:
         (torch.tensor([[5, 7, 0]]), 0),
         (torch.tensor([[5, 7, 9, 4, 0], [6, 0, 0, 0, 0]]), 0),
         (torch.tensor([[0, 2, 1, 1], [2, 2, 0, 1], [3, 1, 1, 1]]), 1),
+        # Padding in front, in the middle, everywhere and nowhere; the largest id, and one below 0.
+        (torch.tensor([[7, 7, 4], [5, 7, 6], [7, 7, 7], [2, 1, 0], [7, 3, 2]]), 7),
+        (torch.tensor([[-1, 0, 1, 2, -1, 5, 3]]), -1),
     ]
 
 
@@ -67,12 +70,17 @@ def _masked_cases() -> list[tuple]:
     some = torch.tensor(draw(2, 3, 5, seed=4)) > 0
     some[0, 1] = False  # a query that may see nothing
     some[1, 2] = True
+    asks = torch.tensor(draw(2, 3, 5, 7, seed=6)), torch.tensor(draw(2, 1, 1, 7, seed=6)) > -0.5
+    far = torch.tensor([[1e9, -1e9, 0.0], [200.0, 0.0, -200.0], [0.0, 0.0, 0.0]]).double()
+    left = torch.tensor([[False, True, True], [True, True, False], [False, True, True]])
     return [
         (torch.tensor(draw(3, 3)), causal),
         (torch.tensor(draw(2, 3, 5, seed=1)), some),
         # Scores so low that a large negative number is not low enough to hide beside them.
         (torch.tensor(draw(3, 5, seed=3)) - 2e9, torch.tensor([True, False, True, True, False])),
         (torch.tensor(draw(2, 4, 3, 5, seed=2)), torch.tensor([True, False, True, True, False])),
+        (far, left),
+        with_gradient(*asks),
     ]
 
 
@@ -138,7 +146,8 @@ masked_weights = Check(
 
 causal_mask = Check(
     reference=lambda length: masks.causal_mask(length),
-    cases=lambda: [(2,), (3,), (7,)],
+    own=(masks.causal_mask,),
+    cases=lambda: [(2,), (3,), (7,), (1,), (13,)],
     results=("the mask",),
     verified="position i sees positions 0 to i, itself included",
     mistakes=[
@@ -214,15 +223,24 @@ def _residual_and_norm(x: Tensor) -> Tensor:
     return torch.nn.functional.layer_norm(x + torch.tanh(x.cumsum(dim=0) - x), x.shape[-1:])
 
 
+def _squares(x: Tensor) -> Tensor:
+    return torch.stack([x[0], x[0] - x[1] ** 2, (x[1] * x[2]) ** 2])
+
+
 def _leak_cases() -> list[tuple]:
     lower = torch.tensor(draw(3, 3)).tril()
     some = torch.tensor(draw(5, 5, seed=1))
     some[1, 3] = some[4, 0] = some[2, 2] = some[0, 4] = 0
     window = torch.tensor(draw(7, 7, seed=2)).tril(1).triu(-1)
+    faint = torch.tensor(draw(5, 5, seed=3)).tril() * 1e-6  # faint links are links
     return [
         (_mixer(w), torch.tensor(draw(len(w), 4, seed=n + 5)) * 0.1)
         for n, w in enumerate((lower, some, window))
-    ] + [(_residual_and_norm, torch.tensor(draw(4, 5, seed=9)))]
+    ] + [
+        (_residual_and_norm, torch.tensor(draw(4, 5, seed=9))),
+        (_mixer(faint), torch.tensor(draw(5, 3, seed=10))),
+        (_squares, torch.tensor(draw(3, 7, seed=11)) * 2),
+    ]
 
 
 sees = Check(
@@ -271,6 +289,8 @@ shift_right = Check(
         (torch.tensor([[5, 7, 2]]), 1),
         (torch.tensor([[5, 7, 9, 2], [6, 8, 2, 0]]), 1),
         (torch.tensor([[4, 6, 3, 8, 2], [9, 2, 0, 0, 0]]), 3),
+        (torch.tensor([[5], [7], [2]]), 0),
+        (torch.tensor([[3, 3, 1, 2, 1, 1, 7]]), 11),
     ],
     results=("what the decoder reads",),
     verified="bos first, then all but the last word: row t is read to write target[t]",

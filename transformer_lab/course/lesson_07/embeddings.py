@@ -6,7 +6,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor, nn
 
-from transformer_lab.course.cases import draw
+from transformer_lab.course.cases import draw, with_gradient
 from transformer_lab.course.check import Check, Mistake
 
 # ---------------------------------------------------------------- what the first layer gets
@@ -18,14 +18,25 @@ def _encoder_input(ids: Tensor, table: Tensor, positions: Tensor) -> Tensor:
 
 encoder_input = Check(
     reference=_encoder_input,
-    cases=lambda: [
-        (
-            torch.randint(vocabulary, (batch, length), generator=torch.Generator().manual_seed(7)),
-            torch.tensor(draw(vocabulary, width)),
-            torch.tensor(draw(13, width, seed=1)),
-        )
-        for batch, length, vocabulary, width in ((1, 2, 5, 3), (2, 5, 11, 7), (3, 7, 5, 2))
-    ],
+    cases=lambda: (
+        [
+            (
+                torch.randint(
+                    vocabulary, (batch, length), generator=torch.Generator().manual_seed(7)
+                ),
+                torch.tensor(draw(vocabulary, width)),
+                torch.tensor(draw(13, width, seed=1)),
+            )
+            for batch, length, vocabulary, width in ((1, 2, 5, 3), (2, 5, 11, 7), (3, 7, 5, 2))
+        ]
+        + [
+            with_gradient(
+                torch.tensor([[3, 3, 0], [0, 2, 3]]),
+                torch.tensor(draw(5, 11)),
+                torch.tensor(draw(3, 11)),
+            )
+        ]
+    ),
     results=("what the first layer gets",),
     verified="rows of the table, times √d_model, plus the first positions",
     tolerance=1e-6,  # a root taken in single precision is right enough

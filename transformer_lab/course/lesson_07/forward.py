@@ -72,6 +72,7 @@ def _at_words(answer: Forward, model: Transformer, source: Tensor, target: Tenso
 
 forward = Check(
     reference=lambda model, source, target: model(source, target),
+    own=(Transformer.forward,),
     run=_at_words,
     cases=forward_cases,
     arguments=("model", "source", "target"),
@@ -144,7 +145,7 @@ def _encoder_layer(
 
 layer_parameters = Check(
     reference=_encoder_layer,
-    cases=lambda: [(4, 8), (7, 31), (512, 2048)],
+    cases=lambda: [(4, 8), (7, 31), (512, 2048), (5, 3), (1, 2)],
     arguments=("d_model", "d_ff"),
     results=("the count",),
     verified="as many as PyTorch finds in the package's layer",

@@ -14,10 +14,13 @@ from transformer_lab.training import schedule
 
 pad = Check(
     reference=lambda sequences, pad_id: batching.pad(sequences, pad_id),
+    own=(batching.pad,),
     cases=lambda: [
         ([[5, 7], [6]], 0),
         ([[5, 7, 9], [6, 8, 4, 4, 2], [3]], 0),
         ([[5, 0], [6, 8, 4]], 1),
+        ([[7, 3, 2], [4, 6, 5]], 7),
+        ([[3, 3, 9, 2, 1], [8], [0, 4]], 3),
     ],
     arguments=("sequences", "pad_id"),
     results=("the batch",),
@@ -73,7 +76,7 @@ def _spread(word: int, vocab_size: int, right: float, other: float) -> Tensor:
 
 smoothed_target = Check(
     reference=_smoothed,
-    cases=lambda: [(0, 4, 0.2), (2, 5, 0.1), (6, 7, 0.3)],
+    cases=lambda: [(0, 4, 0.2), (2, 5, 0.1), (6, 7, 0.3), (10, 11, 0.0), (1, 3, 1.0)],
     arguments=("word", "vocab_size", "smoothing"),
     results=("the target",),
     verified="it sums to 1, and the right word has its share of ε too",
@@ -113,7 +116,7 @@ smoothed_target = Check(
 
 def _steps() -> Sequence[tuple[int, int, int]]:
     sizes = [(512, 4_000), (37, 11)]
-    return [(step, d, w) for d, w in sizes for step in (1, w // 2, w, 3 * w)]
+    return [(step, d, w) for d, w in sizes for step in (1, w // 2, w, w + 1, 3 * w)]
 
 
 paper_rate = Check(

@@ -5,7 +5,11 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from transformer_lab.course.check import Check, Mistake
+from transformer_lab.course.outcome import UnusableError
+from transformer_lab.course.words import kind_of
 
 Word = tuple[str, ...]
 Pair = tuple[str, str]
@@ -55,24 +59,29 @@ def _every_second(words: dict[Word, int]) -> dict[Pair, int]:
     return dict(counts)
 
 
-def _counts_in_words(answer: Callable[..., Any], words: dict[Word, int]) -> str | None:
-    """Counts of any kind of dictionary, in one order, so that they can be compared and shown."""
+def _in_one_order(answer: Callable[..., Any], words: dict[Word, int]) -> Any:
+    """Pairs and counts of any kind of dictionary, in one order, so that they can be compared."""
     counts = answer(words)
+    if counts is None:
+        return None
     if not isinstance(counts, dict):
-        return counts
-    return ", ".join(sorted(f"{pair}: {times}" for pair, times in counts.items() if times))
+        raise UnusableError(f"it returns {kind_of(counts)}; a dict (left, right) → count is asked")
+    rows = sorted((str(pair), times) for pair, times in counts.items() if times)
+    return np.array([pair for pair, _ in rows], dtype=str), np.array([times for _, times in rows])
 
 
 count_pairs = Check(
     reference=_count_pairs,
-    run=_counts_in_words,
+    run=_in_one_order,
     cases=lambda: [
         ({("a", "b"): 3},),
         ({("l", "o", "w"): 5, ("l", "o", "o", "l", "o"): 2},),
         ({("b", "a", "n", "an", "a"): 3, ("a", "b"): 7, ("n", "a", "n", "a"): 11, ("o",): 2},),
+        ({("a", "a", "a"): 5, ("aa", "a"): 3, (): 7},),
+        ({},),
     ],
     arguments=("words",),
-    results=("the dictionary",),
+    results=("the list of pairs", "the list of counts"),
     verified="neighbours inside words, counted as often as the word occurs",
     mistakes=[
         Mistake(
@@ -159,15 +168,19 @@ def _either_way(pieces: Word, pair: Pair) -> list[str]:
     return _merge(pieces, pair, key=sorted)
 
 
-def _pieces_in_words(answer: Callable[..., Any], pieces: Word, pair: Pair) -> str | None:
-    """The pieces as one text, whether they came as a list or as a tuple."""
+def _as_pieces(answer: Callable[..., Any], pieces: Word, pair: Pair) -> Any:
+    """The pieces as an array, whether they came as a list or as a tuple."""
     merged = answer(pieces, pair)
-    return " | ".join(merged) if isinstance(merged, list | tuple) else merged
+    if merged is None:
+        return None
+    if not (isinstance(merged, list | tuple) and all(isinstance(p, str) for p in merged)):
+        raise UnusableError(f"it returns {kind_of(merged)}; a list of texts is asked")
+    return np.array(merged, dtype=str)
 
 
 merge = Check(
     reference=_merge,
-    run=_pieces_in_words,
+    run=_as_pieces,
     cases=lambda: [
         (("a", "b"), ("a", "b")),
         (("l", "o", "w", "l", "o"), ("l", "o")),
@@ -175,6 +188,10 @@ merge = Check(
         (("a", "a", "b", "aa", "b", "a"), ("a", "a")),
         (("lo", "w", "l", "ow"), ("lo", "w")),
         (("b", "a", "a", "b", "o"), ("a", "b")),
+        (("x", "a", "b", "a", "b"), ("a", "b")),
+        (("a", "a", "a", "a", "a"), ("a", "a")),
+        (("a",), ("a", "b")),
+        ((), ("a", "b")),
     ],
     arguments=("pieces", "pair"),
     results=("the list",),

@@ -8,6 +8,8 @@ import torch
 from torch import Tensor, nn
 
 from transformer_lab.course.check import Check, Mistake
+from transformer_lab.course.outcome import UnusableError
+from transformer_lab.course.words import kind_of
 
 
 def _entropy(counts: Tensor) -> Tensor:
@@ -21,6 +23,8 @@ unigram_loss = Check(
         (torch.tensor([3.0, 3.0], dtype=torch.float64),),
         (torch.tensor([6.0, 1.0, 3.0], dtype=torch.float64),),
         (torch.tensor([7.0, 0.0, 2.0, 11.0, 0.0], dtype=torch.float64),),
+        (torch.tensor([0.0, 5.0, 0.0], dtype=torch.float64),),
+        (torch.tensor([1.0, 1e6, 0.0, 1.0, 3.0, 1.0, 1.0], dtype=torch.float64),),
     ],
     arguments=("counts",),
     results=("the loss",),
@@ -95,13 +99,17 @@ def _named_in_order(answer: Callable[[nn.Module], Any], model: nn.Module, x: Ten
     after = [p.grad for p in model.parameters()]
     for a, b in zip(before, after, strict=True):
         if a is not None and (b is None or not torch.equal(a, b)):
-            raise ValueError("the gradients are no longer what they were; reading must not change")
+            raise UnusableError(
+                "the gradients are no longer what they were; reading must not change"
+            )
+    if norms is None:
+        return None
     if not isinstance(norms, dict):
-        return norms
+        raise UnusableError(f"it returns {kind_of(norms)}; a dict name → number is asked")
     names = [name for name, _ in model.named_children()]
     unknown = sorted(set(norms) - set(names))
     if unknown:
-        raise ValueError(f"the dictionary has the keys {unknown}; expected {names}")
+        raise UnusableError(f"the dictionary has the keys {unknown}; expected {names}")
     values = [torch.as_tensor(norms.get(name, math.nan)).detach().item() for name in names]
     return torch.tensor(values, dtype=torch.float64)
 

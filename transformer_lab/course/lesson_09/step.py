@@ -8,6 +8,8 @@ import torch
 from torch import Tensor, nn
 
 from transformer_lab.course.check import Check, Mistake
+from transformer_lab.course.outcome import UnusableError
+from transformer_lab.course.words import kind_of
 from transformer_lab.training.step import training_step as package_step
 
 
@@ -33,7 +35,8 @@ def _steps(answer: Step, loss_of: nn.Module, batches: Tensor, rates: Sequence[fl
     for batch, rate in zip(batches, rates, strict=True):
         result = answer(loss_of, optimizer, batch, rate)
         if not (isinstance(result, tuple | list) and len(result) == 2):
-            raise ValueError("a step should return two things, the loss and the norm")
+            said = kind_of(result)
+            raise UnusableError(f"it returns {said}; two things are asked: the loss, the norm")
         # A Python float is as right as a tensor, and must not be rounded to float32.
         done.append([float(p.detach()) if isinstance(p, Tensor) else p for p in result])
     losses, norms = torch.tensor(done, dtype=torch.float64).T

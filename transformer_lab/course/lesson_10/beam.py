@@ -4,10 +4,14 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from transformer_lab.course.check import Check, Mistake
+from transformer_lab.course.lesson_10.greedy import whole
+from transformer_lab.course.outcome import UnusableError, as_array
+from transformer_lab.course.words import kind_of
 from transformer_lab.decoding import beam
 
 Beginning = tuple[float, tuple[int, ...]]
@@ -25,14 +29,26 @@ def _beam_step(beams: Sequence[Beginning], rows: Tensor, k: int) -> list[Beginni
 
 
 def _in_two_parts(answer: Callable[..., Any], *arguments: Any) -> Any:
-    """The values as a tensor, and the beginnings as one text."""
+    """The values as one array, and the beginnings as another; the next cells look ids up."""
     found = answer(*arguments)
     if found is None:
         return None
-    values = torch.tensor([float(value) for value, _ in found], dtype=torch.float64)
-    if values.isnan().any():
-        return values, ""  # such numbers have no order, so the beginnings are chance
-    return values, " | ".join(" ".join(str(int(i)) for i in ids) for _, ids in found)
+    if not isinstance(found, list) or not all(
+        isinstance(pair, tuple | list) and len(pair) == 2 for pair in found
+    ):
+        asked = "a list of pairs (log-probability, ids) is asked"
+        raise UnusableError(f"it returns {kind_of(found)}; {asked}")
+    values = np.array([float(as_array(value)) for value, _ in found])
+    if np.isnan(values).any():
+        return values, np.array([], dtype=int)  # they have no order, so the beginnings are chance
+    for _, ids in found:
+        if not isinstance(ids, tuple) or any(isinstance(i, Tensor | float) for i in ids):
+            said = f"(log-probability, {kind_of(ids)})"
+            raise UnusableError(f"a pair is {said}; ids should be a tuple of whole numbers")
+    rows = [[whole(i) for i in ids] for _, ids in found]
+    if len({len(row) for row in rows}) > 1:
+        return values, np.array([" ".join(map(str, row)) for row in rows])
+    return values, np.array(rows, dtype=int)
 
 
 def _beams(seed: int, beams: int, vocabulary: int, length: int) -> tuple[list[Beginning], Tensor]:
@@ -111,6 +127,7 @@ beam_step = Check(
         (*_beams(1, 2, 11, 5), 5),
         (*_beams(3, 5, 7, 3), 4),
         (*_beams(4, 2, 5, 3), 7),  # more than the vocabulary has words
+        (*_beams(5, 3, 11, 1), 1),
     ],
     arguments=("beams", "log_probabilities", "k"),
     results=("the log-probabilities", "the beginnings"),
@@ -206,7 +223,13 @@ def _beam_score(log_probability: float, length: int, alpha: float) -> float:
 
 beam_score = Check(
     reference=_beam_score,
-    cases=lambda: [(-3.0, 1, 0.6), (-2.83, 9, 0.6), (-2.41, 8, 2.0), (-7.0, 13, 1.0)],
+    cases=lambda: [
+        (-3.0, 1, 0.6),
+        (-2.83, 9, 0.6),
+        (-2.41, 8, 2.0),
+        (-7.0, 13, 1.0),
+        (-1.5, 3, 0.0),
+    ],
     arguments=("log_probability", "length", "alpha"),
     results=("the score",),
     verified="divided by the penalty, so that longer sentences come nearer to 0",

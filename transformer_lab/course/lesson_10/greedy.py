@@ -3,17 +3,20 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from transformer_lab.course.check import Check, Mistake
+from transformer_lab.course.outcome import UnusableError, as_array
+from transformer_lab.course.words import kind_of
 
 Scorer = Callable[[Any], Tensor]
 
 BOS, EOS = 1, 2
 
 
-def _scorer(seed: int, vocabulary: int, ends_after: int) -> Scorer:
+def _scorer(seed: int, vocabulary: int, ends_after: int, bos: int = BOS, eos: int = EOS) -> Scorer:
     """Logits that depend on all words so far; eos is best once there are `ends_after` of them."""
     table = torch.randn(97, vocabulary, generator=torch.Generator().manual_seed(seed))
 
@@ -21,8 +24,8 @@ def _scorer(seed: int, vocabulary: int, ends_after: int) -> Scorer:
         words = [int(word) for word in ids]
         place = sum((n + 1) * (word + 3) for n, word in enumerate(words)) % 97
         logits = table[place].clone()
-        logits[BOS] = -9.0
-        logits[EOS] = 9.0 if len(words) > ends_after else -9.0
+        logits[bos] = -9.0
+        logits[eos] = 9.0 if len(words) > ends_after else -9.0
         return logits
 
     return next_logits
@@ -35,10 +38,24 @@ def _greedy(next_logits: Scorer, bos: int, eos: int, limit: int) -> list[int]:
     return words
 
 
-def as_words(answer: Callable[..., Any], *arguments: Any) -> Tensor | None:
-    """The written words as one tensor, whatever kind of list they came in."""
+def as_words(answer: Callable[..., Any], *arguments: Any) -> Any:
+    """The written words as one array; the next cells add lists to them, and look words up."""
     words = answer(*arguments)
-    return None if words is None else torch.tensor([int(word) for word in words])
+    if words is None:
+        return None
+    if not isinstance(words, list):
+        raise UnusableError(f"it returns {kind_of(words)}; a list of ids is asked")
+    return np.array([whole(word) for word in words], dtype=int)
+
+
+def whole(word: Any) -> int:
+    """An id: a whole number of any kind, alone."""
+    if isinstance(word, int | np.integer) and not isinstance(word, bool):
+        return int(word)
+    is_one = isinstance(word, np.ndarray | Tensor) and word.ndim == 0
+    if is_one and as_array(word).dtype.kind in "iu":
+        return int(word)
+    raise UnusableError(f"an id is a whole number; in the list stands {kind_of(word)}")
 
 
 def _reads_only_the_last(next_logits: Scorer, bos: int, eos: int, limit: int) -> list[int]:
@@ -63,6 +80,8 @@ greedy_words = Check(
         (_scorer(0, 7, 2), BOS, EOS, 11),
         (_scorer(1, 11, 5), BOS, EOS, 11),
         (_scorer(2, 13, 11), BOS, EOS, 5),
+        (_scorer(3, 7, 3, bos=4, eos=0), 4, 0, 7),
+        (_scorer(4, 5, 0, bos=2, eos=1), 2, 1, 3),
     ],
     arguments=("next_logits", "bos", "eos", "limit"),
     results=("the list of words",),

@@ -71,12 +71,15 @@ def _all_rows_alike(logits: Tensor, p: float) -> Tensor:
 
 keep_top_p = Check(
     reference=lambda logits, p: sampling.keep_top_p(logits, p),
+    own=(sampling.keep_top_p,),
     run=_as_log_probabilities,
     cases=lambda: [
         (torch.tensor([[0.15, 0.5, 0.05, 0.3]], dtype=torch.float64).log(), 0.7),
         (_random_logits(0, 3, 7), 0.6),
         (_random_logits(1, 5, 11), 0.95),
         (_random_logits(2, 2, 5), 0.05),
+        (_random_logits(3, 3, 5) * 100 - 200, 0.9),
+        (_random_logits(4, 2, 7), 1.0),
     ],
     arguments=("logits", "p"),
     results=("log_softmax of the logits",),

@@ -86,6 +86,8 @@ def _square_cases() -> list[tuple]:
         (weights(3, 3, seed=3),),
         (weights(5, 5, seed=4),),
         (np.tril(weights(7, 7, seed=5)),),
+        (np.eye(11, k=-1),),
+        (weights(2, 2, seed=6),),
     ]
 
 

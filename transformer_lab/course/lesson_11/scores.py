@@ -105,6 +105,8 @@ mean_distance = Check(
         (weights(3, 3, seed=8),),
         (weights(5, 5, seed=9),),
         (weights(11, 11, seed=10),),
+        (np.eye(3),),
+        (np.fliplr(np.eye(5)),),
     ],
     results=("the mean distance",),
     verified="each distance counts with its weight, and each row once",

@@ -66,7 +66,10 @@ def _table_cases() -> list[tuple]:
         if last > 4:
             after[3] = before[3]  # a gap
         cases.append((before, after))
-    return cases
+    faint = np.zeros((7, 3))
+    moved = faint.copy()
+    moved[3, 1], moved[6, 2], moved[4] = 1e-12, -1e-6, (0, -2, 2)  # faint, and not from row 0 on
+    return [*cases, (faint, moved), (draw(3, 2), draw(3, 2))]
 
 
 reached_rows = Check(

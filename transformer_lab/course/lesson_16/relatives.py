@@ -60,9 +60,11 @@ shared_keys = Check(
 
 def _scan_cases() -> list[tuple]:
     shapes = ((4, 1), (7, 3), (13, 5))
-    return [
+    drawn = [
         (np.exp(-np.exp(draw(*s, seed=n))), draw(*s, seed=n + 10)) for n, s in enumerate(shapes)
     ]
+    odd = np.array([[9.0, -1.0], [0.0, 2.0], [2.0, -1.0], [0.5, 0.0], [-1.0, 2.0]])
+    return [*drawn, (odd, draw(5, 2, seed=20)), (odd[:1], draw(1, 2, seed=21))]
 
 
 def _scanned(decay: np.ndarray, inputs: np.ndarray) -> np.ndarray:
@@ -126,7 +128,8 @@ def _message_cases() -> list[tuple]:
         edges = [(a, b) for a, b in found if b != nodes - 1]  # a node that no edge leads to
         sides = ((d_k, 3), (d_k, 4), (d_v, 5))
         cases.append((*(draw(nodes, d, seed=10 * seed + n) for d, n in sides), edges))
-    return cases
+    none = (*(draw(2, d, seed=d) for d in (5, 5, 3)), [])
+    return [*cases, none]
 
 
 def _messages(

@@ -6,7 +6,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from transformer_lab.course.cases import draw, fill_with_known_weights
+from transformer_lab.course.cases import built, draw, with_gradient
 from transformer_lab.course.check import Check, Mistake
 from transformer_lab.model.attention import MultiHeadAttention
 from transformer_lab.model.feed_forward import FeedForward
@@ -82,16 +82,10 @@ class _PreNorm(_Layer):
         return x + self.feed_forward(self.norm_3(x))
 
 
-def _build_layer(answer: Callable[..., Any], *sizes_and_inputs: Any) -> Tensor:
+def _build_layer(answer: Callable[..., Any], *sizes_and_inputs: Any) -> tuple[Any, nn.Module]:
     *sizes, x, memory, mask, memory_mask = sizes_and_inputs
-    layer = answer(*sizes).double()
-    for kind in (nn.Module.named_children, nn.Module.named_parameters):
-        found = sorted(name for name, _ in kind(layer))
-        wanted = sorted(name for name, _ in kind(_Layer(*sizes)))
-        if found != wanted:
-            raise TypeError(f"Layer has the parts {found}; expected {wanted}")
-    fill_with_known_weights(layer)
-    return layer(x, memory, mask, memory_mask)
+    layer = built(answer, _Layer, *sizes)
+    return layer(x, memory, mask, memory_mask), layer
 
 
 def _layer_cases() -> list[tuple]:
@@ -100,6 +94,7 @@ def _layer_cases() -> list[tuple]:
         d_model = heads * d_k
         words = torch.ones(batch, 1, 1, source, dtype=torch.bool)
         words[-1, ..., -1] = False
+        words[0, ..., 1] = False  # what is hidden need not stand at the end
         # In the second case the target is padded, too: a triangle of one's own is not enough.
         written = torch.ones(batch, 1, 1, target, dtype=torch.bool)
         written[1:, ..., -1] = False
@@ -107,7 +102,7 @@ def _layer_cases() -> list[tuple]:
         x = torch.tensor(draw(batch, target, d_model, seed=seed))
         memory = torch.tensor(draw(batch, source, d_model, seed=seed + 9))
         cases.append((d_model, heads, 7 + seed, x, memory, mask, words))
-    return cases
+    return [*cases, with_gradient(*cases[-1])]
 
 
 decoder_layer = Check(

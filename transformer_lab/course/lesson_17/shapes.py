@@ -8,7 +8,7 @@ from functools import partial
 import torch
 from torch import Tensor
 
-from transformer_lab.course.cases import draw
+from transformer_lab.course.cases import draw, with_gradient
 from transformer_lab.course.check import Check, Mistake
 
 # ---------------------------------------------------------------- say the shapes
@@ -155,7 +155,7 @@ def _mended_cases() -> list[tuple]:
         mask = (torch.tensor(draw(batch, 1, query, key, seed=seed)) > 0) | always
         x, memory = draw(batch, query, d_model, seed=seed + 50), draw(batch, key, d_model)
         cases.append((torch.tensor(x), torch.tensor(memory), *w, heads, mask))
-    return cases
+    return [*cases, with_gradient(*cases[-1])]
 
 
 mended = Check(

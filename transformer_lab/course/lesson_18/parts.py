@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 
 from transformer_lab.course.cases import draw, weights
-from transformer_lab.course.check import Check, Mistake, arrays
+from transformer_lab.course.check import Check, Mistake
+from transformer_lab.course.outcome import as_array
 
 # ---------------------------------------------------------------- 8 bits
 
@@ -37,7 +38,7 @@ def _from_zero(matrix: np.ndarray) -> tuple:
 def _with_bits(answer: Callable[..., Any], weights: np.ndarray) -> Any:
     found = answer(weights)
     is_pair = isinstance(found, tuple | list) and len(found) == 2
-    return (*found, 8 * arrays(found)[0].itemsize) if is_pair else found
+    return (*found, 8 * as_array(found[0]).itemsize) if is_pair else found
 
 
 eight_bits = Check(

@@ -16,7 +16,8 @@ def _step_cases() -> list[tuple]:
         state, x, bias = (draw(d, seed=10 * seed + n) for n in range(3))
         w, w_f = (draw(d, d, seed=10 * seed + n) for n in (3, 4))
         cases.append((state, x, w, w_f, bias))
-    return cases
+    (_, x, w, w_f, bias), d = cases[-1], 7
+    return [*cases, (np.zeros(d), 9 * x, w, w_f, bias)]
 
 
 def _step(

@@ -1,0 +1,212 @@
+"""Right answers in another style than the reference: loops, einsum, PyTorch, single precision."""
+
+import itertools
+import math
+
+import numpy as np
+import torch
+from torch import nn
+
+from transformer_lab.model.attention import MultiHeadAttention
+from transformer_lab.model.feed_forward import FeedForward
+from transformer_lab.model.positions import AlibiPositions
+
+
+def softmax_by_rows(scores, axis=-1):
+    out = np.empty(scores.shape)
+    for place in itertools.product(*map(range, scores.shape[:-1])):
+        row = np.exp(scores[place] - max(scores[place]))
+        out[place] = row / sum(row)
+    return out
+
+
+def attention_by_einsum(query, key, value, *, scale=None):
+    scores = np.einsum("...qd,...kd->...qk", query, key) / math.sqrt(query.shape[-1])
+    weights = softmax_by_rows(scores)
+    return [np.einsum("...qk,...kv->...qv", weights, value), weights]
+
+
+def split_by_columns(x, num_heads):
+    return np.stack(np.split(x, num_heads, axis=-1), axis=1)
+
+
+def merge_by_columns(heads):
+    return np.concatenate([heads[:, h] for h in range(heads.shape[1])], axis=-1)
+
+
+class ManyParts(nn.Module):
+    """Multi-head attention with a buffer and parts without parameters."""
+
+    def __init__(self, d_model, num_heads, dropout=0.0):
+        super().__init__()
+        self.num_heads = num_heads
+        for name in ("w_v", "w_o", "w_q", "w_k"):
+            setattr(self, name, nn.Linear(d_model, d_model))
+        self.drop = nn.Dropout(dropout)
+        self.register_buffer("scale", torch.tensor(float(num_heads / d_model)).sqrt())
+
+    def forward(self, query, key, value):
+        def heads(x):
+            return torch.stack(x.chunk(self.num_heads, dim=-1), dim=1)
+
+        q, k, v = heads(self.w_q(query)), heads(self.w_k(key)), heads(self.w_v(value))
+        weights = torch.einsum("bhqd,bhkd->bhqk", q, k).mul(self.scale).softmax(-1)
+        return self.w_o(torch.cat(list((self.drop(weights) @ v).unbind(1)), dim=-1))
+
+
+class OtherLayer(nn.Module):
+    def __init__(self, d_model, num_heads, d_ff):
+        super().__init__()
+        self.norm_2, self.norm_1 = nn.LayerNorm(d_model), nn.LayerNorm(d_model)
+        self.feed_forward = FeedForward(d_model, d_ff)
+        self.self_attention = MultiHeadAttention(d_model, num_heads)
+        self.dropout = nn.Identity()
+
+    def forward(self, x, mask=None):
+        for norm, part in (
+            (self.norm_1, lambda y: self.self_attention(y, y, y, mask)),
+            (self.norm_2, self.feed_forward),
+        ):
+            x = norm(x + self.dropout(part(x)))
+        return x
+
+
+def alibi_of_the_package(num_heads, length):
+    x = torch.zeros(1, num_heads, length, 2)
+    return AlibiPositions(num_heads)(x, x)[2]
+
+
+def sinusoids_in_torch(length, d_model):
+    angle = torch.arange(length)[:, None] / 10_000 ** (torch.arange(0, d_model, 2) / d_model)
+    return torch.stack([angle.sin(), angle.cos()], dim=-1).flatten(1)
+
+
+def masked_by_where(scores, mask):
+    hidden = torch.where(mask, scores, torch.tensor(-math.inf))
+    largest = hidden.amax(-1, keepdim=True).clamp(min=-1e300)
+    weights = (hidden - largest).exp()
+    return weights / weights.sum(-1, keepdim=True).clamp(min=1e-30)
+
+
+def causal_by_comparison(length):
+    places = torch.arange(length)
+    return places[:, None] >= places
+
+
+def moved_by_any_feature(function, x):
+    found = torch.zeros(len(x), len(x), dtype=torch.bool)
+    for j, feature in itertools.product(range(len(x)), range(x.shape[1])):
+        other = x.clone()
+        other[j, feature] += 0.5
+        found[:, j] |= (function(other) != function(x)).any(dim=1)
+    return found
+
+
+def read_by_copy(target, bos_id):
+    read = target.clone()
+    read[:, 1:], read[:, 0] = target[:, :-1], bos_id
+    return read
+
+
+def pad_into(sequences, pad_id):
+    out = torch.full((len(sequences), max(map(len, sequences))), pad_id)
+    for row, sequence in zip(out, sequences, strict=True):
+        row[: len(sequence)] = torch.tensor(sequence)
+    return out
+
+
+def topk_of_all(beams, log_probabilities, k):
+    totals = torch.tensor([v for v, _ in beams])[:, None] + log_probabilities
+    values, places = totals.flatten().topk(k)
+    width = log_probabilities.shape[1]
+    return [
+        (v.item(), beams[p // width][1] + (p % width,))
+        for v, p in zip(values, places.tolist(), strict=True)
+    ]
+
+
+def scan_by_powers(decay, inputs):
+    return np.array(
+        [
+            sum(np.prod(decay[s + 1 : t + 1], axis=0) * inputs[s] for s in range(t + 1))
+            for t in range(len(inputs))
+        ]
+    )
+
+
+RIGHT = [
+    ("01.softmax", softmax_by_rows),
+    ("01.softmax", lambda scores: softmax_by_rows(scores).astype(np.float32)),
+    ("01.softmax", lambda scores: torch.tensor(scores).softmax(-1)),
+    ("01.attention", attention_by_einsum),
+    ("02.score_variance", lambda d_k, q, k: np.float64((math.sqrt(d_k) * q * k) ** 2)),
+    (
+        "02.jacobian_norm",
+        lambda w: np.linalg.norm(
+            np.stack([np.diag(r) - np.outer(r, r) for r in w.reshape(-1, w.shape[-1])]), axis=(1, 2)
+        ).reshape(w.shape[:-1]),
+    ),
+    ("03.split_heads", split_by_columns),
+    ("03.merge_heads", merge_by_columns),
+    ("03.multi_head_class", ManyParts),
+    ("03.multiplications", lambda n, d, h: np.int64(2 * n * d * (2 * d + n))),
+    ("04.sinusoids", sinusoids_in_torch),
+    ("04.alibi", alibi_of_the_package),
+    (
+        "05.feed_forward",
+        lambda x, *w: np.einsum("...f,fd->...d", (x @ w[0] + w[1]).clip(0), w[2]) + w[3],
+    ),
+    ("05.add_norm", lambda x, sublayer, norm, dropout=None: norm(np.add(sublayer(x), x))),
+    ("05.encoder_layer", OtherLayer),
+    ("06.padding_mask", lambda ids, pad_id: ids.ne(pad_id).view(len(ids), 1, 1, -1)),
+    ("06.masked_weights", masked_by_where),
+    ("06.causal_mask", causal_by_comparison),
+    ("06.sees", moved_by_any_feature),
+    ("06.shift_right", read_by_copy),
+    ("07.layer_parameters", lambda d, f: np.int64(4 * d * d + 2 * d * f + 9 * d + f)),
+    ("08.merge", lambda pieces, pair: tuple(merged(pieces, pair))),
+    ("08.pad", pad_into),
+    ("08.paper_rate", lambda s, d, w: torch.tensor(min(s**-0.5, s * w**-1.5) / d**0.5)),
+    ("10.beam_step", topk_of_all),
+    ("10.greedy_words", lambda f, bos, eos, limit: list(words_of(f, bos, eos, limit))),
+    ("10.accept", lambda proposed, best: best[: 1 + agreed(proposed, best)]),
+    ("11.looks_at", lambda w, a, b, x: (np.str_(b[np.argmax(w[a.index(x)])]), max(w[a.index(x)]))),
+    (
+        "11.mean_distance",
+        lambda w: (
+            np.average(np.abs(np.subtract.outer(range(len(w)), range(len(w)))), weights=w)
+            * w.sum()
+            / len(w)
+        ),
+    ),
+    (
+        "14.paired_difference",
+        lambda a, b: np.array([(b - a).mean(), (b - a).std(ddof=1) / len(a) ** 0.5]),
+    ),
+    ("15.products", lambda n, d: [np.int64(4 * n * d * d), 2 * n * n * d]),
+    ("16.scan", scan_by_powers),
+    ("17.words_that_fit", lambda room, l, h, d, s, e: max(0, int(room / (2 * l * h * d * e)) - s)),
+]
+"""(lesson and check, a right answer)"""
+
+
+def merged(pieces, pair):
+    pieces = list(pieces)
+    while pieces:
+        left = pieces.pop(0)
+        yield left + pieces.pop(0) if pieces and (left, pieces[0]) == pair else left
+
+
+def words_of(next_logits, bos, eos, limit):
+    ids = torch.tensor([bos])
+    for _ in range(limit):
+        word = np.argmax(next_logits(ids).numpy())
+        yield word
+        if word == eos:
+            return
+        ids = torch.cat([ids, torch.tensor([word])])
+
+
+def agreed(proposed, best):
+    pairs = zip(proposed, best, strict=False)
+    return len(list(itertools.takewhile(lambda pair: pair[0] == pair[1], pairs)))

@@ -1,0 +1,166 @@
+"""Is an answer what the right one would give to other arguments: exchanged, zeroed, transposed, negated?
+
+The reference is run on changed cases. If it then does in every case what the answer did with the case
+itself, that says which argument was misread, whatever the code looks like.
+"""
+
+import itertools
+import operator
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from transformer_lab.course.outcome import Outcome
+
+Case = tuple[Any, ...]
+Run = Callable[[Case], Outcome]
+
+
+def as_if(
+    run_reference: Run, cases: Sequence[Case], names: Sequence[str], given: Sequence[Outcome]
+) -> str | None:
+    """The sentence of the first change of the cases that explains all that the answer did."""
+    if any(outcome.error is not None for outcome in given):
+        return None
+    for words, change in changes(cases[0], names):
+        changed = []
+        for case, outcome in zip(cases, given, strict=True):
+            try:
+                other = run_reference(change(case))
+            except Exception:
+                break
+            if other.error is not None or not _same_results(outcome, other):
+                break
+            changed.append(other)
+        if len(changed) == len(cases):
+            return words
+    return None
+
+
+def _same_results(a: Outcome, b: Outcome) -> bool:
+    if len(a.results) != len(b.results):
+        return False
+    pairs = zip(a.results, b.results, strict=True)
+    return all(Outcome((x,)).equals(Outcome((y,)), 1e-6) for x, y in pairs)
+
+
+def unread(
+    run_reference: Run, run_answer: Run, case: Case, names: Sequence[str], given: Outcome
+) -> str | None:
+    """Arguments that could be others without a change of what the answer gives."""
+    before = run_reference(case)
+    idle = []
+    for place, name in enumerate(names):
+        if not _is_numbers(case[place]) or not _is_float(case[place]):
+            continue
+        other = _replaced(case, place, _moved)
+        reference, answer = run_reference(other), run_answer(other)
+        if reference.error or answer.error or _same_results(before, reference):
+            continue
+        if _same_results(given, answer):
+            idle.append(f"`{name}`")
+    if not idle:
+        return None
+    which = " and ".join(idle)
+    does, its = ("does", "its") if len(idle) == 1 else ("do", "their")
+    return f"{which} {does} not enter: with other numbers in {its} place the result is the same"
+
+
+def changes(case: Case, names: Sequence[str]) -> Iterator[tuple[str, Callable[[Case], Case]]]:
+    """What may have been misread, in words, and the change of a case that is like it."""
+    places = [n for n, value in enumerate(case) if _is_numbers(value)]
+    for a, b in itertools.combinations(places, 2):
+        words = (
+            f"`{names[a]}` and `{names[b]}` have changed places: this is right for the other order"
+        )
+        yield words, partial(_exchanged, a, b)
+    for a, b in itertools.permutations(places, 2):
+        words = f"`{names[a]}` stands where `{names[b]}` should, which is not read"
+        yield words, partial(_in_place_of, a, b)
+    for place in places:
+        name, value = names[place], case[place]
+        for words, change in _alone(value):
+            yield words.format(name), partial(_replaced_at, place, change)
+
+
+def _alone(value: Any) -> Iterator[tuple[str, Callable[[Any], Any]]]:
+    if not isinstance(value, np.ndarray | Tensor):
+        for add in (-1, 1):
+            words = f"this is right for a `{{}}` that is {'smaller' if add < 0 else 'larger'} by 1"
+            yield words, partial(operator.add, add)
+        for number in (0, 1, 2):
+            words = f"this is right for a `{{}}` of {number}: it does not enter"
+            yield words, partial(_always, number)
+        yield "this is right for `{}` squared", lambda x: x * x
+        yield "this is right for the root of `{}`", lambda x: x**0.5
+        yield "this is right for −`{}`", lambda x: -x
+        return
+    if _is_float(value):
+        yield "this is right for a `{}` of zeros: does it enter at all?", lambda x: x * 0
+        yield "this is right for a `{}` of ones: does it enter at all?", lambda x: x * 0 + 1
+        yield "this is right for −`{}`: a sign is turned", lambda x: -x
+        yield "`{}` enters squared", lambda x: x * x
+        yield "`{}` enters without its sign", lambda x: abs(x)
+    if value.ndim >= 2:
+        yield "this is right for the transposed of `{}`", lambda x: x.swapaxes(-1, -2)
+    if value.ndim and not _is_float(value) and _dtype(value) == "bool":
+        yield "`{}` is read the wrong way round: True for False", lambda x: ~x
+        yield "this is right for a `{}` that is True everywhere: does it enter?", lambda x: x | True
+    if value.ndim >= 1:
+        yield "this is right for `{}` in the opposite order", lambda x: _flipped(x, -1)
+        yield "the first axis of `{}` is read in the opposite order", lambda x: _flipped(x, 0)
+
+
+def _flipped(x: Any, axis: int) -> Any:
+    return x.flip(axis) if isinstance(x, Tensor) else np.flip(x, axis)
+
+
+def _dtype(x: Any) -> str:
+    return str(x.dtype).rpartition(".")[2]
+
+
+def _is_numbers(value: Any) -> bool:
+    return isinstance(value, np.ndarray | Tensor | int | float) and not isinstance(value, bool)
+
+
+def _is_float(value: Any) -> bool:
+    if isinstance(value, np.ndarray | Tensor):
+        return "float" in _dtype(value)
+    return isinstance(value, float)
+
+
+def _replaced(case: Case, place: int, change: Callable[[Any], Any]) -> Case:
+    value = case[place]
+    if isinstance(value, Tensor) and value.requires_grad:
+        return (*case[:place], change(value.detach()).requires_grad_(), *case[place + 1 :])
+    return (*case[:place], change(value), *case[place + 1 :])
+
+
+def _replaced_at(place: int, change: Callable[[Any], Any], case: Case) -> Case:
+    return _replaced(case, place, change)
+
+
+def _exchanged(a: int, b: int, case: Case) -> Case:
+    turned = list(case)
+    turned[a], turned[b] = case[b], case[a]
+    return tuple(turned)
+
+
+def _in_place_of(a: int, b: int, case: Case) -> Case:
+    return (*case[:b], case[a], *case[b + 1 :])
+
+
+def _always(number: int, _: Any) -> int:
+    return number
+
+
+def _moved(x: Any) -> Any:
+    if isinstance(x, Tensor):
+        return x + torch.linspace(0.1, 0.9, x.numel(), dtype=x.dtype).reshape(x.shape)
+    if isinstance(x, np.ndarray):
+        return x + np.linspace(0.1, 0.9, x.size).reshape(x.shape)
+    return x * 1.25 + 0.125
