@@ -22,7 +22,8 @@ import transformer_lab as tl
 from transformer_lab.translator import Translator
 from transformer_lab.viz.bench_guide import famous_guide
 from transformer_lab.viz.explorer.page import STYLES
-from transformer_lab.viz.page.join import script, style
+from transformer_lab.viz.page.drawing import kinds
+from transformer_lab.viz.page.join import modules, script, style
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
@@ -126,6 +127,12 @@ FOLDED = {
     "predict drawing": ("hide-cell", "Show what comes out"),
 }
 """A cell's tag → what is folded on the site, and what the reader clicks on."""
+STEPPED = [
+    kind
+    for kind in kinds()
+    if any(path.name == "steps.js" for path in modules(f"lesson/{kind}.js"))
+]
+"""Drawings that begin before what they show: they ask by themselves, and stay in sight."""
 
 
 def fold(_: Sphinx, name: str, source: list[str]) -> None:
@@ -149,13 +156,19 @@ def fold(_: Sphinx, name: str, source: list[str]) -> None:
         if cell["id"] == "setup" or printed.startswith("Not written yet"):
             tags.append("remove-cell")
         fold_as = next((tag for tag in FOLDED if tag in tags), "")
-        if asked and fold_as in ("", "drawing") and "exercise" not in tags:
+        if asked and fold_as in ("", "drawing") and "exercise" not in tags and not is_stepped(cell):
             fold_as = f"predict {fold_as}".strip()
         if fold_as:
             how, prompt = FOLDED[fold_as]
             tags.append(how)
             cell["metadata"]["mystnb"] = {"code_prompt_show": prompt, "code_prompt_hide": "Hide it"}
     source[0] = json.dumps(notebook)
+
+
+def is_stepped(cell: dict[str, Any]) -> bool:
+    """Whether a cell's output is a drawing to step through."""
+    pages = ("".join(output.get("data", {}).get("text/html", "")) for output in cell["outputs"])
+    return any(f'data-{kind}="' in page for page in pages for kind in STEPPED)
 
 
 def course_cards(app: Sphinx, name: str, source: list[str]) -> None:

@@ -41,7 +41,47 @@ def test_a_beginnings_number_is_its_parents_and_its_own_words(browser, tmp_path,
     before, own, whole, chance, _ = (
         float(n.replace(" ", "")) for n in re.findall(r"-? ?\d+\.\d+", text.partition("=")[2])
     )
-    assert (before, whole) == pytest.approx((VALUES[PARENTS[node]], VALUES[node]), abs=0.006)
-    assert before + own == pytest.approx(whole, abs=0.011)
-    assert chance == pytest.approx(math.exp(own), abs=0.006)
+    assert (before, whole) == pytest.approx((VALUES[PARENTS[node]], VALUES[node]), abs=1e-4)
+    assert before + own == pytest.approx(whole, abs=1e-9), "what is written is a sum"
+    assert chance == pytest.approx(math.exp(own), abs=0.0006)
+    page.context.close()
+
+
+def test_small_numbers_are_a_true_sum_and_no_probability_is_told_as_zero(browser, tmp_path):
+    values = [0.0, -0.02004, -0.7204, -0.72043, -10.7304]
+    drawn = growing_beam([None, 0, 1, 2, 2], list("sabcd"), values, kept={0, 1, 2, 3, 4}, winner=3)
+    page = open_drawing(browser, drawn, tmp_path)
+    page.locator("[data-control='step 3']").click()
+    for node in (3, 4):
+        page.locator(f"[data-control='node {node}']").press("Enter")
+        text = page.locator(".sum").inner_text().replace("−", "-")
+        sums = re.search(r"= (-[\d.]+) - ([\d.]+) = (-[\d.]+);", text)
+        before, own, whole = map(float, sums.groups())
+        assert before - own == pytest.approx(whole, abs=1e-9)
+    assert "its last word has probability < 0.001 after the others, and the whole < 0.001" in text
+    page.context.close()
+
+
+def test_the_first_beginning_has_a_number_too_when_one_has_won(browser, tmp_path):
+    page = open_drawing(browser, growing_beam(**GIVEN), tmp_path)
+    page.locator("[data-control='step 4']").click()
+    page.locator("[data-control='node 0']").press("Enter")
+    expect(page.locator(".sum")).to_have_text(
+        "Nothing is written yet: a probability of 1, so a log-probability of 0."
+    )
+    page.context.close()
+
+
+def test_the_step_where_another_beginning_comes_to_the_front_says_so(browser, tmp_path):
+    given = {"parents": [None, 0, 0, 1, 2, 3, 4], "words": list("sabcdef")}
+    values = [0.0, -1.0, -2.0, -5.0, -2.5, -6.0, -3.0]
+    drawn = growing_beam(**given, log_probabilities=values, kept=set(range(7)), winner=6)
+    page = open_drawing(browser, drawn, tmp_path)
+    turns = []
+    for step in range(5):
+        page.locator(f"[data-control='step {step}']").click()
+        turns.append("the order turns" in page.locator(".said").inner_text())
+    assert turns == [False, False, True, False, False]
+    page.locator("[data-control='step 2']").click()
+    expect(page.locator(".said")).to_contain_text("b d is in front with −2.50")
     page.context.close()

@@ -49,6 +49,21 @@ def test_the_counts_are_the_rows_that_are_seen(browser, ask, tmp_path):
     page.context.close()
 
 
+def test_scores_are_counted_by_the_queries_that_ask(browser, ask, tmp_path):
+    count = "({ scoresComputed }, [step, cached]) => scoresComputed(step, cached)"
+    page = open_drawing(browser, kv_cache(WORDS, QUERY, KEY, VALUE), tmp_path)
+    for step in range(N):
+        page.locator(f"[data-control='step {step}']").click()
+        for place, cached in enumerate((True, False)):
+            shapes = [(1 if cached else t, t) for t in range(1, step + 2)]
+            products = [rows * columns for rows, columns in shapes]
+            found = ask("lesson/cache.js", count, [step, cached])
+            assert found == {"now": products[-1], "all": sum(products)}
+            told = page.locator(".count").nth(place).locator(".scores")
+            expect(told).to_have_text(str(sum(products)))
+    page.context.close()
+
+
 def test_a_chosen_word_lights_up_in_both_tables_with_its_weight(browser, tmp_path):
     page = open_drawing(browser, kv_cache(WORDS, QUERY, KEY, VALUE), tmp_path)
     page.locator("[data-control='step 3']").click()

@@ -34,6 +34,45 @@ def test_muted_heads_change_the_bars_to_the_models_answer(browser, drawing, tmp_
     page.context.close()
 
 
+def test_a_muted_head_is_told_as_muted_and_not_with_its_weight(browser, drawing, tmp_path):
+    page = open_drawing(browser, drawing, tmp_path)
+    page.get_by_role("button", name="Step 5").click()
+    expect(page.locator(".sum")).not_to_contain_text("muted")
+    before = page.locator("text.encoder").all_text_contents()
+    assert any(name.startswith("e2.3 0.") for name in before)
+    page.locator("[data-control='mute e2.3']").press("Enter")
+    assert page.locator("text.encoder").all_text_contents() == ["e2.3 muted"] * len(before)
+    told = page.locator(".sum").inner_text().replace("\n\n", "\n").splitlines()
+    assert "The weights are those with all heads on:" in told
+    assert told.count("e2.3: muted, it passes nothing on") == 2
+    assert sum(line.startswith("c1.2, row of the pronoun: ") for line in told) == 2
+    page.context.close()
+
+
+def test_names_of_arcs_stand_apart_and_left_of_all_arcs(browser, drawing, tmp_path):
+    page = open_drawing(browser, drawing, tmp_path, viewport={"width": 390, "height": 700})
+    boxes = """all => all.map((one) => one.getBBox()).map(
+        ({ x, y, width, height }) => [x, y, x + width, y + height])"""
+    for step in (1, 2, 3, 4):
+        page.locator(f"[data-control='step {step}']").click()
+        if step == 4:
+            page.locator("[data-control='mute e2.3']").click()
+        for sentence in page.locator(".sentence").all():
+            names = sentence.locator("text").evaluate_all(boxes)
+            assert names
+            for i, (left, top, right, bottom) in enumerate(names):
+                assert left >= 0
+                for x, y, to, down in names[:i]:
+                    # Letters have room above and below that their box counts.
+                    apart = right <= x or to <= left or bottom - 3 <= y or down - 3 <= top
+                    assert apart, "no name lies on another"
+            arcs = sentence.locator("path.encoder").evaluate_all(boxes)
+            named = sentence.locator("text.encoder").evaluate_all(boxes)
+            most = max((right for _, _, right, _ in named), default=0)
+            assert all(left >= most - 1 for left, *_ in arcs)
+    page.context.close()
+
+
 def test_a_chosen_words_row_is_drawn_in_both_sentences(browser, drawing, tmp_path):
     page = open_drawing(browser, drawing, tmp_path)
     page.get_by_role("button", name="Step 2").click()

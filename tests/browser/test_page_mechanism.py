@@ -154,6 +154,65 @@ def test_a_word_chosen_in_one_matrix_is_lit_in_all(draw):
     expect(at.root.locator(".sum")).to_contain_text("Head 1, row 3")
 
 
+def by_reshape_alone(n: int = 5, h: int = 3) -> list[list[str]]:
+    """For each head the words of which its rows have numbers: one piece of a word in each row."""
+    owners = np.repeat(np.arange(n), h).reshape(h, n)
+    return [[f"w{word}" for word in rows] for rows in owners]
+
+
+def test_by_a_reshape_alone_each_matrix_of_a_slab_names_the_words_that_it_has(draw):
+    at = draw("slabs")
+    for step, matrices in ((5, "qkw"), (6, "wvo")):
+        at.step(step).click()
+        at.root.get_by_role("button", name="reshape alone").click()
+        for head, words in enumerate(by_reshape_alone()):
+            grids = at.root.locator(".slab").nth(head).locator(".grid")
+            assert grids.count() == len(matrices)
+            for grid in grids.all():
+                assert grid.locator("tbody th").all_inner_texts() == words
+                columns = grid.locator("thead th").all_inner_texts()
+                assert columns in ([], words)
+    expect(at.root.locator(".said")).not_to_contain_text("for each word")
+    expect(at.root.locator(".said")).to_contain_text("pieces of w0 and w1")
+
+
+def test_by_a_reshape_alone_a_word_is_lit_wherever_it_went(draw):
+    at = draw("slabs")
+    at.step(4).click()
+    at.root.get_by_role("button", name="reshape alone").click()
+    at.root.locator(".slab").first.get_by_role("button", name="w1").last.click()
+    # In Q and in its three pieces, two of which head 0 has.
+    assert at.root.locator("tr.lit th").all_inner_texts() == ["w1"] * 4
+    expect(at.root.locator(".sum")).to_contain_text("Row 4 of head 0")
+    at.root.get_by_role("button", name="w4").first.click()
+    assert at.root.locator("tr.lit th").all_inner_texts() == ["w4"] * 4
+    expect(at.root.locator(".sum")).to_contain_text("Row 2 of head 2")
+
+
+def test_what_a_reshape_alone_leaves_in_its_place_is_not_called_wrong(draw):
+    at = draw("slabs")
+    at.step(4).click()
+    at.root.get_by_role("button", name="reshape alone").click()
+    at.root.locator(".slab").first.get_by_role("button", name="w0").first.click()
+    expect(at.root.locator(".sum")).to_contain_text("w0, columns 0 to 1, as it should be")
+    at.root.locator(".slab").first.get_by_role("button", name="w0").nth(1).click()
+    expect(at.root.locator(".sum")).to_contain_text(
+        "w0, columns 2 to 3; it should be w1, columns 0 to 1"
+    )
+
+
+def test_the_mistake_ends_where_its_button_is_out_of_sight(draw):
+    at = draw("slabs")
+    at.step(4).click()
+    at.root.get_by_role("button", name="reshape alone").click()
+    at.step(3).click()
+    at.root.get_by_role("button", name="One step on").click()
+    expect(at.root.locator(".said")).not_to_contain_text("The mistake")
+    expect(at.root.get_by_role("button", name="reshape, then swap")).to_have_attribute(
+        "aria-pressed", "true"
+    )
+
+
 # ---------------------------------------------------------------- the decoder stepper
 
 
@@ -198,6 +257,19 @@ def test_each_place_reads_one_word_and_is_asked_for_the_next(draw):
         at.page.keyboard.press("ArrowRight")
     at.step(5).click()
     expect(at.root.locator(".bars .asked th")).to_have_text("<eos>")
+
+
+def test_the_mask_says_what_it_hides_and_nothing_where_it_hides_nothing(draw):
+    record, at = stepper_record(), draw("stepper")
+    at.step(2).click()
+    for place in range(5):
+        at.root.locator("input").fill(str(place))
+        hidden = at.root.locator(".grid tr.lit .unseen").count()
+        assert hidden == 4 - place
+        said = at.root.locator(".said").inner_text()
+        asked = record.written_tokens[place]
+        assert (f"must not see {asked}" in said) == (hidden > 0)
+    assert "nothing is hidden" in said
 
 
 def test_when_writing_a_row_is_added_for_each_word_and_those_above_stay(draw):
@@ -289,11 +361,20 @@ def test_both_orders_add_and_normalise_where_they_say(draw, silent):
 def test_layer_norm_forgets_what_all_numbers_are_multiplied_by_and_what_is_added(draw):
     at = draw("stream")
     at.step(7).click()
+    at.step(6).click()
+    at.root.get_by_role("button", name="silent sub-layers").click()
+    at.step(7).click()
+    expect(at.root.get_by_role("button", name="silent sub-layers")).to_be_hidden()
     rows = at.root.locator(".worked tr")
+    x, attention, _ = stream_arguments()
+    total = [
+        float(t.replace("−", "-")) for t in rows.first.locator("td:not(.note)").all_inner_texts()
+    ]
+    np.testing.assert_allclose(total, x + attention(x), atol=0.0051)
     first, last = rows.first.inner_text(), rows.last.locator("td:not(.note)").all_inner_texts()
     for name, value in (("times", "7"), ("plus", "-3")):
         at.root.get_by_role("slider", name=name).fill(value)
     assert rows.first.inner_text() != first
     assert rows.last.locator("td:not(.note)").all_inner_texts() == last
-    at.root.get_by_role("button", name="pre 2").click()
+    at.root.get_by_role("button", name="pre, feed-forward").click()
     assert rows.last.locator("td:not(.note)").all_inner_texts() != last

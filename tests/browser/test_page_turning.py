@@ -73,6 +73,42 @@ def test_moved_together_the_angle_and_the_score_stay(browser, arrows, tmp_path):
     page.context.close()
 
 
+@pytest.mark.parametrize("last", ["position", "other"])
+def test_both_stop_where_one_of_them_is_at_its_last_place(browser, arrows, tmp_path, last):
+    page = open_drawing(browser, arrows, tmp_path)
+    slider, both = page.locator(f"[data-control='{last}']"), page.locator("[data-control='both']")
+    slider.press("End")
+    slider.press("ArrowLeft")
+    before = page.locator(".score").inner_text()
+    both.press("Enter")
+    assert page.locator(".score").inner_text() == before
+    expect(slider).to_have_value(slider.get_attribute("max"))
+    expect(both).to_be_disabled()
+    expect(page.locator("[data-control='position']")).to_be_focused()
+    page.locator(f"[data-control='{last}']").press("ArrowLeft")
+    expect(both).to_be_enabled()
+    page.context.close()
+
+
+def test_a_key_before_the_query_is_at_a_distance_with_a_minus_sign(browser, arrows, tmp_path):
+    page = open_drawing(browser, arrows, tmp_path)
+    page.locator("[data-control='other']").press("Home")
+    expect(page.locator(".sum")).to_contain_text("at distance −3:")
+    page.context.close()
+
+
+def test_each_row_of_alibi_has_its_word_and_each_button_its_own_name(browser, tmp_path):
+    words = ["the", "cat", "saw", "the", "sea"]
+    page = open_drawing(browser, turning_arrows(QUERY, KEY, words=words), tmp_path)
+    page.get_by_role("button", name="Step 2").click()
+    first = page.locator("figure").first
+    assert first.locator("tbody th").all_inner_texts() == words
+    assert first.locator("thead th").all_inner_texts() == words
+    names = page.locator(".rows button").all_inner_texts()
+    assert names == ["the (1)", "cat", "saw", "the (4)", "sea"]
+    page.context.close()
+
+
 def test_a_row_of_alibi_is_worked_out(browser, arrows, tmp_path):
     page = open_drawing(browser, arrows, tmp_path)
     page.get_by_role("button", name="Step 2").click()

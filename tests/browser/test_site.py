@@ -167,6 +167,19 @@ def test_what_is_to_be_predicted_is_folded(read):
     expect(output).to_be_visible()
 
 
+STEPPED = "turning|stream|stepper|flow|beam|cache|hops|slabs|family|player"
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_drawing_to_step_through_is_in_sight(read, name):
+    drawings = len(re.findall(rf"data-(?:{STEPPED})=", (NOTEBOOKS / f"{name}.ipynb").read_text()))
+    if drawings == 0:
+        return
+    page = read(f"notebooks/{name}.html")
+    shown = page.locator(".tl-lesson .steps:visible")
+    assert shown.count() == drawings
+
+
 @pytest.mark.parametrize("name", ["01_attention_in_numpy", "17_review"])
 def test_in_nbconverts_html_sliders_move_and_quizzes_answer(visit, name):
     visit.page.set_content(HTMLExporter().from_filename(str(NOTEBOOKS / f"{name}.ipynb"))[0])

@@ -2,7 +2,7 @@
 
 import { make, OWN_KEYS, svg, word, words } from "../elements.js";
 import { keepFocus } from "../focus.js";
-import { number } from "../text.js";
+import { number, probability } from "../text.js";
 import { mountEach } from "./mount.js";
 import { Steps } from "./steps.js";
 
@@ -15,6 +15,9 @@ export function mountBeam(name) {
   mountEach("beam", name, (data) => new Beam(data).element);
 }
 
+/** With all the digits that there are, so that a sum is one. */
+const exact = (value) => number(value, 4).replace("−0.0000", "0.0000");
+
 class Beam {
   /** `data`: parents, words and log-probabilities of all beginnings, those kept, the winner, and the columns they stand in. */
   constructor(data) {
@@ -22,6 +25,7 @@ class Beam {
     this.kept = new Set(data.kept);
     this.tall = LINE * Math.max(...data.columns.map((column) => column.length));
     this.stage = make("div", { className: "stage", tabIndex: 0, role: "group", "aria-label": "The tree of beginnings", ...OWN_KEYS });
+    this.stage.addEventListener("scroll", () => this.fade());
     this.sum = make("p", { className: "sum" });
     const names = [...data.columns.keys()].map((length) => (length ? `word ${length}` : "start"));
     this.steps = new Steps([...names, "won"], (step) => this.start(step));
@@ -34,8 +38,17 @@ class Beam {
     this.over = step === this.data.columns.length;
     this.chosen = this.over ? this.data.winner : null;
     this.draw();
-    this.stage.scrollLeft = COLUMN * (this.last + 1) - this.stage.clientWidth;
+    // The winner is followed from its start, all others where they grow.
+    this.stage.scrollLeft = this.over ? 0 : COLUMN * (this.last + 1) - this.stage.clientWidth;
+    this.fade();
     return this.purpose(step);
+  }
+
+  /** Where the tree goes on out of sight, its edge is faded. */
+  fade() {
+    const { scrollLeft, clientWidth } = this.stage;
+    this.stage.classList.toggle("more-left", scrollLeft > 1);
+    this.stage.classList.toggle("more-right", scrollLeft + clientWidth < COLUMN * (this.last + 1) - 1);
   }
 
   choose(node) {
@@ -83,13 +96,28 @@ class Beam {
   }
 
   purpose(step) {
-    const { columns, values } = this.data;
+    const { columns, parents, values } = this.data;
     const nodes = columns[this.last];
     const kept = nodes.filter((node) => this.kept.has(node));
-    if (step === 0) return ["Nothing is written yet: a probability of 1, so a log-probability of 0. Each step continues every beginning that is kept, looks at the best words for it, and keeps the best beginnings of all."];
+    const most = Math.max(...parents.map((parent) => parents.filter((other) => other != null && other === parent).length));
+    if (step === 0) return [`Nothing is written yet: a probability of 1, so a log-probability of 0. Each step continues every beginning that is kept, looks at the ${most} best words for it, and keeps the best beginnings of all.`];
     if (this.over) return ["The best finished sentence wins: ", ...this.text(this.data.winner), `with ${number(values[this.data.winner])}. Press any beginning to see how its number came about.`];
-    const from = new Set(nodes.map((node) => this.data.parents[node])).size;
-    return [`${from} beginning${from > 1 ? "s" : ""} continued: ${nodes.length} candidates. ${kept.length} kept (blue), ${nodes.length - kept.length} dropped (dashed). A candidate's number is its parent's plus the log-probability of its own word, so it can only fall.`];
+    const from = new Set(nodes.map((node) => parents[node])).size;
+    return [`${from} beginning${from > 1 ? "s" : ""} continued: ${nodes.length} candidates. ${kept.length} kept (blue), ${nodes.length - kept.length} dropped (dashed). A candidate's number is its parent's plus the log-probability of its own word, so it can only fall.`, ...this.turn(step)];
+  }
+
+  /** The best beginning of those of a length, as they were kept. */
+  best(nodes) {
+    return nodes.filter((node) => this.kept.has(node)).toSorted((a, b) => this.data.values[b] - this.data.values[a])[0];
+  }
+
+  /** What is said where a beginning is kept in front that does not go on from the one in front before. */
+  turn(step) {
+    const { columns, parents, values } = this.data;
+    const continued = columns[step - 1].filter((node) => parents.includes(node)); // the others are finished
+    const [first, before] = [this.best(columns[step]), this.best(continued)];
+    if (first == null || before == null || parents[first] === before) return [];
+    return [" Here the order turns: ", ...this.text(first), `is in front with ${number(values[first])}, and what it continues, `, ...this.text(parents[first]).slice(0, -1), ", was behind ", ...this.text(before).slice(0, -1), "."];
   }
 
   /** The chosen beginning's number worked out, or the newest ones in order. */
@@ -98,8 +126,9 @@ class Beam {
     if (this.chosen != null && parents[this.chosen] != null) {
       const before = values[parents[this.chosen]];
       const own = values[this.chosen] - before;
-      return [...this.text(this.chosen), `= ${number(before)} − ${number(-own)} = ${number(values[this.chosen])}; its last word has probability ${number(Math.exp(own))} after the others, and the whole ${number(Math.exp(values[this.chosen]), 3)}`];
+      return [...this.text(this.chosen), `= ${exact(before)} − ${exact(-own)} = ${exact(values[this.chosen])}; its last word has probability ${probability(Math.exp(own))} after the others, and the whole ${probability(Math.exp(values[this.chosen]))}`];
     }
+    if (this.chosen != null) return ["Nothing is written yet: a probability of 1, so a log-probability of 0."];
     const order = columns[this.last].toSorted((a, b) => values[b] - values[a]);
     return order.flatMap((node) => [make("span", { className: this.kept.has(node) ? "kept" : "dropped" }, ...this.text(node), number(values[node])), "   "]);
   }

@@ -29,6 +29,13 @@ export const rowsComputed = (step, cached) => {
   return { now: 3 * now, all: 3 * all };
 };
 
+/** Scores that are computed: of the new word's query alone, or of all queries again; each meets all keys. */
+export const scoresComputed = (step, cached) => {
+  const of = (place) => (cached ? 1 : place + 1) * (place + 1);
+  const each = Array.from({ length: step + 1 }, (_, place) => of(place));
+  return { now: of(step), all: each.reduce((sum, one) => sum + one, 0) };
+};
+
 class CacheFilling {
   /** `data`: words, query, key and value as rows, and the colours of weights. */
   constructor(data) {
@@ -80,9 +87,10 @@ class CacheFilling {
     const over = ["queries", "keys", "values"].flatMap((name, i) => [make("td", { className: "gap" }), make("th", { scope: "colgroup", colSpan: width, className: `of-${KINDS[i]}` }, name)]);
     const head = make("tr", {}, make("td"), ...over, make("td", { className: "gap" }), make("th", { scope: "col" }, "weight"));
     const { now, all } = rowsComputed(this.step, cached);
+    const scores = scoresComputed(this.step, cached);
     const bar = make("i", { "aria-hidden": "true" });
     bar.style.width = `${(100 * all) / rowsComputed(words.length - 1, false).all}%`;
-    const counts = make("div", { className: `count ${cached ? "with" : "without"}` }, make("div", {}, "rows computed now: ", make("b", {}, now), ", so far: ", make("b", { className: "all" }, all)), bar);
+    const counts = make("div", { className: `count ${cached ? "with" : "without"}` }, make("div", {}, "rows computed now: ", make("b", {}, now), ", so far: ", make("b", { className: "all" }, all)), bar, make("div", {}, "scores computed now: ", make("b", {}, scores.now), ", so far: ", make("b", { className: "scores" }, scores.all)));
     const name = cached ? "With a cache" : "Without a cache";
     return make("figure", {}, make("figcaption", {}, make("b", {}, name)), make("table", {}, make("thead", {}, head), make("tbody", {}, ...lines)), counts);
   }
@@ -98,10 +106,10 @@ class CacheFilling {
     const { words } = this.data;
     const last = word(words[this.step]);
     const [cached, plain] = [true, false].map((way) => rowsComputed(this.step, way));
-    if (this.step === 0) return ["The decoder reads its first word, ", last, ", to write the next one. Each word that is read becomes a row of queries, of keys and of values. So far both ways do the same."];
+    if (this.step === 0) return ["The decoder reads its first word, ", last, ", to write the next one. Each word that is read becomes a row of queries, of keys and of values. One row is one product of a vector and a matrix; these are counted, and the scores, one for each pair of a query and a key, even where a mask hides it. So far both ways do the same."];
     const before = `${this.step} word${this.step > 1 ? "s" : ""}`;
-    const told = ["Now it reads ", last, `. Its query looks at all keys, so the keys and values of the ${before} before are needed again. With a cache they are kept: ${cached.now} new rows. Without, all words go through once more: ${plain.now} rows, ${plain.now - cached.now} of them (striped, flashing) the same numbers as before. Old queries are used by nobody.`];
-    if (this.step === words.length - 1) told.push(` In all: ${cached.all} rows with a cache, ${plain.all} without, and the same output.`);
+    const told = ["Now it reads ", last, `. Its query looks at all keys, so the keys and values of the ${before} before are needed again. With a cache they are kept: ${cached.now} new rows. Without, all words go through once more: ${plain.now} rows, ${plain.now - cached.now} of them (striped, flashing) the same numbers as before. The old queries ask again, too, since a layer above reads all outputs; these are also as before. (Drawn are the weights of the last query.)`];
+    if (this.step === words.length - 1) told.push(` In all: ${cached.all} rows with a cache, ${plain.all} without, and the same output for the last word.`);
     return told;
   }
 

@@ -2,14 +2,16 @@
 
 import { fromBase64 } from "../bytes.js";
 import { paintsOf, weightCell } from "../cells.js";
-import { make, OWN_KEYS, word, words } from "../elements.js";
+import { make, OWN_KEYS, svg, word, words } from "../elements.js";
 import { keepFocus } from "../focus.js";
 import { number } from "../text.js";
 import { brief } from "./grid.js";
 import { mountEach } from "./mount.js";
 import { Steps } from "./steps.js";
 
-const LIMIT = 3; // the colours' end; a number beyond it has the last colour
+const LIMITS = [0.3, 1, 3]; // ends of the colours; a number beyond the last one has its colour
+const PITCH = 46; // from a box to the next one, as in flow.css
+const BETWEEN = 36; // the two columns, likewise
 
 /** A drawing in each place of this name, from the data of this name. */
 export function mountFlow(name) {
@@ -22,7 +24,7 @@ class Flow {
     this.data = data;
     this.boxes = data.boxes;
     this.paints = paintsOf(fromBase64(data.colours));
-    this.rows = { encoder: 1, decoder: 0 };
+    this.rows = { encoder: Math.min(1, data.sides.encoder.length - 1), decoder: Math.min(1, data.sides.decoder.length - 1) };
     this.panel = make("div", { className: "panel" });
     this.sum = make("p", { className: "sum" });
     this.steps = new Steps(data.boxes.map((box) => box.text), () => this.draw());
@@ -39,17 +41,32 @@ class Flow {
         const part = name.split(".")[1]?.replace(/_\d$/, "") ?? name;
         const button = this.steps.buttons[i];
         button.append(make("small", {}, `${shape[0]} × ${shape[1]}`));
+        if (part.startsWith("add_norm")) button.append(make("i", { className: "skip" }));
+        if (i === this.memory) button.append(this.arrow());
         button.classList.add("box", part);
         Object.entries(OWN_KEYS).forEach(([key, value]) => button.setAttribute(key, value));
         return button;
       });
-      const over = make("span", {}, side === "encoder" ? "memory →" : "next word");
-      const under = make("span", {}, ...words(this.data.sides[side]));
-      return make("div", { className: `column ${side}` }, over, ...made.toReversed(), under);
+      const over = make("span", {}, side === "encoder" ? "memory" : "next word");
+      return make("div", { className: `column ${side}` }, over, ...made.toReversed());
     };
-    const made = make("div", { className: "figure", role: "group", "aria-label": "Boxes of Figure 1, from the bottom up" }, column("encoder"), column("decoder"));
+    const under = (side) => make("span", { className: "under" }, ...words(this.data.sides[side]));
+    const made = make("div", { className: "figure", role: "group", "aria-label": "Boxes of Figure 1, from the bottom up" }, column("encoder"), column("decoder"), under("encoder"), under("decoder"));
     made.addEventListener("keydown", (event) => this.steps.onKey(event));
     return made;
+  }
+
+  /** The last box of the encoder: what comes out of it is the memory. */
+  get memory() {
+    return this.boxes.findLastIndex((box) => box.side === "encoder");
+  }
+
+  /** From the memory to cross-attention. */
+  arrow() {
+    const decoder = this.boxes.filter((box) => box.side === "decoder");
+    const down = PITCH * (this.memory - decoder.findIndex((box) => box.name === "decoder.cross_attention"));
+    const d = `M0 2H${BETWEEN / 2}V${down + 2}H${BETWEEN - 2}m-6 -5l6 5l-6 5`;
+    return svg("svg", { class: "to-memory", width: BETWEEN, height: down + 9, "aria-hidden": "true" }, svg("path", { d }));
   }
 
   get box() {
@@ -67,13 +84,14 @@ class Flow {
 
   draw() {
     const { box } = this;
+    this.limit = LIMITS.find((limit) => box.values.flat().every((value) => Math.abs(value) <= limit)) ?? LIMITS.at(-1);
     const cells = box.columns ? (row, j) => this.lastCell(row, j) : (row, j) => this.cell(box.values[row][j]);
     const drawn = box.values[0].length;
     const whole = drawn === box.shape[1];
     const part = box.columns ? `${drawn} of the columns drawn: the words most probable at any place` : `the first ${drawn} of ${box.shape[1]} columns drawn`;
     const caption = make("figcaption", {}, make("b", {}, box.text), ` ${box.shape[0]} words × ${box.shape[1]}`, make("small", {}, whole ? "" : part));
     const table = this.table("out", box.side, drawn, cells, box.columns);
-    const scale = make("small", { className: "scale" }, `blue: −${LIMIT} or less, no colour: 0, orange: ${LIMIT} or more; the same in all boxes`);
+    const scale = make("small", { className: "scale" }, `blue: −${this.limit} or less, no colour: 0, orange: ${this.limit} or more; boxes of small numbers have a finer scale`);
     this.panel.replaceChildren(...(box.maps ? [this.maps()] : []), make("figure", {}, caption, table, ...(box.columns ? [] : [scale])));
     this.sum.replaceChildren(...this.arithmetic());
     return this.purpose();
@@ -94,7 +112,7 @@ class Flow {
 
   cell(value) {
     const cell = make("td", { className: value < 0 ? "below" : "above" });
-    cell.style.setProperty("--size", Math.min(1, Math.abs(value) / LIMIT).toFixed(2));
+    cell.style.setProperty("--size", Math.min(1, Math.abs(value) / this.limit).toFixed(2));
     return cell;
   }
 
@@ -138,7 +156,7 @@ class Flow {
   }
 
   addNorm() {
-    return ["Add: what went into the box below is added to what came out of it, so nothing is lost. Norm: then each row is moved and stretched, so that its numbers have mean 0 and variance 1, and a learned gain and bias follow."];
+    return ["Add: what went into the box below is added to what came out of it (the line around that box), so nothing is lost. Norm: then each row is moved and stretched, so that its numbers have mean 0 and variance 1, and a learned gain and bias follow."];
   }
 
   feedForward() {

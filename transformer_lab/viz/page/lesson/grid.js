@@ -20,7 +20,7 @@ export const coloured = (kind, text = kind) => make("b", { className: `of-${kind
  *
  * `values` are rows of numbers, or null for one that is still to come; null among the numbers is what a
  * mask hides. `kind` names the colour: query, key, value, or another class. With `paints` the numbers are
- * weights, from 0 to 1. `lit` says which row and column stand out, and which rows are `found`.
+ * weights, from 0 to 1. `lit` says which row or `rows` and which column stand out, and which rows are `found`.
  * `choose(row, column)` is called by a click on a number, and by a row's word, a button, without a column.
  * `tint(row, column)` is a colour of a number's own, and `digits` how many stand behind its point. `ends`
  * has a word for the end of each row.
@@ -28,6 +28,7 @@ export const coloured = (kind, text = kind) => make("b", { className: `of-${kind
 export function grid({ name, kind = "", values, rows, columns = [], shape, paints, lit: asked = {}, choose, tint, digits = 2, ends }) {
   const [height, width] = shape;
   const lit = values ? asked : { row: asked.row };
+  const chosen = new Set(lit.rows ?? [lit.row]);
   const found = new Set(lit.found ?? []);
   const most = Math.max(1e-9, ...(values ?? []).flat().map(Math.abs));
   const cellOf = (row, column) => {
@@ -50,11 +51,11 @@ export function grid({ name, kind = "", values, rows, columns = [], shape, paint
       if (choose) cell.addEventListener("click", () => choose(row, column));
       return cell;
     });
-    const button = () => make("button", { type: "button", "data-control": `${name} ${row}`, "aria-pressed": String(lit.row === row || found.has(row)) }, word(rows[row]));
+    const button = () => make("button", { type: "button", "data-control": `${name} ${row}`, "aria-pressed": String(chosen.has(row) || found.has(row)) }, word(rows[row]));
     const label = choose ? button() : word(rows[row]);
     if (ends) cells.push(make("td", { className: "end" }, word(ends[row])));
     if (choose) label.addEventListener("click", () => choose(row));
-    const stands = lit.row === row ? "lit" : found.has(row) ? "found" : "";
+    const stands = chosen.has(row) ? "lit" : found.has(row) ? "found" : "";
     return make("tr", { className: stands }, make("th", { scope: "row" }, label), ...cells);
   });
   const head = make("tr", {}, make("td"), ...columns.map((text, i) => make("th", { scope: "col", className: lit.column === i ? "found" : "" }, word(text))));

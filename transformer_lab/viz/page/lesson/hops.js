@@ -8,8 +8,11 @@ import { Steps } from "./steps.js";
 
 const LINE = 25;
 const TOP = 22;
-const ENGLISH = { left: 74, right: 150 };
-const FRENCH = { left: 252, right: 326 };
+const NAMES = 73; // the right edge of the names beside the arcs, which reach as far as there
+const ENGLISH = { left: 110, right: 182 };
+const FRENCH = { left: 270, right: 342 };
+const NAMED = 0.25; // a weight from here on has its name and number
+const LETTERS = 13; // how high a line of names is
 const WIDEST = 9;
 const LITTLE = 0.2; // with less than this a word is not on the way
 const SEEN = 0.02; // a weight below this is no line
@@ -102,12 +105,11 @@ class Hops {
   arcs(pair, i) {
     const middle = (place) => TOP + LINE * (place + 0.5) - 1;
     const lines = [];
-    const draw = (kind, path, weight, head, place) => {
+    const named = { encoder: [], cross: [] };
+    const draw = (kind, path, weight, head, y) => {
       const off = this.muted & (1 << head);
       lines.push(svg("path", { class: `${kind}${off ? " off" : ""}`, d: path, "stroke-width": (off ? 1.5 : Math.max(0.6, WIDEST * weight)).toFixed(1) }));
-      if (weight < 0.25) return;
-      const text = svg("text", { x: place[0], y: place[1], class: kind, "text-anchor": "middle" }, `${this.data.heads[head].name} ${number(weight)}`);
-      lines.push(text);
+      if (weight >= NAMED) named[kind].push([y, `${this.data.heads[head].name} ${off ? "muted" : number(weight)}`]);
     };
     this.data.heads.forEach((head, h) => {
       const encoder = head.kind === "encoder";
@@ -118,13 +120,32 @@ class Hops {
       pair.maps[h][to].forEach((weight, from) => {
         if (weight < SEEN) return;
         const [start, end] = [middle(from), middle(to) + beside];
-        const reach = 14 + 7 * Math.abs(from - to);
+        const reach = Math.min(16 + 4 * Math.abs(from - to), (ENGLISH.left - NAMES - 6) / 0.75); // a curve goes three quarters of it
         const x = ENGLISH.left - 3;
-        if (encoder) draw("encoder", from === to ? `M${x} ${start - 5}c-30 -6 -30 16 0 10` : `M${x} ${start}C${x - reach} ${start} ${x - reach} ${end} ${x} ${end}`, weight, h, [ENGLISH.left - 37, (start + end) / 2 + 0.6 * beside + (from === to ? -12 : 0)]);
-        else draw("cross", `M${ENGLISH.right + 3} ${start + beside}C${ENGLISH.right + 50} ${start + beside} ${FRENCH.left - 50} ${end} ${FRENCH.left - 3} ${end}`, weight, h, [(ENGLISH.right + FRENCH.left) / 2, (start + end + beside) / 2 + (beside > 0 ? 17 : -8)]);
+        if (encoder) draw("encoder", from === to ? `M${x} ${start - 5}c-30 -6 -30 16 0 10` : `M${x} ${start}C${x - reach} ${start} ${x - reach} ${end} ${x} ${end}`, weight, h, (start + end) / 2);
+        else draw("cross", `M${ENGLISH.right + 3} ${start + beside}C${ENGLISH.right + 45} ${start + beside} ${FRENCH.left - 45} ${end} ${FRENCH.left - 3} ${end}`, weight, h, (start + beside + end) / 2);
       });
     });
-    return lines;
+    return [...lines, ...this.labels(named)];
+  }
+
+  /** Head and weight of strong arcs: the encoder's left of them, those that cross above and below, a line for each. */
+  labels({ encoder, cross }) {
+    const write = (kind, x, y, anchor, text) => svg("text", { x, y: y.toFixed(1), class: kind, "text-anchor": anchor }, text);
+    const order = (some) => some.toSorted(([a], [b]) => a - b);
+    let lowest = -LETTERS;
+    const left = order(encoder).map(([middle, text]) => {
+      lowest = Math.max(middle, lowest + LETTERS);
+      return write("encoder", NAMES, lowest + 4, "end", text);
+    });
+    const across = (ENGLISH.right + FRENCH.left) / 2;
+    const crossing = order(cross);
+    const half = Math.floor(crossing.length / 2);
+    const beyond = crossing.map(([, text], i) => {
+      const [top, bottom] = [crossing[0][0] - 9, crossing.at(-1)[0] + 17];
+      return write("cross", across, i < half ? top - LETTERS * (half - 1 - i) : bottom + LETTERS * (i - half), "middle", text);
+    });
+    return [...left, ...beyond];
   }
 
   /** How probable each pronoun is at its step, as bars. */
@@ -146,7 +167,7 @@ class Hops {
     const { pairs, pronouns } = this.data;
     const said = (part) => pairs.flatMap((pair, i) => [i ? "; " : "", ...part(pair)]);
     const at = (pair, place) => word(pair.source[place]);
-    const weight = (pair, kind, row, column) => this.data.heads.flatMap((head, h) => (head.kind === kind ? [number(pair.maps[h][row][column])] : [])).join(" and ");
+    const weight = (pair, kind, row, column) => this.data.heads.flatMap((head, h) => (head.kind === kind ? [`${number(pair.maps[h][row][column])} (${head.name})`] : [])).join(" and ");
     if (this.step === 0) {
       return ["Two English sentences, one word apart. French must choose a pronoun, by the noun it stands for: ", ...said((pair) => ["if ", at(pair, pair.pronoun), " is the ", at(pair, pair.noun), ", ", word(pair.target[pair.step])]), ". The bars below say what the model chooses. How does the noun's gender come to the pronoun?"];
     }
@@ -159,25 +180,28 @@ class Hops {
     if (this.step === 3) {
       const on = (pair, head, h) => (head.kind === "encoder" ? pair.maps[h][pair.pronoun][pair.noun] : pair.maps[h][pair.step][pair.pronoun]);
       const aside = pairs.every((pair) => this.data.heads.every((head, h) => on(pair, head, h) < LITTLE));
-      return ["Many pictures show a thick line from ", at(pairs[0], pairs[0].pronoun), " to its noun. Here are the same heads, with its row chosen: ", ...said((pair) => [at(pair, pair.pronoun), " takes ", weight(pair, "encoder", pair.pronoun, pair.noun), " from ", at(pair, pair.noun)]), ". And what the pronoun takes from it in cross-attention: ", ...said((pair) => [weight(pair, "cross", pair.step, pair.pronoun)]), aside ? ". It lies on neither hop." : "."];
+      return ["Many pictures show a thick line from ", at(pairs[0], pairs[0].pronoun), " to its noun. Here are the same heads, with its row chosen. ", ...pairs.flatMap((pair) => ["Where the sentence ends in ", at(pair, pair.decider), ", ", at(pair, pair.pronoun), " takes from ", at(pair, pair.noun), ` ${weight(pair, "encoder", pair.pronoun, pair.noun)}, and `, word(pair.target[pair.step]), " takes from ", at(pair, pair.pronoun), ` ${weight(pair, "cross", pair.step, pair.pronoun)}. `]), ...(aside ? ["So ", at(pairs[0], pairs[0].pronoun), " lies on neither hop."] : [])];
     }
     const off = this.data.heads.filter((_, h) => this.muted & (1 << h)).map((head) => head.name);
     if (!off.length) return ["To mute a head is to make what it passes on zero. Guess first: which of these heads can be spared, and what if two are muted at once? Then press. The next word's probabilities come from the model, run without those heads."];
     const gap = (muted) => Math.abs(pairs[0].answers[muted][0] - pairs.at(-1).answers[muted][0]);
-    return [`Without ${off.join(" and ")}: `, word(pronouns[0]), " ", ...said((pair) => [`${number(pair.answers[0][0])} → ${number(pair.answers[this.muted][0])} beside `, at(pair, pair.decider)]), `. The two sentences are ${number(gap(this.muted))} apart (${number(gap(0))} with all heads); at 0 the last English word would say nothing any more.`];
+    return [`Without ${off.join(" and ")} the probability of `, word(pronouns[0]), " goes ", ...said((pair) => [`from ${number(pair.answers[0][0])} to ${number(pair.answers[this.muted][0])} where the sentence ends in `, at(pair, pair.decider)]), `. The two are now ${number(gap(this.muted))} apart; with all heads they are ${number(gap(0))} apart. If they were equal, the last English word would make no difference. Only the pronoun is asked for: all other French words are given, and stay.`];
   }
 
   /** The chosen rows' largest weights, as numbers. */
   read() {
     const rows = (kind, which, tokens) => this.data.heads.flatMap((head, h) => {
       if (head.kind !== kind) return [];
+      if (this.muted & (1 << h)) return this.data.pairs.map(() => make("div", {}, `${head.name}: muted, it passes nothing on`));
       return this.data.pairs.flatMap((pair, i) => {
         const row = pair.maps[h][this[which][i]];
         const best = row.map((weight, k) => [weight, k]).sort((a, b) => b[0] - a[0]).slice(0, 3);
-        return [make("div", {}, `${head.name}, row of `, word(pair[tokens][this[which][i]]), ": ", ...best.flatMap(([weight, k]) => [word(pair.source[k]), ` ${number(weight)}  `]))];
+        const asks = kind === "cross" && this.muted && this.written[i] === pair.step; // the word that is drawn there may be another now
+        return [make("div", {}, `${head.name}, row of `, asks ? "the pronoun" : word(pair[tokens][this[which][i]]), ": ", ...best.flatMap(([weight, k]) => [word(pair.source[k]), ` ${number(weight)}  `]))];
       });
     });
     if (this.step === 0) return ["Press a word at any step: its rows are drawn."];
-    return [...rows("encoder", "source", "source"), ...(this.step > 1 ? rows("cross", "written", "target") : [])];
+    const note = this.muted ? [make("div", { className: "note" }, "The weights are those with all heads on:")] : [];
+    return [...note, ...rows("encoder", "source", "source"), ...(this.step > 1 ? rows("cross", "written", "target") : [])];
   }
 }

@@ -51,7 +51,7 @@ export function headByHead({ x, query, key, value, output }) {
   return times(beside(query.map((_, head) => of(head))), output);
 }
 
-const STAGES = { x: "x", loop: "1: heads", product: "3: product", cut: "4: cut", slabs: "swap", weights: "attend", mixed: "mix", merged: "merge", result: "× W_O" };
+const STAGES = { x: "x", loop: "1, 2: heads", product: "3: product", cut: "4: cut", slabs: "swap", weights: "attend", mixed: "mix", merged: "merge", result: "× W_O" };
 
 class Slabs {
   /** `data`: words, x, the heads' query, key and value matrices, the output matrix, colours. */
@@ -59,15 +59,16 @@ class Slabs {
     this.data = data;
     this.heads = data.query.length;
     this.width = data.query[0][0].length;
-    this.row = data.row;
+    this.word = data.row; // lit in each matrix whose rows are words
     this.head = 0;
+    this.row = data.row; // of the slab whose numbers are worked out
     this.swap = true;
     this.paints = paintsOf(fromBase64(data.colours));
     this.right = multiHead(data);
     this.wrong = multiHead(data, false);
     this.loop = headByHead(data).flat();
     const ways = [[true, "reshape, then swap"], [false, "reshape alone"]];
-    this.ways = ways.map(([swap, text]) => toggle(`way ${swap}`, text, () => this.swap === swap, () => this.choose({ swap })));
+    this.ways = ways.map(([swap, text]) => toggle(`way ${swap}`, text, () => this.swap === swap, () => this.choose(() => this.chooseWay(swap))));
     this.way = make("div", { className: "ways", role: "group", "aria-label": "How heads are made" }, ...this.ways);
     this.stage = make("div", { className: "stage" });
     this.sum = make("p", { className: "sum" });
@@ -81,8 +82,32 @@ class Slabs {
   }
 
   choose(change) {
-    Object.assign(this, change);
+    change();
     keepFocus(this.element, "next", () => this.steps.said.replaceChildren(...this.draw(false)));
+  }
+
+  /** A word, in a matrix whose rows are words: of the slabs, its row in the chosen head, or the first that has some of it. */
+  chooseWord(place) {
+    this.word = place;
+    const rows = (head) => this.rowsOf(head, place);
+    if (!rows(this.head).length) this.head = this.data.query.findIndex((_, head) => rows(head).length);
+    [this.row] = rows(this.head);
+  }
+
+  /** A row of a slab, and the word of which it has numbers. */
+  chooseRow(head, row) {
+    Object.assign(this, { head, row, word: this.origin(head, row).word });
+  }
+
+  /** How the slabs are made; the word stays. */
+  chooseWay(swap) {
+    this.swap = swap;
+    this.chooseWord(this.word);
+  }
+
+  /** The rows of a slab that have numbers of a word. */
+  rowsOf(head, place) {
+    return [...this.data.words.keys()].filter((row) => this.origin(head, row).word === place);
   }
 
   /** Where the numbers of a slab's row come from: the word, and the head to which its columns belong. */
@@ -94,6 +119,7 @@ class Slabs {
 
   draw(moving) {
     const stage = Object.keys(STAGES)[this.steps.step];
+    if (this.steps.step < 4) this.chooseWay(true); // the mistake is seen where its button is
     this.way.hidden = this.steps.step < 4;
     this.ways.forEach((button) => button.refresh());
     this.stage.replaceChildren(make("div", { className: "line" }, ...this.drawn(stage)));
@@ -136,20 +162,25 @@ class Slabs {
   grid(options) {
     const { words } = this.data;
     const { values } = options;
-    return grid({ rows: words, shape: [values.length, values[0].length], lit: { row: this.row }, choose: (row) => this.choose({ row }), digits: 1, ...options });
+    return grid({ rows: words, shape: [values.length, values[0].length], lit: { row: this.word }, choose: (row) => this.choose(() => this.chooseWord(row)), digits: 1, ...options });
   }
 
   /** A head's matrix; each number keeps the colour of its columns. */
   slab(name, head, values, kind) {
     const mixed = name.startsWith("out");
     const tint = (row) => this.data.heads[mixed ? head : this.origin(head, row).block];
-    const rows = mixed ? this.data.words : values.map((_, row) => this.data.words[this.origin(head, row).word]);
-    return this.grid({ name, kind, values, rows, tint, choose: (row) => this.choose({ row, head }) });
+    return this.grid({ name, kind, values, tint, ...this.rowsIn(head) });
+  }
+
+  /** The words of a slab's rows, those that are lit, and what a press on one does. */
+  rowsIn(head) {
+    const rows = this.data.words.map((_, row) => this.data.words[this.origin(head, row).word]);
+    return { rows, lit: { rows: this.rowsOf(head, this.word) }, choose: (row) => this.choose(() => this.chooseRow(head, row)) };
   }
 
   weightsGrid(head) {
-    const values = this.at.weights[head];
-    return this.grid({ name: `weights ${head}`, values, rows: this.data.words, columns: values.map((_, i) => String(i)), paints: this.paints, choose: (row) => this.choose({ row, head }) });
+    const found = this.rowsIn(head);
+    return this.grid({ name: `weights ${head}`, values: this.at.weights[head], columns: found.rows, paints: this.paints, ...found });
   }
 
   card(head, ...parts) {
@@ -168,20 +199,22 @@ class Slabs {
     const [h, d] = [this.heads, this.width];
     const per = n * d; // numbers in a slab
     return {
-      x: [`One sentence of the batch: ${n} words, and of each a row of ${this.data.x[0].length} numbers. ${h} heads shall look at it, each in its own way.`],
+      x: [`One sentence of the batch: ${n} words, and of each a row of ${this.data.x[0].length} numbers. ${h} heads look at it, each in its own way. The code for that is written in four ways, the rungs 1 to 4 of a ladder; a step has the number of the rung that it shows.`],
       loop: [rung("1"), ` Each head has a matrix of its own. It is as high as a word's vector is long: each of its ${d} columns reads all numbers of a word. The loop makes the heads' queries one after the other; keys and values have their own matrices. `, rung("2"), " The same for all sentences at once; we follow the first."],
-      product: [rung("3"), ` The heads' matrices stand side by side, and one product makes the queries of all heads. Each number of Q has the colour of the head that it is for: a head is a block of ${d} columns.`],
-      cut: [rung("4"), ` First cut: a reshape. K and V are made like Q, and the last axis of each is read as two: (${n}, ${h * d}) becomes (${n}, ${h}, ${d}). No number moves; the white lines are all that is new.`],
+      product: [rung("3"), ` The heads' matrices stand side by side, and one product makes the queries of all heads. Each number of Q has the colour of the head that it is for: a head is a block of ${d} columns. K and V are made in the same way, with matrices of their own; they join in the next step.`],
+      cut: [rung("4"), ` First cut: a reshape. The last axis of Q, K and V is read as two: (${n}, ${h * d}) becomes (${n}, ${h}, ${d}). No number moves; the gaps between the columns are all that is new.`],
       slabs: this.swap
         ? [rung("4"), ` Then swap two axes: the heads move to the front, (${n}, ${h}, ${d}) becomes (${h}, ${n}, ${d}). Each slab has one colour and all ${n} words. Now press `, make("b", {}, "reshape alone"), "."]
-        : [`The mistake: a reshape to (${h}, ${n}, ${d}) at once, and no swap. Numbers lie in memory word after word, and head 0 gets the first ${per} of them: ${this.firstOf(per)}. Its colours are mixed, and rows stand for words that they are not. Nothing complains.`],
+        : [`The mistake: a reshape to (${h}, ${n}, ${d}) at once, and no swap. Numbers lie in memory word after word, and head 0 gets the first ${per} of them: ${this.firstOf(per)}. Its colours are mixed: row after row is a piece of ${d} numbers, and there are ${h} pieces of each word. Nothing complains.`],
       weights: this.swap
         ? [rung("4"), ` Each slab is a small attention of its own, of width ${d}: its queries meet its keys, its softmax makes its weights. No head sees another's numbers. All slabs are computed at once: the heads are a batch.`]
-        : [`Attention runs on these slabs as well. But pieces of a word now look at pieces of the same word, and a slab knows only some of the words.`],
-      mixed: [rung("4"), ` Each slab mixes its own values by its own weights: ${h} answers for each word, of ${d} numbers each.`],
+        : [`Attention runs on these slabs as well. But pieces of a word now look at pieces of the same word, and a slab knows only some of the words: head 0 has pieces of ${list(this.wordsOf(0))} only.`],
+      mixed: this.swap
+        ? [rung("4"), ` Each slab mixes its own values by its own weights: ${h} answers for each word, of ${d} numbers each.`]
+        : [`Each slab mixes what it holds: one answer for each piece. In head 0 the values are pieces of ${list(this.wordsOf(0))}, so no answer has anything of another word, whatever the weights are.`],
       merged: this.swap
         ? [rung("4"), " Swap back, then reshape: the outputs stand side by side, in the columns from which they were cut. The heads have not met yet."]
-        : ["A reshape back: the matrix has its old shape, and its rows are no words any more."],
+        : [`A reshape back puts each answer where its question was cut out. The shape is the old one, and the row of a word holds the answers to its pieces. But the row of ${this.data.words[this.word]} was mixed from pieces of ${list(this.mixedFrom(this.word))}, and these are numbers of different columns.`],
       result: this.swap
         ? [rung("4"), " The last product lets them meet: each column of W_O reads all heads' numbers of a word. The output is that of the loop of rung 1."]
         : [`The shape is right, the numbers are not: they are off by up to ${this.difference}. No error was raised.`],
@@ -194,7 +227,18 @@ class Slabs {
     const [whole, rest] = [Math.floor(count / width), count % width];
     const names = this.data.words.slice(0, whole).map((name) => `all of ${name}`);
     if (rest) names.push(`${rest} numbers of ${this.data.words[whole]}`);
-    return names.join(" and ");
+    return list(names);
+  }
+
+  /** The words of which a slab has numbers. */
+  wordsOf(head) {
+    return [...new Set(this.rowsIn(head).rows)];
+  }
+
+  /** The words of which there is something in a word's row, when it is merged without the swap back. */
+  mixedFrom(place) {
+    const heads = this.data.query.flatMap((_, head) => (this.rowsOf(head, place).length ? [head] : []));
+    return [...new Set(heads.flatMap((head) => this.wordsOf(head)))];
   }
 
   /** How far the output is from the loop's. */
@@ -206,24 +250,25 @@ class Slabs {
   /** The numbers of the chosen word and head, worked out. */
   arithmetic(stage) {
     const { data, row, head, width, at } = this;
-    const name = word(data.words[row]);
+    const name = word(data.words[this.word]);
     const long = (numbers, others) => numbers.map((value, i) => `${brief(value)}·${brief(others[i])}`).join(" + ");
     const column = (matrix, i) => matrix.map((line) => line[i]);
     const { word: from, block } = this.origin(head, row);
     const [low, high] = [block * width, (block + 1) * width - 1];
     return {
-      x: [name, ` is ${vectorText(data.x[row])}`],
-      loop: [name, `, first number of its query in head ${head}: ${long(data.x[row], column(data.query[head], 0))} = ${brief(at.Q[row][head * width])}`],
-      product: [name, ` times W_Q is ${vectorText(this.right.Q[row])}: ${width} numbers for each head`],
-      cut: [name, `: ${vectorText(this.right.Q[row])} → `, data.query.map((_, i) => vectorText(this.right.q[i][row])).join(" ")],
-      slabs: [`Row ${row} of head ${head}: ${vectorText(at.q[head][row])} = `, word(data.words[from]), `, columns ${low} to ${high}`, this.swap ? "" : `; it should be ${data.words[row]}, columns ${head * width} to ${(head + 1) * width - 1}`],
+      x: [name, ` is ${vectorText(data.x[this.word])}`],
+      loop: [name, `, first number of its query in head ${head}: ${long(data.x[this.word], column(data.query[head], 0))} = ${brief(at.Q[this.word][head * width])}`],
+      product: [name, ` times W_Q is ${vectorText(this.right.Q[this.word])}: ${width} numbers for each head`],
+      cut: [name, `: ${vectorText(this.right.Q[this.word])} → `, data.query.map((_, i) => vectorText(this.right.q[i][this.word])).join(" ")],
+      slabs: [`Row ${row} of head ${head}: ${vectorText(at.q[head][row])} = `, word(data.words[from]), `, columns ${low} to ${high}`, this.swap ? "" : from === row && block === head ? ", as it should be" : `; it should be ${data.words[row]}, columns ${head * width} to ${(head + 1) * width - 1}`],
       weights: [`Head ${head}, row ${row}: scores ÷ √${width} = ${vectorText(at.k[head].map((k) => k.reduce((sum, value, i) => sum + value * at.q[head][row][i], 0) / Math.sqrt(width)))}, weights ${vectorText(at.weights[head][row])}`],
       mixed: [`Head ${head}, row ${row}: ${at.weights[head][row].map((weight, i) => `${brief(weight)}·${vectorText(at.v[head][i])}`).join(" + ")} = ${vectorText(at.mixed[head][row])}`],
-      merged: [`Row ${row}: ${vectorText(at.merged[row])}`],
-      result: [name, `, first number: ${long(at.merged[row], column(data.output, 0))} = ${brief(at.result[row][0])}. Largest difference from the loop: ${this.difference}`],
+      merged: ["Row of ", name, `: ${vectorText(at.merged[this.word])}`],
+      result: [name, `, first number: ${long(at.merged[this.word], column(data.output, 0))} = ${brief(at.result[this.word][0])}. Largest difference from the loop: ${this.difference}`],
     }[stage];
   }
 }
 
 const pair = (...parts) => make("div", { className: "pair" }, ...parts);
+const list = (names) => names.join(", ").replace(/, ([^,]*)$/, " and $1");
 const rung = (number) => make("b", {}, `Rung ${number}.`);

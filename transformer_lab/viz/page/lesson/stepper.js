@@ -119,12 +119,12 @@ class Stepper {
     const [reads, asks] = [word(read[this.row]), word(asked[this.row])];
     const n = read.length;
     return {
-      sentence: ["The encoder has read the source sentence, all of it at once. The decoder shall write the target, one word after the other. In training the target is there already: each word of it is a question with a known answer."],
+      sentence: ["The encoder has read the source sentence, all of it at once. The decoder is to write the target, one word after the other. In training the target is there already: each word of it is a question with a known answer."],
       shift: ["The decoder reads the target moved one place to the right, with ", word(read[0]), " in front. So at each place it has read the words so far, and is asked for the next one. All questions are asked at once. Move the place."],
-      mask: [`But all ${n} words are there, the answers too. The mask hides them: each place sees itself and what stands before it. Row after row one word more: a staircase. Here `, reads, " must not see ", asks, "."],
+      mask: [`But all ${n} words are there, the answers too. The mask hides them: each place sees itself and what stands before it. Row after row one word more: a staircase. `, ...(this.row < n - 1 ? ["Here ", reads, " must not see ", asks, "."] : ["Here, at the last place, nothing is hidden: ", asks, " is asked for, but it is nowhere among the words read."])],
       self: [`The decoder's own attention, one head of the trained model (${this.data.names[0]}). `, coloured("query", "Queries"), " (rows) and ", coloured("key", "keys"), ` (columns) come from the words read. Each row is a softmax over the words in sight; what is hidden has weight 0.`],
       cross: ["Cross-attention: the ", coloured("query", "queries"), " come from the decoder, a row for each word read; the ", coloured("key", "keys"), " and ", coloured("value", "values"), " from the encoder, a column for each source word. ", `${n} rows and ${source.length} columns: a rectangle. No staircase: the source is all there (${this.data.names[1]}).`],
-      next: ["At the top of the decoder each row becomes one probability for each word of the language. Training asks that the probability of the right answer be large. Here the answer is ", asks, "."],
+      next: ["At the top of the decoder each row becomes probabilities, one for each word of the vocabulary. Training asks that the probability of the right answer be large. Here the answer is ", asks, "."],
       writing: ["Without a target nobody asks: the model reads its own words. It writes the most probable one, which becomes the next one read, and a row is added to both matrices. The rows above do not change, for they never saw what came later."],
     }[stage];
   }
@@ -135,12 +135,12 @@ class Stepper {
     const mix = (weights, texts) => {
       const large = [...weights.keys()].filter((i) => weights[i] >= 0.005);
       const rest = weights.reduce((sum, weight) => sum + weight, 0) - large.reduce((sum, i) => sum + weights[i], 0);
-      return [...large.flatMap((i, at) => [at ? ", " : "", `${brief(weights[i])} on `, word(texts[i])]), large.length < weights.length ? `; ${rest < 0.0005 ? "less than 0.001" : brief(rest, 3)} on the others in sight` : ""];
+      return [...large.flatMap((i, at) => [at ? ", " : "", `${brief(weights[i])} on `, word(texts[i])]), large.length < weights.length ? `; ${rest < 0.0005 ? "less than 0.001" : brief(rest, 3)} on all others in sight together` : ""];
     };
     const hidden = read.length - row - 1;
     const best = next?.[row][0];
     return {
-      sentence: [`${source.length} source tokens, ${asked.length} target tokens: the ends of both sentences count, `, word(asked.at(-1))],
+      sentence: [`${source.length} words of the source, ${asked.length} of the target: the mark of the end counts as a word on both sides, `, word(asked.at(-1))],
       shift: [`Place ${row}: reads `, ...words(read.slice(0, row + 1)), "and is asked for ", word(asked[row])],
       mask: [word(read[row]), ` sees ${row + 1} of ${read.length}: `, ...words(read.slice(0, row + 1)), hidden ? `; hidden: ${hidden}` : "; hidden: none"],
       self: ["Weights of ", word(read[row]), ": ", ...mix(self[row].slice(0, row + 1), read), hidden ? `; 0 on the ${hidden} hidden` : ""],

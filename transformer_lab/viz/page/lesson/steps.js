@@ -10,10 +10,10 @@ export class Steps {
     this.buttons = names.map((name, i) => action(`step ${i}`, name, `Step ${i + 1} of ${names.length}: ${name}`, () => this.go(i)));
     this.back = action("back", "◀", "One step back", () => this.go(this.step - 1));
     this.next = action("next", "Next ▶", "One step on", () => this.go(this.step + 1));
-    const bar = [this.back, this.next, ...this.buttons];
-    bar.forEach((button) => Object.entries(OWN_KEYS).forEach(([name, value]) => button.setAttribute(name, value)));
+    [this.back, this.next, ...this.buttons].forEach((button) => Object.entries(OWN_KEYS).forEach(([name, value]) => button.setAttribute(name, value)));
     this.said = make("div", { className: "said", "aria-live": "polite" });
-    this.bar = make("div", { className: "steps", role: "group", "aria-label": "Steps" }, ...bar);
+    this.row = make("div", { className: "names" }, ...this.buttons);
+    this.bar = make("div", { className: "steps", role: "group", "aria-label": "Steps" }, this.back, this.next, this.row);
     this.bar.addEventListener("keydown", (event) => this.onKey(event));
   }
 
@@ -36,6 +36,9 @@ export class Steps {
       if (i === this.step) button.setAttribute("aria-current", "step");
       else button.removeAttribute("aria-current");
     });
+    // Where the row is longer than a phone is wide, the step stands in its middle.
+    const { offsetLeft, offsetWidth } = this.buttons[this.step];
+    this.row.scrollLeft = offsetLeft + offsetWidth / 2 - this.row.clientWidth / 2;
     this.said.replaceChildren(...[this.draw(this.step)].flat());
   }
 }

@@ -40,10 +40,10 @@ class Stream {
     this.sum = make("p", { className: "sum" });
     this.speak = toggle("silent", "silent sub-layers", () => this.silent, () => this.choose({ silent: !this.silent }));
     this.numbers = data.x.map((_, i) => toggle(`number ${i}`, String(i), () => this.number === i, () => this.choose({ number: i })));
-    const one = make("span", { role: "group", "aria-label": "One number" }, "number ", ...this.numbers);
+    const one = make("span", { role: "group", "aria-label": "The number that is worked out" }, "work out number ", ...this.numbers);
     this.controls = make("div", { className: "controls" }, one, this.speak);
-    this.norms = Object.keys(ORDERS).flatMap((order) => [0, 1].map((at) => toggle(`norm ${order} ${at}`, `${order} ${at + 1}`, () => this.norm.order === order && this.norm.at === at, () => this.choose({ norm: { order, at } }))));
-    this.by = make("div", { className: "controls" }, make("span", { role: "group", "aria-label": "Which LayerNorm" }, "LayerNorm of ", ...this.norms), this.range("times", 1, 10), this.range("plus", -5, 5));
+    this.norms = Object.keys(ORDERS).flatMap((order) => [0, 1].map((at) => toggle(`norm ${order} ${at}`, `${order}, ${data.names[at]}`, () => this.norm.order === order && this.norm.at === at, () => this.choose({ norm: { order, at } }))));
+    this.by = make("div", { className: "controls" }, make("span", { role: "group", "aria-label": "Which LayerNorm" }, "the LayerNorm of ", ...this.norms), this.range("times", 1, 10), this.range("plus", -5, 5));
     this.steps = new Steps(["x", first, "add", "norm", second, "add", "norm", "by hand"], () => this.draw());
     this.element = make("div", {}, this.steps.bar, this.steps.said, this.controls, this.by, this.stage, this.sum);
     this.steps.go(0);
@@ -73,11 +73,12 @@ class Stream {
   }
 
   parts(order) {
-    return this.data[this.silent ? "silent" : "speaking"][order];
+    return this.data[this.silent && !this.byHand ? "silent" : "speaking"][order];
   }
 
   draw() {
     this.by.hidden = !this.byHand;
+    this.speak.hidden = this.byHand;
     [this.speak, ...this.numbers, ...this.norms].forEach((button) => button.refresh());
     const drawn = this.byHand ? [this.worked()] : Object.keys(ORDERS).map((order) => this.wiring(order));
     this.stage.replaceChildren(make("div", { className: "line" }, ...drawn));
@@ -141,7 +142,7 @@ class Stream {
       `The second loop, with ${second}. In post-norm it reads what LayerNorm has left on the stream; in pre-norm again a normalised copy of all that has been added up.`,
       `Add again. In pre-norm the stream is now x + ${first} + ${second}: x is still in it, untouched.`,
       "Norm again: post-norm has changed the size of x twice by now, pre-norm never. So at its end a pre-norm stack has one LayerNorm more. Press “silent sub-layers”: both say 0. What is left of x?",
-      "LayerNorm on one vector: subtract its mean, divide by the root of its variance. It asks no other word. Move “times” and “plus”: the last line stays as it is.",
+      `LayerNorm on one vector, where the sub-layers speak: choose one of the four places where it stands (in post-norm behind a sub-layer's sum, in pre-norm before a sub-layer). Subtract its mean, divide by the root of its variance. It asks no other word. Move “times” and “plus”: the last line stays as it is.`,
     ][this.steps.step];
   }
 

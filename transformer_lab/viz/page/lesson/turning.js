@@ -2,7 +2,7 @@
 
 import { fromBase64 } from "../bytes.js";
 import { paintsOf } from "../cells.js";
-import { action, make, OWN_KEYS, svg, word } from "../elements.js";
+import { action, make, OWN_KEYS, svg, word, wordAt } from "../elements.js";
 import { softmax } from "../engine/vectors.js";
 import { keepFocus } from "../focus.js";
 import { brief, coloured, vectorText } from "./grid.js";
@@ -34,6 +34,7 @@ class Turning {
     this.data = data;
     this.paints = paintsOf(fromBase64(data.colours));
     this.at = { position: 3, other: 5, step: 2, pair: 0, base: 3, row: Math.floor(data.words.length / 2) };
+    this.both = action("both", "Move both one word on", "Move query and key one word on", () => this.moveBoth());
     this.controls = make("div", { className: "controls" });
     this.stage = make("div", { className: "stage" });
     this.sum = make("p", { className: "sum" });
@@ -54,11 +55,11 @@ class Turning {
   start() {
     const position = () => this.slider("position", "position", FARTHEST);
     const base = () => this.slider("base", "base", BASES.length - 1, (value) => BASES[value].toLocaleString("en"));
-    const both = action("both", "Move both one word on", "Move query and key one word on", () => this.moveBoth());
+    this.both.disabled = this.atEnd;
     const controls = {
       hands: () => [position(), base()],
       step: () => [position(), this.slider("step", "words on", 10), base()],
-      rotary: () => [this.slider("position", "query at", FARTHEST), this.slider("other", "key at", FARTHEST), both, this.slider("pair", "pair", this.data.query.length / 2 - 1), base()],
+      rotary: () => [this.slider("position", "query at", FARTHEST), this.slider("other", "key at", FARTHEST), this.both, this.slider("pair", "pair", this.data.query.length / 2 - 1), base()],
       alibi: () => [],
     }[this.view]();
     this.controls.replaceChildren(...controls);
@@ -74,14 +75,22 @@ class Turning {
       this.at[name] = Number(input.value);
       value.textContent = told(this.at[name]);
       input.setAttribute("aria-valuetext", told(this.at[name]));
+      this.both.disabled = this.atEnd;
       this.draw();
     });
     return make("label", {}, make("span", {}, `${text} `), input, " ", value);
   }
 
   moveBoth() {
-    for (const name of ["position", "other"]) this.at[name] = (this.at[name] + 1) % (FARTHEST + 1);
+    if (this.atEnd) return;
+    for (const name of ["position", "other"]) this.at[name] += 1;
     keepFocus(this.element, "next", () => this.start());
+    if (this.atEnd) this.controls.querySelector("input").focus({ preventScroll: true });
+  }
+
+  /** Whether one of the two stands at the last place, so that both cannot move on. */
+  get atEnd() {
+    return Math.max(this.at.position, this.at.other) === FARTHEST;
   }
 
   draw() {
@@ -155,7 +164,7 @@ class Turning {
     const score = Array.from(speeds, (_, i) => share(i).product).reduce((sum, one) => sum + one, 0);
     const told = [
       make("div", {}, ...legend, `, pair ${pair}, ${brief(speeds[pair], 4)} rad a word: ${vectorText(q)} · ${vectorText(k)} = ${brief(product)}`),
-      make("div", {}, `all ${speeds.length} pairs together, the score at distance ${other - position}: `, make("b", { className: "score" }, brief(score, 3))),
+      make("div", {}, `all ${speeds.length} pairs together, the score at distance ${brief(other - position)}: `, make("b", { className: "score" }, brief(score, 3))),
     ];
     return [dials, told];
   }
@@ -176,19 +185,20 @@ class Turning {
           return cell;
         });
         const line = make("tr", { className: row === this.at.row ? "lit" : "" }, ...cells);
+        line.prepend(make("th", {}, word(words[row])));
         line.addEventListener("click", () => choose(row));
         return line;
       });
-      return make("figure", {}, make("figcaption", {}, make("b", {}, `head ${head + 1}`), ` slope ${brief(-biasOf(head, heads, 1), 4)}`), make("table", { "aria-hidden": "true" }, make("tbody", {}, ...rows)));
+      return make("figure", {}, make("figcaption", {}, make("b", {}, `head ${head + 1}`), ` slope ${brief(-biasOf(head, heads, 1), 4)}`), make("table", { "aria-hidden": "true" }, make("thead", {}, make("tr", {}, make("td"), ...words.map((text) => make("th", {}, word(text))))), make("tbody", {}, ...rows)));
     });
     const buttons = words.map((text, row) => {
-      const button = make("button", { type: "button", "data-control": `row ${row}`, "aria-pressed": String(row === this.at.row) }, word(text));
+      const button = make("button", { type: "button", "data-control": `row ${row}`, "aria-pressed": String(row === this.at.row) }, wordAt(words, row));
       button.addEventListener("click", () => choose(row));
       return button;
     });
     const told = [0, heads - 1].map((head) => {
       const bias = words.map((_, column) => biasOf(head, heads, this.at.row - column));
-      return make("div", {}, `head ${head + 1}, row of `, word(words[this.at.row]), `: added ${vectorText(bias)}; were all scores equal, the weights would be ${vectorText(softmax(bias))}`);
+      return make("div", {}, `head ${head + 1}, row of `, wordAt(words, this.at.row), `: added ${vectorText(bias)}; were all scores equal, the weights would be ${vectorText(softmax(bias))}`);
     });
     return [[make("div", { className: "rows", role: "group", "aria-label": "Row" }, "row of: ", ...buttons), ...made], told];
   }
@@ -199,7 +209,7 @@ class Turning {
       hands: ["Each pair of numbers is a hand on a clock. Each word turns all hands on, the first ones fast, the later ones slowly. Where the hands stand says which word it is. Move the position. Then lower the base: the slow hands become fast, and a far word looks like a near one."],
       step: ["Blue: the hands at the position. Orange: some words later. Move the position: both hands turn, and the angle between them stays. So a step of so many words is the same turn everywhere."],
       rotary: ["Rotary positions add nothing to the word: they turn the query by its own place, and the key by its own. Press “Move both”: both arrows turn, the angle between them stays, and so does the score. Then move only one: the angle changes. (A turn changes no length; short arrows are drawn longer than they are.) A higher pair turns more slowly."],
-      alibi: ["ALiBi turns nothing: it subtracts slope × distance from each score. Each head has its own slope. Drawn is what that multiplies a weight by, before the row is divided by its sum: yellow 1, dark blue 0, one scale for all. The first heads see near words only, the last ones far. Before and after look alike."],
+      alibi: ["ALiBi turns nothing: it subtracts slope × distance from each score, with a slope for each head. Rows are queries, columns keys. A cell's colour is e^(−slope × distance): what a weight is multiplied by before its row is divided by its sum (yellow 1, dark blue 0, one scale for all). The first heads see near words only, the last ones all of a short sentence. A key before the query and one as far behind it get the same."],
     }[this.view];
   }
 }
