@@ -11,6 +11,7 @@ the check. Mutants that run without end are cut after so many steps.
 import ast
 import contextlib
 import copy
+import functools
 import itertools
 import json
 import re
@@ -308,14 +309,32 @@ def verdict_on(mutant: Mutant) -> Verdict:
             raise StepsError("too many steps")
         return line
 
+    def counted(answer: Any) -> Any:
+        """The same with its lines counted; Python counts no more once the counter has raised."""
+        if isinstance(answer, type):
+            sys.settrace(line)
+            return answer
+
+        @functools.wraps(answer)
+        def traced(*arguments: Any, **named: Any) -> Any:
+            if left < 0:
+                raise StepsError("too many steps")
+            before = sys.gettrace()
+            sys.settrace(line)
+            try:
+                return answer(*arguments, **named)
+            finally:
+                sys.settrace(before)
+
+        return traced
+
     kept = sys.gettrace()
     try:
         for node in ast.parse(solution.before).body:
             with contextlib.suppress(NameError):  # a definition that leans on what was left out
                 exec(compile(ast.Module([node], []), "<page>", "exec"), place)  # noqa: S102
         exec(compile(mutant.source, "<mutant>", "exec"), place)  # noqa: S102
-        sys.settrace(line)
-        return check.verdict(place[solution.name])
+        return check.verdict(counted(place[solution.name]))
     except (SyntaxError, TypeError, NameError) as error:
         return Verdict(False, f"Not yet: it stops with {type(error).__name__}")
     finally:

@@ -62,6 +62,19 @@ EQUIVALENT = {
     "09.training_step": ("return (loss, norm)",),
     "09.gradient_norms": ("p.grad.square().sum() for p",),
     "07.layer_parameters": ("(2 + 2) * d_model",),
+    # The smaller of two has no order; a step and a warm-up are positive.
+    "08.paper_rate": ("min(step * warmup_steps ** (-1.5), step ** (-0.5))",),
+    # An id in an array or tensor of one number indexes and compares as the number does.
+    "10.greedy_words": ("ids.append(next_logits(ids).argmax())",),
+    # Every place of what is made empty is written.
+    "10.keep_top_p": ("torch.empty_like(logits)",),
+    "11.looks_at": ("(source[row.argmax()], row.max())",),
+    # The mean over the columns of a square matrix's sums is that over its rows.
+    "11.mean_distance": ("(weights * distance).sum(axis=-2).mean()",),
+    "14.first_sublayer": ("positions + embedded",),
+    "14.perplexity_and_accuracy": ("(np.exp(-right.mean()), (log_p",),
+    "15.cache_bytes": ("(d_v + d_k)",),
+    "17.words_that_fit": ("heads * layers * 2",),
     # padding_mask compares its two arguments, and comparing has no order.
     "07.forward": ("padding_mask(model.config.pad_id, source)",),
     "09.mend_forward": ("padding_mask(model.config.pad_id, source)",),
