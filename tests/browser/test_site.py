@@ -180,6 +180,17 @@ def test_a_drawing_to_step_through_is_in_sight(read, name):
     assert shown.count() == drawings
 
 
+def test_on_a_phone_the_steps_of_a_drawing_stay_on_the_screen(read):
+    page = read("notebooks/07_the_whole_transformer.html")
+    page.set_viewport_size({"width": 390, "height": 700})
+    drawing = page.locator(".tl-flow")
+    assert drawing.bounding_box()["height"] > 700
+    drawing.evaluate("drawing => drawing.scrollIntoView({ block: 'start', behavior: 'instant' })")
+    expect(drawing.get_by_role("button", name="One step on")).to_be_in_viewport(ratio=1)
+    # And nothing is cut off at the side, which would have scrolled before.
+    assert page.locator("div.content").evaluate("all => all.scrollWidth <= all.clientWidth")
+
+
 @pytest.mark.parametrize("name", ["01_attention_in_numpy", "17_review"])
 def test_in_nbconverts_html_sliders_move_and_quizzes_answer(visit, name):
     visit.page.set_content(HTMLExporter().from_filename(str(NOTEBOOKS / f"{name}.ipynb"))[0])
