@@ -43,7 +43,8 @@ class Flow {
         button.append(make("small", {}, `${shape[0]} × ${shape[1]}`));
         if (part.startsWith("add_norm")) button.append(make("i", { className: "skip" }));
         if (i === this.memory) button.append(this.arrow());
-        button.classList.add("box", part);
+        button.classList.add("box");
+        button.classList.toggle("rest", part === "rest"); // a page may have a look of its own for "output"
         Object.entries(OWN_KEYS).forEach(([key, value]) => button.setAttribute(key, value));
         return button;
       });
