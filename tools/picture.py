@@ -47,14 +47,14 @@ def main() -> None:
                 tab = chromium.new_page(
                     viewport={"width": 1180, "height": 760},
                     color_scheme=theme,
-                    device_scale_factor=1.5,
+                    device_scale_factor=1,
                 )
                 tab.goto(path.as_uri())
                 tab.locator("[data-ready=true]").wait_for()
                 if name == "bench":  # its heads are coloured when each has been muted once
                     tab.locator("[data-control='head c2.3'][title*='effect if muted']").wait_for()
                 picture = Image.open(io.BytesIO(tab.screenshot(full_page=name == "explorer")))
-                picture.convert("RGB").save(FOLDER / f"{name}-{theme}.webp", quality=80, method=6)
+                picture.convert("RGB").save(FOLDER / f"{name}-{theme}.webp", quality=50, method=6)
         chromium.close()
 
 
