@@ -24,6 +24,7 @@ from transformer_lab.viz import (
 from transformer_lab.viz.display import picture, to_png
 from transformer_lab.viz.style import (
     COLOURS,
+    HEADS,
     HIGHLIGHT,
     LINES,
     MASKED,
@@ -281,6 +282,14 @@ def test_the_colours_of_curves_are_told_apart(sight):
     seen = [cie_lab(np.clip(np.array(SIGHT[sight]) @ linear(c), 0, 1)) for c in (*LINES, QUIET)]
     for one, other in itertools.combinations(range(len(seen)), 2):
         assert np.linalg.norm(seen[one] - seen[other]) >= 10, (one, other)
+
+
+@pytest.mark.parametrize("sight", SIGHT)
+def test_the_tints_of_heads_are_told_apart(sight):
+    tints = [0.45 * np.array(to_rgb(colour)) + 0.55 for colour in HEADS]  # as in `heads_as_slabs`
+    seen = [cie_lab(np.clip(np.array(SIGHT[sight]) @ linear(to_hex(t)), 0, 1)) for t in tints]
+    for one, other in itertools.combinations(seen, 2):
+        assert np.linalg.norm(one - other) >= 15
 
 
 def test_a_cell_that_may_not_be_seen_is_no_weight(weights):

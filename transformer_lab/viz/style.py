@@ -16,8 +16,9 @@ COLOURS = {
     "decoder": "#97187a",
 }
 """At least 3 : 1 against the paper, and told apart by the colour-blind; a test measures both."""
-HEADS = ("#7b3fc0", "#0b7f7a", "#c03a6b", "#7a6a00")
-"""The colours of heads, where several stand in one picture: the numbers in a tint of them are black."""
+HEADS = ("#4a1fd0", "#0e8f9e", "#8f0f2e", "#999400")
+"""The colours of heads, where several stand in one picture: the numbers in a tint of them are black.
+The tints, too, are told apart by the colour-blind."""
 INK, QUIET, PAPER = "#1c1c1c", "#5f5f5f", "#ffffff"
 HIGHLIGHT = "#ff6a00"
 """Frames a row or a cell of a map; no weight has this colour."""
