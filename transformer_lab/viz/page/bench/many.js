@@ -3,8 +3,6 @@
 import { action, make } from "../elements.js";
 import { shortName } from "./names.js";
 
-const AT_ONCE = 1; // sentences between two looks at the page's own events
-
 export class Many {
   /** `examples` are pairs of a sentence and its right translation. */
   constructor(state, examples) {
@@ -27,10 +25,9 @@ export class Many {
     let right = 0;
     for (const [i, [source, target]] of this.examples.entries()) {
       right += this.state.engine.translate(source, { mute }).translation === target;
-      if ((i + 1) % AT_ONCE) continue;
       this.progress = `${mute.length ? `Without ${name}` : "Nothing muted"}: at sentence ${i + 1} of ${this.examples.length} …`;
       this.draw();
-      await new Promise((done) => setTimeout(done));
+      await new Promise((done) => setTimeout(done)); // the page's own events, between two sentences
     }
     this.right.set(name, right);
   }
