@@ -14,6 +14,7 @@ import copy
 import functools
 import itertools
 import json
+import linecache
 import re
 import sys
 from collections import Counter
@@ -333,12 +334,18 @@ def verdict_on(mutant: Mutant) -> Verdict:
         for node in ast.parse(solution.before).body:
             with contextlib.suppress(NameError):  # a definition that leans on what was left out
                 exec(compile(ast.Module([node], []), "<page>", "exec"), place)  # noqa: S102
+        remember(mutant.source)
         exec(compile(mutant.source, "<mutant>", "exec"), place)  # noqa: S102
         return check.verdict(counted(place[solution.name]))
     except (SyntaxError, TypeError, NameError) as error:
         return Verdict(False, f"Not yet: it stops with {type(error).__name__}")
     finally:
         sys.settrace(kept)
+
+
+def remember(source: str) -> None:
+    """Let an error show the line of a mutant, as it does that of a cell."""
+    linecache.cache["<mutant>"] = (len(source), None, source.splitlines(keepends=True), "<mutant>")
 
 
 def kind_of_help(verdict: Verdict) -> str:
@@ -349,7 +356,8 @@ def kind_of_help(verdict: Verdict) -> str:
         return "named"
     first = verdict.text.split("\n")[0]
     number_only = re.search(r"\] is \S+; expected|: all numbers differ$|differs?$", first)
-    return "bare" if number_only or "it stops with" in first else "general"
+    unexplained = "it stops with" in first and "that is:" not in verdict.text
+    return "bare" if number_only or unexplained else "general"
 
 
 def report(numbers: tuple[str, ...]) -> None:

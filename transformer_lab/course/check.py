@@ -11,9 +11,11 @@ from typing import Any
 import numpy as np
 import torch
 
+from transformer_lab.course.answered import Answered, tables
 from transformer_lab.course.as_if import as_if, unread
-from transformer_lab.course.diagnosis import LINES, Answered, describe, tables
-from transformer_lab.course.outcome import Outcome, codes_of, outcome_of, surroundings, unchanged
+from transformer_lab.course.belongings import codes_of, surroundings, unchanged
+from transformer_lab.course.diagnosis import LINES, describe
+from transformer_lab.course.outcome import Outcome, outcome_of
 from transformer_lab.course.words import words
 
 

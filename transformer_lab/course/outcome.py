@@ -1,30 +1,21 @@
 """What an answer does with one case of a check: results, gradients, changes, or an error."""
 
 import copy
-import inspect
-import sysconfig
-import traceback
-import types
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
-from transformer_lab.course.words import kind_of, shown
+from transformer_lab.course.belongings import unchanged
+from transformer_lab.course.comparing import close, same_kind
+from transformer_lab.course.errors import UnusableError, Watched, complaint_about, shown_error
+from transformer_lab.course.reading import as_array
+from transformer_lab.course.words import kind_of
 
 Gradients = tuple[tuple[str, np.ndarray], ...]
-PACKAGE = str(Path(__file__).parents[1])
-LARGEST = 10**7
-"""As many numbers no exercise asks for."""
-LIBRARIES = (sysconfig.get_path("stdlib"), "site-packages", "dist-packages", "<frozen", "<__array")
-
-
-class UnusableError(ValueError):
-    """What was returned is not what was asked; the text says what is."""
 
 
 @dataclass(frozen=True)
@@ -102,23 +93,6 @@ class Outcome:
         )
 
 
-class Watched:
-    """An answer that can be asked afterwards what it returned, and whether it ever did."""
-
-    def __init__(self, answer: Callable[..., Any]):
-        self.answer = answer
-        self.given: tuple[Any, ...] = ()
-        self.returned: Any = None
-        self.has_returned = False
-
-    def __call__(self, *arguments: Any, **named: Any) -> Any:
-        """Call the answer, and keep what comes back."""
-        self.given, self.has_returned = arguments, False
-        self.returned = self.answer(*arguments, **named)
-        self.has_returned = True
-        return self.returned
-
-
 def outcome_of(
     answer: Callable[..., Any],
     run: Callable[..., Any],
@@ -156,29 +130,6 @@ def parts_of(returned: Any) -> tuple[list[Any], list[nn.Module]]:
     return [part for part in parts if not isinstance(part, nn.Module)], modules
 
 
-def as_array(part: Any) -> np.ndarray:
-    """A number, a text, a tensor, or lists of them as an array; anything else is refused."""
-    if isinstance(part, Tensor):
-        return part.detach().cpu().resolve_conj().numpy()
-    array = np.asarray(part if isinstance(part, np.ndarray) else plain(part))
-    if array.size > LARGEST:
-        raise UnusableError(f"it returns {kind_of(part)}, far more than was asked")
-    if array.dtype.kind not in "biufUcS":
-        raise UnusableError(f"this cannot be compared: {shown(part)}")
-    return array
-
-
-def plain(part: Any) -> Any:
-    """Numbers, texts and nested lists as they are; it stops at anything else."""
-    if isinstance(part, bool | int | float | complex | str | np.generic | np.ndarray):
-        return part
-    if isinstance(part, Tensor):
-        return part.detach().cpu().numpy()
-    if isinstance(part, list | tuple):
-        return [plain(one) for one in part]
-    raise UnusableError(f"this cannot be compared: {shown(part)}")
-
-
 def gradients_of(
     parts: Sequence[Any], arguments: dict[str, Any], modules: Sequence[nn.Module]
 ) -> Gradients:
@@ -204,123 +155,3 @@ def wants_gradient(x: Any) -> bool:
 def _fixed(part: Tensor) -> Tensor:
     numbers = torch.linspace(-1, 2, part.numel(), dtype=part.dtype) if part.numel() else part
     return numbers.reshape(part.shape).sin() + 0.5
-
-
-# ---------------------------------------------------------------- comparing
-
-
-def close(a: np.ndarray, b: np.ndarray, tolerance: float) -> bool:
-    """Equal shapes and kinds, no number off by more than the tolerance; NaN equals NaN."""
-    if a.shape != b.shape or (a.dtype == bool) != (b.dtype == bool):
-        return False
-    if not (is_number(a) and is_number(b)):
-        return is_number(a) == is_number(b) and bool(np.array_equal(a, b))
-    return bool(near(a, b, tolerance).all())
-
-
-def near(a: np.ndarray, b: np.ndarray, tolerance: float) -> np.ndarray:
-    """Where two arrays of numbers are equal up to a part of their size, or of the largest of b.
-
-    A number in single precision cannot be nearer than that, and is right all the same.
-    """
-    if np.float32 in (a.dtype, b.dtype) and tolerance > 0:
-        tolerance = max(tolerance, 5e-6)
-    finite = np.abs(b[np.isfinite(b)].astype(float))
-    size = finite.max() if finite.size else 0.0
-    with np.errstate(all="ignore"):
-        return np.isclose(a, b, rtol=tolerance, atol=tolerance * (size or 1.0), equal_nan=True)
-
-
-def same_kind(given: np.ndarray, wanted: np.ndarray) -> bool:
-    """Whether truth values are given for truth values, and whole numbers for whole numbers."""
-    if wanted.dtype.kind in "iu" and given.dtype.kind == "f":
-        return False
-    return (given.dtype == bool) == (wanted.dtype == bool)
-
-
-def is_number(array: np.ndarray) -> bool:
-    """Whether an array holds numbers or truth values, which can be subtracted."""
-    return array.dtype.kind in "biuf"
-
-
-def unchanged(before: Any, after: Any) -> bool:
-    """Whether an argument is what it was before the call; functions are not looked at."""
-    if isinstance(before, nn.Module):
-        same_mode = [m.training for m in before.modules()] == [m.training for m in after.modules()]
-        return same_mode and unchanged(before.state_dict(), after.state_dict())
-    if isinstance(before, dict):
-        return list(before) == list(after) and unchanged([*before.values()], [*after.values()])
-    if isinstance(before, list | tuple):
-        if type(before) is not type(after) or len(before) != len(after):
-            return False
-        return all(map(unchanged, before, after))
-    if isinstance(before, set | bool | int | float | str):
-        return bool(before == after)
-    if not isinstance(before, np.ndarray | Tensor):
-        return True
-    return close(as_array(before), as_array(after), 0.0)
-
-
-# ---------------------------------------------------------------- what belongs to an answer
-
-
-def surroundings(answer: Callable[..., Any]) -> dict[str, Any]:
-    """A copy of the data that an answer keeps between calls: its defaults, its globals."""
-    owned = [answer, *vars(answer).values()] if isinstance(answer, type) else [answer]
-    found: dict[str, Any] = {}
-    for function in (part for part in owned if isinstance(part, types.FunctionType)):
-        arguments = inspect.signature(function).parameters.values()
-        found |= {f"the default of {a.name}": a.default for a in arguments}
-        names = function.__globals__.keys() & set(function.__code__.co_names)
-        found |= {f"the global {name}": function.__globals__[name] for name in names}
-    kinds = (bool, int, float, list, dict, set, np.ndarray, Tensor)
-    return {name: copy.deepcopy(x) for name, x in found.items() if type(x) in kinds}
-
-
-def codes_of(owned: Callable[..., Any]) -> set[types.CodeType]:
-    """The code of a function, or of a class's methods, below anything wrapped around it.
-
-    To build an object is no work of its own: a check does that, too.
-    """
-    methods = vars(owned).items() if isinstance(owned, type) else [("", owned)]
-    inner = [inspect.unwrap(f) for name, f in methods if callable(f) and name != "__init__"]
-    return {part.__code__ for part in inner if isinstance(part, types.FunctionType)}
-
-
-# ---------------------------------------------------------------- errors
-
-
-def complaint_about(error: BaseException, watched: Watched) -> str:
-    """An error in words: whose it is, and where, and what was returned if reading it failed."""
-    if isinstance(error, UnusableError):
-        return str(error)
-    said = f"{type(error).__name__}: {shown_error(error)}"
-    line = learners_line(error)
-    if line:
-        return f"it stops with {said}{line}"
-    if watched.has_returned:
-        return f"it returns {kind_of(watched.returned)}, which cannot be used here ({said})"
-    if isinstance(error, TypeError):
-        many = len(watched.given)
-        return f"it cannot be called with the {many} arguments of this exercise ({said})"
-    return f"it stops with {said}"
-
-
-def shown_error(error: BaseException) -> str:
-    """The first line of an error's text; an error may fail at that, too."""
-    try:
-        text = str(error).strip().splitlines()
-    except Exception:
-        return "(its text cannot be read)"
-    return text[0][:160] if text else "no text"
-
-
-def learners_line(error: BaseException) -> str:
-    """The last line of the learner's own code that was running: neither ours nor a library's."""
-    frames = traceback.extract_tb(error.__traceback__)
-    own = [f for f in frames if not f.filename.startswith((PACKAGE, *LIBRARIES[:1]))]
-    own = [f for f in own if not any(library in f.filename for library in LIBRARIES[1:])]
-    if not own:
-        return ""
-    text = f": {own[-1].line}" if own[-1].line else ""
-    return f"\n  in your line {own[-1].lineno}{text}"

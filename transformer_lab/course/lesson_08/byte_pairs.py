@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from transformer_lab.course.check import Check, Mistake
-from transformer_lab.course.outcome import UnusableError
+from transformer_lab.course.errors import UnusableError
 from transformer_lab.course.words import kind_of
 
 Word = tuple[str, ...]

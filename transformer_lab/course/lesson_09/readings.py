@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from transformer_lab.course.check import Check, Mistake
-from transformer_lab.course.outcome import UnusableError
+from transformer_lab.course.errors import UnusableError
 from transformer_lab.course.words import kind_of
 
 

@@ -9,8 +9,9 @@ import torch
 from torch import Tensor
 
 from transformer_lab.course.check import Check, Mistake
+from transformer_lab.course.errors import UnusableError
 from transformer_lab.course.lesson_10.greedy import whole
-from transformer_lab.course.outcome import UnusableError, as_array
+from transformer_lab.course.reading import as_array
 from transformer_lab.course.words import kind_of
 from transformer_lab.decoding import beam
 

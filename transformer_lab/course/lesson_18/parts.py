@@ -7,7 +7,7 @@ import numpy as np
 
 from transformer_lab.course.cases import draw, weights
 from transformer_lab.course.check import Check, Mistake
-from transformer_lab.course.outcome import as_array
+from transformer_lab.course.reading import as_array
 
 # ---------------------------------------------------------------- 8 bits
 

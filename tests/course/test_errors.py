@@ -1,0 +1,160 @@
+"""What is said of an error: the learner's line, what stands in it, and what the error means.
+
+Each error is provoked, since libraries change their words.
+"""
+
+import linecache
+import math
+import re
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from transformer_lab.course.errors import MOST, in_line, learners_frame, size_of, sizes_in
+from transformer_lab.course.reasons import REASONS, reason_for
+
+PAIR, HALF = [1, 2], 0.5
+A, B = torch.ones(2, 3, 5), torch.ones(2, 7, 11)
+
+
+class Early(nn.Module):
+    def __init__(self):
+        self.layer = nn.Linear(2, 3)
+
+
+class Parameterless(nn.Module):
+    def __init__(self):
+        self.weight = nn.Parameter(torch.ones(2))
+
+
+class Empty(nn.Module):
+    def forward(self):
+        return self.w_q
+
+
+def nothing():
+    pass
+
+
+def unmade():
+    return never_made  # noqa: F821
+
+
+def too_late(flag=False):
+    if flag:
+        late = 1
+    return late
+
+
+def endless():
+    return endless()
+
+
+def needs(a, b):
+    return a + b
+
+
+def unpacked():
+    a, b = (1, 2, 3)
+    return a, b
+
+
+PROVOKED = [
+    (lambda: nn.Linear(3, 5)(torch.ones(2, 7)), "left side (7 long)", "right side (3 long)"),
+    (lambda: A @ B, "left side (5 long)", "right side (7 long)"),
+    (lambda: A.numpy() @ B.numpy(), "left side (5 long)", "right side (7 long)"),
+    (lambda: np.dot(np.ones((2, 3)), np.ones((5, 7))), "left side (3 long)", "side (5 long)"),
+    (lambda: torch.ones(2, 3) + torch.ones(2, 5), "axis 1 is 3 long", "and 5 on the other"),
+    (lambda: np.ones((2, 3)) + np.ones((5, 3)), "axis −2 is 2 long", "and 5 on the other"),
+    (lambda: torch.ones(12).reshape(5, 7), "must give the 12 numbers"),
+    (lambda: np.ones(12).reshape(5, 7), "must give the 12 numbers"),
+    (lambda: A.sum(dim=3), "there are 3 axes, 0 to 2 or −3 to −1"),
+    (lambda: A.numpy().sum(axis=3), "there are 3 axes, 0 to 2 or −3 to −1"),
+    (lambda: A[2], "there are 2, so the last has the number 1"),
+    (lambda: A.numpy()[2], "there are 2, so the last has the number 1"),
+    (lambda: np.ones((2, 3))[0, 0, 0], "fewer axes than numbers in the brackets"),
+    (lambda: torch.ones(2, 3)[0, 0, 0], "fewer axes than numbers in the brackets"),
+    (lambda: PAIR[5], "the first has number 0"),
+    (lambda: bool(torch.ones(3) > 0), "one is needed"),
+    (lambda: bool(np.ones(3) > 0), "one is needed"),
+    (lambda: np.exp(torch.ones(3, requires_grad=True)), "torch.exp"),
+    (lambda: nn.Linear(3, 5)(torch.ones(2, 3, dtype=torch.float64)), "single and double"),
+    (lambda: A @ A.double().transpose(1, 2), "single and double"),
+    (lambda: A.transpose(1, 2).view(-1), "reshape does what view cannot"),
+    (Early, "super().__init__()"),
+    (Parameterless, "super().__init__()"),
+    (lambda: nothing().shape, "have a `return`?"),
+    (lambda: nothing() + 1, "have a `return`?"),
+    (unmade, "`never_made` is no argument"),
+    (too_late, "`late` gets its value in a line"),
+    (endless, "calls itself without an end"),
+    (lambda: range(3 / 2), "a whole number is needed"),
+    (lambda: PAIR[HALF], "a whole number is needed"),
+    (lambda: np.ones(3)[np.ones(2)], "a whole number is needed"),
+    (lambda: np.ones(3).unsqueeze(0), "PyTorch's tensors may"),
+    (lambda: A.astype(float), "NumPy's arrays may"),
+    (lambda: PAIR.shape, "np.array or torch.tensor"),
+    (lambda: Empty()(), "nothing has been put into .w_q"),
+    (lambda: needs(1), "'b' must be given"),
+    (unpacked, "more or fewer names than things"),
+    (lambda: 1 / 0, "divided by is 0"),
+    (lambda: math.sqrt(-1), "no finite value"),
+]
+
+
+def error_of(function):
+    with pytest.raises(Exception) as caught:  # noqa: PT011
+        function()
+    return caught.value
+
+
+@pytest.mark.parametrize("number", range(len(PROVOKED)))
+def test_an_error_is_explained(number):
+    function, *expected = PROVOKED[number]
+    said = reason_for(str(error_of(function)))
+    assert said
+    for part in expected:
+        assert part in said
+
+
+def test_every_reason_is_provoked():
+    texts = [str(error_of(f)) for f, *_ in PROVOKED]
+    unused = [p for p, _ in REASONS if not any(re.search(p, text) for text in texts)]
+    assert unused == []
+
+
+def test_an_unknown_error_has_no_reason():
+    assert reason_for("the moon is full") is None
+
+
+def test_the_line_is_the_learners_own_and_says_what_stands_in_it():
+    source = (
+        "def answer(x, rows):\n    half = x.size(1) // 2\n    return x.reshape(rows, half, 7)\n"
+    )
+    linecache.cache["<cell>"] = (len(source), None, source.splitlines(keepends=True), "<cell>")
+    place = {}
+    exec(compile(source, "<cell>", "exec"), place)
+    frame, line = learners_frame(error_of(lambda: place["answer"](torch.ones(3, 5), 11)))
+    assert line == 3
+    said = in_line(frame, line)
+    assert said.startswith("\n  in your line 3: return x.reshape(rows, half, 7)\n  there ")
+    assert said.endswith("x has shape (3, 5), rows is 11, half is 2")
+
+
+def test_sizes_are_few_and_of_local_names_alone():
+    known = {f"x{n}": torch.ones(n, 2) for n in range(9)} | {
+        "f": len,
+        "text": "word",
+        "ids": [1, 2],
+    }
+    said = list(sizes_in("x.f = f(text, ids, gone, " + ", ".join(f"x{n}" for n in range(9)), known))
+    assert said[0] == "ids has length 2"
+    assert said[1] == "x0 has shape (0, 2)"
+    assert len(said) == MOST
+
+
+@pytest.mark.parametrize("value", [len, "word", {1: 2}, nn.Linear(2, 3), object()])
+def test_what_has_no_shape_is_not_told(value):
+    assert size_of(value) == ""

@@ -1,0 +1,54 @@
+"""What an answer might spoil: its arguments, its defaults, its globals; and whose code it is."""
+
+import copy
+import inspect
+import types
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from torch import Tensor, nn
+
+from transformer_lab.course.comparing import close
+from transformer_lab.course.reading import as_array
+
+
+def unchanged(before: Any, after: Any) -> bool:
+    """Whether an argument is what it was before the call; functions are not looked at."""
+    if isinstance(before, nn.Module):
+        same_mode = [m.training for m in before.modules()] == [m.training for m in after.modules()]
+        return same_mode and unchanged(before.state_dict(), after.state_dict())
+    if isinstance(before, dict):
+        return list(before) == list(after) and unchanged([*before.values()], [*after.values()])
+    if isinstance(before, list | tuple):
+        if type(before) is not type(after) or len(before) != len(after):
+            return False
+        return all(map(unchanged, before, after))
+    if isinstance(before, set | bool | int | float | str):
+        return bool(before == after)
+    if not isinstance(before, np.ndarray | Tensor):
+        return True
+    return close(as_array(before), as_array(after), 0.0)
+
+
+def surroundings(answer: Callable[..., Any]) -> dict[str, Any]:
+    """A copy of the data that an answer keeps between calls: its defaults, its globals."""
+    owned = [answer, *vars(answer).values()] if isinstance(answer, type) else [answer]
+    found: dict[str, Any] = {}
+    for function in (part for part in owned if isinstance(part, types.FunctionType)):
+        arguments = inspect.signature(function).parameters.values()
+        found |= {f"the default of {a.name}": a.default for a in arguments}
+        names = function.__globals__.keys() & set(function.__code__.co_names)
+        found |= {f"the global {name}": function.__globals__[name] for name in names}
+    kinds = (bool, int, float, list, dict, set, np.ndarray, Tensor)
+    return {name: copy.deepcopy(x) for name, x in found.items() if type(x) in kinds}
+
+
+def codes_of(owned: Callable[..., Any]) -> set[types.CodeType]:
+    """The code of a function, or of a class's methods, below anything wrapped around it.
+
+    To build an object is no work of its own: a check does that, too.
+    """
+    methods = vars(owned).items() if isinstance(owned, type) else [("", owned)]
+    inner = [inspect.unwrap(f) for name, f in methods if callable(f) and name != "__init__"]
+    return {part.__code__ for part in inner if isinstance(part, types.FunctionType)}

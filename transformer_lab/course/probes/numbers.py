@@ -1,0 +1,133 @@
+"""Probes of each number on its own: scaled, shifted, squared, without its sign."""
+
+import itertools
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+from transformer_lab.course.comparing import close, is_number, near
+from transformer_lab.course.probes.equality import TOLERANCE, comparable, same
+from transformer_lab.course.words import number
+
+CHANGES: dict[str, Callable[[np.ndarray], np.ndarray]] = {
+    "the square of what is asked: a root is missing, or a square too many": np.square,
+    "the square root of what is asked": np.sqrt,
+    "1 over what is asked": lambda x: 1 / x,
+    "minus 1 over what is asked": lambda x: -1 / x,
+    "1 minus what is asked": lambda x: 1 - x,
+    "e to the power of what is asked: a logarithm is missing": np.exp,
+    "the natural logarithm of what is asked": np.log,
+    "minus the logarithm of what is asked": lambda x: -np.log(x),
+    "what is asked without its sign: a minus is lost": np.abs,
+    "what is asked with 0 in place of the numbers below 0": lambda x: np.maximum(x, 0),
+    "what is asked, rounded": np.round,
+    "what is asked, rounded down": np.floor,
+    "what is asked, cut off behind the point": np.trunc,
+    "what is asked, rounded up": np.ceil,
+}
+
+
+def not_a_number(got: np.ndarray, want: np.ndarray) -> str | None:
+    """NaN or infinite where a finite number is wanted."""
+    if got.dtype.kind != "f" or got.shape != want.shape or not is_number(want):
+        return None
+    for name, test in (
+        ("NaN (0/0, ∞ − ∞ or the logarithm of a negative number)", np.isnan),
+        ("infinite (an overflow, a division by 0 or the logarithm of 0)", np.isinf),
+    ):
+        bad = test(got) & ~test(want)
+        if bad.any():
+            good = close(np.where(bad, 0, got), np.where(bad, 0, want), TOLERANCE)
+            rest = "; the others are right" if good and not bad.all() else ""
+            return f"{counted(bad)} {name}{rest}"
+    if want.dtype.kind == "f":
+        for name, test in (("∞", np.isinf), ("NaN", np.isnan)):
+            lost = test(want) & ~test(got)
+            if lost.any():
+                many = "one number" if lost.sum() == 1 else f"{int(lost.sum())} numbers"
+                good = close(np.where(lost, 0, got), np.where(lost, 0, want), TOLERANCE)
+                rest = "; the others are right" if good and not lost.all() else ""
+                return (
+                    f"{many} should be ±{name} and {'is' if lost.sum() == 1 else 'are'} not{rest}"
+                )
+    return None
+
+
+def counted(mask: np.ndarray) -> str:
+    """How many of the numbers a mask marks, with a verb."""
+    many, size = int(mask.sum()), mask.size
+    if many == size:
+        return "it is" if size == 1 else "all numbers are"
+    return f"{many} of {size} numbers {'is' if many == 1 else 'are'}"
+
+
+def factor(got: np.ndarray, want: np.ndarray) -> str | None:
+    """The wanted numbers times one constant."""
+    ratio = constant_ratio(got, want)
+    if ratio is None:
+        return None
+    if math.isclose(ratio, -1, rel_tol=TOLERANCE):
+        return "right but for the sign, everywhere"
+    if ratio == 0:
+        return "all numbers are 0"
+    return f"all numbers are {ratio_in_words(ratio)} times as large as they should be"
+
+
+def ratio_in_words(ratio: float) -> str:
+    """A ratio as the fraction or the root that it is, or as a number."""
+    for top, bottom in itertools.product(range(1, 13), repeat=2):
+        for value, words in ((top / bottom, "{}"), (math.sqrt(top / bottom), "√{}")):
+            if math.isclose(abs(ratio), value, rel_tol=1e-7):
+                inner = str(top) if bottom == 1 else f"{top}/{bottom}"
+                inner = f"({inner})" if "√" in words and bottom != 1 else inner
+                return ("−" if ratio < 0 else "") + words.format(inner)
+    return number(ratio)
+
+
+def constant_ratio(got: np.ndarray, want: np.ndarray) -> float | None:
+    """What all wanted numbers would have to be multiplied with, if it is one number and not 1."""
+    if not comparable(got, want) or want.size < 2:
+        return None
+    finite = np.isfinite(want) & np.isfinite(got)
+    a, b = got[finite].astype(float), want[finite].astype(float)
+    if b.size < 2 or not b.any() or not np.array_equal(got[~finite], want[~finite], equal_nan=True):
+        return None
+    ratio = float((a * b).sum() / (b * b).sum())
+    return ratio if near(a, ratio * b, TOLERANCE).all() and not same(a, b) else None
+
+
+def offset(got: np.ndarray, want: np.ndarray) -> str | None:
+    """The wanted numbers plus one constant."""
+    if not comparable(got, want) or want.size < 2:
+        return None
+    finite = np.isfinite(want) & np.isfinite(got)
+    apart = got[finite].astype(float) - want[finite].astype(float)
+    if apart.size < 2 or not near(apart, np.full_like(apart, apart.mean()), TOLERANCE).all():
+        return None
+    if np.ptp(want[finite]) == 0 or not abs(apart.mean()) > TOLERANCE:
+        return None
+    mean = apart.mean()
+    return f"all numbers are too {'large' if mean > 0 else 'small'} by {number(abs(mean))}"
+
+
+def changed_alike(got: np.ndarray, want: np.ndarray) -> str | None:
+    """Each number squared, inverted, rounded and so on."""
+    if not comparable(got, want) or want.size < 2 or same(got, want):
+        return None
+    with np.errstate(all="ignore"):
+        for what, change in CHANGES.items():
+            changed = change(want.astype(float))
+            if np.isfinite(changed).all() and np.ptp(changed) > 0 and same(got, changed):
+                return f"this is {what}"
+    return None
+
+
+def signs(got: np.ndarray, want: np.ndarray) -> str | None:
+    """Right but for the sign of some numbers."""
+    if not comparable(got, want) or same(got, want) or want.size < 3:
+        return None
+    if not same(np.abs(got), np.abs(want)):
+        return None
+    wrong = ~near(got, want, TOLERANCE)
+    return f"the sizes are right; {int(wrong.sum())} of {wrong.size} signs are not"

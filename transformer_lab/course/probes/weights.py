@@ -1,0 +1,77 @@
+"""Probes of weights: rows that should sum to 1, and sum to 1 along another axis, or nowhere."""
+
+import numpy as np
+
+from transformer_lab.course.probes.equality import TOLERANCE, axis_name, comparable, same
+from transformer_lab.course.words import number
+
+
+def sums(got: np.ndarray, want: np.ndarray) -> str | None:
+    """Weights whose sums are 1 along another axis, or along none."""
+    if not comparable(got, want) or want.ndim < 1 or want.dtype.kind != "f" or want.size < 3:
+        return None
+    if not np.isfinite(want).all() or (want < -TOLERANCE).any():
+        return None
+    axes = [axis for axis in range(want.ndim) if _all_one(want.sum(axis))]
+    if len(axes) != 1 or want.shape[axes[0]] < 2:
+        return None
+    (axis,) = axes
+    name = axis_name(axis, want.ndim) if want.ndim > 1 else "the numbers"
+    if _all_one(got.sum(axis)):
+        return sharpness(got, want, axis)
+    for other in range(want.ndim):
+        if other != axis and _all_one(got.sum(other)):
+            return f"it sums to 1 along {axis_name(other, want.ndim)}; it should along {name}"
+    if want.ndim > 1 and _all_one(got.sum()):
+        return f"all of it together sums to 1; each sum along {name} should"
+    with np.errstate(all="ignore"):
+        if same(got / got.sum(axis, keepdims=True), want):
+            return f"the sums along {name} are not 1; divided by them, it would be right"
+        exponentials = np.exp(got - got.max(axis, keepdims=True))
+        if same(exponentials / exponentials.sum(axis, keepdims=True), want):
+            return f"these are the numbers before the softmax along {name}"
+    total = got.sum(axis)
+    low, high = number(total.min()), number(total.max())
+    found = low if low == high else f"{low} to {high}"
+    return f"the sums along {name} should be 1; they are {found}"
+
+
+def sharpness(got: np.ndarray, want: np.ndarray, axis: int) -> str | None:
+    """Weights that sum to 1 as they should, and are nearer to one, or to all alike."""
+    if same(got, want):
+        return None
+    name = axis_name(axis, want.ndim)
+    apart = (got**2).sum(axis) - (want**2).sum(axis)
+    ordered = bool((got.argsort(axis) == want.argsort(axis)).all())
+    kept = ", and their order is right" if ordered else ", and their order is not the right one"
+    start = f"the sums along {name} are 1 as they should be{kept}"
+    if (apart > 0).all():
+        return f"{start}; the weights are too sharp: the large ones too large, the small too small"
+    if (apart < 0).all():
+        return f"{start}; the weights are too flat: the large ones too small, the small too large"
+    return start
+
+
+def _all_one(sums_: np.ndarray) -> bool:
+    return bool(np.allclose(sums_, 1.0, atol=1e-5))
+
+
+def normalised_elsewhere(got: np.ndarray, want: np.ndarray) -> str | None:
+    """Right up to a factor, or a number added, for each row along an axis."""
+    if not comparable(got, want) or want.ndim < 2 or not np.isfinite(want).all():
+        return None
+    if not np.isfinite(got).all() or same(got, want):
+        return None
+    for axis in reversed(range(want.ndim)):
+        if want.shape[axis] < 3:
+            continue
+        name = axis_name(axis, want.ndim)
+        with np.errstate(all="ignore"):
+            squares = (want * want).sum(axis, keepdims=True)
+            scale = (got * want).sum(axis, keepdims=True) / squares
+        if np.isfinite(scale).all() and same(got, want * scale):
+            return f"each line along {name} is right up to a factor of its own"
+        mean = (got - want).mean(axis, keepdims=True)
+        if same(got, want + mean):
+            return f"each line along {name} is right up to a number that is added to all of it"
+    return None

@@ -1,0 +1,162 @@
+"""What an error of Python, NumPy or PyTorch means, in a sentence for whoever made the mistake."""
+
+import re
+from collections.abc import Callable, Sequence
+
+Reason = Callable[[re.Match[str]], str]
+ONE_TRUTH = (
+    "there are many truth values and one is needed: `if`, `and`, `or`, `not`, `max` and `min` of "
+    "Python take one; for arrays use &, |, ~, where, maximum"
+)
+WHOLE = "a whole number is needed there: // gives one, / does not"
+
+
+def product(left: str, right: str) -> str:
+    """Why two matrices cannot be multiplied."""
+    return (
+        f"in a matrix product the rows of the left side ({left} long) and the columns of the right "
+        f"side ({right} long) must be equally long"
+    )
+
+
+def stretched(axis: str, a: str, b: str) -> str:
+    """Why two arrays cannot be added, number by number."""
+    return f"{axis} is {a} long on one side and {b} on the other; only a length of 1 is stretched"
+
+
+def linear(found: re.Match[str]) -> str:
+    """PyTorch says it with the shapes that it flattened."""
+    return product(found.group(2), found.group(3)) + "; for a Linear the left is what goes in"
+
+
+def broadcast(found: re.Match[str]) -> str:
+    """NumPy says the two shapes; the first axis from behind that does not fit is named."""
+    a, b = ([int(n) for n in re.findall(r"\d+", found.group(k))] for k in (1, 2))
+    for back, (m, n) in enumerate(zip(a[::-1], b[::-1], strict=False), 1):
+        if m != n and 1 not in (m, n):
+            return stretched(f"counted from behind, axis −{back}", str(m), str(n))
+    return "the two shapes do not fit, number by number"
+
+
+def axes(found: re.Match[str]) -> str:
+    """An axis that is not there."""
+    n = int(found.group(1)) + 1
+    return f"there are {n} axes, 0 to {n - 1} or −{n} to −1"
+
+
+def numpy_axes(found: re.Match[str]) -> str:
+    """The same, as NumPy says it."""
+    n = int(found.group(1))
+    return f"there are {n} axes, 0 to {n - 1} or −{n} to −1" if n else "a number has no axis"
+
+
+def last_place(found: re.Match[str]) -> str:
+    """An index behind the end."""
+    n = int(found.group(1))
+    return f"there are {n}, so the last has the number {n - 1}" if n else "there is nothing in it"
+
+
+REASONS: Sequence[tuple[str, Reason]] = [
+    (r"mat1 and mat2 shapes cannot be multiplied \((\d+)x(\d+) and (\d+)x(\d+)\)", linear),
+    (
+        r"batch2 tensor to be: \[\d+, (\d+)\] but got: \[\d+, (\d+)\]",
+        lambda m: product(m.group(1), m.group(2)),
+    ),
+    (
+        r"matmul: Input operand 1 has a mismatch .*\(size (\d+) is different from (\d+)\)",
+        lambda m: product(m.group(2), m.group(1)),
+    ),
+    (r"shapes \(.*\) and \(.*\) not aligned: (\d+).* != (\d+)", lambda m: product(m[1], m[2])),
+    (
+        r"size of tensor a \((\d+)\) must match the size of tensor b \((\d+)\) at .*dimension (\d+)",
+        lambda m: stretched(f"axis {m.group(3)}", m.group(1), m.group(2)),
+    ),
+    (r"could not be broadcast together with shapes \(([\d,]+)\) \(([\d,]+)\)", broadcast),
+    (
+        r"invalid for input of size (\d+)|cannot reshape array of size (\d+)",
+        lambda m: f"the new sizes, multiplied, must give the {m[1] or m[2]} numbers that there are",
+    ),
+    (r"Dimension out of range \(expected to be in range of \[-\d+, (\d+)\]", axes),
+    (r"axis -?\d+ is out of bounds for array of dimension (\d+)", numpy_axes),
+    (r"index -?\d+ is out of bounds for (?:dimension|axis) \d+ with size (\d+)", last_place),
+    (r"too many indices", lambda _: "there are fewer axes than numbers in the brackets"),
+    (r"list index out of range", lambda _: "the list has fewer entries; the first has number 0"),
+    (r"Boolean value of Tensor|truth value of an array", lambda _: ONE_TRUTH),
+    (
+        r"Can't call numpy\(\) on Tensor that requires grad",
+        lambda _: (
+            "a NumPy function got a tensor that wants a gradient; PyTorch has its own: torch.exp"
+        ),
+    ),
+    (
+        r"expected scalar type|must have the same dtype|same dtype, but got",
+        lambda _: (
+            "single and double precision meet; make new tensors with the dtype of the given ones"
+        ),
+    ),
+    (
+        r"view size is not compatible",
+        lambda _: (
+            "after a transpose the numbers lie in another order; reshape does what view cannot"
+        ),
+    ),
+    (
+        r"(?:assign module|assign parameters?) before Module.__init__",
+        lambda _: "the first line of __init__ is super().__init__()",
+    ),
+    (
+        r"'NoneType' object|and 'NoneType'|'NoneType' and",
+        lambda _: "something there is None: does the function that made it have a `return`?",
+    ),
+    (
+        r"name '(\w+)' is not defined",
+        lambda m: f"`{m[1]}` is no argument, and no line above has made it",
+    ),
+    (
+        r"cannot access local variable '(\w+)'",
+        lambda m: f"`{m[1]}` gets its value in a line that was not reached",
+    ),
+    (r"maximum recursion depth", lambda _: "the function calls itself without an end"),
+    (
+        r"'float' object cannot be interpreted as an integer|must be integers or slices, not float|"
+        r"only integer tensors of a single element|indices must be integers|arrays used as indices",
+        lambda _: WHOLE,
+    ),
+    (
+        r"'numpy.ndarray' object has no attribute '(\w+)'",
+        lambda m: f"this is a NumPy array, which has no .{m[1]}; PyTorch's tensors may",
+    ),
+    (
+        r"'Tensor' object has no attribute '(\w+)'",
+        lambda m: f"this is a PyTorch tensor, which has no .{m[1]}; NumPy's arrays may",
+    ),
+    (
+        r"'list' object has no attribute '(shape|ndim|T|size|mean|sum)'",
+        lambda _: "this is a list; np.array or torch.tensor makes an array of it",
+    ),
+    (
+        r"'\w+' object has no attribute '(\w+)'",
+        lambda m: (
+            f"nothing has been put into .{m[1]}: a class does that in __init__, with self.{m[1]} ="
+        ),
+    ),
+    (
+        r"missing \d+ required positional arguments?: (.*)",
+        lambda m: f"{m[1]} must be given there, too",
+    ),
+    (
+        r"not enough values to unpack|too many values to unpack",
+        lambda _: "on the left of = there stand more or fewer names than things on the right",
+    ),
+    (r"division by zero", lambda _: "something that is divided by is 0"),
+    (r"math range error|math domain error", lambda _: "that has no finite value for this number"),
+]
+
+
+def reason_for(text: str) -> str | None:
+    """The sentence for the text of an error, if it is a known one."""
+    for pattern, reason in REASONS:
+        found = re.search(pattern, text)
+        if found:
+            return reason(found)
+    return None
