@@ -2,11 +2,10 @@
 
 import random
 
-import pytest
-
 from transformer_lab.data.debian import Row
 from transformer_lab.data.pair import Pair, Splits
 from transformer_lab.experiments import back_translation as study
+from transformer_lab.experiments import store
 from transformer_lab.experiments.short_french import is_short
 
 SETTING = {"parallel": 31, "monolingual": 61, "steps": 3, "seed": 5}
@@ -98,10 +97,7 @@ def test_what_was_not_written_is_no_pair():
     assert made == [Pair("a", "w"), Pair("b", "z")]
 
 
-def test_the_interval_over_seeds_is_that_of_t():
-    low, high = study.over_seeds([1.0, 2.0, 3.0])
-    assert (low, high) == pytest.approx((2 - 2.484, 2 + 2.484), abs=1e-3)
-    low, high = study.over_seeds([4.0] * 5)
-    assert low == high == 4
-    with pytest.raises(ValueError, match="number of values is 2; expected one of"):
-        study.over_seeds([1.0, 2.0])
+def test_what_is_stored_is_the_whole_grid():
+    stored = store.load(study.NAME)
+    assert [run["setting"] for run in stored["runs"]] == study.GRID
+    assert stored["command"] == f"python -m {study.__name__}"

@@ -17,13 +17,10 @@ bootstrap over the test sentences. A smaller gain than `LEAST` BLEU is not spoke
 sizes follow from a pilot with seed 100, on sentences that are not among those held out.
 """
 
-import math
 import random
 from collections.abc import Sequence
-from statistics import mean, stdev
 from typing import Any, NamedTuple
 
-from transformer_lab.config import check
 from transformer_lab.data.corpora import debian, debian_rows
 from transformer_lab.data.corpus import shared_pieces
 from transformer_lab.data.debian import Row
@@ -121,17 +118,6 @@ def run(setting: Setting) -> dict[str, Any]:
             for p, e in list(zip(monolingual, english, strict=True))[:SHOWN]
         ],
     }
-
-
-STUDENT = {3: 4.303, 4: 3.182, 5: 2.776}
-"""Student's t, two-sided at 95 %, by the number of values: one less is free."""
-
-
-def over_seeds(values: Sequence[float]) -> tuple[float, float]:
-    """The 95 % interval of t of the mean of three to five values, one of each seed."""
-    check("number of values", len(values), f"one of {[*STUDENT]}", len(values) in STUDENT)
-    half = STUDENT[len(values)] * stdev(values) / math.sqrt(len(values))
-    return mean(values) - half, mean(values) + half
 
 
 def beside(english: Sequence[str], french: Sequence[str]) -> list[Pair]:
