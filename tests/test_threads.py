@@ -10,6 +10,8 @@ from contextlib import contextmanager
 import numpy as np
 import pytest
 import torch
+from torch import nn
+from torch.nn.utils.parametrize import register_parametrization
 
 from tests.test_translator import make_translator
 from tests.training.test_trainer import make_trainer, same_weights
@@ -148,6 +150,16 @@ def test_a_learner_has_the_parameters_and_the_hooks_and_its_own_mode():
     hook.remove()
     assert not torch.equal(learner(source, target), learner(source, target))
     assert torch.equal(model(source, target), model(source, target))
+
+
+def test_a_learner_of_parametrised_modules_has_their_parameters_too():
+    model = make_translator().model.eval()
+    register_parametrization(model.output, "weight", nn.Dropout(0.5))
+    learner = learner_of(model)
+    source, target = torch.tensor([[4, 5, 2]]), torch.tensor([[1, 7]])
+    assert not torch.equal(learner(source, target), learner(source, target))
+    assert torch.equal(model(source, target), model(source, target))
+    assert {id(p) for p in learner.parameters()} == {id(p) for p in model.parameters()}
 
 
 def test_loading_takes_no_random_numbers(tmp_path):

@@ -356,6 +356,7 @@ def kind_of_help(verdict: Verdict) -> str:
         return "named"
     first = verdict.text.split("\n")[0]
     number_only = re.search(r"\] is \S+; expected|: all numbers differ$|differs?$", first)
+    number_only = number_only and ": right)" not in first  # that says where to look
     unexplained = "it stops with" in first and "that is:" not in verdict.text
     return "bare" if number_only or unexplained else "general"
 

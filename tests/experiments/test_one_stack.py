@@ -1,6 +1,7 @@
 """The translators of lesson 16's study: what each sees, writes and costs."""
 
 from collections import defaultdict
+from statistics import median
 
 import numpy as np
 import pytest
@@ -9,16 +10,20 @@ import torch
 from transformer_lab.data.batching import BOS_ID, EOS_ID, Example
 from transformer_lab.experiments import one_stack, store
 from transformer_lab.experiments.one_stack import (
+    ARITHMETIC,
     BEST,
-    BUDGETS,
-    DEBIAN_STEPS,
+    BOTH,
     GRID,
     KINDS,
     NAME,
+    ONE,
     RATES,
     SMALL,
     STEPS,
+    TIME,
+    TWO,
 )
+from transformer_lab.experiments.one_stack_scores import best_aligner
 from transformer_lab.experiments.one_stack_translator import TwoStacks, write
 
 SOURCE_WORDS, TARGET_WORDS = 23, 19
@@ -27,7 +32,7 @@ EXAMPLES = [
     Example([4, 9, 9, 17, 6, 8, EOS_ID], [BOS_ID, 18, 6, EOS_ID]),
     Example([12, 5, EOS_ID], [BOS_ID, 7, 8, 16, EOS_ID]),
 ]
-ONE = [kind for kind in KINDS if kind != "two stacks"]
+ONES = [kind for kind in KINDS if kind != TWO]
 
 
 @pytest.fixture(params=KINDS)
@@ -64,46 +69,35 @@ def test_what_is_stored_is_the_whole_grid():
 def test_one_stack_has_as_many_parameters_as_two():
     sizes = defaultdict(list)
     for run in store.load(NAME)["runs"]:
-        if "corpus" in run["setting"] and "kind" in run["setting"]:
+        if "kind" in run["setting"]:
             sizes[run["setting"]["corpus"]].append(run["result"]["parameters"])
-    assert set(sizes) == {"world", "debian:fr"}
+    assert set(sizes) == set(BEST)
     for counts in sizes.values():
         assert max(counts) < 1.005 * min(counts)
 
 
-@pytest.mark.parametrize(
-    ("corpus", "steps", "arithmetic"),
-    [
-        ("world", STEPS, BUDGETS["world"]),
-        ("debian:fr", DEBIAN_STEPS, BUDGETS["debian:fr"]),
-    ],
-)
-def test_the_budgets_are_what_was_measured(corpus, steps, arithmetic):
+@pytest.mark.parametrize("corpus", BEST)
+def test_the_budgets_are_what_was_measured(corpus):
     setting = {"cost": "training", "corpus": corpus}
     costs = next(r["result"] for r in store.load(NAME)["runs"] if r["setting"] == setting)
-    flops = {kind: cost["flops"] for kind, cost in costs.items()}
-    assert flops["one stack"] == flops["one stack, source both ways"]
-    assert arithmetic == round(steps * flops["two stacks"] / flops["one stack"])
+    two, one = costs[TWO], costs[ONE]
+    assert one["flops"] == costs[BOTH]["flops"]
+    assert ARITHMETIC[corpus] == round(STEPS[corpus] * two["flops"] / one["flops"])
+    ratios = [a / b for a, b in zip(one["seconds"], two["seconds"], strict=True)]
+    assert TIME[corpus] == round(STEPS[corpus] / median(ratios))
 
 
 def test_the_rates_are_the_best_that_were_tried():
     choice = [r for r in store.load(NAME)["runs"] if r["setting"].get("seed") == 5]
-    for kind, best in BEST.items():
-        losses = {
-            r["setting"]["rate"]: r["result"]["loss"]
-            for r in choice
-            if r["setting"]["kind"] == kind
-        }
-        assert set(losses) == set(RATES)
-        assert min(losses, key=losses.get) == best
-
-
-def test_a_difference_by_hand():
-    # Differences 1 to 5: mean 3, standard deviation √2.5, 2.776 · √2.5 / √5 = 1.963.
-    mean, (low, high) = one_stack.mean_difference(
-        [2.0, 4.0, 6.0, 8.0, 10.0], [1.0, 2.0, 3.0, 4.0, 5.0]
-    )
-    assert (mean, low, high) == pytest.approx((3, 1.0370, 4.9630), abs=1e-4)
+    for corpus, kinds in BEST.items():
+        for kind, best in kinds.items():
+            losses = {
+                r["setting"]["rate"]: r["result"]["loss"]
+                for r in choice
+                if (r["setting"]["corpus"], r["setting"]["kind"]) == (corpus, kind)
+            }
+            assert set(losses) == set(RATES)
+            assert min(losses, key=losses.get) == best
 
 
 def test_the_words_that_are_asked_for_are_those_of_the_translation(translator):
@@ -135,7 +129,7 @@ def test_every_word_is_predicted_from_the_whole_source(translator):
         assert ((after - before).abs().amax(dim=1) > 1e-5).all()
 
 
-@pytest.mark.parametrize("kind", ONE)
+@pytest.mark.parametrize("kind", ONES)
 def test_only_a_prefix_is_read_both_ways(kind):
     model, example = make(kind).model, EXAMPLES[1]
     ids = torch.tensor([example.source + example.target])
@@ -144,15 +138,15 @@ def test_only_a_prefix_is_read_both_ways(kind):
     before, after = (model.stack(model.embed(i), model.mask(i))[0] for i in (ids, other))
     moved = (after - before).abs().amax(dim=1) > 1e-6
     assert moved[5:].all()
-    assert bool(moved[:5].all()) == (kind == "one stack, source both ways")
-    assert bool(moved[:5].any()) == (kind == "one stack, source both ways")
+    assert bool(moved[:5].all()) == (kind == BOTH)
+    assert bool(moved[:5].any()) == (kind == BOTH)
 
 
 def test_vocabularies_of_one_size_are_one():
-    shared = KINDS["one stack"](SOURCE_WORDS, SOURCE_WORDS)
+    shared = KINDS[ONE](SOURCE_WORDS, SOURCE_WORDS)
     ids, _ = shared.sequences(EXAMPLES[:1])
     assert ids.tolist() == [EXAMPLES[0].source + EXAMPLES[0].target[:-1]]
-    two = KINDS["two stacks"](SOURCE_WORDS, SOURCE_WORDS).model
+    two = KINDS[TWO](SOURCE_WORDS, SOURCE_WORDS).model
     assert shared.model.embedding.weight.shape == two.target_embedding.weight.shape
     assert two.source_embedding.weight is two.target_embedding.weight
 
@@ -197,7 +191,7 @@ def test_its_looks_are_rows_of_the_translation_on_words_of_the_source(translator
 
 
 @torch.no_grad()
-@pytest.mark.parametrize("kind", ONE)
+@pytest.mark.parametrize("kind", ONES)
 def test_the_looks_of_the_first_layer_are_its_scores_by_hand(kind):
     one, example = make(kind), EXAMPLES[2]
     ids = torch.tensor([[i + TARGET_WORDS for i in example.source] + example.target[:-1]])
@@ -215,4 +209,4 @@ def test_the_looks_of_the_first_layer_are_its_scores_by_hand(kind):
 def test_the_aligner_is_measured_on_sentences_it_was_not_chosen_on():
     # Head 2.1 is right in every second sentence and wrong in the others.
     errors = np.array([[[0.9, 0.2], [0.0, 0.7]], [[0.9, 0.3], [1.0, 0.7]]] * 5)
-    assert one_stack.best_aligner(errors) == {"aligner": "2.1", "alignment_error": 1.0}
+    assert best_aligner(errors) == {"aligner": "2.1", "alignment_error": 1.0}

@@ -148,6 +148,38 @@ REASONS: Sequence[tuple[str, Reason]] = [
         r"not enough values to unpack|too many values to unpack",
         lambda _: "on the left of = there stand more or fewer names than things on the right",
     ),
+    (
+        r"unsupported operand type\(s\) for .*: '(.+)' and '(.+)'|concatenate (\w+) \(not \"(\w+)\"",
+        lambda m: f"one side is a {m[1] or m[3]}, the other a {m[2] or m[4]}: that has no result",
+    ),
+    (
+        r"object of type '(int|float)' has no len",
+        lambda _: "a single number has no length; are two arguments exchanged?",
+    ),
+    (
+        r"'(int|float)' object is not iterable",
+        lambda _: "a single number cannot be gone through; range(n) counts up to n",
+    ),
+    (
+        r"only integer scalar arrays can be converted to a scalar index|object too deep",
+        lambda _: "an array stands where one whole number is needed: its length, one of its sizes?",
+    ),
+    (
+        r"could not broadcast input array from shape \((.*?),?\) into shape \((.*?),?\)",
+        lambda m: f"there is room for the shape ({m[2]}), and what is put there has ({m[1]})",
+    ),
+    (
+        r"expanded size of the tensor \((\d+)\) must match the existing size \((\d+)\)",
+        lambda m: f"there is room for {m[1]}, and what is put there has {m[2]}",
+    ),
+    (
+        r"tuple index out of range",
+        lambda _: "a shape has one number for each axis, counted from 0",
+    ),
+    (
+        r"got an unexpected keyword argument '(\w+)'",
+        lambda m: f"that function takes no `{m[1]}`",
+    ),
     (r"division by zero", lambda _: "something that is divided by is 0"),
     (r"math range error|math domain error", lambda _: "that has no finite value for this number"),
 ]

@@ -5,7 +5,6 @@ translate, would switch dropout off under the thread that trains it, and the oth
 therefore trains a second set of modules around the same parameters.
 """
 
-import copy
 from typing import TypeVar, cast
 
 from torch import nn
@@ -22,7 +21,9 @@ def learner_of(model: Model) -> Model:
 
     def twin(module: nn.Module) -> nn.Module:
         if module not in made:
-            made[module] = copy.copy(module)
+            # Not `copy.copy`, which refuses parametrised modules.
+            made[module] = type(module).__new__(type(module))
+            made[module].__dict__ |= module.__dict__
             made[module].__dict__["_modules"] = {
                 name: None if child is None else twin(child)
                 for name, child in module._modules.items()
