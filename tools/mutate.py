@@ -357,7 +357,8 @@ def kind_of_help(verdict: Verdict) -> str:
     first = verdict.text.split("\n")[0]
     number_only = re.search(r"\] is \S+; expected|: all numbers differ$|differs?$", first)
     number_only = number_only and ": right)" not in first  # that says where to look
-    unexplained = "it stops with" in first and "that is:" not in verdict.text
+    is_said = "that is:" in verdict.text or "; expected" in first  # our own errors say it all
+    unexplained = "it stops with" in first and not is_said
     return "bare" if number_only or unexplained else "general"
 
 

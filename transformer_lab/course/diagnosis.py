@@ -8,6 +8,7 @@ import numpy as np
 from transformer_lab.course import probes
 from transformer_lab.course.about_numbers import about_numbers, about_others
 from transformer_lab.course.answered import Answered, first_difference
+from transformer_lab.course.calls import first_other_call
 from transformer_lab.course.comparing import close, is_number, same_kind
 from transformer_lab.course.outcome import Outcome
 from transformer_lab.course.pattern import pattern
@@ -97,7 +98,7 @@ def about_result(answered: Answered, at: int, place: int, misread: str | None) -
     if is_number(got) and want.dtype.kind in "US":
         return f"{name} is a number, {kind_of(got.tolist())}; expected a text such as {want.ravel()[0]!r}"
     if got.shape != want.shape:
-        reason = probes.first_of(probes.SHAPES, got, want)
+        reason = probes.first_of(probes.SHAPES, got, want) or on_the_way(answered, at)
         line = f"{name} has shape {got.shape}; expected {want.shape}{rest}"
         return f"{line}: {reason}" if reason else line
     if want.dtype.kind in "iu" and got.dtype.kind == "f":
@@ -105,7 +106,7 @@ def about_result(answered: Answered, at: int, place: int, misread: str | None) -
     if not same_kind(got, want):
         return f"{name} has dtype {got.dtype}; expected {want.dtype}{rest}"
     reason = misread or about_numbers(answered, at, place) or about_others(answered, at, place)
-    reason = reason or sizes(got, want)
+    reason = reason or on_the_way(answered, at) or sizes(got, want)
     first = first_difference(got, want, answered.tolerance)
     where = f"{name}[{', '.join(map(str, first))}]" if first else name
     if is_number(got):
@@ -114,6 +115,11 @@ def about_result(answered: Answered, at: int, place: int, misread: str | None) -
         figures = f"{str(got[first])[:160]}; expected: {str(want[first])[:160]}"
     line = f"{where} is {figures}"
     return f"{name}{rest}: {reason}\n{line}" if reason else f"{line}{rest}"
+
+
+def on_the_way(answered: Answered, at: int) -> str | None:
+    """Where the answer is still right, seen from what it calls."""
+    return first_other_call(answered.given[at].calls, answered.expected[at].calls)
 
 
 def about_gradients(got: Outcome, want: Outcome) -> str:

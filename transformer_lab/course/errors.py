@@ -27,10 +27,13 @@ class UnusableError(ValueError):
 
 
 class Watched:
-    """An answer that can be asked afterwards what it returned, and whether it ever did."""
+    """An answer that can be asked afterwards what it returned, and whether it ever did.
 
-    def __init__(self, answer: Callable[..., Any]):
-        self.answer = answer
+    `look` gets to see what it returns.
+    """
+
+    def __init__(self, answer: Callable[..., Any], look: Callable[[Any], None]):
+        self.answer, self.look = answer, look
         self.given: tuple[Any, ...] = ()
         self.returned: Any = None
         self.has_returned = False
@@ -40,6 +43,7 @@ class Watched:
         self.given, self.has_returned = arguments, False
         self.returned = self.answer(*arguments, **named)
         self.has_returned = True
+        self.look(self.returned)
         return self.returned
 
 

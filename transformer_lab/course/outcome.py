@@ -10,6 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from transformer_lab.course.belongings import unchanged
+from transformer_lab.course.calls import Call, Calls
 from transformer_lab.course.comparing import close, same_kind
 from transformer_lab.course.errors import UnusableError, Watched, complaint_about, shown_error
 from transformer_lab.course.reading import as_array
@@ -30,6 +31,7 @@ class Outcome:
         gradients: Of the results with respect to what asks for a gradient, by its name.
         are_tensors: For each result, whether it is a PyTorch tensor.
         is_row: Whether the results came as a tuple or a list.
+        calls: What it called of what it was given, or of its own parts.
     """
 
     results: tuple[np.ndarray, ...] = ()
@@ -39,6 +41,7 @@ class Outcome:
     gradients: Gradients = ()
     are_tensors: tuple[bool, ...] = ()
     is_row: bool = False
+    calls: tuple[Call, ...] = ()
 
     def equals(self, other: "Outcome", tolerance: float) -> bool:
         """Whether two answers did the same: equal results and gradients, or the same error."""
@@ -100,7 +103,9 @@ def outcome_of(
     names: Sequence[str],
 ) -> Outcome:
     """Run an answer on a copy of a case; an error of any kind is something that it may do."""
-    arguments, watched = copy.deepcopy(case), Watched(answer)
+    calls = Calls()
+    watched = Watched(answer, calls.watch)
+    arguments = tuple(map(calls.watched, names, copy.deepcopy(case)))
     try:
         with np.errstate(all="ignore"), torch.random.fork_rng([]):
             returned = run(watched, *arguments)
@@ -114,9 +119,14 @@ def outcome_of(
         for name, before, after in zip(names, case, arguments, strict=True)
         if not unchanged(before, after)
     )
-    kinds = tuple(isinstance(part, Tensor) for part in parts)
-    is_row = isinstance(returned, tuple | list)
-    return Outcome(results, changed=changed, gradients=gradients, are_tensors=kinds, is_row=is_row)
+    return Outcome(
+        results,
+        changed=changed,
+        gradients=gradients,
+        are_tensors=tuple(isinstance(part, Tensor) for part in parts),
+        is_row=isinstance(returned, tuple | list),
+        calls=tuple(calls.kept),
+    )
 
 
 def parts_of(returned: Any) -> tuple[list[Any], list[nn.Module]]:
