@@ -2,6 +2,7 @@
 
 import copy
 import inspect
+import re
 import sysconfig
 import traceback
 import types
@@ -297,13 +298,32 @@ def complaint_about(error: BaseException, watched: Watched) -> str:
     said = f"{type(error).__name__}: {shown_error(error)}"
     line = learners_line(error)
     if line:
-        return f"it stops with {said}{line}"
+        cause = numpy_on_a_tensor(error)
+        return f"{cause} ({said}){line}" if cause else f"it stops with {said}{line}"
     if watched.has_returned:
         return f"it returns {kind_of(watched.returned)}, which cannot be used here ({said})"
     if isinstance(error, TypeError):
         many = len(watched.given)
         return f"it cannot be called with the {many} arguments of this exercise ({said})"
     return f"it stops with {said}"
+
+
+def numpy_on_a_tensor(error: BaseException) -> str:
+    """Says so if a NumPy function was called on a tensor, which the error's own text does not."""
+    text = shown_error(error)
+    if isinstance(error, RuntimeError) and "numpy() on Tensor that requires grad" in text:
+        return (
+            "a NumPy function gets a tensor that needs a gradient, and NumPy hands none on: use "
+            "@, the tensor's own methods or torch's functions, such as torch.exp for np.exp"
+        )
+    files = [frame.filename for frame in traceback.extract_tb(error.__traceback__)]
+    is_numpys = bool(files) and str(Path(np.__file__).parent) in files[-1]
+    if isinstance(error, TypeError) and is_numpys and re.search("combination|unexpected", text):
+        return (
+            "a NumPy function is called on a tensor and hands it NumPy's words, where PyTorch's "
+            "are others: dim for axis, keepdim for keepdims; use the tensor's own method"
+        )
+    return ""
 
 
 def shown_error(error: BaseException) -> str:
