@@ -109,6 +109,7 @@ PROVOKED = [
     (lambda: torch.zeros(2, 3).__setitem__(0, torch.ones(5)), "room for 3, and", "has 5"),
     (lambda: A.numpy().shape[3], "one number for each axis"),
     (lambda: np.tile(A.numpy(), 2, axis=0), "takes no `axis`"),
+    (lambda: np.max(A, axis=-1, keepdims=True), "dim for axis, keepdim for keepdims"),
     (lambda: 1 / 0, "divided by is 0"),
     (lambda: math.sqrt(-1), "no finite value"),
 ]

@@ -8,6 +8,14 @@ ONE_TRUTH = (
     "there are many truth values and one is needed: `if`, `and`, `or`, `not`, `max` and `min` of "
     "Python take one; for arrays use &, |, ~, where, maximum"
 )
+NUMPY = (
+    "a NumPy function gets a tensor that needs a gradient, and NumPy hands none on: use @, the "
+    "tensor's own methods or torch's functions, such as torch.exp for np.exp"
+)
+NUMPYS_WORDS = (
+    "PyTorch gets NumPy's words, where its own are others: dim for axis, keepdim for keepdims; use "
+    "the tensor's own method"
+)
 WHOLE = "a whole number is needed there: // gives one, / does not"
 
 
@@ -84,9 +92,7 @@ REASONS: Sequence[tuple[str, Reason]] = [
     (r"Boolean value of Tensor|truth value of an array", lambda _: ONE_TRUTH),
     (
         r"Can't call numpy\(\) on Tensor that requires grad",
-        lambda _: (
-            "a NumPy function got a tensor that wants a gradient; PyTorch has its own: torch.exp"
-        ),
+        lambda _: NUMPY,
     ),
     (
         r"expected scalar type|must have the same dtype|same dtype, but got",
@@ -175,6 +181,10 @@ REASONS: Sequence[tuple[str, Reason]] = [
     (
         r"tuple index out of range",
         lambda _: "a shape has one number for each axis, counted from 0",
+    ),
+    (
+        r"received an invalid combination of arguments - got \(.*(axis|keepdims)=",
+        lambda _: NUMPYS_WORDS,
     ),
     (
         r"got an unexpected keyword argument '(\w+)'",

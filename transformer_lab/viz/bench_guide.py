@@ -1,4 +1,4 @@
-"""Six things to try on the bench: two minutes with the two sentences that many texts quote."""
+"""Six things to try on the bench: five minutes or ten with the two sentences that many texts quote."""
 
 from collections.abc import Sequence
 from itertools import islice

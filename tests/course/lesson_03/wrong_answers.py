@@ -154,6 +154,21 @@ class ValuesCompared(Base):
         return self.w_o(self.attend(q, v, k, q.size(-1)))
 
 
+class ProductsInNumPy(Base):
+    def forward(self, query, key, value):
+        q, k, v = self.cut(self.w_q(query)), self.cut(self.w_k(key)), self.cut(self.w_v(value))
+        scores = np.matmul(q, np.swapaxes(k, -1, -2)) / np.sqrt(q.shape[-1])
+        return self.w_o((scores.softmax(-1) @ v).transpose(1, 2).flatten(2))
+
+
+class SoftmaxInNumPy(Base):
+    def forward(self, query, key, value):
+        q, k, v = self.cut(self.w_q(query)), self.cut(self.w_k(key)), self.cut(self.w_v(value))
+        scores = q @ k.transpose(-2, -1) / q.size(-1) ** 0.5
+        shares = torch.exp(scores - np.max(scores, axis=-1, keepdims=True))
+        return self.w_o((shares / shares.sum(-1, keepdim=True) @ v).transpose(1, 2).flatten(2))
+
+
 class OtherNames(nn.Module):
     def __init__(self, d_model, num_heads):
         super().__init__()
@@ -207,6 +222,8 @@ TABLE = [
     ("multi_head_class", ViewInPlaceOfTranspose, "a view mixes words"),
     ("multi_head_class", RootOfDModel, "√d_model, not √d_k"),
     ("multi_head_class", ValuesCompared, "keys and values are swapped"),
+    ("multi_head_class", ProductsInNumPy, "NumPy hands none on: use @"),
+    ("multi_head_class", SoftmaxInNumPy, "dim for axis, keepdim for keepdims"),
     (
         "multi_head_class",
         OtherNames,

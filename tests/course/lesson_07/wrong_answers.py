@@ -104,6 +104,14 @@ def probabilities(model, source, target):
     return torch.softmax(model(source, target), -1)
 
 
+def the_models_own(model, source, target):
+    return model(source, target)
+
+
+def all_but_the_logits(model, source, target):
+    return model.output(model.features(source, target))
+
+
 def zero_is_padding(model, source, target):
     mask = (source != 0)[:, None, None]
     return model(source, target, mask)
@@ -184,6 +192,8 @@ TABLE = [
     ("forward", no_output, "these are the decoder's vectors"),
     ("forward", probabilities, "these are probabilities"),
     ("forward", zero_is_padding, "0 is written in"),
+    ("forward", the_models_own, "calls the package's own forward; write it yourself"),
+    ("forward", all_but_the_logits, "the package's own features"),
     ("layer_parameters", matrices_alone, "the matrices alone"),
     ("layer_parameters", no_biases, "the biases of the six"),
     ("layer_parameters", no_output_projection, "W_O is missing"),

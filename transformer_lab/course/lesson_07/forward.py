@@ -72,7 +72,7 @@ def _at_words(answer: Forward, model: Transformer, source: Tensor, target: Tenso
 
 forward = Check(
     reference=lambda model, source, target: model(source, target),
-    own=(Transformer.forward,),
+    own=(Transformer.forward, Transformer.features),
     run=_at_words,
     cases=forward_cases,
     arguments=("model", "source", "target"),
