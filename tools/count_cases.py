@@ -8,7 +8,7 @@ import json
 import re
 from pathlib import Path
 
-from tools.mutate import NOTEBOOKS
+from tools.mutate.solutions import NOTEBOOKS
 from transformer_lab.course.lessons import lesson, lesson_numbers
 
 

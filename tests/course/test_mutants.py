@@ -5,7 +5,10 @@ import random
 
 import pytest
 
-from tools.mutate import Mutant, mutants, solutions, verdict_on
+from tools.mutate.equivalents import EQUIVALENT, reason
+from tools.mutate.mutants import Mutant, mutants
+from tools.mutate.solutions import solutions
+from tools.mutate.verdicts import verdict_on
 from transformer_lab.course.lessons import lesson, lesson_numbers
 
 SAMPLE = 300
@@ -28,63 +31,10 @@ def test_a_changed_solution_is_refused():
     for solution in everyone:
         for mutant in sample(solution, share):
             tried += 1
-            if verdict_on(mutant).right and not is_equivalent(mutant):
+            if verdict_on(mutant).right and not reason(mutant):
                 passed.append(f"{solution.number}.{solution.check}: {mutant.source}")
     assert tried >= SAMPLE - 60
     assert passed == []
-
-
-EQUIVALENT = {
-    # The larger of two, a product, a comparison and a distance have no order.
-    "05.feed_forward": ("np.maximum(x @ w_1 + b_1, 0)",),
-    "06.padding_mask": ("pad_id != ids",),
-    "02.score_variance": ("d_k * key_std ** 2 * query_std ** 2",),
-    "02.jacobian_norm": ("axis=(-1, -2)",),
-    # Every number of the table is written afterwards.
-    "04.sinusoids": ("np.ones((length, d_model))",),
-    # `weights[:, ..., None]` of a row of weights is one more axis at the end, too.
-    "02.softmax_jacobian": ("weights[:, ..., None]",),
-    # A row that sees nothing is hidden everywhere: its mask is its own opposite.
-    "06.masked_weights": ("masked_fill(~mask, 0.0)", "keepdim=True).detach()"),
-    # Any change shows a link, by any amount, in any feature, and any bound far below it.
-    "06.sees": (
-        "changed[j, 0] += 2",
-        "changed[j, 1] += 1",
-        "changed[j, -1] += 1",
-        ">= 1e-09",
-        "> 2e-09",
-        "amax(dim=1)",
-        "before - function(changed)",
-    ),
-    # What distance is taken from what makes no difference to its size.
-    "04.alibi": ("np.arange(length) - np.arange(length)[:, None]",),
-    # The loss may be a tensor that still knows its gradient, the norm one without `item`.
-    "09.training_step": ("return (loss, norm)",),
-    "09.gradient_norms": ("p.grad.square().sum() for p",),
-    "07.layer_parameters": ("(2 + 2) * d_model",),
-    # The smaller of two has no order; a step and a warm-up are positive.
-    "08.paper_rate": ("min(step * warmup_steps ** (-1.5), step ** (-0.5))",),
-    # An id in an array or tensor of one number indexes and compares as the number does.
-    "10.greedy_words": ("ids.append(next_logits(ids).argmax())",),
-    # Every place of what is made empty is written.
-    "10.keep_top_p": ("torch.empty_like(logits)",),
-    "11.looks_at": ("(source[row.argmax()], row.max())",),
-    # The mean over the columns of a square matrix's sums is that over its rows.
-    "11.mean_distance": ("(weights * distance).sum(axis=-2).mean()",),
-    "14.first_sublayer": ("positions + embedded",),
-    "14.perplexity_and_accuracy": ("(np.exp(-right.mean()), (log_p",),
-    "15.cache_bytes": ("(d_v + d_k)",),
-    "17.words_that_fit": ("heads * layers * 2",),
-    # padding_mask compares its two arguments, and comparing has no order.
-    "07.forward": ("padding_mask(model.config.pad_id, source)",),
-    "09.mend_forward": ("padding_mask(model.config.pad_id, source)",),
-}
-"""By exercise, parts of mutants that do the same as the solution, with the reason."""
-
-
-def is_equivalent(mutant):
-    name = f"{mutant.solution.number}.{mutant.solution.check}"
-    return any(part in mutant.source for part in EQUIVALENT.get(name, ()))
 
 
 def test_every_solution_of_the_pages_is_right():
@@ -103,6 +53,20 @@ def test_mutants_differ_from_their_solution_and_from_each_other():
         assert len({mutant.source for mutant in found}) == len(found)
         for mutant in found:
             assert mutant.source != ast.unparse(ast.parse(solution.source))
+
+
+@pytest.mark.slow
+def test_every_mutant_that_is_known_to_be_equal_is_called_right():
+    everyone = {f"{s.number}.{s.check}": s for s in solutions()}
+    for name, parts in EQUIVALENT.items():
+        solution = everyone[name]
+        assert not any(part in ast.unparse(ast.parse(solution.source)) for part in parts), name
+        for part in parts:
+            equal = [mutant for mutant in mutants(solution) if part in mutant.source]
+            assert equal, (name, part)
+            verdicts = [verdict_on(mutant) for mutant in equal]
+            # Two arguments exchanged may be right and not of the types that are checked here.
+            assert any(v.right or "TypeCheckError" in v.text for v in verdicts), (name, part)
 
 
 def test_a_mutant_without_end_is_cut():

@@ -14,7 +14,14 @@ def _turned(last: int, d_model: int, turn: float = 2 * np.pi) -> np.ndarray:
 
 full_turns = Check(
     reference=_turned,
-    cases=lambda: [(7, 6), (39, 10), (48, 64), (300, 22), (164, 96)],  # the last is a near thing
+    cases=lambda: [
+        (7, 6),
+        (39, 10),
+        (48, 64),
+        (300, 22),
+        (164, 96),
+        (1987, 16),
+    ],  # the last two: near
     arguments=("last", "d_model"),
     results=("which pairs have turned",),
     verified="pair i turns by 10000^(−2i/d_model) a place, and 2π is a whole turn",

@@ -1,35 +1,25 @@
-"""Change the solutions of the exercises a little, and see whether the checks refuse what comes out.
-
-    python -m tools.mutate            # all mutants of all exercises, with a report
-    python -m tools.mutate 06 10      # of these lessons
-
-A mutant is a solution with one operator, axis, constant, sign, comparison, order or line changed. One
-that the check calls right either changes nothing that the docstring allows to be seen, or shows a hole in
-the check. Mutants that run without end are cut after so many steps.
-"""
+"""All single changes of a solution."""
 
 import ast
-import contextlib
 import copy
-import functools
 import itertools
-import json
-import linecache
-import re
-import sys
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
-from types import FrameType
 from typing import Any
 
-from transformer_lab.course.check import Check, Verdict
-from transformer_lab.course.lessons import lesson, lesson_numbers
+from tools.mutate.solutions import Solution
+from transformer_lab.course.check import Check
+from transformer_lab.course.lessons import lesson
 
-NOTEBOOKS = Path(__file__).parents[1] / "notebooks"
-STEPS = 60_000
-"""Lines that a mutant may run in one check; a solution runs a tenth of them."""
+
+@dataclass(frozen=True)
+class Mutant:
+    """A solution with one change."""
+
+    solution: Solution
+    source: str
+    change: str
+
 
 OPERATORS: dict[type, tuple[type, ...]] = {
     ast.Add: (ast.Sub, ast.Mult),
@@ -83,67 +73,6 @@ CALLS = {
     "sorted": ("list",),
 }
 METHODS_TO_SKIP = ("detach", "flatten", "reshape", "clone", "copy", "abs")
-
-
-@dataclass(frozen=True)
-class Solution:
-    """The code between BEGIN SOLUTION and END SOLUTION, and what it needs of the page."""
-
-    number: str
-    check: str
-    name: str
-    source: str
-    before: str
-
-
-@dataclass(frozen=True)
-class Mutant:
-    """A solution with one change."""
-
-    solution: Solution
-    source: str
-    change: str
-
-
-def solutions(numbers: tuple[str, ...] = ()) -> Iterator[Solution]:
-    """Every solution of the course, in the order of the pages."""
-    for path in sorted(NOTEBOOKS.glob("[0-9][0-9]_*.ipynb")):
-        number = path.name[:2]
-        if number not in (numbers or lesson_numbers()):
-            continue
-        cells = [
-            c for c in json.loads(path.read_text("utf-8"))["cells"] if c["cell_type"] == "code"
-        ]
-        before: list[str] = []
-        for cell in cells:
-            text, tags = "".join(cell["source"]), cell["metadata"].get("tags", [])
-            if "solution" in tags:
-                body = text.split("### BEGIN SOLUTION\n")[1].split("### END SOLUTION")[0]
-                name, check = _asked(text)
-                yield Solution(number, check, name, body, "\n".join(before))
-                before.append(body)
-            elif not set(tags) & {"exercise", "drawing", "parameters"}:
-                before.append(_definitions(text))
-
-
-def _asked(text: str) -> tuple[str, str]:
-    found = re.search(r"^check\.(\w+)\((\w+)\)", text, re.MULTILINE)
-    assert found, text
-    return found.group(2), found.group(1)
-
-
-def _definitions(text: str) -> str:
-    """The imports, functions and classes of a cell; the rest of it takes time."""
-    lines = (line for line in text.splitlines() if not line.lstrip().startswith(("%", "!")))
-    try:
-        tree = ast.parse("\n".join(lines))
-    except SyntaxError:
-        return ""
-    kinds = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef)
-    return "\n".join(ast.unparse(node) for node in tree.body if isinstance(node, kinds))
-
-
-# ---------------------------------------------------------------- mutants
 
 
 def mutants(solution: Solution) -> list[Mutant]:
@@ -285,111 +214,3 @@ def _exchange(a: str, b: str) -> Any:
                 node.id = b if node.id == a else a
 
     return edit
-
-
-# ---------------------------------------------------------------- running them
-
-
-class StepsError(Exception):
-    """So many lines were run that it may be without end."""
-
-
-def verdict_on(mutant: Mutant) -> Verdict:
-    """What the check says; a mutant that does not even load, or never ends, is refused."""
-    solution = mutant.solution
-    check: Check = getattr(lesson(solution.number).check, solution.check)
-    place: dict[str, Any] = {"__name__": "mutant"}
-    left = STEPS
-
-    def line(frame: FrameType, event: str, _: Any) -> Any:
-        nonlocal left
-        if frame.f_code.co_filename != "<mutant>":
-            return None
-        left -= 1
-        if left < 0:
-            raise StepsError("too many steps")
-        return line
-
-    def counted(answer: Any) -> Any:
-        """The same with its lines counted; Python counts no more once the counter has raised."""
-        if isinstance(answer, type):
-            sys.settrace(line)
-            return answer
-
-        @functools.wraps(answer)
-        def traced(*arguments: Any, **named: Any) -> Any:
-            if left < 0:
-                raise StepsError("too many steps")
-            before = sys.gettrace()
-            sys.settrace(line)
-            try:
-                return answer(*arguments, **named)
-            finally:
-                sys.settrace(before)
-
-        return traced
-
-    kept = sys.gettrace()
-    try:
-        for node in ast.parse(solution.before).body:
-            with contextlib.suppress(NameError):  # a definition that leans on what was left out
-                exec(compile(ast.Module([node], []), "<page>", "exec"), place)  # noqa: S102
-        remember(mutant.source)
-        exec(compile(mutant.source, "<mutant>", "exec"), place)  # noqa: S102
-        return check.verdict(counted(place[solution.name]))
-    except (SyntaxError, TypeError, NameError) as error:
-        return Verdict(False, f"Not yet: it stops with {type(error).__name__}")
-    finally:
-        sys.settrace(kept)
-
-
-def remember(source: str) -> None:
-    """Let an error show the line of a mutant, as it does that of a cell."""
-    linecache.cache["<mutant>"] = (len(source), None, source.splitlines(keepends=True), "<mutant>")
-
-
-def kind_of_help(verdict: Verdict) -> str:
-    """How much a refused answer is told: "named", "general", or "bare" for a number or an error."""
-    if verdict.right:
-        return "right"
-    if verdict.is_named:
-        return "named"
-    first = verdict.text.split("\n")[0]
-    number_only = re.search(r"\] is \S+; expected|: all numbers differ$|differs?$", first)
-    number_only = number_only and ": right)" not in first  # that says where to look
-    is_said = "that is:" in verdict.text or "; expected" in first  # our own errors say it all
-    unexplained = "it stops with" in first and not is_said
-    return "bare" if number_only or unexplained else "general"
-
-
-def report(numbers: tuple[str, ...]) -> None:
-    """Print, for each exercise, what became of its mutants, and every one that was called right."""
-    total: Counter[str] = Counter()
-    for solution in solutions(numbers):
-        found: Counter[str] = Counter()
-        survivors = []
-        for mutant in mutants(solution):
-            kind = kind_of_help(verdict_on(mutant))
-            found[kind] += 1
-            if kind == "right":
-                survivors.append(mutant)
-        total += found
-        line = ", ".join(f"{found[k]} {k}" for k in ("named", "general", "bare", "right"))
-        print(
-            f"{solution.number}.{solution.check}: {sum(found.values())} mutants: {line}", flush=True
-        )
-        for mutant in survivors:
-            changed = _difference(ast.unparse(ast.parse(solution.source)), mutant.source)
-            print(f"    right ({mutant.change}): {changed}")
-    print(f"{sum(total.values())} mutants: {dict(total)}")
-
-
-def _difference(old: str, new: str) -> str:
-    before = old.splitlines()
-    return (
-        " / ".join(line.strip() for line in new.splitlines() if line not in before) or "a line less"
-    )
-
-
-if __name__ == "__main__":
-    report(tuple(sys.argv[1:]))

@@ -1,0 +1,98 @@
+"""Mutants that a check calls right, because they do the same on every input that is allowed."""
+
+from tools.mutate.mutants import Mutant
+
+ORDER = "a sum, a product, a maximum, a comparison, a distance: none has an order"
+LAST = "of one axis, of two, or of a square matrix, both numbers name the same"
+READ = "what is made there is only read: as a number, an index, or an array of the same values"
+EQUIVALENT: dict[str, dict[str, str]] = {
+    "02.score_variance": {"d_k * key_std ** 2 * query_std ** 2": ORDER},
+    "02.softmax_jacobian": {"weights[:, ..., None]": LAST},
+    "02.jacobian_norm": {"axis=(-1, -2)": ORDER},
+    "03.multi_head_class": {"k.transpose(2, -1)": LAST},
+    "04.sinusoids": {"np.ones((length, d_model))": "every number of the table is written later"},
+    "04.alibi": {"np.arange(length) - np.arange(length)[:, None]": ORDER},
+    "05.feed_forward": {"np.maximum(x @ w_1 + b_1, 0)": ORDER},
+    "06.padding_mask": {"pad_id != ids": ORDER},
+    "06.masked_weights": {
+        "masked_fill(~mask, 0.0)": "a row that sees nothing is hidden everywhere",
+        "keepdim=True).detach()": "what is subtracted from all scores of a row has no gradient",
+    },
+    "06.sees": dict.fromkeys(
+        (
+            "changed[j, 0] += 2",
+            "changed[j, 1] += 1",
+            "changed[j, -1] += 1",
+            ">= 1e-09",
+            "> 2e-09",
+            "amax(dim=1)",
+            "before - function(changed)",
+        ),
+        "any change shows a link, by any amount, in any feature, above any tiny bound",
+    ),
+    "07.layer_parameters": {"(2 + 2) * d_model": ORDER},
+    "07.forward": {"padding_mask(model.config.pad_id, source)": ORDER},
+    "08.paper_rate": {"min(step * warmup_steps ** (-1.5), step ** (-0.5))": ORDER},
+    "09.training_step": {"return (loss, norm)": READ},
+    "09.gradient_norms": {"p.grad.square().sum() for p": READ},
+    "09.mend_forward": {"padding_mask(model.config.pad_id, source)": ORDER},
+    "10.greedy_words": {"ids.append(next_logits(ids).argmax())": READ},
+    "10.beam_step": {
+        "row.topk(min(len(row), k))": ORDER,
+        "zip(top.values, top.indices.tolist())": READ,
+    },
+    "10.keep_top_p": {
+        "logits.sort(descending=True)": LAST,
+        "logits.sort(dim=1, descending=True)": LAST,
+        "ordered.softmax(dim=1)": LAST,
+        "probabilities.cumsum(dim=1)": LAST,
+        "scatter(1, words, kept)": LAST,
+    },
+    "10.accept": {"return best": READ},
+    "11.looks_at": {"np.asarray(weights)[written.index(word)]": READ},
+    "11.error_rate": {
+        "{(np.argmax(weights[step]), step)": READ,
+        "len(found & gold)": READ,
+    },
+    "11.mean_distance": {
+        "def mean_distance(weights):\n    places": READ,
+        "weights = np.asarray(weights)": READ,
+        "abs(places - places[:, None])": ORDER,
+        "(weights * distance).sum(axis=0).mean()": LAST,
+        "(weights * distance).sum(axis=-2).mean()": LAST,
+    },
+    "12.rollout": {
+        "layers[0].shape[1]": LAST,
+        "layers[0].shape[-2]": LAST,
+        "layers[1].shape[-1]": "all layers have one shape",
+        "layers[-1].shape[-1]": "all layers have one shape",
+    },
+    "13.full_turns": {"last * speed > 2 * np.pi": "no whole number of steps is a whole turn"},
+    "13.reached_rows": {"(after != before).any(axis=1)": ORDER},
+    "13.smallest_difference": {"np.sqrt(2 / len(other))": "both have the same number of runs"},
+    "14.first_sublayer": {"positions + embedded": ORDER},
+    "14.perplexity_and_accuracy": {"log_p.argmax(axis=1)": LAST},
+    "15.merge": {"np.maximum(largest_b, largest_a)": ORDER},
+    "15.linear_mix": {"k.sum(axis=-2)": LAST},
+    "15.cache_bytes": {
+        "(d_v + d_k)": ORDER,
+        "heads * layers * (d_k + d_v)": ORDER,
+        "(d_k + d_v) * each * words": ORDER,
+    },
+    "16.shared_keys": {"np.repeat(key, num_heads / len(key), axis=0)": READ},
+    "17.mended": {"k.transpose(2, -1)": LAST},
+    "17.words_that_fit": {
+        "heads * layers * 2": ORDER,
+        "layers * d_k * 2 * heads": ORDER,
+        "max(room // a_word - source, 0)": ORDER,
+    },
+    "18.best_offset": {"(steps[times.argmax()], times.max()": READ},
+    "18.ssru_step": {"np.maximum(0, c)": ORDER},
+}
+"""By exercise: a part of the mutant, and why that changes nothing."""
+
+
+def reason(mutant: Mutant) -> str | None:
+    """Why a mutant does the same as the solution, if it is known to."""
+    known = EQUIVALENT.get(f"{mutant.solution.number}.{mutant.solution.check}", {})
+    return next((why for part, why in known.items() if part in mutant.source), None)

@@ -1,0 +1,92 @@
+"""What a check says to a mutant, and how much that helps.
+
+Mutants that run without end are cut after so many steps.
+"""
+
+import ast
+import contextlib
+import functools
+import linecache
+import re
+import sys
+from types import FrameType
+from typing import Any
+
+from tools.mutate.mutants import Mutant
+from transformer_lab.course.check import Check, Verdict
+from transformer_lab.course.lessons import lesson
+
+STEPS = 60_000
+"""Lines that a mutant may run in one check; a solution runs a tenth of them."""
+
+
+class StepsError(Exception):
+    """So many lines were run that it may be without end."""
+
+
+def verdict_on(mutant: Mutant) -> Verdict:
+    """What the check says; a mutant that does not even load, or never ends, is refused."""
+    solution = mutant.solution
+    check: Check = getattr(lesson(solution.number).check, solution.check)
+    place: dict[str, Any] = {"__name__": "mutant"}
+    left = STEPS
+
+    def line(frame: FrameType, event: str, _: Any) -> Any:
+        nonlocal left
+        if frame.f_code.co_filename != "<mutant>":
+            return None
+        left -= 1
+        if left < 0:
+            raise StepsError("too many steps")
+        return line
+
+    def counted(answer: Any) -> Any:
+        """The same with its lines counted; Python counts no more once the counter has raised."""
+        if isinstance(answer, type):
+            sys.settrace(line)
+            return answer
+
+        @functools.wraps(answer)
+        def traced(*arguments: Any, **named: Any) -> Any:
+            if left < 0:
+                raise StepsError("too many steps")
+            before = sys.gettrace()
+            sys.settrace(line)
+            try:
+                return answer(*arguments, **named)
+            finally:
+                sys.settrace(before)
+
+        return traced
+
+    kept = sys.gettrace()
+    try:
+        for node in ast.parse(solution.before).body:
+            with contextlib.suppress(NameError):  # a definition that leans on what was left out
+                exec(compile(ast.Module([node], []), "<page>", "exec"), place)  # noqa: S102
+        remember(mutant.source)
+        exec(compile(mutant.source, "<mutant>", "exec"), place)  # noqa: S102
+        return check.verdict(counted(place[solution.name]))
+    except (SyntaxError, TypeError, NameError) as error:
+        return Verdict(False, f"Not yet: it stops with {type(error).__name__}")
+    finally:
+        sys.settrace(kept)
+
+
+def remember(source: str) -> None:
+    """Let an error show the line of a mutant, as it does that of a cell."""
+    linecache.cache["<mutant>"] = (len(source), None, source.splitlines(keepends=True), "<mutant>")
+
+
+def kind_of_help(verdict: Verdict) -> str:
+    """How much a refused answer is told: "named", "general", or "bare" for a number or an error."""
+    if verdict.right:
+        return "right"
+    if verdict.is_named:
+        return "named"
+    first = verdict.text.split("\n")[0]
+    number_only = re.search(r"\] is \S+; expected|: all numbers differ$|differs?$", first)
+    number_only = number_only and ": right)" not in first  # that says where to look
+    is_said = "that is:" in verdict.text or "; expected" in first  # our own errors say it all
+    unexplained = "it stops with" in first and not is_said
+    return "bare" if number_only or unexplained else "general"
