@@ -24,6 +24,7 @@ from transformer_lab.viz.bench_guide import famous_guide
 from transformer_lab.viz.explorer.page import STYLES
 from transformer_lab.viz.page.drawing import kinds
 from transformer_lab.viz.page.join import modules, script, style
+from transformer_lab.viz.page.policy import Inlined, hashed, policy
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
@@ -222,9 +223,36 @@ def write_more(app: Sphinx, error: Exception | None) -> None:
         tl.bench(Translator.load(device="cpu"), **famous_guide()).to_html(path, overwrite=True)
 
 
+SITE = {
+    # MathJax writes the styles of formulas while it sets them, so these cannot be named by a hash.
+    "style-src-elem": "'self' 'unsafe-inline'",
+    "style-src-attr": "'unsafe-inline'",
+    "img-src": "'self' data: blob:",
+    "font-src": "'self' data:",
+    "connect-src": "'self'",
+    "frame-src": "'self'",
+    "form-action": "'self'",
+}
+"""What a page of the site may load beside what stands in it."""
+
+
+def guard(app: Sphinx, error: Exception | None) -> None:
+    """Give each page the policy that names its scripts; those of one file alone have theirs."""
+    for path in sorted(Path(app.outdir).rglob("*.html")) if error is None else ():
+        page = path.read_text(encoding="utf-8")
+        if "Content-Security-Policy" in page:
+            continue
+        scripts = " ".join(["'self'", *map(hashed, Inlined(page).scripts)])
+        rule = policy(page, {"script-src": scripts, **SITE})
+        charset = re.search(r"<meta charset=[^>]*>", page)
+        assert charset, f"{path} does not say how its letters are written"
+        path.write_text(page.replace(charset[0], f"{charset[0]}\n{rule}", 1), encoding="utf-8")
+
+
 def setup(app: Sphinx) -> None:
     """Called by Sphinx."""
     app.connect("build-finished", write_more)
+    app.connect("build-finished", guard, priority=900)  # after all that writes pages
     app.connect("html-page-context", link_preview)
     app.connect("source-read", plain_anchors)
     app.connect("source-read", fold)

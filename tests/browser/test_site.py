@@ -156,6 +156,14 @@ def test_a_lesson_opens_without_an_error_and_without_the_world(read, name):
     assert quizzes == len(re.findall(r"\b(?:quiz|mixed)\.show\(", source))
 
 
+def test_every_page_says_once_what_it_may_load(site):
+    for path in site.rglob("*.html"):
+        page = path.read_text(encoding="utf-8")
+        assert page.count('http-equiv="Content-Security-Policy"') == 1, path.name
+        assert page.index("Content-Security-Policy") < page.index("<title>"), path.name
+        assert not re.search(r"<[a-z]+ [^<>]*\son[a-z]+=", page), path.name
+
+
 def test_what_is_to_be_predicted_is_folded(read):
     page = read("notebooks/01_attention_in_numpy.html")
     asked = page.get_by_text("Predict before you run").count()

@@ -7,12 +7,14 @@ from pathlib import Path
 from typing import Any
 
 from transformer_lab.files import write_atomically
+from transformer_lab.viz.page.policy import policy
 
 PAGE = """\
 <!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
+{policy}
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <title>{title}</title>
@@ -61,6 +63,8 @@ def write(path: str | Path, title: str, body: str, *, overwrite: bool) -> Path:
     if path.exists() and not overwrite:
         raise ValueError(f"{path} exists; expected a new file, or overwrite=True")
     # Half a character, as tokens of bytes may have, becomes a question mark.
-    text = PAGE.format(title=html.escape(title), body=body)
-    write_atomically(path, text.encode(errors="replace"))
+    whole = body.encode(errors="replace").decode()
+    rest = {"title": html.escape(title).encode(errors="replace").decode(), "body": whole}
+    text = PAGE.format(policy=policy(PAGE.format(policy="", **rest)), **rest)
+    write_atomically(path, text.encode())
     return path
