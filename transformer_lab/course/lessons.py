@@ -8,7 +8,8 @@ from types import ModuleType, SimpleNamespace
 
 from transformer_lab import course
 from transformer_lab.course.check import Check
-from transformer_lab.course.quiz import Quiz, read_questions
+from transformer_lab.course.questions import read_questions
+from transformer_lab.course.quiz import Quiz
 
 
 def lesson_numbers() -> tuple[str, ...]:
