@@ -11,8 +11,10 @@ from typing import Any
 from IPython.core.getipython import get_ipython
 from IPython.display import display
 
+from transformer_lab import progress
 from transformer_lab.config import check
 from transformer_lab.course.questions import LETTERS, Question
+from transformer_lab.progress import Place
 from transformer_lab.viz.page import saved
 from transformer_lab.viz.page.drawing import fragment
 
@@ -24,18 +26,23 @@ class Quiz:
 
     Attributes:
         first: For each question answered so far, by number from 0, the first choice.
+        places: Where each question is from, so that first choices can be kept; or nothing.
         called: The name by which a reader has it.
         widget: The ipywidget, once it was made.
     """
 
     called = "quiz"
 
-    def __init__(self, questions: Sequence[Question]):
+    def __init__(self, questions: Sequence[Question], places: Sequence[Place] = ()):
         self.questions = tuple(questions)
+        self.places = tuple(places)
         self.first: dict[int, int] = {}
 
     def __repr__(self) -> str:
         return f'A quiz of {len(self.questions)} questions: .show(), .ask(1), .answer(1, "a")'
+
+    def _ipython_display_(self, **_: Any) -> None:
+        self.show()
 
     def show(self) -> None:
         """Show the quiz, with no answer taken: in a terminal as text, in a notebook to click.
@@ -74,10 +81,10 @@ class Quiz:
         expected = f'a letter from "a" to "{letters[-1]}", as question {number} has them'
         check("the choice", letter, expected, there)
         choice = letters.index(letter.lower())
-        self.take(place, choice)
-        print(self.questions[place].verdict(choice))
-        if standing := self.score() or self.so_far():
-            print(standing)
+        kept = self.take(place, choice)
+        word = self.questions[place].verdict(choice)
+        for line in filter(None, (word, self.score() or self.so_far(), kept)):
+            print(line)
 
     def place_of(self, number: int) -> int:
         """The place, from 0, of the question of this number; a ValueError if there is none."""
@@ -130,8 +137,10 @@ class Quiz:
         word = ipywidgets.HTML()
 
         def on_choice(change: dict[str, Any]) -> None:
-            self.take(number, change["new"])
+            kept = self.take(number, change["new"])
             word.value = self.reply(number, change["new"])
+            if kept:
+                word.value += f"<br><i>{html.escape(kept)}</i>"
             self.standing.value = f"<b>{self.score()}</b>" if self.score() else ""
 
         choices.observe(on_choice, names="value")
@@ -145,9 +154,18 @@ class Quiz:
 
     # ------------------------------------------------------------ what is counted
 
-    def take(self, number: int, choice: int) -> None:
-        """Take a choice of a question, counted from 0: only the first one counts."""
-        self.first.setdefault(number, choice)
+    def take(self, number: int, choice: int) -> str:
+        """Take a choice of a question, counted from 0: only the first one counts, and is kept.
+
+        Returns what there is to say about keeping it: where that is, or once what hinders it.
+        """
+        if number in self.first:
+            return ""
+        self.first[number] = choice
+        if not self.places:
+            return ""
+        right = self.questions[number].right == choice
+        return progress.question_answered(self.places[number], right)
 
     def right(self) -> int:
         """How many were right at the first choice."""

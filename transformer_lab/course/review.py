@@ -1,5 +1,6 @@
 """What the review draws from the whole course: its quizzes, its glossary, and what its reader wrote."""
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from importlib.resources import files
@@ -16,6 +17,7 @@ from transformer_lab.course.questions import Question
 from transformer_lab.course.quiz import Quiz
 from transformer_lab.data.batching import BOS_ID, EOS_ID
 from transformer_lab.model import Transformer
+from transformer_lab.progress import Place
 from transformer_lab.translator import Translator
 
 REVIEW = "17"
@@ -53,7 +55,9 @@ class MixedQuiz(Quiz):
         drawn = random.sample(self.pool, self.number)
         self.lessons = tuple(lesson for lesson, _ in drawn)
         questions = [tells_lesson(lesson, question) for lesson, question in drawn]
-        super().__init__([shuffled(question, random) for question in questions])
+        of = Counter(lesson for lesson, _ in self.pool)
+        places = [Place(lesson, question.text, of[lesson]) for lesson, question in drawn]
+        super().__init__([shuffled(question, random) for question in questions], places)
         self.draw = draw
 
     def so_far(self) -> str:
