@@ -9,13 +9,16 @@ import signal
 import subprocess
 import sys
 import time
+from datetime import date
 from pathlib import Path
 
 import pytest
 
 from tests.test_translator import make_translator
+from transformer_lab import progress
 from transformer_lab.cli import main, without_nan
 from transformer_lab.data.corpus import find_corpus
+from transformer_lab.progress_file import FILE, SWITCH
 
 pytestmark = pytest.mark.slow
 
@@ -486,3 +489,47 @@ def test_bench_writes_a_page_and_never_over_one_unasked(capsys, model, tmp_path)
     assert code == 0
     assert last_json(text) == {"out": str(out), "bytes": out.stat().st_size}
     assert out.read_text(encoding="utf-8") != page
+
+
+def test_progress_is_told_and_forgotten(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv(SWITCH)
+    assert run(capsys, "progress") == (0, progress.NOWHERE + "\n", "")
+    assert run(capsys, "progress", "--forget") == (0, "There was nothing to delete.\n", "")
+    (tmp_path / "notebooks").mkdir()
+    (tmp_path / "notebooks" / "01_lesson.ipynb").touch()
+    code, text, _ = run(capsys, "progress", "--json")
+    assert (code, text.splitlines()[0]) == (0, progress.NOTHING)
+    assert last_json(text) == {"file": None, "lessons": {}, "due": []}
+    long_ago = date(2020, 1, 1)
+    progress.exercise_passed(progress.Place("03", "split", 5), long_ago)
+    progress.question_answered(progress.Place("03", "Why √d?", 7), False, long_ago)
+    capsys.readouterr()
+    code, text, _ = run(capsys, "progress", "--json")
+    assert code == 0
+    file = tmp_path / "notebooks" / FILE
+    assert "    03   1 of 5      1 of 7, 0 right at first\n" in text
+    assert "To repeat today: 1 question.\n    03  Why √d?\n" in text
+    forget = "python -m transformer_lab progress --forget"
+    assert f"\nKept in {file} and sent nowhere. To delete it: {forget}\n" in text
+    told = last_json(text)
+    assert told["due"] == [{"lesson": "03", "question": "Why √d?"}]
+    assert told["file"] == str(file)
+    assert told["lessons"] == json.loads(file.read_text(encoding="utf-8"))["lessons"]
+    code, text, _ = run(capsys, "progress", "--forget", "--json")
+    assert text.startswith(f"{file} is deleted.\n")
+    assert last_json(text) == {"file": str(file), "deleted": True}
+    assert not file.exists()
+
+
+def test_progress_in_a_damaged_file_is_an_error_in_one_line(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv(SWITCH)
+    (tmp_path / "01_lesson.ipynb").touch()
+    (tmp_path / FILE).write_text("{}")
+    for more in ((), ("--forget",), ("--json",)):
+        code, out, err = run(capsys, "progress", *more)
+        assert (code, out) == (1, "")
+        assert is_one_line(err)
+        assert "is damaged, or no record of this course" in err
+    assert (tmp_path / FILE).read_text() == "{}"

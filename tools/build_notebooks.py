@@ -25,6 +25,7 @@ from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernel
 from nbformat import NotebookNode
 
 from transformer_lab.files import write_atomically
+from transformer_lab.progress_file import SWITCH
 from transformer_lab.viz.sliders import STORE_FRAMES
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -102,7 +103,8 @@ def stamp(notebook: NotebookNode, name: str) -> None:
 def execute(notebook: NotebookNode, path: Path) -> None:
     """Run all cells in a fresh kernel of this environment, in the notebook's folder.
 
-    With one thread, as the tests run them: sums of floats depend on their number.
+    With one thread, as the tests run them: sums of floats depend on their number. A learner's
+    progress is neither written nor read.
     """
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     notebook.nbformat, notebook.nbformat_minor = 4, 5
@@ -117,7 +119,7 @@ def execute(notebook: NotebookNode, path: Path) -> None:
         extra_arguments=["--log-level=ERROR"],  # it warns of its unencrypted local connection
     )
     try:
-        client.execute(env=os.environ | {STORE_FRAMES: "1"})
+        client.execute(env=os.environ | {STORE_FRAMES: "1", SWITCH: "off"})
     except (CellExecutionError, CellTimeoutError, DeadKernelError) as error:
         raise BuildError(f"{path.name}, {failed_cell(notebook)}: {plain(str(error))}") from error
 

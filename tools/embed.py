@@ -1,23 +1,33 @@
 """Put today's script and style into the pages that notebooks hold: `python -m tools.embed`.
 
 A stored page is a picture, data, and the script that draws them. When the script changes alone, this
-is enough; `make notebooks`, which runs all cells, makes the three anew.
+is enough; `make notebooks`, which runs all cells, makes the three anew. A quiz has folded answers for a
+picture: they are written from its data.
 """
 
+import json
 import re
 from functools import partial
 
 from nbformat import NotebookNode
 
 from tools.build_notebooks import NOTEBOOKS, read, written
+from transformer_lab.course import quiz
 from transformer_lab.files import write_atomically
 from transformer_lab.viz import bench
 from transformer_lab.viz.explorer import page
 from transformer_lab.viz.page import drawing
 
+
+def quiz_page(_: str, data: str) -> str:
+    """A quiz of these packed data, as `Quiz.page` writes it today."""
+    return drawing.fragment("quiz", quiz.still(json.loads(data)), data)
+
+
 KINDS = {"explorer": page.fragment, "bench": bench.fragment} | {
     kind: partial(drawing.fragment, kind) for kind in drawing.kinds()
 }
+KINDS["quiz"] = quiz_page
 STORED = re.compile(
     rf'<div data-({"|".join(KINDS)})="\w+">(.*?)</div>\n<style>.*?</style>\n'
     r'<script type="application/json" data-of="\w+">(.*?)</script>\n'

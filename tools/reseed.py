@@ -33,6 +33,7 @@ from nbclient import NotebookClient
 from nbformat import NotebookNode
 
 from tools.build_notebooks import CELL_TIMEOUT, ROOT, lessons, plain, read
+from transformer_lab.progress_file import SWITCH
 
 RESULTS = ROOT / "build" / "seeds"
 SHIFT = 1_000
@@ -178,7 +179,9 @@ def executed(path: Path, run: int, processor: str) -> dict[str, Any]:
         resources={"metadata": {"path": str(path.parent)}},
         extra_arguments=["--log-level=ERROR"],
     )
-    client.execute(env={**os.environ, "OMP_NUM_THREADS": "1", **PROCESSORS[processor]})
+    client.execute(
+        env={**os.environ, "OMP_NUM_THREADS": "1", SWITCH: "off", **PROCESSORS[processor]}
+    )
     found: dict[str, Any] = json.loads(notebook.cells[-1].outputs[0].text)
     found["errors"] = {
         cell.id: plain(f"{output.ename}: {output.evalue}")

@@ -1,4 +1,7 @@
-"""The command line: python -m transformer_lab train | translate | evaluate | explore | bench | doctor."""
+"""The command line: train, translate, evaluate, explore, bench, progress, doctor.
+
+Each as `python -m transformer_lab COMMAND`.
+"""
 
 import argparse
 import json
@@ -12,6 +15,7 @@ from io import BufferedReader
 from pathlib import Path
 from typing import Any, cast
 
+from transformer_lab import progress, progress_file
 from transformer_lab.config import check
 from transformer_lab.data.corpora import CorpusUnavailable
 from transformer_lab.data.corpus import find_corpus, fingerprint
@@ -150,6 +154,9 @@ def parser() -> argparse.ArgumentParser:
     lab.add_argument("--overwrite", action="store_true", help="replace the page if it is there")
     lab.add_argument("--model", type=Path, default=PRETRAINED, help="default: the shipped model")
     lab.add_argument("--start", default="", help='what is open at first, as "head=e2.3&row=10"')
+
+    done = command("progress", run_progress, "Say what is done of the course and what to repeat.")
+    done.add_argument("--forget", action="store_true", help="delete the file that keeps it")
 
     command("doctor", run_doctor, "Say what is installed, what is missing and how to get it.")
     return top
@@ -357,6 +364,26 @@ def run_bench(options: argparse.Namespace) -> dict[str, Any]:
     if not options.json:
         print(f"{path}: {size / 1e6:.1f} MB; open it in any browser; it needs no network")
     return {"out": str(path), "bytes": size}
+
+
+def run_progress(options: argparse.Namespace) -> dict[str, Any]:
+    """Print what a learner has done and what comes back today, or delete what is kept of it."""
+    path = progress_file.where()
+    if options.forget:
+        gone = path is not None and progress_file.forget(path)
+        print(f"{path} is deleted." if gone else "There was nothing to delete.")
+        return {"file": path and str(path), "deleted": gone}
+    print(progress.told())
+    record = progress.kept()
+    if record:
+        print(f"\nKept in {path} and sent nowhere. To delete it: ", end="")
+        print("python -m transformer_lab progress --forget")
+    asked = progress.due(record, progress.today())
+    return {
+        "file": str(path) if record else None,
+        "lessons": progress_file.as_json(record)["lessons"],
+        "due": [{"lesson": lesson, "question": text} for lesson, text in asked],
+    }
 
 
 def run_doctor(options: argparse.Namespace) -> dict[str, Any]:

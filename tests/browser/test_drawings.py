@@ -9,7 +9,8 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.screen import serious
-from transformer_lab.course.quiz import Question, Quiz
+from transformer_lab.course.questions import Question
+from transformer_lab.course.quiz import Quiz
 from transformer_lab.numpy_reference import scaled_dot_product_attention
 from transformer_lab.viz import attention_player, weight_bars
 from transformer_lab.viz.page import saved
@@ -152,7 +153,24 @@ def test_without_scripts_the_still_picture_and_folded_answers_are_there(visit_pa
     path = page_of(tmp_path, player + QUIZ.page())
     page = visit_page(path, java_script_enabled=False).page
     expect(page.get_by_role("img")).to_be_visible()
-    expect(page.locator("summary")).to_have_count(2)
+    expect(page.locator("summary")).to_have_count(5)
+    expect(page.get_by_text("It is b.")).to_be_hidden()
+    page.locator("summary", has_text="a. a").click()
+    expect(page.get_by_text("Not a.")).to_be_visible()
+    expect(page.get_by_text("It is b.")).to_be_hidden()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1240, 390])
+def test_folded_answers_can_be_read_by_everyone(browser, tmp_path, scheme, width):
+    path = page_of(tmp_path, QUIZ.page().partition("<script")[0])  # axe-core is a script itself
+    page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
+    page.goto(path.as_uri())
+    for summary in page.locator("summary").all():
+        summary.click()
+    assert serious(page) == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    page.close()
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -1,11 +1,16 @@
 """Quizzes: one right choice each, a word to every choice, and an answer to every click."""
 
 import re
+import subprocess
+import sys
+from html.parser import HTMLParser
 
 import pytest
 
+from transformer_lab.course import quiz as quiz_module
 from transformer_lab.course.lessons import lesson, lesson_numbers
-from transformer_lab.course.quiz import Question, Quiz, folded, read_questions
+from transformer_lab.course.questions import Question, read_questions
+from transformer_lab.course.quiz import Quiz, folded
 
 
 @pytest.fixture(params=lesson_numbers())
@@ -99,9 +104,14 @@ SMALL = Quiz(
 )
 
 
-def test_a_choice_is_answered_and_the_first_one_counts(capsys):
-    SMALL.show()
-    keys, *boxes, standing = SMALL.widget.children
+@pytest.fixture
+def small():
+    return Quiz(SMALL.questions)
+
+
+def test_a_choice_is_answered_and_the_first_one_counts(small):
+    small.bundle()
+    keys, *boxes, standing = small.widget.children
     assert "Tab" in keys.value
     first, second = (box.children for box in boxes)
     assert standing.value == ""
@@ -115,9 +125,157 @@ def test_a_choice_is_answered_and_the_first_one_counts(capsys):
     assert standing.value == "<b>1 of 2 right at the first choice.</b>"
 
 
-def test_without_a_kernel_the_questions_are_there_and_the_answers_folded():
+# ---------------------------------------------------------------- in words
+
+ASKED = """\
+1. 1 < 2?
+   a. yes
+   b. no
+
+2. 2 < 1?
+   a. yes
+   b. no
+
+To answer: quiz.answer(1, "a"), or another letter.
+"""
+
+
+def test_in_plain_python_the_quiz_is_printed_with_how_to_answer(small, capsys):
+    small.first = {0: 1}
+    small.show()
+    assert capsys.readouterr().out == ASKED
+    assert small.first == {}
+    small.ask()
+    assert capsys.readouterr().out == ASKED
+    small.ask(2)
+    asked, how = capsys.readouterr().out.split("\n\n")
+    assert asked == "2. 2 < 1?\n   a. yes\n   b. no"
+    assert how == 'To answer: quiz.answer(2, "a"), or another letter.\n'
+
+
+def test_in_words_the_first_choice_counts_too(small, capsys):
+    small.answer(2, "a")
+    assert capsys.readouterr().out == "No. Look <again>.\n"
+    small.answer(2, "B")
+    assert capsys.readouterr().out == "Right. It is more.\n"
+    small.answer(1, "a")
+    assert capsys.readouterr().out == "Right. It is less.\n1 of 2 right at the first choice.\n"
+    assert small.first == {0: 0, 1: 0}
+
+
+def test_a_wrong_choice_does_not_hear_which_is_right(quiz, capsys):
+    for number, question in enumerate(quiz.questions, 1):
+        for letter, (_, word) in zip("abcde", question.choices, strict=False):
+            Quiz(quiz.questions).answer(number, letter)
+            opening = "Right." if letter == "abcde"[question.right] else "No."
+            assert capsys.readouterr().out == f"{opening} {word}\n"
+
+
+@pytest.mark.parametrize("number", [0, 3, 99, -1, True, "1", 1.0, [1]])
+def test_a_question_that_there_is_not_is_refused(small, number):
+    expected = re.escape(f"the question is {number!r}; expected a number from 1 to 2")
+    for asks in (lambda: small.ask(number), lambda: small.answer(number, "a")):
+        with pytest.raises(ValueError, match=f"^{expected}$"):
+            asks()
+    assert small.first == {}
+
+
+@pytest.mark.parametrize("letter", ["z", "c", "", "ab", " a", 1, None, ["a"], "1"])
+def test_a_choice_that_there_is_not_is_refused(small, letter):
+    said = f'the choice is {letter!r}; expected a letter from "a" to "b", as question 2 has them'
+    with pytest.raises(ValueError, match=f"^{re.escape(said)}$"):
+        small.answer(2, letter)
+    assert small.first == {}
+
+
+def test_ipython_in_a_terminal_prints_and_a_notebook_shows(small, capsys, monkeypatch):
+    class Shell:
+        """Where its class is defined tells one from the other."""
+
+    monkeypatch.setattr(quiz_module, "get_ipython", Shell)
+    shown = []
+    monkeypatch.setattr(quiz_module, "display", lambda data, raw: shown.append(data))
+    Shell.__module__ = "IPython.terminal.interactiveshell"
+    small.show()
+    assert capsys.readouterr().out == ASKED
+    for module in ("ipykernel.zmqshell", "google.colab._shell", "pyodide_kernel.interpreter"):
+        Shell.__module__ = module
+        small.show()
+    assert capsys.readouterr().out == ""
+    assert [data["text/html"] for data in shown] == [small.page()] * 3
+
+
+def test_plain_python_and_ipython_print_it_as_a_reader_types_it():
+    lines = "from transformer_lab.course.lesson_06 import quiz; quiz.show(); quiz.answer(1, 'b')"
+    said = [
+        subprocess.run(
+            [sys.executable, *start, lines], capture_output=True, text=True, check=True
+        ).stdout
+        for start in (["-c"], ["-m", "IPython", "--no-banner", "--colors=NoColor", "-c"])
+    ]
+    for text in said:
+        assert text.startswith("1. Why is decoder self-attention masked?\n   a. to save time")
+        assert '\n\nTo answer: quiz.answer(1, "a"), or another letter.\nRight. In ' in text
+        assert "<" not in text
+
+
+# ---------------------------------------------------------------- folded
+
+
+class Folds(HTMLParser):
+    """What stands in sight on a page without scripts, and what behind each fold."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.inside, self.sight, self.folds = "", "", []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag, attributes):
+        assert attributes == [], "front ends drop them"
+        if tag == "details":
+            assert self.inside == "", "no fold within a fold"
+            self.inside = "details"
+            self.folds.append(("", ""))
+        if tag == "summary":
+            self.inside = "summary"
+
+    def handle_endtag(self, tag):
+        if tag in ("details", "summary"):
+            self.inside = {"summary": "details", "details": ""}[tag]
+
+    def handle_data(self, data):
+        if not self.inside:
+            self.sight += data
+            return
+        summary, word = self.folds[-1]
+        is_summary = self.inside == "summary"
+        self.folds[-1] = (summary + data, word) if is_summary else (summary, word + data)
+
+
+def test_without_a_kernel_each_choice_folds_its_own_word(quiz):
+    for number, question in enumerate(quiz.questions, 1):
+        page = Folds(folded(number, question))
+        assert page.sight == f"{number}. {question.text}"
+        assert page.folds == [
+            (f"{letter}. {text}", question.verdict(place))
+            for place, (letter, (text, _)) in enumerate(
+                zip("abcde", question.choices, strict=False)
+            )
+        ]
+
+
+def test_what_is_folded_is_text():
     text = folded(2, SMALL.questions[1])
-    before, _, after = text.partition("<details>")
-    assert "2 &lt; 1?" in before
-    assert "It is more" not in before
-    assert "<b>Right.</b> It is more." in after
+    assert "2 &lt; 1?" in text
+    assert "<b>No.</b> Look &lt;again&gt;." in text
+
+
+def test_the_page_holds_all_questions_in_their_order(small):
+    before, rest = small.page().split('">', 1)
+    page = Folds(rest.split("</div>\n<style>")[0])
+    assert before.startswith("<div data-quiz=")
+    assert (
+        page.sight == "Open the choice that you take: the answer to it is inside.1. 1 < 2?2. 2 < 1?"
+    )
+    assert [summary for summary, _ in page.folds] == ["a. yes", "b. no"] * 2

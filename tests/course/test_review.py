@@ -1,12 +1,14 @@
 """What the review draws from the course: its quizzes, and what a reader wrote."""
 
+import re
+
 import pytest
 
 from transformer_lab.course import review
 from transformer_lab.course.lesson_07 import check as check_07
 from transformer_lab.course.lesson_10 import check as check_10
 from transformer_lab.course.lessons import lesson_numbers
-from transformer_lab.course.quiz import Question
+from transformer_lab.course.questions import Question
 from transformer_lab.course.review import MixedQuiz, lesson_questions, translate_with
 
 
@@ -46,7 +48,7 @@ def test_the_word_to_a_choice_names_the_lesson():
 
 def test_the_score_stands_beside_each_answer_and_a_new_draw_begins_anew():
     quiz = MixedQuiz(POOL, 3)
-    quiz.show()
+    quiz.bundle()
     draw, _, below = quiz.widget.children
     (_, choices, word), (_, other, second), _ = (box.children for box in below.children[:3])
     right = [question.right for question in quiz.questions]
@@ -64,6 +66,20 @@ def test_the_score_stands_beside_each_answer_and_a_new_draw_begins_anew():
     for box, question in zip(below.children[:3], quiz.questions, strict=True):
         box.children[1].value = question.right
     assert below.children[3].value == "<b>3 of 3 right at the first choice.</b>"
+
+
+def test_in_words_the_score_stands_below_each_answer(capsys):
+    quiz = MixedQuiz(POOL, 3)
+    quiz.ask(2)
+    assert 'mixed.answer(2, "a")' in capsys.readouterr().out
+    for number, question in enumerate(quiz.questions, 1):
+        quiz.answer(number, "ab"[question.right])
+    first, second, third = re.findall(
+        r"Right\. It is\. \(Lesson 0\d\.\)\n(.*)\n", capsys.readouterr().out
+    )
+    assert first == "1 of 1 right at the first choice, 2 to go."
+    assert second == "2 of 2 right at the first choice, 1 to go."
+    assert third == "3 of 3 right at the first choice."
 
 
 @pytest.mark.parametrize("number", [0, 6])

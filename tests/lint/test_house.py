@@ -20,7 +20,10 @@ PACKAGE = ROOT / "transformer_lab"
 
 # A room may import from lower floors, and from its own room.
 FLOORS = [
-    {"config", "numpy_reference", "attention_record", "attention_words", "files", "lock"},
+    {
+        *("config", "numpy_reference", "attention_record", "attention_words", "files", "lock"),
+        *("spacing", "progress", "progress_file"),
+    },
     {"device", "model", "data"},
     {"capture", "training", "decoding", "evaluation"},
     {"translator"},

@@ -3,12 +3,15 @@
 import importlib
 import pkgutil
 import re
+from dataclasses import replace
 from importlib.resources import files
 from types import ModuleType, SimpleNamespace
 
 from transformer_lab import course
 from transformer_lab.course.check import Check
-from transformer_lab.course.quiz import Quiz, read_questions
+from transformer_lab.course.questions import read_questions
+from transformer_lab.course.quiz import Quiz
+from transformer_lab.progress import Place
 
 
 def lesson_numbers() -> tuple[str, ...]:
@@ -24,12 +27,30 @@ def lesson(number: str) -> ModuleType:
 
 
 def checks_in(*modules: ModuleType) -> SimpleNamespace:
-    """The checks that stand in these modules, by their names, in the order in which they stand."""
+    """The checks that stand in these modules, by their names, in the order in which they stand.
+
+    Each learns which exercise of which lesson it is, so that it can be kept who passes it.
+    """
     found = {name: value for module in modules for name, value in vars(module).items()}
-    return SimpleNamespace(**{name: v for name, v in found.items() if isinstance(v, Check)})
+    checks = {name: value for name, value in found.items() if isinstance(value, Check)}
+    number = number_of(modules[0].__name__)
+    return SimpleNamespace(
+        **{
+            name: replace(check, place=Place(number, name, len(checks)))
+            for name, check in checks.items()
+        }
+    )
+
+
+def number_of(module: str) -> str:
+    """The number of the lesson that a module belongs to."""
+    (number,) = re.findall(r"\.lesson_(\d\d)", module)
+    return str(number)
 
 
 def quiz_of(package: str) -> Quiz:
     """The quiz of a lesson: the questions that stand in its `quiz.md`."""
     text = files(package).joinpath("quiz.md").read_text(encoding="utf-8")
-    return Quiz(read_questions(text, f"{package.rpartition('.')[2]}/quiz.md"))
+    questions = read_questions(text, f"{package.rpartition('.')[2]}/quiz.md")
+    number = number_of(package)
+    return Quiz(questions, [Place(number, asked.text, len(questions)) for asked in questions])

@@ -1,118 +1,128 @@
-"""Quick checks: questions with choices, and a word to each choice.
+"""Quizzes: in a notebook to click, in a terminal to read and to answer by letter, on a page folded.
 
-They are written in Markdown, one line each, in a lesson's `quiz.md`:
-
-    ## What sums to 1?
-
-    - [x] each row
-      > Each query divides one whole among the keys.
-    - [ ] each column
-      > A key may be looked at by all queries, or by none.
+`questions.py` says how the questions are written.
 """
 
 import html
-import re
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
+from IPython.core.getipython import get_ipython
 from IPython.display import display
 
+from transformer_lab import progress
 from transformer_lab.config import check
+from transformer_lab.course.questions import LETTERS, Question
+from transformer_lab.progress import Place
 from transformer_lab.viz.page import saved
 from transformer_lab.viz.page.drawing import fragment
-
-CHOICE = re.compile(r"- \[([ x])\] (.*\S)")
-REPLY = re.compile(r"  > (.*\S)")
-LETTERS = "abcdefgh"  # written out: front ends drop the attribute that would letter a list
-
-
-@dataclass(frozen=True)
-class Question:
-    """A question and its choices, each with the word that whoever takes it gets to read.
-
-    `right` is the place of the right choice, counted from 0.
-    """
-
-    text: str
-    choices: tuple[tuple[str, str], ...]
-    right: int
-
-    def verdict(self, choice: int) -> str:
-        """What to say to a choice."""
-        opening = "Right." if choice == self.right else "No."
-        return f"{opening} {self.choices[choice][1]}"
-
-
-def read_questions(text: str, file: str) -> list[Question]:
-    """The questions of a `quiz.md`; empty lines and a title (`# `) do not count.
-
-    Raises:
-        ValueError: For the first line that does not fit; it names `file` and the line.
-    """
-    numbered = enumerate(text.splitlines(), 1)
-    lines = [(n, line.rstrip()) for n, line in numbered if line.strip() and line[:2] != "# "]
-    starts = [place for place, (_, line) in enumerate(lines) if line.startswith("## ")]
-    n, line = lines[0] if lines else (1, "")
-    check(f"{file}, line {n}", line, "a question: '## ' and its text", starts[:1] == [0])
-    ends = [*starts[1:], len(lines)]
-    return [read_question(lines[a:b], file) for a, b in zip(starts, ends, strict=True)]
-
-
-def read_question(lines: Sequence[tuple[int, str]], file: str) -> Question:
-    """One question from its lines, each with its number in the file: choices and replies by turns."""
-    (first, heading), *rest = lines
-    if len(rest) % 2:
-        rest.append((rest[-1][0] + 1, ""))
-    choices: list[tuple[str, str]] = []
-    right: list[int] = []
-    for (n, line), (below, word) in zip(rest[::2], rest[1::2], strict=True):
-        choice, reply = CHOICE.fullmatch(line), REPLY.fullmatch(word)
-        expected = "a choice: '- [ ] ', or '- [x] ' if it is the right one, and its text"
-        check(f"{file}, line {n}", line, expected, choice is not None)
-        expected = "the reply to the choice above: two spaces, '> ' and its text"
-        check(f"{file}, line {below}", word, expected, reply is not None)
-        assert choice is not None
-        assert reply is not None
-        right += [len(choices)] * (choice.group(1) == "x")
-        choices.append((choice.group(2), reply.group(1)))
-    few = f"a question with 2 to {len(LETTERS)} choices"
-    check(f"{file}, line {first}", heading, few, 2 <= len(choices) <= len(LETTERS))
-    check(f"{file}, line {first}", heading, "a question with one choice [x]", len(right) == 1)
-    return Question(heading.removeprefix("## ").strip(), tuple(choices), right[0])
 
 
 class Quiz:
     """Questions on the page, answered by mouse or keyboard (Tab to a choice, Space to take it).
 
+    The same in words, for a terminal: `ask(1)` prints a question, `answer(1, "b")` its reply.
+
     Attributes:
-        first: For each question answered so far, by number, the first choice.
-        widget: The ipywidget.
+        first: For each question answered so far, by number from 0, the first choice.
+        places: Where each question is from, so that first choices can be kept; or nothing.
+        called: The name by which a reader has it.
+        widget: The ipywidget, once it was made.
     """
 
-    def __init__(self, questions: Sequence[Question]):
+    called = "quiz"
+
+    def __init__(self, questions: Sequence[Question], places: Sequence[Place] = ()):
         self.questions = tuple(questions)
+        self.places = tuple(places)
         self.first: dict[int, int] = {}
 
-    def show(self) -> None:
-        """Show the quiz. Where no kernel answers the page does; without scripts, answers are folded."""
-        import ipywidgets
+    def __repr__(self) -> str:
+        return f'A quiz of {len(self.questions)} questions: .show(), .ask(1), .answer(1, "a")'
 
+    def _ipython_display_(self, **_: Any) -> None:
+        self.show()
+
+    def show(self) -> None:
+        """Show the quiz, with no answer taken: in a terminal as text, in a notebook to click.
+
+        Where no kernel answers the page does; without scripts, answers are folded.
+        """
         self.first = {}
-        self.standing = ipywidgets.HTML()
-        boxes = [self.box(number) for number in range(len(self.questions))]
-        keys = ipywidgets.HTML("By keyboard: Tab to a choice, Space to take it.")
-        self.widget = ipywidgets.VBox([keys, *boxes, self.standing])
+        if in_a_terminal():
+            self.ask()
+        else:
+            display(self.bundle(), raw=True)
+
+    # ------------------------------------------------------------ in words
+
+    def ask(self, number: int | None = None) -> None:
+        """Print a question, counted from 1, with its choices; without a number all of them.
+
+        Raises:
+            ValueError: For a question that there is not.
+        """
+        asked = range(len(self.questions)) if number is None else [self.place_of(number)]
+        for place in asked:
+            print(in_words(place + 1, self.questions[place]), end="\n\n")
+        example = f'{self.called}.answer({number or 1}, "a")'
+        print(f"To answer: {example}, or another letter.")
+
+    def answer(self, number: int, letter: str) -> None:
+        """Print the word to a choice, given by its letter; the first choice of a question counts.
+
+        Raises:
+            ValueError: For a question or a choice that there is not.
+        """
+        place = self.place_of(number)
+        letters = LETTERS[: len(self.questions[place].choices)]
+        there = isinstance(letter, str) and len(letter) == 1 and letter.lower() in letters
+        expected = f'a letter from "a" to "{letters[-1]}", as question {number} has them'
+        check("the choice", letter, expected, there)
+        choice = letters.index(letter.lower())
+        kept = self.take(place, choice)
+        word = self.questions[place].verdict(choice)
+        for line in filter(None, (word, self.score() or self.so_far(), kept)):
+            print(line)
+
+    def place_of(self, number: int) -> int:
+        """The place, from 0, of the question of this number; a ValueError if there is none."""
+        last = len(self.questions)
+        is_number = isinstance(number, int) and not isinstance(number, bool)
+        there = is_number and 1 <= number <= last
+        check("the question", number, f"a number from 1 to {last}", there)
+        return number - 1
+
+    # ------------------------------------------------------------ on the page
+
+    def bundle(self) -> dict[str, Any]:
+        """The quiz for a notebook: its widget, which is made, and the page where no kernel runs."""
+        self.widget = self.made()
         view = {"version_major": 2, "version_minor": 0, "model_id": self.widget.model_id}
         data: dict[str, Any] = {"application/vnd.jupyter.widget-view+json": view}
         data["text/html"] = self.page()
-        data["text/plain"] = f"A quiz of {len(boxes)} questions."
-        display(data, raw=True)
+        data["text/plain"] = f"A quiz of {len(self.questions)} questions."
+        return data
+
+    def made(self) -> Any:
+        """A new widget."""
+        import ipywidgets
+
+        keys = ipywidgets.HTML("By keyboard: Tab to a choice, Space to take it.")
+        return ipywidgets.VBox([keys, *self.boxes()])
+
+    def boxes(self) -> list[Any]:
+        """A box for each question, and below them room for the score."""
+        import ipywidgets
+
+        self.standing = ipywidgets.HTML()
+        return [*map(self.box, range(len(self.questions))), self.standing]
 
     def page(self) -> str:
         """The quiz as HTML that answers by itself."""
-        still = "".join(map(folded, range(1, len(self.questions) + 1), self.questions))
-        return fragment("quiz", still, saved.packed([asdict(asked) for asked in self.questions]))
+        data = [asdict(asked) for asked in self.questions]
+        return fragment("quiz", still(data), saved.packed(data))
 
     def box(self, number: int) -> Any:
         """One question: its text, its choices, and room for the word to the choice."""
@@ -127,9 +137,11 @@ class Quiz:
         word = ipywidgets.HTML()
 
         def on_choice(change: dict[str, Any]) -> None:
-            self.first.setdefault(number, change["new"])
+            kept = self.take(number, change["new"])
             word.value = self.reply(number, change["new"])
-            self.standing.value = self.score()
+            if kept:
+                word.value += f"<br><i>{html.escape(kept)}</i>"
+            self.standing.value = f"<b>{self.score()}</b>" if self.score() else ""
 
         choices.observe(on_choice, names="value")
         title = ipywidgets.HTML(f"<b>{number + 1}. {html.escape(asked.text)}</b>")
@@ -137,14 +149,50 @@ class Quiz:
 
     def reply(self, number: int, choice: int) -> str:
         """What is shown below a question once a choice is taken, as HTML."""
-        return emphasised(self.questions[number].verdict(choice))
+        word = emphasised(self.questions[number].verdict(choice))
+        return f"{word}<br><i>{self.so_far()}</i>" if self.so_far() else word
+
+    # ------------------------------------------------------------ what is counted
+
+    def take(self, number: int, choice: int) -> str:
+        """Take a choice of a question, counted from 0: only the first one counts, and is kept.
+
+        Returns what there is to say about keeping it: where that is, or once what hinders it.
+        """
+        if number in self.first:
+            return ""
+        self.first[number] = choice
+        if not self.places:
+            return ""
+        right = self.questions[number].right == choice
+        return progress.question_answered(self.places[number], right)
+
+    def right(self) -> int:
+        """How many were right at the first choice."""
+        return sum(self.questions[n].right == choice for n, choice in self.first.items())
+
+    def so_far(self) -> str:
+        """What to say below each reply: nothing."""
+        return ""
 
     def score(self) -> str:
         """How many were right at the first choice, once all are answered."""
         if len(self.first) < len(self.questions):
             return ""
-        right = sum(self.questions[number].right == choice for number, choice in self.first.items())
-        return f"<b>{right} of {len(self.questions)} right at the first choice.</b>"
+        return f"{self.right()} of {len(self.questions)} right at the first choice."
+
+
+def in_a_terminal() -> bool:
+    """Whether this is Python or IPython without a front end that could show a page."""
+    shell = get_ipython()
+    return shell is None or type(shell).__module__.startswith("IPython.terminal")
+
+
+def in_words(number: int, question: Question) -> str:
+    """A question as text: its number, and its choices with their letters."""
+    choices = zip(LETTERS, question.choices, strict=False)
+    lines = [f"   {letter}. {text}" for letter, (text, _) in choices]
+    return "\n".join([f"{number}. {question.text}", *lines])
 
 
 def emphasised(verdict: str) -> str:
@@ -153,13 +201,17 @@ def emphasised(verdict: str) -> str:
     return f"<b>{first}</b> {html.escape(rest)}"
 
 
+def still(data: Sequence[Mapping[str, Any]]) -> str:
+    """What stands in the page of these questions where no script runs."""
+    questions = "".join(folded(n, Question(**asked)) for n, asked in enumerate(data, 1))
+    return "<p>Open the choice that you take: the answer to it is inside.</p>" + questions
+
+
 def folded(number: int, question: Question) -> str:
-    """A question as HTML without a kernel: the choices, and the answers folded."""
-    choices, answers = [], []
-    for place, (text, _) in enumerate(question.choices):
-        choices.append(f"{LETTERS[place]}. {html.escape(text)}")
-        answers.append(f"{LETTERS[place]}. {emphasised(question.verdict(place))}")
-    return (
-        f"<p><b>{number}. {html.escape(question.text)}</b><br>{'<br>'.join(choices)}</p>"
-        f"<details><summary>Answers</summary><p>{'<br>'.join(answers)}</p></details><br>"
+    """A question as HTML without a kernel: each choice opens to the word to it, and to no other's."""
+    choices = "".join(
+        f"<details><summary>{LETTERS[place]}. {html.escape(text)}</summary>"
+        f"<blockquote>{emphasised(question.verdict(place))}</blockquote></details>"
+        for place, (text, _) in enumerate(question.choices)
     )
+    return f"<p><b>{number}. {html.escape(question.text)}</b></p>{choices}<br>"

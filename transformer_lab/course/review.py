@@ -1,5 +1,6 @@
 """What the review draws from the whole course: its quizzes, its glossary, and what its reader wrote."""
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from importlib.resources import files
@@ -7,15 +8,16 @@ from random import Random
 from typing import Any
 
 import torch
-from IPython.display import display
 from torch import Tensor
 
 from transformer_lab import course
 from transformer_lab.config import check
 from transformer_lab.course.lessons import lesson, lesson_numbers
-from transformer_lab.course.quiz import Question, Quiz
+from transformer_lab.course.questions import Question
+from transformer_lab.course.quiz import Quiz
 from transformer_lab.data.batching import BOS_ID, EOS_ID
 from transformer_lab.model import Transformer
+from transformer_lab.progress import Place
 from transformer_lab.translator import Translator
 
 REVIEW = "17"
@@ -34,6 +36,8 @@ class MixedQuiz(Quiz):
         draw: The number that they were drawn with.
     """
 
+    called = "mixed"
+
     def __init__(
         self, by_lesson: Mapping[str, Sequence[Question]], number: int = 30, draw: int = 1
     ):
@@ -51,21 +55,18 @@ class MixedQuiz(Quiz):
         drawn = random.sample(self.pool, self.number)
         self.lessons = tuple(lesson for lesson, _ in drawn)
         questions = [tells_lesson(lesson, question) for lesson, question in drawn]
-        super().__init__([shuffled(question, random) for question in questions])
+        of = Counter(lesson for lesson, _ in self.pool)
+        places = [Place(lesson, question.text, of[lesson]) for lesson, question in drawn]
+        super().__init__([shuffled(question, random) for question in questions], places)
         self.draw = draw
-
-    def reply(self, number: int, choice: int) -> str:
-        """The word to the choice, and the score so far."""
-        return f"{super().reply(number, choice)}<br><i>{self.so_far()}</i>"
 
     def so_far(self) -> str:
         """How many are answered, and how many of them were right at the first choice."""
-        right = sum(self.questions[number].right == choice for number, choice in self.first.items())
         left = self.number - len(self.first)
-        return f"{right} of {len(self.first)} right at the first choice, {left} to go."
+        return f"{self.right()} of {len(self.first)} right at the first choice, {left} to go."
 
-    def show(self) -> None:
-        """Show the questions below a number that draws others; without a kernel the page answers."""
+    def made(self) -> Any:
+        """The questions below a number that draws others."""
         import ipywidgets
 
         draw = ipywidgets.BoundedIntText(value=self.draw, min=0, max=10_000, description="Draw:")
@@ -73,21 +74,14 @@ class MixedQuiz(Quiz):
 
         def deal(_: Any = None) -> None:
             self.start(draw.value)
-            self.standing = ipywidgets.HTML()
-            boxes = [self.box(number) for number in range(self.number)]
-            below.children = [*boxes, self.standing]
+            below.children = self.boxes()
 
         deal()
         draw.observe(deal, names="value")
         keys = ipywidgets.HTML(
             "Another number draws other questions. By keyboard: Tab to a choice, Space to take it."
         )
-        self.widget = ipywidgets.VBox([draw, keys, below])
-        view = {"version_major": 2, "version_minor": 0, "model_id": self.widget.model_id}
-        data: dict[str, Any] = {"application/vnd.jupyter.widget-view+json": view}
-        data["text/html"] = self.page()
-        data["text/plain"] = f"A quiz of {self.number} questions."
-        display(data, raw=True)
+        return ipywidgets.VBox([draw, keys, below])
 
 
 def shuffled(question: Question, random: Random) -> Question:
