@@ -7,6 +7,7 @@
 # make bench-viz  measure explorer and bench in a browser, beside BertViz (which needs npm)
 # make student  the notebooks without solutions, in student/ (ARGS=--nbgrader: for grading, in grading/)
 # make site     build the website into build/site, offline, from the notebooks as they are
+# make slides   a deck of slides for each lesson, in build/slides (ARGS=03 for one)
 # make format   let ruff mend what it can
 
 PYTHON ?= python3
@@ -22,7 +23,7 @@ PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile
 NBVAL := --nbval --nbval-current-env --nbval-cell-timeout 600 \
 	--nbval-sanitize-with tools/nbval_sanitize.cfg -o addopts= -o filterwarnings=default
 
-.PHONY: lab quick lint test seeds bench bench-viz student site format notebooks checkpoint constraints clean
+.PHONY: lab quick lint test seeds bench bench-viz student site slides format notebooks checkpoint constraints clean
 
 lab: $(READY)
 	$(BIN)/jupyter lab --LabApp.default_url=/lab/tree/$(START) $(ROOT) $(ARGS)
@@ -82,6 +83,10 @@ checkpoint: $(READY)
 site: $(READY)
 	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going -c docs . build/site
 	@echo "open build/site/index.html"
+
+# Nothing is run, nothing fetched: the slides show what the notebooks hold.
+slides: $(READY)
+	$(BIN)/python -m tools.slides $(ARGS)
 
 # Write down what is installed now, for the next CI to pass with.
 constraints: $(READY)

@@ -186,11 +186,13 @@ def give_ids(notebook: NotebookNode, name: str) -> None:
 
 
 def cell_metadata(cell: NotebookNode) -> dict[str, Any]:
-    """The tags, and what follows: answers and set-up are folded, measured outputs not compared."""
+    """The tags and slides, and what follows: answers are folded, measured outputs not compared."""
     tags = list(dict.fromkeys(cell.metadata.get("tags", ())))
     if "measures" in tags and "nbval-ignore-output" not in tags:
         tags.append("nbval-ignore-output")
     metadata: dict[str, Any] = {"tags": tags} if tags else {}
+    if "slides" in cell.metadata:
+        metadata["slides"] = cell.metadata.slides
     if FOLDED.intersection(tags) or cell.source == setup_cell():
         metadata |= {"jupyter": {"source_hidden": True}, "cellView": "form"}  # Lab's way, Colab's
     return metadata

@@ -43,9 +43,15 @@ class EditionError(Exception):
 
 
 def without_answers(notebook: NotebookNode, *, definitions: bool) -> NotebookNode:
-    """The notebook without solution cells, and without the definitions that answer an exercise."""
+    """The notebook without solution cells, and without the definitions that answer an exercise.
+
+    Nor does it say what the teacher's slides show: their titles answer what a page asks.
+    """
     notebook = copy.deepcopy(notebook)
     cells = [cell for cell in notebook.cells if not is_solution(cell)]
+    for cell in cells:
+        if cell.metadata.pop("slides", None):
+            cell.metadata.tags.remove("slide")
     if not definitions:
         cells = [cell for cell in cells if cell.source != DEFINITION]
         for cell in cells:

@@ -12,7 +12,7 @@ from tools.build_notebooks import NOTEBOOKS, ROOT, normalise, read, setup_cell, 
 PATHS = sorted(NOTEBOOKS.glob("*.ipynb"))
 TAGS = {
     "answers", "card", "drawing", "exercise", "measures", "nbval-ignore-output", "nbval-skip",
-    "picture-only", "raises-exception", "solution",
+    "picture-only", "raises-exception", "slide", "solution",
 }  # fmt: skip
 MACHINE = re.compile(
     r"/home/|/root/|/tmp/|/Users/|[A-Z]:\\Users|site-packages|" + re.escape(str(ROOT))

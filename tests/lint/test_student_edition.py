@@ -115,6 +115,11 @@ def strip(output):
     return {key: value for key, value in output.items() if key != "execution_count"}
 
 
+def test_the_teachers_slides_are_not_in_it(edition, path):
+    assert not [cell for cell in learners(edition, path).cells if "slides" in cell.metadata]
+    assert '"slide"' not in edition[f"notebooks/{path.name}"]
+
+
 def test_it_is_a_notebook_as_the_builder_writes_it(edition, path):
     text = edition[f"notebooks/{path.name}"]
     assert written(normalise(learners(edition, path), path.stem)) == text

@@ -1,0 +1,102 @@
+"""The slides that a notebook marks: `slides` in the metadata of a cell that is tagged `slide`.
+
+A cell gives one slide or several. Each has a `title`, a `text` of few words, and `show`, what of the
+cell fills it:
+
+    output    the picture or the interactive piece (what a code cell shows unless told otherwise)
+    printed   what the cell prints, or the lines of it that `lines` names, as in "1-5"
+    code      the source of the cell
+    formula   the display formula of a Markdown cell, or the one that `number` names
+    table     its table, or the one that `number` names
+    question  one question of the quiz, the one that `number` names
+    words     nothing but title and text (what a Markdown cell shows unless told otherwise)
+
+Without a title a picture's own is taken.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from nbformat import NotebookNode
+
+from tools.build_notebooks import read
+
+SHOWS = ("output", "printed", "code", "formula", "table", "question", "words")
+FIELDS = {"title", "text", "show", "number", "lines"}
+
+
+@dataclass(frozen=True)
+class Slide:
+    """One slide: its words, and the cell that fills it."""
+
+    title: str
+    text: str
+    show: str
+    number: int
+    lines: str
+    cell: NotebookNode
+
+
+@dataclass(frozen=True)
+class Deck:
+    """The slides of a lesson."""
+
+    name: str
+    """The notebook's file name, without its ending."""
+    title: str
+    slides: list[Slide]
+
+    @property
+    def lesson(self) -> str:
+        """The lesson's number, two digits."""
+        return self.name[:2]
+
+
+def deck(path: Path) -> Deck:
+    """The deck of a notebook, as it lies on disk.
+
+    Raises:
+        ValueError: If a cell's slides are not written as they should be; the message names the cell.
+    """
+    cells = read(path).cells
+    first = next(cell for cell in cells if cell.cell_type == "markdown")
+    return Deck(path.stem, first.source.partition("\n")[0].lstrip("# "), list(slides(cells)))
+
+
+def slides(cells: list[NotebookNode]) -> Iterator[Slide]:
+    """The slides of all cells, in their order."""
+    for cell in cells:
+        marked, wanted = "slide" in cell.metadata.get("tags", ()), cell.metadata.get("slides", [])
+        if marked != bool(wanted):
+            raise ValueError(f"cell {cell.id}: a tag `slide` and `slides` come together")
+        for fields in wanted:
+            yield slide(cell, fields)
+
+
+def slide(cell: NotebookNode, fields: dict[str, object]) -> Slide:
+    """One slide from one entry of a cell's `slides`."""
+    show = fields.get("show", "output" if cell.cell_type == "code" else "words")
+    if show not in SHOWS or not set(fields) <= FIELDS:
+        raise ValueError(
+            f"cell {cell.id}: {dict(fields)}; expected {sorted(FIELDS)}, show: {SHOWS}"
+        )
+    title = str(fields.get("title") or title_of_picture(cell))
+    if not title:
+        raise ValueError(f"cell {cell.id}: a slide without a title; only a picture has one itself")
+    return Slide(
+        title=title,
+        text=str(fields.get("text", "")),
+        show=str(show),
+        number=int(str(fields.get("number", 1))),
+        lines=str(fields.get("lines", "")),
+        cell=cell,
+    )
+
+
+def title_of_picture(cell: NotebookNode) -> str:
+    """The title that a picture of a cell was given when it was drawn: its alt text begins with it."""
+    for output in cell.get("outputs", ()):
+        if "image/png" in output.get("data", {}):
+            return str(output.data.get("text/plain", "")).partition(". ")[0]
+    return ""

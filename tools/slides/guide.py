@@ -1,0 +1,93 @@
+"""What the instructor's guide says of each slide: the only source of the speaker notes."""
+
+import re
+from dataclasses import dataclass
+
+from tools.build_notebooks import ROOT
+
+GUIDE = ROOT / "docs" / "instructors.md"
+ROW = re.compile(r"^\| (\d+)–(\d+) \| (.+?) \| (.+) \|$", re.MULTILINE)
+NAMED = re.compile(r"(\d+) (.+)")
+STUCK = re.compile(r"^\d\. (.+?)(?=\n\d\. |\n\n|\Z)", re.MULTILINE | re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row of a lesson's table: from when to when, with which slides, and what to do."""
+
+    start: int
+    end: int
+    slides: list[tuple[int, str]]
+    """(number, title) of each slide, counted from 1."""
+    words: str
+
+
+def part(lesson: str, text: str) -> str:
+    """What the guide says of a lesson.
+
+    Raises:
+        ValueError: If it has no such part, or two.
+    """
+    found = re.findall(rf"^### {lesson} .+?(?=^##|\Z)", text, re.MULTILINE | re.DOTALL)
+    if len(found) != 1:
+        raise ValueError(f"{GUIDE.name} has {len(found)} parts for lesson {lesson}; expected one")
+    return str(found[0])
+
+
+def rows(lesson: str, text: str) -> list[Row]:
+    """The table of a lesson's hour."""
+    return [
+        Row(int(start), int(end), [named(one) for one in listed.split("<br>")], words)
+        for start, end, listed, words in ROW.findall(part(lesson, text))
+    ]
+
+
+def named(entry: str) -> tuple[int, str]:
+    """Number and title from "3 Scores are one matrix product"."""
+    match = NAMED.fullmatch(entry.strip())
+    if match is None:
+        raise ValueError(f"{entry!r} in {GUIDE.name} names no slide; expected a number and a title")
+    return int(match[1]), match[2]
+
+
+def paragraph(lesson: str, name: str, text: str) -> str:
+    """A paragraph of a lesson's part that opens with a name in bold, or nothing."""
+    found = re.search(rf"\*\*{name}\*\*\.?:?(.+?)\n\n", part(lesson, text), re.DOTALL)
+    return " ".join(found[0].split()) if found else ""
+
+
+def stuck(lesson: str, text: str) -> list[str]:
+    """Where learners get stuck, and what to say there."""
+    _, _, after = part(lesson, text).partition("**Stuck.**\n")
+    return [
+        " ".join(found.split()) for found in STUCK.findall(after.partition("\n\n**")[0] + "\n\n")
+    ]
+
+
+def notes(lesson: str, text: str) -> list[list[str]]:
+    """The speaker notes of each slide, as paragraphs of Markdown.
+
+    A slide has its row. Where the row, or the slide's title, names the place of a misunderstanding,
+    that one stands beneath; the first slide has the goals; the last one has what is for home, and
+    the misunderstandings of places that no row names.
+    """
+    found: list[list[str]] = []
+    left = stuck(lesson, text)
+    for row in rows(lesson, text):
+        said = [one for one in stuck(lesson, text) if meets(one, row)]
+        left = [one for one in left if one not in said]
+        for _ in row.slides:
+            found.append([f"**Minutes {row.start} to {row.end}.** {row.words}", *said])
+    goals, home = paragraph(lesson, r"Goals\.", text), paragraph(lesson, "At home", text)
+    found[0] += [goals]
+    found[-1] += [line for line in (*left, home) if line]
+    return found
+
+
+def meets(misunderstanding: str, row: Row) -> bool:
+    """Whether a row, or one of its slides, names the place of a misunderstanding."""
+    place = re.split(r"\*[ :,(]", misunderstanding.lstrip("*"))[0].strip('"*').lower()
+    words = " ".join([row.words, *(title for _, title in row.slides)]).lower()
+    if place.startswith("exercise "):
+        return place[-1] in "".join(re.findall(r"exercises? (\d(?:(?:, | and | to )\d)*)", words))
+    return place in words
