@@ -7,7 +7,7 @@ import pytest
 
 from tools.build_notebooks import lessons, normalise, read
 from tools.slides import guide
-from tools.slides.body import SMALLEST, code_text, printed_text, size_of
+from tools.slides.body import SMALLEST, body, code_text, printed_text, size_of
 from tools.slides.deck import deck
 
 DECKS = [deck(path) for path in lessons()]
@@ -52,6 +52,11 @@ def test_pictures_pieces_and_numbers_come_more_often_than_words_alone(one):
     assert len(alone) <= len(one.slides) / 2
     assert any(slide.show == "output" for slide in one.slides)
     assert one.lesson == "00" or sum(slide.show == "question" for slide in one.slides) == 1
+
+
+def test_every_slide_finds_what_fills_it(one):
+    for slide in one.slides:
+        assert bool(body(slide)) == (slide.show != "words"), slide.title
 
 
 def test_a_deck_asks_before_it_answers(one):
