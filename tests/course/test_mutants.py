@@ -67,7 +67,21 @@ EQUIVALENT = {
     # An id in an array or tensor of one number indexes and compares as the number does.
     "10.greedy_words": ("ids.append(next_logits(ids).argmax())",),
     # Every place of what is made empty is written.
-    "10.keep_top_p": ("torch.empty_like(logits)",),
+    # In two dimensions the last is number 1.
+    "10.keep_top_p": (
+        "torch.empty_like(logits)",
+        "dim=1",
+        "sort(descending=True)",
+        "scatter(1, words",
+    ),
+    # Of three axes number 1 is number −2; there is one query, the first and the last.
+    "10.cached_step": ("dim=-2", "@ values)[:, -1]"),
+    # An id in a tensor of one number, as in greedy_words.
+    "10.continued": ("new = [logits[-1].argmax()]",),
+    "10.next_places": ("pad_id != ids",),
+    "10.cache_numbers": ("(written + source)",),
+    # 0 divided by 2 is 0, too.
+    "10.keep_or_redraw": ("dim=1", "where(total > 0, 2)"),
     "11.looks_at": ("(source[row.argmax()], row.max())",),
     # The mean over the columns of a square matrix's sums is that over its rows.
     "11.mean_distance": ("(weights * distance).sum(axis=-2).mean()",),
