@@ -134,6 +134,123 @@ def scan_by_powers(decay, inputs):
     )
 
 
+def wired_by_names(layer, x, memory, mask, memory_mask):
+    def own(y):
+        return layer.self_attention(query=y, key=y, value=y, mask=mask)
+
+    def theirs(y):
+        return layer.cross_attention(y, *[memory] * 2, mask=memory_mask)
+
+    for add_norm, part in (
+        (layer.add_norm_1, own),
+        (layer.add_norm_2, theirs),
+        (layer.add_norm_3, lambda y: layer.feed_forward(y)),
+    ):
+        x = add_norm(x, sublayer=part)
+    return x
+
+
+def wired_without_add_norm(layer, x, memory, mask, memory_mask):
+    """Add & Norm written out, for either place of the norm."""
+
+    def around(add_norm, x, sublayer):
+        if add_norm.norm == "pre":
+            return x + sublayer(add_norm.layer_norm(x))
+        return add_norm.layer_norm(x + sublayer(x))
+
+    x = around(layer.add_norm_1, x, lambda y: layer.self_attention(y, y, y, mask))
+    x = around(layer.add_norm_2, x, lambda y: layer.cross_attention(y, memory, memory, memory_mask))
+    return around(layer.add_norm_3, x, layer.feed_forward)
+
+
+def step_by_einsum(x, keys, values, w_q, w_k, w_v):
+    keys = torch.cat((keys, torch.einsum("bd,dk->bk", x, w_k).unsqueeze(1)), 1)
+    values = torch.cat((values, torch.einsum("bd,dv->bv", x, w_v).unsqueeze(1)), 1)
+    scores = torch.einsum("bd,dk,bnk->bn", x, w_q, keys) * keys.shape[2] ** -0.5
+    return torch.einsum("bn,bnv->bv", scores.softmax(-1), values), keys, values
+
+
+def step_of_each_sentence(x, keys, values, *weights):
+    with torch.no_grad():
+        found = [one_sentence(*each, *weights) for each in zip(x, keys, values, strict=True)]
+    return [torch.stack(part) for part in zip(*found, strict=True)]
+
+
+def one_sentence(x, keys, values, w_q, w_k, w_v):
+    keys, values = torch.vstack([keys, x @ w_k]), torch.vstack([values, x @ w_v])
+    out = torch.nn.functional.scaled_dot_product_attention((x @ w_q)[None], keys, values)
+    return out[0], keys, values
+
+
+def continued_by_recursion(read, prompt, count, cache=None):
+    logits, cache = read(torch.tensor(prompt), cache)
+    word = logits[-1].argmax()
+    return [
+        word,
+        *(continued_by_recursion(read, [int(word)], count - 1, cache) if count > 1 else []),
+    ]
+
+
+def continued_in_numpy(read, prompt, count):
+    logits, cache = read(np.array(prompt), None)
+    words = [np.argmax(logits[-1].numpy())]
+    while len(words) < count:
+        logits, cache = read((words[-1],), cache)
+        words.append(np.argmax(logits.numpy()))
+    return words
+
+
+def places_by_loops(ids, pad_id):
+    seen = [[word != pad_id for word in row] + [True] for row in ids.tolist()]
+    return [
+        torch.tensor([sum(row) - 1 for row in seen]),
+        torch.tensor(seen).view(len(ids), 1, 1, -1),
+    ]
+
+
+def places_of_the_first_word(ids, pad_id):
+    """Counted from the first word on, as padding stands in front alone."""
+    length = ids.shape[1]
+    first = torch.where(ids != pad_id, torch.arange(length), length).amin(1)
+    seen = torch.arange(length + 1) >= first[:, None]
+    return (length - first).int(), seen[:, None, None]
+
+
+def reordered_by_gather(cache, parents):
+    def follow(x):
+        batch, beams = parents.shape
+        apart = x.unflatten(0, (batch, beams))
+        index = parents.view(batch, beams, 1, 1, 1).expand_as(apart)
+        return apart.gather(1, index).flatten(0, 1)
+
+    return tuple(tuple(map(follow, pair)) for pair in cache)
+
+
+def reordered_by_loops(cache, parents):
+    beams = parents.shape[1]
+    rows = [s * beams + j for s, row in enumerate(parents.tolist()) for j in row]
+    return [[torch.stack([x[r] for r in rows]) for x in pair] for pair in cache]
+
+
+def kept_by_where(p, q):
+    kept = torch.where(p >= q, 1.0, p / q.clamp(min=1e-30))
+    rest = torch.where(p > q, p - q, 0.0)
+    return kept, torch.nan_to_num(rest / rest.sum(1, keepdim=True))
+
+
+def kept_by_rows(p, q):
+    pairs = [
+        (min(1.0, a / b) if b else 0.0, max(0.0, a - b))
+        for a, b in zip(flat(p), flat(q), strict=True)
+    ]
+    kept, rest = (torch.tensor(part).double().view_as(p) for part in zip(*pairs, strict=True))
+    return [kept, rest / rest.sum(-1)[:, None].clamp(min=1e-300)]
+
+
+def flat(x):
+    return x.flatten().tolist()
+
+
 RIGHT = [
     ("01.softmax", softmax_by_rows),
     ("01.softmax", lambda scores: softmax_by_rows(scores).astype(np.float32)),
@@ -167,6 +284,26 @@ RIGHT = [
     ("08.merge", lambda pieces, pair: tuple(merged(pieces, pair))),
     ("08.pad", pad_into),
     ("08.paper_rate", lambda s, d, w: torch.tensor(min(s**-0.5, s * w**-1.5) / d**0.5)),
+    ("06.decoder_layer", wired_by_names),
+    ("06.decoder_layer", wired_without_add_norm),
+    ("10.cached_step", step_by_einsum),
+    ("10.cached_step", step_of_each_sentence),
+    ("10.continued", continued_by_recursion),
+    ("10.continued", continued_in_numpy),
+    ("10.next_places", places_by_loops),
+    ("10.next_places", places_of_the_first_word),
+    ("10.reordered", reordered_by_gather),
+    ("10.reordered", reordered_by_loops),
+    (
+        "10.cache_numbers",
+        lambda l, d, h, g, s, w: np.int64(2 * l) * torch.tensor(d * g // h * (w + s)),
+    ),
+    (
+        "10.cache_numbers",
+        lambda l, d, h, g, s, w: sum(2 * g * (d // h) for _ in range(l * (s + w))),
+    ),
+    ("10.keep_or_redraw", kept_by_where),
+    ("10.keep_or_redraw", kept_by_rows),
     ("10.beam_step", topk_of_all),
     ("10.greedy_words", lambda f, bos, eos, limit: list(words_of(f, bos, eos, limit))),
     ("10.accept", lambda proposed, best: best[: 1 + agreed(proposed, best)]),

@@ -286,3 +286,24 @@ def test_what_is_known_is_run_once_however_many_answers_are_compared_with_it():
 def test_an_answer_cannot_spoil_the_cases_of_the_next():
     TWICE.verdict(in_place)
     assert TWICE.verdict(lambda x: 2 * x).right
+
+
+def test_a_size_of_0_explains_no_factor():
+    """A count that is wrong by a factor, where one of the numbers given is 0."""
+    counts = Check(
+        reference=lambda n, more: 6 * n * (more + 1),
+        cases=lambda: [(2, 3), (5, 0), (7, 2)],
+        mistakes=[],
+        verified="counted",
+    )
+    text = counts.verdict(lambda n, more: 6 * n * (more + 1) * (n + 1)).text
+    assert "for which there are no words" not in text
+    assert "the result" in text
+
+
+def test_lists_of_tensors_are_shown_by_their_kind():
+    verdict = CHECKS["10.reordered"].verdict(lambda cache, parents: cache)
+    assert (
+        "cache a list of 1 thing (a tuple of 2 things (a tensor of shape (3, 2, 2, 5)"
+        in verdict.text
+    )

@@ -53,7 +53,7 @@ def test_the_minutes_of_an_hour_follow_each_other_and_fill_it(number):
 def test_exercises_and_headings_that_the_guide_names_exist(number):
     cells = read(LESSONS[number]).cells
     text = part(number)
-    for first, last in re.findall(r"[Ee]xercises? (\d)(?:(?: and | to )(\d))?", text):
+    for first, last in re.findall(r"[Ee]xercises? (\d+)(?:(?: and | to )(\d+))?", text):
         assert 1 <= int(first) <= int(last or first) <= exercises(cells)
     assert text.count("\n1. ") == text.count("\n2. ") == text.count("\n3. ") == 1
     prose = "\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
@@ -79,11 +79,11 @@ def test_sessions_last_ninety_minutes():
 
 def numbers(text):
     """What "2, 3 and 5" or "2 to 4" counts."""
-    found = [int(n) for n in re.findall(r"\d", text)]
+    found = [int(n) for n in re.findall(r"\d+", text)]
     return set(range(found[0], found[1] + 1)) if " to " in text else set(found)
 
 
-SOME = r"[Ee]xercises? (\d(?:, \d)*(?: (?:and|to) \d)?)"
+SOME = r"[Ee]xercises? (\d+(?:, \d+)*(?: (?:and|to) \d+)?)"
 PLAN = GUIDE.partition("## Plan A")[2].partition("## Plan B")[0]
 
 

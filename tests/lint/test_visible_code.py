@@ -10,8 +10,8 @@ from transformer_lab.viz import drawings
 LONGEST, LONGEST_WHOLE = 30, 41
 """Lines of a visible cell; of a stub or a definition of the package, which cannot be cut."""
 VISIBLE = {
-    "00": 145, "01": 210, "02": 210, "03": 240, "04": 190, "05": 300, "06": 290, "07": 275,
-    "08": 255, "09": 355, "10": 510, "11": 465, "12": 400, "13": 190, "14": 335, "15": 445,
+    "00": 145, "01": 210, "02": 210, "03": 240, "04": 190, "05": 300, "06": 235, "07": 275,
+    "08": 255, "09": 355, "10": 630, "11": 465, "12": 400, "13": 190, "14": 335, "15": 445,
     "16": 635, "17": 150, "18": 330,
 }  # fmt: skip
 """Lines of all visible cells of a lesson; together a third less than when drawings stood among them."""

@@ -48,6 +48,11 @@ EQUIVALENT: dict[str, dict[str, str]] = {
         "probabilities.cumsum(dim=1)": LAST,
         "scatter(1, words, kept)": LAST,
     },
+    "10.cached_step": {"dim=-2": LAST, "@ values)[:, -1]": LAST},
+    "10.continued": {"new = [logits[-1].argmax()]": READ},
+    "10.next_places": {"pad_id != ids": ORDER},
+    "10.cache_numbers": {"(written + source)": ORDER},
+    "10.keep_or_redraw": {"dim=1": LAST, "where(total > 0, 2)": "0 divided by 2 is 0, too"},
     "10.accept": {"return best": READ},
     "11.looks_at": {"np.asarray(weights)[written.index(word)]": READ},
     "11.error_rate": {

@@ -55,6 +55,8 @@ def factor_of_size(rows: Rows) -> str | None:
     if len(known) != len(rows):
         return None
     for name, values in common(rows):
+        if 0 in values:
+            continue
         for power, words in POWERS.items():
             what = words.format(name if power == 1 or name.isidentifier() else f"({name})")
             for way, sign in (("large", 1), ("small", -1)):

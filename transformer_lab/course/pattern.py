@@ -44,6 +44,7 @@ def features(answered: Answered) -> Iterator[tuple[str, list[Any]]]:
         if all(isinstance(x, np.ndarray | Tensor) for x in column):
             arrays = [np.asarray(x.detach() if isinstance(x, Tensor) else x) for x in column]
             yield f"the number of axes of {name}", [a.ndim for a in arrays]
+            yield f"{name} is empty", [a.size == 0 for a in arrays]
             if all(is_number(a) and a.dtype != bool for a in arrays):
                 yield f"{name} has infinite numbers", [bool(np.isinf(a).any()) for a in arrays]
                 yield f"{name} has zeros", [bool((a == 0).any()) for a in arrays]

@@ -54,8 +54,17 @@ def words(value: Any) -> str:
         return f"a {type(value).__name__}"  # what it consists of would fill the page
     if callable(value):
         return "a function"
+    if _holds_arrays(value):
+        return kind_of(value)
     text = repr(value)
     return text if len(text) < 160 else shown(value)
+
+
+def _holds_arrays(value: Any) -> bool:
+    """Whether arrays stand in a list: their numbers are nothing to be read in a line."""
+    if isinstance(value, list | tuple):
+        return any(isinstance(one, np.ndarray | Tensor) or _holds_arrays(one) for one in value)
+    return False
 
 
 def number(value: Any) -> str:

@@ -153,7 +153,126 @@ def one_for_each_output(function, x):
     return swapped(function, x).any(0)
 
 
+# ---------------------------------------------------------------- the decoder layer
+
+
+def hides_the_past(layer, x, memory, mask, memory_mask):
+    x = layer.add_norm_1(x, lambda y: layer.self_attention(y, y, y, ~mask))
+    x = layer.add_norm_2(x, lambda y: layer.cross_attention(y, memory, memory, memory_mask))
+    return layer.add_norm_3(x, layer.feed_forward)
+
+
+def as_the_encoder_did(layer, x, memory, mask, memory_mask):
+    x = layer.add_norm_1(x, lambda y: layer.self_attention(y, y, y))
+    x = layer.add_norm_2(x, lambda y: layer.cross_attention(y, memory, memory, memory_mask))
+    return layer.add_norm_3(x, layer.feed_forward)
+
+
+def source_without_a_mask(layer, x, memory, mask, memory_mask):
+    x = layer.add_norm_1(x, lambda y: layer.self_attention(y, y, y, mask))
+    x = layer.add_norm_2(x, lambda y: layer.cross_attention(y, memory, memory))
+    return layer.add_norm_3(x, layer.feed_forward)
+
+
+def results_handed_over(layer, x, memory, mask, memory_mask):
+    x = layer.add_norm_1(x, layer.self_attention(x, x, x, mask))
+    x = layer.add_norm_2(x, layer.cross_attention(x, memory, memory, memory_mask))
+    return layer.add_norm_3(x, layer.feed_forward(x))
+
+
+def sums_alone(layer, x, memory, mask, memory_mask):
+    x = x + layer.self_attention(x, x, x, mask)
+    x = x + layer.cross_attention(x, memory, memory, memory_mask)
+    return x + layer.feed_forward(x)
+
+
+def closes_over_x(layer, x, memory, mask, memory_mask):
+    x = layer.add_norm_1(x, lambda y: layer.self_attention(y, y, y, mask))
+    x = layer.add_norm_2(x, lambda y: layer.cross_attention(x, memory, memory, memory_mask))
+    return layer.add_norm_3(x, layer.feed_forward)
+
+
+def computed_beforehand(layer, x, memory, mask, memory_mask):
+    own = layer.self_attention(x, x, x, mask)
+    theirs = layer.cross_attention(x, memory, memory, memory_mask)
+    x = layer.add_norm_1(x, lambda _: own)
+    x = layer.add_norm_2(x, lambda _: theirs)
+    return layer.add_norm_3(x, layer.feed_forward)
+
+
+def norms_miscounted(layer, x, memory, mask, memory_mask):
+    norms = [layer.add_norm_1, layer.add_norm_1, layer.add_norm_2]
+    x = norms[0](x, lambda y: layer.self_attention(y, y, y, mask))
+    x = norms[1](x, lambda y: layer.cross_attention(y, memory, memory, memory_mask))
+    return norms[2](x, layer.feed_forward)
+
+
+def the_memory_asks(layer, x, memory, mask, memory_mask):
+    x = layer.add_norm_1(x, lambda y: layer.self_attention(y, y, y, mask))
+    x = layer.add_norm_2(x, lambda y: layer.cross_attention(memory, y, y))
+    return layer.add_norm_3(x, layer.feed_forward)
+
+
+def memory_only_as_keys(layer, x, memory, mask, memory_mask):
+    x = layer.add_norm_1(x, lambda y: layer.self_attention(y, y, y, mask))
+    x = layer.add_norm_2(x, lambda y: layer.cross_attention(y, memory, y, memory_mask))
+    return layer.add_norm_3(x, layer.feed_forward)
+
+
+def masks_exchanged(layer, x, memory, mask, memory_mask):
+    x = layer.add_norm_1(x, lambda y: layer.self_attention(y, y, y, None))
+    x = layer.add_norm_2(x, lambda y: layer.cross_attention(y, memory, memory, mask))
+    return layer.add_norm_3(x, layer.feed_forward)
+
+
+def mask_of_its_own(layer, x, memory, mask, memory_mask):
+    triangle = torch.ones(x.shape[1], x.shape[1]).tril().bool()
+    x = layer.add_norm_1(x, lambda y: layer.self_attention(y, y, y, triangle))
+    x = layer.add_norm_2(x, lambda y: layer.cross_attention(y, memory, memory, memory_mask))
+    return layer.add_norm_3(x, layer.feed_forward)
+
+
+def memory_detached(layer, x, memory, mask, memory_mask):
+    x = layer.add_norm_1(x, lambda y: layer.self_attention(y, y, y, mask))
+    memory = memory.detach()
+    x = layer.add_norm_2(x, lambda y: layer.cross_attention(y, memory, memory, memory_mask))
+    return layer.add_norm_3(x, layer.feed_forward)
+
+
+@torch.no_grad()
+def without_gradients(layer, x, memory, mask, memory_mask):
+    x = layer.add_norm_1(x, lambda y: layer.self_attention(y, y, y, mask))
+    x = layer.add_norm_2(x, lambda y: layer.cross_attention(y, memory, memory, memory_mask))
+    return layer.add_norm_3(x, layer.feed_forward)
+
+
+def calls_the_package(layer, x, memory, mask, memory_mask):
+    return layer(x, memory, mask, memory_mask)
+
+
+def puts_it_into_x(layer, x, memory, mask, memory_mask):
+    with torch.no_grad():
+        x[:] = without_gradients(layer, x, memory, mask, memory_mask)
+    return x
+
+
 TABLE = [
+    ("decoder_layer", hides_the_past, "read the wrong way round"),
+    ("decoder_layer", as_the_encoder_did, "the words see the future"),
+    ("decoder_layer", source_without_a_mask, "the padding of the source is seen"),
+    ("decoder_layer", results_handed_over, "takes the sub-layer itself"),
+    ("decoder_layer", sums_alone, "added and never normalised"),
+    ("decoder_layer", closes_over_x, "ask with what add_norm_2 hands it"),
+    ("decoder_layer", computed_beforehand, "both attentions work on the layer's input"),
+    ("decoder_layer", norms_miscounted, "add_norm_3 never"),
+    ("decoder_layer", the_memory_asks, "it is the words of x that ask"),
+    ("decoder_layer", memory_only_as_keys, "both are the memory's"),
+    ("decoder_layer", masks_exchanged, "a mask for"),
+    ("decoder_layer", mask_of_its_own, "the number of axes of mask is 2"),
+    ("decoder_layer", memory_detached, "no gradient reaches memory"),
+    ("decoder_layer", without_gradients, "no gradient comes through"),
+    ("decoder_layer", calls_the_package, "it calls the package's own DecoderLayer"),
+    ("decoder_layer", puts_it_into_x, "it changes x in place"),
     ("padding_mask", true_is_padding, "so words are True"),
     ("padding_mask", hides_queries, "this hides queries"),
     ("padding_mask", two_axes, "does not broadcast"),

@@ -1,7 +1,15 @@
 """Lesson 10, decoding."""
 
-from transformer_lab.course.lesson_10 import beam, greedy, sampling, speculative
+from transformer_lab.course.lesson_10 import (
+    beam,
+    cached,
+    drawn,
+    greedy,
+    kept,
+    sampling,
+    speculative,
+)
 from transformer_lab.course.lessons import checks_in, quiz_of
 
-check = checks_in(greedy, beam, sampling, speculative)
+check = checks_in(greedy, beam, sampling, cached, kept, speculative, drawn)
 quiz = quiz_of(__name__)

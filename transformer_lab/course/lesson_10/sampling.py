@@ -23,9 +23,27 @@ def _cut(
 
 
 def _as_log_probabilities(answer: Callable[..., Any], *arguments: Any) -> Any:
-    """What would be drawn from: the same number added to a row's logits changes nothing."""
+    """What would be drawn from: the same number added to a row's logits changes nothing.
+
+    Which of equally probable words stay is left open: here it is always the first of them.
+    """
     logits = answer(*arguments)
-    return logits.log_softmax(dim=-1) if isinstance(logits, Tensor) else logits
+    if not isinstance(logits, Tensor):
+        return logits
+    asked, kept = arguments[0], logits.log_softmax(dim=-1)
+    if kept.shape != asked.shape:
+        return kept
+    for row, given in zip(kept, asked, strict=True):
+        for value in given.unique():
+            equals = (given == value).nonzero()[:, 0]
+            row[equals] = row[equals].sort(descending=True).values
+    return kept
+
+
+def _all_equals(logits: Tensor, p: float) -> Tensor:
+    """Whatever is as probable as the last word that is kept stays, too."""
+    least = sampling.keep_top_p(logits, p).masked_fill(sampling.keep_top_p(logits, p).isinf(), 1e9)
+    return logits.masked_fill(logits < least.amin(dim=-1, keepdim=True), -math.inf)
 
 
 def _softmax_twice(logits: Tensor, p: float) -> Tensor:
@@ -80,6 +98,9 @@ keep_top_p = Check(
         (_random_logits(2, 2, 5), 0.05),
         (_random_logits(3, 3, 5) * 100 - 200, 0.9),
         (_random_logits(4, 2, 7), 1.0),
+        # Words that are equally probable, and reach p to the last digit.
+        (torch.tensor([[3.0, 3.0, 3.0, 3.0], [0.0, 5.0, 0.0, 5.0]], dtype=torch.float64), 0.5),
+        (torch.tensor([[1.0, 2.0, 2.0], [2.0, 2.0, 2.0]], dtype=torch.float64), 0.4),
     ],
     arguments=("logits", "p"),
     results=("log_softmax of the logits",),
@@ -138,6 +159,15 @@ keep_top_p = Check(
         Mistake(
             lambda logits, p: _cut(logits, p, lambda before, with_it: before < p, fill=-1e9),
             "−1e9 is a large negative number, and no −∞: in half precision it does not exist.",
+        ),
+        Mistake(
+            _all_equals,
+            "right but for equally probable words: all of them stay, though fewer reach p.",
+        ),
+        Mistake(
+            lambda logits, p: _cut(logits, p, lambda before, with_it: before <= p),
+            "one word too many where the sum reaches p to the last digit: a word stays while "
+            "*before* is less than p.",
         ),
         Mistake(
             _mask_not_put_back,
