@@ -48,20 +48,30 @@ def _same_results(a: Outcome, b: Outcome) -> bool:
     return all(Outcome((x,)).equals(Outcome((y,)), 1e-6) for x, y in pairs)
 
 
+def _identical(a: Outcome, b: Outcome) -> bool:
+    """What is not read changes nothing, to the last bit."""
+    pairs = zip(a.results, b.results, strict=False)
+    return len(a.results) == len(b.results) and all(np.array_equal(x, y) for x, y in pairs)
+
+
 def unread(
     run_reference: Run, run_answer: Run, case: Case, names: Sequence[str], given: Outcome
 ) -> str | None:
     """Arguments that could be others without a change of what the answer gives."""
     before = run_reference(case)
+    if any(np.issubdtype(x.dtype, np.floating) and np.isnan(x).any() for x in given.results):
+        return None
     idle = []
     for place, name in enumerate(names):
         if not _is_numbers(case[place]) or not _is_float(case[place]):
             continue
-        other = _replaced(case, place, _moved)
-        reference, answer = run_reference(other), run_answer(other)
-        if reference.error or answer.error or _same_results(before, reference):
+        others = [_replaced(case, place, change) for change in (_moved, _turned, operator.neg)]
+        pairs = [(run_reference(other), run_answer(other)) for other in others]
+        if any(reference.error or answer.error for reference, answer in pairs):
             continue
-        if _same_results(given, answer):
+        # It may enter, and one change not be seen: the largest number may stay the largest.
+        is_asked = not _same_results(before, pairs[0][0])
+        if is_asked and all(_identical(given, answer) for _, answer in pairs):
             idle.append(f"`{name}`")
     if not idle:
         return None
@@ -156,6 +166,10 @@ def _in_place_of(a: int, b: int, case: Case) -> Case:
 
 def _always(number: int, _: Any) -> int:
     return number
+
+
+def _turned(x: Any) -> Any:
+    return _flipped(x, -1) if isinstance(x, np.ndarray | Tensor) and x.ndim else 3 * x
 
 
 def _moved(x: Any) -> Any:

@@ -1,5 +1,6 @@
 """What the checks of several lessons try an answer on: the same numbers and models at each call."""
 
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -48,6 +49,10 @@ def built(
         lacks = ", ".join(sorted(wanted.keys() - found.keys()))
         more = ", ".join(sorted(found.keys() - wanted.keys()))
         said = [f"it lacks {lacks}"] * bool(lacks) + [f"it has {more} besides"] * bool(more)
+        said += [
+            f"what stands in self.{name}, a plain list, is not found" for name in lists(module)
+        ]
+        said += [f"{b} is the same part as {a}" for a, b in twice(module)]
         raise UnusableError(f"the module's parameters are other ones: {'; '.join(said)}")
     for name, parameter in found.items():
         if parameter.shape != wanted[name].shape:
@@ -56,6 +61,24 @@ def built(
     module = module.double()
     fill_with_known_weights(module)
     return module
+
+
+def lists(module: nn.Module) -> list[str]:
+    """The names of a module's plain lists, tuples and dictionaries of modules."""
+    found = vars(module).items()
+    rows = [(name, [*x.values()] if isinstance(x, dict) else x) for name, x in found]
+    return [
+        name
+        for name, x in rows
+        if name[:1] != "_" and isinstance(x, list | tuple) and x and isinstance(x[0], nn.Module)
+    ]
+
+
+def twice(module: nn.Module) -> list[tuple[str, str]]:
+    """Pairs of names that one part of a module has."""
+    parts = list(module._modules.items())
+    pairs = itertools.combinations(parts, 2)
+    return [(a, b) for (a, one), (b, other) in pairs if one is other]
 
 
 def with_gradient(*values: Any) -> tuple[Any, ...]:

@@ -58,7 +58,9 @@ def complaint_about(error: BaseException, watched: Watched) -> str:
         why = f"\n  that is: {reason}" if reason else ""
         return f"it stops with {said}{in_line(*frame)}{why}"
     if watched.has_returned:
-        return f"it returns {kind_of(watched.returned)}, which cannot be used here ({said})"
+        reason = reason_for(whole_text(error))
+        why = f"\n  that is: {reason}" if reason else ""
+        return f"it returns {kind_of(watched.returned)}, which cannot be used here ({said}){why}"
     if isinstance(error, TypeError):
         many = len(watched.given)
         return f"it cannot be called with the {many} arguments of this exercise ({said})"

@@ -16,7 +16,11 @@ def as_array(part: Any) -> np.ndarray:
     """A number, a text, a tensor, or lists of them as an array; anything else is refused."""
     if isinstance(part, Tensor):
         return part.detach().cpu().resolve_conj().numpy()
-    array = np.asarray(part if isinstance(part, np.ndarray) else plain(part))
+    whole = part if isinstance(part, np.ndarray) else plain(part)
+    try:
+        array = np.asarray(whole)
+    except ValueError as error:  # arrays of several shapes
+        raise UnusableError(f"it returns {kind_of(part)}, where one array is asked") from error
     if array.size > LARGEST:
         raise UnusableError(f"it returns {kind_of(part)}, far more than was asked")
     if array.dtype.kind not in "biufUcS":

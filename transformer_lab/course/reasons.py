@@ -13,8 +13,8 @@ NUMPY = (
     "tensor's own methods or torch's functions, such as torch.exp for np.exp"
 )
 NUMPYS_WORDS = (
-    "PyTorch gets NumPy's words, where its own are others: dim for axis, keepdim for keepdims; use "
-    "the tensor's own method"
+    "a function of NumPy, or one that is written with them, gets a PyTorch tensor; there it is dim "
+    "for axis, keepdim for keepdims; write it with the tensor's own methods"
 )
 WHOLE = "a whole number is needed there: // gives one, / does not"
 
@@ -141,7 +141,15 @@ REASONS: Sequence[tuple[str, Reason]] = [
         lambda _: "this is a list; np.array or torch.tensor makes an array of it",
     ),
     (
-        r"'\w+' object has no attribute '(\w+)'",
+        r"'tuple' object has no attribute 'append'|'tuple' object does not support item assignment",
+        lambda _: "a tuple does not change; a longer one is made by +, as in ids + (word,)",
+    ),
+    (
+        r"'(tuple|list)' object has no attribute",
+        lambda m: f"this is a {m[1]}: does it hold several results? Take them apart: a, b = …",
+    ),
+    (
+        r"'[A-Z]\w*' object has no attribute '(\w+)'",
         lambda m: (
             f"nothing has been put into .{m[1]}: a class does that in __init__, with self.{m[1]} ="
         ),
@@ -153,6 +161,16 @@ REASONS: Sequence[tuple[str, Reason]] = [
     (
         r"not enough values to unpack|too many values to unpack",
         lambda _: "on the left of = there stand more or fewer names than things on the right",
+    ),
+    (
+        r"'torch\.return_types\.m",
+        lambda _: (
+            "PyTorch's max and min with a dim give values and places; amax and amin give values"
+        ),
+    ),
+    (
+        r"'Tensor' and 'Linear'|'Linear' and 'Tensor'",
+        lambda _: "a layer is called: layer(x), not x @ layer",
     ),
     (
         r"unsupported operand type\(s\) for .*: '(.+)' and '(.+)'|concatenate (\w+) \(not \"(\w+)\"",
@@ -189,6 +207,35 @@ REASONS: Sequence[tuple[str, Reason]] = [
     (
         r"got an unexpected keyword argument '(\w+)'",
         lambda m: f"that function takes no `{m[1]}`",
+    ),
+    (
+        r"must be Tensor, not numpy\.ndarray|expected Tensor as element|but got numpy\.ndarray",
+        lambda _: (
+            "a PyTorch function gets a NumPy array; NumPy's own are np.exp, np.where, np.matmul"
+        ),
+    ),
+    (
+        r"only (?:length-1|0-dimensional) arrays can be converted",
+        lambda _: "a function of math takes one number; np.exp, np.sin take whole arrays",
+    ),
+    (
+        r"axes don't match array",
+        lambda _: (
+            "NumPy's transpose wants all axes, in their new order; swapaxes(1, 2) exchanges two"
+        ),
+    ),
+    (
+        r"[Cc]annot interpret '\d+' as a data type",
+        lambda _: "the shape is one argument: np.zeros((rows, columns)), with two brackets",
+    ),
+    (
+        r"shape of the mask .* does not match the shape of the indexed tensor|"
+        r"boolean index did not match",
+        lambda _: "indexing does not stretch a mask; masked_fill and where do",
+    ),
+    (
+        r"missing the required \"forward\"",
+        lambda _: "the class has no forward: does def forward stand inside __init__?",
     ),
     (r"division by zero", lambda _: "something that is divided by is 0"),
     (r"math range error|math domain error", lambda _: "that has no finite value for this number"),

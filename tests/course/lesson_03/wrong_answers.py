@@ -198,6 +198,32 @@ def one_position_projected(length, d_model, num_heads):
     return 4 * d_model**2 + 2 * length**2 * d_model
 
 
+def reshaped_and_swapped_back(x, w_q, w_k, w_v, w_o, num_heads):
+    b, n, d = x.shape
+    q, k, v = ((x @ w).reshape(b, num_heads, n, d // num_heads) for w in (w_q, w_k, w_v))
+    return (attended(q, k, v)).swapaxes(1, 2).reshape(b, n, d) @ w_o
+
+
+def never_swapped(x, w_q, w_k, w_v, w_o, num_heads):
+    b, n, d = x.shape
+    q, k, v = ((x @ w).reshape(b, n, num_heads, d // num_heads) for w in (w_q, w_k, w_v))
+    return attended(q, k, v).reshape(b, n, d) @ w_o
+
+
+def columns_in_turn(x, w_q, w_k, w_v, w_o, num_heads):
+    heads = [
+        attended(x @ w_q[:, i::num_heads], x @ w_k[:, i::num_heads], x @ w_v[:, i::num_heads])
+        for i in range(num_heads)
+    ]
+    return np.concatenate(heads, axis=-1) @ w_o
+
+
+def attended(q, k, v):
+    scores = q @ np.swapaxes(k, -1, -2) / np.sqrt(q.shape[-1])
+    shares = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    return shares / shares.sum(axis=-1, keepdims=True) @ v
+
+
 TABLE = [
     ("split_heads", view_only, "mixes positions"),
     ("split_heads", no_swap, "swap the two middle axes"),
@@ -215,6 +241,9 @@ TABLE = [
     ("multi_head", no_root, "not divided by √d_k"),
     ("multi_head", slices_of_x, "a slice of the input"),
     ("multi_head", averaged, "are averaged"),
+    ("multi_head", reshaped_and_swapped_back, "reshape alone mixes words"),
+    ("multi_head", never_swapped, "heads of one word attend to each other"),
+    ("multi_head", columns_in_turn, "every h-th column"),
     ("multi_head_class", IgnoresMemory, "the query's own sentence"),
     ("multi_head_class", ReadsNoValue, "`value` is never read"),
     ("multi_head_class", ReadsNoKey, "`key` is never read"),

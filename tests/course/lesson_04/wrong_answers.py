@@ -139,7 +139,26 @@ def negative_to_the_right(num_heads, length):
     return penalty(num_heads, length, slopes, signed=True)
 
 
+def in_degrees(length, d_model):
+    angle = np.radians(np.arange(length)[:, None] / 10_000 ** (np.arange(0, d_model, 2) / d_model))
+    return np.stack([np.sin(angle), np.cos(angle)], axis=-1).reshape(length, d_model)
+
+
+def in_whole_turns(length, d_model):
+    angle = 2 * np.pi * np.arange(length)[:, None] / 10_000 ** (np.arange(0, d_model, 2) / d_model)
+    return np.stack([np.sin(angle), np.cos(angle)], axis=-1).reshape(length, d_model)
+
+
+def from_zero_to_one(length, d_model):
+    places = np.arange(length)[:, None] / length
+    angle = places / 10_000 ** (np.arange(0, d_model, 2) / d_model)
+    return np.stack([np.sin(angle), np.cos(angle)], axis=-1).reshape(length, d_model)
+
+
 TABLE = [
+    ("sinusoids", in_degrees, "taken for degrees"),
+    ("sinusoids", in_whole_turns, "a factor of 2π too much"),
+    ("sinusoids", from_zero_to_one, "divided by the length"),
     ("sinusoids", sines_then_cosines, "all sines first"),
     ("sinusoids", a_frequency_a_column, "a frequency of its own"),
     ("sinusoids", i_for_two_i, "the exponent is 2i/d_model"),

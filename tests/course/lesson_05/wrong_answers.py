@@ -147,7 +147,24 @@ def bias_inside(x, gain, bias):
     return gain * (normal + bias)
 
 
+def not_centred(x, gain, bias):
+    return gain * x / np.sqrt((x**2).mean(axis=-1, keepdims=True) + 1e-5) + bias
+
+
+def square_of_x(x, gain, bias):
+    centred = x - x.mean(-1, keepdims=True)
+    return gain * centred / np.sqrt((x * x).mean(-1, keepdims=True) + 1e-5) + bias
+
+
+def root_of_a_root(x, gain, bias):
+    deviation = np.sqrt(x.var(-1, keepdims=True) + 1e-5)
+    return gain * (x - x.mean(-1, keepdims=True)) / np.sqrt(deviation) + bias
+
+
 TABLE = [
+    ("layer_norm", not_centred, "the mean is not subtracted"),
+    ("layer_norm", square_of_x, "not of x"),
+    ("layer_norm", root_of_a_root, "taken twice"),
     ("layer_norm", bias_inside, "gain first, then the bias"),
     ("layer_norm", over_the_batch, "over the batch"),
     ("layer_norm", over_positions, "over the positions"),

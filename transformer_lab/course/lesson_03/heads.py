@@ -138,6 +138,26 @@ def _view_alone(x: np.ndarray, *rest: Any) -> np.ndarray:
     return heads.reshape(x.shape) @ w_o
 
 
+def _view_then_swap(x: np.ndarray, *rest: Any) -> np.ndarray:
+    *weights, w_o, h = rest
+    shape = (len(x), h, x.shape[1], -1)
+    heads, _ = reference.scaled_dot_product_attention(*((x @ w).reshape(shape) for w in weights))
+    return reference.merge_heads(heads) @ w_o
+
+
+def _heads_of_one_word(x: np.ndarray, *rest: Any) -> np.ndarray:
+    *weights, w_o, h = rest
+    shape = (*x.shape[:2], h, -1)
+    mixed, _ = reference.scaled_dot_product_attention(*((x @ w).reshape(shape) for w in weights))
+    return mixed.reshape(x.shape) @ w_o
+
+
+def _every_hth_column(x: np.ndarray, *rest: Any) -> np.ndarray:
+    *weights, w_o, h = rest
+    order = np.arange(x.shape[-1]).reshape(-1, h).T.ravel()
+    return _multi_head(x, *(w[:, order] for w in weights), w_o, h)
+
+
 def _merged_by_reshape(x: np.ndarray, *rest: Any) -> np.ndarray:
     *weights, w_o, h = rest
     q, k, v = (reference.split_heads(x @ w, h) for w in weights)
@@ -171,6 +191,18 @@ multi_head = Check(
             _view_alone,
             "it runs and it is wrong: reshape to (batch, heads, length, d) without the swap of axes "
             "mixes positions.",
+        ),
+        Mistake(
+            _view_then_swap,
+            "reshape alone mixes words: cut the last axis into heads first, then swap the middle axes.",
+        ),
+        Mistake(
+            _heads_of_one_word,
+            "the heads of one word attend to each other: swap heads and positions before the scores.",
+        ),
+        Mistake(
+            _every_hth_column,
+            "each head has every h-th column; a head is a block of neighbouring columns.",
         ),
         Mistake(
             _merged_by_reshape,

@@ -75,6 +75,18 @@ sinusoids = Check(
             "you multiply by 10000^(2i/d_model); divide: the first pair is the fastest.",
         ),
         Mistake(
+            lambda n, d: _table(n, np.deg2rad(_frequencies(d))),
+            "the angles are taken for degrees: sin and cos want radians, and the formula gives them.",
+        ),
+        Mistake(
+            lambda n, d: _table(n, 2 * np.pi * _frequencies(d)),
+            "every angle has a factor of 2π too much: the formula has none.",
+        ),
+        Mistake(
+            lambda n, d: _table(n, _frequencies(d) / n),
+            "the position is divided by the length; it is the plain number 0, 1, 2, …",
+        ),
+        Mistake(
             lambda n, d: _table(n, 1_000 ** (-np.arange(0, d, 2) / d)),
             "the base is 10,000.",
         ),

@@ -101,6 +101,12 @@ def _normalise(
     return gain * centred / ((variance + inside) ** power + outside) + bias
 
 
+def _around_zero(x: np.ndarray, is_centred: bool) -> np.ndarray:
+    """Divided by the root of the mean square, which is the variance only around the mean."""
+    square = (x**2).mean(axis=-1, keepdims=True) + 1e-5
+    return (x - x.mean(axis=-1, keepdims=True) * is_centred) / np.sqrt(square)
+
+
 layer_norm = Check(
     reference=reference.layer_norm,
     cases=_norm_cases,
@@ -141,6 +147,18 @@ layer_norm = Check(
         Mistake(
             lambda x, g, b: _normalise(x, g, b, inside=1e-6),
             "ε is 1e-6 here; this exercise asks for 1e-5, PyTorch's.",
+        ),
+        Mistake(
+            lambda x, g, b: g * _around_zero(x, is_centred=False) + b,
+            "the mean is not subtracted: this divides by the root of the mean square.",
+        ),
+        Mistake(
+            lambda x, g, b: g * _around_zero(x, is_centred=True) + b,
+            "the variance is the mean square of what is left when the mean is subtracted, not of x.",
+        ),
+        Mistake(
+            lambda x, g, b: _normalise(x, g, b, power=0.25),
+            "the root is taken twice: a standard deviation is the root of the variance already.",
         ),
         Mistake(
             lambda x, g, b: g * (_normalise(x, 1.0, 0.0) + b),

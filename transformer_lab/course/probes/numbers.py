@@ -115,6 +115,9 @@ def changed_alike(got: np.ndarray, want: np.ndarray) -> str | None:
     """Each number squared, inverted, rounded and so on."""
     if not comparable(got, want) or want.size < 2 or same(got, want):
         return None
+    for digits in range(1, 6):
+        if same(got, want.round(digits)) and want.dtype.kind == "f":
+            return f"right to {digits} digit{'s' * (digits > 1)} behind the point: is it rounded?"
     with np.errstate(all="ignore"):
         for what, change in CHANGES.items():
             changed = change(want.astype(float))

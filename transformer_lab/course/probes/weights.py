@@ -22,7 +22,7 @@ def sums(got: np.ndarray, want: np.ndarray) -> str | None:
     for other in range(want.ndim):
         if other != axis and _all_one(got.sum(other)):
             return f"it sums to 1 along {axis_name(other, want.ndim)}; it should along {name}"
-    if want.ndim > 1 and _all_one(got.sum()):
+    if want.ndim > 1 and _all_one(got.sum()) and (got.sum(axis) > TOLERANCE).all():
         return f"all of it together sums to 1; each sum along {name} should"
     with np.errstate(all="ignore"):
         if same(got / got.sum(axis, keepdims=True), want):
@@ -45,6 +45,10 @@ def sharpness(got: np.ndarray, want: np.ndarray, axis: int) -> str | None:
     ordered = bool((got.argsort(axis) == want.argsort(axis)).all())
     kept = ", and their order is right" if ordered else ", and their order is not the right one"
     start = f"the sums along {name} are 1 as they should be{kept}"
+    if (got < -TOLERANCE).any():
+        return f"{start}; some weights are below 0"
+    if (got.argmax(axis) != want.argmax(axis)).any():
+        return start
     if (apart > 0).all():
         return f"{start}; the weights are too sharp: the large ones too large, the small too small"
     if (apart < 0).all():
@@ -72,6 +76,7 @@ def normalised_elsewhere(got: np.ndarray, want: np.ndarray) -> str | None:
         if np.isfinite(scale).all() and same(got, want * scale):
             return f"each line along {name} is right up to a factor of its own"
         mean = (got - want).mean(axis, keepdims=True)
-        if same(got, want + mean):
+        off = np.abs(mean) > TOLERANCE * np.abs(want).max()
+        if same(got, want + mean) and off.sum() > 1:
             return f"each line along {name} is right up to a number that is added to all of it"
     return None

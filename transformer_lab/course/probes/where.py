@@ -51,7 +51,9 @@ def _where_in_matrix(got: np.ndarray, want: np.ndarray, wrong: np.ndarray) -> st
             "below the diagonal": columns < rows,
             "off the diagonal": rows != columns,
         }
-        for where, part in parts.items():
+        for where, part in (
+            parts.items() if min(want.shape[-2:]) > 2 else ()
+        ):  # of 2 × 2 too many fit
             if not (wrong & ~part).any() and part.any():
                 return f"only numbers {where} are wrong"
     if is_number(want) and want.dtype != bool:
