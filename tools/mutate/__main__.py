@@ -82,7 +82,7 @@ def main() -> None:
     print(table(every))
     if chosen.write:
         text = DOCUMENT.read_text("utf-8").split(BEGIN)[0]
-        write_atomically(DOCUMENT, text + BEGIN + table(every))
+        write_atomically(DOCUMENT, (text + BEGIN + table(every)).encode())
 
 
 if __name__ == "__main__":

@@ -207,7 +207,20 @@ def from_zero(step, d_model, warmup_steps):
     return d_model**-0.5 * min(step**-0.5, (step - 1) / warmup_steps**1.5)
 
 
+def compares_slices(pieces, pair):
+    merged, i = [], 0
+    while i < len(pieces):
+        if pieces[i : i + 2] == pair:
+            merged.append(pieces[i] + pieces[i + 1])
+            i += 2
+        else:
+            merged.append(pieces[i])
+            i += 1
+    return merged
+
+
 TABLE = [
+    ("merge", compares_slices, "of a list nothing is merged"),
     ("count_pairs", types_not_tokens, "counted once; it counts as often"),
     ("count_pairs", set_of_pairs, "stands twice in a word"),
     ("count_pairs", sorted_pairs, "the order matters"),

@@ -129,9 +129,13 @@ def _merge(pieces: Word, pair: Pair, key: Callable[[Sequence[str]], Any] = tuple
     return merged
 
 
+def _without_tuple(pieces: Sequence[str], pair: Pair) -> list[str]:
+    return _merge(tuple(pieces), pair) if isinstance(pieces, tuple) else list(pieces)
+
+
 def _first_only(pieces: Word, pair: Pair) -> list[str]:
     for i in range(len(pieces) - 1):
-        if pieces[i : i + 2] == pair:
+        if tuple(pieces[i : i + 2]) == pair:
             return [*pieces[:i], pair[0] + pair[1], *pieces[i + 2 :]]
     return list(pieces)
 
@@ -139,7 +143,7 @@ def _first_only(pieces: Word, pair: Pair) -> list[str]:
 def _overlapping(pieces: Word, pair: Pair) -> list[str]:
     merged, skip = [], False
     for i, piece in enumerate(pieces):
-        if pieces[i : i + 2] == pair:
+        if tuple(pieces[i : i + 2]) == pair:
             merged.append(piece + pieces[i + 1])
             skip = True
         elif skip:
@@ -188,7 +192,7 @@ merge = Check(
         (("a", "a", "b", "aa", "b", "a"), ("a", "a")),
         (("lo", "w", "l", "ow"), ("lo", "w")),
         (("b", "a", "a", "b", "o"), ("a", "b")),
-        (("x", "a", "b", "a", "b"), ("a", "b")),
+        (["x", "a", "b", "a", "b"], ("a", "b")),
         (("a", "a", "a", "a", "a"), ("a", "a")),
         (("a",), ("a", "b")),
         ((), ("a", "b")),
@@ -197,6 +201,10 @@ merge = Check(
     results=("the list",),
     verified="every pair merged once, from left to right",
     mistakes=[
+        Mistake(
+            _without_tuple,
+            "right for a tuple; of a list nothing is merged, as no list is equal to the tuple `pair`.",
+        ),
         Mistake(_first_only, "only the first pair is merged; merge all of them."),
         Mistake(
             _overlapping,
