@@ -16,9 +16,11 @@ from transformer_lab.model import Transformer
 # The models here are so small that a second thread only waits for the first.
 torch.set_num_threads(1)
 
-# A shell that starts the tests in the background has them ignore Ctrl-C, which some of them send.
+# What starts the tests in the background has them ignore signals that some of them send.
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+if hasattr(signal, "SIGHUP"):
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 # Prime sizes: a transposed or mixed-up dimension cannot pass unnoticed.
 BATCH, SOURCE, TARGET = 2, 7, 5

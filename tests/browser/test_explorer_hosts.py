@@ -230,7 +230,7 @@ def two(visit_page, tmp_path):
         pages = [explore(record, layer=0) for record in records]
         body = "\n".join(page._repr_mimebundle_()[0]["text/html"] for page in pages)
         path = tmp_path / "two.html"
-        path.write_text(PAGE.format(title="Two", body=body), encoding="utf-8")
+        path.write_text(PAGE.format(policy="", title="Two", body=body), encoding="utf-8")
         return visit_page(path)
 
     return make

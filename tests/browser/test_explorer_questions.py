@@ -52,7 +52,7 @@ def live(visit_page, tmp_path):
         body = body.replace(name, json.dumps(value).replace("<", "\\u003c"))
     path = tmp_path / "live.html"
     look = f"<style>{style(*STYLES)}</style>"
-    path.write_text(PAGE.format(title="Live", body=look + body), encoding="utf-8")
+    path.write_text(PAGE.format(policy="", title="Live", body=look + body), encoding="utf-8")
     opened = visit_page(path)
     expect(opened.root).to_have_count(2)
     expect(opened.root.nth(1)).to_have_attribute("data-ready", "true")

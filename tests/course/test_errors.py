@@ -34,6 +34,13 @@ class Empty(nn.Module):
         return self.w_q
 
 
+def written_in_place():
+    x = torch.ones(3, requires_grad=True)
+    y = x.softmax(dim=0)
+    y[y > 1] = 0
+    y.sum().backward()
+
+
 def nothing():
     pass
 
@@ -120,6 +127,7 @@ PROVOKED = [
     (lambda: A @ nn.Linear(5, 7), "a layer is called"),
     (lambda: (1, 2).append(3), "a tuple does not change"),
     (lambda: (A, A).shape, "this is a tuple"),
+    (written_in_place, "masked_fill and where make a new one"),
     (lambda: 1 / 0, "divided by is 0"),
     (lambda: math.sqrt(-1), "no finite value"),
 ]

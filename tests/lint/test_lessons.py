@@ -127,7 +127,11 @@ def test_it_is_a_lessons_length_and_has_its_parts(lesson):
 def sittings(path):
     """In how many sittings the page says that it can be done: a sitting has six exercises at most."""
     (time,) = re.findall(r"\*\*Time\*\*: (.*)", "\n".join(c.source for c in read(path).cells))
-    found = [n for word, n in (("two sittings", 2), ("three sittings", 3)) if word in time]
+    found = [
+        n
+        for word, n in (("two sittings", 2), ("three sittings", 3), ("four sittings", 4))
+        if word in time
+    ]
     return max(found, default=1)
 
 

@@ -3,6 +3,7 @@
 import ast
 import copy
 import itertools
+import random
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -21,6 +22,8 @@ class Mutant:
     change: str
 
 
+LEAST = 40
+"""Mutants that each solution has."""
 OPERATORS: dict[type, tuple[type, ...]] = {
     ast.Add: (ast.Sub, ast.Mult),
     ast.Sub: (ast.Add, ast.Mult),
@@ -76,12 +79,29 @@ METHODS_TO_SKIP = ("detach", "flatten", "reshape", "clone", "copy", "abs")
 
 
 def mutants(solution: Solution) -> list[Mutant]:
-    """All single changes of a solution, without those that leave the same code."""
-    tree = ast.parse(solution.source)
+    """All single changes of a solution; where these are few, some of several, `LEAST` in all."""
     check: Check = getattr(lesson(solution.number).check, solution.check)
     asks_gradients = any(o.gradients for o in check.known_outcomes(check.reference))
-    found: dict[str, Mutant] = {}
-    original = ast.unparse(tree)
+    original = ast.unparse(ast.parse(solution.source))
+    found = {original: ""} | changed_once(original, asks_gradients)
+    drawn = random.Random(solution.name)
+    for _ in range(20 * LEAST):
+        if len(found) > LEAST:  # with the original among them
+            break
+        source, change = drawn.choice(list(found.items())[1:])
+        again = [
+            item for item in changed_once(source, asks_gradients).items() if item[0] not in found
+        ]
+        if again:
+            other, last = drawn.choice(again)
+            found[other] = f"{change}, {last}"
+    return [Mutant(solution, source, change) for source, change in list(found.items())[1:]]
+
+
+def changed_once(source: str, asks_gradients: bool) -> dict[str, str]:
+    """Each single change of some code: the other code, and what was changed in words."""
+    tree = ast.parse(source)
+    found: dict[str, str] = {}
     for place in range(sum(1 for _ in ast.walk(tree))):
         for change, edit in _changes(_node(tree, place)):
             if change == "gradient cut" and not asks_gradients:
@@ -89,10 +109,10 @@ def mutants(solution: Solution) -> list[Mutant]:
             other = copy.deepcopy(tree)
             edit(other, place)
             ast.fix_missing_locations(other)
-            source = ast.unparse(other)
-            if source not in (original, *found):
-                found[source] = Mutant(solution, source, change)
-    return list(found.values())
+            text = ast.unparse(other)
+            if text not in (source, *found):
+                found[text] = change
+    return found
 
 
 def _node(tree: ast.AST, place: int) -> ast.AST:

@@ -237,6 +237,13 @@ REASONS: Sequence[tuple[str, Reason]] = [
         r"missing the required \"forward\"",
         lambda _: "the class has no forward: does def forward stand inside __init__?",
     ),
+    (
+        r"modified by an inplace operation|leaf Variable that requires grad is being used in an in-place",
+        lambda _: (
+            "numbers were written into a result that the gradient still needs; masked_fill and "
+            "where make a new one"
+        ),
+    ),
     (r"division by zero", lambda _: "something that is divided by is 0"),
     (r"math range error|math domain error", lambda _: "that has no finite value for this number"),
 ]

@@ -864,7 +864,16 @@ def one_more_at_the_last_digit(logits, p):
     return logits.scatter(-1, words, ordered.masked_fill(late, float("-inf")))
 
 
+def below_p_together(logits, p):
+    ordered, words = logits.sort(dim=-1, descending=True)
+    together = ordered.softmax(dim=-1).cumsum(dim=-1)
+    return torch.empty_like(logits).scatter(
+        -1, words, ordered.masked_fill(~(together < p), -torch.inf)
+    )
+
+
 TABLE = [
+    ("keep_top_p", below_p_together, "ask what stands before it"),
     ("greedy_words", returns_what_it_read, "bos is no word of the translation"),
     ("greedy_words", breaks_before_eos, "eos is missing"),
     ("greedy_words", forgets_the_past, "only the last word is read"),

@@ -227,7 +227,8 @@ class _CrossAttention(MultiHeadAttention):
         if mask is not None and mask.shape[-1] != key.shape[1]:
             raise UnusableError(
                 f"cross_attention gets {key.shape[1]} keys and a mask for {mask.shape[-1]}: the "
-                "mask must be the one of those who are looked at"
+                "mask must be the one of those who are looked at; or do the words and the memory stand "
+                "in each other's place? the words ask"
             )
         if mask is not None and mask.shape[-2] not in (1, query.shape[1]):
             raise UnusableError(

@@ -113,6 +113,10 @@ keep_top_p = Check(
             "less than p, and sometimes none is left.",
         ),
         Mistake(
+            lambda logits, p: _cut(logits, p, lambda before, with_it: with_it < p),
+            "the word that crosses p must stay: ask what stands before it, not the sum with it.",
+        ),
+        Mistake(
             lambda logits, p: logits.where(logits.softmax(dim=-1) >= p, -math.inf),
             "this keeps words that have p each; p is what the kept words have together.",
         ),

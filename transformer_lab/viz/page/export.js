@@ -28,7 +28,7 @@ export function drawing(map, tokens, colours, title, { rings = [], pinned = null
   paint(canvas, map, colours);
   const style = { "font-family": "sans-serif", "font-size": font, fill: "#1c1c1c" };
   const place = { x: left, y: top, width: map.columns * cell, height: map.rows * cell };
-  const sharp = { preserveAspectRatio: "none", style: "image-rendering: pixelated" };
+  const sharp = { preserveAspectRatio: "none", "image-rendering": "pixelated" };
   const size = { width, height, viewBox: `0 0 ${width} ${height}` };
   const picture = svg("svg", { xmlns: "http://www.w3.org/2000/svg", ...size },
     svg("rect", { width, height, fill: "#fff" }),
