@@ -4,6 +4,7 @@ from tools.mutate.mutants import Mutant
 
 ORDER = "a sum, a product, a maximum, a comparison, a distance: none has an order"
 LAST = "of one axis, of two, or of a square matrix, both numbers name the same"
+TWICE = "two changes that undo each other"
 READ = "what is made there is only read: as a number, an index, or an array of the same values"
 EQUIVALENT: dict[str, dict[str, str]] = {
     "02.score_variance": {"d_k * key_std ** 2 * query_std ** 2": ORDER},
@@ -30,11 +31,16 @@ EQUIVALENT: dict[str, dict[str, str]] = {
         ),
         "any change shows a link, by any amount, in any feature, above any tiny bound",
     ),
+    "07.encoder_input": {"positions[:ids.size(-1)]": LAST},
     "07.layer_parameters": {"(2 + 2) * d_model": ORDER},
     "07.forward": {"padding_mask(model.config.pad_id, source)": ORDER},
-    "08.paper_rate": {"min(step * warmup_steps ** (-1.5), step ** (-0.5))": ORDER},
+    "08.paper_rate": {
+        "min(step * warmup_steps ** (-1.5), step ** (-0.5))": ORDER,
+        "step / warmup_steps ** 1.5": TWICE,
+    },
     "09.training_step": {"return (loss, norm)": READ},
     "09.gradient_norms": {"p.grad.square().sum() for p": READ},
+    "09.mend_loss": {"--0.09999999999999998": TWICE, "--0.10000000000000009": TWICE},
     "09.mend_forward": {"padding_mask(model.config.pad_id, source)": ORDER},
     "10.greedy_words": {"ids.append(next_logits(ids).argmax())": READ},
     "10.beam_step": {
@@ -66,6 +72,7 @@ EQUIVALENT: dict[str, dict[str, str]] = {
         "(weights * distance).sum(axis=0).mean()": LAST,
         "(weights * distance).sum(axis=-2).mean()": LAST,
     },
+    "12.point": {"pointed[query] = -0": "−0 is 0"},
     "12.rollout": {
         "layers[0].shape[1]": LAST,
         "layers[0].shape[-2]": LAST,
@@ -74,6 +81,8 @@ EQUIVALENT: dict[str, dict[str, str]] = {
     },
     "13.full_turns": {"last * speed > 2 * np.pi": "no whole number of steps is a whole turn"},
     "13.reached_rows": {"(after != before).any(axis=1)": ORDER},
+    "13.failure": {"'word' if want != 2 else 'went on'": TWICE},
+    "13.reach": {"share < --0.5": TWICE},
     "13.smallest_difference": {"np.sqrt(2 / len(other))": "both have the same number of runs"},
     "14.first_sublayer": {"positions + embedded": ORDER},
     "14.perplexity_and_accuracy": {"log_p.argmax(axis=1)": LAST},
@@ -84,7 +93,12 @@ EQUIVALENT: dict[str, dict[str, str]] = {
         "heads * layers * (d_k + d_v)": ORDER,
         "(d_k + d_v) * each * words": ORDER,
     },
-    "16.shared_keys": {"np.repeat(key, num_heads / len(key), axis=0)": READ},
+    "16.windows": {"ids[places - -1]": TWICE},
+    "16.shared_keys": {
+        "np.repeat(key, num_heads / len(key), axis=0)": READ,
+        "axis=-3": LAST,
+    },
+    "16.scan": {"np.zeros(decay.shape[1])": "decay and inputs have one shape"},
     "17.mended": {"k.transpose(2, -1)": LAST},
     "17.words_that_fit": {
         "heads * layers * 2": ORDER,
