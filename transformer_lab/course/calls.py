@@ -50,8 +50,7 @@ class Calls:
         """The same function or module, whose calls are kept; anything else as it is."""
         if isinstance(value, types.FunctionType):
             return self.around(name, value)
-        if isinstance(value, nn.Module):
-            self.watch(value, f"{name}.")
+        self.watch(value, f"{name}.")
         return value
 
     def around(self, name: str, function: Callable[..., Any]) -> Callable[..., Any]:

@@ -52,14 +52,12 @@ def complaint_about(error: BaseException, watched: Watched) -> str:
     if isinstance(error, UnusableError):
         return str(error)
     said = f"{type(error).__name__}: {shown_error(error)}"
+    reason = reason_for(whole_text(error))
+    why = f"\n  that is: {reason}" if reason else ""
     frame = learners_frame(error)
     if frame:
-        reason = reason_for(whole_text(error))
-        why = f"\n  that is: {reason}" if reason else ""
         return f"it stops with {said}{in_line(*frame)}{why}"
     if watched.has_returned:
-        reason = reason_for(whole_text(error))
-        why = f"\n  that is: {reason}" if reason else ""
         return f"it returns {kind_of(watched.returned)}, which cannot be used here ({said}){why}"
     if isinstance(error, TypeError):
         many = len(watched.given)

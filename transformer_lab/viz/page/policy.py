@@ -6,7 +6,7 @@ stands in the page by its hash. The browser runs no other, and asks no other mac
 
 import base64
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from html.parser import HTMLParser
 
 NONE = "'none'"
@@ -52,18 +52,19 @@ def hashed(text: str) -> str:
     return f"'sha256-{base64.b64encode(digest).decode()}'"
 
 
-def policy(page: str, instead: Mapping[str, str] | None = None) -> str:
+def policy(page: str, instead: Mapping[str, str] | None = None, scripts: Sequence[str] = ()) -> str:
     """The `<meta>` element for the head of a page that holds all that it runs and looks like.
 
     Args:
         page: The page as HTML.
         instead: Directive → its sources, for a page that is more than one file.
+        scripts: Where else its scripts may come from.
     """
     found = Inlined(page)
     looks = " ".join(map(hashed, found.attributes))
     sources = {
         "default-src": NONE,
-        "script-src": " ".join(map(hashed, found.scripts)) or NONE,
+        "script-src": " ".join([*scripts, *map(hashed, found.scripts)]) or NONE,
         "style-src-elem": " ".join(map(hashed, found.styles)) or NONE,
         "style-src-attr": f"'unsafe-hashes' {looks}" if looks else NONE,
         "img-src": "data: blob:",
