@@ -9,6 +9,8 @@
 # make site     build the website into build/site, offline, from the notebooks as they are
 # make slides   a deck of slides for each lesson, in build/slides (ARGS=03 for one)
 # make format   let ruff mend what it can
+# make lock     write the hashes of what is installed, after a dependency has changed
+# make sbom     list what is installed, with its licences, in docs/
 
 PYTHON ?= python3
 VENV := .venv
@@ -23,7 +25,7 @@ PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile
 NBVAL := --nbval --nbval-current-env --nbval-cell-timeout 600 \
 	--nbval-sanitize-with tools/nbval_sanitize.cfg -o addopts= -o filterwarnings=default
 
-.PHONY: lab quick lint test seeds bench bench-viz student site slides format notebooks checkpoint constraints clean
+.PHONY: lab quick lint test seeds bench bench-viz student site slides format notebooks checkpoint constraints clean lock sbom
 
 lab: $(READY)
 	$(BIN)/jupyter lab --LabApp.default_url=/lab/tree/$(START) $(ROOT) $(ARGS)
@@ -88,18 +90,33 @@ site: $(READY)
 slides: $(READY)
 	$(BIN)/python -m tools.slides $(ARGS)
 
-# Write down what is installed now, for the next CI to pass with.
+# Write down what is installed now, for the next CI to pass with, and lock it.
 constraints: $(READY)
 	$(BIN)/pip freeze --exclude-editable > constraints.new
 	sed 's/+cpu$$//' constraints.new > constraints.txt
 	rm constraints.new
+	$(MAKE) lock
 
-# Made anew when a dependency changes, and only then. The pip that Debian 12 brings takes minutes
-# to choose versions that are pinned; a newer one takes seconds.
-$(READY): pyproject.toml constraints.txt
+# The hashes of what constraints.txt and pyproject.toml ask for; uv only looks things up here.
+lock:
+	$(PYTHON) -m venv build/uv
+	build/uv/bin/pip install --quiet uv
+	PATH=$(CURDIR)/build/uv/bin:$$PATH build/uv/bin/python -m tools.lock
+
+# Of what is installed: each package, its licence and where it comes from.
+sbom: $(READY)
+	$(PYTHON) -m venv build/sbom
+	build/sbom/bin/pip install --quiet cyclonedx-bom pip-licenses
+	$(BIN)/python -m tools.sbom build/sbom/bin
+
+# Made anew when a dependency changes, and only then. What has a hash is checked against it; PyTorch has none, since
+# its wheels differ from index to index under one version. Nothing is left to choose, so --no-deps.
+$(READY): pyproject.toml constraints.txt requirements.lock
 	$(PYTHON) -m venv $(VENV)
-	$(PIP) 'pip>=25.1'
-	$(PIP) --constraint constraints.txt -e '.[lab,test,site]'
+	$(PIP) --require-hashes --no-deps --requirement requirements.lock
+	$(PIP) --constraint constraints.txt torch
+	$(PIP) --no-deps --no-build-isolation -e .
+	$(BIN)/python -m pip check
 	@touch $(READY)
 
 clean:

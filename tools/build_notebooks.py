@@ -44,7 +44,7 @@ SETUP = """\
 import importlib.util, os
 
 if importlib.util.find_spec("transformer_lab") is None:
-    source = os.environ.get("TRANSFORMER_LAB_SRC", "git+{repository}")
+    source = os.environ.get("TRANSFORMER_LAB_SRC", "git+{repository}@{tag}")
     %pip install --quiet "{{source}}"
     importlib.invalidate_caches()
     if importlib.util.find_spec("transformer_lab") is None:
@@ -61,9 +61,15 @@ def repository() -> str:
     return str(project["urls"]["Repository"])
 
 
+def tag() -> str:
+    """The tag of this version: a page on Colab installs the package that it was written with."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    return f"v{project['version']}"
+
+
 def setup_cell() -> str:
     """The source of every notebook's first cell."""
-    return SETUP.format(repository=repository())
+    return SETUP.format(repository=repository(), tag=tag())
 
 
 def lessons() -> list[Path]:

@@ -2,12 +2,13 @@
 
 The address is that of pyproject.toml, and no other file has it by hand: after a fork changes it
 there, this changes README.md, docs/index.md, docs/instructors.md and CITATION.cff, and
-`make notebooks` the notebooks.
+`make notebooks` the notebooks. So does a new version: badges and notebooks name its tag, so that
+a page on Colab and the package it installs are of one time.
 """
 
 import re
 
-from tools.build_notebooks import ROOT, repository
+from tools.build_notebooks import ROOT, repository, tag
 from transformer_lab.files import write_atomically
 
 FILES = ("README.md", "docs/index.md", "docs/instructors.md", "CITATION.cff")
@@ -20,7 +21,7 @@ def stamped(text: str, address: str) -> str:
     """The text with this repository's address, and a Colab badge on each row of the course's table."""
     colab = address.replace("https://github.com", "https://colab.research.google.com/github")
     text = ADDRESS.sub(address, text)
-    return ROW.sub(rf"\1 [![Open in Colab]({BADGE})]({colab}/blob/main/\2) |", text)
+    return ROW.sub(rf"\1 [![Open in Colab]({BADGE})]({colab}/blob/{tag()}/\2) |", text)
 
 
 def main() -> None:

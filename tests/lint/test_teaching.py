@@ -8,7 +8,7 @@ import yaml
 from packaging.specifiers import SpecifierSet
 
 from tools import stamp
-from tools.build_notebooks import ROOT, lessons, read
+from tools.build_notebooks import ROOT, lessons, read, tag
 
 LESSONS = {path.name[:2]: path for path in lessons()}
 GUIDE = (ROOT / "docs" / "instructors.md").read_text(encoding="utf-8")
@@ -155,7 +155,7 @@ def test_the_address_and_the_badges_are_stamped_from_one_place():
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| \d\d \|.*$", readme, re.MULTILINE)
     colab = PROJECT["urls"]["Repository"].replace("github.com", "colab.research.google.com/github")
-    assert all(f"({colab}/blob/main/notebooks/{row[2:4]}_" in row for row in rows)
+    assert all(f"({colab}/blob/{tag()}/notebooks/{row[2:4]}_" in row for row in rows)
 
 
 # ---------------------------------------------------------------- workflows

@@ -1,0 +1,106 @@
+"""What is installed is what was locked: versions, hashes, commits of actions, licences."""
+
+import json
+import re
+import sys
+import tomllib
+
+import pytest
+import yaml
+from packaging.markers import default_environment
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name as name_of
+
+from tools import lock, sbom
+from tools.build_notebooks import ROOT, tag
+
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+PINS = {
+    name_of(line.split("==")[0]): line.split("==")[1]
+    for line in (ROOT / "constraints.txt").read_text(encoding="utf-8").split()
+}
+HERE = default_environment() | {"extra": ""}
+
+
+def locked():
+    """Each package of the lock, by name: what is required of it, and the hashes of its files."""
+    blocks = re.split(r"\n(?=\S)", lock.LOCK.read_text(encoding="utf-8").strip())
+    blocks = [block for block in blocks if not block.startswith("#")]
+    lines = {block: block.splitlines()[0].rstrip("\\ ") for block in blocks}
+    found = {block: Requirement(line) for block, line in lines.items()}
+    return {
+        name_of(r.name): (r, re.findall(r"--hash=sha256:[0-9a-f]{64}\b", block))
+        for block, r in found.items()
+    }
+
+
+def test_each_package_of_the_lock_has_one_version_and_its_hashes():
+    found = locked()
+    assert len(found) > 150
+    for name, (required, hashes) in found.items():
+        assert [s.operator for s in required.specifier] == ["=="], name
+        assert hashes, name
+
+
+def test_the_lock_has_the_versions_of_the_constraints():
+    versions = {n: str(r.specifier).removeprefix("==") for n, (r, _) in locked().items()}
+    both = versions.keys() & PINS.keys()
+    assert len(both) > 100
+    assert {n for n in both if versions[n] != PINS[n]} == set()
+
+
+def test_the_lock_has_all_that_is_asked_for_but_pytorch():
+    extras = PROJECT["optional-dependencies"]
+    asked = [*PROJECT["dependencies"], *(r for extra in lock.EXTRAS for r in extras[extra])]
+    names = {name_of(Requirement(text).name) for text in asked}
+    assert names - locked().keys() == {"torch"}
+
+
+def test_what_has_no_hash_is_pytorch_and_what_it_brings():
+    kept = "zipp==4 \\\n    --hash=sha256:11\n"
+    text = f"torch==1.0 \\\n    --hash=sha256:00\nnvidia-x==1\ntriton==2\n{kept}"
+    assert lock.locked(text) == lock.HEAD + kept
+
+
+def test_actions_are_named_by_commit():
+    for path in sorted((ROOT / ".github" / "workflows").glob("*.yml")):
+        text = path.read_text(encoding="utf-8")
+        used = re.findall(r"uses: *(\S+)(.*)", text)
+        assert used, path.name
+        for action, comment in used:
+            assert re.fullmatch(r"[\w./-]+@[0-9a-f]{40}", action), action
+            assert re.fullmatch(r" # v\d+\.\d+\.\d+", comment), f"{action}: which release is it?"
+    jobs = yaml.safe_load((ROOT / ".github/workflows/ci.yml").read_text(encoding="utf-8"))["jobs"]
+    runs = [step.get("run", "") for step in jobs["audit"]["steps"]]
+    assert any("pip_audit" in run and "requirements.lock" in run for run in runs)
+
+
+def test_colab_installs_the_tag_of_this_version():
+    assert tag() == f"v{PROJECT['version']}"
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert readme.count(f"/blob/{tag()}/notebooks/") == 19
+    assert "/blob/main/notebooks/" not in readme
+
+
+@pytest.mark.skipif(
+    not (sys.platform == "linux" and sys.version_info[:2] == (3, 11)),
+    reason="the list is that of Linux with Python 3.11",
+)
+def test_the_lists_of_what_is_installed_hold_the_lock():
+    here = {n for n, (r, _) in locked().items() if r.marker is None or r.marker.evaluate(HERE)}
+    listed = json.loads(sbom.SBOM.read_text(encoding="utf-8"))["components"]
+    assert {name_of(part["name"]) for part in listed} >= here | {"torch"}
+    table = sbom.LICENCES.read_text(encoding="utf-8")
+    rows = [line.split(" | ") for line in re.findall(r"^\| (\w.*) \|$", table, re.M)][1:]
+    versions = {name_of(row[0]): row[1] for row in rows}
+    assert versions.keys() >= here | {"torch"}
+    assert all(versions[n] == PINS[n] for n in versions.keys() & PINS.keys())
+    assert all(row[2].strip() for row in rows)
+
+
+def test_no_list_names_this_machine():
+    for path in (sbom.SBOM, sbom.LICENCES, lock.LOCK):
+        text = path.read_text(encoding="utf-8")
+        assert "file:" not in text
+        assert "+cpu" not in text
+        assert str(ROOT) not in text
