@@ -9,6 +9,7 @@
 # make site     build the website into build/site, offline, from the notebooks as they are
 # make slides   a deck of slides for each lesson, in build/slides (ARGS=03 for one)
 # make format   let ruff mend what it can
+# make versions  run the package's tests with the oldest, the newest and other versions
 # make lock     write the hashes of what is installed, after a dependency has changed
 # make sbom     list what is installed, with its licences, in docs/
 
@@ -25,7 +26,7 @@ PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile
 NBVAL := --nbval --nbval-current-env --nbval-cell-timeout 600 \
 	--nbval-sanitize-with tools/nbval_sanitize.cfg -o addopts= -o filterwarnings=default
 
-.PHONY: lab quick lint test seeds bench bench-viz student site slides format notebooks checkpoint constraints clean lock sbom
+.PHONY: lab quick lint test seeds bench bench-viz student site slides format notebooks checkpoint constraints clean lock sbom versions
 
 lab: $(READY)
 	$(BIN)/jupyter lab --LabApp.default_url=/lab/tree/$(START) $(ROOT) $(ARGS)
@@ -108,6 +109,10 @@ sbom: $(READY)
 	$(PYTHON) -m venv build/sbom
 	build/sbom/bin/pip install --quiet cyclonedx-bom pip-licenses
 	$(BIN)/python -m tools.sbom build/sbom/bin
+
+# An environment for each row of docs/versions.md; PyTorch is fetched for most, with CUDA: some gigabytes each.
+versions: $(READY)
+	$(BIN)/python -m tools.versions $(ARGS)
 
 # Made anew when a dependency changes, and only then. What has a hash is checked against it; PyTorch has none, since
 # its wheels differ from index to index under one version. Nothing is left to choose, so --no-deps.

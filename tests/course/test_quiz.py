@@ -211,7 +211,10 @@ def test_plain_python_and_ipython_print_it_as_a_reader_types_it():
         subprocess.run(
             [sys.executable, *start, lines], capture_output=True, text=True, check=True
         ).stdout
-        for start in (["-c"], ["-m", "IPython", "--no-banner", "--colors=NoColor", "-c"])
+        for start in (
+            ["-c"],
+            ["-m", "IPython", "--no-banner", "--colors=NoColor", "--no-term-title", "-c"],
+        )
     ]
     for text in said:
         assert text.startswith("1. Why is decoder self-attention masked?\n   a. to save time")

@@ -204,7 +204,7 @@ def test_the_paper_is_opaque_for_dark_themes(weights):
     assert to_hex(np.array(image.convert("RGB").getpixel((0, 0))) / 255) == PAPER
 
 
-def test_a_live_picture_is_drawn_anew_and_stays_behind_as_a_picture(weights, shown):
+def test_a_live_picture_is_drawn_anew_and_stays_behind_as_a_picture(weights, shown, panel_of):
     import ipywidgets
 
     def draw(row):
@@ -214,8 +214,7 @@ def test_a_live_picture_is_drawn_anew_and_stays_behind_as_a_picture(weights, sho
     show_live(draw, slider)
     ((data, metadata),) = shown
     assert data["text/plain"] == metadata["image/png"]["alt"] == "row 1"
-    view = data["application/vnd.jupyter.widget-view+json"]
-    panel = ipywidgets.widgets.widget._instances[view["model_id"]].children[-1]
+    panel = panel_of(data)
     before = panel.value
     assert before == data["text/html"]
     slider.value = 3

@@ -80,7 +80,7 @@ def test_a_figure_without_words_is_refused(shown):
         show(figure)
 
 
-def test_a_live_drawing_may_be_a_figure_alone(shown):
+def test_a_live_drawing_may_be_a_figure_alone(shown, panel_of):
     import ipywidgets
 
     def draw(row):
@@ -90,8 +90,7 @@ def test_a_live_drawing_may_be_a_figure_alone(shown):
     show_live(draw, slider)
     ((data, _),) = shown
     assert data["text/plain"] == carried(draw(1))
-    view = data["application/vnd.jupyter.widget-view+json"]
-    panel = ipywidgets.widgets.widget._instances[view["model_id"]].children[-1]
+    panel = panel_of(data)
     slider.value = 2
     assert html.escape(carried(draw(2))) in panel.value
 

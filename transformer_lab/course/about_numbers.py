@@ -8,7 +8,7 @@ from torch import Tensor
 from transformer_lab.course import probes
 from transformer_lab.course.answered import Answered
 from transformer_lab.course.by_size import by_size
-from transformer_lab.course.comparing import close, is_number
+from transformer_lab.course.comparing import close, is_number, same_values
 from transformer_lab.course.probes.numbers import not_a_number
 
 
@@ -55,8 +55,8 @@ def never_changes(pairs: Sequence[tuple[np.ndarray, np.ndarray]]) -> str | None:
     first, wanted = pairs[0]
     if any(got.shape != first.shape for got, _ in pairs):
         return None
-    if all(np.array_equal(got, first) for got, _ in pairs) and not all(
-        np.array_equal(want, wanted) for _, want in pairs
+    if all(same_values(got, first) for got, _ in pairs) and not all(
+        same_values(want, wanted) for _, want in pairs
     ):
         return "this is the same in every case: what is given does not enter"
     return None

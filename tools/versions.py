@@ -1,0 +1,144 @@
+"""Run the package's tests with other versions: `make versions` (ARGS="oldest newest" for some).
+
+Each row gets an environment of its own in build/versions, and the tests of `make quick` run there:
+all that neither trains nor needs a browser nor runs a notebook. A row whose interpreter is not
+installed is told and left out. `--write` puts the table into docs/versions.md.
+"""
+
+import argparse
+import datetime
+import json
+import os
+import platform
+import re
+import shutil
+import subprocess
+import tomllib
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from packaging.requirements import Requirement
+
+from tools.build_notebooks import ROOT
+from transformer_lab.files import write_atomically
+
+FOLDER, PAGE = ROOT / "build" / "versions", ROOT / "docs" / "versions.md"
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+EXTRAS = PROJECT["optional-dependencies"]
+CONSTRAINTS = [*(ROOT / "constraints.txt").read_text(encoding="utf-8").split()]
+SHOWN = "torch numpy matplotlib ipywidgets anywidget ipython transformers".split()
+TESTED = "beartype hypothesis nbclient nbformat packaging pytest pytest-timeout pytest-xdist pyyaml".split()
+AVX2 = {
+    "ATEN_CPU_CAPABILITY": "avx2",
+    "ONEDNN_MAX_CPU_ISA": "AVX2",
+    "MKL_ENABLE_INSTRUCTIONS": "AVX2",
+}
+"""What makes the libraries compute as on a processor without AVX-512."""
+TESTS = ["tests", "-m", "not slow", "-q", "-n", "2", "--dist", "loadfile", "-p", "no:cacheprovider"]
+TESTS += [f"--ignore=tests/{part}" for part in ("lint", "notebooks", "browser")]
+TESTS += ["-o", "addopts=--import-mode=importlib --strict-markers"]
+TESTS += ["-o", "filterwarnings=default"]  # of other packages' deprecations there is no end
+BEGIN, END = "<!-- the table -->\n", "<!-- the end of the table -->"
+
+
+def lowest() -> list[str]:
+    """The lower bound of each dependency, as a pin."""
+    wanted = map(Requirement, PROJECT["dependencies"])
+    return [f"{r.name}=={next(iter(r.specifier)).version}" for r in wanted]
+
+
+@dataclass(frozen=True)
+class Row:
+    """One set of versions: its name, its interpreter, what is installed, what is set as it runs."""
+
+    name: str
+    install: list[str]
+    python: str = "python3.11"
+    environment: dict[str, str] = field(default_factory=dict)
+
+
+OTHERS = [*EXTRAS["lab"], *EXTRAS["marian"], *TESTED]
+COLAB = "torch==2.11.0 numpy==2.1.* matplotlib==3.10.* ipywidgets==7.7.1 ipython==7.34.*".split()
+ROWS = [
+    Row("pinned", CONSTRAINTS),
+    Row("pinned, AVX2 only", CONSTRAINTS, environment=AVX2),
+    Row("oldest", [*lowest(), *TESTED]),
+    Row("oldest, with transformers", [*(p for p in lowest() if "tokenizers" not in p), *TESTED,
+                                      "transformers==4.57.1", "sentencepiece", "bertviz==1.4.1"]),
+    Row("newest", [*PROJECT["dependencies"], *OTHERS]),
+    Row("as on Colab", [*PROJECT["dependencies"], *COLAB, *TESTED], "python3.13"),
+    Row("Python 3.12", CONSTRAINTS, "python3.12"),
+    Row("Python 3.13", CONSTRAINTS, "python3.13"),
+]  # fmt: skip
+
+
+def said(command: list[str], **settings: str) -> subprocess.CompletedProcess[str]:
+    """Run a command at the root of the repository, and keep what it prints."""
+    environment = os.environ | {"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"} | settings
+    return subprocess.run(
+        command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False
+    )
+
+
+def tested(row: Row) -> dict[str, str]:
+    """Install the versions of a row and run the tests: a line of the table, by its headings."""
+    if not shutil.which(row.python):
+        return {"versions": row.name, "Python": row.python, "result": "not run: no such interpreter"}
+    home = FOLDER / re.sub(r"\W+", "-", row.name.removesuffix(", AVX2 only"))
+    python = str(home / "bin" / "python")
+    for command in (
+        [row.python, "-m", "venv", str(home)],
+        [python, "-m", "pip", "install", "-q", "pip>=25.1"],
+        [python, "-m", "pip", "install", "-q", *row.install],
+    ):
+        done = said(command)
+        if done.returncode:
+            reason = next((x for x in done.stderr.splitlines() if "ERROR" in x), "it failed")
+            return {"versions": row.name, "Python": row.python, "result": f"not installed: {reason}"}
+    done = said([python, "-m", "pytest", *TESTS], **row.environment)
+    (home / "tests.txt").write_text(done.stdout + done.stderr, encoding="utf-8")
+    listed = json.loads(said([python, "-m", "pip", "list", "--format=json"]).stdout)
+    found = {package["name"].lower(): package["version"].split("+")[0] for package in listed}
+    result = next((x for x in reversed(done.stdout.splitlines()) if " in " in x), "no test ran")
+    version = said([python, "-c", "import platform; print(platform.python_version())"]).stdout
+    return {
+        "versions": row.name,
+        "Python": version.strip(),
+        **{name: found.get(name, "–") for name in SHOWN},
+        "result": re.sub(r",? \d+ warnings?| in [\d.]+s.*|=+", "", result).strip(),
+    }
+
+
+def table(rows: list[dict[str, str]]) -> str:
+    """The lines of a Markdown table, and when and where they were measured."""
+    heads = ["versions", "Python", *SHOWN, "result"]
+    lines = [heads, ["---"] * len(heads), *([row.get(h, "") for h in heads] for row in rows)]
+    text = "".join(f"| {' | '.join(line)} |\n" for line in lines)
+    flags = Path("/proc/cpuinfo").read_text() if Path("/proc/cpuinfo").exists() else ""
+    wide = "with" if "avx512f" in flags else "without"
+    where = f"{platform.system()}, {platform.machine()} {wide} AVX-512, two processes"
+    return f"{text}\nRun on {datetime.date.today()}: {where}.\n"
+
+
+def main() -> None:
+    """Run the rows that are asked for, print each as it ends, and write the table if asked."""
+    names = [row.name for row in ROWS]
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("row", nargs="*", default=names, help=f"one of: {'; '.join(names)}")
+    parser.add_argument("--write", action="store_true", help="write all rows into docs/versions.md")
+    asked = parser.parse_args()
+    if unknown := sorted(set(asked.row) - set(names)):
+        parser.error(f"row must be one of {names}, not {unknown}")
+    rows = []
+    for row in ROWS:
+        if row.name in asked.row:
+            rows.append(tested(row))
+            print(f"{row.name}: {rows[-1]['result']}", flush=True)
+    if asked.write:
+        before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
+        text = f"{before}{BEGIN}\n{table(rows)}\n{END}{rest.partition(END)[2]}"
+        write_atomically(PAGE, text.encode())
+
+
+if __name__ == "__main__":
+    main()
