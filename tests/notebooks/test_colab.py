@@ -9,13 +9,12 @@ import os
 import shutil
 import subprocess
 import venv
-from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
 import pytest
 from nbformat.v4 import new_code_cell
-from packaging.requirements import Requirement
 
+from tests.lent import lend
 from tools.build_notebooks import execute, normalise, read
 
 ROOT = Path(__file__).parents[2]
@@ -49,39 +48,6 @@ def installed(python):
     return {p["name"]: p["version"] for p in json.loads(pip(python, "list", "--format=json"))}
 
 
-def needed_by(name, found=()):
-    """A package of this environment and all that it needs, by name."""
-    if name in found:
-        return found
-    try:
-        requirements = distribution(name).requires or []
-    except PackageNotFoundError:
-        return found  # one for another system
-    found = (*found, name)
-    for text in requirements:
-        requirement = Requirement(text)
-        if requirement.marker is None or requirement.marker.evaluate({"extra": ""}):
-            found = needed_by(requirement.name, found)
-    return found
-
-
-def lend(name, site):
-    """Put links to a package of this environment, and to what it needs, beside another's packages.
-
-    pip sees them in that folder, and takes nothing away outside the environment that it works on.
-    """
-    folder = site / "lent"
-    folder.mkdir()
-    (site / "lent.pth").write_text(str(folder))
-    for each in needed_by(name):
-        if (site / each).exists():
-            continue  # setuptools, where the environment came with one
-        found = distribution(each)
-        for top in {file.parts[0] for file in found.files if ".." not in file.parts}:
-            if not (folder / top).exists():
-                (folder / top).symlink_to(found.locate_file(top))
-
-
 @pytest.fixture
 def python(tmp_path, monkeypatch):
     """The Python of an environment as Colab's, which the kernel `python3` now means.
@@ -93,7 +59,7 @@ def python(tmp_path, monkeypatch):
     python = folder / "bin" / "python"
     (site,) = folder.glob("lib/*/site-packages")
     try:
-        lend("torch", site)
+        lend(site, "torch")
         pip(python, "install", "--quiet", "torch", *COLAB)
         install_kernel = [python, "-m", "ipykernel", "install", "--sys-prefix"]
         subprocess.run(install_kernel, check=True, capture_output=True)

@@ -1,0 +1,124 @@
+"""The wheel has all that the commands need: it is installed alone, and each command runs there."""
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import tomllib
+import venv
+import zipfile
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+
+from tests.lent import lend
+
+ROOT = Path(__file__).parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+CORE = [Requirement(text).name for text in PROJECT["dependencies"]]
+BUILD = "import sys; from setuptools import build_meta as b; print(getattr(b, sys.argv[1])(sys.argv[2]))"
+
+pytestmark = pytest.mark.slow
+
+
+def build(kind, source, folder):
+    """A distribution of a source tree, made with this environment's setuptools."""
+    command = [sys.executable, "-c", BUILD, kind, str(folder)]
+    done = subprocess.run(command, cwd=source, capture_output=True, text=True, check=True)
+    return folder / done.stdout.splitlines()[-1]
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """A wheel and a source distribution of a copy: setuptools leaves a folder where it builds."""
+    folder = tmp_path_factory.mktemp("made")
+    ignored = (ROOT / ".gitignore").read_text(encoding="utf-8").split()
+    names = shutil.ignore_patterns(".git", *(name.strip("/") for name in ignored))
+    shutil.copytree(ROOT, folder / "tree", ignore=names)
+    return build("build_wheel", folder / "tree", folder), build(
+        "build_sdist", folder / "tree", folder
+    )
+
+
+def files_of(wheel):
+    with zipfile.ZipFile(wheel) as whole:
+        return {name: whole.read(name) for name in whole.namelist() if "dist-info" not in name}
+
+
+def test_the_source_distribution_gives_the_same_wheel(made, tmp_path):
+    wheel, source = made
+    with tarfile.open(source) as whole:
+        whole.extractall(tmp_path, filter="data")
+    (unpacked,) = tmp_path.iterdir()
+    again = build("build_wheel", unpacked, tmp_path)
+    assert files_of(again) == files_of(wheel)
+
+
+def test_the_wheel_has_each_file_of_the_package_and_no_other(made):
+    kept = subprocess.run(
+        ["git", "ls-files", "transformer_lab"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if kept.returncode:
+        pytest.skip("this is no clone, so nobody knows which files belong to the package")
+    assert set(files_of(made[0])) == set(kept.stdout.splitlines())
+
+
+@pytest.fixture(scope="module")
+def run(made, tmp_path_factory):
+    """Runs `transformer-lab` where the wheel alone is installed, beside the core dependencies."""
+    folder = tmp_path_factory.mktemp("alone")
+    venv.create(folder / "env", with_pip=True, symlinks=True)
+    binaries = folder / "env" / "bin"
+    (site,) = (folder / "env").glob("lib/*/site-packages")
+    lend(site, *CORE)
+    offline = ["--no-index", "--no-deps", "--quiet", str(made[0])]
+    subprocess.run([binaries / "python", "-m", "pip", "install", *offline], check=True)
+    (folder / "elsewhere").mkdir()
+    clean = {"PATH": str(binaries), "HOME": str(folder), "OMP_NUM_THREADS": "1", "LANG": "C.UTF-8"}
+
+    def command(*arguments, text=None):
+        done = subprocess.run(
+            [binaries / "transformer-lab", *arguments],
+            cwd=folder / "elsewhere",
+            env=clean,
+            input=text,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    yield command
+    shutil.rmtree(folder)  # of which pytest would keep three
+
+
+def last(printed):
+    return json.loads(printed.splitlines()[-1])
+
+
+def test_each_command_runs_from_the_wheel_alone(run):
+    commands = run("--help")
+    asked = {
+        "doctor": run("doctor"),
+        "translate": run("translate", "the cat saw the red house"),
+        "evaluate": run("evaluate", "--limit", "7", "--json"),
+        "explore": run("explore", "the animal didn't cross the street", "--json"),
+        "bench": run("bench", "--json"),
+        "progress": run("progress"),
+        "train": run("train", "--max-steps", "2", "--out", "run", "--json"),
+    }
+    assert set(re.findall(r"^    (\w+)", commands, re.MULTILINE)) == set(asked)
+    assert asked["translate"] == "le chat a vu la maison rouge\n"
+    assert last(asked["evaluate"])["exact_match"] == 1
+    for name in ("explore", "bench"):
+        assert last(asked[name])["out"].endswith(".html")
+    assert last(asked["train"])["steps"] == 2
+    assert run("translate", "--model", "run", text="the cat sleeps\n").count("\n") == 1
