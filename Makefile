@@ -102,7 +102,7 @@ constraints: $(READY)
 lock:
 	$(PYTHON) -m venv build/uv
 	build/uv/bin/pip install --quiet uv
-	PATH=$(CURDIR)/build/uv/bin:$$PATH build/uv/bin/python -m tools.lock
+	build/uv/bin/python -m tools.lock
 
 # Of what is installed: each package, its licence and where it comes from.
 sbom: $(READY)

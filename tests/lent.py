@@ -1,8 +1,11 @@
-"""Packages of this environment, lent to another: nothing is fetched, a gigabyte is not copied."""
+"""What an environment of its own is given: packages of this one, lent, and a copy of the checkout."""
 
+import shutil
 from importlib.metadata import PackageNotFoundError, distribution
 
 from packaging.requirements import Requirement
+
+from tools.build_notebooks import ROOT
 
 
 def needed_by(name, found=()):
@@ -24,7 +27,8 @@ def needed_by(name, found=()):
 def lend(site, *names):
     """Put links to packages of this environment, and to what they need, beside another's packages.
 
-    pip sees them in that folder, and takes nothing away outside the environment that it works on.
+    Nothing is fetched, and a gigabyte is not copied. pip sees them in that folder, and takes nothing
+    away outside the environment that it works on.
     """
     folder = site / "lent"
     folder.mkdir()
@@ -39,3 +43,10 @@ def lend(site, *names):
         for top in {file.parts[0] for file in found.files if ".." not in file.parts}:
             if not (folder / top).exists():
                 (folder / top).symlink_to(found.locate_file(top))
+
+
+def copy_of_checkout(folder):
+    """This checkout in a new folder, without what git ignores: whatever builds it leaves files there."""
+    ignored = (ROOT / ".gitignore").read_text(encoding="utf-8").split()
+    names = shutil.ignore_patterns(".*", *(name.strip("/") for name in ignored))
+    return shutil.copytree(ROOT, folder, ignore=names)

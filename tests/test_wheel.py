@@ -6,19 +6,16 @@ import shutil
 import subprocess
 import sys
 import tarfile
-import tomllib
 import venv
 import zipfile
-from pathlib import Path
 
 import pytest
 from packaging.requirements import Requirement
 
-from tests.lent import lend
+from tests.lent import copy_of_checkout, lend
+from tools.build_notebooks import ROOT, project
 
-ROOT = Path(__file__).parents[1]
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-CORE = [Requirement(text).name for text in PROJECT["dependencies"]]
+CORE = [Requirement(text).name for text in project()["dependencies"]]
 BUILD = "import sys; from setuptools import build_meta as b; print(getattr(b, sys.argv[1])(sys.argv[2]))"
 
 pytestmark = pytest.mark.slow
@@ -35,12 +32,8 @@ def build(kind, source, folder):
 def made(tmp_path_factory):
     """A wheel and a source distribution of a copy: setuptools leaves a folder where it builds."""
     folder = tmp_path_factory.mktemp("made")
-    ignored = (ROOT / ".gitignore").read_text(encoding="utf-8").split()
-    names = shutil.ignore_patterns(".git", *(name.strip("/") for name in ignored))
-    shutil.copytree(ROOT, folder / "tree", ignore=names)
-    return build("build_wheel", folder / "tree", folder), build(
-        "build_sdist", folder / "tree", folder
-    )
+    tree = copy_of_checkout(folder / "tree")
+    return build("build_wheel", tree, folder), build("build_sdist", tree, folder)
 
 
 def files_of(wheel):

@@ -55,16 +55,19 @@ class BuildError(Exception):
     """A notebook that could not be built; the message names notebook, cell and error."""
 
 
+def project() -> dict[str, Any]:
+    """What pyproject.toml says of the project; every tool asks here."""
+    return dict(tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"])
+
+
 def repository() -> str:
-    """The address of the course; pyproject.toml has it, and every tool asks here."""
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    return str(project["urls"]["Repository"])
+    """The address of the course."""
+    return str(project()["urls"]["Repository"])
 
 
 def tag() -> str:
     """The tag of this version: a page on Colab installs the package that it was written with."""
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    return f"v{project['version']}"
+    return f"v{project()['version']}"
 
 
 def setup_cell() -> str:

@@ -5,6 +5,7 @@ an environment is not to stand in the list.
 """
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -15,6 +16,8 @@ from transformer_lab.files import write_atomically
 
 SBOM, LICENCES = ROOT / "docs" / "sbom.cdx.json", ROOT / "docs" / "licences.md"
 OURS = "transformer-lab"
+LOCAL = re.compile(r"(?<=\d)\+(cpu|cu\d+)\b")
+"""What the name of a local build adds to a version: `2.13.0+cpu` is 2.13.0."""
 HEAD = """\
 # Licences of what is installed
 
@@ -29,21 +32,16 @@ licences; they are not in the list.
 """
 
 
-def public(version: str) -> str:
-    """A version without the name of a local build: `2.13.0+cpu` is 2.13.0."""
-    return version.split("+")[0]
-
-
 def row(package: dict[str, str]) -> str:
     """A line of the table of licences; some packages give their whole licence for its name."""
     said = {key: value.replace("UNKNOWN", "not said") for key, value in package.items()}
     licence = next(iter(said["License"].splitlines()), "").replace("|", "/")
-    return f"| {said['Name']} | {public(said['Version'])} | {licence} | {said['URL']} |"
+    return f"| {said['Name']} | {said['Version']} | {licence} | {said['URL']} |"
 
 
 def bill(text: str) -> dict[str, Any]:
-    """The bill of materials without this machine: no local build, no path of our own package."""
-    found = json.loads(text.replace("+cpu", ""))
+    """The bill of materials without this machine: no path of our own package."""
+    found = json.loads(text)
     for part in found["components"]:
         if part["name"] == OURS:
             part.pop("externalReferences", None)
@@ -56,7 +54,8 @@ def main(programs: Path) -> None:
 
     def asked(program: str, *arguments: str) -> str:
         command = [programs / program, *arguments]
-        return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        return LOCAL.sub("", done.stdout)
 
     found = bill(asked("cyclonedx-py", "environment", "--output-reproducible", sys.executable))
     write_atomically(SBOM, (json.dumps(found, indent=1) + "\n").encode())

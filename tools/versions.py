@@ -13,27 +13,21 @@ import platform
 import re
 import shutil
 import subprocess
-import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from packaging.requirements import Requirement
 
-from tools.build_notebooks import ROOT
+from tools.build_notebooks import ROOT, project
+from tools.reseed import PROCESSORS
 from transformer_lab.files import write_atomically
 
 FOLDER, PAGE = ROOT / "build" / "versions", ROOT / "docs" / "versions.md"
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+PROJECT = project()
 EXTRAS = PROJECT["optional-dependencies"]
 CONSTRAINTS = [*(ROOT / "constraints.txt").read_text(encoding="utf-8").split()]
 SHOWN = "torch numpy matplotlib ipywidgets anywidget ipython transformers".split()
 TESTED = "beartype nbclient nbformat packaging pytest pytest-timeout pytest-xdist pyyaml".split()
-AVX2 = {
-    "ATEN_CPU_CAPABILITY": "avx2",
-    "ONEDNN_MAX_CPU_ISA": "AVX2",
-    "MKL_ENABLE_INSTRUCTIONS": "AVX2",
-}
-"""What makes the libraries compute as on a processor without AVX-512."""
 TESTS = ["tests", "-m", "not slow", "-q", "-n", "2", "--dist", "loadfile", "-p", "no:cacheprovider"]
 TESTS += [f"--ignore=tests/{part}" for part in ("lint", "notebooks", "browser")]
 TESTS += ["-o", "addopts=--import-mode=importlib --strict-markers"]
@@ -58,15 +52,17 @@ class Row:
 
 
 OTHERS = [*EXTRAS["lab"], *EXTRAS["marian"], *TESTED]
-COLAB = "torch==2.11.0 numpy==2.1.* matplotlib==3.10.* ipywidgets==7.7.1 ipython==7.34.*".split()
+COLAB = "ipython==7.34.* ipywidgets==7.7.1 matplotlib==3.10.* numpy==2.1.*".split()
+"""What Colab has beside its torch."""
 ROWS = [
     Row("pinned", CONSTRAINTS),
-    Row("pinned, AVX2 only", CONSTRAINTS, environment=AVX2),
+    Row("pinned, AVX2 only", CONSTRAINTS, environment=PROCESSORS["avx2"]),
     Row("oldest", [*lowest(), *TESTED]),
     Row("oldest, with transformers", [*(p for p in lowest() if "tokenizers" not in p), *TESTED,
                                       "transformers==4.57.1", "sentencepiece", "bertviz==1.4.1"]),
     Row("newest", [*PROJECT["dependencies"], *OTHERS]),
-    Row("as on Colab", [*PROJECT["dependencies"], *COLAB, *OTHERS], "python3.13"),
+    Row("as on Colab", [*PROJECT["dependencies"], "torch==2.11.0", *COLAB, *OTHERS],
+        "python3.13"),
     Row("Python 3.12", CONSTRAINTS, "python3.12"),
     Row("Python 3.13", CONSTRAINTS, "python3.13"),
 ]  # fmt: skip
@@ -82,12 +78,9 @@ def said(command: list[str], **settings: str) -> subprocess.CompletedProcess[str
 
 def tested(row: Row) -> dict[str, str]:
     """Install the versions of a row and run the tests: a line of the table, by its headings."""
+    told = {"versions": row.name, "Python": row.python}
     if not shutil.which(row.python):
-        return {
-            "versions": row.name,
-            "Python": row.python,
-            "result": "not run: no such interpreter",
-        }
+        return told | {"result": "not run: no such interpreter"}
     home = FOLDER / re.sub(r"\W+", "-", row.name.removesuffix(", AVX2 only"))
     python = str(home / "bin" / "python")
     for command in (
@@ -98,19 +91,14 @@ def tested(row: Row) -> dict[str, str]:
         done = said(command)
         if done.returncode:
             reason = next((x for x in done.stderr.splitlines() if "ERROR" in x), "it failed")
-            return {
-                "versions": row.name,
-                "Python": row.python,
-                "result": f"not installed: {reason}",
-            }
+            return told | {"result": f"not installed: {reason}"}
     done = said([python, "-m", "pytest", *TESTS], **row.environment)
     (home / "tests.txt").write_text(done.stdout + done.stderr, encoding="utf-8")
     listed = json.loads(said([python, "-m", "pip", "list", "--format=json"]).stdout)
     found = {package["name"].lower(): package["version"].split("+")[0] for package in listed}
     result = next((x for x in reversed(done.stdout.splitlines()) if " in " in x), "no test ran")
     version = said([python, "-c", "import platform; print(platform.python_version())"]).stdout
-    return {
-        "versions": row.name,
+    return told | {
         "Python": version.strip(),
         **{name: found.get(name, "–") for name in SHOWN},
         "result": re.sub(r",? \d+ warnings?| in [\d.]+s.*|=+", "", result).strip(),

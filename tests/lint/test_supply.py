@@ -3,7 +3,6 @@
 import json
 import re
 import sys
-import tomllib
 
 import pytest
 import yaml
@@ -12,9 +11,9 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name as name_of
 
 from tools import lock, sbom
-from tools.build_notebooks import ROOT, tag
+from tools.build_notebooks import ROOT, project, tag
 
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+PROJECT = project()
 PINS = {
     name_of(line.split("==")[0]): line.split("==")[1]
     for line in (ROOT / "constraints.txt").read_text(encoding="utf-8").split()
@@ -24,14 +23,12 @@ HERE = default_environment() | {"extra": ""}
 
 def locked():
     """Each package of the lock, by name: what is required of it, and the hashes of its files."""
-    blocks = re.split(r"\n(?=\S)", lock.LOCK.read_text(encoding="utf-8").strip())
-    blocks = [block for block in blocks if not block.startswith("#")]
-    lines = {block: block.splitlines()[0].rstrip("\\ ") for block in blocks}
-    found = {block: Requirement(line) for block, line in lines.items()}
-    return {
-        name_of(r.name): (r, re.findall(r"--hash=sha256:[0-9a-f]{64}\b", block))
-        for block, r in found.items()
-    }
+    found = {}
+    for block in lock.blocks(lock.LOCK.read_text(encoding="utf-8")):
+        required = Requirement(block.splitlines()[0].rstrip("\\ "))
+        hashes = re.findall(r"--hash=sha256:[0-9a-f]{64}\b", block)
+        found[name_of(required.name)] = required, hashes
+    return found
 
 
 def test_each_package_of_the_lock_has_one_version_and_its_hashes():

@@ -14,11 +14,9 @@ from pathlib import Path
 import pytest
 from nbformat.v4 import new_code_cell
 
-from tests.lent import lend
+from tests.lent import copy_of_checkout, lend
 from tools.build_notebooks import execute, normalise, read
-
-ROOT = Path(__file__).parents[2]
-COLAB = "ipykernel ipython==7.34.* ipywidgets==7.7.1 matplotlib==3.10.* numpy==2.1.*".split()
+from tools.versions import COLAB
 
 WHERE = "import transformer_lab; print(transformer_lab.__file__)"
 WIDGETS = """\
@@ -60,7 +58,7 @@ def python(tmp_path, monkeypatch):
     (site,) = folder.glob("lib/*/site-packages")
     try:
         lend(site, "torch")
-        pip(python, "install", "--quiet", "torch", *COLAB)
+        pip(python, "install", "--quiet", "torch", "ipykernel", *COLAB)
         install_kernel = [python, "-m", "ipykernel", "install", "--sys-prefix"]
         subprocess.run(install_kernel, check=True, capture_output=True)
         monkeypatch.setenv("JUPYTER_PATH", str(folder / "share" / "jupyter"))
@@ -73,11 +71,9 @@ def python(tmp_path, monkeypatch):
 @pytest.fixture
 def checkout(tmp_path, monkeypatch):
     """A copy of the checkout for the setup cell to install: pip leaves a `build` folder behind."""
-    ignored = (ROOT / ".gitignore").read_text(encoding="utf-8").split()
-    names = shutil.ignore_patterns(".*", *(name.strip("/") for name in ignored))
-    shutil.copytree(ROOT, tmp_path / "checkout", ignore=names)
-    monkeypatch.setenv("TRANSFORMER_LAB_SRC", str(tmp_path / "checkout"))
-    return tmp_path / "checkout"
+    copy = copy_of_checkout(tmp_path / "checkout")
+    monkeypatch.setenv("TRANSFORMER_LAB_SRC", str(copy))
+    return copy
 
 
 def run(path, folder, *more):
