@@ -107,7 +107,7 @@ def tested(row: Row) -> dict[str, str]:
 
 def table(rows: list[dict[str, str]]) -> str:
     """The lines of a Markdown table, and when and where they were measured."""
-    heads = ["versions", "Python", *SHOWN, "result"]
+    heads = ["versions", "result", "Python", *SHOWN]
     lines = [heads, ["---"] * len(heads), *([row.get(h, "") for h in heads] for row in rows)]
     text = "".join(f"| {' | '.join(line)} |\n" for line in lines)
     flags = Path("/proc/cpuinfo").read_text() if Path("/proc/cpuinfo").exists() else ""
