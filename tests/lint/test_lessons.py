@@ -191,7 +191,7 @@ def test_each_exercise_is_a_stub_a_check_and_a_folded_solution(lesson):
         assert solution.source.endswith(f"### END SOLUTION\n\n{check.source}")
         # A check that was given another case since prints another number than the stored page.
         asks = checks[name.group(1)]
-        right = f"Right: {asks.verified} ({len(asks.cases())} cases)."
+        right = f"Right: {asks.verified} ({len(asks.made)} cases)."
         assert printed(solution).strip() == right
     assert asked == list(checks)
     assert sum("solution" in tags(cell) for cell in cells) == len(stubs)

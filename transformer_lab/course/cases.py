@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from transformer_lab.config import TransformerConfig
+from transformer_lab.course.chance import Chance
 from transformer_lab.course.errors import UnusableError
 from transformer_lab.course.words import kind_of
 from transformer_lab.model import Transformer
@@ -91,18 +92,16 @@ def with_gradient(*values: Any) -> tuple[Any, ...]:
 
 def small_model(seed: int, **changes: Any) -> Transformer:
     """A small model in float64; none of its sizes equals another."""
-    config = TransformerConfig(
-        source_vocab_size=11,
-        target_vocab_size=13,
-        d_model=6,
-        d_ff=7,
-        num_heads=2,
-        num_encoder_layers=1,
-        num_decoder_layers=2,
-        dropout=0.0,
-        tie_source_target=False,
-        **changes,
-    )
+    sizes = {
+        "source_vocab_size": 11,
+        "target_vocab_size": 13,
+        "d_model": 6,
+        "d_ff": 7,
+        "num_heads": 2,
+        "num_encoder_layers": 1,
+        "num_decoder_layers": 2,
+    }
+    config = TransformerConfig(**{**sizes, **changes}, dropout=0.0, tie_source_target=False)
     with torch.random.fork_rng([]):
         torch.manual_seed(seed)
         return Transformer(config).double().eval()
@@ -119,3 +118,13 @@ def forward_cases() -> list[tuple]:
         (small_model(2, pad_id=3), source.where(source != 0, 3), target.where(target != 0, 3)),
         (small_model(3, pad_id=5), in_front, torch.tensor([[3, 0, 2, 7, 1]] * 2)),
     ]
+
+
+def drawn_forward(chance: Chance) -> tuple[Transformer, Tensor, Tensor]:
+    """A model, a source that is padded in front or behind with any id, and a target."""
+    batch, length, width, d_ff = chance.sizes(4)
+    heads, pad_id, seed = chance.between(1, 3), chance.between(0, 9), chance.between(0, 99)
+    sizes = {"d_model": 2 * heads * width, "num_heads": heads, "d_ff": d_ff, "pad_id": pad_id}
+    model = small_model(seed, **sizes, num_encoder_layers=chance.between(1, 2))
+    source = chance.padded(batch, length, 11, pad_id, in_front=chance.one_of(True, False))
+    return model, source, chance.padded(batch, length + 1, 13, pad_id)

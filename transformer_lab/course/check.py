@@ -16,6 +16,7 @@ from transformer_lab import progress
 from transformer_lab.course.answered import Answered, tables
 from transformer_lab.course.as_if import as_if, unread
 from transformer_lab.course.belongings import codes_of, surroundings, unchanged
+from transformer_lab.course.chance import Chance
 from transformer_lab.course.diagnosis import LINES, describe
 from transformer_lab.course.outcome import Outcome, outcome_of
 from transformer_lab.course.words import words
@@ -39,6 +40,8 @@ class Verdict:
     is_named: bool = False
 
 
+DRAWN = 3
+"""How many cases of a check are drawn: who knows those written by hand by heart fails at these."""
 SOLUTION = "### BEGIN SOLUTION"
 """The first line of each cell that holds the page's own solution."""
 BEYOND_WORDS = "what comes back is not what was asked, in a way for which there are no words here."
@@ -64,7 +67,7 @@ class Check:
 
     Attributes:
         reference: The right answer.
-        cases: Makes the arguments of each case, the smallest first.
+        cases: Makes the arguments of the cases written by hand, the smallest first.
         mistakes: Known wrong answers; each does something else than the others.
         verified: What a right answer has been shown to do.
         results: The names of what the answer returns.
@@ -73,6 +76,7 @@ class Check:
         tolerance: The largest difference that counts as equal.
         own: The package's definitions of what is to be written, beside the reference.
         place: Which exercise of which lesson it is, so that it can be kept that it was passed.
+        drawn: Makes a case's arguments by chance; three such cases follow those written by hand.
     """
 
     reference: Callable[..., Any]
@@ -85,6 +89,7 @@ class Check:
     tolerance: float = 1e-9
     own: Sequence[Callable[..., Any]] = ()
     place: Place | None = None
+    drawn: Callable[[Chance], tuple[Any, ...]] | None = None
 
     def __call__(self, answer: Callable[..., Any]) -> None:
         """Check the answer and print the verdict; that it is right is kept, unless it is the page's."""
@@ -201,7 +206,8 @@ class Check:
     @functools.cached_property
     def made(self) -> Sequence[tuple[Any, ...]]:
         """The cases: each answer gets a copy, so that none can spoil them."""
-        return self.cases()
+        written = list(self.cases())
+        return written + [self.drawn(Chance(seed)) for seed in range(DRAWN) if self.drawn]
 
     def outcomes(self, answer: Callable[..., Any]) -> list[Outcome]:
         """What the answer does with each case."""

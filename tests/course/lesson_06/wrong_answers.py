@@ -141,6 +141,24 @@ def all_features(function, x):
     return torch.stack(columns, 1)
 
 
+def every_feature_must_move(function, x):
+    rows = []
+    for j in range(len(x)):
+        y = x.clone()
+        y[j, 0] += 0.01
+        rows.append(((function(y) - function(x)) != 0).all(-1))
+    return torch.stack(rows).T
+
+
+def changes_that_cancel(function, x):
+    map_of = torch.zeros(len(x), len(x), dtype=torch.bool)
+    for j in range(len(x)):
+        y = x.clone()
+        y[j, 0] += 0.01
+        map_of[:, j] = (function(y) - function(x)).sum(-1).abs() > 1e-10
+    return map_of
+
+
 def true_where_still(function, x):
     return ~swapped(function, x).T
 
@@ -301,6 +319,8 @@ TABLE = [
     ("sees", swapped, "rows and columns are swapped"),
     ("sees", never_put_back, "the changes pile up"),
     ("sees", all_features, "taken away again by LayerNorm"),
+    ("sees", every_feature_must_move, "one that moves is enough"),
+    ("sees", changes_that_cancel, "may cancel"),
     ("sees", true_where_still, "inverted"),
     ("sees", diagonal_only, "only output j"),
     ("sees", one_for_each_output, "which input moves it"),

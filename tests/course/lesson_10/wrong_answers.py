@@ -1,5 +1,7 @@
 """Wrong answers to the exercises of lesson 10, written as a learner writes them."""
 
+import math
+
 import torch
 
 
@@ -499,6 +501,18 @@ def one_axis_too_many(*case):
     return mixed(query, keys, values)[:, None], keys, values
 
 
+def queries_as_one_matrix(x, keys, values, W_Q, W_K, W_V):
+    keys = torch.cat([keys, (x @ W_K).unsqueeze(1)], 1)
+    values = torch.cat([values, (x @ W_V).unsqueeze(1)], 1)
+    weights = torch.softmax(x @ W_Q @ keys.transpose(1, 2) / math.sqrt(W_Q.shape[1]), -1)
+    return weights @ values, keys, values
+
+
+def first_row_of_them(*arguments):
+    output, keys, values = queries_as_one_matrix(*arguments)
+    return output[:, 0, :], keys, values
+
+
 def as_numpy(*case):
     query, keys, values = projected(*case)
     return mixed(query, keys, values).numpy(), keys.numpy(), values.numpy()
@@ -819,6 +833,11 @@ def not_divided(p, q):
     return chance(p, q), torch.relu(p - q)
 
 
+def refusals(p, q):
+    refused = 1 - chance(p, q)
+    return chance(p, q), refused / refused.sum(1, keepdim=True).clamp(1e-12)
+
+
 def size_of_the_difference(p, q):
     return chance(p, q), missing(p, q) * 0 + abs(p - q) / abs(p - q).sum(1, keepdim=True).clamp(
         1e-9
@@ -946,6 +965,8 @@ TABLE = [
     ("cached_step", forgets_to_return_them, "return the longer tables"),
     ("cached_step", prepends, "the new word stands in front"),
     ("cached_step", triangle_of_one_row, "A causal mask of one row"),
+    ("cached_step", queries_as_one_matrix, "meet the keys of each sentence"),
+    ("cached_step", first_row_of_them, "right for one sentence alone"),
     ("cached_step", the_output_alone, "it returns 1 thing; expected 3"),
     ("cached_step", one_axis_too_many, "in another shape"),
     ("cached_step", as_numpy, "a PyTorch tensor is asked"),
@@ -1000,6 +1021,7 @@ TABLE = [
     ("keep_or_redraw", all_or_none, "all or nothing"),
     ("keep_or_redraw", from_p_again, "drawn anew from p"),
     ("keep_or_redraw", not_divided, "not yet divided by its sum"),
+    ("keep_or_redraw", refusals, "how often a word is refused"),
     ("keep_or_redraw", size_of_the_difference, "the size of the difference"),
     ("keep_or_redraw", softmax_of_the_difference, "no logits"),
     ("keep_or_redraw", nothing_by_nothing, "0/0"),

@@ -4,6 +4,7 @@ import numpy as np
 
 from transformer_lab import numpy_reference as reference
 from transformer_lab.course.cases import draw
+from transformer_lab.course.chance import Chance
 from transformer_lab.course.check import Check, Mistake
 
 SHAPES = [((), 2, 3, 5, 7), ((3,), 5, 2, 7, 11), ((5, 3), 7, 2, 11, 4)]
@@ -40,9 +41,18 @@ def _subtracts_in_place(scores: np.ndarray) -> np.ndarray:
     return _exp(scores, -1, 0.0)
 
 
+def _drawn_scores(chance: Chance) -> tuple:
+    """Scores near and far, some hidden, all moved by the same number."""
+    scores = chance.numbers(*chance.batch(), *chance.sizes(2), scale=chance.one_of(1.0, 300.0))
+    hidden = chance.flips(*scores.shape, share=0.2)
+    hidden[..., chance.between(0, scores.shape[-1] - 1)] = False
+    return (np.where(hidden, -np.inf, scores + chance.real(-1000, 1000)),)
+
+
 softmax = Check(
     reference=reference.softmax,
     cases=_softmax_cases,
+    drawn=_drawn_scores,
     results=("the weights",),
     verified="each row sums to 1, hidden scores get 0, scores in the hundreds do not overflow",
     mistakes=[
@@ -145,9 +155,16 @@ def _returns_scores(query: np.ndarray, key: np.ndarray, value: np.ndarray) -> tu
     return reference.softmax(scores) @ value, scores
 
 
+def drawn_attention(chance: Chance) -> tuple:
+    """(query, key, value) of no, one or two batch dimensions."""
+    (q, k, d_k, d_v), batch = chance.sizes(4), chance.batch()
+    return tuple(chance.numbers(*batch, *shape) for shape in ((q, d_k), (k, d_k), (k, d_v)))
+
+
 attention = Check(
     reference=reference.scaled_dot_product_attention,
     cases=attention_cases,
+    drawn=drawn_attention,
     results=("the output", "the weights"),
     verified="output and weights are those of equation 1, for several shapes and batches",
     mistakes=[

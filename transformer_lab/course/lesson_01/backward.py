@@ -6,8 +6,9 @@ import numpy as np
 
 from transformer_lab import numpy_reference as reference
 from transformer_lab.course.cases import draw
+from transformer_lab.course.chance import Chance
 from transformer_lab.course.check import Check, Mistake
-from transformer_lab.course.lesson_01.attention import attention_cases
+from transformer_lab.course.lesson_01.attention import attention_cases, drawn_attention
 
 # ---------------------------------------------------------------- backward of softmax
 
@@ -27,9 +28,15 @@ def _one_jacobian_for_all(grad_output: np.ndarray, weights: np.ndarray) -> np.nd
     return (np.diag(weights) - np.outer(weights, weights)) @ grad_output
 
 
+def _drawn_weights(chance: Chance) -> tuple:
+    shape = [*chance.batch(), *chance.sizes(2)]
+    return chance.numbers(*shape), chance.weights(*shape)
+
+
 softmax_backward = Check(
     reference=reference.softmax_backward,
     cases=_softmax_backward_cases,
+    drawn=_drawn_weights,
     results=("the gradient",),
     verified="equal to the Jacobian's product, and each row of the gradient sums to 0",
     mistakes=[
@@ -134,9 +141,16 @@ def _softmax_twice(grad_output: np.ndarray, *rest: np.ndarray) -> tuple:
     return grad_query, grad_key, _transposed(reference.softmax(rest[-1])) @ grad_output
 
 
+def _drawn_backward(chance: Chance) -> tuple:
+    query, key, value = drawn_attention(chance)
+    output, weights = reference.scaled_dot_product_attention(query, key, value)
+    return chance.numbers(*output.shape), query, key, value, weights
+
+
 attention_backward = Check(
     reference=reference.scaled_dot_product_attention_backward,
     cases=_backward_cases,
+    drawn=_drawn_backward,
     results=("dQ", "dK", "dV"),
     verified="dQ, dK and dV equal the reference's, which equals finite differences",
     mistakes=[

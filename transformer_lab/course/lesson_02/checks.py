@@ -3,6 +3,7 @@
 import numpy as np
 
 from transformer_lab.course.cases import draw
+from transformer_lab.course.chance import Chance
 from transformer_lab.course.check import Check, Mistake
 from transformer_lab.numpy_reference import softmax
 
@@ -11,6 +12,10 @@ from transformer_lab.numpy_reference import softmax
 
 def _variance(d_k: int, query_std: float, key_std: float) -> float:
     return d_k * query_std**2 * key_std**2
+
+
+def _drawn_spreads(chance: Chance) -> tuple:
+    return chance.between(1, 300), chance.real(0.1, 3.0), chance.real(0.1, 3.0)
 
 
 score_variance = Check(
@@ -23,6 +28,7 @@ score_variance = Check(
         (64, 0.125, 2.0),
         (3, 0.0, 2.0),
     ],
+    drawn=_drawn_spreads,
     results=("the variance",),
     verified="d_k times the two variances, also when these are not 1",
     mistakes=[
@@ -79,9 +85,14 @@ def _one_row_only(weights: np.ndarray) -> np.ndarray:
     return np.diag(weights.ravel()) - np.outer(weights, weights)
 
 
+def _drawn_weights(chance: Chance) -> tuple:
+    return (chance.weights(*chance.batch(), *chance.sizes(2)),)
+
+
 softmax_jacobian = Check(
     reference=_jacobian,
     cases=_weights_cases,
+    drawn=_drawn_weights,
     results=("the Jacobian",),
     verified="w_j (δ_jk − w_k) for each row of weights, with batch dimensions in front",
     mistakes=[
@@ -115,6 +126,7 @@ def _norm(weights: np.ndarray) -> np.ndarray:
 jacobian_norm = Check(
     reference=_norm,
     cases=_weights_cases,
+    drawn=_drawn_weights,
     results=("the norm",),
     verified="the root of the sum of squares, one number for each row",
     mistakes=[

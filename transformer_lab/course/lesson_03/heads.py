@@ -6,6 +6,7 @@ import numpy as np
 
 from transformer_lab import numpy_reference as reference
 from transformer_lab.course.cases import draw
+from transformer_lab.course.chance import Chance
 from transformer_lab.course.check import Check, Mistake
 
 SHAPES = [(1, 2, 3, 2), (2, 3, 2, 5), (2, 5, 3, 4), (3, 7, 5, 2)]
@@ -22,9 +23,15 @@ def _cut(x: np.ndarray, h: int) -> np.ndarray:
     return x.reshape(*x.shape[:2], h, -1)  # (batch, length, heads, d)
 
 
+def _drawn_split(chance: Chance) -> tuple:
+    batch, length, heads, d = chance.sizes(4)
+    return chance.numbers(batch, length, heads * d), heads
+
+
 split_heads = Check(
     reference=reference.split_heads,
     cases=_split_cases,
+    drawn=_drawn_split,
     results=("the heads",),
     verified="head i has columns i·d to (i+1)·d of every position, for several sizes",
     mistakes=[
@@ -59,9 +66,14 @@ def _merge_cases() -> list[tuple]:
     return [(draw(b, h, n, d),) for b, n, h, d in SHAPES]
 
 
+def _drawn_merge(chance: Chance) -> tuple:
+    return (chance.numbers(*chance.sizes(4)),)
+
+
 merge_heads = Check(
     reference=reference.merge_heads,
     cases=_merge_cases,
+    drawn=_drawn_merge,
     results=("the concatenation",),
     verified="the inverse of split_heads, for several sizes",
     mistakes=[
@@ -171,9 +183,17 @@ def _averaged(x: np.ndarray, *rest: Any) -> np.ndarray:
     return np.concatenate([mean] * h, axis=-1) @ w_o
 
 
+def _drawn_multi_head(chance: Chance) -> tuple:
+    batch, length, heads, d = chance.sizes(4)
+    width = heads * d
+    weights = (chance.numbers(width, width, scale=0.3) for _ in range(4))
+    return chance.numbers(batch, length, width), *weights, heads
+
+
 multi_head = Check(
     reference=_multi_head,
     cases=_multi_head_cases,
+    drawn=_drawn_multi_head,
     arguments=("x", "w_q", "w_k", "w_v", "w_o", "num_heads"),
     verified="Concat(head_1, …, head_h) W_O, for several sizes and batches",
     mistakes=[

@@ -7,6 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from transformer_lab.course.cases import built, draw, with_gradient
+from transformer_lab.course.chance import Chance
 from transformer_lab.course.check import Check, Mistake
 from transformer_lab.course.lesson_03.heads import SHAPES
 from transformer_lab.model.attention import MultiHeadAttention
@@ -103,9 +104,17 @@ class _Unscaled(MultiHeadAttention):
         return self.w_o(self.merge(self.core(q * q.size(-1) ** 0.5, k, v)))
 
 
+def _drawn_class(chance: Chance) -> tuple:
+    batch, query, key, heads, d = chance.sizes(5)
+    width = heads * d
+    inputs = (chance.tensor(batch, length, width) for length in (query, key, key))
+    return with_gradient(width, heads, *inputs)
+
+
 multi_head_class = Check(
     reference=MultiHeadAttention,
     cases=_class_cases,
+    drawn=_drawn_class,
     run=_build_and_run,
     arguments=("d_model", "num_heads", "query", "key", "value"),
     verified="self- and cross-attention sizes, equal to the package's class at equal weights",
@@ -134,9 +143,15 @@ def _products(length: int, d_model: int, num_heads: int) -> int:
     return 4 * length * d_model**2 + 2 * length**2 * d_model
 
 
+def _drawn_sizes(chance: Chance) -> tuple:
+    heads = chance.between(1, 9)
+    return chance.between(1, 300), heads * chance.between(1, 70), heads
+
+
 multiplications = Check(
     reference=_products,
     cases=lambda: [(2, 6, 1), (2, 6, 3), (7, 20, 5), (128, 512, 8)],
+    drawn=_drawn_sizes,
     results=("the number",),
     verified="four projections and two products with the weights, whatever h is",
     mistakes=[

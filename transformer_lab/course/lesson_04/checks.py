@@ -4,6 +4,7 @@ import numpy as np
 
 from transformer_lab import numpy_reference as reference
 from transformer_lab.course.cases import draw
+from transformer_lab.course.chance import Chance
 from transformer_lab.course.check import Check, Mistake
 
 # ---------------------------------------------------------------- sinusoids
@@ -41,9 +42,14 @@ def _cosine_first(length: int, d_model: int) -> np.ndarray:
     return _interleave(np.cos(angle), np.sin(angle))
 
 
+def _drawn_table(chance: Chance) -> tuple:
+    return chance.between(1, 40), 2 * chance.between(1, 40)
+
+
 sinusoids = Check(
     reference=reference.sinusoidal_positions,
     cases=lambda: [(3, 2), (5, 6), (7, 14), (13, 10), (1, 4), (101, 22)],
+    drawn=_drawn_table,
     results=("the table",),
     verified="equal to §3.5 for several lengths and widths",
     mistakes=[
@@ -109,9 +115,14 @@ def _rotation(k: int, d_model: int) -> np.ndarray:
     return _blocks(k, _frequencies(d_model))
 
 
+def _drawn_turn(chance: Chance) -> tuple:
+    return chance.between(-99, 99), 2 * chance.between(1, 20)
+
+
 rotation = Check(
     reference=_rotation,
     cases=lambda: [(1, 2), (3, 6), (-2, 6), (11, 10), (0, 4), (1009, 14)],
+    drawn=_drawn_turn,
     results=("R_k",),
     verified="R_k PE(pos) = PE(pos + k) for every pos, forwards and backwards",
     mistakes=[
@@ -192,6 +203,11 @@ def _reflects(x: np.ndarray, start: int) -> np.ndarray:
     )
 
 
+def _drawn_rows(chance: Chance) -> tuple:
+    length, half = chance.sizes(2)
+    return chance.numbers(*chance.batch(), length, 2 * half), chance.between(0, 99)
+
+
 rotate = Check(
     reference=_rotate,
     cases=lambda: [
@@ -201,6 +217,7 @@ rotate = Check(
         (draw(1, 2, seed=3), 3),
         (draw(7, 3, 10, seed=4), 101),
     ],
+    drawn=_drawn_rows,
     results=("the turned vectors",),
     verified="each pair turned by its position's angle; lengths stay, and scores know distances only",
     mistakes=[
@@ -257,9 +274,14 @@ def _signed_distance(num_heads: int, length: int) -> np.ndarray:
     return -slopes[:, None, None] * distance
 
 
+def _drawn_bias(chance: Chance) -> tuple:
+    return tuple(chance.sizes(2))
+
+
 alibi = Check(
     reference=_bias,
     cases=lambda: [(1, 2), (2, 3), (8, 5), (3, 7), (5, 1), (11, 2)],
+    drawn=_drawn_bias,
     results=("the bias",),
     verified="−slope · distance, a slope for each head, 0 on the diagonal",
     mistakes=[

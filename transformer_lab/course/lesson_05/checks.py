@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 from transformer_lab import numpy_reference as reference
 from transformer_lab.course.cases import built, draw, with_gradient
+from transformer_lab.course.chance import Chance
 from transformer_lab.course.check import Check, Mistake
 from transformer_lab.model.attention import MultiHeadAttention
 from transformer_lab.model.feed_forward import FeedForward
@@ -30,9 +31,16 @@ def _feed_forward_cases() -> list[tuple]:
     ]
 
 
+def _drawn_network(chance: Chance) -> tuple:
+    (d, f), batch = chance.sizes(2), chance.batch()
+    shapes = ((*batch, d), (d, f), (f,), (f, d), (d,))
+    return tuple(chance.numbers(*shape) for shape in shapes)
+
+
 feed_forward = Check(
     reference=reference.feed_forward,
     cases=_feed_forward_cases,
+    drawn=_drawn_network,
     verified="max(0, x W1 + b1) W2 + b2 at every position, for several sizes",
     mistakes=[
         Mistake(
@@ -107,9 +115,17 @@ def _around_zero(x: np.ndarray, is_centred: bool) -> np.ndarray:
     return (x - x.mean(axis=-1, keepdims=True) * is_centred) / np.sqrt(square)
 
 
+def _drawn_norm(chance: Chance) -> tuple:
+    length, d = chance.sizes(2)
+    x = chance.numbers(*chance.batch(), length, d) + chance.real(-3, 3)
+    x[..., 0, :] *= chance.one_of(1e-3, 300.0)  # so small that ε counts, or large
+    return x, chance.numbers(d), chance.numbers(d)
+
+
 layer_norm = Check(
     reference=reference.layer_norm,
     cases=_norm_cases,
+    drawn=_drawn_norm,
     arguments=("x", "gain", "bias"),
     verified="each position on its own, biased variance, ε inside the root",
     tolerance=1e-7,
@@ -191,6 +207,12 @@ def _bend_row(x: np.ndarray) -> np.ndarray:
     return np.roll(x, 1) ** 2 - 0.5
 
 
+def _drawn_sublayer(chance: Chance) -> tuple:
+    (length, d), batch = chance.sizes(2), chance.batch()
+    w = chance.numbers(d, d)
+    return chance.numbers(*batch, length, d), lambda x: np.tanh(x @ w), _bare_norm
+
+
 add_norm = Check(
     reference=lambda x, sublayer, norm: norm(x + sublayer(x)),
     cases=lambda: [
@@ -198,6 +220,7 @@ add_norm = Check(
         (draw(2, 3, 5, seed=1), _bend, _bare_norm),
         (draw(7, seed=2), _bend_row, np.arctan),
     ],
+    drawn=_drawn_sublayer,
     verified="LayerNorm(x + Sublayer(x)), the paper's order",
     mistakes=[
         Mistake(
@@ -288,6 +311,11 @@ def _build_layer(answer: Callable[..., Any], *sizes_and_x: Any) -> tuple[Any, nn
     return layer(x), layer
 
 
+def _drawn_layer(chance: Chance) -> tuple:
+    batch, length, heads, d, d_ff = chance.sizes(5)
+    return with_gradient(heads * d, heads, d_ff, chance.tensor(batch, length, heads * d))
+
+
 encoder_layer = Check(
     reference=_Layer,
     cases=lambda: [
@@ -295,6 +323,7 @@ encoder_layer = Check(
         (10, 2, 13, torch.tensor(draw(2, 5, 10, seed=1))),
         with_gradient(14, 7, 5, torch.tensor(draw(3, 2, 14, seed=2))),
     ],
+    drawn=_drawn_layer,
     run=_build_layer,
     arguments=("d_model", "num_heads", "d_ff", "x"),
     verified="self-attention, then feed-forward, each inside Add & Norm",

@@ -7,6 +7,7 @@ import torch
 from torch import Tensor
 
 from transformer_lab.course.cases import draw, with_gradient
+from transformer_lab.course.chance import Chance
 from transformer_lab.course.check import Check, Mistake
 from transformer_lab.model import masks
 
@@ -24,9 +25,15 @@ def _ids_cases() -> list[tuple]:
     ]
 
 
+def _drawn_ids(chance: Chance) -> tuple:
+    batch, length, vocabulary = chance.sizes(3)
+    return chance.ids(batch, length, below=vocabulary), chance.between(0, vocabulary - 1)
+
+
 padding_mask = Check(
     reference=masks.padding_mask,
     cases=_ids_cases,
+    drawn=_drawn_ids,
     arguments=("ids", "pad_id"),
     results=("the mask",),
     verified="(batch, 1, 1, key), True at every word, also where pad_id is not 0",
@@ -89,9 +96,17 @@ def _masked(scores: Tensor, mask: Tensor) -> Tensor:
     return weights.masked_fill(~mask.any(dim=-1, keepdim=True), 0.0)
 
 
+def _drawn_scores(chance: Chance) -> tuple:
+    shape = [*chance.batch(), *chance.sizes(2)]
+    mask = chance.mask(*shape)
+    mask[..., chance.between(0, shape[-2] - 1), :] = False  # a query that may see nothing
+    return with_gradient(chance.tensor(*shape, scale=3.0), mask)
+
+
 masked_weights = Check(
     reference=_masked,
     cases=_masked_cases,
+    drawn=_drawn_scores,
     results=("the weights",),
     verified="hidden keys get 0, rows sum to 1, and a row that sees nothing is all 0",
     mistakes=[
@@ -144,10 +159,15 @@ masked_weights = Check(
 # ---------------------------------------------------------------- causal
 
 
+def _drawn_length(chance: Chance) -> tuple:
+    return (chance.between(2, 40),)
+
+
 causal_mask = Check(
     reference=lambda length: masks.causal_mask(length),
     own=(masks.causal_mask,),
     cases=lambda: [(2,), (3,), (7,), (1,), (13,)],
+    drawn=_drawn_length,
     results=("the mask",),
     verified="position i sees positions 0 to i, itself included",
     mistakes=[
@@ -210,6 +230,24 @@ def _accumulates(function: Map, x: Tensor) -> Tensor:
     return torch.stack(columns, dim=1)
 
 
+def _all_features(function: Map, x: Tensor) -> Tensor:
+    before, columns = function(x), []
+    for j in range(len(x)):
+        changed = x.clone()
+        changed[j, 0] += 1.0
+        columns.append(((function(changed) - before).abs() > 1e-9).all(dim=-1))
+    return torch.stack(columns, dim=1)
+
+
+def _sum_of_features(function: Map, x: Tensor) -> Tensor:
+    before, columns = function(x), []
+    for j in range(len(x)):
+        changed = x.clone()
+        changed[j, 0] += 1.0
+        columns.append((function(changed) - before).sum(dim=-1).abs() > 1e-9)
+    return torch.stack(columns, dim=1)
+
+
 def _only_itself(function: Map, x: Tensor) -> Tensor:
     return _sees(function, x) & torch.eye(len(x), dtype=torch.bool)
 
@@ -221,6 +259,11 @@ def _mixer(weights: Tensor) -> Map:
 
 def _residual_and_norm(x: Tensor) -> Tensor:
     return torch.nn.functional.layer_norm(x + torch.tanh(x.cumsum(dim=0) - x), x.shape[-1:])
+
+
+def _balanced(weights: Tensor) -> Map:
+    # What one feature gains another loses: who adds the features up must not miss the change.
+    return lambda x: torch.cat([torch.tanh(weights @ x), -torch.tanh(weights @ x)], dim=-1)
 
 
 def _squares(x: Tensor) -> Tensor:
@@ -239,13 +282,21 @@ def _leak_cases() -> list[tuple]:
     ] + [
         (_residual_and_norm, torch.tensor(draw(4, 5, seed=9))),
         (_mixer(faint), torch.tensor(draw(5, 3, seed=10))),
+        (_balanced(some), torch.tensor(draw(5, 2, seed=12)) * 0.1),
         (_squares, torch.tensor(draw(3, 7, seed=11)) * 2),
     ]
+
+
+def _drawn_map(chance: Chance) -> tuple:
+    length, d = chance.sizes(2)
+    links = chance.tensor(length, length) * chance.mask(length, length)
+    return chance.one_of(_mixer, _balanced)(links), chance.tensor(length, d, scale=0.1)
 
 
 sees = Check(
     reference=_sees,
     cases=_leak_cases,
+    drawn=_drawn_map,
     arguments=("function", "x"),
     results=("the map",),
     verified="row i, column j is True exactly where output i moves with input j",
@@ -262,6 +313,15 @@ sees = Check(
             _adds_to_all_features,
             "the same number added to all features of a word is taken away again by LayerNorm: "
             "change one feature only.",
+        ),
+        Mistake(
+            _all_features,
+            "`all` asks that every feature of an output moves; one that moves is enough: `any`.",
+        ),
+        Mistake(
+            _sum_of_features,
+            "the changes of an output's features are added up, and may cancel: take their sizes first, "
+            "or ask of each feature whether it moved.",
         ),
         Mistake(lambda f, x: ~_sees(f, x), "inverted: True should mark what moves."),
         Mistake(
@@ -283,6 +343,11 @@ def _shift(target: Tensor, bos_id: int) -> Tensor:
     return torch.cat([torch.full_like(target[:, :1], bos_id), target[:, :-1]], dim=1)
 
 
+def _drawn_target(chance: Chance) -> tuple:
+    batch, length, vocabulary = chance.sizes(3)
+    return chance.ids(batch, length, below=vocabulary), chance.between(0, vocabulary)
+
+
 shift_right = Check(
     reference=_shift,
     cases=lambda: [
@@ -292,6 +357,7 @@ shift_right = Check(
         (torch.tensor([[5], [7], [2]]), 0),
         (torch.tensor([[3, 3, 1, 2, 1, 1, 7]]), 11),
     ],
+    drawn=_drawn_target,
     results=("what the decoder reads",),
     verified="bos first, then all but the last word: row t is read to write target[t]",
     mistakes=[

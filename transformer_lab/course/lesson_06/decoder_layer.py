@@ -8,6 +8,7 @@ from torch import Tensor
 
 from transformer_lab.config import Norm, TransformerConfig
 from transformer_lab.course.cases import draw, fill_with_known_weights, with_gradient
+from transformer_lab.course.chance import Chance
 from transformer_lab.course.check import Check, Mistake
 from transformer_lab.course.errors import UnusableError
 from transformer_lab.model import masks
@@ -278,10 +279,21 @@ def _cases() -> list[tuple]:
     return [*cases[:-1], with_gradient(*cases[-1])]
 
 
+def _drawn(chance: Chance) -> tuple:
+    batch, target, source, heads, d = chance.sizes(5)
+    x, memory = (chance.tensor(batch, length, heads * d) for length in (target, source))
+    layer = _layer(heads * d, heads, chance.between(3, 17), norm=chance.one_of("post", "pre"))
+    seen = chance.mask(batch, 1, 1, target)
+    seen[..., 0] = True  # so that each word sees one or more
+    mask = masks.causal_mask(target) & seen
+    return with_gradient(layer, x, memory, mask, chance.mask(batch, 1, 1, source))
+
+
 decoder_layer = Check(
     reference=_decoder_layer,
     own=(DecoderLayer,),
     cases=_cases,
+    drawn=_drawn,
     verified="masked self-attention, cross-attention, feed-forward, each inside its own Add & Norm, "
     "as in the package",
     mistakes=[

@@ -7,6 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from transformer_lab.course.cases import draw, with_gradient
+from transformer_lab.course.chance import Chance
 from transformer_lab.course.check import Check, Mistake
 
 # ---------------------------------------------------------------- what the first layer gets
@@ -14,6 +15,12 @@ from transformer_lab.course.check import Check, Mistake
 
 def _encoder_input(ids: Tensor, table: Tensor, positions: Tensor) -> Tensor:
     return table[ids] * math.sqrt(table.size(1)) + positions[: ids.size(1)]
+
+
+def _drawn_input(chance: Chance) -> tuple:
+    batch, length, vocabulary, d = chance.sizes(4)
+    ids = chance.ids(batch, length, below=vocabulary)
+    return with_gradient(ids, chance.tensor(vocabulary, d), chance.tensor(length + 4, d))
 
 
 encoder_input = Check(
@@ -37,6 +44,7 @@ encoder_input = Check(
             )
         ]
     ),
+    drawn=_drawn_input,
     results=("what the first layer gets",),
     verified="rows of the table, times √d_model, plus the first positions",
     tolerance=1e-6,  # a root taken in single precision is right enough
@@ -137,10 +145,15 @@ def _nothing(embedding: nn.Embedding, output: nn.Linear) -> None:
     return None
 
 
+def _drawn_sizes(chance: Chance) -> tuple:
+    return tuple(chance.sizes(2))
+
+
 tie = Check(
     reference=_tie,
     run=_after_a_step,
     cases=lambda: [(3, 2), (11, 5), (7, 13)],
+    drawn=_drawn_sizes,
     arguments=("vocabulary", "width"),
     results=("the embedding after a step", "the output after a step", "the parameters' number"),
     verified="one parameter in both places, also after a step of training",

@@ -6,7 +6,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from transformer_lab.course.cases import forward_cases
+from transformer_lab.course.cases import drawn_forward, forward_cases
+from transformer_lab.course.chance import Chance
 from transformer_lab.course.check import Check, Mistake
 from transformer_lab.model import Transformer
 from transformer_lab.model.masks import causal_mask, padding_mask
@@ -75,6 +76,7 @@ forward = Check(
     own=(Transformer.forward, Transformer.features),
     run=_at_words,
     cases=forward_cases,
+    drawn=drawn_forward,
     arguments=("model", "source", "target"),
     results=("logits",),
     verified="the package's logits, for padded and unpadded sentences",
@@ -143,9 +145,14 @@ def _encoder_layer(
     return attention + network + norms * 2 * d
 
 
+def _drawn_sizes(chance: Chance) -> tuple:
+    return chance.between(1, 600), chance.between(1, 3000)
+
+
 layer_parameters = Check(
     reference=_encoder_layer,
     cases=lambda: [(4, 8), (7, 31), (512, 2048), (5, 3), (1, 2)],
+    drawn=_drawn_sizes,
     arguments=("d_model", "d_ff"),
     results=("the count",),
     verified="as many as PyTorch finds in the package's layer",

@@ -5,11 +5,19 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
+from transformer_lab.course.chance import Chance
 from transformer_lab.course.check import Check, Mistake
 from transformer_lab.data import batching
 from transformer_lab.training import schedule
 
 # ---------------------------------------------------------------- batches
+
+
+def _drawn_sequences(chance: Chance) -> tuple:
+    count, longest, vocabulary = chance.sizes(3)
+    lengths = [longest, *(chance.between(1, longest) for _ in range(count - 1))]
+    sequences = [chance.ids(n, below=vocabulary).tolist() for n in lengths]
+    return sequences[::-1], chance.between(0, vocabulary)
 
 
 pad = Check(
@@ -22,6 +30,7 @@ pad = Check(
         ([[7, 3, 2], [4, 6, 5]], 7),
         ([[3, 3, 9, 2, 1], [8], [0, 4]], 3),
     ],
+    drawn=_drawn_sequences,
     arguments=("sequences", "pad_id"),
     results=("the batch",),
     verified="one row for each sentence, filled up on the right, sentences left as they were",
@@ -74,9 +83,15 @@ def _spread(word: int, vocab_size: int, right: float, other: float) -> Tensor:
     return target
 
 
+def _drawn_word(chance: Chance) -> tuple:
+    vocabulary = chance.between(2, 40)
+    return chance.between(0, vocabulary - 1), vocabulary, chance.real(0.01, 0.9)
+
+
 smoothed_target = Check(
     reference=_smoothed,
     cases=lambda: [(0, 4, 0.2), (2, 5, 0.1), (6, 7, 0.3), (10, 11, 0.0), (1, 3, 1.0)],
+    drawn=_drawn_word,
     arguments=("word", "vocab_size", "smoothing"),
     results=("the target",),
     verified="it sums to 1, and the right word has its share of ε too",
@@ -119,9 +134,16 @@ def _steps() -> Sequence[tuple[int, int, int]]:
     return [(step, d, w) for d, w in sizes for step in (1, w // 2, w, w + 1, 3 * w)]
 
 
+def _drawn_step(chance: Chance) -> tuple:
+    warmup = chance.between(2, 5000)
+    step = max(1, round(warmup * chance.one_of(0.5, 3.0) * chance.real(0.5, 1.5)))
+    return step, chance.between(1, 1100), warmup
+
+
 paper_rate = Check(
     reference=schedule.paper_rate,
     cases=_steps,
+    drawn=_drawn_step,
     arguments=("step", "d_model", "warmup_steps"),
     results=("the rate",),
     verified="up in a straight line, then down with 1/√step; highest at the end of the warm-up",

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from transformer_lab.course.chance import Chance
 from transformer_lab.course.check import Check, Mistake
 from transformer_lab.course.errors import UnusableError
 from transformer_lab.course.words import kind_of
@@ -43,7 +44,10 @@ def _unordered(words: dict[Word, int]) -> dict[Pair, int]:
 
 
 def _joined(words: dict[Word, int]) -> dict[str, int]:
-    return {a + b: times for (a, b), times in _count_pairs(words).items()}
+    counts: Counter[str] = Counter()
+    for (a, b), times in _count_pairs(words).items():
+        counts[a + b] += times
+    return dict(counts)
 
 
 def _across_words(words: dict[Word, int]) -> dict[Pair, int]:
@@ -70,6 +74,15 @@ def _in_one_order(answer: Callable[..., Any], words: dict[Word, int]) -> Any:
     return np.array([pair for pair, _ in rows], dtype=str), np.array([times for _, times in rows])
 
 
+def _letters(chance: Chance, longest: int) -> Word:
+    """Pieces of one or two letters: few, so that pairs come again and overlap."""
+    return tuple(chance.one_of("a", "b", "ab", "aa") for _ in range(chance.between(0, longest)))
+
+
+def _drawn_words(chance: Chance) -> tuple:
+    return ({_letters(chance, 9): chance.between(1, 30) for _ in range(chance.between(2, 11))},)
+
+
 count_pairs = Check(
     reference=_count_pairs,
     run=_in_one_order,
@@ -80,6 +93,7 @@ count_pairs = Check(
         ({("a", "a", "a"): 5, ("aa", "a"): 3, (): 7},),
         ({},),
     ],
+    drawn=_drawn_words,
     arguments=("words",),
     results=("the list of pairs", "the list of counts"),
     verified="neighbours inside words, counted as often as the word occurs",
@@ -182,6 +196,13 @@ def _as_pieces(answer: Callable[..., Any], pieces: Word, pair: Pair) -> Any:
     return np.array(merged, dtype=str)
 
 
+def _drawn_pieces(chance: Chance) -> tuple:
+    """Two neighbours of the pieces, which then stand there once or more."""
+    pieces = (*_letters(chance, 15), "a", *_letters(chance, 15))
+    at = chance.between(0, max(0, len(pieces) - 2))
+    return pieces, (*pieces[at : at + 2], "a")[:2]
+
+
 merge = Check(
     reference=_merge,
     run=_as_pieces,
@@ -197,6 +218,7 @@ merge = Check(
         (("a",), ("a", "b")),
         ((), ("a", "b")),
     ],
+    drawn=_drawn_pieces,
     arguments=("pieces", "pair"),
     results=("the list",),
     verified="every pair merged once, from left to right",

@@ -7,7 +7,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from transformer_lab.course.cases import forward_cases, with_gradient
+from transformer_lab.course.cases import drawn_forward, forward_cases, with_gradient
+from transformer_lab.course.chance import Chance
 from transformer_lab.course.check import Check, Mistake
 from transformer_lab.model import Transformer
 from transformer_lab.model.masks import padding_mask
@@ -26,9 +27,16 @@ def _loss_cases() -> list[tuple[Tensor, Tensor]]:
     return [*cases, with_gradient(0.1 * logits[1], front)]
 
 
+def _drawn_loss(chance: Chance) -> tuple[Tensor, Tensor]:
+    batch, length, vocabulary = chance.sizes(3)
+    target = chance.padded(batch, length, vocabulary, 0, chance.one_of(True, False))
+    return with_gradient(chance.tensor(batch, length, vocabulary, scale=2.0), target)
+
+
 mend_loss = Check(
     reference=lambda logits, target: label_smoothed_loss(logits.double(), target, 0.1),
     cases=_loss_cases,
+    drawn=_drawn_loss,
     arguments=("logits", "target"),
     results=("the loss",),
     verified="logits go into the loss as they are, and padding does not count",
@@ -107,6 +115,7 @@ mend_forward = Check(
     reference=lambda model, source, read: model(source, read),
     run=_at_words,
     cases=forward_cases,
+    drawn=drawn_forward,
     arguments=("model", "source", "read"),
     results=("logits",),
     verified="the right logits, and a gradient that reaches the source embedding",
@@ -134,6 +143,15 @@ mend_forward = Check(
     ],
 )
 
+
+def _drawn_target(chance: Chance) -> tuple[Tensor]:
+    batch, length = chance.sizes(2)
+    pad_id, bos_id = chance.different(2, 9)
+    return (
+        torch.cat([torch.full((batch, 1), bos_id), chance.padded(batch, length, 17, pad_id)], 1),
+    )
+
+
 mend_shift = Check(
     reference=lambda target: (target[:, :-1], target[:, 1:]),
     cases=lambda: [
@@ -142,6 +160,7 @@ mend_shift = Check(
         (torch.tensor([[1, 8, 3, 9, 7, 2], [1, 4, 4, 6, 2, 0], [1, 2, 0, 0, 0, 0]]),),
         (torch.tensor([[7, 5, 3], [7, 3, 2]]),),  # other ids of bos, eos and padding
     ],
+    drawn=_drawn_target,
     arguments=("target",),
     results=("what is read", "what is asked"),
     verified="the decoder reads bos and the words, and is asked for the words and eos",

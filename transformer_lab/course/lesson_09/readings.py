@@ -7,6 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from transformer_lab.course.chance import Chance
 from transformer_lab.course.check import Check, Mistake
 from transformer_lab.course.errors import UnusableError
 from transformer_lab.course.words import kind_of
@@ -15,6 +16,12 @@ from transformer_lab.course.words import kind_of
 def _entropy(counts: Tensor) -> Tensor:
     p = counts[counts > 0] / counts.sum()
     return -(p * p.log()).sum()
+
+
+def _drawn_counts(chance: Chance) -> tuple:
+    counts = torch.tensor([float(chance.between(0, 9)) for _ in range(chance.between(3, 30))])
+    counts[chance.between(0, len(counts) - 1)] = chance.between(1, 5000)
+    return (counts.double(),)
 
 
 unigram_loss = Check(
@@ -26,6 +33,7 @@ unigram_loss = Check(
         (torch.tensor([0.0, 5.0, 0.0], dtype=torch.float64),),
         (torch.tensor([1.0, 1e6, 0.0, 1.0, 3.0, 1.0, 1.0], dtype=torch.float64),),
     ],
+    drawn=_drawn_counts,
     arguments=("counts",),
     results=("the loss",),
     verified="the entropy of the frequencies in nats; a word that never occurs adds nothing",
@@ -114,6 +122,11 @@ def _named_in_order(answer: Callable[[nn.Module], Any], model: nn.Module, x: Ten
     return torch.tensor(values, dtype=torch.float64)
 
 
+def _drawn_parts(chance: Chance) -> tuple:
+    model = _Parts(chance.between(3, 99), unused=bool(chance.between(0, 1)))
+    return model, chance.tensor(*chance.sizes(1), 3)
+
+
 gradient_norms = Check(
     reference=lambda model: _norms(model, root_of_squares),
     run=_named_in_order,
@@ -122,6 +135,7 @@ gradient_norms = Check(
         (_Parts(1, unused=False), torch.ones(11, 3, dtype=torch.float64)),
         (_Parts(2, unused=True), torch.ones(5, 3, dtype=torch.float64)),
     ],
+    drawn=_drawn_parts,
     arguments=("model", "x"),
     results=("the norms",),
     verified="one length for each part, over all its parameters; 0 where no gradient came",

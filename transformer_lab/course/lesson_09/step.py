@@ -7,6 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from transformer_lab.course.chance import Chance
 from transformer_lab.course.check import Check, Mistake
 from transformer_lab.course.errors import UnusableError
 from transformer_lab.course.words import kind_of
@@ -88,6 +89,16 @@ def _variant(
     return answer
 
 
+def _drawn_steps(chance: Chance) -> tuple:
+    steps, count = chance.sizes(2)
+    start = chance.numbers(count, scale=chance.one_of(1.0, 3.0)).tolist()
+    return (
+        _Bowl(*start),
+        chance.tensor(steps, count),
+        [chance.real(0.05, 0.5) for _ in range(steps)],
+    )
+
+
 training_step = Check(
     reference=package_step,
     run=_steps,
@@ -100,6 +111,7 @@ training_step = Check(
             [0.5, 0.25, 0.125, 0.5],
         ),
     ],
+    drawn=_drawn_steps,
     arguments=("loss_of", "the batches", "the rates"),
     results=("the losses", "the gradient norms", "the weights"),
     verified="losses, gradient norms and weights after one, two and four steps",

@@ -8,6 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from transformer_lab.course.chance import Chance
 from transformer_lab.course.check import Check, Mistake
 from transformer_lab.course.errors import UnusableError
 from transformer_lab.course.lesson_10.greedy import whole
@@ -119,6 +120,11 @@ def _by_the_last_word(beams: Sequence[Beginning], rows: Tensor, k: int) -> list[
     return [(value, ids) for _, value, ids in sorted(every, reverse=True)[:k]]
 
 
+def _drawn_beams(chance: Chance) -> tuple:
+    beams, length, k = chance.sizes(3)
+    return *_beams(chance.between(6, 999), beams, chance.between(7, 17), length), k
+
+
 beam_step = Check(
     reference=_beam_step,
     run=_in_two_parts,
@@ -130,6 +136,7 @@ beam_step = Check(
         (*_beams(4, 2, 5, 3), 7),  # more than the vocabulary has words
         (*_beams(5, 3, 11, 1), 1),
     ],
+    drawn=_drawn_beams,
     arguments=("beams", "log_probabilities", "k"),
     results=("the log-probabilities", "the beginnings"),
     verified="the k best of all continuations of all beginnings, best first",
@@ -222,6 +229,10 @@ def _beam_score(log_probability: float, length: int, alpha: float) -> float:
     return log_probability / beam.length_penalty(length, alpha)
 
 
+def _drawn_beginning(chance: Chance) -> tuple:
+    return chance.real(-30, -0.1), chance.between(1, 60), chance.real(0, 2)
+
+
 beam_score = Check(
     reference=_beam_score,
     cases=lambda: [
@@ -231,6 +242,7 @@ beam_score = Check(
         (-7.0, 13, 1.0),
         (-1.5, 3, 0.0),
     ],
+    drawn=_drawn_beginning,
     arguments=("log_probability", "length", "alpha"),
     results=("the score",),
     verified="divided by the penalty, so that longer sentences come nearer to 0",

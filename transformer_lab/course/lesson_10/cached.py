@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from transformer_lab.course.cases import draw
+from transformer_lab.course.chance import Chance
 from transformer_lab.course.check import Check, Mistake
 
 Step = tuple[Tensor, Tensor, Tensor]
@@ -81,6 +82,20 @@ def _scaled_afterwards(
     return _attend(x @ w_q, keys, values, 1.0) / keys.size(-1) ** 0.5, keys, values
 
 
+def _every_query_everywhere(
+    x: Tensor, keys: Tensor, values: Tensor, w_q: Any, w_k: Any, w_v: Any
+) -> Step:
+    """A query of two dimensions is read as one matrix, which meets the keys of each sentence."""
+    keys, values = _grown(x, keys, values, w_k, w_v)
+    scores = (x @ w_q) @ keys.mT / keys.size(-1) ** 0.5  # (batch, batch, words)
+    return scores.softmax(dim=-1) @ values, keys, values
+
+
+def _first_query_everywhere(x: Tensor, *rest: Any) -> Step:
+    output, keys, values = _every_query_everywhere(x, *rest)
+    return output[:, 0], keys, values
+
+
 def _root_of_d_v(x: Tensor, keys: Tensor, values: Tensor, w_q: Any, w_k: Any, w_v: Any) -> Step:
     keys, values = _grown(x, keys, values, w_k, w_v)
     return _attend(x @ w_q, keys, values, math.sqrt(values.size(-1))), keys, values
@@ -130,9 +145,16 @@ def _step_cases() -> list[tuple]:
     ]
 
 
+def _drawn_step(chance: Chance) -> tuple:
+    b, past, d, d_k, d_v = chance.sizes(5)
+    shapes = ((b, d), (b, past, d_k), (b, past, d_v), (d, d_k), (d, d_k), (d, d_v))
+    return tuple(chance.tensor(*shape) for shape in shapes)
+
+
 cached_step = Check(
     reference=_cached_step,
     cases=_step_cases,
+    drawn=_drawn_step,
     arguments=("x", "keys", "values", "W_Q", "W_K", "W_V"),
     results=("the output", "the keys", "the values"),
     verified="one query, all keys and values with the new one behind, also where none is there yet",
@@ -203,6 +225,16 @@ cached_step = Check(
         Mistake(
             _all_alike,
             "this is the mean of all values: no query has met a key.",
+        ),
+        Mistake(
+            _every_query_everywhere,
+            "all queries of the batch meet the keys of each sentence: (batch, d_k) @ (batch, d_k, "
+            "words) is (batch, batch, words). One word more is a dimension: query[:, None].",
+        ),
+        Mistake(
+            _first_query_everywhere,
+            "right for one sentence alone: the first sentence's query meets the keys of all. Give the "
+            "one word its dimension, query[:, None], before the product.",
         ),
         Mistake(_no_softmax, "the softmax is missing: these are scores times values."),
         Mistake(

@@ -6,6 +6,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from transformer_lab.course.chance import Chance
 from transformer_lab.course.check import Check, Mistake
 
 Pair = tuple[Tensor, Tensor]
@@ -67,10 +68,16 @@ def _in_the_wrong_order(p: Tensor, q: Tensor) -> Pair:
     return _keep_or_redraw(q, p)
 
 
+def _drawn_rows(chance: Chance) -> tuple[Tensor, Tensor]:
+    rows, words = chance.sizes(2)
+    return torch.tensor(chance.weights(rows, words)), torch.tensor(chance.weights(rows, words))
+
+
 keep_or_redraw = Check(
     reference=_keep_or_redraw,
     run=_where_it_matters,
     cases=_cases,
+    drawn=_drawn_rows,
     results=("the chance to be kept", "what is drawn instead"),
     verified="kept or drawn anew, every word comes out as often as the large model says",
     mistakes=[
@@ -129,6 +136,14 @@ keep_or_redraw = Check(
             lambda p, q: _normal((p - q).abs()),
             "the size of the difference: a word that the draft says too often must not be drawn "
             "once more.",
+        ),
+        _pair(
+            _kept,
+            lambda p, q: (
+                (1 - _kept(p, q)) / (1 - _kept(p, q)).sum(-1, keepdim=True).clamp(min=1e-12)
+            ),
+            "1 − kept says how often a word is refused, once drawn. Drawn anew is what is missing to "
+            "p: p − q, where that is above 0.",
         ),
         _pair(
             _kept,

@@ -7,6 +7,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from transformer_lab.course.chance import Chance
 from transformer_lab.course.check import Check, Mistake
 from transformer_lab.course.errors import UnusableError
 from transformer_lab.course.reading import as_array
@@ -74,6 +75,17 @@ def _never_stops(next_logits: Scorer, bos: int, eos: int, limit: int) -> list[in
     return words
 
 
+def _drawn_scorer(chance: Chance) -> tuple:
+    bos, eos = chance.different(2, 7)
+    vocabulary, ends_after = chance.between(7, 20), chance.between(0, 11)
+    return (
+        _scorer(chance.between(5, 999), vocabulary, ends_after, bos, eos),
+        bos,
+        eos,
+        chance.between(1, 13),
+    )
+
+
 greedy_words = Check(
     reference=_greedy,
     run=as_words,
@@ -84,6 +96,7 @@ greedy_words = Check(
         (_scorer(3, 7, 3, bos=4, eos=0), 4, 0, 7),
         (_scorer(4, 5, 0, bos=2, eos=1), 2, 1, 3),
     ],
+    drawn=_drawn_scorer,
     arguments=("next_logits", "bos", "eos", "limit"),
     results=("the list of words",),
     verified="the best word each time, all words so far are read, stop at eos or at the limit",

@@ -7,6 +7,7 @@ import torch
 from torch import Tensor
 
 from transformer_lab.course.cases import draw
+from transformer_lab.course.chance import Chance
 from transformer_lab.course.check import Check, Mistake
 from transformer_lab.course.errors import UnusableError
 from transformer_lab.course.words import kind_of
@@ -32,6 +33,12 @@ def _as_if_behind(ids: Tensor, pad_id: int, more: int = 1) -> Places:
     return count, (places < count[:, None] + more)[:, None, None, :]
 
 
+def _drawn_ids(chance: Chance) -> tuple:
+    batch, length = chance.sizes(2)
+    pad_id = chance.between(0, 9)
+    return chance.padded(batch, length, 10, pad_id, in_front=True), pad_id
+
+
 next_places = Check(
     reference=_next_places,
     cases=lambda: [
@@ -41,6 +48,7 @@ next_places = Check(
         # A sentence of which no word has been read yet, and one below 0.
         (torch.tensor([[-1, -1], [-1, 5], [3, 0], [-1, 2], [4, 4]]), -1),
     ],
+    drawn=_drawn_ids,
     results=("the positions", "the mask"),
     verified="each sentence's own count of words, and a mask that hides the padding in front",
     mistakes=[
@@ -200,6 +208,12 @@ def _cache(layers: int, batch: int, beams: int, heads: int, words: int, *widths:
     ]
 
 
+def _drawn_cache(chance: Chance) -> tuple:
+    layers, batch, beams, heads, words, width = chance.sizes(6)
+    cache = _cache(min(layers, 3), batch, beams, heads, words, width, width + 2)
+    return cache, chance.ids(batch, beams, below=beams)
+
+
 reordered = Check(
     reference=_reordered,
     run=_stacked,
@@ -209,6 +223,7 @@ reordered = Check(
         (_cache(3, 3, 2, 5, 1, 3, 2), torch.tensor([[1, 1], [0, 1], [1, 0]])),
         (_cache(2, 2, 5, 3, 7, 2, 3), torch.tensor([[4, 3, 0, 0, 1], [2, 2, 2, 4, 1]])),
     ],
+    drawn=_drawn_cache,
     arguments=("cache", "parents"),
     results=("the keys of all layers", "the values of all layers"),
     verified="keys and values of every layer follow their beam, within each sentence",
@@ -310,6 +325,12 @@ def _counted(count: Callable[..., float], hint: str) -> Mistake:
     )
 
 
+def _drawn_numbers(chance: Chance) -> tuple:
+    layers, shared, times, width = chance.sizes(4)
+    heads = shared * times
+    return layers, heads * width, heads, shared, chance.between(1, 999), chance.between(0, 999)
+
+
 cache_numbers = Check(
     reference=_cache_numbers,
     cases=lambda: [
@@ -319,6 +340,7 @@ cache_numbers = Check(
         (6, 512, 8, 8, 1009, 997),
         (5, 70, 10, 5, 13, 0),  # before the first word the memory's are there
     ],
+    drawn=_drawn_numbers,
     results=("the numbers",),
     verified="keys and values of the fewer heads, of own words and memory, in every layer",
     mistakes=[

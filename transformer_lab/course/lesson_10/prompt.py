@@ -7,6 +7,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from transformer_lab.course.chance import Chance
 from transformer_lab.course.check import Check, Mistake
 from transformer_lab.course.errors import UnusableError
 from transformer_lab.course.lesson_10.greedy import as_words
@@ -150,6 +151,13 @@ def _flat(read: Read, prompt: list[int], count: int) -> list[int]:
     return _go_on(read, prompt, None, count, lambda logits: logits.argmax())
 
 
+def _drawn_prompt(chance: Chance) -> tuple:
+    length, count = chance.sizes(2)
+    vocabulary = chance.between(5, 20)
+    prompt = chance.ids(length, below=vocabulary).tolist()
+    return _reader(chance.between(5, 999), vocabulary), prompt, count
+
+
 continued = Check(
     reference=_continued,
     run=_words_and_passes,
@@ -160,6 +168,7 @@ continued = Check(
         (_reader(3, 13), [0, 12, 12, 1, 8, 3, 11], 2),
         (_reader(4, 7), [6, 2], 1),
     ],
+    drawn=_drawn_prompt,
     results=("the list of words", "what the passes read"),
     verified="the prompt in one pass, then one new word a pass, each behind all before it",
     mistakes=[

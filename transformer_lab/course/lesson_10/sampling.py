@@ -7,6 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from transformer_lab.course.chance import Chance
 from transformer_lab.course.check import Check, Mistake
 from transformer_lab.decoding import sampling
 
@@ -87,6 +88,12 @@ def _all_rows_alike(logits: Tensor, p: float) -> Tensor:
     return sampling.keep_top_k(logits, first)
 
 
+def _drawn_logits(chance: Chance) -> tuple:
+    rows, words = chance.sizes(2)
+    logits = chance.tensor(rows, words, scale=chance.one_of(0.5, 3.0))
+    return logits + chance.real(-200, 200), chance.real(0.05, 0.95)
+
+
 keep_top_p = Check(
     reference=lambda logits, p: sampling.keep_top_p(logits, p),
     own=(sampling.keep_top_p,),
@@ -102,6 +109,7 @@ keep_top_p = Check(
         (torch.tensor([[3.0, 3.0, 3.0, 3.0], [0.0, 5.0, 0.0, 5.0]], dtype=torch.float64), 0.5),
         (torch.tensor([[1.0, 2.0, 2.0], [2.0, 2.0, 2.0]], dtype=torch.float64), 0.4),
     ],
+    drawn=_drawn_logits,
     arguments=("logits", "p"),
     results=("log_softmax of the logits",),
     verified="the fewest words that reach p, in their old places, the others at −∞",

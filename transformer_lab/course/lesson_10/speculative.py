@@ -1,5 +1,6 @@
 """Lesson 10: speculative decoding."""
 
+from transformer_lab.course.chance import Chance
 from transformer_lab.course.check import Check, Mistake
 from transformer_lab.course.lesson_10.greedy import as_words
 from transformer_lab.decoding import speculative
@@ -11,6 +12,13 @@ def _accept_all_or_nothing(proposed: list[int], best: list[int]) -> list[int]:
 
 def _agreed(proposed: list[int], best: list[int]) -> int:
     return len(speculative.accept(proposed, best)) - 1
+
+
+def _drawn_words(chance: Chance) -> tuple:
+    """Two rows of few words, the same up to somewhere and by chance behind it."""
+    best = chance.ids(chance.between(3, 12), below=4).tolist()
+    proposed, agreed = chance.ids(len(best) - 1, below=4).tolist(), chance.between(0, len(best) - 1)
+    return best[:agreed] + proposed[agreed:], best
 
 
 accept = Check(
@@ -27,6 +35,7 @@ accept = Check(
         ([4, 9, 8], [9, 4, 8, 9]),
         ([0, 2, 1], [0, 2, 0, 1]),
     ],
+    drawn=_drawn_words,
     arguments=("proposed", "best"),
     results=("the list of words",),
     verified="the draft's words up to the first difference, and one of the large model's",

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from transformer_lab.course.cases import weights
+from transformer_lab.course.chance import Chance
 from transformer_lab.course.check import Check, Mistake
 from transformer_lab.evaluation import alignment
 
@@ -32,11 +33,19 @@ def _reading_cases() -> list[tuple]:
     ]
 
 
+def _drawn_reading(chance: Chance) -> tuple:
+    steps, length = chance.sizes(2)
+    written = [f"mot{n}" for n in chance.different(steps, 20)]
+    source = [f"word{n}" for n in chance.different(length, 20)]
+    return chance.weights(steps, length), written, source, written[chance.between(0, steps - 1)]
+
+
 looks_at = Check(
     reference=lambda weights, written, source, word: _read_row(
         weights, source, written.index(word)
     ),
     cases=_reading_cases,
+    drawn=_drawn_reading,
     results=("the source word", "its weight"),
     verified="the row that writes the word, the first if there are several; its largest weight",
     mistakes=[
@@ -91,9 +100,16 @@ def _square_cases() -> list[tuple]:
     ]
 
 
+def drawn_square(chance: Chance) -> tuple:
+    """The weights of one head between the words of one sentence."""
+    (length,) = chance.sizes(1)
+    return (chance.weights(length, length),)
+
+
 previous_token = Check(
     reference=alignment.previous_token,
     cases=_square_cases,
+    drawn=drawn_square,
     results=("the mean weight",),
     verified="the mean weight one place to the left of the diagonal, without the first row",
     mistakes=[

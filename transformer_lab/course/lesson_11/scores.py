@@ -5,7 +5,9 @@ import torch
 from torch import Tensor
 
 from transformer_lab.course.cases import draw, weights
+from transformer_lab.course.chance import Chance
 from transformer_lab.course.check import Check, Mistake
+from transformer_lab.course.lesson_11.rows import drawn_square
 from transformer_lab.evaluation import alignment
 
 Links = set[tuple[int, int]]
@@ -38,9 +40,18 @@ def _gold_cases() -> list[tuple]:
     ]
 
 
+def _drawn_gold(chance: Chance) -> tuple:
+    steps, length = chance.sizes(2)
+    drawn = chance.weights(steps, length)
+    links = [(int(drawn[step].argmax()), step) for step in range(steps)]
+    others = [(chance.between(0, length - 1), chance.between(0, steps - 1)) for _ in range(steps)]
+    return drawn, {*links[: chance.between(1, steps)], *others}
+
+
 error_rate = Check(
     reference=lambda weights, gold: _rate(_links(weights, gold), gold),
     cases=_gold_cases,
+    drawn=_drawn_gold,
     results=("the error rate",),
     verified="the strongest word of each step that has a gold link, compared with all gold links",
     mistakes=[
@@ -108,6 +119,7 @@ mean_distance = Check(
         (np.eye(3),),
         (np.fliplr(np.eye(5)),),
     ],
+    drawn=drawn_square,
     results=("the mean distance",),
     verified="each distance counts with its weight, and each row once",
     mistakes=[
@@ -158,9 +170,16 @@ def _lens_cases() -> list[tuple]:
     ]
 
 
+def _drawn_states(chance: Chance) -> tuple:
+    depth, steps, d_model, words = chance.sizes(4)
+    shapes = ((depth, steps, d_model), (words, d_model), (words,))
+    return tuple(chance.tensor(*shape) for shape in shapes)
+
+
 read_words = Check(
     reference=_read,
     cases=_lens_cases,
+    drawn=_drawn_states,
     results=("the ids",),
     verified="the argmax over the vocabulary, at every depth and step",
     mistakes=[

@@ -3,10 +3,17 @@
 import numpy as np
 
 from transformer_lab.course.cases import draw, weights
+from transformer_lab.course.chance import Chance
 from transformer_lab.course.check import Check, Mistake
 from transformer_lab.evaluation.rollout import attention_rollout
 
 # ---------------------------------------------------------------- a row's preference
+
+
+def _drawn_preference(chance: Chance) -> tuple:
+    heads, queries, keys = chance.sizes(3)
+    places = chance.different(2, keys)
+    return chance.weights(heads, queries, keys), chance.between(0, queries - 1), *places
 
 
 preference = Check(
@@ -18,6 +25,7 @@ preference = Check(
         (weights(3, 7, 7, seed=2), 5, 2, 6),
         (weights(4, 11, 7, seed=3), 6, 5, 1),
     ],
+    drawn=_drawn_preference,
     arguments=("weights", "row", "referent", "other"),
     results=("the preference",),
     verified="referent minus other noun, in the given row, one number for each head",
@@ -68,9 +76,16 @@ def _chance_cases() -> list[tuple]:
     return found
 
 
+def _drawn_chance(chance: Chance) -> tuple:
+    sentences, heads = chance.sizes(2)
+    signs = np.where(chance.flips(chance.between(20, 99), sentences), 1.0, -1.0)
+    return chance.numbers(sentences, heads, scale=0.3), signs
+
+
 largest_by_chance = Check(
     reference=_by_chance,
     cases=_chance_cases,
+    drawn=_drawn_chance,
     arguments=("differences", "signs"),
     results=("the percentile",),
     verified="the mean over the sentences, the largest of the heads, the 95th percentile of the rounds",
@@ -132,6 +147,11 @@ def _product(matrices: list[np.ndarray]) -> np.ndarray:
     return rolled
 
 
+def _drawn_layers(chance: Chance) -> tuple:
+    layers, heads, length = chance.sizes(3)
+    return (chance.weights(layers, heads, length, length),)
+
+
 rollout = Check(
     reference=lambda layers: _product(_steps(layers)),
     own=(attention_rollout,),
@@ -140,6 +160,7 @@ rollout = Check(
         (weights(3, 3, 5, 5, seed=5),),
         (weights(2, 5, 7, 7, seed=6),),
     ],
+    drawn=_drawn_layers,
     results=("the rollout",),
     verified="half mean map and half identity for each layer, the last one on the left; rows sum to 1",
     mistakes=[
@@ -221,6 +242,12 @@ def _point_all(weights: np.ndarray, query: int, key: int) -> np.ndarray:
     return pointed
 
 
+def _drawn_point(chance: Chance) -> tuple:
+    queries, keys = chance.sizes(2)
+    weights = chance.weights(queries, keys)
+    return weights, chance.between(0, queries - 1), chance.between(0, keys - 1)
+
+
 point = Check(
     reference=_point,
     cases=lambda: [
@@ -228,6 +255,7 @@ point = Check(
         (weights(5, 3, seed=8), 4, 0),
         (weights(7, 7, seed=9), 2, 5),
     ],
+    drawn=_drawn_point,
     results=("the weights",),
     verified="the row is 1 at the key and 0 elsewhere, the other rows and the given array stay",
     mistakes=[

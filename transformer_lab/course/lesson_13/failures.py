@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from transformer_lab.course.cases import draw
+from transformer_lab.course.chance import Chance
 from transformer_lab.course.check import Check, Mistake
 
 # ---------------------------------------------------------------- in what way does it fail?
@@ -60,6 +61,14 @@ def _last_word(got: Sequence[int], want: Sequence[int]) -> str:
     return "went on" if len(got) > len(want) else "word"
 
 
+def _drawn_answer(chance: Chance) -> tuple:
+    """The same words up to somewhere; what follows may be eos, too."""
+    right = [*chance.ids(chance.between(1, 9), below=4).add(EOS + 1).tolist(), EOS]
+    agreed = chance.between(0, len(right))
+    rest = chance.ids(chance.between(0, 5), below=4).add(EOS + 1).tolist()
+    return [*right[:agreed], *([*rest, EOS] if agreed < len(right) else [])], right
+
+
 failure = Check(
     reference=_failure,
     cases=lambda: [
@@ -76,6 +85,7 @@ failure = Check(
         ([5, 6, 7, 9, 9, 9, 9, EOS], [5, 6, 7, 8, EOS]),
         ([5, 9, 7, 7, 7, 7], [5, 6, 7, EOS]),
     ],
+    drawn=_drawn_answer,
     arguments=("written", "right"),
     results=("the kind of failure",),
     verified="the first wrong word decides: an early eos, a word for eos, or a word for a word",
@@ -129,6 +139,14 @@ def _place(lengths: Sequence[int], exact: Sequence[float]) -> int:
     return list(lengths).index(found) if found else 0
 
 
+def _drawn_shares(chance: Chance) -> tuple:
+    count = chance.between(2, 13)
+    lengths = sorted(n + 1 for n in chance.different(count, 40))
+    return lengths, sorted(
+        (chance.real(0.2, 1.0) for _ in lengths), reverse=chance.between(0, 3) > 0
+    )
+
+
 reach = Check(
     reference=_reach,
     cases=lambda: [
@@ -140,6 +158,7 @@ reach = Check(
         ([13], [0.75]),
         ([6, 7], [0.0, 0.0]),
     ],
+    drawn=_drawn_shares,
     results=("the length",),
     verified="the last length before the first that is less than half right; 0 if there is none",
     mistakes=[
@@ -174,6 +193,12 @@ def _smallest(one: np.ndarray, other: np.ndarray) -> float:
     return 2 * np.sqrt(pooled) * np.sqrt(2 / len(one))
 
 
+def _drawn_runs(chance: Chance) -> tuple:
+    count = chance.between(3, 20)
+    scale = chance.real(0.5, 9.0)
+    return chance.numbers(count) + chance.real(-9, 9), chance.numbers(count, scale=scale)
+
+
 smallest_difference = Check(
     reference=_smallest,
     cases=lambda: [
@@ -181,6 +206,7 @@ smallest_difference = Check(
         (np.array([12.0, 13.0, 17.0]), np.array([11.0, 18.0, 22.0])),
         (draw(5, seed=1), 3 * draw(5, seed=2) + 1),
     ],
+    drawn=_drawn_runs,
     arguments=("one", "other"),
     results=("the difference",),
     verified="2 · sd · √(2/n), with the mean of the two variances, each divided by n − 1",

@@ -3,6 +3,7 @@
 import numpy as np
 
 from transformer_lab.course.cases import draw
+from transformer_lab.course.chance import Chance
 from transformer_lab.course.check import Check, Mistake
 
 # ---------------------------------------------------------------- which pairs have turned
@@ -10,6 +11,10 @@ from transformer_lab.course.check import Check, Mistake
 
 def _turned(last: int, d_model: int, turn: float = 2 * np.pi) -> np.ndarray:
     return last * 10_000.0 ** (-np.arange(0, d_model, 2) / d_model) >= turn
+
+
+def _drawn_last(chance: Chance) -> tuple:
+    return chance.between(1, 3000), 2 * chance.between(1, 50)
 
 
 full_turns = Check(
@@ -22,6 +27,7 @@ full_turns = Check(
         (164, 96),
         (1987, 16),
     ],  # the last two: near
+    drawn=_drawn_last,
     arguments=("last", "d_model"),
     results=("which pairs have turned",),
     verified="pair i turns by 10000^(−2i/d_model) a place, and 2π is a whole turn",
@@ -79,9 +85,17 @@ def _table_cases() -> list[tuple]:
     return [*cases, (faint, moved), (draw(3, 2), draw(3, 2))]
 
 
+def _drawn_table(chance: Chance) -> tuple:
+    rows, width = chance.sizes(2)
+    before = chance.numbers(rows, width)
+    moved = chance.flips(rows, 1) & chance.flips(rows, width)
+    return before, before + np.where(moved, chance.numbers(rows, width, scale=1e-3), 0.0)
+
+
 reached_rows = Check(
     reference=lambda before, after: np.flatnonzero((before != after).any(axis=1)),
     cases=_table_cases,
+    drawn=_drawn_table,
     results=("the rows",),
     verified="the rows with at least one number that moved, by their places",
     mistakes=[

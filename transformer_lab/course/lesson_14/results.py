@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 from transformer_lab.course.cases import draw
+from transformer_lab.course.chance import Chance
 from transformer_lab.course.check import Check, Mistake
 
 # ---------------------------------------------------------------- a difference and its error
@@ -23,9 +24,16 @@ def _run_cases() -> list[tuple]:
     return cases
 
 
+def _drawn_runs(chance: Chance) -> tuple:
+    count = chance.between(3, 20)
+    common = chance.numbers(count, scale=3.0)
+    return common + chance.numbers(count), common + chance.numbers(count) + chance.real(-2, 2)
+
+
 paired_difference = Check(
     reference=_difference,
     cases=_run_cases,
+    drawn=_drawn_runs,
     results=("the difference", "its standard error"),
     verified="the mean of the differences seed by seed, and their spread divided by √n",
     mistakes=[
@@ -86,12 +94,20 @@ def _word_cases() -> list[tuple]:
     return cases
 
 
+def _drawn_words(chance: Chance) -> tuple:
+    words, vocabulary = chance.sizes(2)
+    p = chance.weights(words, vocabulary)
+    drawn = chance.random.integers(0, vocabulary, words)
+    return np.log(p), np.where(chance.flips(words), p.argmax(axis=-1), drawn)
+
+
 perplexity_and_accuracy = Check(
     reference=lambda log_p, target: (
         math.exp(-_right(log_p, target).mean()),
         _accuracy(log_p, target),
     ),
     cases=_word_cases,
+    drawn=_drawn_words,
     results=("the perplexity", "the accuracy"),
     verified="e to the mean of −log p of the right word, and the share where it is the largest",
     mistakes=[
@@ -164,12 +180,19 @@ def _power_cases() -> list[tuple]:
     return cases
 
 
+def _drawn_points(chance: Chance) -> tuple:
+    x = np.sort(np.exp(chance.numbers(chance.between(3, 15), scale=2.0)))
+    noise = np.exp(chance.numbers(len(x), scale=0.1))
+    return x, chance.real(0.5, 20.0) * x ** -chance.real(0.1, 1.5) * noise
+
+
 power_law = Check(
     reference=lambda x, y: (
         math.exp(_line(np.log(x), np.log(y))[1]),
         -_line(np.log(x), np.log(y))[0],
     ),
     cases=_power_cases,
+    drawn=_drawn_points,
     results=("the factor", "the exponent"),
     tolerance=1e-7,
     verified="the straight line through the logarithms, with its slope's sign turned",

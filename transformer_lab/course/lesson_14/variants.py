@@ -5,6 +5,7 @@ from collections.abc import Callable
 import numpy as np
 
 from transformer_lab.course.cases import draw
+from transformer_lab.course.chance import Chance
 from transformer_lab.course.check import Check, Mistake
 
 Function = Callable[[np.ndarray], np.ndarray]
@@ -17,12 +18,19 @@ def _attention(d_model: int, queries: int, values: int, bias: int = 1) -> int:
     return 2 * (d_model + bias) * queries + (d_model + bias) * values + (values + bias) * d_model
 
 
+def _drawn_sizes(chance: Chance) -> tuple:
+    heads = chance.between(1, 16)
+    sizes = heads * chance.between(1, 64), heads
+    return chance.one_of(sizes, (*sizes, chance.between(1, 64)))
+
+
 attention_size = Check(
     reference=lambda d_model, num_heads, d_k=None: (
         d_k or d_model // num_heads,
         _attention(d_model, num_heads * (d_k or d_model // num_heads), d_model),
     ),
     cases=lambda: [(6, 3), (64, 4), (64, 32), (15, 5, 7), (64, 4, 2)],
+    drawn=_drawn_sizes,
     results=("d_k", "the parameters"),
     verified="d_k = d_model / h where it is not given, and W_Q, W_K, W_V, W_O with their biases",
     mistakes=[
@@ -126,9 +134,22 @@ def _place(rest: Rest) -> Rest:
     return first_sublayer
 
 
+def _drawn_place(chance: Chance) -> tuple:
+    length, d = chance.sizes(2)
+    w, embedded, positions = chance.numbers(d, d), *chance.numbers(2, length, d)
+    return (
+        embedded,
+        positions,
+        lambda x: np.tanh(x @ w),
+        _normalised,
+        _Dropout(chance.between(9, 99)),
+    )
+
+
 first_sublayer = Check(
     reference=_place(lambda x, _, *functions: _after(x, *functions)),
     cases=_place_cases,
+    drawn=_drawn_place,
     verified="dropout on the sum of embedding and positions, and on the sub-layer's output alone",
     mistakes=[
         Mistake(

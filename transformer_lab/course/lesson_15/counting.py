@@ -3,14 +3,20 @@
 import numpy as np
 
 from transformer_lab.course.cases import draw
+from transformer_lab.course.chance import Chance
 from transformer_lab.course.check import Check, Mistake
 
 # ---------------------------------------------------------------- counting products
 
 
+def _drawn_sizes(chance: Chance) -> tuple:
+    return chance.between(1, 3000), chance.between(1, 600)
+
+
 products = Check(
     reference=lambda n, d: (4 * n * d * d, 2 * n * n * d),
     cases=lambda: [(3, 2), (7, 5), (101, 64)],
+    drawn=_drawn_sizes,
     results=("the projections", "scores and mix"),
     verified="four projections of n·d² each, and two products of n²·d",
     mistakes=[
@@ -60,6 +66,11 @@ def _power_law(n: list[int], power: float, seed: int) -> tuple[np.ndarray, np.nd
     return lengths, 3e-6 * lengths**power * np.exp(0.3 * draw(len(n), seed=seed))
 
 
+def _drawn_times(chance: Chance) -> tuple:
+    lengths = sorted(2 + n for n in chance.different(chance.between(3, 12), 4000))
+    return _power_law(lengths, chance.real(0.5, 2.5), seed=chance.between(4, 999))
+
+
 exponent = Check(
     reference=lambda n, seconds: _slope(np.log(n), np.log(seconds)),
     cases=lambda: [
@@ -67,6 +78,7 @@ exponent = Check(
         _power_law([64, 128, 256, 512, 1024], 2.0, seed=2),
         _power_law([5, 11, 101, 211, 1009, 2003, 4001], 1.4, seed=3),
     ],
+    drawn=_drawn_times,
     arguments=("n", "seconds"),
     results=("the exponent",),
     verified="the slope of log seconds over log n, by least squares",

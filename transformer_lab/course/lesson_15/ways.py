@@ -6,6 +6,7 @@ from collections.abc import Callable
 import numpy as np
 
 from transformer_lab.course.cases import draw
+from transformer_lab.course.chance import Chance
 from transformer_lab.course.check import Check, Mistake
 
 # ---------------------------------------------------------------- two parts of a softmax
@@ -34,6 +35,13 @@ def _merge(
     return new, a * total_a + b * total_b, a[:, None] * mixed_a + b[:, None] * mixed_b
 
 
+def _drawn_parts(chance: Chance) -> tuple:
+    rows, one, other, width = chance.sizes(4)
+    above, seed = chance.real(-900, 900), chance.between(9, 999)
+    parts = (_part(rows, n, width, seed + n, above) for n in (one, other))
+    return tuple(x for part in parts for x in part)
+
+
 merge = Check(
     reference=_merge,
     cases=lambda: [
@@ -43,6 +51,7 @@ merge = Check(
         # Only differences of scores may stand in an exponential: exp(900) is no number.
         (*_part(3, 5, 2, seed=7, above=900.0), *_part(3, 2, 2, seed=8, above=900.0)),
     ],
+    drawn=_drawn_parts,
     results=("the largest", "the total", "the mix"),
     verified="both parts are scaled to the new largest score, total and mix alike",
     mistakes=[
@@ -133,10 +142,17 @@ def _with_its_room(answer: Callable, q: np.ndarray, k: np.ndarray, value: np.nda
     return output, not (is_right and len(q) >= _LONG and room >= 4 * len(q) * len(k))
 
 
+def _drawn_rows(chance: Chance) -> tuple:
+    queries, keys, width, d_v = chance.sizes(4)
+    q, k = (np.exp(chance.numbers(n, width, scale=0.7)) for n in (queries, keys))
+    return q, k, chance.numbers(keys, d_v)
+
+
 linear_mix = Check(
     run=_with_its_room,
     reference=_linear_mix,
     cases=_linear_cases,
+    drawn=_drawn_rows,
     arguments=("q", "k", "value"),
     results=("the output", "whether no matrix of queries × keys is held"),
     verified="weights q·k divided by their sum over the keys, and no matrix of queries × keys",
@@ -178,11 +194,16 @@ linear_mix = Check(
 # ---------------------------------------------------------------- the cache
 
 
+def _drawn_sizes(chance: Chance) -> tuple:
+    return *chance.sizes(4), chance.between(1, 3000), chance.one_of(1, 2, 4, 8)
+
+
 cache_bytes = Check(
     reference=lambda layers, heads, d_k, d_v, words, each: (
         layers * heads * (d_k + d_v) * words * each
     ),
     cases=lambda: [(1, 1, 2, 3, 5, 4), (2, 3, 5, 7, 11, 4), (6, 8, 64, 64, 1009, 2)],
+    drawn=_drawn_sizes,
     arguments=("layers", "heads", "d_k", "d_v", "words", "each"),
     results=("the bytes",),
     verified="a key and a value for each word, head and layer",

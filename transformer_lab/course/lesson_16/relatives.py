@@ -3,6 +3,7 @@
 import numpy as np
 
 from transformer_lab.course.cases import draw
+from transformer_lab.course.chance import Chance
 from transformer_lab.course.check import Check, Mistake
 
 # ---------------------------------------------------------------- shared keys
@@ -13,9 +14,15 @@ def _share_cases() -> list[tuple]:
     return [(draw(*shape, seed=n), heads) for n, (shape, heads) in enumerate(shapes)]
 
 
+def _drawn_keys(chance: Chance) -> tuple:
+    heads, length, d_k, times = chance.sizes(4)
+    return chance.numbers(heads, length, d_k), heads * times
+
+
 shared_keys = Check(
     reference=lambda key, num_heads: np.repeat(key, num_heads // len(key), axis=0),
     cases=_share_cases,
+    drawn=_drawn_keys,
     arguments=("key", "num_heads"),
     results=("the keys",),
     verified="neighbouring query heads read the same keys",
@@ -79,9 +86,15 @@ def _scanned_late(decay: np.ndarray, inputs: np.ndarray) -> np.ndarray:
     return np.concatenate([np.zeros((1, inputs.shape[1])), _scanned(decay, inputs)[:-1]])
 
 
+def _drawn_states(chance: Chance) -> tuple:
+    shape = chance.sizes(2)
+    return chance.one_of(1.0, -1.0) * chance.random.random(shape), chance.numbers(*shape)
+
+
 scan = Check(
     reference=_scanned,
     cases=_scan_cases,
+    drawn=_drawn_states,
     results=("the states",),
     verified="the old state fades by this step's decay, then this step's input comes in",
     mistakes=[
@@ -155,10 +168,17 @@ def _messages(
     return weights @ value
 
 
+def _drawn_graph(chance: Chance) -> tuple:
+    nodes, d_k, d_v = chance.sizes(3)
+    sides = (chance.numbers(nodes, d) for d in (d_k, d_k, d_v))
+    return *sides, [(int(a), int(b)) for a, b in np.argwhere(chance.flips(nodes, nodes, share=0.4))]
+
+
 messages = Check(
     reference=_messages,
     run=lambda answer, query, key, value, edges: answer(query, key, value, edges),
     cases=_message_cases,
+    drawn=_drawn_graph,
     arguments=("query", "key", "value", "edges"),
     results=("the new node vectors",),
     verified="attention under a mask, from edges alone",

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from transformer_lab.course.chance import Chance
 from transformer_lab.course.check import Check, Mistake
 
 # ---------------------------------------------------------------- what a GPT learns from
@@ -20,12 +21,19 @@ def _rows(ids: np.ndarray, starts: np.ndarray, length: int, shift: int = 0) -> n
     return ids[starts[:, None] + np.arange(length) + shift]
 
 
+def _drawn_windows(chance: Chance) -> tuple:
+    count, length = chance.sizes(2)
+    ids = chance.random.integers(0, 99, (count + 2) * length + chance.between(1, 9))
+    return ids, chance.random.integers(0, len(ids) - 2 * length, count), length
+
+
 windows = Check(
     reference=lambda ids, starts, length: (
         _rows(ids, starts, length),
         _rows(ids, starts, length, 1),
     ),
     cases=_window_cases,
+    drawn=_drawn_windows,
     results=("the inputs", "the targets"),
     verified="each target is the token after its input",
     mistakes=[
@@ -96,12 +104,19 @@ def _hide_in_place(ids: np.ndarray, chosen: np.ndarray, mask_id: int) -> tuple:
     return ids, np.where(chosen, ids, 0)
 
 
+def _drawn_hidden(chance: Chance) -> tuple:
+    batch, length = chance.sizes(2)
+    ids = chance.padded(batch, length, 90, pad_id=0).numpy()
+    return ids, chance.flips(batch, length, share=0.4) & (ids != 0), chance.between(90, 120)
+
+
 hide = Check(
     reference=lambda ids, chosen, mask_id: (
         np.where(chosen, mask_id, ids),
         np.where(chosen, ids, 0),
     ),
     cases=_hide_cases,
+    drawn=_drawn_hidden,
     arguments=("ids", "chosen", "mask_id"),
     results=("the inputs", "the targets"),
     verified="hidden where chosen, and asked for there and nowhere else",

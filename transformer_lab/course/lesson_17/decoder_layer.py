@@ -7,6 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from transformer_lab.course.cases import built, draw, with_gradient
+from transformer_lab.course.chance import Chance
 from transformer_lab.course.check import Check, Mistake
 from transformer_lab.model.attention import MultiHeadAttention
 from transformer_lab.model.feed_forward import FeedForward
@@ -105,9 +106,21 @@ def _layer_cases() -> list[tuple]:
     return [*cases, with_gradient(*cases[-1])]
 
 
+def _drawn_layer(chance: Chance) -> tuple:
+    batch, target, source, heads, d_k = chance.sizes(5)
+    d_model = heads * d_k
+    x, memory = (chance.tensor(batch, length, d_model) for length in (target, source))
+    seen = chance.mask(batch, 1, 1, target)
+    seen[..., 0] = True  # so that each word sees one or more
+    mask = causal_mask(target) & seen
+    words = chance.mask(batch, 1, 1, source)
+    return with_gradient(d_model, heads, chance.between(3, 17), x, memory, mask, words)
+
+
 decoder_layer = Check(
     reference=_Layer,
     cases=_layer_cases,
+    drawn=_drawn_layer,
     run=_build_layer,
     arguments=("d_model", "num_heads", "d_ff", "x", "memory", "mask", "memory_mask"),
     verified="three sub-layers, each inside Add & Norm, each with the mask that is its own",

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from transformer_lab.course.cases import draw, with_gradient
+from transformer_lab.course.chance import Chance
 from transformer_lab.course.check import Check, Mistake
 
 # ---------------------------------------------------------------- say the shapes
@@ -38,9 +39,15 @@ def _replaced(place: int, shape: Callable[..., Shape]) -> Callable[..., tuple[Sh
     return answer
 
 
+def _drawn_sizes(chance: Chance) -> tuple:
+    batch, source, target, heads, d_k, words = chance.sizes(6)
+    return batch, source, target, 2 * heads * d_k, heads, words
+
+
 shapes = Check(
     reference=_shapes,
     cases=lambda: [(2, 7, 5, 6, 3, 11), (1, 3, 4, 10, 2, 13), (3, 2, 9, 8, 4, 17)],
+    drawn=_drawn_sizes,
     results=(
         "memory",
         "encoder self-attention",
@@ -158,9 +165,21 @@ def _mended_cases() -> list[tuple]:
     return [*cases, with_gradient(*cases[-1])]
 
 
+def _drawn_inputs(chance: Chance) -> tuple:
+    batch, query, key, heads, d_k = chance.sizes(5)
+    d_model = heads * d_k
+    w = (chance.tensor(d_model, d_model, scale=0.5) for _ in range(4))
+    x, memory = (chance.tensor(batch, length, d_model) for length in (query, key))
+    always = (torch.arange(key) % query == torch.arange(query)[:, None]) | (
+        torch.arange(query)[:, None] % key == torch.arange(key)
+    )
+    return with_gradient(x, memory, *w, heads, chance.mask(batch, 1, query, key) | always)
+
+
 mended = Check(
     reference=planted,
     cases=_mended_cases,
+    drawn=_drawn_inputs,
     arguments=("x", "memory", "w_q", "w_k", "w_v", "w_o", "num_heads", "mask"),
     results=("the output",),
     verified="all five mistakes are gone: equal to multi-head attention under a mask",

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from transformer_lab.course.chance import Chance
 from transformer_lab.course.check import Check, Mistake
 
 # ---------------------------------------------------------------- count a model from its sizes
@@ -35,9 +36,15 @@ def _miscount(hint: str, **switch: Any) -> Mistake:
     return Mistake(answer, hint)
 
 
+def _drawn_sizes(chance: Chance) -> tuple:
+    words, layers = chance.between(5, 40_000), chance.between(1, 9)
+    return words, 2 * chance.between(1, 300), chance.between(1, 3000), layers
+
+
 parameters = Check(
     reference=lambda words, d_model, d_ff, layers: _counted(words, d_model, d_ff, layers),
     cases=lambda: [(10, 4, 8, 1), (13, 6, 7, 3), (37_000, 512, 2_048, 6)],
+    drawn=_drawn_sizes,
     results=("the number of parameters",),
     verified="embedding, encoder, decoder and output bias, up to the base model",
     mistakes=[
@@ -86,6 +93,12 @@ def _unfit(hint: str, **switch: Any) -> Mistake:
     return Mistake(lambda *sizes: _fit(*sizes, **switch), hint)
 
 
+def _drawn_room(chance: Chance) -> tuple:
+    layers, heads, d_k, source = chance.sizes(4)
+    each = chance.one_of(1, 2, 4)
+    return chance.between(0, 300_000), layers, heads, d_k, source, each
+
+
 words_that_fit = Check(
     reference=lambda room, layers, heads, d_k, source, each: _fit(
         room, layers, heads, d_k, source, each
@@ -96,6 +109,7 @@ words_that_fit = Check(
         (300, 2, 2, 4, 11, 4),
         (96 * 2**20, 6, 8, 64, 1_000, 2),
     ],
+    drawn=_drawn_room,
     results=("the number of words",),
     verified="keys and values, in every layer, beside those of the memory",
     mistakes=[

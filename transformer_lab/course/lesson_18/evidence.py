@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from transformer_lab.course.chance import Chance
 from transformer_lab.course.check import Check, Mistake
 
 # ---------------------------------------------------------------- the best fixed offset
@@ -41,9 +42,19 @@ def _share_of(links: np.ndarray, offset: int) -> tuple[int, float]:
     return offset, float((_steps(links) == offset).mean())
 
 
+def _drawn_links(chance: Chance) -> tuple:
+    count, usual = chance.between(20, 60), chance.between(-7, 7)
+    others = usual + chance.one_of(1, -1) * chance.random.integers(1, 6, count)
+    steps = np.where(np.arange(count) % 5 < 3, usual, others)
+    dependent = chance.random.integers(12, 40, count)
+    dependent[: count // 2] = 50 - steps[: count // 2]  # one governor more often than any other
+    return (np.stack([dependent, dependent + steps], axis=1),)
+
+
 best_offset = Check(
     reference=lambda links: _most(_steps(links)),
     cases=_link_cases,
+    drawn=_drawn_links,
     results=("the offset", "the share"),
     verified="the step that leads to the right word most often, and how often that is",
     mistakes=[
@@ -109,10 +120,17 @@ def _ends(answer: Callable[..., Any], *arguments: np.ndarray) -> Any:
     return tuple(found) if is_pair else found
 
 
+def _drawn_values(chance: Chance) -> tuple:
+    count, rounds = chance.between(3, 40), chance.between(50, 250)
+    values = chance.numbers(count) ** 2 + chance.real(-1, 1)
+    return values, chance.random.integers(0, count, (rounds, count))
+
+
 interval = Check(
     run=_ends,
     reference=lambda values, draws: _middle(values[draws].mean(axis=1)),
     cases=_drawn_cases,
+    drawn=_drawn_values,
     results=("the lower end", "the upper end"),
     verified="between these ends lie 95 % of the means of samples drawn again",
     mistakes=[

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from transformer_lab.course.cases import draw, weights
+from transformer_lab.course.chance import Chance
 from transformer_lab.course.check import Check, Mistake
 from transformer_lab.course.reading import as_array
 
@@ -41,10 +42,15 @@ def _with_bits(answer: Callable[..., Any], weights: np.ndarray) -> Any:
     return (*found, 8 * as_array(found[0]).itemsize) if is_pair else found
 
 
+def _drawn_matrix(chance: Chance) -> tuple:
+    return (chance.numbers(*chance.sizes(2), scale=chance.one_of(0.02, 1.0, 50.0)),)
+
+
 eight_bits = Check(
     reference=lambda weights: (_whole(weights, s := 127 / _largest(weights)), s),
     run=_with_bits,
     cases=_matrices,
+    drawn=_drawn_matrix,
     arguments=("weights",),
     results=("the array of whole numbers", "the scale", "the number of bits of a whole number"),
     verified="the largest weight becomes 127 or −127, and none is off by more than half a step",
@@ -118,10 +124,17 @@ def _one_map(answer: Callable[..., Any], maps: np.ndarray, words: np.ndarray) ->
     return np.array(found) if isinstance(found, list) else found
 
 
+def _drawn_pieces(chance: Chance) -> tuple:
+    """Words of one to three pieces."""
+    words = np.repeat(np.arange(6), [chance.between(1, 3) for _ in range(6)])
+    return chance.weights(len(words), len(words)), words
+
+
 join = Check(
     reference=_joined,
     run=_one_map,
     cases=_joined_cases,
+    drawn=_drawn_pieces,
     arguments=("weights", "words"),
     results=("the weights between words",),
     verified="what a word receives is added, what it asks is averaged, and each row sums to 1",

@@ -5,6 +5,7 @@ from collections.abc import Callable
 import numpy as np
 
 from transformer_lab.course.cases import draw
+from transformer_lab.course.chance import Chance
 from transformer_lab.course.check import Check, Mistake
 
 Gate = Callable[[np.ndarray], np.ndarray]
@@ -37,10 +38,17 @@ def _step(
     return written(c), carried(c)
 
 
+def _drawn_step(chance: Chance) -> tuple:
+    (d,) = chance.sizes(1)
+    shapes = ((d,), (d,), (d, d), (d, d), (d,))
+    return tuple(chance.numbers(*shape) for shape in shapes)
+
+
 ssru_step = Check(
     reference=_step,
     run=lambda answer, *case: answer(*case),
     cases=_step_cases,
+    drawn=_drawn_step,
     arguments=("state", "x", "w", "w_f", "b_f"),
     results=("what is written", "the new state"),
     verified="the gate says how much of the old state stays, and the rest is new",
