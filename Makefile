@@ -10,6 +10,8 @@
 # make slides   a deck of slides for each lesson, in build/slides (ARGS=03 for one)
 # make format   let ruff mend what it can
 # make versions  run the package's tests with the oldest, the newest and other versions
+# make chaos    kill, starve and interrupt training at random moments: what is lost? (Linux, root)
+# make soak     translate and edit for a long time: does memory grow? (ARGS="--minutes 60")
 # make lock     write the hashes of what is installed, after a dependency has changed
 # make sbom     list what is installed, with its licences, in docs/
 
@@ -26,7 +28,7 @@ PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile
 NBVAL := --nbval --nbval-current-env --nbval-cell-timeout 600 \
 	--nbval-sanitize-with tools/nbval_sanitize.cfg -o addopts= -o filterwarnings=default
 
-.PHONY: lab quick lint test seeds bench bench-viz student site slides format notebooks checkpoint constraints clean lock sbom versions
+.PHONY: lab quick lint test seeds bench bench-viz student site slides format notebooks checkpoint constraints clean lock sbom versions chaos soak
 
 lab: $(READY)
 	$(BIN)/jupyter lab --LabApp.default_url=/lab/tree/$(START) $(ROOT) $(ARGS)
@@ -65,6 +67,18 @@ bench-viz: $(READY)
 	@tools/get_browser.sh
 	$(PIP) --constraint constraints.txt -e '.[bench,test,lab]'
 	$(BIN)/python -m benchmarks --only explorer bench $(ARGS)
+
+# About twelve minutes; ARGS=--write writes what was found into docs/trust.md. Small disks need root.
+chaos: $(READY)
+	@tools/get_browser.sh
+	$(PIP) --constraint constraints.txt -e '.[test,lab]'
+	$(BIN)/python -m tools.chaos $(ARGS)
+
+# 20,000 translations and 2,000 edits of each page, for as many minutes as are asked for at least.
+soak: $(READY)
+	@tools/get_browser.sh
+	$(PIP) --constraint constraints.txt -e '.[test,lab]'
+	$(BIN)/python -m tools.soak $(ARGS)
 
 format: $(READY)
 	$(BIN)/ruff check --fix .

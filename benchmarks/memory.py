@@ -28,11 +28,17 @@ def forget_peak() -> None:
 def kilobytes(field: str) -> int:
     """VmRSS or VmHWM, the memory now or at its peak; elsewhere than on Linux always the peak."""
     if STATUS.exists():
-        for line in STATUS.read_text(encoding="utf-8").splitlines():
-            if line.startswith(field):
-                return int(line.split()[1])
+        return status_of("self", field)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak // 1024 if sys.platform == "darwin" else peak
+
+
+def status_of(process: int | str, field: str) -> int:
+    """What Linux says of a process in kilobytes; a ValueError if it says nothing of that name."""
+    for line in Path(f"/proc/{process}/status").read_text(encoding="utf-8").splitlines():
+        if line.startswith(field):
+            return int(line.split()[1])
+    raise ValueError(f"field is {field!r}; expected one of /proc/{process}/status")
 
 
 def print_peak(work: Callable[[], object]) -> None:

@@ -28,6 +28,7 @@ CELLS = (
     "other.layer = 2\nprint(live.kind, live.layer, live.head, live.pinned)",
     "print(live.record.source_tokens, sorted(live.record.muted), translator.asked)",
 )
+KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
 BUSY = ".status[data-state=busy]"
 
 
@@ -36,8 +37,7 @@ def notebook(lab) -> str:
     """A notebook with a page and two live explorers, beside the module that it imports."""
     shutil.copy(records.__file__, lab.folder)
     cells = [nbformat.v4.new_code_cell(source) for source in CELLS]
-    kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
-    made = nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": kernel})
+    made = nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": KERNEL})
     nbformat.write(made, lab.folder / "explorer.ipynb")
     return "explorer.ipynb"
 

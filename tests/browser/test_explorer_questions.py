@@ -107,6 +107,22 @@ def test_a_question_that_waits_is_asked_when_the_one_before_it_is_given_up(live)
     expect(live.root.first.locator(".written")).to_have_text("THREE DOGS <eos>")
 
 
+def test_a_question_that_cannot_be_sent_is_said_and_the_next_one_is_asked(live):
+    """As after a restart of the kernel, whose channel is gone; a new channel answers again."""
+    page = live.page
+    view = live.root.first
+    cannot = "() => { window.works = model.send; model.send = () => { throw Error('no channel') } }"
+    page.evaluate(cannot)
+    view.get_by_label("Sentence to translate").fill("a dog")
+    status = view.get_by_role("status").first
+    expect(status).to_contain_text("Run the cell again. The last answer is still shown.")
+    expect(view.locator(".written")).to_have_text("A CAT <eos>")
+    page.evaluate("() => { model.send = window.works }")
+    view.get_by_label("Sentence to translate").fill("a dog runs")
+    expect(status).to_have_text("Python is translating …")
+    assert page.evaluate("sent.map((message) => message.source)") == ["a dog runs"]
+
+
 def test_of_many_questions_only_the_newest_is_asked_and_shown(live):
     page = live.page
     page.clock.install()

@@ -121,10 +121,7 @@ class Trainer:
             put(self.own_weights, self.model)
         cuda = [self.device] if self.device.type == "cuda" else []
         with torch.random.fork_rng(cuda), interruptible() as interrupted:
-            # Each process draws its own dropout. Only the first one's draws are saved: the others
-            # go on with new ones when a run is resumed.
-            rank, step = distributed.rank(), self.progress.step
-            torch.manual_seed(self.config.seed + 1_000_003 * rank + 7_919 * step)
+            self.seed()
             if self.random_state is not None and self.is_first:
                 set_random_state(self.random_state, self.device)
             stop = self.run(interrupted)
@@ -151,6 +148,8 @@ class Trainer:
                 now.index += 1
                 now.step += 1
                 now.tokens += int((batch.target_output != PAD_ID).sum())
+                if not self.is_first:
+                    self.seed()
                 rate = self.rate(now.step)
                 loss, norm = self.step(batch, rate)
                 unread.append(loss)
@@ -172,6 +171,15 @@ class Trainer:
                     self.on_step(report)
             self.read(unread)
         return stop
+
+    def seed(self) -> None:
+        """Seed what is drawn, as dropout is, by process and step.
+
+        What the first process draws is saved. The others are seeded at each step, so that they too
+        go on with the same draws when a run is resumed.
+        """
+        rank, step = distributed.rank(), self.progress.step
+        torch.manual_seed(self.config.seed + 1_000_003 * rank + 7_919 * step)
 
     def step(self, batch: Batch, rate: float) -> tuple[Tensor, Tensor]:
         """One optimizer step; the loss and the gradient norm before clipping, both on the device."""

@@ -73,8 +73,8 @@ export class Asking {
   }
 
   ask() {
-    this.questions.ask();
     this.say("busy", "Python is translating …");
+    this.questions.ask();
     this.selection.tell("head");
   }
 

@@ -2,6 +2,7 @@
 // between are never sent.
 
 const GIVE_UP_AFTER = 60000; // milliseconds
+const GONE = "Nobody can be asked: the kernel has been restarted. Run the cell again.";
 
 export class Questions {
   /**
@@ -34,8 +35,14 @@ export class Questions {
   sendNewest() {
     this.waiting = false;
     this.underWay = this.newest;
-    this.send(this.newest);
     clearTimeout(this.patience);
+    try {
+      this.send(this.newest);
+    } catch { // as JupyterLab's channel to a kernel that is gone
+      this.underWay = null;
+      this.answered(GONE);
+      return;
+    }
     this.patience = setTimeout(() => {
       this.underWay = null;
       if (this.waiting) this.sendNewest();

@@ -1,0 +1,1 @@
+"""A training run that is killed, starved of disk, signalled and started twice. `make chaos`."""

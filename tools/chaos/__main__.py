@@ -1,0 +1,81 @@
+"""Disturb training in every way that a machine has, and see what is left: `make chaos`.
+
+    python -m tools.chaos             some minutes; 1 if anything was lost
+    python -m tools.chaos kills       one kind alone: kills, disks, signals, doubles, several, explorer
+    python -m tools.chaos --write     and write what was found into docs/trust.md
+
+What must hold, of every trial: whoever goes on reaches the weights of a run that nobody disturbed,
+to the bit; nothing is left in the folder but the run; at each moment in between the folder can be
+used, or says in one line why not. Needs Linux, and for small disks the right to mount one.
+"""
+
+import argparse
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+import torch
+
+from tools.chaos import disks, doubles, kills, several, signals
+from tools.chaos.trials import Place, Report
+from tools.trust import machine, put, table
+
+HEAD = "| what | trials | held | when |"
+RESTARTED = "tests/browser/test_explorer_restart.py"
+
+
+def explorer(_: Place, count: int = 1) -> Report:
+    """A kernel that is restarted, and one that dies, under a live explorer in JupyterLab."""
+    report = Report("kernels gone under a live explorer")
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", RESTARTED], capture_output=True, text=True
+    )
+    for which in ("restarted", "dead")[: 2 * count]:
+        report.add([done.stdout[-2000:]] if done.returncode else [], which)
+    return report
+
+
+KINDS = {
+    "kills": kills.trials,
+    "disks": disks.trials,
+    "signals": signals.trials,
+    "doubles": doubles.trials,
+    "several": several.trials,
+    "explorer": explorer,
+}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the trials; 1 if something was lost."""
+    parser = argparse.ArgumentParser(prog="python -m tools.chaos")
+    parser.add_argument("kinds", nargs="*", choices=[[], *KINDS], metavar="kind")
+    parser.add_argument("--seed", type=int, default=0, help="of the moments")
+    parser.add_argument("--trials", type=int, help="of each kind, to try it out")
+    parser.add_argument("--write", action="store_true", help="into docs/trust.md too")
+    chosen = parser.parse_args(arguments)
+    torch.set_num_threads(1)  # a fork has no other threads than the one that forks
+    reports = []
+    with tempfile.TemporaryDirectory() as folder:
+        place = Place(Path(folder), chosen.seed)
+        for kind in chosen.kinds or KINDS:
+            asked = (chosen.trials,) if chosen.trials else ()
+            reports.append(KINDS[kind](place, *asked))
+            print(table(HEAD, [row_of(reports[-1])]), flush=True)
+            for failure in reports[-1].failures:
+                print(failure, file=sys.stderr, flush=True)
+    if chosen.write:
+        told = f"{table(HEAD, list(map(row_of, reports)))}\n\nOn {machine()}; seed {chosen.seed}."
+        put("chaos", told)
+    return 1 if any(report.failures for report in reports) else 0
+
+
+def row_of(report: Report) -> list[str]:
+    """One line of the table."""
+    moments = ", ".join(f"{count} {moment}" for moment, count in sorted(report.moments.items()))
+    return [report.name, str(report.trials), str(report.held), moments or "–"]
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,27 @@
+"""Two runs started into one folder: one trains, the other says one line and changes nothing."""
+
+from tools.chaos import disturbed
+from tools.chaos.trials import Place, Report
+
+STARTS = 10
+LONGEST = 0.3
+"""Seconds between the two starts at most."""
+AT_ONCE, UNDER_WAY = "within a tenth of a second", "while the first was under way"
+
+
+def trials(place: Place, count: int = STARTS) -> Report:
+    """The second start comes at a random moment behind the first."""
+    report = Report("double starts")
+    for _ in range(count):
+        out, after = place.fresh(), place.random.uniform(0.0, LONGEST)
+        first = place.start(disturbed.begin(place.corpus, out), out)
+        first.send(0, after)  # signal 0 only asks whether it is there
+        second = place.start(disturbed.begin(place.corpus, out), out)
+        codes = sorted((first.wait(), second.wait()))
+        report.count(AT_ONCE if after < 0.1 else UNDER_WAY)
+        wrong = [] if codes == [0, 1] else [f"they ended with {codes}"]
+        loser = first if first.code else second
+        if len(loser.errors) != 1 or "Traceback" in " ".join(loser.said):
+            wrong.append(f"no one line of error: {loser.said}")
+        report.add(wrong + place.wrong_folder(out) + place.wrong_use(out), f"{after:.3f} s apart")
+    return report
