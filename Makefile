@@ -10,6 +10,7 @@
 # make slides   a deck of slides for each lesson, in build/slides (ARGS=03 for one)
 # make format   let ruff mend what it can
 # make versions  run the package's tests with the oldest, the newest and other versions
+# make fuzz     fifty thousand questions by chance to every part (ARGS=--hypothesis-seed=7)
 # make chaos    kill, starve and interrupt training at random moments: what is lost? (Linux, root)
 # make soak     translate and edit for a long time: does memory grow? (ARGS="--minutes 60")
 # make lock     write the hashes of what is installed, after a dependency has changed
@@ -28,7 +29,7 @@ PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile
 NBVAL := --nbval --nbval-current-env --nbval-cell-timeout 600 \
 	--nbval-sanitize-with tools/nbval_sanitize.cfg -o addopts= -o filterwarnings=default
 
-.PHONY: lab quick lint test seeds bench bench-viz student site slides format notebooks checkpoint constraints clean lock sbom versions chaos soak
+.PHONY: lab quick lint test seeds bench bench-viz student site slides format notebooks checkpoint constraints clean lock sbom versions fuzz chaos soak
 
 lab: $(READY)
 	$(BIN)/jupyter lab --LabApp.default_url=/lab/tree/$(START) $(ROOT) $(ARGS)
@@ -67,6 +68,12 @@ bench-viz: $(READY)
 	@tools/get_browser.sh
 	$(PIP) --constraint constraints.txt -e '.[bench,test,lab]'
 	$(BIN)/python -m benchmarks --only explorer bench $(ARGS)
+
+# 50,000 cases, other ones at each run; about half an hour. `make test` has 500.
+fuzz: $(READY)
+	@tools/get_browser.sh
+	$(PIP) --constraint constraints.txt -e '.[test,lab]'
+	FUZZ_CASES=50000 $(PYTEST) -o timeout=3600 tests/fuzz tests/browser/test_records_by_chance.py $(ARGS)
 
 # About twelve minutes; ARGS=--write writes what was found into docs/trust.md. Small disks need root.
 chaos: $(READY)

@@ -491,6 +491,20 @@ def test_equal_seeds_draw_equal_words(tiny):
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_however_small_p_is_the_best_word_stays(dtype):
+    logits = torch.tensor([[0.0, 2.0, 1.0], [5.0, 5.0, 5.0]], dtype=dtype)
+    assert keep_top_p(logits, 3e-297).isfinite().sum(dim=-1).tolist() == [1, 1]
+    assert torch.equal(keep_top_p(logits, 5e-324), keep_top_p(logits, 1e-3))
+
+
+def test_a_temperature_may_be_a_large_integer_and_not_a_larger_one(as_users_run_it):
+    logits = torch.tensor([[0.0, 2.0, 1.0]])
+    assert 0 <= int(next_word(logits, seeded(), 2**64)) < 3
+    with pytest.raises(ValueError, match="expected a finite number above 0"):
+        next_word(logits, seeded(), 10**400)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 @pytest.mark.parametrize("temperature", [5e-324, 1e-300, 1e-39, 1e-9])
 def test_however_small_the_temperature_the_best_word_is_drawn(temperature, dtype):
     logits = 40 * torch.randn(31, 7, generator=seeded(), dtype=dtype)

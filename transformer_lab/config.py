@@ -1,6 +1,7 @@
 """The numbers that make a Transformer, and those that train one, under the paper's names."""
 
 import math
+import sys
 from dataclasses import asdict, dataclass, fields
 from numbers import Integral, Real
 from typing import Any, Literal, get_args
@@ -63,8 +64,10 @@ def is_integer(value: object) -> bool:
 
 
 def is_number(value: object) -> bool:
-    """Whether this is a real number, NumPy's included; True and False are none."""
-    return isinstance(value, Real) and not isinstance(value, bool)
+    """Whether this is a real number, NumPy's included, that a float can hold; True is none."""
+    if isinstance(value, bool) or not isinstance(value, Real):
+        return False
+    return not isinstance(value, Integral) or abs(int(value)) <= sys.float_info.max
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -108,6 +108,8 @@ def test_json_brings_back_the_same_tokenizer(kind, tmp_path):
         ("{", "not a tokenizer"),
         ("[]", "not a tokenizer"),
         ('{"kind": "word"}', "not a tokenizer"),
+        ('{"kind": "word", "words": [], "joined": [null, false]}', "expected a text"),
+        ('{"kind": "word", "words": ["a", 7], "joined": []}', "word is 7; expected a text"),
         ('{"kind": "morse"}', "kind is 'morse'; expected 'word', 'bpe' or 'sentencepiece'"),
         ('{"kind": "bpe", "tokenizer": {"model": 3}}', "not a tokenizer"),
     ],

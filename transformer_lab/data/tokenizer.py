@@ -10,6 +10,7 @@ from typing import Protocol, runtime_checkable
 import tokenizers
 from tokenizers import decoders, models, normalizers, pre_tokenizers, trainers
 
+from transformer_lab.config import check
 from transformer_lab.data.sentence_pieces import SentencePieceTokenizer
 
 SPECIAL_TOKENS = ("<pad>", "<bos>", "<eos>", "<unk>")
@@ -53,6 +54,8 @@ class WordTokenizer:
     def __init__(self, words: Sequence[str], joined: Iterable[str] = ()):
         self.words = [*SPECIAL_TOKENS, *words]
         self.joined = frozenset(joined)
+        for word in (*self.words, *self.joined):
+            check("word", word, "a text", isinstance(word, str))
         self.ids = {word: i for i, word in enumerate(self.words)}
         if len(self.ids) != len(self.words):
             raise ValueError("words holds a word twice or the name of a special token")
@@ -172,7 +175,10 @@ class BPETokenizer:
 
 def normalise(text: str) -> str:
     """Lower case, plain apostrophes, and no full stop or exclamation mark at the end."""
-    return text.lower().replace("’", "'").strip().rstrip(".!").rstrip()
+    text = text.lower().replace("’", "'").strip()
+    while text.endswith((".", "!")):  # as in "so . . ." too
+        text = text.rstrip(".!").rstrip()
+    return text
 
 
 def is_elided(word: str) -> bool:

@@ -4,13 +4,12 @@ import math
 import sys
 from collections.abc import Sequence
 from itertools import groupby
-from numbers import Real
 
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from transformer_lab.config import at_least_one, check
+from transformer_lab.config import at_least_one, check, is_number
 from transformer_lab.decoding.hypothesis import Hypothesis, length_limits
 from transformer_lab.model import Transformer
 from transformer_lab.model.cache import decode_step, start_cache
@@ -70,7 +69,7 @@ def beam_search(
     """
     beam_size, n_best = at_least_one("beam_size", beam_size), at_least_one("n_best", n_best)
     check("n_best", n_best, f"at most beam_size={beam_size}", n_best <= beam_size)
-    holds = isinstance(alpha, Real) and 0 <= alpha < math.inf
+    holds = is_number(alpha) and 0 <= alpha < math.inf
     check("alpha", alpha, "a finite number of at least 0", holds)
     config = model.config
     if len(source) == 0:

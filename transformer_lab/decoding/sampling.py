@@ -34,7 +34,8 @@ def keep_top_p(
     ordered, words = logits.sort(dim=-1, descending=True)
     probabilities = ordered.softmax(dim=-1)
     before = probabilities.cumsum(dim=-1) - probabilities  # what the better words have together
-    reached = before >= p * (1 - 1e-6)  # 0.5 + 0.3 may come out as 0.7999999999999999
+    # 0.5 + 0.3 may come out as 0.7999999999999999; a p near 0 may be 0 in float32.
+    reached = (before >= p * (1 - 1e-6)) & (before > 0)
     # Rounding may bring the sum to 1 before the last word; p = 1 keeps all the same.
     kept = ordered.masked_fill(reached & (p < 1), -torch.inf)
     return torch.empty_like(logits).scatter(-1, words, kept)
@@ -52,7 +53,7 @@ def next_word(
     config.check("temperature", temperature, "a finite number above 0", holds)
     # The best logit becomes 0 and stays 0, however small T is; the others may fall to −∞.
     smallest = torch.finfo(logits.dtype).tiny
-    logits = (logits - logits.amax(dim=-1, keepdim=True)) / max(temperature, smallest)
+    logits = (logits - logits.amax(dim=-1, keepdim=True)) / max(float(temperature), smallest)
     if top_k is not None:
         logits = keep_top_k(logits, top_k)
     if top_p is not None:

@@ -10,7 +10,11 @@ const WORD = new RegExp(
 );
 
 /** Lower case, plain apostrophes, and no full stop or exclamation mark at the end. */
-const normal = (text) => text.toLowerCase().replaceAll("’", "'").trim().replace(/[.!]+$/, "").trimEnd();
+function normal(text) {
+  let kept = text.toLowerCase().replaceAll("’", "'").trim();
+  while (/[.!]$/.test(kept)) kept = kept.replace(/[.!]+$/, "").trimEnd(); // as in "so . . ." too
+  return kept;
+}
 
 /** One id for each word; `state` is what Python's `WordTokenizer.to_json` writes. */
 export class Words {
