@@ -11,6 +11,7 @@
 # make format   let ruff mend what it can
 # make versions  run the package's tests with the oldest, the newest and other versions
 # make fuzz     fifty thousand questions by chance to every part (ARGS=--hypothesis-seed=7)
+# make mutants  change the package in small ways: do its tests notice? (ARGS="--sample 0" for all)
 # make chaos    kill, starve and interrupt training at random moments: what is lost? (Linux, root)
 # make soak     translate and edit for a long time: does memory grow? (ARGS="--minutes 60")
 # make lock     write the hashes of what is installed, after a dependency has changed
@@ -29,7 +30,7 @@ PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile
 NBVAL := --nbval --nbval-current-env --nbval-cell-timeout 600 \
 	--nbval-sanitize-with tools/nbval_sanitize.cfg -o addopts= -o filterwarnings=default
 
-.PHONY: lab quick lint test seeds bench bench-viz student site slides format notebooks checkpoint constraints clean lock sbom versions fuzz chaos soak
+.PHONY: lab quick lint test seeds bench bench-viz student site slides format notebooks checkpoint constraints clean lock sbom versions fuzz mutants chaos soak
 
 lab: $(READY)
 	$(BIN)/jupyter lab --LabApp.default_url=/lab/tree/$(START) $(ROOT) $(ARGS)
@@ -74,6 +75,10 @@ fuzz: $(READY)
 	@tools/get_browser.sh
 	$(PIP) --constraint constraints.txt -e '.[test,lab]'
 	FUZZ_CASES=50000 $(PYTEST) -o timeout=3600 tests/fuzz tests/browser/test_records_by_chance.py $(ARGS)
+
+# A sample of 400 changes, about an hour; ARGS=--write writes what was found into docs/trust.md.
+mutants: $(READY)
+	$(BIN)/python -m tools.mutate.package $(ARGS)
 
 # About twelve minutes; ARGS=--write writes what was found into docs/trust.md. Small disks need root.
 chaos: $(READY)

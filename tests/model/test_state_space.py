@@ -35,3 +35,9 @@ def test_gradients_pass_through_both():
     )
     for a, b in zip(one, two, strict=True):
         torch.testing.assert_close(a, b)
+
+
+@pytest.mark.parametrize("way", [scan, parallel_scan])
+def test_no_step_has_no_state(way):
+    decay = torch.ones(3, 0, 5, dtype=torch.float64)
+    assert way(decay, decay).shape == (3, 0, 5)

@@ -124,6 +124,11 @@ def test_chunked_attention_keeps_long_sums_in_half_precision(dtype, keys, size):
     torch.testing.assert_close(found.double(), mean, rtol=2e-2, atol=0)
 
 
+def test_linear_attention_of_no_keys_is_0():
+    query, key, value = torch.randn(2, 3, 5), torch.randn(2, 0, 5), torch.randn(2, 0, 7)
+    assert torch.equal(linear_attention(query, key, value), torch.zeros(2, 3, 7))
+
+
 def test_linear_attention_stands_very_negative_numbers():
     query, key, value = (t.detach().float() for t in inputs())
     found = linear_attention(query - 20, key, value)

@@ -115,3 +115,7 @@ def reason(mutant: Mutant) -> str | None:
     """Why a mutant does the same as the solution, if it is known to."""
     known = EQUIVALENT.get(f"{mutant.solution.number}.{mutant.solution.check}", {})
     return next((why for part, why in known.items() if part in mutant.source), None)
+
+
+IN_PACKAGE: dict[tuple[str, str], str] = {}
+"""Changes of the package after which it is the same program: (file, changed lines) and the reason."""

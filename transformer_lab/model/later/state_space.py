@@ -15,6 +15,8 @@ def scan(
     decay: Float[Tensor, "*batch length state"], inputs: Float[Tensor, "*batch length state"]
 ) -> Float[Tensor, "*batch length state"]:
     """The states h_t = decay_t · h_{t−1} + inputs_t, one after the other: linear in the length."""
+    if inputs.size(-2) == 0:
+        return inputs  # no step, no state
     state = torch.zeros_like(inputs[..., 0, :])
     states = []
     for a, b in zip(decay.unbind(dim=-2), inputs.unbind(dim=-2), strict=True):

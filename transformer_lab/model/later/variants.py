@@ -94,8 +94,10 @@ def linear_attention(
 
     φ(K)ᵀ V is d_k × d_v, and computed first: no matrix has n × n entries (Katharopoulos et al.
     2020, *Transformers are RNNs*, without a mask). NaN where all features of a query are so
-    negative that their exponentials are 0.
+    negative that their exponentials are 0; 0 where there are no keys.
     """
+    if key.size(-2) == 0:  # who sees nothing gets 0, as with a softmax
+        return value.new_zeros((*query.shape[:-1], value.size(-1)))
     # elu(x) + 1; written so, since exp(x) − 1 + 1 is 0 in float32 from x = −17 on.
     q, k = (torch.where(x > 0, x + 1, x.clamp(max=0).exp()) for x in (query, key))
     total = q @ k.sum(dim=-2)[..., None]  # (*batch, query, 1)

@@ -1,0 +1,183 @@
+"""Change the package in small ways and run its tests: do they notice?
+
+    python -m tools.mutate.package                 a seeded sample of 400 changes
+    python -m tools.mutate.package --sample 0      all of them, some hours
+    python -m tools.mutate.package model/past.py   of one file alone
+    python -m tools.mutate.package --write         and write the table into docs/trust.md
+
+Each test run is a fork of this process, which has PyTorch and pytest, and works on a copy of the
+checkout in which one line is another. It ends with the first test that fails. Annotations are not
+changed: they decide nothing when the code runs.
+"""
+
+import argparse
+import ast
+import os
+import random
+import resource
+import shutil
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import hypothesis  # noqa: F401 - what the tests import is imported once, here
+import pytest
+import torch
+
+from tools.mutate.equivalents import IN_PACKAGE
+from tools.mutate.mutants import changed_once
+from tools.trust import machine, put, table
+
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGE = ROOT / "transformer_lab"
+SAMPLE = 400
+PATIENCE = 240
+"""Seconds of processor time after which a run counts as noticed: a loop without end is a failure."""
+OURS = ("transformer_lab", "tests", "tools", "benchmarks")
+LEFT_OUT = (".git", ".venv", "build", "notebooks", "node_modules", "__pycache__", "*_cache")
+MODEL = ("tests/model", "tests/test_decoding.py")
+TESTS = {
+    "model/later/*.py": ("tests/model",),
+    "model/*.py": MODEL,
+    "numpy_reference.py": ("tests/test_numpy_reference.py", "tests/model"),
+    "decoding/*.py": ("tests/test_decoding.py", "tests/test_mbr.py"),
+    "training/loss.py": ("tests/training/test_loss_and_schedule.py",),
+    "training/schedule.py": ("tests/training/test_loss_and_schedule.py",),
+    "capture.py": ("tests/test_capture.py", "tests/test_threads.py"),
+}
+"""The files that are changed, and the tests of each."""
+HEAD = "| room | changes tried | noticed | the same program | not noticed |"
+
+
+class Plain(ast.NodeTransformer):
+    """Code without annotations, but where a class's fields need one."""
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        """A function without those of its arguments and of what it returns."""
+        node.returns = None
+        for argument in ast.walk(node.args):
+            if isinstance(argument, ast.arg):
+                argument.annotation = None
+        return self.generic_visit(node)
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:
+        """A name whose kind may be anything."""
+        node.annotation = ast.Name("object", ast.Load())
+        return self.generic_visit(node)
+
+
+def plain(path: Path) -> str:
+    """The source that is changed."""
+    return ast.unparse(Plain().visit(ast.parse(path.read_text("utf-8"))))
+
+
+def files() -> dict[str, tuple[str, ...]]:
+    """Each file of the package that is changed, and its tests; the first pattern that fits counts."""
+    found: dict[str, tuple[str, ...]] = {}
+    for pattern, tests in TESTS.items():
+        for path in sorted(PACKAGE.glob(pattern)):
+            found.setdefault(path.relative_to(PACKAGE).as_posix(), tests)
+    return found
+
+
+def every_change(names: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """(file, its changed source), of all changes."""
+    for name in names or files():
+        for source in changed_once(plain(PACKAGE / name), asks_gradients=False):
+            yield name, source
+
+
+def changed_lines(name: str, source: str) -> str:
+    """What a changed file has that it had not; or what it has no more."""
+    before, after = (Counter(text.splitlines()) for text in (plain(PACKAGE / name), source))
+    more, less = ([line.strip() for line in lines] for lines in (after - before, before - after))
+    return " / ".join(more) or f"without {' / '.join(less)}"
+
+
+def is_noticed(tree: Path, name: str, source: str) -> bool:
+    """Whether a test fails once this file is another one."""
+    path = tree / "transformer_lab" / name
+    kept = path.read_bytes()
+    path.write_text(source, "utf-8")
+    try:
+        return run_tests(tree, files()[name]) != 0
+    finally:
+        path.write_bytes(kept)
+
+
+def run_tests(tree: Path, tests: Sequence[str]) -> int:
+    """The exit code of pytest in a fork; below 0 if it was ended as it took too long."""
+    sys.stdout.flush()
+    child = os.fork()
+    if child == 0:
+        silence = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(silence, 1)
+        os.dup2(silence, 2)
+        resource.setrlimit(resource.RLIMIT_CPU, (PATIENCE, PATIENCE))
+        os.chdir(tree)
+        sys.path.insert(0, str(tree))
+        for module in [m for m in sys.modules if m.partition(".")[0] in OURS]:
+            del sys.modules[module]  # what was changed is imported from the copy
+        options = ["-x", "-q", "-p", "no:cacheprovider", "-p", "no:nbval", "-o", "timeout=0"]
+        options += ["-o", "addopts=--import-mode=importlib", "-o", "filterwarnings=default"]
+        os._exit(pytest.main([*options, *tests]))
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Try the changes; 1 if fewer than 90 % of those that change the program are noticed."""
+    parser = argparse.ArgumentParser(prog="python -m tools.mutate.package")
+    parser.add_argument("files", nargs="*", choices=[[], *files()], metavar="file")
+    parser.add_argument("--sample", type=int, default=SAMPLE, help="how many; 0: all of them")
+    parser.add_argument("--write", action="store_true", help="into docs/trust.md too")
+    chosen = parser.parse_args(arguments)
+    torch.set_num_threads(1)  # a fork has no other threads than the one that forks
+    sys.dont_write_bytecode = True  # two changes within a second would share one
+    tried = list(every_change(chosen.files))
+    count = len(tried)
+    if chosen.sample:
+        tried = random.Random(0).sample(tried, min(chosen.sample, count))
+    rooms: dict[str, Counter[str]] = {}
+    survivors = []
+    with tempfile.TemporaryDirectory() as folder:
+        tree = Path(folder) / "checkout"
+        shutil.copytree(ROOT, tree, ignore=shutil.ignore_patterns(*LEFT_OUT))
+        for tests in set(TESTS.values()):
+            if run_tests(tree, tests):
+                raise RuntimeError(f"the tests fail before anything is changed: {tests}")
+        for number, (name, source) in enumerate(tried, start=1):
+            what = "noticed" if is_noticed(tree, name, source) else "not noticed"
+            change = changed_lines(name, source)
+            if what != "noticed" and (name, change) in IN_PACKAGE:
+                what = "the same program"
+            elif what != "noticed":
+                survivors.append(f"- `{name}`: `{change}`")
+                print(survivors[-1], flush=True)
+            rooms.setdefault(name.split("/")[0], Counter())[what] += 1
+            if number % 50 == 0:
+                print(f"{number} of {len(tried)}", flush=True)
+    text = told(rooms, count, survivors)
+    print(text)
+    if chosen.write:
+        put("mutants", text)
+    total = sum(rooms.values(), Counter())
+    return 1 if total["noticed"] < 0.9 * (total.total() - total["the same program"]) else 0
+
+
+def told(rooms: dict[str, Counter[str]], count: int, survivors: Sequence[str]) -> str:
+    """The table, and what was not noticed."""
+    every = {**dict(sorted(rooms.items())), "**all**": sum(rooms.values(), Counter())}
+    rows = [
+        [name, str(found.total())]
+        + [str(found[what]) for what in ("noticed", "the same program", "not noticed")]
+        for name, found in every.items()
+    ]
+    tried = every["**all**"].total()
+    said = f"{tried:,} of the {count:,} changes, drawn by a seed, on {machine()}."
+    return "\n".join([table(HEAD, rows), "", said, *(["", *survivors] if survivors else [])])
+
+
+if __name__ == "__main__":
+    sys.exit(main())
