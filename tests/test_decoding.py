@@ -73,6 +73,14 @@ def test_a_wide_beam_finds_the_best_of_all_sentences(tiny):
             assert beam[0].score == pytest.approx(scored[best], abs=1e-6)
 
 
+def test_a_decoder_of_one_layer_writes_word_by_word(tiny):
+    _, source = tiny
+    model = make_model(seed=1, num_decoder_layers=1, num_encoder_layers=1)
+    for row, found in zip(source, greedy(model, source, max_length=5), strict=True):
+        wanted = log_probability(model, row[row != 0][None], found.ids)
+        assert found.log_probability == pytest.approx(wanted, abs=1e-5)
+
+
 def test_beam_of_one_is_greedy(tiny):
     model, source = tiny
     for seed in range(5):

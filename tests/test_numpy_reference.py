@@ -359,6 +359,15 @@ def test_permuting_queries_permutes_outputs(rng):
     assert_close(permuted, output[..., order, :])
 
 
+def test_one_feature_is_enough_to_compare_and_none_is_not(rng):
+    query, key, value = rng.standard_normal((5, 1)), rng.standard_normal((7, 1)), np.eye(7)
+    _, weights = scaled_dot_product_attention(query, key, value)
+    scores = np.exp(query @ key.T)
+    assert_close(weights, scores / scores.sum(axis=1, keepdims=True))
+    with pytest.raises(ValueError, match=r"query.shape is \(5, 0\); expected one feature or more"):
+        scaled_dot_product_attention(query[:, :0], key[:, :0], value)
+
+
 def test_attention_works_without_leading_dimensions(rng):
     inputs = draw_attention(rng)
     whole, _ = scaled_dot_product_attention(*inputs, causal_mask(QUERY, KEY))

@@ -58,7 +58,7 @@ def test_a_table_goes_between_its_marks_and_nothing_else_changes(tmp_path):
         put("b", "", document)
 
 
-@pytest.mark.parametrize("name", ["chaos", "soak"])
+@pytest.mark.parametrize("name", ["chaos", "soak", "mutants"])
 def test_the_document_has_a_table_of_each(name):
     part = DOCUMENT.read_text("utf-8").split(f"<!-- {name}: written by a tool -->")[1]
     rows = [line for line in part.split("<!-- end of")[0].splitlines() if line.startswith("|")]

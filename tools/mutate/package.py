@@ -6,8 +6,8 @@
     python -m tools.mutate.package --write         and write the table into docs/trust.md
 
 Each test run is a fork of this process, which has PyTorch and pytest, and works on a copy of the
-checkout in which one line is another. It ends with the first test that fails. Annotations are not
-changed: they decide nothing when the code runs.
+checkout in which one line is another. It ends with the first test that fails. Annotations and
+docstrings are not changed: they decide nothing when the code runs.
 """
 
 import argparse
@@ -52,10 +52,12 @@ HEAD = "| room | changes tried | noticed | the same program | not noticed |"
 
 
 class Plain(ast.NodeTransformer):
-    """Code without annotations, but where a class's fields need one."""
+    """Code without annotations, but where a class's fields need one; functions without docstrings."""
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
         """A function without those of its arguments and of what it returns."""
+        if ast.get_docstring(node) and len(node.body) > 1:
+            del node.body[0]
         node.returns = None
         for argument in ast.walk(node.args):
             if isinstance(argument, ast.arg):
