@@ -1,11 +1,8 @@
 """What an environment of its own is given: packages of this one, lent, and a copy of the checkout."""
 
-import shutil
 from importlib.metadata import PackageNotFoundError, distribution
 
 from packaging.requirements import Requirement
-
-from tools.build_notebooks import ROOT
 
 
 def needed_by(name, found=()):
@@ -43,10 +40,3 @@ def lend(site, *names):
         for top in {file.parts[0] for file in found.files if ".." not in file.parts}:
             if not (folder / top).exists():
                 (folder / top).symlink_to(found.locate_file(top))
-
-
-def copy_of_checkout(folder):
-    """This checkout in a new folder, without what git ignores: whatever builds it leaves files there."""
-    ignored = (ROOT / ".gitignore").read_text(encoding="utf-8").split()
-    names = shutil.ignore_patterns(".*", *(name.strip("/") for name in ignored))
-    return shutil.copytree(ROOT, folder, ignore=names)

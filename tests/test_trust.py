@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.report import table
 from tools.soak.sizes import sizes_of, soak
-from tools.trust import DOCUMENT, put, table
+from tools.written import DOCUMENTS, put
 
 ROOT = Path(__file__).parents[1]
 
@@ -46,20 +47,22 @@ def test_a_size_that_rises_in_between_is_not_flat():
 def test_a_table_goes_between_its_marks_and_nothing_else_changes(tmp_path):
     document = tmp_path / "some.md"
     document.write_text("before\n<!-- a: written by a tool -->\nold\n<!-- end of a -->\nafter\n")
-    put("a", table("| x | y |", [["1", "2"]]), document)
+    put(document, "a", table(["x", "y"], [["1", "2"]]))
     text = document.read_text()
     assert text.startswith(
-        "before\n<!-- a: written by a tool -->\n\n| x | y |\n|---|---|\n| 1 | 2 |\n"
+        "before\n<!-- a: written by a tool -->\n\n| x | y |\n| --- | --- |\n| 1 | 2 |\n"
     )
     assert text.endswith("\n<!-- end of a -->\nafter\n")
-    put("a", table("| x | y |", [["1", "2"]]), document)
+    put(document, "a", table(["x", "y"], [["1", "2"]]))
     assert document.read_text() == text
     with pytest.raises(ValueError, match="no part 'b'"):
-        put("b", "", document)
+        put(document, "b", "")
 
 
 @pytest.mark.parametrize("name", ["chaos", "soak", "mutants"])
 def test_the_document_has_a_table_of_each(name):
-    part = DOCUMENT.read_text("utf-8").split(f"<!-- {name}: written by a tool -->")[1]
+    part = (
+        (DOCUMENTS / "trust.md").read_text("utf-8").split(f"<!-- {name}: written by a tool -->")[1]
+    )
     rows = [line for line in part.split("<!-- end of")[0].splitlines() if line.startswith("|")]
     assert len(rows) >= 4

@@ -12,8 +12,9 @@ import zipfile
 import pytest
 from packaging.requirements import Requirement
 
-from tests.lent import copy_of_checkout, lend
+from tests.lent import lend
 from tools.build_notebooks import ROOT, project
+from tools.checkout import copy_of_checkout
 
 CORE = [Requirement(text).name for text in project()["dependencies"]]
 BUILD = "import sys; from setuptools import build_meta as b; print(getattr(b, sys.argv[1])(sys.argv[2]))"

@@ -9,20 +9,19 @@ import argparse
 import datetime
 import json
 import os
-import platform
 import re
 import shutil
 import subprocess
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from packaging.requirements import Requirement
 
+from benchmarks.report import table
 from tools.build_notebooks import ROOT, project
 from tools.reseed import PROCESSORS
-from transformer_lab.files import write_atomically
+from tools.written import DOCUMENTS, machine, put
 
-FOLDER, PAGE = ROOT / "build" / "versions", ROOT / "docs" / "versions.md"
+FOLDER = ROOT / "build" / "versions"
 PROJECT = project()
 EXTRAS = PROJECT["optional-dependencies"]
 CONSTRAINTS = [*(ROOT / "constraints.txt").read_text(encoding="utf-8").split()]
@@ -32,7 +31,6 @@ TESTS = ["tests", "-m", "not slow", "-q", "-n", "2", "--dist", "loadfile", "-p",
 TESTS += [f"--ignore=tests/{part}" for part in ("lint", "notebooks", "browser")]
 TESTS += ["-o", "addopts=--import-mode=importlib --strict-markers"]
 TESTS += ["-o", "filterwarnings=default"]  # of other packages' deprecations there is no end
-BEGIN, END = "<!-- the table -->\n", "<!-- the end of the table -->"
 
 
 def lowest() -> list[str]:
@@ -105,15 +103,11 @@ def tested(row: Row) -> dict[str, str]:
     }
 
 
-def table(rows: list[dict[str, str]]) -> str:
+def table_of(rows: list[dict[str, str]]) -> str:
     """The lines of a Markdown table, and when and where they were measured."""
     heads = ["versions", "result", "Python", *SHOWN]
-    lines = [heads, ["---"] * len(heads), *([row.get(h, "") for h in heads] for row in rows)]
-    text = "".join(f"| {' | '.join(line)} |\n" for line in lines)
-    flags = Path("/proc/cpuinfo").read_text() if Path("/proc/cpuinfo").exists() else ""
-    wide = "with" if "avx512f" in flags else "without"
-    where = f"{platform.system()}, {platform.machine()} {wide} AVX-512, two processes"
-    return f"{text}\nRun on {datetime.date.today()}: {where}.\n"
+    text = table(heads, [[row.get(h, "") for h in heads] for row in rows])
+    return f"{text}\nRun on {datetime.date.today()} in two processes, on {machine()}."
 
 
 def main() -> None:
@@ -131,9 +125,7 @@ def main() -> None:
             rows.append(tested(row))
             print(f"{row.name}: {rows[-1]['result']}", flush=True)
     if asked.write:
-        before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
-        text = f"{before}{BEGIN}\n{table(rows)}\n{END}{rest.partition(END)[2]}"
-        write_atomically(PAGE, text.encode())
+        put(DOCUMENTS / "versions.md", "the table of versions", table_of(rows))
 
 
 if __name__ == "__main__":

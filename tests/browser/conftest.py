@@ -10,17 +10,19 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+import nbformat
 import numpy as np
 import pytest
 from playwright.sync_api import Page, expect, sync_playwright
 
+from tests import records
 from tests.browser.screen import HOSTILE, RECORD, SNAPSHOTS, Opened
 from tests.records import make_record, probabilities
 from tools.build_notebooks import NOTEBOOKS, read, written
@@ -65,6 +67,15 @@ class Lab:
             cell.update(outputs=[], execution_count=None)
         (self.folder / name).write_text(written(notebook), encoding="utf-8")
         return code
+
+    def write(self, name: str, sources: Sequence[str]) -> str:
+        """A notebook of these cells, beside the module `records` that they may import; its name."""
+        shutil.copy(records.__file__, self.folder)
+        cells = [nbformat.v4.new_code_cell(source) for source in sources]
+        kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
+        made = nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": kernel})
+        nbformat.write(made, self.folder / name)
+        return name
 
 
 @pytest.fixture(scope="session")
@@ -170,6 +181,11 @@ class Visit:
         self.page.goto(f"{lab.url}/lab/tree/{name}")
         expect(self.cells.first).to_be_visible()
 
+    def wait_until_idle(self) -> None:
+        """Until the kernel has nothing to do."""
+        idle = self.page.locator(".jp-Notebook-ExecutionIndicator[data-status=idle]")
+        expect(idle).to_have_count(1, timeout=KERNEL_TIMEOUT)
+
     def run_all(self, count: int) -> None:
         """Restart the kernel and run the notebook's `count` code cells, by the button.
 
@@ -178,15 +194,14 @@ class Visit:
         page = self.page
         # Until there is a kernel, the button asks which one to start.
         expect(page.locator(".jp-KernelName")).to_contain_text("Python 3", timeout=KERNEL_TIMEOUT)
-        idle = page.locator(".jp-Notebook-ExecutionIndicator[data-status=idle]")
-        expect(idle).to_have_count(1, timeout=KERNEL_TIMEOUT)
+        self.wait_until_idle()
         page.get_by_role("button", name="Restart the kernel and run all cells").click()
         page.locator(".jp-Dialog").get_by_role("button", name="Confirm Kernel Restart").click()
         expect(self.cells).to_have_count(count)
         # A folded cell shows no number; behind the last one that does, the kernel is waited for.
         prompt = self.cells.locator(".jp-InputPrompt:not(.jp-Placeholder-prompt)").last
         expect(prompt).to_have_text(re.compile(r"\[\d+\]:"), timeout=KERNEL_TIMEOUT)
-        expect(idle).to_have_count(1, timeout=KERNEL_TIMEOUT)
+        self.wait_until_idle()
         for kind in ("error", "stderr"):
             bad = page.locator(f".jp-Notebook [data-mime-type='application/vnd.jupyter.{kind}']")
             assert bad.all_inner_texts() == []

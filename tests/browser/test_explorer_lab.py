@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from playwright.sync_api import expect
 
-from tests import records
 from tests.browser.screen import pixels_of, read_weights, serious
 from tests.records import WordByWord, make_record
 from transformer_lab.attention_record import Head
@@ -28,18 +27,13 @@ CELLS = (
     "other.layer = 2\nprint(live.kind, live.layer, live.head, live.pinned)",
     "print(live.record.source_tokens, sorted(live.record.muted), translator.asked)",
 )
-KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
 BUSY = ".status[data-state=busy]"
 
 
 @pytest.fixture
 def notebook(lab) -> str:
     """A notebook with a page and two live explorers, beside the module that it imports."""
-    shutil.copy(records.__file__, lab.folder)
-    cells = [nbformat.v4.new_code_cell(source) for source in CELLS]
-    made = nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": KERNEL})
-    nbformat.write(made, lab.folder / "explorer.ipynb")
-    return "explorer.ipynb"
+    return lab.write("explorer.ipynb", CELLS)
 
 
 def seen_weights(explorer) -> np.ndarray:

@@ -1,13 +1,9 @@
 """A kernel that is restarted, or dies, under a live explorer: what was shown stays, and rests."""
 
-import shutil
-
-import nbformat
 import pytest
 from playwright.sync_api import expect
 
-from tests import records
-from tests.browser.test_explorer_lab import KERNEL, check_map, settle, written
+from tests.browser.test_explorer_lab import check_map, settle, written
 from tests.records import WordByWord
 
 CELLS = (
@@ -21,11 +17,7 @@ RECORD = WordByWord().attend("the cat sees a dog")
 @pytest.fixture
 def live(lab, visit):
     """A live explorer that has answered, in a notebook of its own."""
-    shutil.copy(records.__file__, lab.folder)
-    cells = [nbformat.v4.new_code_cell(source) for source in CELLS]
-    made = nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": KERNEL})
-    nbformat.write(made, lab.folder / "restart.ipynb")
-    visit.open(lab, "restart.ipynb")
+    visit.open(lab, lab.write("restart.ipynb", CELLS))
     visit.run_all(len(CELLS))
     explorer = visit.page.locator(".tl-explorer")
     expect(explorer).to_have_attribute("data-ready", "true")
@@ -37,8 +29,7 @@ def restarted(visit):
     page.get_by_role("button", name="Restart the kernel", exact=True).click()
     page.locator(".jp-Dialog").get_by_role("button", name="Confirm Kernel Restart").click()
     page.wait_for_timeout(500)
-    idle = page.locator(".jp-Notebook-ExecutionIndicator[data-status=idle]")
-    expect(idle).to_have_count(1, timeout=60_000)
+    visit.wait_until_idle()
 
 
 def dead(visit):
@@ -79,5 +70,4 @@ def run_again(visit):
     for number in range(len(CELLS)):
         visit.cells.nth(number).locator(".cm-content").click()
         visit.page.keyboard.press("Control+Enter")
-        idle = visit.page.locator(".jp-Notebook-ExecutionIndicator[data-status=idle]")
-        expect(idle).to_have_count(1, timeout=60_000)
+        visit.wait_until_idle()

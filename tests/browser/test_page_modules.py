@@ -93,17 +93,22 @@ READ = """async ({ readRecords, tokens }, data) => (await readRecords(data)).map
 def test_records_are_read_as_they_were_written(ask, records):
     found = ask("record.js", READ, page_data(records))
     for record, read in zip(records, found, strict=True):
-        assert list(read) == list(record_data(record)["heads"])
-        for kind, of_kind in read.items():
-            queries, keys = record.tokens(kind)
-            assert of_kind["tokens"] == {"queries": list(queries), "keys": list(keys)}
-            for layer, weights in enumerate(getattr(record, kind)):
-                seen = np.array(of_kind["weights"][layer])
-                np.testing.assert_allclose(seen, weights, atol=0.0006)
-                assert np.array_equal(seen.argmax(axis=-1), weights.argmax(axis=-1))
-                assert np.all(seen[weights == 0] == 0)
-                columns = np.array(of_kind["columns"][layer])
-                np.testing.assert_array_equal(columns.swapaxes(1, 2), seen)
+        check_read(record, read)
+
+
+def check_read(record, read):
+    """The maps that `READ` has found are the record's."""
+    assert list(read) == list(record_data(record)["heads"])
+    for kind, of_kind in read.items():
+        queries, keys = record.tokens(kind)
+        assert of_kind["tokens"] == {"queries": list(queries), "keys": list(keys)}
+        for layer, weights in enumerate(getattr(record, kind)):
+            seen = np.array(of_kind["weights"][layer])
+            np.testing.assert_allclose(seen, weights, atol=0.0006)
+            assert np.array_equal(seen.argmax(axis=-1), weights.argmax(axis=-1))
+            assert np.all(seen[weights == 0] == 0)
+            columns = np.array(of_kind["columns"][layer])
+            np.testing.assert_array_equal(columns.swapaxes(1, 2), seen)
 
 
 def test_bytes_are_unpacked_from_text_and_from_a_view_on_them(ask):

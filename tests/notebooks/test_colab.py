@@ -14,8 +14,9 @@ from pathlib import Path
 import pytest
 from nbformat.v4 import new_code_cell
 
-from tests.lent import copy_of_checkout, lend
+from tests.lent import lend
 from tools.build_notebooks import execute, normalise, read
+from tools.checkout import copy_of_checkout
 from tools.versions import COLAB
 
 WHERE = "import transformer_lab; print(transformer_lab.__file__)"

@@ -5,17 +5,18 @@ import ast
 import warnings
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 
+from benchmarks.report import table
 from tools.mutate.equivalents import reason
 from tools.mutate.mutants import Mutant, mutants
 from tools.mutate.solutions import Solution, solutions
 from tools.mutate.verdicts import kind_of_help, verdict_on
-from transformer_lab.files import write_atomically
+from tools.written import DOCUMENTS, put
 
-DOCUMENT = Path(__file__).parents[2] / "docs" / "checks.md"
+HEAD = "exercise | mutants | refused | named | a true sentence | a number | equal | right".split(
+    " | "
+)
 KINDS = ("named", "general", "bare", "equal", "right")
-BEGIN = "<!-- written by `python -m tools.mutate --write` -->\n"
 Row = tuple[Solution, Counter[str], list[Mutant]]
 
 
@@ -50,22 +51,20 @@ def changed(mutant: Mutant) -> str:
     return " / ".join(lines) or "a line less"
 
 
-def table(every: Sequence[Row]) -> str:
+def table_of(every: Sequence[Row]) -> str:
     """The table as Markdown: one line for each exercise, and their sum."""
-    head = "| exercise | mutants | refused | named | a true sentence | a number | equal | right |"
-    lines = [head, "|---" * 8 + "|"]
-    total: Counter[str] = Counter()
-    for solution, found, _ in every:
-        lines.append(line_of(f"{solution.number} `{solution.check}`", found))
-        total += found
-    return "\n".join([*lines, line_of("**all**", total)]) + "\n"
+    lines = [
+        line_of(f"{solution.number} `{solution.check}`", found) for solution, found, _ in every
+    ]
+    total = sum((found for _, found, _ in every), Counter[str]())
+    return table(HEAD, [*lines, line_of("**all**", total)])
 
 
-def line_of(name: str, found: Counter[str]) -> str:
+def line_of(name: str, found: Counter[str]) -> list[str]:
     """One line of the table."""
     refused = sum(found[kind] for kind in ("named", "general", "bare"))
     numbers = [found.total(), refused, *(found[kind] for kind in KINDS)]
-    return f"| {name} | {' | '.join(f'{n:,}' for n in numbers)} |"
+    return [name, *(f"{n:,}" for n in numbers)]
 
 
 def main() -> None:
@@ -79,10 +78,9 @@ def main() -> None:
     for row in rows([] if chosen.write else chosen.lessons):
         report(row)
         every.append(row)
-    print(table(every))
+    print(table_of(every))
     if chosen.write:
-        text = DOCUMENT.read_text("utf-8").split(BEGIN)[0]
-        write_atomically(DOCUMENT, (text + BEGIN + table(every)).encode())
+        put(DOCUMENTS / "checks.md", "the table of mutants", table_of(every))
 
 
 if __name__ == "__main__":

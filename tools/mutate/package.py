@@ -15,7 +15,6 @@ import ast
 import os
 import random
 import resource
-import shutil
 import sys
 import tempfile
 from collections import Counter
@@ -26,17 +25,17 @@ import hypothesis  # noqa: F401 - what the tests import is imported once, here
 import pytest
 import torch
 
+from benchmarks.report import table
+from tools.checkout import ROOT, copy_of_checkout
 from tools.mutate.equivalents import IN_PACKAGE
 from tools.mutate.mutants import changed_once
-from tools.trust import machine, put, table
+from tools.written import DOCUMENTS, machine, put
 
-ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "transformer_lab"
 SAMPLE = 400
 PATIENCE = 240
 """Seconds of processor time after which a run counts as noticed: a loop without end is a failure."""
 OURS = ("transformer_lab", "tests", "tools", "benchmarks")
-LEFT_OUT = (".git", ".venv", "build", "notebooks", "node_modules", "__pycache__", "*_cache")
 MODEL = ("tests/model", "tests/test_decoding.py")
 TESTS = {
     "model/later/*.py": ("tests/model",),
@@ -48,7 +47,8 @@ TESTS = {
     "capture.py": ("tests/test_capture.py", "tests/test_threads.py"),
 }
 """The files that are changed, and the tests of each."""
-HEAD = "| room | changes tried | noticed | the same program | not noticed |"
+NOTICED, SAME, NOT_NOTICED = "noticed", "the same program", "not noticed"
+HEAD = ("room", "changes tried", NOTICED, SAME, NOT_NOTICED)
 
 
 class Plain(ast.NodeTransformer):
@@ -145,16 +145,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     survivors = []
     with tempfile.TemporaryDirectory() as folder:
         tree = Path(folder) / "checkout"
-        shutil.copytree(ROOT, tree, ignore=shutil.ignore_patterns(*LEFT_OUT))
+        copy_of_checkout(tree)
         for tests in set(TESTS.values()):
             if run_tests(tree, tests):
                 raise RuntimeError(f"the tests fail before anything is changed: {tests}")
         for number, (name, source) in enumerate(tried, start=1):
-            what = "noticed" if is_noticed(tree, name, source) else "not noticed"
-            change = changed_lines(name, source)
-            if what != "noticed" and (name, change) in IN_PACKAGE:
-                what = "the same program"
-            elif what != "noticed":
+            what, change = NOTICED, changed_lines(name, source)
+            if not is_noticed(tree, name, source):
+                what = SAME if (name, change) in IN_PACKAGE else NOT_NOTICED
+            if what == NOT_NOTICED:
                 survivors.append(f"- `{name}`: `{change}`")
                 print(survivors[-1], flush=True)
             rooms.setdefault(name.split("/")[0], Counter())[what] += 1
@@ -163,22 +162,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
     text = told(rooms, count, survivors)
     print(text)
     if chosen.write:
-        put("mutants", text)
+        put(DOCUMENTS / "trust.md", "mutants", text)
     total = sum(rooms.values(), Counter())
-    return 1 if total["noticed"] < 0.9 * (total.total() - total["the same program"]) else 0
+    return 1 if total[NOTICED] < 0.9 * (total.total() - total[SAME]) else 0
 
 
 def told(rooms: dict[str, Counter[str]], count: int, survivors: Sequence[str]) -> str:
     """The table, and what was not noticed."""
     every = {**dict(sorted(rooms.items())), "**all**": sum(rooms.values(), Counter())}
     rows = [
-        [name, str(found.total())]
-        + [str(found[what]) for what in ("noticed", "the same program", "not noticed")]
+        [name, str(found.total()), *(str(found[what]) for what in (NOTICED, SAME, NOT_NOTICED))]
         for name, found in every.items()
     ]
     tried = every["**all**"].total()
     said = f"{tried:,} of the {count:,} changes, drawn by a seed, on {machine()}."
-    return "\n".join([table(HEAD, rows), "", said, *(["", *survivors] if survivors else [])])
+    return "\n".join([table(HEAD, rows), said, *(["", *survivors] if survivors else [])])
 
 
 if __name__ == "__main__":

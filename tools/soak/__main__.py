@@ -16,11 +16,15 @@ import subprocess
 import sys
 from collections.abc import Sequence
 
+from benchmarks.report import table
 from tools.soak.sizes import Sizes
-from tools.trust import machine, put, table
+from tools.written import DOCUMENTS, machine, put
 
 TRANSLATIONS, EDITS = 20_000, 2_000
-HEAD = "| what | acts | after the warm-up | the most later | growth | at the end | slope for 1,000 acts |"
+HEAD = (
+    *("what", "acts", "after the warm-up", "the most later", "growth", "at the end"),
+    "slope for 1,000 acts",
+)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -50,7 +54,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     text = told(every)
     print(text)
     if chosen.write:
-        put("soak", text)
+        put(DOCUMENTS / "trust.md", "soak", text)
     return 0 if all(sizes.is_flat for sizes in every) else 1
 
 
@@ -66,7 +70,7 @@ def told(every: Sequence[Sizes]) -> str:
     minutes = max(sizes.minutes for sizes in every)
     flat = sum(sizes.is_flat for sizes in every)
     said = f"{flat} of {len(every)} sizes are flat. It took {minutes:.0f} minutes on {machine()}."
-    return f"{table(HEAD, rows)}\n\n{said}"
+    return f"{table(HEAD, rows)}\n{said}"
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ from transformer_lab.course.chance import Chance
 from transformer_lab.course.errors import UnusableError
 from transformer_lab.course.words import kind_of
 from transformer_lab.model import Transformer
+from transformer_lab.numpy_reference import softmax
 
 
 def draw(*shape: int, seed: int = 0, scale: float = 1.0) -> np.ndarray:
@@ -22,8 +23,7 @@ def draw(*shape: int, seed: int = 0, scale: float = 1.0) -> np.ndarray:
 
 def weights(*shape: int, seed: int) -> np.ndarray:
     """Random rows that each sum to 1."""
-    scores = np.exp(2 * draw(*shape, seed=seed))
-    return scores / scores.sum(axis=-1, keepdims=True)
+    return softmax(2 * draw(*shape, seed=seed))
 
 
 def fill_with_known_weights(module: nn.Module) -> None:

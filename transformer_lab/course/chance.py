@@ -6,6 +6,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from transformer_lab.model.masks import causal_mask
+from transformer_lab.numpy_reference import softmax
+
 SIZES = (2, 3, 5, 7, 11, 13)
 """Primes: a product of two of them is no third, so that no wrong reshape fits."""
 
@@ -53,8 +56,7 @@ class Chance:
 
     def weights(self, *shape: int) -> np.ndarray:
         """Rows of positive numbers that each sum to 1."""
-        scores = np.exp(self.numbers(*shape, scale=2.0))
-        return scores / scores.sum(axis=-1, keepdims=True)
+        return softmax(self.numbers(*shape, scale=2.0))
 
     def flips(self, *shape: int, share: float = 0.5) -> np.ndarray:
         """Booleans, of which about that share is True."""
@@ -65,6 +67,12 @@ class Chance:
         seen = self.flips(*shape, share=0.6)
         seen[..., self.between(0, shape[-1] - 1)] = True
         return torch.tensor(seen)
+
+    def causal(self, batch: int, length: int) -> Tensor:
+        """What a decoder may see, (batch, 1, length, length): what is written, some of it hidden."""
+        seen = self.mask(batch, 1, 1, length)
+        seen[..., 0] = True  # so that each word sees one or more
+        return causal_mask(length) & seen
 
     def ids(self, *shape: int, below: int) -> Tensor:
         """Ids of words, from 0 on."""

@@ -204,47 +204,39 @@ causal_mask = Check(
 Map = Callable[[Tensor], Tensor]
 
 
+def _any_feature(change: Tensor) -> Tensor:
+    return change.abs().amax(dim=-1) > 1e-9
+
+
+def _all_features(change: Tensor) -> Tensor:
+    return (change.abs() > 1e-9).all(dim=-1)
+
+
+def _sum_of_features(change: Tensor) -> Tensor:
+    return change.sum(dim=-1).abs() > 1e-9
+
+
+def _map(
+    function: Map, x: Tensor, has_moved: Callable[[Tensor], Tensor], features: int | slice = 0
+) -> Tensor:
+    """Which outputs have moved, when these features of one input after the other change."""
+    before, columns = function(x), []
+    for j in range(len(x)):
+        changed = x.clone()
+        changed[j, features] += 1.0
+        columns.append(has_moved(function(changed) - before))
+    return torch.stack(columns, dim=1)
+
+
 def _sees(function: Map, x: Tensor) -> Tensor:
-    before, columns = function(x), []
-    for j in range(len(x)):
-        changed = x.clone()
-        changed[j, 0] += 1.0
-        columns.append((function(changed) - before).abs().amax(dim=-1) > 1e-9)
-    return torch.stack(columns, dim=1)
-
-
-def _adds_to_all_features(function: Map, x: Tensor) -> Tensor:
-    before, columns = function(x), []
-    for j in range(len(x)):
-        changed = x.clone()
-        changed[j] += 1.0
-        columns.append((function(changed) - before).abs().amax(dim=-1) > 1e-9)
-    return torch.stack(columns, dim=1)
+    return _map(function, x, _any_feature)
 
 
 def _accumulates(function: Map, x: Tensor) -> Tensor:
     before, columns, changed = function(x), [], x.clone()
     for j in range(len(x)):
         changed[j, 0] += 1.0
-        columns.append((function(changed) - before).abs().amax(dim=-1) > 1e-9)
-    return torch.stack(columns, dim=1)
-
-
-def _all_features(function: Map, x: Tensor) -> Tensor:
-    before, columns = function(x), []
-    for j in range(len(x)):
-        changed = x.clone()
-        changed[j, 0] += 1.0
-        columns.append(((function(changed) - before).abs() > 1e-9).all(dim=-1))
-    return torch.stack(columns, dim=1)
-
-
-def _sum_of_features(function: Map, x: Tensor) -> Tensor:
-    before, columns = function(x), []
-    for j in range(len(x)):
-        changed = x.clone()
-        changed[j, 0] += 1.0
-        columns.append((function(changed) - before).sum(dim=-1).abs() > 1e-9)
+        columns.append(_any_feature(function(changed) - before))
     return torch.stack(columns, dim=1)
 
 
@@ -310,16 +302,16 @@ sees = Check(
             "the changes pile up: change one input, compare, and start from x again.",
         ),
         Mistake(
-            _adds_to_all_features,
+            lambda f, x: _map(f, x, _any_feature, slice(None)),
             "the same number added to all features of a word is taken away again by LayerNorm: "
             "change one feature only.",
         ),
         Mistake(
-            _all_features,
+            lambda f, x: _map(f, x, _all_features),
             "`all` asks that every feature of an output moves; one that moves is enough: `any`.",
         ),
         Mistake(
-            _sum_of_features,
+            lambda f, x: _map(f, x, _sum_of_features),
             "the changes of an output's features are added up, and may cancel: take their sizes first, "
             "or ask of each feature whether it moved.",
         ),

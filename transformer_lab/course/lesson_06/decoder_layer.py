@@ -283,10 +283,8 @@ def _drawn(chance: Chance) -> tuple:
     batch, target, source, heads, d = chance.sizes(5)
     x, memory = (chance.tensor(batch, length, heads * d) for length in (target, source))
     layer = _layer(heads * d, heads, chance.between(3, 17), norm=chance.one_of("post", "pre"))
-    seen = chance.mask(batch, 1, 1, target)
-    seen[..., 0] = True  # so that each word sees one or more
-    mask = masks.causal_mask(target) & seen
-    return with_gradient(layer, x, memory, mask, chance.mask(batch, 1, 1, source))
+    seen = chance.causal(batch, target), chance.mask(batch, 1, 1, source)
+    return with_gradient(layer, x, memory, *seen)
 
 
 decoder_layer = Check(

@@ -110,11 +110,8 @@ def _drawn_layer(chance: Chance) -> tuple:
     batch, target, source, heads, d_k = chance.sizes(5)
     d_model = heads * d_k
     x, memory = (chance.tensor(batch, length, d_model) for length in (target, source))
-    seen = chance.mask(batch, 1, 1, target)
-    seen[..., 0] = True  # so that each word sees one or more
-    mask = causal_mask(target) & seen
-    words = chance.mask(batch, 1, 1, source)
-    return with_gradient(d_model, heads, chance.between(3, 17), x, memory, mask, words)
+    seen = chance.causal(batch, target), chance.mask(batch, 1, 1, source)
+    return with_gradient(d_model, heads, chance.between(3, 17), x, memory, *seen)
 
 
 decoder_layer = Check(
