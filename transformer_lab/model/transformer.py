@@ -15,11 +15,8 @@ from transformer_lab.model.past import LayerPast, length_of
 from transformer_lab.model.positions import added_positions
 
 
-class Transformer(nn.Module):
-    """The encoder-decoder of *Attention Is All You Need* (§3, Figure 1).
-
-    Source and target are ids, batch first, padded on the right with `pad_id`.
-    """
+class TransformerParts(nn.Module):
+    """The boxes of Figure 1 with their first values; `Transformer` draws the arrows."""
 
     def __init__(self, config: TransformerConfig):
         super().__init__()
@@ -39,6 +36,13 @@ class Transformer(nn.Module):
         initialise(self)
         if c.tie_target_output:
             self.output.weight = self.target_embedding.weight
+
+
+class Transformer(TransformerParts):
+    """The encoder-decoder of *Attention Is All You Need* (§3, Figure 1).
+
+    Source and target are ids, batch first, padded on the right with `pad_id`.
+    """
 
     def forward(
         self,
