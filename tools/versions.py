@@ -2,7 +2,8 @@
 
 Each row gets an environment of its own in build/versions, and the tests of `make quick` run there:
 all that neither trains nor needs a browser nor runs a notebook. A row whose interpreter is not
-installed is told and left out. `--write` puts the table into docs/versions.md.
+installed is told and left out. `--write` puts what was run into the table of docs/versions.md and
+leaves the other rows there as they stand.
 """
 
 import argparse
@@ -10,7 +11,6 @@ import datetime
 import json
 import os
 import re
-import shutil
 import subprocess
 from dataclasses import dataclass, field
 
@@ -19,14 +19,16 @@ from packaging.requirements import Requirement
 from benchmarks.report import table
 from tools.build_notebooks import ROOT, project
 from tools.reseed import PROCESSORS
-from tools.written import DOCUMENTS, machine, put
+from tools.written import DOCUMENTS, put
 
 FOLDER = ROOT / "build" / "versions"
 PROJECT = project()
 EXTRAS = PROJECT["optional-dependencies"]
 CONSTRAINTS = [*(ROOT / "constraints.txt").read_text(encoding="utf-8").split()]
 SHOWN = "torch numpy matplotlib ipywidgets anywidget ipython transformers".split()
-TESTED = "beartype nbclient nbformat packaging pytest pytest-timeout pytest-xdist pyyaml".split()
+HEADS = ["versions", "result", "run on", "Python", *SHOWN]
+TESTED = "beartype hypothesis nbclient nbformat packaging pyyaml".split()
+TESTED += "pytest pytest-timeout pytest-xdist".split()
 TESTS = ["tests", "-m", "not slow", "-q", "-n", "2", "--dist", "loadfile", "-p", "no:cacheprovider"]
 TESTS += [f"--ignore=tests/{part}" for part in ("lint", "notebooks", "browser")]
 TESTS += ["-o", "addopts=--import-mode=importlib --strict-markers"]
@@ -74,10 +76,18 @@ def said(command: list[str], **settings: str) -> subprocess.CompletedProcess[str
     )
 
 
+def runs(interpreter: str) -> bool:
+    """Whether there is such an interpreter: a name on the path may stand for none."""
+    try:
+        return not said([interpreter, "--version"]).returncode
+    except FileNotFoundError:
+        return False
+
+
 def tested(row: Row) -> dict[str, str]:
     """Install the versions of a row and run the tests: a line of the table, by its headings."""
-    told = {"versions": row.name, "Python": row.python}
-    if not shutil.which(row.python):
+    told = {"versions": row.name, "run on": str(datetime.date.today()), "Python": row.python}
+    if not runs(row.python):
         return told | {"result": "not run: no such interpreter"}
     home = FOLDER / re.sub(r"\W+", "-", row.name.removesuffix(", AVX2 only"))
     python = str(home / "bin" / "python")
@@ -103,11 +113,13 @@ def tested(row: Row) -> dict[str, str]:
     }
 
 
-def table_of(rows: list[dict[str, str]]) -> str:
-    """The lines of a Markdown table, and when and where they were measured."""
-    heads = ["versions", "result", "Python", *SHOWN]
-    text = table(heads, [[row.get(h, "") for h in heads] for row in rows])
-    return f"{text}\nRun on {datetime.date.today()} in two processes, on {machine()}."
+def with_rows(rows: list[dict[str, str]], document: str) -> str:
+    """The table of the document with these rows in the place of those of the same names."""
+    stand = [line.strip("| ").split(" | ") for line in document.splitlines() if " | " in line]
+    kept = {line[0]: line for line in stand if len(line) == len(HEADS)}
+    run = {row["versions"]: [row.get(head, "") for head in HEADS] for row in rows}
+    every = kept | run
+    return table(HEADS, [every[row.name] for row in ROWS if row.name in every])
 
 
 def main() -> None:
@@ -115,7 +127,7 @@ def main() -> None:
     names = [row.name for row in ROWS]
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("row", nargs="*", default=names, help=f"one of: {'; '.join(names)}")
-    parser.add_argument("--write", action="store_true", help="write all rows into docs/versions.md")
+    parser.add_argument("--write", action="store_true", help="write them into docs/versions.md")
     asked = parser.parse_args()
     if unknown := sorted(set(asked.row) - set(names)):
         parser.error(f"row must be one of {names}, not {unknown}")
@@ -125,7 +137,9 @@ def main() -> None:
             rows.append(tested(row))
             print(f"{row.name}: {rows[-1]['result']}", flush=True)
     if asked.write:
-        put(DOCUMENTS / "versions.md", "the table of versions", table_of(rows))
+        document = DOCUMENTS / "versions.md"
+        text = with_rows(rows, document.read_text(encoding="utf-8"))
+        put(document, "the table of versions", text)
 
 
 if __name__ == "__main__":

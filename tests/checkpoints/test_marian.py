@@ -29,7 +29,7 @@ from transformer_lab.translator import Translator
 
 pytestmark = pytest.mark.slow
 
-transformers = pytest.importorskip("transformers")
+transformers = pytest.importorskip("transformers", exc_type=ImportError)
 
 SIZES = {
     "twelve": {

@@ -10,6 +10,8 @@ from tests.records import SOURCE, TARGET, WRITTEN, make_record
 from transformer_lab.attention_record import KINDS
 from transformer_lab.viz.bertviz import arguments, head_view, model_view
 
+pytest.importorskip("bertviz", exc_type=ImportError)
+
 # BertViz leaves the files of its scripts open.
 pytestmark = [
     pytest.mark.filterwarnings("ignore:unclosed file:ResourceWarning"),

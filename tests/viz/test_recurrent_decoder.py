@@ -26,6 +26,7 @@ from transformer_lab.viz.explorer.overview import overview, overview_words
 from transformer_lab.viz.explorer.payload import record_data
 from transformer_lab.viz.explorer.scores import sharpest
 
+BERTVIZ = pytest.mark.skipif(find_spec("bertviz") is None, reason="bertviz is not installed")
 TEXTS = ["the trophies don't fit in the suitcase", "the animals crossed the wide street"]
 SOURCE = (" The", " cat", "s", ".", "</s>")
 READ = ("<pad>", " Os", " ga", "tos")
@@ -76,8 +77,8 @@ def translator() -> Translator:
         lambda r: viz.attention_panels(
             {f"head {h}": r.encoder[1][h] for h in range(3)}, *r.tokens("encoder"), title="Heads"
         ),
-        lambda r: head_view(r, kind="cross"),
-        lambda r: model_view(r, kind="encoder"),
+        pytest.param(lambda r: head_view(r, kind="cross"), marks=BERTVIZ),
+        pytest.param(lambda r: model_view(r, kind="encoder"), marks=BERTVIZ),
         lambda r: sharpest(r, "cross"),
         lambda r: attention_rollout(r.encoder),
         lambda r: mean_over_records(lambda rec, head: entropy(rec.weights(head)), [r], "encoder"),
@@ -94,8 +95,12 @@ def test_what_takes_a_record_takes_one_without_decoder_attention(draw, record):
         (lambda: RECORD.weights(Head("decoder", 0, 0)), r"'decoder', which has no layers here"),
         (lambda: explore(RECORD, kind="decoder"), r"expected one of \('encoder', 'cross'\)"),
         (lambda: decoder_stepper(RECORD), r"number of decoder layers is 0; expected at least 1"),
-        (lambda: head_view(RECORD, kind="decoder"), r"expected a kind that the record has"),
-        (lambda: model_view(RECORD), r"give kind= to draw one"),
+        pytest.param(
+            lambda: head_view(RECORD, kind="decoder"),
+            r"expected a kind that the record has",
+            marks=BERTVIZ,
+        ),
+        pytest.param(lambda: model_view(RECORD), r"give kind= to draw one", marks=BERTVIZ),
     ],
 )
 def test_what_needs_decoder_attention_says_so(draw, message, as_users_run_it):
