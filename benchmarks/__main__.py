@@ -9,7 +9,7 @@ from transformers.utils import logging
 from benchmarks import decoding, imports, machine, training
 from benchmarks.report import RESULTS, write_sections
 
-SECTIONS = ("training", "decoding", "imports", "world", "real-text", "explorer", "bench")
+SECTIONS = ("training", "decoding", "imports", "world", "real-text", "large", "explorer", "bench")
 BY_DEFAULT = SECTIONS[:3]
 
 
@@ -21,8 +21,8 @@ def main() -> None:
         nargs="+",
         choices=SECTIONS,
         default=BY_DEFAULT,
-        help="sections to run (world and real-text take long, explorer and bench need a browser, the "
-        "former npm too: they are not among the default ones)",
+        help="sections to run (world, real-text and large take long, explorer and bench need a "
+        "browser, the former npm too: they are not among the default ones)",
     )
     parser.add_argument("--rounds", type=int, default=3, help="rounds of each comparison")
     parser.add_argument("--threads", type=int, default=2, help="threads for every candidate")
@@ -49,6 +49,10 @@ def main() -> None:
         from benchmarks import real_text
 
         sections["Twenty minutes of real text"] = real_text.section()
+    if "large" in chosen.only:
+        from benchmarks import large_corpus
+
+        sections["A corpus that does not fit into memory"] = large_corpus.section()
     if "explorer" in chosen.only:
         from benchmarks import explorer
 

@@ -7,6 +7,7 @@ import argparse
 import json
 import math
 import os
+import re
 import sys
 import time
 from collections.abc import Iterator, Sequence
@@ -18,7 +19,7 @@ from typing import Any, cast
 from transformer_lab import progress, progress_file
 from transformer_lab.config import check
 from transformer_lab.data.corpora import CorpusUnavailable
-from transformer_lab.data.corpus import find_corpus, fingerprint
+from transformer_lab.data.corpus import columns_of, find_corpus, fingerprint
 from transformer_lab.doctor import diagnose
 from transformer_lab.model.transformer import count_parameters
 from transformer_lab.recipe import PRESETS, evaluate, validation_loss
@@ -108,8 +109,13 @@ def parser() -> argparse.ArgumentParser:
 
     train = command("train", run_train, "Train a translator and save it.")
     train.add_argument(
-        "--corpus", default=None, help="world (default), debian:LANGUAGE or a TSV file"
+        "--corpus",
+        default=None,
+        help="world (default), debian:LANGUAGE, hf:NAME[/CONFIG], stream:NAME[/CONFIG], a file of "
+        "pairs (TSV or .jsonl, also .gz or .zst) or the folder of a dataset",
     )
+    train.add_argument("--source", default=None, help="the source's language or column there")
+    train.add_argument("--target", default=None, help="the target's")
     train.add_argument(
         "--preset", choices=PRESETS, default=None, help="size (default: what suits the corpus)"
     )
@@ -173,6 +179,15 @@ def run_train(options: argparse.Namespace) -> dict[str, Any]:
     """Train or resume, save, and score on the test split."""
     limits = {name: getattr(options, name) for name in ("max_steps", "max_minutes")}
     limits |= {"device": options.device, "precision": options.precision}
+    sides = (options.source, options.target)
+    if any(sides):
+        check(
+            "--source and --target",
+            sides,
+            "both, beside --corpus",
+            bool(all(sides) and options.corpus),
+        )
+        options.corpus += f"@{options.source},{options.target}"
     with distributed.first_before_others():  # one error for a corpus that there is not
         corpus = "world" if options.corpus is None else options.corpus
         folder = options.out or default_folder(corpus, options.preset)
@@ -218,7 +233,9 @@ def run_train(options: argparse.Namespace) -> dict[str, Any]:
 def default_folder(corpus: str, preset: str | None) -> Path:
     """Where a run is kept that nobody gave a folder for."""
     known = find_corpus(corpus)
-    stem = Path(known.name).stem.replace(":", "-")  # of a file, its name alone
+    named = re.sub(r"\W+", "-", known.name)
+    path = Path(columns_of(known.name)[0])
+    stem = path.name.split(".")[0] if path.exists() else named  # of a file, its name alone
     return Path("runs") / f"{stem}-{preset or known.preset}"
 
 

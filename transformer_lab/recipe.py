@@ -23,6 +23,7 @@ from transformer_lab.data.batching import (
 )
 from transformer_lab.data.corpus import find_corpus
 from transformer_lab.data.pair import SentencePair, Splits
+from transformer_lab.data.stored import StoredPairs, store_examples
 from transformer_lab.data.world import grammar
 from transformer_lab.decoding import log_probabilities
 from transformer_lab.device import check_memory
@@ -100,9 +101,13 @@ def new_translator(
     known = find_corpus(corpus)
     changes = {**known.changes, **changes}
     longest = preset.model(preset.vocab_size, preset.vocab_size, **changes).max_length
-    fitting = [pair for pair in splits.train if not is_too_long(pair, longest)]
-    expected = f"one without a word of more than {LONGEST_WORD} letters, and of at most {longest}"
-    check("training pairs", "all too long", f"{expected} tokens", bool(fitting))
+    fitting = splits.train
+    if not isinstance(fitting, StoredPairs):
+        fitting = [pair for pair in fitting if not is_too_long(pair, longest)]
+        expected = (
+            f"one without a word of more than {LONGEST_WORD} letters, and of at most {longest}"
+        )
+        check("training pairs", "all too long", f"{expected} tokens", bool(fitting))
     tokenizers = known.tokenizers(fitting, preset.vocab_size)
     config = preset.model(*(t.vocab_size for t in tokenizers), **changes)
     check_memory(config)
@@ -152,16 +157,20 @@ def make_trainer(
 
 def encode_fitting(
     translator: Translator, pairs: Sequence[SentencePair], longest: int
-) -> list[Example]:
+) -> Sequence[Example]:
     """The pairs as the model's ids, without those of more than `longest` tokens on a side."""
     config, tokenizers = translator.model.config, translator.tokenizers
-    short = [pair for pair in pairs if not is_too_long(pair, longest)]
-    examples = encode_pairs(short, *tokenizers, config.bos_id, config.eos_id)
-    fitting = [e for e in examples if e.length <= longest]
-    if len(fitting) < len(pairs):
-        left_out, most = len(pairs) - len(fitting), f"{longest} tokens"
+    special = config.bos_id, config.eos_id
+    most = f"{longest} tokens"
+    fitting: Sequence[Example]
+    if isinstance(pairs, StoredPairs):
+        fitting = store_examples(pairs, tokenizers, longest, *special)
+    else:
+        short = [pair for pair in pairs if not is_too_long(pair, longest)]
+        fitting = [e for e in encode_pairs(short, *tokenizers, *special) if e.length <= longest]
         if any(longest_word(p.source + " " + p.target) > LONGEST_WORD for p in pairs):
             most += f", or of a word of more than {LONGEST_WORD} letters,"
+    if left_out := len(pairs) - len(fitting):
         print(f"{left_out} pairs of more than {most} are left out", file=sys.stderr)
     return fitting
 

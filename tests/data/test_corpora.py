@@ -15,9 +15,9 @@ from transformer_lab.data import debian as descriptions
 from transformer_lab.data.corpora import (
     CorpusUnavailable,
     debian,
-    read_tsv,
 )
 from transformer_lab.data.pair import Pair, Splits
+from transformer_lab.data.text_files import ReadResult, read_pairs
 
 # --- files -----------------------------------------------------------------------------------
 
@@ -48,13 +48,13 @@ CAT_LINE, DOG_LINE = (f"{pair.source}\t{pair.target}".encode() for pair in (CAT,
     ids=["plain", "no last end", "Windows", "mark", "empty at the end", "columns and spaces"],
 )
 def test_a_tsv_is_read(written, content):
-    assert read_tsv(written(content)) == corpora.ReadResult([CAT, DOG], 0)
+    assert read_pairs(written(content)) == ReadResult([CAT, DOG], 0)
 
 
 def test_only_a_line_feed_ends_a_line(written):
     odd = Pair("one\u2028two\x0bthree", "un\u2029deux\x85trois")
     path = written(f"{odd.source}\t{odd.target}\n".encode())
-    assert read_tsv(path).pairs == [odd]
+    assert read_pairs(path).pairs == [odd]
 
 
 BAD_LINES = {
@@ -71,26 +71,26 @@ BAD_LINES = {
 def test_a_bad_line_of_a_tsv_is_named_or_left_out_and_counted(written, bad, fault):
     path = written(b"\n".join([CAT_LINE, bad, DOG_LINE, bad, CAT_LINE]))
     with pytest.raises(ValueError, match=re.escape(f"{path}, line 2: {fault}")):
-        read_tsv(path)
-    assert read_tsv(path, skip_bad=True) == corpora.ReadResult([CAT, DOG, CAT], 2)
+        read_pairs(path)
+    assert read_pairs(path, skip_bad=True) == ReadResult([CAT, DOG, CAT], 2)
 
 
 def test_the_last_line_of_a_tsv_may_be_bad_too(written):
     path = written(CAT_LINE + b"\nsource\t\n")
     with pytest.raises(ValueError, match="line 2: an empty side"):
-        read_tsv(path)
+        read_pairs(path)
 
 
 @pytest.mark.parametrize("content", [b"", b"\n\n", b"no tab\n"])
 def test_a_file_without_pairs_is_an_error_even_when_bad_lines_are_skipped(written, content):
     path = written(content)
     with pytest.raises(ValueError, match=re.escape(f"{path}: no pairs")):
-        read_tsv(path, skip_bad=True)
+        read_pairs(path, skip_bad=True)
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"nowhere\.tsv"):
-        read_tsv(tmp_path / "nowhere.tsv")
+        read_pairs(tmp_path / "nowhere.tsv")
 
 
 # --- what the splits must be ---------------------------------------------------------------

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tests.fuzz.cases import cases, jsons, odd, texts, tried
 from transformer_lab.config import TrainingConfig, TransformerConfig
-from transformer_lab.data.corpora import read_tsv
+from transformer_lab.data.text_files import read_pairs
 from transformer_lab.training.checkpoint import load_tensors, save_tensors
 
 line = st.binary(max_size=12) | st.tuples(texts, st.sampled_from("\t \n"), texts).map(
@@ -28,18 +28,18 @@ def folder(tmp_path_factory):
 def test_a_corpus_is_read_or_its_bad_line_is_named(folder, lines, end):
     path = folder / "pairs.tsv"
     path.write_bytes(end.join(lines))
-    kept, said = tried(read_tsv, path, skip_bad=True)
+    kept, said = tried(read_pairs, path, skip_bad=True)
     if said:
         assert str(path) in said
         with pytest.raises(ValueError, match="pairs.tsv"):
-            read_tsv(path)
+            read_pairs(path)
         return
     assert all(pair.source.strip() and pair.target.strip() for pair in kept.pairs)
     if kept.left_out:
         with pytest.raises(ValueError, match=r"pairs.tsv, line \d+: "):
-            read_tsv(path)
+            read_pairs(path)
     else:
-        assert read_tsv(path) == kept
+        assert read_pairs(path) == kept
 
 
 @cases(0.035)

@@ -137,7 +137,7 @@ def test_constraints_pin_what_pyproject_asks_for_and_no_local_build():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     extras = project["optional-dependencies"]
     for requirement in [*project["dependencies"], *extras["lab"], *extras["test"]]:
-        name = re.match(r"[\w-]+", requirement).group()
+        name = re.match(r"[\w.-]+", requirement).group()
         assert name.lower() in {pin.lower() for pin in pins}, f"{name} has no pin"
     assert not any(r.startswith("jupyterlab") for r in project["dependencies"])
 

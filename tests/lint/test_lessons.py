@@ -66,7 +66,14 @@ def bare(source):
             node.body = [n for n in node.body if not (isinstance(n, ast.AnnAssign) and not n.value)]
         elif isinstance(node, ast.arg):
             node.annotation = None
-    return ast.dump(tree)
+    return ast.dump(WithoutAnnotations().visit(tree))
+
+
+class WithoutAnnotations(ast.NodeTransformer):
+    """An assignment with an annotation becomes one without."""
+
+    def visit_AnnAssign(self, node):
+        return ast.Assign([node.target], node.value) if node.value else node
 
 
 def in_package(name):
@@ -100,6 +107,10 @@ def test_each_taught_name_is_claimed_once_and_where_it_is_said():
 )
 def test_only_words_and_annotations_may_differ(mine, same):
     assert (bare(mine) == bare("def f(x):\n    return x + 1")) == same
+
+
+def test_a_variable_may_have_an_annotation():
+    assert bare("y: int = 1") == bare("y = 1") != bare("y = 2")
 
 
 # ---------------------------------------------------------------- the rhythm of a lesson

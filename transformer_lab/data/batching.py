@@ -1,15 +1,16 @@
 """Sentences of like length together: batches with a budget of tokens and little padding (§5.1)."""
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Sized
 from dataclasses import dataclass
+from typing import Protocol, TypeVar, runtime_checkable
 
 import torch
 from jaxtyping import Int
 from torch import Tensor
 
 from transformer_lab.data.pair import SentencePair
-from transformer_lab.data.tokenizer import Tokenizer
+from transformer_lab.data.tokenizer import BPETokenizer, Tokenizer
 
 PAD_ID, BOS_ID, EOS_ID = 0, 1, 2
 LONGEST_WORD = 1_000
@@ -28,6 +29,26 @@ class Example:
     def length(self) -> int:
         """The longer side: what the example costs in a batch."""
         return max(len(self.source), len(self.target))
+
+
+@runtime_checkable
+class HasLengths(Protocol):
+    """All that the order of batches asks of an example."""
+
+    @property
+    def source(self) -> Sized:
+        """What is as long as the source."""
+
+    @property
+    def target(self) -> Sized:
+        """What is as long as the target."""
+
+    @property
+    def length(self) -> int:
+        """The longer side."""
+
+
+AnyExample = TypeVar("AnyExample", bound=HasLengths)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,13 +102,19 @@ def encode_pairs(
     eos_id: int = EOS_ID,
 ) -> list[Example]:
     """Each pair as ids, in order; a model made elsewhere may have other ids for bos and eos."""
+    sources = encode_many([pair.source for pair in pairs], source_tokenizer)
+    targets = encode_many([pair.target for pair in pairs], target_tokenizer)
     return [
-        Example(
-            encode_source(pair.source, source_tokenizer, eos_id),
-            [bos_id, *target_tokenizer.encode(pair.target), eos_id],
-        )
-        for pair in pairs
+        Example([*source, eos_id], [bos_id, *target, eos_id])
+        for source, target in zip(sources, targets, strict=True)
     ]
+
+
+def encode_many(texts: Sequence[str], tokenizer: Tokenizer) -> list[list[int]]:
+    """The ids of each text; pieces are cut on all cores."""
+    if isinstance(tokenizer, BPETokenizer):
+        return tokenizer.encode_batch(texts)
+    return [tokenizer.encode(text) for text in texts]
 
 
 def pad(sequences: Sequence[Sequence[int]], pad_id: int = PAD_ID) -> Int[Tensor, "batch length"]:
@@ -103,8 +130,8 @@ def collate(examples: Sequence[Example]) -> Batch:
 
 
 def buckets(
-    examples: Sequence[Example], batch_tokens: int, seed: int | None = None
-) -> list[list[Example]]:
+    examples: Sequence[AnyExample], batch_tokens: int, seed: int | None = None
+) -> list[list[AnyExample]]:
     """Group examples of like lengths so that no group's padded side exceeds `batch_tokens`.
 
     With a seed, equal lengths are shuffled among each other and then the
@@ -121,7 +148,7 @@ def buckets(
     if seed is not None:
         shuffler.shuffle(order)
     order.sort(key=lambda e: (e.length, len(e.target), len(e.source)))
-    groups: list[list[Example]] = []
+    groups: list[list[AnyExample]] = []
     for example in order:
         # Sorted by length: this example is the longest of its group so far.
         if not groups or (len(groups[-1]) + 1) * example.length > batch_tokens:

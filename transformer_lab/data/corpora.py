@@ -1,9 +1,5 @@
-"""Real parallel text: a TSV file, or the package descriptions of Debian and Ubuntu.
+"""Real parallel text that needs no file: the package descriptions of Debian and Ubuntu."""
 
-Whatever it comes from, no source sentence stands in two splits.
-"""
-
-import codecs
 import errno
 import hashlib
 import os
@@ -11,7 +7,6 @@ import re
 import sys
 import warnings
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 
 from transformer_lab.data.debian import CorpusUnavailable, Row, fetch, rows_from
@@ -19,74 +14,7 @@ from transformer_lab.data.pair import Pair, Splits
 from transformer_lab.data.splits import split_groups, without_near_copies
 from transformer_lab.files import write_atomically
 
-__all__ = ["CorpusUnavailable", "ReadResult", "debian", "debian_rows", "read_tsv"]
-
-
-# --- files -----------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class ReadResult:
-    """The pairs that were read, and how many were left out because their line is bad."""
-
-    pairs: list[Pair]
-    left_out: int
-
-
-def read_tsv(path: Path | str, *, skip_bad: bool = False) -> ReadResult:
-    """Read lines of a sentence, a tab and its translation, in UTF-8.
-
-    Windows line ends, a byte-order mark and empty lines at the end are no
-    fault; columns after the second are not read. `skip_bad` leaves out bad
-    lines and counts them.
-
-    Raises:
-        FileNotFoundError: there is no such file.
-        ValueError: a line is not UTF-8, has no tab or an empty side; or there is no pair.
-    """
-    pairs, left_out = [], 0
-    for number, line in enumerate(lines_of(path), start=1):
-        try:
-            pairs.append(pair_of(line, f"{path}, line {number}"))
-        except ValueError:
-            if not skip_bad:
-                raise
-            left_out += 1
-    if not pairs:
-        raise ValueError(f"{path}: no pairs ({left_out} bad lines); expected at least one")
-    return ReadResult(pairs, left_out)
-
-
-def pair_of(line: bytes, place: str) -> Pair:
-    """The pair of one line; a ValueError says where it is and why it is none."""
-    source, tab, rest = line.partition(b"\t")
-    sentence = sentence_of(source, place)
-    if not tab:
-        raise ValueError(f"{place}: no tab; expected a sentence, a tab and its translation")
-    return Pair(sentence, sentence_of(rest.split(b"\t")[0], place))
-
-
-def sentence_of(raw: bytes, place: str) -> str:
-    """One side of a pair as text; a ValueError if it is not UTF-8, or empty."""
-    try:
-        sentence = raw.decode().strip()
-    except UnicodeDecodeError as error:
-        raise ValueError(f"{place}: byte {raw[error.start]:#04x}; expected UTF-8") from None
-    if not sentence:
-        raise ValueError(f"{place}: an empty side; expected a sentence")
-    return sentence
-
-
-def lines_of(path: Path | str) -> list[bytes]:
-    """The lines of a file, without empty ones after the last."""
-    data = Path(path).read_bytes().removeprefix(codecs.BOM_UTF8)
-    lines = data.split(b"\n")
-    while lines and not lines[-1].strip():
-        lines.pop()
-    return lines
-
-
-# --- package descriptions --------------------------------------------------------------------
+__all__ = ["CorpusUnavailable", "debian", "debian_rows"]
 
 
 def debian(

@@ -20,7 +20,8 @@ from torch import Tensor, nn
 from tqdm.auto import tqdm
 
 from transformer_lab.config import TrainingConfig, check
-from transformer_lab.data.batching import PAD_ID, Batch, Batches, Example, buckets, collate
+from transformer_lab.data.batching import PAD_ID, Batch, Example, buckets, collate
+from transformer_lab.data.stored import batches_of
 from transformer_lab.device import pick_device, pick_dtype
 from transformer_lab.model import Transformer
 from transformer_lab.training import distributed
@@ -96,7 +97,7 @@ class Trainer:
             BatchLoss(learner_of(self.model), config.label_smoothing, self.dtype)
         )
         self.is_first = distributed.rank() == 0
-        self.batches = Batches(train, config.batch_tokens, config.seed)
+        self.batches = batches_of(train, config.batch_tokens, config.seed)
         self.validation = [collate(g) for g in buckets(validation, config.batch_tokens)]
         self.measure, self.watch, self.on_step = measure, watch, on_step
         self.state_path, self.show_progress = state_path, show_progress

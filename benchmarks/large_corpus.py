@@ -1,0 +1,111 @@
+"""A corpus that does not fit into memory: what preparing it takes, a second start, and the memory.
+
+The pairs are made of Debian's package descriptions and the bilingual world: several in a row, with a
+number among them, until a side has about 25 words. They are as many different sentences as asked for.
+"""
+
+import json
+import os
+import random
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from benchmarks.machine import in_a_line
+from benchmarks.report import Target, table, target_table
+from transformer_lab.data import corpora
+from transformer_lab.data.pair import Pair
+from transformer_lab.data.world import grammar
+
+PAIRS = (500_000, 5_000_000)
+STEPS = 300
+WORDS = 25
+
+
+def write_corpus(path: Path, count: int) -> None:
+    """Write so many different pairs, the same ones each time."""
+    rng = random.Random(0)
+    pool = [row.pair for row in corpora.debian_rows("fr")]
+    pool += [Pair(p.source, p.target) for p in grammar.world(train=20_000, seed=0).train]
+    with path.open("w", encoding="utf-8") as file:
+        for number in range(count):
+            source, target = f"{number}", f"{number}"
+            while source.count(" ") + 1 < WORDS:
+                pair = rng.choice(pool)
+                source, target = f"{source} {pair.source}", f"{target} {pair.target}"
+            file.write(f"{source}\t{target}\n")
+
+
+def started(corpus: Path, out: Path, steps: int, processes: int = 1) -> list[dict[str, Any]]:
+    """What `large_start` prints, a line for each process."""
+    module = ["benchmarks.large_start", str(corpus), str(out), str(steps), str(time.time())]
+    command = [sys.executable, "-m", *module]
+    if processes > 1:
+        launch = ["torch.distributed.run", "--standalone", "--nproc-per-node", str(processes)]
+        command = [sys.executable, "-m", *launch, "-m", *module]
+    done = subprocess.run(command, check=False, capture_output=True, text=True)  # noqa: S603
+    if done.returncode:
+        raise RuntimeError(done.stderr)
+    return [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+
+
+def measured(count: int, folder: Path) -> dict[str, Any]:
+    """All that is measured with so many pairs."""
+    path = folder / f"{count}.tsv"
+    write_corpus(path, count)
+    (cold,) = started(path, folder / "none", 0)
+    (one,) = started(path, folder / f"one-{count}", STEPS)
+    two = started(path, folder / f"two-{count}", STEPS, processes=2)
+    size = path.stat().st_size
+    path.unlink()
+    return {"bytes": size, "cold": cold, "one": one, "two": two}
+
+
+def section() -> str:
+    """The section of RESULTS.md."""
+    rows, found = [], {}
+    with tempfile.TemporaryDirectory() as name:
+        os.environ["XDG_CACHE_HOME"] = name
+        for count in PAIRS:
+            now = found[count] = measured(count, Path(name))
+            seconds = now["cold"]["seconds"]
+            one = now["one"]["memory"]
+            rows.append(
+                [
+                    f"{count:,}",
+                    f"{now['bytes'] / 1e9:.2f} GB",
+                    f"{seconds['reading']:.0f} s",
+                    f"{seconds['pieces']:.0f} s",
+                    f"{seconds['ids']:.0f} s",
+                    f"{now['cold']['pairs'] / seconds['ids']:,.0f}",
+                    f"{now['cold']['memory']['VmHWM']:,.0f} MB",
+                    f"{now['one']['first_step'][0]:.1f} s",
+                    f"{one['VmHWM']:,.0f} MB",
+                    f"{one['RssAnon']:,.0f} MB",
+                    f"{one['Pss']:,.0f} MB",
+                    f"{sum(p['memory']['Pss'] for p in now['two']):,.0f} MB",
+                ]
+            )
+    head = [
+        "pairs", "file", "reading, filter, split", "pieces", "ids", "pairs a second into ids",
+        "peak of preparing", "second start to first step", "peak in training", "of it private",
+        "fair share", "fair share of two processes",
+    ]  # fmt: skip
+    few, many = (found[count]["one"]["memory"]["VmHWM"] for count in PAIRS)
+    large = found[PAIRS[1]]
+    pss = large["one"]["memory"]["Pss"]
+    both = sum(p["memory"]["Pss"] for p in large["two"]) / pss
+    first = large["one"]["first_step"][0]
+    shared = (
+        "each has weights, gradients and Adam's state of its own; corpus and libraries are shared"
+    )
+    targets = [
+        Target("peak memory of training on 5 M pairs, GB", many / 1024, 1.5, at_most=True),
+        Target("that, beside 0.5 M pairs", many / few, 1.1, at_most=True),
+        Target("a second start until its first step, s", first, 10, at_most=True),
+        Target("memory of two processes beside one", both, 1.2, at_most=True, reason=shared),
+    ]
+    return f"{table(head, rows)}\n{target_table(targets, 'measured')}\n{in_a_line(1)}"

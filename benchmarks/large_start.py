@@ -1,0 +1,83 @@
+"""One start of a run on a corpus that is stored: how long until its first step, and its memory.
+
+    python -m benchmarks.large_start CORPUS OUT STEPS LAUNCHED
+
+`LAUNCHED` is the time at which the caller began, in seconds. With torchrun, each process prints a
+line of its own.
+"""
+
+import json
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import torch.distributed as dist
+
+from benchmarks.memory import kilobytes
+from transformer_lab.data.corpus import find_corpus
+from transformer_lab.recipe import PRESETS, encode_fitting, new_translator
+from transformer_lab.runs import begin
+from transformer_lab.training import distributed
+
+PRESET = "small"
+
+
+def prepared(corpus: str) -> dict[str, Any]:
+    """The seconds of each part of preparing a corpus, and how many pairs it has."""
+    preset, seconds, before = PRESETS[PRESET], {}, time.perf_counter()
+
+    def lap(name: str) -> None:
+        nonlocal before
+        seconds[name] = time.perf_counter() - before
+        before = time.perf_counter()
+
+    splits = find_corpus(corpus).splits()
+    lap("reading")
+    translator = new_translator(splits, corpus, preset)
+    lap("pieces")
+    examples = encode_fitting(
+        translator,
+        splits.train,
+        min(translator.model.config.max_length, preset.training.batch_tokens),
+    )
+    lap("ids")
+    return {"seconds": seconds, "pairs": len(splits.train), "examples": len(examples)}
+
+
+def memory() -> dict[str, float]:
+    """Megabytes: the peak, what is here now, what is this process's alone, and its fair share."""
+    rollup = Path("/proc/self/smaps_rollup").read_text(encoding="utf-8").splitlines()
+    share = next(int(line.split()[1]) for line in rollup if line.startswith("Pss:"))
+    now = {name: kilobytes(name) / 1024 for name in ("VmHWM", "VmRSS", "RssAnon")}
+    return now | {"Pss": share / 1024}
+
+
+def main() -> None:
+    """Prepare where that is asked for (0 steps), else train so many, and print what was measured."""
+    corpus, out, steps, launched = sys.argv[1:]
+    if steps == "0":
+        print(json.dumps(prepared(corpus) | {"memory": memory()}))
+        return
+    first: list[float] = []
+
+    def note(report: Any) -> None:
+        first.append(time.time() - float(launched))
+
+    with distributed.joined("cpu"):
+        run = begin(
+            out, corpus, preset=PRESET, max_steps=int(steps), device="cpu", on_step=note,
+            show_progress=False,
+        )  # fmt: skip
+        begun = run.trainer.train()
+        if distributed.processes() > 1:
+            dist.barrier()
+        found = {"stop": begun, "first_step": first[:1], "memory": memory()}
+        if distributed.processes() > 1:
+            dist.barrier()
+    sys.__stdout__.write(json.dumps(found) + "\n")  # type: ignore[union-attr]
+    run.release()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,135 @@
+"""Datasets of Hugging Face's library: from folders here, as from its hub, which is not asked."""
+
+import json
+import sys
+
+import datasets
+import pytest
+
+from tests.data.test_splits import numbered
+from transformer_lab.data import hub
+from transformer_lab.data.corpus import find_corpus, languages_of
+from transformer_lab.data.hub import hub_name, open_hub
+from transformer_lab.data.pair import Pair
+from transformer_lab.data.splits import split_pairs
+from transformer_lab.data.stored import StoredPairs
+
+PAIRS = [*numbered(97), Pair("tab\there", "deux\nlignes")]
+CLEAN = [*PAIRS[:-1], Pair("tab here", "deux lignes")]
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+
+def rows(pairs):
+    features = datasets.Features({"translation": datasets.Translation(languages=("en", "fr"))})
+    sides = [{"en": pair.source, "fr": pair.target} for pair in pairs]
+    return datasets.Dataset.from_dict({"translation": sides}, features=features)
+
+
+def saved(folder, **parts):
+    datasets.DatasetDict({name: rows(pairs) for name, pairs in parts.items()}).save_to_disk(folder)
+    return str(folder)
+
+
+@pytest.mark.parametrize("form", ["dictionary", "one", "JSON", "stream"])
+def test_a_folder_is_split_as_a_file_of_its_pairs_is(tmp_path, form):
+    folder, kind = tmp_path / "set", ""
+    if form == "one":
+        rows(PAIRS).save_to_disk(folder)
+    elif form == "dictionary":
+        saved(folder, train=PAIRS)
+    else:
+        folder.mkdir()
+        lines = (json.dumps({"en": p.source, "fr": p.target}) for p in PAIRS)
+        (folder / "train.jsonl").write_text("\n".join(lines))
+        kind = "stream:" if form == "stream" else "hf:"
+    corpus = find_corpus(f"{kind}{folder}@en,fr")
+    splits = corpus.splits(seed=3)
+    assert isinstance(splits.train, StoredPairs)
+    expected = split_pairs(CLEAN, seed=3)
+    for name in ("train", "validation", "test"):
+        assert sorted(getattr(splits, name), key=str) == sorted(getattr(expected, name), key=str)
+    again = corpus.splits(seed=3)
+    assert (list(again.train), again.test) == (list(splits.train), splits.test)
+    assert languages_of(corpus.name) == ("English", "French")
+
+
+def test_the_other_direction_is_another_corpus(tmp_path):
+    folder = saved(tmp_path / "set", train=PAIRS)
+    splits = find_corpus(f"{folder}@fr,en").splits()
+    turned = {Pair(pair.target, pair.source) for pair in CLEAN}
+    assert turned == {*splits.train, *splits.validation, *splits.test}
+
+
+def test_validation_and_test_of_a_dataset_are_its_own(tmp_path):
+    folder = saved(tmp_path / "set", train=PAIRS, validation=CLEAN[:3], test=CLEAN[3:8])
+    splits = find_corpus(f"{folder}@en,fr").splits(seed=3)
+    assert (splits.validation, splits.test) == (CLEAN[:3], CLEAN[3:8])
+    assert list(splits.train) == CLEAN[8:]
+
+
+def test_a_row_without_a_side_is_named_or_left_out(tmp_path, capsys):
+    folder = saved(tmp_path / "set", train=[*PAIRS, Pair("one", "")])
+    corpus = find_corpus(f"{folder}@en,fr")
+    with pytest.raises(ValueError, match="train, row 99: an empty side"):
+        corpus.splits()
+    splits = corpus.splits(skip_bad=True)
+    assert len(splits.train) + len(splits.validation) + len(splits.test) == len(PAIRS)
+    assert "left out: 1 bad" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        (None, r"has \['en', 'fr'\]; expected two of them in --source and --target"),
+        (("en", "de"), r"columns is \('en', 'de'\); expected two of \['en', 'fr'\]"),
+    ],
+)
+def test_languages_that_are_not_there_are_an_error(tmp_path, columns, message):
+    folder = saved(tmp_path / "set", train=PAIRS)
+    with pytest.raises(ValueError, match=message):
+        open_hub(folder, columns)
+
+
+def test_a_dataset_without_train_is_an_error(tmp_path):
+    with pytest.raises(ValueError, match=r"splits is \['test'\]; expected 'train' among them"):
+        open_hub(saved(tmp_path / "set", test=PAIRS), ("en", "fr"))
+
+
+def test_what_cannot_be_had_is_one_error(monkeypatch):
+    def nowhere(*parts, streaming):
+        raise ConnectionError(f"no network for {parts}, {streaming}")
+
+    monkeypatch.setattr(datasets, "load_dataset", nowhere)
+    message = r"wmt14/de-en cannot be opened by datasets: no network for \('wmt14', 'de-en'\), True"
+    with pytest.raises(ValueError, match=message):
+        find_corpus("stream:wmt14/de-en@en,de").splits()
+
+
+def test_without_the_library_it_is_said_how_to_get_it(monkeypatch):
+    monkeypatch.setitem(sys.modules, "datasets", None)
+    with pytest.raises(ValueError, match=r'expected pip install "transformer-lab\[corpora\]"'):
+        find_corpus("hf:wmt14/de-en@en,de").splits()
+
+
+@pytest.mark.parametrize(
+    ("name", "parts"),
+    [
+        ("wmt14/de-en", ("wmt14", "de-en")),
+        ("opus_books/en-fr", ("opus_books", "en-fr")),
+        ("Helsinki-NLP/opus_books/en-fr", ("Helsinki-NLP/opus_books", "en-fr")),
+        ("wmt/wmt14", ("wmt/wmt14",)),
+        ("opus_books", ("opus_books",)),
+    ],
+)
+def test_a_name_on_the_hub_has_a_configuration_or_none(name, parts):
+    assert hub_name(name) == parts
+
+
+def test_rows_are_read_in_groups(tmp_path, monkeypatch):
+    folder = saved(tmp_path / "set", train=PAIRS)
+    monkeypatch.setattr(hub, "ROWS_AT_ONCE", 7)
+    assert list(open_hub(folder, ("en", "fr")).pairs("train", skip_bad=False)) == CLEAN

@@ -1,0 +1,158 @@
+"""A corpus that does not fit into memory: filtered and split as it is read, and stored as files.
+
+It is read twice. The first time each pair leaves nothing but two numbers of eight bytes; from these
+it is known which pairs are repeated, and which sources are held out. The second time the pairs are
+written. What is held out is what `split_pairs` holds out.
+"""
+
+import hashlib
+import json
+import sys
+from array import array
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from transformer_lab.data.batching import LONGEST_WORD, is_too_long
+from transformer_lab.data.pair import Pair, Splits
+from transformer_lab.data.splits import key
+from transformer_lab.data.stored import StoredPairs, described_as, made, write_pairs
+from transformer_lab.files import write_atomically
+
+MOST_WORDS, MOST_RATIO = 250, 9
+"""Longer sentences, and pairs of which one side has more than so many times the words of the other,
+are left out: the limits of the Moses project's filter, which is much used before training."""
+OTHERS = "held.json"
+"""The file of validation and test pairs."""
+
+Read = Callable[[], Iterator[Pair | None]]
+"""Reads the corpus from its beginning; None stands for a line that is bad."""
+
+
+@dataclass
+class Seen:
+    """What the first reading leaves: for each pair its place in the order of sources, and its sum.
+
+    `fits` says whether the filter lets it pass, `left_out` how many it does not, by reason.
+    """
+
+    places: "array[int]"
+    sums: "array[int]"
+    fits: bytearray
+    left_out: Counter[str]
+
+
+def store_corpus(
+    folder: Path, name: str, read: Read, seed: int, held: Splits[Pair] | None = None
+) -> Splits[Pair]:
+    """The splits of a corpus, its training pairs stored in a folder, which is made once.
+
+    Args:
+        folder: Where; made if it is not there.
+        name: Of the corpus, for what is said on standard error.
+        read: Reads its pairs.
+        seed: Chooses the sources that are held out.
+        held: Validation and test pairs that the corpus brings along; no source of theirs is
+            trained on. Without it a twentieth of the sources, at most 1,000, is held out for each.
+
+    Raises:
+        ValueError: As `read` has it; if there are too few pairs; if they change between the readings.
+    """
+
+    def make(folder: Path) -> None:
+        print(f"{name}: preparing it in {folder}", file=sys.stderr)
+        write_splits(folder, name, read, seed, held)
+
+    train = StoredPairs(made(folder, make))
+    others = json.loads((folder / OTHERS).read_text(encoding="utf-8"))
+    validation, test = ([Pair(*pair) for pair in others[s]] for s in ("validation", "test"))
+    print(f"{name}: {train.about['said']}", file=sys.stderr)
+    return Splits(train, validation, test)
+
+
+def first_reading(read: Read, seed: int) -> Seen:
+    """Read a corpus for the numbers of its pairs."""
+    seen = Seen(array("Q"), array("Q"), bytearray(), Counter())
+    for pair in read():
+        reason = "bad" if pair is None else why_not(pair)
+        seen.fits.append(not reason)
+        if pair is None or reason:
+            seen.left_out[reason] += 1
+            seen.places.append(0)
+            seen.sums.append(0)
+        else:
+            seen.places.append(place_of(pair.source, seed))
+            whole = f"{pair.source}\t{pair.target}".encode()
+            seen.sums.append(int.from_bytes(hashlib.blake2b(whole, digest_size=8).digest()))
+    return seen
+
+
+def why_not(pair: Pair) -> str:
+    """Why the filter leaves a pair out; nothing if it does not."""
+    if is_too_long(pair, MOST_WORDS):
+        return f"of more than {MOST_WORDS} words, or of a word of more than {LONGEST_WORD} letters"
+    short, long = sorted(len(side.split()) for side in (pair.source, pair.target))
+    return f"with more than {MOST_RATIO} words for one" if long > MOST_RATIO * short else ""
+
+
+def place_of(source: str, seed: int) -> int:
+    """Where a source stands in the order of `split_groups`: by the first eight bytes of its sum."""
+    return int.from_bytes(hashlib.sha256(f"{seed} {key(source)}".encode()).digest()[:8])
+
+
+def write_splits(folder: Path, name: str, read: Read, seed: int, held: Splits[Pair] | None) -> None:
+    """Read the corpus twice and write its splits into a folder, which then counts."""
+    seen = first_reading(read, seed)
+    places, fits = np.frombuffer(seen.places, np.uint64), np.frombuffer(seen.fits, np.bool_)
+    fitting = np.flatnonzero(fits)
+    sums = np.frombuffer(seen.sums, np.uint64)[fitting]
+    new = np.zeros(len(fits), np.bool_)
+    new[fitting[np.unique(sums, return_index=True)[1]]] = True
+    left_out = seen.left_out + Counter(repeated=int((fits & ~new).sum()))
+    if held is None:
+        splits: dict[str, list[Pair]] = {"test": [], "validation": []}
+        last = last_places(name, places[new])
+        known: set[int] = set()
+    else:
+        splits = {"test": list(held.test), "validation": list(held.validation)}
+        last = (-1, -1)
+        known = {place_of(pair.source, seed) for pairs in splits.values() for pair in pairs}
+
+    def train() -> Iterator[Pair]:
+        number = -1
+        for number, pair in enumerate(read()):
+            if pair is None or number >= len(new) or not new[number]:
+                continue
+            place = int(places[number])
+            if place <= last[1]:
+                splits["test" if place <= last[0] else "validation"].append(pair)
+            elif place in known:
+                left_out["of sources that are held out"] += 1
+            else:
+                yield pair
+        if number + 1 != len(new):
+            raise ValueError(f"{name} has changed while it was read; expected {len(new)} pairs")
+
+    count, fingerprint = write_pairs(folder, train())
+    if not count:
+        raise ValueError(f"{name} has no pair to train on; expected at least one")
+    others = {name: [(p.source, p.target) for p in pairs] for name, pairs in splits.items()}
+    write_atomically(folder / OTHERS, json.dumps(others).encode())
+    said = [f"{count:,} {reason}" for reason, count in sorted(left_out.items()) if count]
+    told = f"{len(new):,} pairs" + (f"; left out: {', '.join(said)}" if said else "")
+    described_as(folder, pairs=count, fingerprint=fingerprint, said=told)
+
+
+def last_places(name: str, places: np.ndarray) -> tuple[int, int]:
+    """The last place of the test sources, and that of the validation sources behind them."""
+    different = np.unique(places)
+    count = max(1, min(1000, len(different) // 20))
+    if len(different) <= 2 * count:
+        raise ValueError(
+            f"{name} has {len(different)} different sources; expected more than {2 * count}, of "
+            "which some are held out"
+        )
+    return int(different[count - 1]), int(different[2 * count - 1])

@@ -1,0 +1,289 @@
+"""Corpora that do not fit into memory: text and ids in files, read where they are needed.
+
+A folder counts once its `about.json` is there, which is written last; whatever was being made when
+a process was killed is made anew. Several processes read the same files, and so share their pages
+in the system's memory.
+"""
+
+import hashlib
+import itertools
+import json
+import os
+import shutil
+import time
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import numpy as np
+
+from transformer_lab.data.batching import Batch, Batches, Example, buckets, collate, encode_pairs
+from transformer_lab.data.pair import Pair
+from transformer_lab.data.tokenizer import Tokenizer
+from transformer_lab.files import sync, write_atomically
+from transformer_lab.lock import FolderLock
+
+ABOUT = "about.json"
+POOL = 500_000
+"""Pairs that are put in order at once. Each pool takes its pairs from all over the corpus, so that
+the memory of an epoch's order is that of one pool, however many there are."""
+MOST_TOKENS = (1 << 16) - 1
+"""Of a side: its length is stored in two bytes."""
+AT_ONCE = 10_000
+"""Pairs that are cut into pieces at once, on all cores."""
+
+
+class StoredPairs(Sequence[Pair]):
+    """The sentence pairs of a folder that `write_pairs` has filled, in the order of the corpus."""
+
+    def __init__(self, folder: Path):
+        self.folder = folder
+        self.about = described(folder)
+        self.fingerprint: str = self.about["fingerprint"]
+        self.starts = mapped(folder / "starts.i64", np.int64)
+
+    def __len__(self) -> int:
+        return self.about["pairs"]
+
+    def __getitem__(self, place: Any) -> Any:
+        """The pair at a place; a slice would be a list as long as it is, and is refused."""
+        if not isinstance(place, int | np.integer):
+            raise TypeError(f"place is {place!r}; expected an integer")
+        start, end = self.starts[range(len(self))[place]], self.starts[range(len(self))[place] + 1]
+        with (self.folder / "pairs.tsv").open("rb") as file:
+            file.seek(start)
+            return pair_in(file.read(end - start))
+
+    def __iter__(self) -> Iterator[Pair]:
+        with (self.folder / "pairs.tsv").open("rb") as file:
+            yield from map(pair_in, file)
+
+    def sample(self, most: int) -> list[Pair]:
+        """So many pairs at most, at equal distances from each other."""
+        step = -(-len(self) // most)
+        return list(itertools.islice(self, 0, None, step))
+
+
+@dataclass(frozen=True, slots=True)
+class Sketch:
+    """What the order of an epoch needs to know of an example: its place, and its lengths."""
+
+    place: int
+    source: range
+    target: range
+
+    @property
+    def length(self) -> int:
+        """The longer side."""
+        return max(len(self.source), len(self.target))
+
+
+class StoredExamples(Sequence[Example]):
+    """The ids of a folder that `store_examples` has made."""
+
+    def __init__(self, folder: Path):
+        self.folder = folder
+        self.about = described(folder)
+        self.dtype = np.dtype(self.about["dtype"])
+        self.lengths = mapped(folder / "lengths.u16", np.uint16).reshape(-1, 2)
+        self.starts = mapped(folder / "starts.i64", np.int64)
+
+    def __len__(self) -> int:
+        return self.about["pairs"]
+
+    def __getitem__(self, place: Any) -> Any:
+        if not isinstance(place, int | np.integer):
+            raise TypeError(f"place is {place!r}; expected an integer")
+        return self.read([range(len(self))[place]])[0]
+
+    def read(self, places: Iterable[int]) -> list[Example]:
+        """The examples at these places. They are read, not mapped: the process stays small."""
+        examples = []
+        with (self.folder / "ids.bin").open("rb") as file:
+            for place in places:
+                source, target = map(int, self.lengths[place])
+                file.seek(int(self.starts[place]) * self.dtype.itemsize)
+                raw = file.read((source + target) * self.dtype.itemsize)
+                ids = np.frombuffer(raw, self.dtype).tolist()
+                examples.append(Example(ids[:source], ids[source:]))
+        return examples
+
+    def sketches(self, places: range) -> list[Sketch]:
+        """The lengths of the examples at these places."""
+        lengths = self.lengths[places.start : places.stop : places.step].tolist()
+        return [
+            Sketch(place, range(source), range(target))
+            for place, (source, target) in zip(places, lengths, strict=True)
+        ]
+
+
+class StoredBatches(Batches):
+    """The batches of one epoch after another, of pools that are put in order one by one.
+
+    A pool takes every n-th example, where n pools are needed. With one pool the batches are those
+    of `Batches` on the same examples.
+    """
+
+    examples: StoredExamples
+
+    def pools(self, epoch: int) -> Iterator[list[list[Sketch]]]:
+        """The groups of each pool of an epoch, the pools in an order of their own."""
+        size = len(self.examples)
+        number = -(-size // POOL)
+        seed = 1_000_003 * self.seed + epoch
+        for pool in Random(seed).sample(range(number), number):
+            sketches = self.examples.sketches(range(pool, size, number))
+            yield buckets(sketches, self.batch_tokens, seed + 7_368_787 * pool)
+
+    def epoch(self, number: int) -> list[list[Example]]:
+        """All groups of an epoch, read: of a large corpus more than fits into memory."""
+        groups = itertools.chain.from_iterable(self.pools(number))
+        return [self.examples.read(sketch.place for sketch in group) for group in groups]
+
+    def starting_at(self, epoch: int, index: int) -> Iterator[tuple[int, int, Batch]]:
+        """Batches without end from one place on, each with its epoch and its index there."""
+        while True:
+            groups = itertools.chain.from_iterable(self.pools(epoch))
+            for i, group in enumerate(groups):
+                if i >= index:
+                    yield epoch, i, collate(self.examples.read(s.place for s in group))
+            epoch, index = epoch + 1, 0
+
+
+def batches_of(examples: Sequence[Example], batch_tokens: int, seed: int) -> Batches:
+    """The batches of examples in memory, or of stored ones."""
+    kind = StoredBatches if isinstance(examples, StoredExamples) else Batches
+    return kind(examples, batch_tokens, seed)
+
+
+def write_pairs(folder: Path, pairs: Iterable[Pair]) -> tuple[int, str]:
+    """Write pairs without tabs and line ends into a folder; their number and their fingerprint."""
+    starts, at, sums = array("q", [0]), 0, hashlib.sha256()
+    with (folder / "pairs.tsv").open("wb") as file:
+        for pair in pairs:
+            line = f"{pair.source}\t{pair.target}\n".encode()
+            at += file.write(line)
+            sums.update(line)
+            starts.append(at)
+    write_array(folder / "starts.i64", starts)
+    return len(starts) - 1, sums.hexdigest()[:16]
+
+
+def store_examples(
+    pairs: StoredPairs,
+    tokenizers: tuple[Tokenizer, Tokenizer],
+    longest: int,
+    bos_id: int,
+    eos_id: int,
+) -> StoredExamples:
+    """The ids of stored pairs, without pairs of more than `longest` tokens on a side.
+
+    They are kept beside the pairs, under the sum of the tokenizers, and made once.
+    """
+    texts = [t.to_json() for t in dict.fromkeys(tokenizers)]
+    asked = repr((texts, longest, bos_id, eos_id)).encode()
+    folder = pairs.folder / f"ids-{hashlib.sha256(asked).hexdigest()[:16]}"
+    most = max(tokenizer.vocab_size for tokenizer in tokenizers)
+    dtype = np.dtype(np.uint16 if most <= 1 << 16 else np.int32)
+
+    def make(folder: Path) -> None:
+        starts, lengths, left_out, at = array("q", [0]), array("H"), 0, 0
+        every = iter(pairs)
+        with (folder / "ids.bin").open("wb") as file:
+            while some := list(itertools.islice(every, AT_ONCE)):
+                for example in encode_pairs(some, *tokenizers, bos_id, eos_id):
+                    if example.length > min(longest, MOST_TOKENS):
+                        left_out += 1
+                        continue
+                    file.write(np.array([*example.source, *example.target], dtype).tobytes())
+                    lengths.extend((len(example.source), len(example.target)))
+                    at += len(example.source) + len(example.target)
+                    starts.append(at)
+        write_array(folder / "starts.i64", starts)
+        write_array(folder / "lengths.u16", lengths)
+        described_as(folder, pairs=len(starts) - 1, left_out=left_out, dtype=dtype.name)
+
+    return StoredExamples(made(folder, make))
+
+
+def made(folder: Path, make: Callable[[Path], None]) -> Path:
+    """The folder, as `make` makes it if it is not there as a whole; others wait meanwhile."""
+    if not is_whole(folder):
+        with in_turn(folder):
+            if not is_whole(folder):
+                for path in folder.iterdir():
+                    if not path.name.startswith("."):  # the lock
+                        shutil.rmtree(path) if path.is_dir() else path.unlink()
+                make(folder)
+    return folder
+
+
+@contextmanager
+def in_turn(folder: Path) -> Iterator[None]:
+    """Inside the block the folder is this process's; it waits for whoever has it before."""
+    lock = FolderLock(folder)
+    while True:
+        try:
+            lock.take()
+            break
+        except ValueError:
+            time.sleep(0.2)
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def described_as(folder: Path, **about: Any) -> None:
+    """Let a folder count, with what is said about it and the sizes of its files."""
+    files = {path.name: path for path in folder.iterdir() if not path.name.startswith(".")}
+    for path in files.values():
+        with path.open("rb") as file:
+            os.fsync(file.fileno())
+    sync(folder)
+    sizes = {name: path.stat().st_size for name, path in sorted(files.items())}
+    write_atomically(folder / ABOUT, json.dumps({**about, "files": sizes}).encode())
+
+
+def described(folder: Path) -> dict[str, Any]:
+    """What is said about a folder; a ValueError if it was not finished, or is damaged."""
+    try:
+        about: dict[str, Any] = json.loads((folder / ABOUT).read_text(encoding="utf-8"))
+        sizes = {name: (folder / name).stat().st_size for name in about["files"]}
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ValueError(f"{folder} is no corpus that was stored here: {error}") from None
+    if sizes != about["files"]:
+        raise ValueError(
+            f"{folder} is damaged: its files have other sizes than when they were made"
+        )
+    return about
+
+
+def is_whole(folder: Path) -> bool:
+    """Whether a folder counts."""
+    try:
+        described(folder)
+    except ValueError:
+        return False
+    return True
+
+
+def write_array(path: Path, values: "array[int]") -> None:
+    """Numbers as they lie in memory."""
+    with path.open("wb") as file:
+        values.tofile(file)
+
+
+def mapped(path: Path, dtype: Any) -> np.ndarray:
+    """The numbers of a file, of which only what is asked for is read; an empty file has none."""
+    return np.memmap(path, dtype, mode="r") if path.stat().st_size else np.zeros(0, dtype)
+
+
+def pair_in(line: bytes) -> Pair:
+    """The pair of a line that `write_pairs` wrote."""
+    source, target = line.decode().removesuffix("\n").split("\t")
+    return Pair(source, target)
