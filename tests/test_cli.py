@@ -66,6 +66,7 @@ def test_train_evaluate_and_translate_a_file_of_ones_own(capsys, tsv, tmp_path):
     assert names == {
         "config.json",
         "model.safetensors",
+        "model_card.md",
         "source_tokenizer.json",
         "target_tokenizer.json",
         "training_state.safetensors",

@@ -77,7 +77,7 @@ def run(made, tmp_path_factory):
     (folder / "elsewhere").mkdir()
     clean = {"PATH": str(binaries), "HOME": str(folder), "OMP_NUM_THREADS": "1", "LANG": "C.UTF-8"}
 
-    def command(*arguments, text=None):
+    def command(*arguments, text=None, code=0):
         done = subprocess.run(
             [binaries / "transformer-lab", *arguments],
             cwd=folder / "elsewhere",
@@ -87,8 +87,8 @@ def run(made, tmp_path_factory):
             text=True,
             check=False,
         )
-        assert done.returncode == 0, done.stderr
-        return done.stdout
+        assert done.returncode == code, done.stderr
+        return done.stderr if code else done.stdout
 
     yield command
     shutil.rmtree(folder)  # of which pytest would keep three
@@ -108,6 +108,9 @@ def test_each_command_runs_from_the_wheel_alone(run):
         "bench": run("bench", "--json"),
         "progress": run("progress"),
         "train": run("train", "--max-steps", "2", "--out", "run", "--json"),
+        # These two need what is not asked for by the wheel alone, and say how to get it.
+        "export": run("export", "--to", "transformers", "--out", "away", code=1),
+        "serve": run("serve", "away", code=1),
     }
     assert set(re.findall(r"^    (\w+)", commands, re.MULTILINE)) == set(asked)
     assert asked["translate"] == "le chat a vu la maison rouge\n"
@@ -115,4 +118,6 @@ def test_each_command_runs_from_the_wheel_alone(run):
     for name in ("explore", "bench"):
         assert last(asked[name])["out"].endswith(".html")
     assert last(asked["train"])["steps"] == 2
+    assert "expected pip install 'transformer-lab[serve]'" in asked["export"]
+    assert "expected pip install 'transformer-lab[serve]'" in asked["serve"]
     assert run("translate", "--model", "run", text="the cat sleeps\n").count("\n") == 1

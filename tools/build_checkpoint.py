@@ -17,7 +17,8 @@ from typing import Any
 import torch
 
 from transformer_lab.data.corpus import find_corpus, fingerprint
-from transformer_lab.recipe import PRESETS, evaluate, make_trainer, new_translator
+from transformer_lab.model_card import CARD, model_card
+from transformer_lab.recipe import PRESETS, Evaluation, evaluate, make_trainer, new_translator
 from transformer_lab.training.folder import save_weights
 from transformer_lab.training.trainer import StepReport
 from transformer_lab.translator import PRETRAINED, Translator
@@ -60,7 +61,9 @@ def main() -> None:
         "made_by": "make checkpoint",
     }
     translator.save(building, dtype=HALF)
-    show(Translator.load(building, device="cpu"), splits)
+    finished = Translator.load(building, device="cpu")
+    card = model_card(finished, splits, show(finished, splits))
+    (building / CARD).write_text(card, encoding="utf-8")
     shutil.rmtree(PRETRAINED, ignore_errors=True)
     building.rename(PRETRAINED)
     print_sizes(PRETRAINED)
@@ -69,7 +72,7 @@ def main() -> None:
 HALF = torch.float16
 
 
-def show(translator: Translator, splits: Any) -> None:
+def show(translator: Translator, splits: Any) -> Evaluation:
     """Print what the model scores in half precision; an exit if that is not enough to ship."""
     evaluation = evaluate(translator, splits.test)
     if evaluation.exact_match < WANTED:
@@ -79,6 +82,7 @@ def show(translator: Translator, splits: Any) -> None:
     print(f"exact match {evaluation.exact_match:.3f}, BLEU {evaluation.bleu:.1f}")
     for name, share in evaluation.by_construction.items():
         print(f"  {100 * share:5.1f} %  {name}")
+    return evaluation
 
 
 def print_sizes(folder: Path) -> None:

@@ -1,35 +1,35 @@
-"""The command line: train, translate, evaluate, explore, bench, progress, doctor.
+"""The command line: train, translate, evaluate, explore, bench, export, serve, progress, doctor.
 
 Each as `python -m transformer_lab COMMAND`.
 """
 
 import argparse
+import contextlib
 import json
 import math
 import os
 import re
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, replace
-from io import BufferedReader
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from transformer_lab import progress, progress_file
 from transformer_lab.config import check
 from transformer_lab.data.corpora import CorpusUnavailable
 from transformer_lab.data.corpus import columns_of, find_corpus, fingerprint
 from transformer_lab.doctor import diagnose
+from transformer_lab.files import write_atomically
 from transformer_lab.model.transformer import count_parameters
-from transformer_lab.recipe import PRESETS, evaluate, validation_loss
+from transformer_lab.model_card import CARD, may_write, model_card
+from transformer_lab.recipe import PRESETS, Evaluation, evaluate, validation_loss
 from transformer_lab.runs import About, begin, resume
+from transformer_lab.streams import open_closed_streams, read_lines, without_nan
 from transformer_lab.training import distributed
 from transformer_lab.training.trainer import LossIsNaNError
 from transformer_lab.translator import PRETRAINED, Translation, Translator
-
-LINES_AT_ONCE = 256
-"""Of standard input: so many lines are translated, and printed, before the next are."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -57,35 +57,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
             raise
         return fail(f"there is too little memory: {error}")
     return 0
-
-
-def open_closed_streams() -> None:
-    """Where a standard stream is closed there is nothing to read, and what is written is lost.
-
-    Its number would else be given to the next file, into which libraries would print.
-    """
-    for number in range(3):
-        try:
-            os.fstat(number)
-        except OSError:
-            os.open(os.devnull, os.O_RDWR)  # gets the smallest number that is free
-    for name in ("stdout", "stderr"):
-        if getattr(sys, name) is None:
-            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
-
-
-def without_nan(value: Any) -> Any:
-    """The same for JSON, which has no NaN: null, and beside it why, under NAME_reason."""
-    if isinstance(value, list):
-        return [without_nan(part) for part in value]
-    if not isinstance(value, dict):
-        return value
-    whole = {name: without_nan(part) for name, part in value.items()}
-    for name, part in value.items():
-        if isinstance(part, float) and not math.isfinite(part):
-            none = "there is no pair to measure it on" if math.isnan(part) else "it has no end"
-            whole |= {name: None, f"{name}_reason": none}
-    return whole
 
 
 def fail(message: str) -> int:
@@ -161,6 +132,19 @@ def parser() -> argparse.ArgumentParser:
     lab.add_argument("--model", type=Path, default=PRETRAINED, help="default: the shipped model")
     lab.add_argument("--start", default="", help='what is open at first, as "head=e2.3&row=10"')
 
+    export = command("export", run_export, "Write a translator for Transformers or CTranslate2.")
+    export.add_argument("--to", choices=("transformers", "ctranslate2"), required=True)
+    export.add_argument("--out", type=Path, required=True, help="a folder that is not there yet")
+    export.add_argument(
+        "--quantization", default=None, help="of CTranslate2, as int8 (default: float32)"
+    )
+    export.add_argument("--model", type=Path, default=PRETRAINED, help="default: the shipped model")
+
+    serve = command("serve", run_serve, "Serve what export --to ctranslate2 wrote, over HTTP.")
+    serve.add_argument("model", type=Path, help="the folder")
+    serve.add_argument("--port", type=int, default=8000, help="default 8000; 0 takes a free one")
+    serve.add_argument("--threads", type=int, default=1, help="of one translation (default 1)")
+
     done = command("progress", run_progress, "Say what is done of the course and what to repeat.")
     done.add_argument("--forget", action="store_true", help="delete the file that keeps it")
 
@@ -225,7 +209,11 @@ def run_train(options: argparse.Namespace) -> dict[str, Any]:
     if stop == "interrupted":
         print(f"Go on with: python -m transformer_lab train --resume --out {folder}")
         return result
-    result |= score_line(translator, splits, beam_size=4)
+    loss, evaluation = score_line(translator, splits, beam_size=4)
+    if may_write(folder):
+        card = model_card(translator, splits, evaluation)
+        write_atomically(folder / CARD, card.encode())
+    result |= {"validation_loss": loss, **asdict(evaluation)}
     print(f'Translate with: python -m transformer_lab translate --model {folder} "…"')
     return result
 
@@ -239,8 +227,8 @@ def default_folder(corpus: str, preset: str | None) -> Path:
     return Path("runs") / f"{stem}-{preset or known.preset}"
 
 
-def score_line(translator: Translator, splits: Any, beam_size: int) -> dict[str, Any]:
-    """Score on the test split, print the line of BLEU, and return the numbers."""
+def score_line(translator: Translator, splits: Any, beam_size: int) -> tuple[float, Evaluation]:
+    """Score on the test split and print the line of BLEU; the validation loss and the scores."""
     loss = validation_loss(translator, splits.validation)
     evaluation = evaluate(translator, splits.test, beam_size=beam_size)
     known = "unknown" if math.isnan(loss) else f"{loss:.3f}"
@@ -253,7 +241,7 @@ def score_line(translator: Translator, splits: Any, beam_size: int) -> dict[str,
         print(f"the pronoun stands for the right noun in {100 * evaluation.pronouns:.1f} %")
     for name, share in evaluation.by_construction.items():
         print(f"  {100 * share:5.1f} %  {name}")
-    return {"validation_loss": loss, **asdict(evaluation)}
+    return loss, evaluation
 
 
 def run_translate(options: argparse.Namespace) -> list[dict[str, Any]]:
@@ -299,27 +287,6 @@ def say_unknown(words: Sequence[str]) -> None:
         print(f"not in the vocabulary, read as <unk>: {', '.join(words)}", file=sys.stderr)
 
 
-def read_lines() -> Iterator[list[str]]:
-    """The lines of standard input, as many at a time as are there; what is no UTF-8 stays visible.
-
-    Only line ends count: str.splitlines would also cut at other separators.
-    """
-    if sys.stdin is None:
-        raise ValueError("standard input is closed; expected a sentence on each line")
-    stream, begun = cast(BufferedReader, sys.stdin.buffer), b""
-    while block := stream.read1(1 << 16):
-        *whole, begun = (begun + block).split(b"\n")
-        for start in range(0, len(whole), LINES_AT_ONCE):
-            yield [text_of(line) for line in whole[start : start + LINES_AT_ONCE]]
-    if begun:
-        yield [text_of(begun)]
-
-
-def text_of(line: bytes) -> str:
-    """A line as text; bytes that are no UTF-8 become halves of characters, which are refused."""
-    return line.removesuffix(b"\r").decode("utf-8", errors="surrogateescape")
-
-
 def run_evaluate(options: argparse.Namespace) -> dict[str, Any]:
     """Score a saved translator on the test split of a corpus."""
     started = time.perf_counter()
@@ -338,9 +305,10 @@ def run_evaluate(options: argparse.Namespace) -> dict[str, Any]:
         print(f"corpus {corpus.name!r} {changed}", file=sys.stderr)
     if options.limit is not None:
         splits = replace(splits, test=splits.test[: options.limit])
-    result = score_line(translator, splits, options.beam)
+    loss, evaluation = score_line(translator, splits, options.beam)
     seconds = round(time.perf_counter() - started, 1)
-    return {"steps": about.steps, "seconds": seconds, **result}
+    result = {"steps": about.steps, "seconds": seconds, "validation_loss": loss}
+    return result | asdict(evaluation)
 
 
 def run_explore(options: argparse.Namespace) -> dict[str, Any]:
@@ -381,6 +349,40 @@ def run_bench(options: argparse.Namespace) -> dict[str, Any]:
     if not options.json:
         print(f"{path}: {size / 1e6:.1f} MB; open it in any browser; it needs no network")
     return {"out": str(path), "bytes": size}
+
+
+def run_export(options: argparse.Namespace) -> dict[str, Any]:
+    """Write a translator in another library's form."""
+    # They need what the other commands do not.
+    from transformer_lab.checkpoints.to_ctranslate2 import to_ctranslate2
+    from transformer_lab.checkpoints.to_marian import to_marian
+
+    there, plain = options.out.exists(), options.quantization is None
+    check("--out", str(options.out), "a folder that does not exist yet", not there)
+    translator = Translator.load(options.model, device="cpu")
+    if options.to == "ctranslate2":
+        to_ctranslate2(translator, options.out, options.quantization)
+        then = f"python -m transformer_lab serve {options.out}"
+    else:
+        check("--quantization", options.quantization, "none: it is CTranslate2's", plain)
+        to_marian(translator, options.out)
+        then = f'transformers.AutoModelForSeq2SeqLM.from_pretrained("{options.out}")'
+    if not options.json:
+        print(f"{options.out}: go on with {then}")
+    return {"out": str(options.out), "to": options.to}
+
+
+def run_serve(options: argparse.Namespace) -> dict[str, Any]:
+    """Answer until somebody interrupts."""
+    from transformer_lab.checkpoints.served import ServedTranslator, server
+
+    translator = ServedTranslator(options.model, options.threads)
+    with server(translator, options.port) as http:
+        where = f"http://127.0.0.1:{http.server_port}/translate"
+        print(where if options.json else f"{where} answers; Ctrl-C ends it", flush=True)
+        with contextlib.suppress(KeyboardInterrupt):
+            http.serve_forever()
+    return {"url": where}
 
 
 def run_progress(options: argparse.Namespace) -> dict[str, Any]:

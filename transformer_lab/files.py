@@ -17,7 +17,7 @@ NEW, READY = ".transformer_lab.new", ".transformer_lab.ready"
 """The folder of files that do not count yet, and its name from the moment on in which they do."""
 GONE = ".gone"
 """In that folder: the names of files that leave when the others come, one a line."""
-LEFT = re.compile(r"\.\w+\.(?:json|safetensors)\.(?:[0-9a-f]{8}\.part|\w{8})|\.new\.\w{8}")
+LEFT = re.compile(r"\.\w+\.(?:json|md|safetensors)\.(?:[0-9a-f]{8}\.part|\w{8})|\.new\.\w{8}")
 """Names of what a process that was killed has left beside its files; the shorter ones are older."""
 
 

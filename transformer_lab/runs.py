@@ -16,6 +16,7 @@ from transformer_lab.data.pair import Splits
 from transformer_lab.device import pick_device
 from transformer_lab.files import settle
 from transformer_lab.lock import FolderLock
+from transformer_lab.model_card import CARD, may_write, model_card
 from transformer_lab.recipe import PRESETS, make_trainer, new_translator
 from transformer_lab.training import distributed
 from transformer_lab.training.checkpoint import CheckpointError
@@ -100,7 +101,9 @@ class Run:
             stop = self.trainer.train()
             done = self.trainer.progress
             self.translator.about |= {"steps": done.step, "tokens": done.tokens, "stop": stop}
-            self.translator.write_into(self.folder, torch.float32, overwrite=True)
+            card = model_card(self.translator, self.splits).encode()
+            beside = {CARD: card} if may_write(self.folder) else {}
+            self.translator.write_into(self.folder, torch.float32, overwrite=True, beside=beside)
             self.left = sha256_of(self.folder / "config.json")
         finally:
             self.release()

@@ -316,15 +316,22 @@ class Translator:
         with locked(folder):
             self.write_into(folder, dtype, overwrite)
 
-    def write_into(self, folder: Path, dtype: torch.dtype, overwrite: bool) -> None:
-        """`save`, for a caller who holds the folder's lock."""
+    def write_into(
+        self,
+        folder: Path,
+        dtype: torch.dtype,
+        overwrite: bool,
+        beside: Mapping[str, bytes] | None = None,
+    ) -> None:
+        """`save`, for a caller who holds the folder's lock; other files may come along."""
         replaces = is_ours(folder) and current(folder, WEIGHTS).exists()
         if replaces and not overwrite:
             raise ValueError(f"{folder} holds a model already; expected a folder without one")
         snapshots = [f"{name}.safetensors" for name in self.snapshots(folder).values()]
         kept = {} if replaces else {name: sha256_of(folder / name) for name in snapshots}
         weights = weights_as_bytes(self.model, dtype)
-        files = {**self.description(kept | {WEIGHTS: sha256(weights)}), WEIGHTS: weights}
+        described = self.description(kept | {WEIGHTS: sha256(weights)})
+        files = {**(beside or {}), **described, WEIGHTS: weights}
         write_together(folder, files, gone=snapshots if replaces else ())
 
     def save_description(self, folder: Path) -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from tests.data.test_splits import numbered
 from transformer_lab.data import hub
+from transformer_lab.data.corpora import user_cache_folder
 from transformer_lab.data.corpus import find_corpus, languages_of
 from transformer_lab.data.hub import hub_name, open_hub
 from transformer_lab.data.pair import Pair
@@ -54,7 +55,15 @@ def test_a_folder_is_split_as_a_file_of_its_pairs_is(tmp_path, form):
         assert sorted(getattr(splits, name), key=str) == sorted(getattr(expected, name), key=str)
     again = corpus.splits(seed=3)
     assert (list(again.train), again.test) == (list(splits.train), splits.test)
+    assert len(list((user_cache_folder() / "corpora").iterdir())) == 1  # it was stored once
     assert languages_of(corpus.name) == ("English", "French")
+
+
+def test_a_translation_may_be_a_plain_structure(tmp_path):
+    sides = [{"en": pair.source, "fr": pair.target} for pair in PAIRS]
+    datasets.Dataset.from_dict({"translation": sides}).save_to_disk(tmp_path / "set")
+    opened = open_hub(str(tmp_path / "set"), ("en", "fr"))
+    assert list(opened.pairs("train", skip_bad=False)) == CLEAN
 
 
 def test_the_other_direction_is_another_corpus(tmp_path):

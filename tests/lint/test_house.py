@@ -22,12 +22,13 @@ PACKAGE = ROOT / "transformer_lab"
 FLOORS = [
     {
         *("config", "numpy_reference", "attention_record", "attention_words", "files", "lock"),
-        *("spacing", "progress", "progress_file"),
+        *("spacing", "progress", "progress_file", "streams"),
     },
     {"device", "model", "data"},
     {"capture", "training", "decoding", "evaluation"},
     {"translator"},
     {"viz", "recipe", "doctor", "checkpoints"},
+    {"model_card"},
     {"runs"},
     {"cli", "course", "experiments"},
     {"__main__"},

@@ -2,9 +2,11 @@
 
 import json
 import os
+import socket
 import subprocess
 import sys
 
+import datasets
 import pytest
 import torch
 
@@ -156,6 +158,7 @@ def test_the_command_trains_in_two_processes_and_only_the_first_writes_and_print
     assert {path.name for path in out.iterdir()} == {
         "config.json",
         "model.safetensors",
+        "model_card.md",
         "source_tokenizer.json",
         "target_tokenizer.json",
         "training_state.safetensors",
@@ -192,3 +195,36 @@ def test_the_mean_over_the_shares_is_the_mean_over_all_tokens(sentences, process
 def test_one_process_keeps_the_batch_as_it_is():
     batch = Batch(torch.tensor([[5, 2]]), torch.tensor([[1, 6, 2]]))
     assert share_of(batch, 0, 1) == (batch, 1.0)
+
+
+def test_two_machines_prepare_a_stored_corpus_each_and_train_as_one(tmp_path):
+    """Two launchers, as on two machines, with a cache of their own; the folder of the run is shared."""
+    pairs = world(train=101, validation=0, test=0, seed=0).train
+    sides = [{"en": pair.source, "fr": pair.target} for pair in pairs]
+    datasets.Dataset.from_dict({"translation": sides}).save_to_disk(tmp_path / "set")
+    corpus = ["--corpus", str(tmp_path / "set"), "--source", "en", "--target", "fr"]
+    launch = [sys.executable, "-m", "torch.distributed.run"]
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+
+    def start(node):
+        where = ["--nnodes", "2", "--node-rank", str(node), "--nproc-per-node", "1"]
+        where += ["--master-addr", "127.0.0.1", "--master-port", str(port)]
+        out = ["--out", str(tmp_path / "out"), "--max-steps", "3", "--device", "cpu", "--json"]
+        return subprocess.Popen(
+            [*launch, *where, "-m", "transformer_lab", "train", *corpus, *out],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "OMP_NUM_THREADS": "1", "XDG_CACHE_HOME": str(tmp_path / str(node))},
+        )
+
+    both = [start(0), start(1)]
+    printed, said = zip(*(process.communicate(timeout=240) for process in both), strict=True)
+    assert [process.returncode for process in both] == [0, 0], said
+    assert json.loads(printed[0].splitlines()[-1])["steps"] == 3
+    assert printed[1] == ""
+    stored = [list((tmp_path / n / "transformer_lab" / "corpora").iterdir()) for n in "01"]
+    assert [len(folders) for folders in stored] == [1, 1]
+    assert stored[0][0].name == stored[1][0].name

@@ -14,6 +14,7 @@ import torch
 from transformer_lab.cli import main
 from transformer_lab.config import TrainingConfig, TransformerConfig
 from transformer_lab.data.world.grammar import world
+from transformer_lab.model_card import CARD
 from transformer_lab.recipe import PRESETS, Preset
 from transformer_lab.runs import STATE
 from transformer_lab.training.checkpoint import load_tensors
@@ -24,7 +25,7 @@ STEPS = 60
 SAVE_EVERY = 3
 PAIRS = 211
 SENTENCE = "the cat sleeps"
-WHOLE = DESCRIPTION | {WEIGHTS, STATE}
+WHOLE = DESCRIPTION | {CARD, WEIGHTS, STATE}
 """What is in the folder of a run that has ended, and nothing else."""
 
 PRESETS[PRESET] = Preset(

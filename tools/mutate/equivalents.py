@@ -117,5 +117,30 @@ def reason(mutant: Mutant) -> str | None:
     return next((why for part, why in known.items() if part in mutant.source), None)
 
 
-IN_PACKAGE: dict[tuple[str, str], str] = {}
+ORDER = "a tuple in another order, asked for membership"
+LENGTHS = "the two are always of one length: strictness is a guard"
+IN_PACKAGE: dict[tuple[str, str], str] = {
+    ("capture.py", "check('mode', mode, \"'zero' or 'mean'\", mode in ('mean', 'zero'))"): ORDER,
+    (
+        "numpy_reference.py",
+        "broadcasts = mask.ndim <= len(scores) and all((m in (s, 1) for m, s in sizes))",
+    ): ORDER,
+    (
+        "decoding/word_by_word.py",
+        "for row, word, value in zip(rows.tolist(), last.tolist(), chosen.tolist()):",
+    ): LENGTHS,
+    (
+        "decoding/word_by_word.py",
+        "return [Hypothesis(tuple(i), t, t) for i, t in zip(ids, total, strict=False)]",
+    ): LENGTHS,
+    ("decoding/mbr.py", "others = max(len(candidates) - 1, 1)"): "the larger of two, named in turn",
+    (
+        "training/loss.py",
+        "size = max(2, _LOGITS_AT_ONCE.get(kind, _LOGITS_AT_ONCE_ELSEWHERE) // weight.size(0))",
+    ): "how many positions are computed at once: the same sums, to rounding",
+    (
+        "training/loss.py",
+        "torch.mm(d_logits, weight, out=d_features[at:])",
+    ): "PyTorch cuts the buffer to the product's size, and the next slice writes what is behind it",
+}
 """Changes of the package after which it is the same program: (file, changed lines) and the reason."""

@@ -10,7 +10,7 @@ nothing for granted (BART's), and the lists and the start are given here.
 import tempfile
 from pathlib import Path
 
-from transformer_lab.checkpoints.to_marian import marian_of
+from transformer_lab.checkpoints.to_marian import marian_of, tokenizer_files
 from transformer_lab.config import check
 from transformer_lab.data.sentence_pieces import SentencePieceTokenizer
 from transformer_lab.data.tokenizer import BPETokenizer, Tokenizer, WordTokenizer
@@ -23,7 +23,9 @@ def to_ctranslate2(
     """Write a folder for `ctranslate2.Translator(folder).translate_batch(tokens)`.
 
     Tokens are strings: `words_of(source_tokenizer)[i]` for each id of `translator.encode(text)`,
-    its end included. `quantization` is CTranslate2's, "int8" for instance; None keeps float32.
+    its end included. Words and byte pairs lie beside the model as tokenizer.json and
+    target.tokenizer.json, for `served.py` or the `tokenizers` library. `quantization` is
+    CTranslate2's, "int8" for instance; None keeps float32.
 
     Raises:
         ValueError: If `ctranslate2` or `transformers` is not installed, the folder exists, or the
@@ -32,9 +34,8 @@ def to_ctranslate2(
     try:
         from ctranslate2.converters.transformers import BartLoader
     except ImportError as error:
-        raise ValueError(
-            "ctranslate2 is not installed; expected pip install ctranslate2"
-        ) from error
+        expected = "expected pip install 'transformer-lab[serve]'"
+        raise ValueError(f"ctranslate2 is not installed; {expected}") from error
     folder = Path(folder)
     check("folder", str(folder), "one that does not exist yet", not folder.exists())
     theirs, c = marian_of(translator.model), translator.model.config
@@ -53,6 +54,8 @@ def to_ctranslate2(
         whole = Path(beside) / folder.name
         whole.mkdir()
         spec.save(str(whole))
+        for name, content in tokenizer_files(translator).items():
+            (whole / name).write_bytes(content)
         whole.rename(folder)
 
 

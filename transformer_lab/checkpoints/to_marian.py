@@ -11,10 +11,12 @@ from typing import Any
 
 import torch
 
+from transformer_lab.checkpoints.fast_tokenizer import fast_files
 from transformer_lab.checkpoints.marian import OUR_TOKENIZERS, WEIGHTS, interleave, quiet
 from transformer_lab.checkpoints.marian_layers import copy_weights, matches
 from transformer_lab.config import TransformerConfig, check
 from transformer_lab.data.sentence_pieces import SentencePieceTokenizer
+from transformer_lab.data.tokenizer import BPETokenizer, WordTokenizer
 from transformer_lab.files import write_together
 from transformer_lab.lock import locked
 from transformer_lab.model import Transformer
@@ -35,10 +37,9 @@ def to_marian(translator: Translator, folder: str | Path) -> None:
 
     Ids stay what they are; two vocabularies stay two (`share_encoder_decoder_embeddings` false in
     config.json). A translator with SentencePiece gets source.spm, target.spm and vocab.json,
-    which `MarianTokenizer` reads. Words and byte pairs are no SentencePiece: their own files,
-    source_tokenizer.json and target_tokenizer.json, lie beside the model for
-    `data.tokenizer.load_tokenizer`, and `generate` is given ids, `translator.encode(text)`, and
-    gives ids, for `target_tokenizer.decode`.
+    which `MarianTokenizer` reads. Words and byte pairs are no SentencePiece: `AutoTokenizer` reads
+    that of the source, `PreTrainedTokenizerFast(tokenizer_file="…/target.tokenizer.json")` that of
+    the target, and source_tokenizer.json and target_tokenizer.json are for `load_marian`.
 
     `generate(ids, num_beams=1)` writes what our greedy search writes, up to `max_length`; for
     beams see `checkpoints/marian.py`.
@@ -66,7 +67,7 @@ def marian_of(model: Transformer) -> Any:
         from transformers import GenerationConfig, MarianMTModel
     except ImportError as error:
         raise ValueError(
-            "transformers is not installed; expected pip install 'transformer-lab[marian]'"
+            "transformers is not installed; expected pip install 'transformer-lab[serve]'"
         ) from error
     c = model.config
     with torch.random.fork_rng():  # it draws weights that are overwritten at once
@@ -131,4 +132,8 @@ def tokenizer_files(translator: Translator) -> dict[str, bytes]:
         check("vocabulary", "two lists", "one list of pieces", source.ids == target.ids)
         pieces = json.dumps(source.ids).encode()
         return {"source.spm": source.model, "target.spm": target.model, "vocab.json": pieces}
-    return {name: t.to_json().encode() for name, t in zip(OUR_TOKENIZERS, both, strict=True)}
+    known = (BPETokenizer, WordTokenizer)
+    assert isinstance(source, known)
+    assert isinstance(target, known)
+    ours = {name: t.to_json().encode() for name, t in zip(OUR_TOKENIZERS, both, strict=True)}
+    return ours | fast_files(source, target, translator.model.config)

@@ -82,7 +82,8 @@ def open_hub(name: str, columns: tuple[str, str] | None, *, stream: bool = False
     parts = dict(found) if isinstance(found, dict) else {"train": found}
     check("splits", sorted(parts), "'train' among them", "train" in parts)
     features = parts["train"].features or {}
-    there = sorted(getattr(features.get("translation"), "languages", None) or features)
+    sides = features.get("translation", features)  # named languages, or columns
+    there = sorted(getattr(sides, "languages", None) or sides)
     if columns is None:
         raise ValueError(f"{name} has {there}; expected two of them in --source and --target")
     missing = [column for column in columns if there and column not in there]

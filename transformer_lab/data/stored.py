@@ -10,6 +10,7 @@ import itertools
 import json
 import os
 import shutil
+import sys
 import time
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -225,12 +226,14 @@ def made(folder: Path, make: Callable[[Path], None]) -> Path:
 @contextmanager
 def in_turn(folder: Path) -> Iterator[None]:
     """Inside the block the folder is this process's; it waits for whoever has it before."""
-    lock = FolderLock(folder)
-    while True:
+    lock, said = FolderLock(folder), False
+    while not lock.held:
         try:
             lock.take()
-            break
         except ValueError:
+            if not said:
+                print(f"another process prepares {folder}: waiting for it", file=sys.stderr)
+                said = True
             time.sleep(0.2)
     try:
         yield

@@ -1,0 +1,98 @@
+"""The card of a model: what it says is what the run, the model and the scores say."""
+
+import json
+import re
+
+import pytest
+import torch
+
+from transformer_lab import cli
+from transformer_lab.data.corpus import find_corpus
+from transformer_lab.model.transformer import count_parameters
+from transformer_lab.model_card import CARD, MARK, may_write, model_card
+from transformer_lab.recipe import evaluate
+from transformer_lab.runs import begin, resume
+from transformer_lab.translator import PRETRAINED, Translator
+
+QUIET = {"device": "cpu", "show_progress": False}
+
+
+def cells(text, title):
+    """The rows of the table under a heading."""
+    part = text.split(f"## {title}\n")[1].split("\n## ")[0]
+    part = part.replace("\\|", "¦")
+    return {
+        name: value.replace("¦", "|")
+        for name, value in re.findall(r"^\| ([^|-]+?) \| (.+?) \|$", part, re.MULTILINE)
+    }
+
+
+def test_the_command_writes_what_it_prints(tsv, tmp_path, capsys):
+    out = tmp_path / "run"
+    asked = ["--corpus", str(tsv), "--preset", "tiny", "--device", "cpu", "--max-steps", "2"]
+    assert cli.main(["train", *asked, "--seed", "3", "--out", str(out), "--json"]) == 0
+    printed = json.loads(capsys.readouterr().out.splitlines()[-1])
+    text = (out / CARD).read_text(encoding="utf-8")
+    about = json.loads((out / "config.json").read_text())["about"]
+    splits = find_corpus(str(tsv)).splits(3)
+    data, training, scores = (cells(text, title) for title in ("Data", "Training", "Scores"))
+    assert data["corpus"] == "`numbers.tsv`"
+    assert str(tmp_path) not in text  # a folder's name is nobody's business
+    assert data["fingerprint of the training pairs"] == f"`{about['data']}`"
+    counts = [data[f"pairs, {name}"] for name in ("train", "validation", "test")]
+    assert counts == [str(len(part)) for part in (splits.train, splits.validation, splits.test)]
+    assert (training["steps"], training["seed"], training["stop"]) == ("2", "3", "max_steps")
+    assert scores["BLEU"] == f"{printed['bleu']:.1f} (`{printed['bleu_signature']}`)"
+    assert scores["chrF"] == f"{printed['chrf']:.1f} (`{printed['chrf_signature']}`)"
+    assert scores["test sentences"] == str(printed["sentences"])
+    sizes = cells(text, "Sizes")
+    model = Translator.load(out, device="cpu").model
+    assert sizes["parameters, total"] == f"{count_parameters(model)['total']:,}"
+    assert (
+        cells(text, "Versions when this was written")["torch"]
+        == torch.__version__.partition("+")[0]
+    )
+
+
+def test_a_run_that_was_not_scored_says_so_and_a_later_save_writes_anew(tsv, tmp_path):
+    begin(tmp_path / "run", str(tsv), max_steps=1, **QUIET).train()
+    path = tmp_path / "run" / CARD
+    assert "None yet." in path.read_text(encoding="utf-8")
+    assert cells(path.read_text(encoding="utf-8"), "Training")["steps"] == "1"
+    resume(tmp_path / "run", max_steps=2, **QUIET).train()
+    assert cells(path.read_text(encoding="utf-8"), "Training")["steps"] == "2"
+
+
+def test_somebody_elses_card_is_left_as_it_is(tsv, tmp_path):
+    begin(tmp_path / "run", str(tsv), max_steps=1, **QUIET).train()
+    path = tmp_path / "run" / CARD
+    path.write_text("mine")
+    assert not may_write(tmp_path / "run")
+    resume(tmp_path / "run", max_steps=2, **QUIET).train()
+    assert path.read_text() == "mine"
+
+
+def test_a_translator_that_says_nothing_of_itself_has_a_card(tsv):
+    translator = Translator.load(PRETRAINED, device="cpu")
+    translator.about = {}
+    text = model_card(translator, find_corpus(str(tsv)).splits())
+    assert text.startswith(MARK)
+    assert cells(text, "Data")["corpus"] == "`unknown`"
+    assert cells(text, "Training") == {}
+
+
+@pytest.mark.slow
+def test_the_shipped_card_is_that_of_the_shipped_model():
+    translator, splits = Translator.load(PRETRAINED, device="cpu"), find_corpus("world").splits()
+    written = (PRETRAINED / CARD).read_text(encoding="utf-8")
+    evaluation = evaluate(translator, splits.test)
+    now = model_card(translator, splits, evaluation)
+    assert written.split("## Scores")[0] == now.split("## Scores")[0]
+    said = {
+        name: float(value.split()[0].replace(",", ""))
+        for name, value in cells(written, "Scores").items()
+    }
+    # Another processor may write another word now and then.
+    assert said["BLEU"] == pytest.approx(evaluation.bleu, abs=0.3)
+    assert said["exact match"] == pytest.approx(100 * evaluation.exact_match, abs=0.5)
+    assert said["test sentences"] == evaluation.sentences

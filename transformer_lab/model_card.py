@@ -1,0 +1,121 @@
+"""The page beside a saved model: what it learnt from, its sizes, its scores, and with which versions.
+
+After Mitchell et al. (2019), *Model Cards for Model Reporting*, as far as a program can know it.
+"""
+
+import platform
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from transformer_lab.data.corpus import languages_of
+from transformer_lab.data.pair import Splits
+from transformer_lab.model.transformer import count_parameters
+from transformer_lab.recipe import Evaluation
+from transformer_lab.translator import Translator
+
+CARD = "model_card.md"
+MARK = "<!-- written by transformer_lab, and anew whenever the model is saved -->"
+PACKAGES = ("transformer-lab", "torch", "tokenizers", "numpy", "sacrebleu")
+
+
+def may_write(folder: Path) -> bool:
+    """Whether the folder has no card, or one of ours: somebody else's is left as it is."""
+    path = folder / CARD
+    return not path.exists() or path.read_bytes().startswith(MARK.encode())
+
+
+def model_card(
+    translator: Translator, splits: Splits[Any], evaluation: Evaluation | None = None
+) -> str:
+    """The card of a translator that was trained on these splits, in Markdown.
+
+    Without an evaluation it says that there is none. What `translator.about` does not say is left
+    out.
+    """
+    about = translator.about
+    source, target = languages_of(about.get("corpus"))
+    parts = [
+        MARK,
+        f"# A translator, {source} to {target}" if source != "source" else "# A translator",
+        "An encoder-decoder Transformer (Vaswani et al. 2017), trained with `transformer_lab`.",
+        section("Data", data_rows(about, splits)),
+        section("Training", training_rows(about)),
+        section("Sizes", size_rows(translator)),
+        section("Scores", score_rows(evaluation)) if evaluation else NO_SCORES,
+        section("Versions when this was written", version_rows()),
+        USE,
+        LIMITS,
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+NO_SCORES = """## Scores
+
+None yet. `python -m transformer_lab evaluate --model FOLDER` prints them."""
+USE = """## Use
+
+```python
+from transformer_lab.translator import Translator
+
+Translator.load("FOLDER").translate("…")
+```"""
+LIMITS = """## Limits
+
+It has seen nothing but its training pairs: on other kinds of text it is worse than its scores say, and
+it repeats what is wrong or one-sided in them. The test sentences are from the same source as the
+training pairs. Nobody has looked at its translations one by one."""
+
+
+def section(title: str, rows: list[tuple[str, object]]) -> str:
+    """A heading and a table of two columns."""
+    lines = [f"| {name} | {str(value).replace('|', chr(92) + '|')} |" for name, value in rows]
+    return "\n".join([f"## {title}", "", "| | |", "| --- | --- |", *lines])
+
+
+def data_rows(about: dict[str, Any], splits: Splits[Any]) -> list[tuple[str, object]]:
+    """The corpus, by name and fingerprint, and how it was divided."""
+    corpus = about.get("corpus") or "unknown"
+    rows: list[tuple[str, object]] = [("corpus", f"`{Path(corpus).name}`")]
+    if about.get("data"):
+        rows.append(("fingerprint of the training pairs", f"`{about['data']}`"))
+    for name in ("train", "validation", "test"):
+        rows.append((f"pairs, {name}", f"{len(getattr(splits, name)):,}"))
+    return [*rows, ("seed of the division", about.get("seed", 0))]
+
+
+def training_rows(about: dict[str, Any]) -> list[tuple[str, object]]:
+    """The recipe, how far it went, and the seed of weights and batches."""
+    said = {name: about[name] for name in ("preset", "steps", "tokens", "stop") if name in about}
+    training = about.get("training") or {}
+    return [(name, value) for name, value in {**said, **training}.items() if value is not None]
+
+
+def size_rows(translator: Translator) -> list[tuple[str, object]]:
+    """The configuration, and the parameters of each component."""
+    counts = count_parameters(translator.model)
+    rows: list[tuple[str, object]] = [
+        (f"parameters, {name}", f"{count:,}") for name, count in counts.items() if count
+    ]
+    return rows + [(k, v) for k, v in translator.model.config.to_dict().items() if v is not None]
+
+
+def score_rows(evaluation: Evaluation) -> list[tuple[str, object]]:
+    """What it scores on the test split, with the signatures by which others can measure the same."""
+    rows: list[tuple[str, object]] = [
+        ("test sentences", f"{evaluation.sentences:,}"),
+        ("BLEU", f"{evaluation.bleu:.1f} (`{evaluation.bleu_signature}`)"),
+        ("chrF", f"{evaluation.chrf:.1f} (`{evaluation.chrf_signature}`)"),
+        ("exact match", f"{100 * evaluation.exact_match:.1f} %"),
+    ]
+    if evaluation.pronouns is not None:
+        rows.append(("right pronouns", f"{100 * evaluation.pronouns:.1f} %"))
+    return rows
+
+
+def version_rows() -> list[tuple[str, object]]:
+    """Python, and the packages that what is above depends on."""
+    return [
+        ("Python", platform.python_version()),
+        *((name, version(name).partition("+")[0]) for name in PACKAGES),
+    ]
