@@ -7,7 +7,7 @@ import torch
 from transformer_lab.config import Precision, TransformerConfig, check
 
 # On a CPU, products in bfloat16 are oneDNN's, which writes code for each shape and keeps that of the
-# last 1,024. Batches of real text have hardly a shape twice, so that this came to 1.3 GB, and saved no time.
+# last 1,024. Batches of real text have hardly a shape twice: that came to 1.3 GB, and saved no time.
 for _cache in ("LRU_CACHE_CAPACITY", "ONEDNN_PRIMITIVE_CACHE_CAPACITY"):
     os.environ.setdefault(_cache, "64")
 
