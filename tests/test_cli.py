@@ -376,7 +376,9 @@ def test_a_strange_argument_is_one_line(capsys, model, arguments, message):
 def test_no_corpus_is_not_the_world(capsys, tmp_path):
     code, _, err = run(capsys, "train", "--corpus", "", "--out", tmp_path / "run")
     assert (code, is_one_line(err)) == (1, True)
-    assert "corpus is ''; expected 'world', 'debian:LANGUAGE' or a TSV file" in err
+    assert (
+        "corpus is ''; expected 'world', 'debian:LANGUAGE', 'hf:NAME', or a file or folder" in err
+    )
 
 
 def test_json_has_null_and_a_reason_and_never_nan():

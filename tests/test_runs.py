@@ -88,7 +88,7 @@ def test_a_moved_file_is_the_same_corpus_and_another_file_is_not(tsv, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"corpus": "mars"}, "corpus is 'mars'; expected 'world', 'debian:LANGUAGE' or a TSV"),
+        ({"corpus": "mars"}, "corpus is 'mars'; expected 'world', 'debian:LANGUAGE', 'hf:NAME'"),
         ({"preset": "huge"}, "preset is 'huge'; expected one of \\('tiny', 'small', 'base'\\)"),
         ({"max_steps": 0}, "max_steps is 0; expected an integer of at least 1"),
     ],

@@ -51,7 +51,7 @@ class Row:
     environment: dict[str, str] = field(default_factory=dict)
 
 
-OTHERS = [*EXTRAS["lab"], *EXTRAS["marian"], *TESTED]
+OTHERS = [*EXTRAS["lab"], *EXTRAS["marian"], *EXTRAS["corpora"], *TESTED]
 COLAB = "ipython==7.34.* ipywidgets==7.7.1 matplotlib==3.10.* numpy==2.1.*".split()
 """What Colab has beside its torch."""
 ROWS = [

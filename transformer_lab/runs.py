@@ -139,7 +139,7 @@ def make_room(folder: Path) -> None:
     if is_ours(folder):
         settle(folder)
     there = {p.name for p in folder.iterdir() if not p.name.startswith(".")}
-    if there - DESCRIPTION:
+    if there - DESCRIPTION - ({CARD} if may_write(folder) else set()):
         expected = "resume (--resume) to go on, or take another folder (--out)"
         raise ValueError(f"{folder} is not empty; {expected}")
     settle(folder)
@@ -163,7 +163,8 @@ def begin(
 
     Args:
         folder: Where translator and state are saved; empty, or not there yet.
-        corpus: "world", "debian:LANGUAGE" or a TSV file.
+        corpus: "world", "debian:LANGUAGE", "hf:NAME", a file of pairs or the folder of a dataset; with
+            "@SOURCE,TARGET" behind it where its columns or languages have names.
         preset: A key of `recipe.PRESETS`; by default what suits the corpus.
         seed: Of the splits, the weights and the batches.
         skip_bad: Whether bad lines of a file are left out.

@@ -10,7 +10,6 @@ import urllib.request
 
 import pytest
 import torch
-from transformers import AutoModelForSeq2SeqLM, AutoTokenizer, PreTrainedTokenizerFast
 
 from transformer_lab import cli
 from transformer_lab.checkpoints import served
@@ -22,6 +21,9 @@ from transformer_lab.evaluation.bleu import score
 from transformer_lab.translator import PRETRAINED, Translator
 
 pytestmark = pytest.mark.slow
+
+transformers = pytest.importorskip("transformers", exc_type=ImportError)
+pytest.importorskip("ctranslate2", exc_type=ImportError)
 SENTENCES = 199
 
 
@@ -47,9 +49,9 @@ def folder(request, tmp_path_factory):
 def test_transformers_alone_translates_the_same(ours, pairs, tmp_path):
     out = tmp_path / "transformers"
     assert cli.main(["export", "--to", "transformers", "--out", str(out)]) == 0
-    model = AutoModelForSeq2SeqLM.from_pretrained(out).eval()
-    source = AutoTokenizer.from_pretrained(out)
-    target = PreTrainedTokenizerFast(tokenizer_file=str(out / TARGET))
+    model = transformers.AutoModelForSeq2SeqLM.from_pretrained(out).eval()
+    source = transformers.AutoTokenizer.from_pretrained(out)
+    target = transformers.PreTrainedTokenizerFast(tokenizer_file=str(out / TARGET))
     texts = [pair.source for pair in pairs]
     asked = source(texts, return_tensors="pt", padding=True)
     asked.pop("token_type_ids", None)

@@ -3,7 +3,6 @@
 import json
 import sys
 
-import datasets
 import pytest
 
 from tests.data.test_splits import numbered
@@ -14,6 +13,8 @@ from transformer_lab.data.hub import hub_name, open_hub
 from transformer_lab.data.pair import Pair
 from transformer_lab.data.splits import split_pairs
 from transformer_lab.data.stored import StoredPairs
+
+datasets = pytest.importorskip("datasets", exc_type=ImportError)
 
 PAIRS = [*numbered(97), Pair("tab\there", "deux\nlignes")]
 CLEAN = [*PAIRS[:-1], Pair("tab here", "deux lignes")]

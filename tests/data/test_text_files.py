@@ -4,12 +4,12 @@ import gzip
 import json
 import sys
 
-import backports
 import pytest
-from backports import zstd
 
 from transformer_lab.data.pair import Pair
 from transformer_lab.data.text_files import pairs_in, read_pairs
+
+zstd = pytest.importorskip("backports.zstd", exc_type=ImportError)
 
 PAIRS = [Pair("the cat sleeps", "le chat dort"), Pair("naïve — 猫", "ingénu"), Pair("a b", "c")]
 TSV = "".join(f"{p.source}\t{p.target}\n" for p in PAIRS).encode()
@@ -88,7 +88,7 @@ def test_a_damaged_packing_is_named(tmp_path, kind, fault):
 
 def test_without_the_library_a_zst_says_how_to_get_it(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "backports.zstd", None)
-    monkeypatch.delattr(backports, "zstd")
+    monkeypatch.delattr(sys.modules["backports"], "zstd")
     (tmp_path / "a.zst").write_bytes(b"")
     with pytest.raises(ValueError, match=r'expected pip install "transformer-lab\[corpora\]"'):
         read_pairs(tmp_path / "a.zst")

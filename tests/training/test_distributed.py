@@ -6,7 +6,6 @@ import socket
 import subprocess
 import sys
 
-import datasets
 import pytest
 import torch
 
@@ -199,6 +198,7 @@ def test_one_process_keeps_the_batch_as_it_is():
 
 def test_two_machines_prepare_a_stored_corpus_each_and_train_as_one(tmp_path):
     """Two launchers, as on two machines, with a cache of their own; the folder of the run is shared."""
+    datasets = pytest.importorskip("datasets", exc_type=ImportError)
     pairs = world(train=101, validation=0, test=0, seed=0).train
     sides = [{"en": pair.source, "fr": pair.target} for pair in pairs]
     datasets.Dataset.from_dict({"translation": sides}).save_to_disk(tmp_path / "set")
