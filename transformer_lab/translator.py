@@ -330,8 +330,8 @@ class Translator:
         snapshots = [f"{name}.safetensors" for name in self.snapshots(folder).values()]
         kept = {} if replaces else {name: sha256_of(folder / name) for name in snapshots}
         weights = weights_as_bytes(self.model, dtype)
-        described = self.description(kept | {WEIGHTS: sha256(weights)})
-        files = {**(beside or {}), **described, WEIGHTS: weights}
+        description = self.description(kept | {WEIGHTS: sha256(weights)})
+        files = {**(beside or {}), **description, WEIGHTS: weights}
         write_together(folder, files, gone=snapshots if replaces else ())
 
     def save_description(self, folder: Path) -> None:

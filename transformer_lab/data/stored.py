@@ -38,23 +38,34 @@ AT_ONCE = 10_000
 """Pairs that are cut into pieces at once, on all cores."""
 
 
-class StoredPairs(Sequence[Pair]):
-    """The sentence pairs of a folder that `write_pairs` has filled, in the order of the corpus."""
+class Stored:
+    """What is known of a folder that counts: where each of its pairs starts, and what it says."""
 
     def __init__(self, folder: Path):
         self.folder = folder
         self.about = described(folder)
-        self.fingerprint: str = self.about["fingerprint"]
         self.starts = mapped(folder / "starts.i64", np.int64)
 
     def __len__(self) -> int:
         return self.about["pairs"]
 
-    def __getitem__(self, place: Any) -> Any:
-        """The pair at a place; a slice would be a list as long as it is, and is refused."""
+    def place(self, place: object) -> int:
+        """A place counted from the beginning; a slice would be a list as long as it is: a TypeError."""
         if not isinstance(place, int | np.integer):
             raise TypeError(f"place is {place!r}; expected an integer")
-        start, end = self.starts[range(len(self))[place]], self.starts[range(len(self))[place] + 1]
+        return range(len(self))[place]
+
+
+class StoredPairs(Stored, Sequence[Pair]):
+    """The sentence pairs of a folder that `write_pairs` has filled, in the order of the corpus."""
+
+    def __init__(self, folder: Path):
+        super().__init__(folder)
+        self.fingerprint: str = self.about["fingerprint"]
+
+    def __getitem__(self, place: Any) -> Any:
+        number = self.place(place)
+        start, end = self.starts[number], self.starts[number + 1]
         with (self.folder / "pairs.tsv").open("rb") as file:
             file.seek(start)
             return pair_in(file.read(end - start))
@@ -83,23 +94,16 @@ class Sketch:
         return max(len(self.source), len(self.target))
 
 
-class StoredExamples(Sequence[Example]):
+class StoredExamples(Stored, Sequence[Example]):
     """The ids of a folder that `store_examples` has made."""
 
     def __init__(self, folder: Path):
-        self.folder = folder
-        self.about = described(folder)
+        super().__init__(folder)
         self.dtype = np.dtype(self.about["dtype"])
         self.lengths = mapped(folder / "lengths.u16", np.uint16).reshape(-1, 2)
-        self.starts = mapped(folder / "starts.i64", np.int64)
-
-    def __len__(self) -> int:
-        return self.about["pairs"]
 
     def __getitem__(self, place: Any) -> Any:
-        if not isinstance(place, int | np.integer):
-            raise TypeError(f"place is {place!r}; expected an integer")
-        return self.read([range(len(self))[place]])[0]
+        return self.read([self.place(place)])[0]
 
     def read(self, places: Iterable[int]) -> list[Example]:
         """The examples at these places. They are read, not mapped: the process stays small."""
