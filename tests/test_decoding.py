@@ -23,7 +23,7 @@ from transformer_lab.decoding import (
     sample,
     speculative_greedy,
 )
-from transformer_lab.decoding.beam import keeping_width, narrowing
+from transformer_lab.decoding.beam import keeping_width, narrowing, staying
 from transformer_lab.decoding.sampling import next_word
 from transformer_lab.model.cache import decode_step
 from transformer_lab.model.masks import padding_mask
@@ -107,11 +107,25 @@ def test_scores_are_the_models_own(tiny, alpha, narrow):
 
 
 def test_a_place_that_ends_is_lost_to_one_beam_and_passed_on_in_the_other():
-    ranked = [(-1.0, 0, 7), (-2.0, 1, EOS), (-3.0, 0, 9), (-4.0, 1, 5), (-5.0, 0, EOS)]
-    ended, on = narrowing(ranked, 3, EOS)
-    assert (ended, on) == (ranked[1:2], [ranked[0], ranked[2]])
-    ended, on = keeping_width(ranked, 3, EOS)
-    assert (ended, on) == (ranked[1:2], [ranked[0], ranked[2], ranked[3]])
+    ends = torch.tensor([[False, True, False, False, True], [True, False, False, True, False]])
+    places = torch.tensor([[3], [1]])
+    first, second = [0, 1, 0, 0, 0], [1, 0, 0, 0, 0]
+    ended, on = narrowing(ends, places)
+    assert ended.int().tolist() == [first, second]
+    assert on.int().tolist() == [[1, 0, 1, 0, 0], [0, 0, 0, 0, 0]]
+    ended, on = keeping_width(ends, places)
+    assert ended.int().tolist() == [first, second]
+    assert on.int().tolist() == [[1, 0, 1, 1, 0], [0, 1, 0, 0, 0]]
+
+
+def test_who_goes_on_from_a_place_stays_there_where_it_can():
+    for parents in itertools.product(range(5), repeat=5):
+        parent = torch.tensor([parents])
+        order = staying(parent)[0].tolist()
+        assert sorted(order) == [0, 1, 2, 3, 4]  # nobody is lost
+        for place, candidate in enumerate(order):
+            if place in parents:  # the best of those that go on from here
+                assert candidate == parents.index(place)
 
 
 def test_a_beam_that_keeps_its_width_may_find_what_a_narrowing_one_has_let_go(tiny):

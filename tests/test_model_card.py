@@ -1,5 +1,6 @@
 """The card of a model: what it says is what the run, the model and the scores say."""
 
+import importlib.metadata
 import json
 import re
 
@@ -79,6 +80,15 @@ def test_a_translator_that_says_nothing_of_itself_has_a_card(tsv):
     assert text.startswith(MARK)
     assert cells(text, "Data")["corpus"] == "`unknown`"
     assert cells(text, "Training") == {}
+
+
+def test_a_clone_that_is_not_installed_writes_a_card_too(tsv, monkeypatch):
+    def not_found(package):
+        raise importlib.metadata.PackageNotFoundError(package)
+
+    monkeypatch.setattr("transformer_lab.model_card.version", not_found)
+    text = model_card(Translator.load(PRETRAINED, device="cpu"), find_corpus(str(tsv)).splits())
+    assert "| transformer-lab | not installed |" in text
 
 
 @pytest.mark.slow

@@ -4,7 +4,7 @@ After Mitchell et al. (2019), *Model Cards for Model Reporting*, as far as a pro
 """
 
 import platform
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -115,7 +115,12 @@ def score_rows(evaluation: Evaluation) -> list[tuple[str, object]]:
 
 def version_rows() -> list[tuple[str, object]]:
     """Python, and the packages that what is above depends on."""
-    return [
-        ("Python", platform.python_version()),
-        *((name, version(name).partition("+")[0]) for name in PACKAGES),
-    ]
+    return [("Python", platform.python_version()), *((name, version_of(name)) for name in PACKAGES)]
+
+
+def version_of(package: str) -> str:
+    """As it was installed; a clone that is on the path alone was not."""
+    try:
+        return version(package).partition("+")[0]
+    except PackageNotFoundError:
+        return "not installed"

@@ -16,6 +16,7 @@ from transformer_lab.model.cache import decode_step, start_cache
 from transformer_lab.model.later.recurrence import transformer_of
 from transformer_lab.model.masks import length_mask, padding_mask
 from transformer_lab.model.transformer import count_parameters
+from transformer_lab.model.watch import Watch, watching
 
 POSITIONS = get_args(Positions)
 
@@ -89,21 +90,40 @@ def test_a_cache_is_a_value_however_often_its_room_is_used_up(first_room, ids, m
     assert (cache.length, one.length, two.length) == (2, 5, 5)
 
 
-def test_rows_that_stay_with_their_sentence_share_the_memorys_keys(ids):
+@pytest.mark.parametrize("groups", [None, 2])
+@pytest.mark.parametrize("watched", [False, True])
+def test_rows_of_one_sentence_read_one_memory(ids, watched, groups):
+    model, source = make_model(num_heads=4, d_k=6, d_v=5, num_key_value_heads=groups), ids[0]
+    cache = start_cache(model, source, padding_mask(source, 0)).regroup(torch.tensor([0, 0, 1, 1]))
+    cores = [layer.cross_attention.core for layer in model.decoder.layers]
+    with watching({core: Watch() for core in cores} if watched else {}):
+        _, cache = decode_step(model, torch.tensor([1, 1, 1, 1]), cache)
+        _, cache = decode_step(model, torch.tensor([4, 5, 6, 7]), cache)
+        within = cache.regroup(torch.tensor([1, 0, 2, 2]))
+        assert within.layers[0].memory is cache.layers[0].memory
+        logits, _ = decode_step(model, torch.tensor([8, 9, 8, 9]), within)
+        read = torch.tensor([[1, 5, 8], [1, 4, 9], [1, 6, 8], [1, 6, 9]])
+        expected = model(source[[0, 0, 1, 1]], read)[:, -1]
+        torch.testing.assert_close(logits, expected, rtol=1e-9, atol=1e-11)
+        across = cache.select(torch.tensor([2, 0]), torch.tensor([1, 0]))
+        logits, _ = decode_step(model, torch.tensor([8, 9]), across)
+        expected = model(source[[1, 0]], torch.tensor([[1, 6, 8], [1, 4, 9]]))[:, -1]
+        torch.testing.assert_close(logits, expected, rtol=1e-9, atol=1e-11)
+
+
+def test_rows_that_move_are_written_in_place(ids):
     model, source = make_model(), ids[0]
-    cache = start_cache(model, source, padding_mask(source, 0)).select(torch.tensor([0, 0, 1, 1]))
-    _, cache = decode_step(model, torch.tensor([1, 1, 1, 1]), cache)
-    _, cache = decode_step(model, torch.tensor([4, 5, 6, 7]), cache)
-    rows = torch.tensor([1, 0, 2, 2])
-    within = cache.select(rows)
-    assert within.layers[0].memory is cache.layers[0].memory
-    logits, _ = decode_step(model, torch.tensor([8, 9, 8, 9]), within)
-    read = torch.tensor([[1, 5, 8], [1, 4, 9], [1, 6, 8], [1, 6, 9]])
-    expected = model(source[[0, 0, 1, 1]], read)[:, -1]
-    torch.testing.assert_close(logits, expected, rtol=1e-9, atol=1e-11)
-    across = cache.select(torch.tensor([2, 0]))
-    logits, _ = decode_step(model, torch.tensor([8, 9]), across)
-    expected = model(source[[1, 0]], torch.tensor([[1, 6, 8], [1, 4, 9]]))[:, -1]
+    cache = start_cache(model, source, padding_mask(source, 0)).regroup(
+        torch.tensor([0, 0, 0, 1, 1, 1])
+    )
+    for words in ([1] * 6, [4, 5, 6, 7, 8, 9]):
+        _, cache = decode_step(model, torch.tensor(words), cache)
+    room = cache.layers[0].words.key.buffer.tensor.data_ptr()
+    moved = cache.move_(torch.tensor([1, 0, 5]), torch.tensor([0, 1, 3]))
+    assert moved.layers[0].words.key.buffer.tensor.data_ptr() == room
+    logits, _ = decode_step(model, torch.tensor([11] * 6), moved)
+    read = torch.tensor([[1, word, 11] for word in (5, 4, 6, 9, 8, 9)])
+    expected = model(source[[0, 0, 0, 1, 1, 1]], read)[:, -1]
     torch.testing.assert_close(logits, expected, rtol=1e-9, atol=1e-11)
 
 

@@ -2,8 +2,7 @@
 
 import math
 import sys
-from collections.abc import Sequence
-from itertools import groupby
+from typing import NamedTuple
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -12,7 +11,7 @@ from torch import Tensor
 from transformer_lab.config import at_least_one, check, is_number
 from transformer_lab.decoding.hypothesis import Hypothesis, length_limits
 from transformer_lab.model import Transformer
-from transformer_lab.model.cache import decode_step, start_cache
+from transformer_lab.model.cache import Cache, decode_step, start_cache
 from transformer_lab.model.masks import padding_mask
 
 
@@ -24,24 +23,34 @@ def length_penalty(length: int, alpha: float) -> float:
     return ((5 + length) / 6) ** alpha
 
 
-Candidate = tuple[float, int, int]
-"""A beginning and one word more: their log-probability, the beginning's row, the word."""
+class Candidates(NamedTuple):
+    """A beginning and one word more, many of them for each sentence, best first."""
+
+    value: Float[Tensor, "sentences candidates"]
+    """Their log-probabilities; −∞ where there is none."""
+    row: Int[Tensor, "sentences candidates"]
+    """Which beginning of the sentence it goes on from."""
+    word: Int[Tensor, "sentences candidates"]
+
+    def take(self, order: Int[Tensor, "sentences taken"]) -> "Candidates":
+        """These of each sentence, in this order."""
+        return Candidates(*(part.gather(1, order) for part in self))
 
 
 def narrowing(
-    ranked: Sequence[Candidate], places: int, eos_id: int
-) -> tuple[list[Candidate], list[Candidate]]:
+    ends: Bool[Tensor, "sentences candidates"], places: Int[Tensor, "sentences 1"]
+) -> tuple[Bool[Tensor, "sentences candidates"], Bool[Tensor, "sentences candidates"]]:
     """Which candidates end and which go on: what ends takes its place in the beam with it."""
-    best = ranked[:places]
-    return [c for c in best if c[2] == eos_id], [c for c in best if c[2] != eos_id]
+    best = torch.arange(ends.size(1), device=ends.device) < places
+    return best & ends, best & ~ends
 
 
 def keeping_width(
-    ranked: Sequence[Candidate], places: int, eos_id: int
-) -> tuple[list[Candidate], list[Candidate]]:
+    ends: Bool[Tensor, "sentences candidates"], places: Int[Tensor, "sentences 1"]
+) -> tuple[Bool[Tensor, "sentences candidates"], Bool[Tensor, "sentences candidates"]]:
     """Which candidates end and which go on: what ends leaves its place to the next best."""
-    ended = [c for c in ranked[:places] if c[2] == eos_id]
-    return ended, [c for c in ranked if c[2] != eos_id][:places]
+    best = torch.arange(ends.size(1), device=ends.device) < places
+    return best & ends, ~ends & ((~ends).cumsum(dim=1) <= places)
 
 
 @torch.inference_mode()
@@ -80,61 +89,109 @@ def beam_search(
     fits = alpha * math.log((5 + max(limits)) / 6) < math.log(sys.float_info.max)
     check("alpha", alpha, f"one whose penalty of {max(limits)} words is a finite number", fits)
     found: list[list[Hypothesis]] = [[] for _ in source]
+    bar = [-math.inf] * len(source)  # the score of the last of the n best that are finished
 
-    # The beams of all live sentences lie one after the other in one batch;
-    # `sentence[r]`, `ids[r]` and `total[r]` say what row r has written so far.
+    # The beginnings of a sentence are one row of `total` (sentences, width) and `ids`; the cache
+    # holds them one after the other. `live` says which sentence of the source each row is.
     cache = start_cache(model, source, source_mask)
-    sentence = list(range(len(source)))
-    ids: list[tuple[int, ...]] = [() for _ in source]
-    total = torch.zeros(len(source), device=source.device)
-    last = torch.full((len(source),), config.bos_id, device=source.device)
+    live = list(range(len(source)))
+    total = torch.zeros(len(source), 1, device=source.device)
+    ids = torch.empty(len(source), 1, 0, dtype=torch.int64, device=source.device)
+    last = torch.full((len(source), 1), config.bos_id, device=source.device)
 
     for length in range(1, max(limits) + 1):
-        logits, cache = decode_step(model, last, cache)
-        log_probabilities = logits.float().log_softmax(dim=-1)  # (rows, vocabulary)
-        candidates = best_words(total, log_probabilities, beam_size + 1)
-        kept: list[Candidate] = []
-        for s, rows in groupby(range(len(sentence)), key=sentence.__getitem__):
-            ranked = sorted((c for row in rows for c in candidates[row]), reverse=True)
-            places = beam_size - len(found[s]) if narrow else beam_size
-            alive: list[Candidate] = []
-            if length == limits[s]:
-                ended = ranked[:places]
-            elif narrow:
-                ended, alive = narrowing(ranked, places, config.eos_id)
-            else:
-                ended, alive = keeping_width(ranked, places, config.eos_id)
-            for value, row, word in ended:
-                score = value / length_penalty(length, alpha)
-                found[s].append(Hypothesis((*ids[row], word), value, score))
-            # Log-probabilities only fall and the penalty only grows, so this
-            # is the highest score that a beginning can still reach.
-            hope = max((c[0] for c in alive), default=-math.inf) / length_penalty(limits[s], alpha)
-            if sum(h.score >= hope for h in found[s]) < n_best:
-                kept += alive
-        if not kept:
+        logits, cache = decode_step(model, last.flatten(), cache)
+        candidates = best_words(total, logits.float().log_softmax(dim=-1), beam_size + 1)
+        cut = torch.tensor([limits[s] == length for s in live], device=source.device)[:, None]
+        ends = (candidates.word == config.eos_id) | cut
+        places = [beam_size - len(found[s]) if narrow else beam_size for s in live]
+        choose = narrowing if narrow else keeping_width
+        ended, goes_on = choose(ends, torch.tensor(places, device=source.device)[:, None])
+        there = candidates.value > -math.inf
+        ended, goes_on = ended & there, goes_on & there & ~cut
+
+        for row, place in ended.nonzero().tolist():
+            one = [part[row, place].item() for part in candidates]
+            words = (*ids[row, int(one[1])].tolist(), int(one[2]))
+            finished = found[live[row]]
+            finished.append(Hypothesis(words, one[0], one[0] / length_penalty(length, alpha)))
+            if len(finished) >= n_best:
+                bar[live[row]] = sorted((h.score for h in finished), reverse=True)[n_best - 1]
+        # Log-probabilities only fall and the penalty only grows, so this
+        # is the highest score that a beginning can still reach.
+        best = candidates.value.masked_fill(~goes_on, -math.inf).amax(dim=1).tolist()
+        stay = [
+            row
+            for row, (s, value) in enumerate(zip(live, best, strict=True))
+            if value > -math.inf and bar[s] < value / length_penalty(limits[s], alpha)
+        ]
+        if not stay:
             break
-        sentence = [sentence[row] for _, row, _ in kept]
-        ids = [(*ids[row], word) for _, row, word in kept]
-        keep = torch.tensor([row for _, row, _ in kept], device=source.device)
-        last = torch.tensor([word for _, _, word in kept], device=source.device)
-        total = total[keep] + log_probabilities[keep, last]
-        cache = cache.select(keep)
+        going = Candidates(*(part[stay] for part in candidates))
+        before = (total.size(0), total.size(1))
+        total, parent, last = next_beam(going, goes_on[stay], before[1])
+        ids = torch.cat(
+            [ids[stay].take_along_dim(parent[..., None], dim=1), last[..., None]], dim=2
+        )
+        cache = follow(cache, parent, stay, before)
+        live = [live[row] for row in stay]
     return [sorted(h, key=lambda h: -h.score)[:beam_size] for h in found]
 
 
 def best_words(
-    total: Float[Tensor, " rows"],
+    total: Float[Tensor, "sentences width"],
     log_probabilities: Float[Tensor, "rows vocabulary"],
     most: int,
-) -> list[list[Candidate]]:
-    """For each row its best candidates: the best of a sentence are among those of its rows.
+) -> Candidates:
+    """The best words of each beginning, up to `most`: the best of a sentence are among them.
 
-    One of a row may be eos, so a beam that keeps its width asks for one more than its size.
+    One of a beginning may be eos, so a beam that keeps its width asks for one more than its size.
     """
     best = log_probabilities.topk(min(most, log_probabilities.size(1)), dim=-1)
-    scores = (total[:, None] + best.values).tolist()
-    return [
-        [(value, row, word) for value, word in zip(values, words, strict=True)]
-        for row, (values, words) in enumerate(zip(scores, best.indices.tolist(), strict=True))
-    ]
+    values = total[:, :, None] + best.values.unflatten(0, total.shape)  # (sentences, width, words)
+    ranked, order = values.flatten(1).sort(dim=1, descending=True, stable=True)
+    row = order.div(values.size(2), rounding_mode="floor")
+    return Candidates(ranked, row, best.indices.reshape(order.shape).gather(1, order))
+
+
+def next_beam(
+    candidates: Candidates, goes_on: Bool[Tensor, "sentences candidates"], width: int
+) -> Candidates:
+    """The beginnings of the next step; a sentence that has fewer than others gets some of value −∞.
+
+    As wide as before (`width`), each takes the place of the one it goes on from, where no better
+    one does, so that few of the cache's rows must be moved.
+    """
+    widest = int(goes_on.sum(dim=1).max())
+    order = goes_on.byte().argsort(dim=1, descending=True, stable=True)[:, :widest]
+    if widest == width:
+        order = order.gather(1, staying(candidates.row.gather(1, order)))
+    value, row, word = candidates.take(order)
+    return Candidates(value.masked_fill(~goes_on.gather(1, order), -math.inf), row, word)
+
+
+def staying(parent: Int[Tensor, "sentences width"]) -> Int[Tensor, "sentences width"]:
+    """Which candidate takes each place: the first that goes on from there, or one that has none."""
+    younger = (parent[:, :, None] == parent[:, None, :]).tril(-1).any(dim=2)
+    free = (
+        torch.ones_like(parent).scatter(1, parent, 0).argsort(dim=1, descending=True, stable=True)
+    )
+    place = torch.where(younger, free.gather(1, (younger.cumsum(dim=1) - 1).clamp(min=0)), parent)
+    return place.argsort(dim=1)
+
+
+def follow(
+    cache: Cache, parent: Int[Tensor, "sentences width"], stay: list[int], before: tuple[int, int]
+) -> Cache:
+    """The cache of these beginnings, where `before` is (sentences, width) of the cache given.
+
+    `stay` says which of its sentences are left.
+    """
+    sentences = torch.tensor(stay, device=parent.device)
+    rows = (sentences[:, None] * before[1] + parent).flatten()
+    if len(stay) < before[0]:
+        return cache.select(rows, sentences)
+    if parent.shape != before:
+        return cache.regroup(rows)
+    places = (rows != torch.arange(len(rows), device=rows.device)).nonzero()[:, 0]
+    return cache.move_(rows[places], places)

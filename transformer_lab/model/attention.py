@@ -58,6 +58,24 @@ def fused_attention(
     return F.scaled_dot_product_attention(query, key, value, attn_mask=mask, dropout_p=dropout)
 
 
+def shared_attention(
+    query: Float[Tensor, "batch heads 1 d_k"],
+    key: Float[Tensor, "memories heads key d_k"],
+    value: Float[Tensor, "memories heads key d_v"],
+    mask: Bool[Tensor, "memories 1 1 key"] | None = None,
+) -> Float[Tensor, "batch heads 1 d_v"]:
+    """One query a row, where neighbouring rows read the same memory, as the beginnings of a beam do.
+
+    Their queries become the rows of one product, so that no memory is copied or read twice.
+    """
+    group = query.size(0) // key.size(0)
+    together = (
+        query[:, :, 0].unflatten(0, (-1, group)).transpose(1, 2)
+    )  # (memories, heads, group, d_k)
+    heads = attention_weights(together, key, mask) @ value  # (memories, heads, group, d_v)
+    return heads.transpose(1, 2).flatten(0, 1)[:, :, None]  # (batch, heads, 1, d_v)
+
+
 class AttentionCore(nn.Module):
     """What happens between the projections: past keys, positions, dropout, and the path taken.
 
@@ -73,14 +91,15 @@ class AttentionCore(nn.Module):
     def forward(
         self,
         query: Float[Tensor, "batch heads query d_k"],
-        key: Float[Tensor, "batch shared key d_k"],
-        value: Float[Tensor, "batch shared key d_v"],
+        key: Float[Tensor, "memories shared key d_k"],
+        value: Float[Tensor, "memories shared key d_v"],
         mask: Bool[Tensor, "..."] | None = None,
         past: Past | None = None,
     ) -> Float[Tensor, "batch heads query d_v"]:
         """Attend with every head at once; `mask` broadcasts to (batch, heads, query, key).
 
-        With fewer keys than queries each key and value serves a group of neighbouring heads.
+        With fewer heads of keys than of queries each serves a group of neighbouring heads; with
+        fewer rows, the memories of sentences in a beam, each serves as many neighbouring rows.
         `past` holds the keys and values of earlier positions and takes the new ones in; the
         queries, and the mask's last dimension, are then those of the last positions and of all.
 
@@ -102,6 +121,12 @@ class AttentionCore(nn.Module):
             key, value = (t.repeat_interleave(group, dim=1) for t in (key, value))
         dropout = self.dropout if self.training else 0.0
         watch = watch_of(self)
+        if key.size(0) < query.size(0):
+            if watch is None and not dropout and query.size(2) == 1 and bias is None:
+                return shared_attention(query, key, value, mask)
+            group = query.size(0) // key.size(0)
+            key, value = (t.repeat_interleave(group, dim=0) for t in (key, value))
+            mask = None if mask is None else mask.repeat_interleave(group, dim=0)
         if watch is None:
             return fused_attention(query, key, value, mask, bias, dropout)
         weights = watch.weights(attention_weights(query, key, mask, bias))

@@ -15,13 +15,12 @@ from transformer_lab.model.transformer import Transformer
 class Cache:
     """All that a decoder needs to write the next word: the past of each layer, and the masks.
 
-    It is a value: `decode_step` returns a new one and leaves the old as it was.
-    `sentence` says which row of the source each row translates.
+    It is a value: `decode_step` returns a new one and leaves the old as it was. The memory of a
+    sentence may serve several neighbouring rows, its beginnings in a beam.
     """
 
     layers: tuple[LayerPast, ...]
-    memory_mask: Bool[Tensor, "batch 1 1 source"]
-    sentence: Int[Tensor, " batch"]
+    memory_mask: Bool[Tensor, "sentences 1 1 source"]
 
     @property
     def length(self) -> int:
@@ -29,21 +28,36 @@ class Cache:
         return length_of(self.layers)
 
     @torch.no_grad()
-    def select(self, rows: Int[Tensor, " rows"]) -> "Cache":
-        """The cache of these sentences, in this order; a row may be taken twice or left out.
+    def select(
+        self, rows: Int[Tensor, " rows"], sentences: Int[Tensor, " sentences"] | None = None
+    ) -> "Cache":
+        """The cache of these rows, in this order; one may be taken twice or left out.
 
-        Beams that change places within a sentence read the same memory as
-        before: its keys and values are then not copied.
+        `sentences` says which memories they read, in the order of the rows; by default the memory
+        of row i is row i.
         """
-        sentence, mask = self.sentence[rows], self.memory_mask
-        moves = not torch.equal(sentence, self.sentence)
+        memories = rows if sentences is None else sentences
+        layers = (
+            LayerPast(past.words.select(rows), past.memory.select(memories)) for past in self.layers
+        )
+        return Cache(tuple(layers), self.memory_mask[memories])
 
-        def pick(past: LayerPast) -> LayerPast:
-            memory = past.memory.select(rows) if moves else past.memory
-            return LayerPast(past.words.select(rows), memory)
+    @torch.no_grad()
+    def regroup(self, rows: Int[Tensor, " rows"]) -> "Cache":
+        """The same memories, each read by as many of these rows; of the memories nothing is copied."""
+        layers = (LayerPast(past.words.select(rows), past.memory) for past in self.layers)
+        return Cache(tuple(layers), self.memory_mask)
 
-        layers = tuple(map(pick, self.layers))
-        return Cache(layers, mask[rows] if moves else mask, sentence)
+    @torch.no_grad()
+    def move_(self, rows: Int[Tensor, " moved"], places: Int[Tensor, " moved"]) -> "Cache":
+        """Write the words of these rows into these places, in place; returns itself.
+
+        Much less is copied than by `select` where most rows stay, but every cache that shares
+        these buffers, this one's past values too, sees other words.
+        """
+        for past in self.layers:
+            past.words.move_(rows, places)
+        return self
 
 
 @torch.no_grad()
@@ -64,7 +78,7 @@ def start_cache(
         kept = Past()
         kept.append(*layer.cross_attention.keys_and_values(memory, memory))
         layers.append(LayerPast(Past(), kept))
-    return Cache(tuple(layers), source_mask, torch.arange(len(source), device=source.device))
+    return Cache(tuple(layers), source_mask)
 
 
 @torch.no_grad()
@@ -79,4 +93,4 @@ def decode_step(
     # The memory is all in its past: of it there is nothing new.
     nothing = model.output.weight.new_empty(len(last), 0, model.config.d_model)
     x = model.decode(last[:, None], nothing, cache.memory_mask, layers)
-    return model.output(x)[:, 0], Cache(layers, cache.memory_mask, cache.sentence)
+    return model.output(x)[:, 0], Cache(layers, cache.memory_mask)

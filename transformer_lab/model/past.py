@@ -64,6 +64,10 @@ class Written:
         torch.index_select(self.tensor, 0, rows, out=chosen[:, :, : self.length])
         return Written(Buffer(chosen, self.length), self.length)
 
+    def move_(self, rows: Int[Tensor, " moved"], places: Int[Tensor, " moved"]) -> None:
+        """Write what these rows hold into these places of the buffer itself."""
+        self.tensor.index_copy_(0, places, self.tensor.index_select(0, rows))
+
 
 @dataclass
 class Past:
@@ -86,6 +90,8 @@ class Past:
         value: Float[Tensor, "batch heads new d_v"],
     ) -> tuple[Tensor, Tensor]:
         """Keep the keys and values of new positions; returns those of all positions."""
+        if self.key is not None and self.value is not None and key.size(2) == 0:
+            return self.key.tensor, self.value.tensor  # nothing new, as of a memory that is read
         self.key, self.value = appended(self.key, key), appended(self.value, value)
         return self.key.tensor, self.value.tensor
 
@@ -98,6 +104,12 @@ class Past:
         if self.key is None or self.value is None:
             return Past()
         return Past(self.key.select(rows), self.value.select(rows))
+
+    def move_(self, rows: Int[Tensor, " moved"], places: Int[Tensor, " moved"]) -> None:
+        """Write the past of these rows into these places of its own buffers."""
+        if self.key is not None and self.value is not None:
+            self.key.move_(rows, places)
+            self.value.move_(rows, places)
 
 
 def appended(written: Written | None, new: Float[Tensor, "batch heads new width"]) -> Written:

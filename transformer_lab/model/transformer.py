@@ -79,7 +79,7 @@ class Transformer(TransformerParts):
         self,
         target: Int[Tensor, "batch target"],
         memory: Float[Tensor, "batch memory d_model"],
-        source_mask: Bool[Tensor, "batch 1 1 source"],
+        source_mask: Bool[Tensor, "sentences 1 1 source"],
         past: Sequence[LayerPast] | None = None,
     ) -> Float[Tensor, "batch target d_model"]:
         """The decoder's last vector at each target position.
