@@ -1,33 +1,48 @@
-"""Decoding: new tokens a second, when every sentence has to run to the same length."""
+"""Decoding: new tokens a second, when every sentence has to run to the same length.
 
+Each candidate lives in a process of its own. Threads of one library stay awake for a while after
+their work, in wait for more of it: in one process CTranslate2's took half of the machine from ours,
+and ours from theirs.
+"""
+
+import shutil
+import subprocess
 import sys
+import tempfile
+import time
 from collections.abc import Callable
 from functools import partial
 
+import ctranslate2
 import torch
+from ctranslate2.converters.transformers import BartLoader
 from torch import Tensor
 
 from benchmarks.machine import in_a_line
 from benchmarks.memory import peak_megabytes, print_peak
-from benchmarks.peers import SMALL, TutorialTransformer, marian, ours
+from benchmarks.peers import LARGE, SMALL, Size, TutorialTransformer, marian, ours
 from benchmarks.report import Target, table, target_table
-from benchmarks.timing import interleave, ratio, share_of_products, why_not
+from benchmarks.timing import Times, ratio, share_of_products, why_not
+from transformer_lab.checkpoints.to_marian import marian_of
 from transformer_lab.data.batching import EOS_ID, PAD_ID
 from transformer_lab.decoding import beam_search, greedy
+from transformer_lab.model import Transformer
 
+SIZES = {"small": SMALL, "large": LARGE}
 LENGTHS = (40, 128)
 SENTENCES = 32
 BEAM = 4
 NEVER = -1e4  # the logit of eos, on all sides alike: nobody stops early
+AWAKE = 0.3  # seconds after which the threads of the one before sleep
 
 Decode = Callable[[int], object]
 """Decodes the sentences to a length in new tokens."""
 
 
-def sources() -> Tensor:
+def sources(size: Size) -> Tensor:
     """Random sentences of 10 to 25 tokens and their eos, padded."""
     generator = torch.Generator().manual_seed(0)
-    ids = torch.randint(4, SMALL.vocab, (SENTENCES, 26), generator=generator)
+    ids = torch.randint(4, size.vocab, (SENTENCES, 26), generator=generator)
     lengths = torch.randint(10, 26, (SENTENCES,), generator=generator)
     at = torch.arange(26)
     ids[at > lengths[:, None]] = PAD_ID
@@ -35,22 +50,15 @@ def sources() -> Tensor:
     return ids
 
 
-def decoder(name: str) -> Decode:
-    """One of the five that are compared; a model that only this one uses is made here."""
+def decoder(name: str, size: Size) -> Decode:
+    """One of those that are compared, with a model of its own; same seed, same weights where it can."""
     torch.manual_seed(0)
-    source = sources()
-    if name.startswith("ours"):
-        model = ours(SMALL).eval()
-        with torch.no_grad():
-            model.output.bias[EOS_ID] = NEVER
-        if "beam" in name:
-            return lambda length: beam_search(model, source, beam_size=BEAM, max_length=length)
-        return lambda length: greedy(model, source, max_length=length)
+    source = sources(size)
+    beams = BEAM if "beam" in name else 1
     if name.startswith("MarianMT"):
-        peer = marian(SMALL).eval()
+        peer = marian(size).eval()
         peer.final_logits_bias[0, EOS_ID] = NEVER
         mask = (source != PAD_ID).long()
-        beams = BEAM if "beam" in name else 1
         return lambda length: peer.generate(
             input_ids=source,
             attention_mask=mask,
@@ -58,69 +66,193 @@ def decoder(name: str) -> Decode:
             num_beams=beams,
             do_sample=False,
         )
-    tutorial = TutorialTransformer(SMALL).eval()
+    if name.startswith("`nn.Transformer`"):
+        tutorial = TutorialTransformer(size).eval()
+        with torch.no_grad():
+            tutorial.output.bias[EOS_ID] = NEVER
+        return lambda length: tutorial.greedy(source, length)
+    model = ours(size).eval()
     with torch.no_grad():
-        tutorial.output.bias[EOS_ID] = NEVER
-    return lambda length: tutorial.greedy(source, length)
+        model.output.bias[EOS_ID] = NEVER
+    if name.startswith("CTranslate2"):
+        workers = torch.get_num_threads() if "workers" in name else 1
+        engine = ctranslate2_of(model, workers)
+        words = [[str(i) for i in row if i != PAD_ID] for row in source.tolist()]
+        return lambda length: engine.translate_batch(
+            words,
+            beam_size=beams,
+            max_decoding_length=length,
+            length_penalty=0.6,
+            return_scores=True,
+            max_batch_size=SENTENCES // workers,
+        )
+    if "compiled" in name:
+        for layer in model.decoder.layers:
+            layer.compile(dynamic=True)
+    if beams > 1:
+        return lambda length: beam_search(model, source, beam_size=beams, max_length=length)
+    return lambda length: greedy(model, source, max_length=length)
 
 
-GREEDY = ("`nn.Transformer`, uncached", "MarianMT, greedy", "ours, greedy")
-BEAMS = ("MarianMT, beam 4", "ours, beam 4")
+def ctranslate2_of(model: Transformer, workers: int) -> "ctranslate2.Translator":
+    """Our model in CTranslate2, float32; its threads are ours, or one for each worker."""
+    theirs, c = marian_of(model), model.config
+    theirs.config.normalize_before = theirs.config.normalize_embedding = False
+    spec = BartLoader().get_model_spec(theirs)
+    words = [str(i) for i in range(c.target_vocab_size)]
+    spec.register_source_vocabulary(words)
+    spec.register_target_vocabulary(words)
+    spec.config.bos_token = spec.config.decoder_start_token = words[c.bos_id]
+    spec.config.eos_token, spec.config.unk_token = words[c.eos_id], words[c.unk_id]
+    spec.validate()
+    spec.optimize()
+    with tempfile.TemporaryDirectory() as folder:
+        spec.save(folder)
+        threads = torch.get_num_threads() if workers == 1 else 1
+        return ctranslate2.Translator(
+            folder, device="cpu", inter_threads=workers, intra_threads=threads
+        )
+
+
+class Asked:
+    """A decoder in a process of its own, which decodes when it is asked and says how long it took."""
+
+    def __init__(self, name: str, size: str):
+        command = [sys.executable, "-m", "benchmarks.decoding", "answer", name, size]
+        self.process = subprocess.Popen(  # noqa: S603
+            [*command, str(torch.get_num_threads())],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        self.started = self.seconds_of(LENGTHS[0])
+
+    def seconds_of(self, length: int) -> float:
+        """Decode to this length, when nobody else's threads are awake any more."""
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        time.sleep(AWAKE)
+        self.process.stdin.write(f"{length}\n")
+        self.process.stdin.flush()
+        return float(self.process.stdout.readline())
+
+    def close(self) -> None:
+        """Let it go."""
+        self.process.communicate()
+
+
+UNCACHED = "`nn.Transformer`, uncached"
+GREEDY = ("MarianMT, greedy", "CTranslate2, greedy", "CTranslate2, workers, greedy", "ours, greedy")
+BEAMS = ("MarianMT, beam 4", "CTranslate2, beam 4", "CTranslate2, workers, beam 4", "ours, beam 4")
+COMPILED = "ours, compiled, greedy"
+
+
+def rounds_of(names: tuple[str, ...], size: str, rounds: int) -> dict[int, dict[str, Times]]:
+    """For each length the seconds of each candidate, by turns."""
+    asked = {name: Asked(name, size) for name in names}
+    times = {}
+    for length in LENGTHS:
+        seconds: dict[str, list[float]] = {name: [] for name in names}
+        for _ in range(rounds):
+            for name, one in asked.items():
+                seconds[name].append(one.seconds_of(length))
+        times[length] = {name: Times(values) for name, values in seconds.items()}
+    for one in asked.values():
+        one.close()
+    return times
 
 
 def section(rounds: int) -> str:
     """Rates, memory and the promises about them."""
-    decoders = {name: decoder(name) for name in (*GREEDY, *BEAMS)}
-    for decode in decoders.values():
-        decode(LENGTHS[0])
+    rounds = max(rounds, 5)
     parts, targets = [], []
-    for length, wanted in zip(LENGTHS, (6.0, 15.0), strict=True):
-        runs = {
-            name: lambda _, decode=decode, length=length: decode(length)
-            for name, decode in decoders.items()
-        }
-        times = interleave(runs, max(rounds, 5))
-        tokens = SENTENCES * length
-        uncached, marian_greedy, marian_beam = (times[n] for n in (*GREEDY[:2], BEAMS[0]))
-        rows = [
-            (
-                name,
-                f"{tokens / t.median / 1e3:.1f} ({tokens / t.best / 1e3:.1f})",
-                f"{ratio(uncached, t):.1f}",
-                f"{peak_megabytes('benchmarks.decoding', name, str(length)):.0f} MB",
-            )
-            for name, t in times.items()
-        ]
-        head = [f"{length} new tokens", "k tokens/s", "× uncached", "peak memory"]
-        parts.append(table(head, rows))
-        share = {
-            name: share_of_products(partial(decoders[name], LENGTHS[0]))
-            for name in (GREEDY[-1], BEAMS[-1])
-        }
-        for what, slow, name, goal in (
-            ("greedy to uncached", uncached, GREEDY[-1], wanted),
-            ("greedy to `generate`", marian_greedy, GREEDY[-1], 1.8),
-            ("beam 4 to `generate`", marian_beam, BEAMS[-1], 2.0),
-        ):
-            reached = ratio(slow, times[name])
-            reason = why_not(reached, share[name])
-            targets.append(Target(f"{length} tokens: {what}", reached, goal, reason=reason))
+    for name, size in SIZES.items():
+        # Without a cache and in `generate` the larger one takes minutes and tells nothing new.
+        names = (UNCACHED, *GREEDY, *BEAMS) if name == "small" else (*GREEDY[1:], *BEAMS[1:])
+        times = rounds_of(names, name, rounds)
+        parts.append(f"**{size.name}**\n")
+        parts += [rates(times[length], name, length) for length in LENGTHS]
+        targets += promises(times, name)
     about = (
-        f"{SENTENCES} sentences in one batch, {SMALL.name}, float32, random weights; the logit of "
+        f"{SENTENCES} sentences in one batch, float32, random weights; the logit of "
         "eos is lowered so that every sentence runs to the length. Tokens are those of the best "
-        "hypothesis. Peak memory is what decoding adds to a fresh process that holds the model and "
-        f"has decoded two words. {in_a_line(max(rounds, 5))}\n"
+        "hypothesis. Each candidate has a process of its own, and is asked when the threads of the "
+        "one before sleep. *Workers*: CTranslate2 with one thread for each part of the batch, "
+        "where otherwise all threads work on the whole batch, as ours do. Peak memory is what "
+        "decoding adds to a fresh process that holds the model and "
+        f"has decoded two words. {in_a_line(rounds)}\n"
     )
-    return "\n".join([about, *parts, target_table(targets)])
+    return "\n".join([about, *parts, compiled(rounds), target_table(targets)])
+
+
+def rates(times: dict[str, Times], size: str, length: int) -> str:
+    """One table: tokens a second, and memory."""
+    tokens = SENTENCES * length
+    slowest = times.get(UNCACHED)
+    rows = [
+        (
+            name,
+            f"{tokens / t.median / 1e3:.1f} ({tokens / t.best / 1e3:.1f})",
+            f"{ratio(slowest, t):.1f}" if slowest else "–",
+            f"{peak_megabytes('benchmarks.decoding', 'peak', name, size, str(length)):.0f} MB",
+        )
+        for name, t in times.items()
+    ]
+    return table([f"{length} new tokens", "k tokens/s", "× uncached", "peak memory"], rows)
+
+
+def promises(times: dict[int, dict[str, Times]], size: str) -> list[Target]:
+    """What ours was to reach, at one size."""
+    mine = {name: decoder(name, SIZES[size]) for name in (GREEDY[-1], BEAMS[-1])}
+    share = {name: share_of_products(partial(run, LENGTHS[0])) for name, run in mine.items()}
+    wanted = [
+        ("greedy to CTranslate2", GREEDY[1], GREEDY[-1], 1.0),
+        ("beam 4 to CTranslate2", BEAMS[1], BEAMS[-1], 0.9),
+    ]
+    targets = []
+    for length, uncached in zip(LENGTHS, (6.0, 15.0), strict=True):
+        of_small = [
+            ("greedy to uncached", UNCACHED, GREEDY[-1], uncached),
+            ("greedy to `generate`", GREEDY[0], GREEDY[-1], 1.8),
+            ("beam 4 to `generate`", BEAMS[0], BEAMS[-1], 2.0),
+        ]
+        for what, slow, name, goal in [*(of_small if size == "small" else []), *wanted]:
+            reached = ratio(times[length][slow], times[length][name])
+            which = f"d_model {SIZES[size].d_model}, {length} tokens: {what}"
+            targets.append(Target(which, reached, goal, reason=why_not(reached, share[name])))
+    return targets
+
+
+def compiled(rounds: int) -> str:
+    """The decoder's layers through `torch.compile`, where there is a compiler; apart from the rest."""
+    if not shutil.which("g++"):
+        return "`torch.compile` was not tried: there is no g++.\n"
+    plain, fast = Asked(GREEDY[-1], "small"), Asked(COMPILED, "small")
+    length = LENGTHS[-1]
+    seconds = [(plain.seconds_of(length), fast.seconds_of(length)) for _ in range(rounds)]
+    plain.close()
+    fast.close()
+    times = [Times(list(one)) for one in zip(*seconds, strict=True)]
+    return (
+        f"`torch.compile` of the decoder's layers ({SIZES['small'].name}, {length} tokens, greedy): "
+        f"{ratio(*times):.2f} times as fast as without, and {fast.started:.0f} s for the first "
+        "sentence.\n"
+    )
 
 
 def main() -> None:
-    """Decode in this process, as `python -m benchmarks.decoding NAME LENGTH THREADS`."""
-    name, length, threads = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
-    torch.set_num_threads(threads)
-    decode = decoder(name)
-    decode(2)
-    print_peak(partial(decode, length))
+    """Decode here: `python -m benchmarks.decoding answer|peak NAME SIZE [LENGTH] THREADS`."""
+    what, name, size, *length, threads = sys.argv[1:]
+    torch.set_num_threads(int(threads))
+    decode = decoder(name, SIZES[size])
+    if what == "peak":
+        decode(2)
+        print_peak(partial(decode, int(length[0])))
+        return
+    for line in sys.stdin:
+        start = time.perf_counter()
+        decode(int(line))
+        print(time.perf_counter() - start, flush=True)
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ import torch
 
 from benchmarks.report import table
 from benchmarks.timing import interleave
+from transformer_lab.device import has_bfloat16
 
 FLAGS = ("avx2", "avx512f", "avx512_bf16", "amx_bf16")
 SIDE = 2_048
@@ -59,9 +60,10 @@ def ceiling(dtype: torch.dtype, rounds: int = 5) -> float:
 
 def section() -> str:
     """The machine and its ceilings."""
-    lines = [
+    line = (
         f"Product of two {SIDE:,} × {SIDE:,} matrices, fastest of 5: "
-        f"{ceiling(torch.float32) / 1e9:.0f} GFLOP/s in float32, "
-        f"{ceiling(torch.bfloat16) / 1e9:.0f} GFLOP/s in bfloat16."
-    ]
-    return "\n".join([description(), *lines])
+        f"{ceiling(torch.float32) / 1e9:.0f} GFLOP/s in float32"
+    )
+    if has_bfloat16(torch.device("cpu")):
+        line += f", {ceiling(torch.bfloat16) / 1e9:.0f} GFLOP/s in bfloat16"
+    return f"{description()}\n{line}."

@@ -45,7 +45,6 @@ STEPS = 8  # of an ordinary loop in one round
 RATE = 1e-3
 SMOOTHING = 0.1
 CLIP = 1.0
-PRECISIONS: tuple[Precision, ...] = ("fp32", "bf16")
 
 
 def attention(query: Any, key: Any, value: Any, *_: object, **__: object) -> int:
@@ -65,6 +64,17 @@ ATTENTION = {
     torch.ops.aten._scaled_dot_product_flash_attention_for_cpu_backward: attention_backward,
 }
 """torch counts the products of a GPU's fused attention; on a CPU it has to be told."""
+
+
+def precisions() -> tuple[Precision, ...]:
+    """bf16 only where the processor multiplies it: emulated, one section takes longer than all others."""
+    return ("fp32", "bf16") if has_bfloat16(torch.device("cpu")) else ("fp32",)
+
+
+def ceilings() -> dict[str, float]:
+    """The most FLOP/s in each of them."""
+    dtypes = {"fp32": torch.float32, "bf16": torch.bfloat16}
+    return {precision: ceiling(dtypes[precision]) for precision in precisions()}
 
 
 class Ours:
@@ -199,7 +209,7 @@ def candidates(size: Size, precision: Precision, budget: int) -> dict[str, Candi
 def measure(
     size: Size, corpus: Corpus, rounds: int
 ) -> tuple[str, dict[str, Times], dict[str, float]]:
-    """All candidates in both precisions by turns.
+    """All candidates in every precision by turns.
 
     Returns the table, the times, and the share of matrix products in the time of our own ones;
     the keys are precision and name.
@@ -211,22 +221,21 @@ def measure(
     budget = budget_for(pool, parts * STEPS)
     everyone = {
         f"{precision}: {name}": candidate
-        for precision in PRECISIONS
+        for precision in precisions()
         for name, candidate in candidates(size, precision, budget).items()
     }
     # All train on the whole pool, each in its own batches; every round takes some of them.
     groups = {name: candidate.groups(pool) for name, candidate in everyone.items()}
     pieces = {name: [g[part::parts] for part in range(parts)] for name, g in groups.items()}
     tokens = {name: [sum(map(real_tokens, p)) for p in own] for name, own in pieces.items()}
-    peak = {"fp32": ceiling(torch.float32), "bf16": ceiling(torch.bfloat16)}
+    peak = ceilings()
     flops = {name: c.count(pieces[name][0]) / tokens[name][0] for name, c in everyone.items()}
     runs = {
         name: lambda number, name=name, candidate=candidate: candidate.run(pieces[name][number + 1])
         for name, candidate in everyone.items()
     }
     times = interleave(runs, rounds)
-    peak["fp32"] = max(peak["fp32"], ceiling(torch.float32))
-    peak["bf16"] = max(peak["bf16"], ceiling(torch.bfloat16))
+    peak = {precision: max(peak[precision], one) for precision, one in ceilings().items()}
     # Seconds a token: the rounds differ a little in length.
     scaled = {
         name: Times([s / n for s, n in zip(t.seconds, tokens[name][1:], strict=True)])
@@ -272,18 +281,21 @@ def section(rounds: int) -> str:
     """Both sizes and the promises about them."""
     corpus = open_corpus()
     parts, targets = [], []
-    for size, wanted in ((SMALL, 2.0), (LARGE, 2.5)):
+    for size in (SMALL, LARGE):
         text, times, shares = measure(size, corpus, rounds)
         parts.append(text)
-        own = "bf16" if has_bfloat16(torch.device("cpu")) else "fp32"
         ordinary = times["fp32: `nn.Transformer`, ordinary loop"]
         for what, name, goal in (
-            ("identical batches, fp32", "fp32: ours, the same batches", 1.2),
-            (f"buckets and {own}", f"{own}: ours, buckets", wanted),
+            ("identical batches, fp32", "fp32: ours, the same batches", 2.0),
+            ("buckets and bf16", "bf16: ours, buckets", 5.0),
         ):
+            if name not in times:
+                continue
             reached = ratio(ordinary, times[name])
             what = f"d_model {size.d_model}: {what}, to `nn.Transformer`'s loop in fp32"
             reason = why_not(reached, shares[name])
             targets.append(Target(what, reached, goal, reason=reason))
     about = f"Corpus: {corpus.name}, up to {LONGEST} tokens a side. {in_a_line(rounds)}\n"
+    if "bf16" not in precisions():
+        about += "bf16 is left out: this processor does not multiply it.\n"
     return "\n".join([about, *parts, target_table(targets)])

@@ -85,8 +85,11 @@ class _ProjectedLoss(torch.autograd.Function):
         if torch.is_autocast_enabled(kind):
             dtype = torch.get_autocast_dtype(kind)
             features, weight, bias = features.to(dtype), weight.to(dtype), bias.to(dtype)
-        real = target != pad_id
+        real, whole = target != pad_id, features
         share = real / real.sum().clamp(min=1)  # what each token's loss counts for
+        # Padding needs no logits. (A GPU would have to wait until it is known how many are left.)
+        kept = real.nonzero()[:, 0] if kind == "cpu" else slice(None)
+        features, target, share = features[kept], target[kept], share[kept]
         d_features = torch.empty_like(features)
         d_weight = torch.zeros_like(weight, dtype=torch.float32)
         d_bias = torch.zeros_like(bias, dtype=torch.float32)
@@ -105,7 +108,9 @@ class _ProjectedLoss(torch.autograd.Function):
             d_logits = d_logits.to(x.dtype)
             torch.mm(d_logits, weight, out=d_features[at : at + size])
             d_weight += d_logits.T @ x
-        ctx.save_for_backward(d_features, d_weight, d_bias)
+        d_whole = torch.zeros_like(whole)
+        d_whole[kept] = d_features
+        ctx.save_for_backward(d_whole, d_weight, d_bias)
         return total
 
     @staticmethod
