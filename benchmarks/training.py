@@ -41,7 +41,7 @@ from transformer_lab.device import has_bfloat16
 from transformer_lab.training.trainer import Trainer
 
 SENTENCES = 64  # in a batch of an ordinary loop
-STEPS = 8  # of an ordinary loop in one round
+STEPS = 5  # of an ordinary loop in one round
 RATE = 1e-3
 SMOOTHING = 0.1
 CLIP = 1.0
