@@ -1,10 +1,12 @@
 """Decoding: new tokens a second, when every sentence has to run to the same length.
 
-Each candidate lives in a process of its own. Threads of one library stay awake for a while after
-their work, in wait for more of it: in one process CTranslate2's took half of the machine from ours,
-and ours from theirs.
+Each candidate lives in a process of its own, which loads no library that it does not need. The threads
+of a library stay awake for a while after their work, in wait for more of it, and two libraries in one
+process disturb each other.
 """
 
+import json
+import os
 import shutil
 import subprocess
 import sys
@@ -12,27 +14,27 @@ import tempfile
 import time
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 
-import ctranslate2
 import torch
-from ctranslate2.converters.transformers import BartLoader
 from torch import Tensor
 
+from benchmarks.answer import answer_or_peak
 from benchmarks.machine import in_a_line
-from benchmarks.memory import peak_megabytes, print_peak
+from benchmarks.memory import peak_megabytes
 from benchmarks.peers import LARGE, SMALL, Size, TutorialTransformer, marian, ours
 from benchmarks.report import Target, table, target_table
 from benchmarks.timing import Times, ratio, share_of_products, why_not
 from transformer_lab.checkpoints.to_marian import marian_of
 from transformer_lab.data.batching import EOS_ID, PAD_ID
 from transformer_lab.decoding import beam_search, greedy
-from transformer_lab.model import Transformer
 
 SIZES = {"small": SMALL, "large": LARGE}
 LENGTHS = (40, 128)
 SENTENCES = 32
 BEAM = 4
 NEVER = -1e4  # the logit of eos, on all sides alike: nobody stops early
+ENGINES = Path(tempfile.gettempdir()) / f"engines-{os.getpid()}"
 AWAKE = 0.3  # seconds after which the threads of the one before sleep
 
 Decode = Callable[[int], object]
@@ -74,18 +76,6 @@ def decoder(name: str, size: Size) -> Decode:
     model = ours(size).eval()
     with torch.no_grad():
         model.output.bias[EOS_ID] = NEVER
-    if name.startswith("CTranslate2"):
-        workers = torch.get_num_threads() if "workers" in name else 1
-        engine = ctranslate2_of(model, workers)
-        words = [[str(i) for i in row if i != PAD_ID] for row in source.tolist()]
-        return lambda length: engine.translate_batch(
-            words,
-            beam_size=beams,
-            max_decoding_length=length,
-            length_penalty=0.6,
-            return_scores=True,
-            max_batch_size=SENTENCES // workers,
-        )
     if "compiled" in name:
         for layer in model.decoder.layers:
             layer.compile(dynamic=True)
@@ -94,8 +84,14 @@ def decoder(name: str, size: Size) -> Decode:
     return lambda length: greedy(model, source, max_length=length)
 
 
-def ctranslate2_of(model: Transformer, workers: int) -> "ctranslate2.Translator":
-    """Our model in CTranslate2, float32; its threads are ours, or one for each worker."""
+def write_for_ctranslate2(size: Size, folder: Path) -> None:
+    """Our model as CTranslate2 reads it, in float32, and what it is to translate."""
+    from ctranslate2.converters.transformers import BartLoader
+
+    torch.manual_seed(0)
+    model = ours(size).eval()
+    with torch.no_grad():
+        model.output.bias[EOS_ID] = NEVER
     theirs, c = marian_of(model), model.config
     theirs.config.normalize_before = theirs.config.normalize_embedding = False
     spec = BartLoader().get_model_spec(theirs)
@@ -106,24 +102,30 @@ def ctranslate2_of(model: Transformer, workers: int) -> "ctranslate2.Translator"
     spec.config.eos_token, spec.config.unk_token = words[c.eos_id], words[c.unk_id]
     spec.validate()
     spec.optimize()
-    with tempfile.TemporaryDirectory() as folder:
-        spec.save(folder)
-        threads = torch.get_num_threads() if workers == 1 else 1
-        return ctranslate2.Translator(
-            folder, device="cpu", inter_threads=workers, intra_threads=threads
-        )
+    spec.save(str(folder))
+    tokens = [[str(i) for i in row if i != PAD_ID] for row in sources(size).tolist()]
+    (folder / "sources.json").write_text(json.dumps(tokens), encoding="utf-8")
+
+
+def command(what: str, name: str, size: str, *length: str) -> list[str]:
+    """What starts a process that decodes as `name` does."""
+    threads = str(torch.get_num_threads())
+    if name.startswith("CTranslate2"):
+        beams = str(BEAM if "beam" in name else 1)
+        workers = threads if "workers" in name else "1"
+        folder = str(ENGINES / size)
+        asked = ["benchmarks.engine", what, folder, beams, workers, *length, threads]
+    else:
+        asked = ["benchmarks.decoding", what, name, size, *length, threads]
+    return [sys.executable, "-m", *asked]
 
 
 class Asked:
     """A decoder in a process of its own, which decodes when it is asked and says how long it took."""
 
     def __init__(self, name: str, size: str):
-        command = [sys.executable, "-m", "benchmarks.decoding", "answer", name, size]
         self.process = subprocess.Popen(  # noqa: S603
-            [*command, str(torch.get_num_threads())],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
+            command("answer", name, size), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
         self.started = self.seconds_of(LENGTHS[0])
 
@@ -167,12 +169,15 @@ def section(rounds: int) -> str:
     rounds = max(rounds, 5)
     parts, targets = [], []
     for name, size in SIZES.items():
+        (ENGINES / name).mkdir(parents=True)
+        write_for_ctranslate2(size, ENGINES / name)
         # Without a cache and in `generate` the larger one takes minutes and tells nothing new.
         names = (UNCACHED, *GREEDY, *BEAMS) if name == "small" else (*GREEDY[1:], *BEAMS[1:])
         times = rounds_of(names, name, rounds)
         parts.append(f"**{size.name}**\n")
         parts += [rates(times[length], name, length) for length in LENGTHS]
         targets += promises(times, name)
+    shutil.rmtree(ENGINES)
     about = (
         f"{SENTENCES} sentences in one batch, float32, random weights; the logit of "
         "eos is lowered so that every sentence runs to the length. Tokens are those of the best "
@@ -194,7 +199,7 @@ def rates(times: dict[str, Times], size: str, length: int) -> str:
             name,
             f"{tokens / t.median / 1e3:.1f} ({tokens / t.best / 1e3:.1f})",
             f"{ratio(slowest, t):.1f}" if slowest else "–",
-            f"{peak_megabytes('benchmarks.decoding', 'peak', name, size, str(length)):.0f} MB",
+            f"{peak_megabytes(*command('peak', name, size, str(length))):.0f} MB",
         )
         for name, t in times.items()
     ]
@@ -244,15 +249,7 @@ def main() -> None:
     """Decode here: `python -m benchmarks.decoding answer|peak NAME SIZE [LENGTH] THREADS`."""
     what, name, size, *length, threads = sys.argv[1:]
     torch.set_num_threads(int(threads))
-    decode = decoder(name, SIZES[size])
-    if what == "peak":
-        decode(2)
-        print_peak(partial(decode, int(length[0])))
-        return
-    for line in sys.stdin:
-        start = time.perf_counter()
-        decode(int(line))
-        print(time.perf_counter() - start, flush=True)
+    answer_or_peak(what, decoder(name, SIZES[size]), length)
 
 
 if __name__ == "__main__":

@@ -7,14 +7,11 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-import torch
-
 STATUS, CLEAR = Path("/proc/self/status"), Path("/proc/self/clear_refs")
 
 
-def peak_megabytes(module: str, *arguments: str) -> float:
-    """What `python -m module` with these arguments and our threads prints by `print_peak`."""
-    command = [sys.executable, "-m", module, *arguments, str(torch.get_num_threads())]
+def peak_megabytes(*command: str) -> float:
+    """What a command of ours prints by `print_peak`."""
     done = subprocess.run(command, check=True, capture_output=True, text=True)  # noqa: S603
     return float(json.loads(done.stdout.splitlines()[-1]))
 
