@@ -59,7 +59,7 @@ test: lint
 seeds: $(READY)
 	$(BIN)/python -m tools.reseed $(ARGS)
 
-# Writes benchmarks/RESULTS.md; about ten minutes on two cores that nobody else uses.
+# Writes benchmarks/RESULTS.md; about thirteen minutes on two cores that nobody else uses.
 bench: $(READY)
 	$(PIP) --constraint constraints.txt -e '.[bench]'
 	$(BIN)/python -m benchmarks $(ARGS)
