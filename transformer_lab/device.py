@@ -1,5 +1,6 @@
 """Which device to compute on, and in which precision."""
 
+import math
 import os
 
 import torch
@@ -48,11 +49,17 @@ def has_bfloat16(device: torch.device) -> bool:
     return False
 
 
+def memory_there() -> float:
+    """This machine's whole memory in bytes; endless where the system does not say."""
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, ValueError, OSError):
+        return math.inf
+
+
 def check_memory(config: TransformerConfig) -> None:
     """A ValueError if the weights alone, in float32, are more than this machine's whole memory."""
-    try:
-        there = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (AttributeError, ValueError, OSError):  # a system that does not say
-        return
-    count, most = config.num_parameters, there // 4
-    check("number of parameters", count, f"at most {most:,}, which fill the memory", count <= most)
+    count, most = config.num_parameters, memory_there() // 4
+    check(
+        "number of parameters", count, f"at most {most:,.0f}, which fill the memory", count <= most
+    )

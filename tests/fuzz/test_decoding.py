@@ -4,7 +4,7 @@ import math
 
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from tests.fuzz.cases import cases, models, odd, sources, tried
@@ -113,6 +113,8 @@ def test_what_stays_is_the_best_and_no_more_than_is_needed(row, p, k):
 @given(questions(), st.sampled_from(["beam_size", "n_best", "alpha", "max_length"]), odd)
 def test_what_no_beam_can_be_is_named(asked, name, value):
     model, source = asked
+    # Who asks for a million words of a model that never ends gets them, one after the other.
+    assume(name != "max_length" or not isinstance(value, int) or value < 40)
     found, said = tried(beam_search, model, source, **{"max_length": 3, name: value})
     if said:
         assert name in said or "beam_size" in said

@@ -8,11 +8,13 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from transformer_lab.config import at_least_one, check, is_number
+from transformer_lab.config import TransformerConfig, at_least_one, check, is_number
 from transformer_lab.decoding.hypothesis import Hypothesis, length_limits
+from transformer_lab.device import memory_there
 from transformer_lab.model import Transformer
 from transformer_lab.model.cache import Cache, decode_step, start_cache
 from transformer_lab.model.masks import padding_mask
+from transformer_lab.model.past import FIRST_ROOM
 
 
 def length_penalty(length: int, alpha: float) -> float:
@@ -21,6 +23,12 @@ def length_penalty(length: int, alpha: float) -> float:
     A log-probability is divided by it: a larger α favours longer sentences.
     """
     return ((5 + length) / 6) ** alpha
+
+
+def bytes_of_a_beginning(config: TransformerConfig) -> int:
+    """What one takes at least: logits, their logarithms, and the room of keys and values."""
+    kept = config.num_heads * (config.key_size + config.value_size) * FIRST_ROOM
+    return 4 * (2 * config.target_vocab_size + config.num_decoder_layers * kept)
 
 
 class Candidates(NamedTuple):
@@ -86,6 +94,9 @@ def beam_search(
     if source_mask is None:
         source_mask = padding_mask(source, config.pad_id)
     limits = length_limits(model, source_mask, max_length)
+    most = memory_there() // (len(source) * bytes_of_a_beginning(config))
+    fits = beam_size <= most
+    check("beam_size", beam_size, f"at most {most:,.0f}, whose first words fill the memory", fits)
     fits = alpha * math.log((5 + max(limits)) / 6) < math.log(sys.float_info.max)
     check("alpha", alpha, f"one whose penalty of {max(limits)} words is a finite number", fits)
     found: list[list[Hypothesis]] = [[] for _ in source]
