@@ -131,15 +131,15 @@ def main() -> None:
     asked = parser.parse_args()
     if unknown := sorted(set(asked.row) - set(names)):
         parser.error(f"row must be one of {names}, not {unknown}")
-    rows = []
+    document = DOCUMENTS / "versions.md"
     for row in ROWS:
-        if row.name in asked.row:
-            rows.append(tested(row))
-            print(f"{row.name}: {rows[-1]['result']}", flush=True)
-    if asked.write:
-        document = DOCUMENTS / "versions.md"
-        text = with_rows(rows, document.read_text(encoding="utf-8"))
-        put(document, "the table of versions", text)
+        if row.name not in asked.row:
+            continue
+        found = tested(row)
+        print(f"{row.name}: {found['result']}", flush=True)
+        if asked.write:  # each as it ends: whoever stops the tool keeps what it has found
+            text = with_rows([found], document.read_text(encoding="utf-8"))
+            put(document, "the table of versions", text)
 
 
 if __name__ == "__main__":
