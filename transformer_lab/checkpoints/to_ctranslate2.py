@@ -9,11 +9,13 @@ nothing for granted (BART's), and the lists and the start are given here.
 
 import tempfile
 from pathlib import Path
+from typing import Any
 
 from transformer_lab.checkpoints.to_marian import marian_of, tokenizer_files
 from transformer_lab.config import check
 from transformer_lab.data.sentence_pieces import SentencePieceTokenizer
 from transformer_lab.data.tokenizer import BPETokenizer, Tokenizer, WordTokenizer
+from transformer_lab.model import Transformer
 from transformer_lab.translator import Translator
 
 
@@ -31,24 +33,10 @@ def to_ctranslate2(
         ValueError: If `ctranslate2` or `transformers` is not installed, the folder exists, or the
             model is none that MarianMT can be.
     """
-    try:
-        from ctranslate2.converters.transformers import BartLoader
-    except ImportError as error:
-        expected = "expected pip install 'transformer-lab[serve]'"
-        raise ValueError(f"ctranslate2 is not installed; {expected}") from error
     folder = Path(folder)
     check("folder", str(folder), "one that does not exist yet", not folder.exists())
-    theirs, c = marian_of(translator.model), translator.model.config
-    theirs.config.normalize_before = theirs.config.normalize_embedding = False
-    spec = BartLoader().get_model_spec(theirs)
     source, target = words_of(translator.source_tokenizer), words_of(translator.target_tokenizer)
-    spec.register_source_vocabulary(source)
-    spec.register_target_vocabulary(target)
-    spec.config.bos_token = spec.config.decoder_start_token = target[c.bos_id]
-    spec.config.eos_token = target[c.eos_id]
-    spec.config.unk_token = target[c.unk_id]
-    spec.validate()
-    spec.optimize(quantization=quantization)
+    spec = spec_of(translator.model, source, target, quantization)
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".to_ctranslate2.") as beside:
         whole = Path(beside) / folder.name
@@ -57,6 +45,31 @@ def to_ctranslate2(
         for name, content in tokenizer_files(translator).items():
             (whole / name).write_bytes(content)
         whole.rename(folder)
+
+
+def spec_of(
+    model: Transformer, source: list[str], target: list[str], quantization: str | None = None
+) -> Any:
+    """The model as CTranslate2's own specification, which can be saved; the words are those of the ids.
+
+    A ValueError if `ctranslate2` or `transformers` is not installed, or MarianMT cannot be this model.
+    """
+    try:
+        from ctranslate2.converters.transformers import BartLoader
+    except ImportError as error:
+        expected = "expected pip install 'transformer-lab[serve]'"
+        raise ValueError(f"ctranslate2 is not installed; {expected}") from error
+    theirs, c = marian_of(model), model.config
+    theirs.config.normalize_before = theirs.config.normalize_embedding = False
+    spec = BartLoader().get_model_spec(theirs)
+    spec.register_source_vocabulary(source)
+    spec.register_target_vocabulary(target)
+    spec.config.bos_token = spec.config.decoder_start_token = target[c.bos_id]
+    spec.config.eos_token = target[c.eos_id]
+    spec.config.unk_token = target[c.unk_id]
+    spec.validate()
+    spec.optimize(quantization=quantization)
+    return spec
 
 
 def words_of(tokenizer: Tokenizer) -> list[str]:

@@ -27,7 +27,8 @@ def length_penalty(length: int, alpha: float) -> float:
 
 def bytes_of_a_beginning(config: TransformerConfig) -> int:
     """What one takes at least: logits, their logarithms, and the room of keys and values."""
-    kept = config.num_heads * (config.key_size + config.value_size) * FIRST_ROOM
+    heads = config.num_key_value_heads or config.num_heads
+    kept = heads * (config.key_size + config.value_size) * FIRST_ROOM
     return 4 * (2 * config.target_vocab_size + config.num_decoder_layers * kept)
 
 

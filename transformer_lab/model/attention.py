@@ -69,9 +69,8 @@ def shared_attention(
     Their queries become the rows of one product, so that no memory is copied or read twice.
     """
     group = query.size(0) // key.size(0)
-    together = (
-        query[:, :, 0].unflatten(0, (-1, group)).transpose(1, 2)
-    )  # (memories, heads, group, d_k)
+    # (memories, heads, group, d_k)
+    together = query[:, :, 0].unflatten(0, (-1, group)).transpose(1, 2)
     heads = attention_weights(together, key, mask) @ value  # (memories, heads, group, d_v)
     return heads.transpose(1, 2).flatten(0, 1)[:, :, None]  # (batch, heads, 1, d_v)
 
