@@ -23,9 +23,9 @@ from transformer_lab.decoding import (
     sample,
     speculative_greedy,
 )
-from transformer_lab.decoding.beam import keeping_width, narrowing, staying
+from transformer_lab.decoding.beam import bytes_of_a_beginning, keeping_width, narrowing, staying
 from transformer_lab.decoding.sampling import next_word
-from transformer_lab.model.cache import decode_step
+from transformer_lab.model.cache import decode_step, start_cache
 from transformer_lab.model.masks import padding_mask
 from transformer_lab.translator import PRETRAINED, Translator
 
@@ -338,12 +338,24 @@ def test_a_mask_of_its_own_replaces_the_one_from_ids(tiny):
         ({"beam_size": True}, "beam_size is True; expected an integer of at least 1"),
         ({"beam_size": "4"}, "beam_size is '4'; expected an integer of at least 1"),
         ({"alpha": math.inf}, "alpha is inf; expected a finite number of at least 0"),
+        ({"alpha": 1e300}, r"alpha is 1e\+300; expected one whose penalty of \d+ words is"),
         ({"alpha": "0.6"}, "alpha is '0.6'; expected a finite number of at least 0"),
     ],
 )
 def test_bad_arguments_are_named(tiny, as_users_run_it, arguments, message):
     with pytest.raises(ValueError, match=message):
         beam_search(*tiny, **arguments)
+
+
+def test_the_least_memory_of_a_beginning_is_that_of_its_first_words(tiny):
+    model, source = tiny
+    one = source[:1]
+    cache = start_cache(model, one, padding_mask(one, model.config.pad_id))
+    for _ in range(2):  # the room for more words is made with the second
+        logits, cache = decode_step(model, torch.tensor([3]), cache)
+    pasts = [layer.words for layer in cache.layers]
+    kept = sum(w.buffer.tensor.numel() for past in pasts for w in (past.key, past.value))
+    assert bytes_of_a_beginning(model.config) == 4 * (2 * logits.numel() + kept)
 
 
 def test_numpys_integers_are_integers(tiny, as_users_run_it):

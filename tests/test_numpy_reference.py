@@ -302,6 +302,17 @@ def test_attention_gradients_equal_finite_differences(rng, mask):
     )
 
 
+def test_one_head_of_one_sentence_has_the_gradients_it_has_among_others(rng):
+    inputs, grad = draw_attention(rng), draw(rng, BATCH, HEADS, QUERY, D_V)
+    _, weights = scaled_dot_product_attention(*inputs)
+    among = scaled_dot_product_attention_backward(grad, *inputs, weights)
+    alone = scaled_dot_product_attention_backward(
+        *(array[1, 2] for array in (grad, *inputs, weights))
+    )
+    for one, whole in zip(alone, among, strict=True):
+        np.testing.assert_allclose(one, whole[1, 2], rtol=1e-12, atol=1e-15)
+
+
 def test_attention_agrees_with_a_calculation_by_hand():
     query, key = np.array([[2.0, 0, 0, 0]]), np.array([[math.log(3), 0, 0, 0], [0, 1.0, 0, 0]])
     output, weights = scaled_dot_product_attention(query, key, np.array([[4.0], [8.0]]))

@@ -147,6 +147,7 @@ def test_no_logits_cost_less_than_the_floor(smoothing):
 def test_schedule_is_equation_3_of_the_paper():
     assert paper_rate(1, 512, 4_000) == pytest.approx(512**-0.5 * 4_000**-1.5)
     assert paper_rate(100_000, 512, 4_000) == pytest.approx(512**-0.5 * 100_000**-0.5)
+    assert paper_rate(3, 512) == paper_rate(3, 512, 4_000)  # the paper's warm-up
     rates = [paper_rate(step, 512, 50) for step in range(1, 200)]
     assert max(range(199), key=rates.__getitem__) == 49
     assert max(rates) == pytest.approx((512 * 50) ** -0.5)

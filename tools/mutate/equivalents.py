@@ -138,6 +138,17 @@ IN_PACKAGE: dict[tuple[str, str], str] = {
         "training/loss.py",
         "size = max(2, _LOGITS_AT_ONCE.get(kind, _LOGITS_AT_ONCE_ELSEWHERE) // weight.size(0))",
     ): "how many positions are computed at once: the same sums, to rounding",
+    ("training/loss.py", "_LOGITS_AT_ONCE_ELSEWHERE = 2 ** 26"): (
+        "how many positions are computed at once: the same sums, to rounding"
+    ),
+    (
+        "capture.py",
+        "rows = torch.cat([rows.expand(batch, -1, -1).to(weights), own], dim=1)",
+    ): "the second last of three axes, by its other number",
+    (
+        "numpy_reference.py",
+        "return np.maximum(x @ w_1 + b_1, 0.0) @ w_2 + b_2",
+    ): "the larger of two, named in turn",
     (
         "training/loss.py",
         "torch.mm(d_logits, weight, out=d_features[at:])",

@@ -133,6 +133,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tools.mutate.package")
     parser.add_argument("files", nargs="*", choices=[[], *files()], metavar="file")
     parser.add_argument("--sample", type=int, default=SAMPLE, help="how many; 0: all of them")
+    parser.add_argument("--seed", type=int, default=0, help="of the sample (default 0)")
     parser.add_argument("--write", action="store_true", help="into docs/trust.md too")
     chosen = parser.parse_args(arguments)
     torch.set_num_threads(1)  # a fork has no other threads than the one that forks
@@ -140,7 +141,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     tried = list(every_change(chosen.files))
     count = len(tried)
     if chosen.sample:
-        tried = random.Random(0).sample(tried, min(chosen.sample, count))
+        tried = random.Random(chosen.seed).sample(tried, min(chosen.sample, count))
     rooms: dict[str, Counter[str]] = {}
     survivors = []
     with tempfile.TemporaryDirectory() as folder:
@@ -159,7 +160,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             rooms.setdefault(name.split("/")[0], Counter())[what] += 1
             if number % 50 == 0:
                 print(f"{number} of {len(tried)}", flush=True)
-    text = told(rooms, count, survivors)
+    text = told(rooms, count, chosen.seed, survivors)
     print(text)
     if chosen.write:
         put(DOCUMENTS / "trust.md", "mutants", text)
@@ -167,7 +168,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 1 if total[NOTICED] < 0.9 * (total.total() - total[SAME]) else 0
 
 
-def told(rooms: dict[str, Counter[str]], count: int, survivors: Sequence[str]) -> str:
+def told(rooms: dict[str, Counter[str]], count: int, seed: int, survivors: Sequence[str]) -> str:
     """The table, and what was not noticed."""
     every = {**dict(sorted(rooms.items())), "**all**": sum(rooms.values(), Counter())}
     rows = [
@@ -175,7 +176,7 @@ def told(rooms: dict[str, Counter[str]], count: int, survivors: Sequence[str]) -
         for name, found in every.items()
     ]
     tried = every["**all**"].total()
-    said = f"{tried:,} of the {count:,} changes, drawn by a seed, on {machine()}."
+    said = f"{tried:,} of the {count:,} changes, drawn by seed {seed}, on {machine()}."
     return "\n".join([table(HEAD, rows), said, *(["", *survivors] if survivors else [])])
 
 
