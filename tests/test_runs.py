@@ -89,7 +89,10 @@ def test_a_moved_file_is_the_same_corpus_and_another_file_is_not(tsv, tmp_path):
     ("arguments", "message"),
     [
         ({"corpus": "mars"}, "corpus is 'mars'; expected 'world', 'debian:LANGUAGE', 'hf:NAME'"),
-        ({"preset": "huge"}, "preset is 'huge'; expected one of \\('tiny', 'small', 'base'\\)"),
+        (
+            {"preset": "huge"},
+            "preset is 'huge'; expected one of \\('tiny', 'small', 'base', 'big'\\)",
+        ),
         ({"max_steps": 0}, "max_steps is 0; expected an integer of at least 1"),
     ],
 )
@@ -167,6 +170,20 @@ def test_a_run_that_was_killed_is_begun_again_or_gone_on_with(tsv, tmp_path, mom
     whole.train()
     weights = [(f / "model.safetensors").read_bytes() for f in (folder, tmp_path / "whole")]
     assert weights[0] == weights[1]
+
+
+def test_parts_of_a_state_that_was_never_whole_are_cleared_away(tsv, tmp_path):
+    """As of several processes that were killed in their first save."""
+    folder = tmp_path / "run"
+    begin(folder, str(tsv), max_steps=1, **QUIET).release()
+    part = folder / "training_state_3_1_of_2.safetensors"
+    part.touch()
+    begin(folder, str(tsv), max_steps=1, **QUIET).train()
+    assert not part.exists()
+    part.touch()
+    with pytest.raises(ValueError, match="is not empty; resume"):
+        begin(folder, str(tsv), max_steps=1, **QUIET)
+    assert part.exists()
 
 
 def test_a_state_is_saved_by_the_clock_too(tsv, tmp_path):

@@ -270,7 +270,8 @@ class TrainingConfig:
     `max_minutes` None means no limit in time. A run that has a file for its state saves it every
     `save_every` steps and every `save_minutes` minutes; None: not for that reason. `average_decay`
     is that of a moving average of the weights, with which the model ends, in place of the paper's
-    mean of its last checkpoints (§6.1); 0 keeps the last weights.
+    mean of its last checkpoints (§6.1); 0 keeps the last weights. `shard_optimizer` divides Adam's
+    state among the processes, where there are several.
     """
 
     max_steps: int = 1_000
@@ -290,6 +291,7 @@ class TrainingConfig:
     patience: int | None = None
     save_every: int | None = None
     save_minutes: float | None = 5.0
+    shard_optimizer: bool = False
     seed: int = 0
     device: str = "auto"
     precision: Precision = "auto"
@@ -306,6 +308,8 @@ class TrainingConfig:
             need_positive(self, name)
         for name in ("peak_rate", "max_minutes", "save_minutes"):
             need_positive(self, name, optional=True)
+        divides = self.shard_optimizer
+        check("shard_optimizer", divides, "True or False", isinstance(divides, bool))
         check("decay", self.decay, f"one of {get_args(Decay)}", self.decay in get_args(Decay))
         if self.decay == "linear":
             check("peak_rate", self.peak_rate, "a number, as decay is linear", bool(self.peak_rate))

@@ -88,6 +88,19 @@ PRESETS = {
         ),
         vocab_size=37_000,
     ),
+    "big": Preset(
+        TransformerConfig.big,
+        TrainingConfig(
+            max_steps=300_000,
+            batch_tokens=25_000,
+            peak_rate=None,
+            warmup_steps=4_000,
+            validate_every=1_000,
+            save_every=1_000,
+            shard_optimizer=True,
+        ),
+        vocab_size=37_000,
+    ),
 }
 
 

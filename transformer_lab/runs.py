@@ -21,6 +21,7 @@ from transformer_lab.recipe import PRESETS, make_trainer, new_translator
 from transformer_lab.training import distributed
 from transformer_lab.training.checkpoint import CheckpointError
 from transformer_lab.training.folder import DESCRIPTION, is_ours, sha256_of
+from transformer_lab.training.saving import is_part
 from transformer_lab.training.trainer import StepReport, Stop, Trainer
 from transformer_lab.translator import Translator
 
@@ -139,10 +140,16 @@ def make_room(folder: Path) -> None:
     if is_ours(folder):
         settle(folder)
     there = {p.name for p in folder.iterdir() if not p.name.startswith(".")}
-    if there - DESCRIPTION - ({CARD} if may_write(folder) else set()):
+    # Parts of a state whose first file was never written are of no use to anybody.
+    parts = (
+        {name for name in there if is_part(folder / STATE, name)} if STATE not in there else set()
+    )
+    if there - DESCRIPTION - parts - ({CARD} if may_write(folder) else set()):
         expected = "resume (--resume) to go on, or take another folder (--out)"
         raise ValueError(f"{folder} is not empty; {expected}")
     settle(folder)
+    for name in parts:
+        (folder / name).unlink()
 
 
 def begin(

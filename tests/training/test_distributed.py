@@ -11,6 +11,7 @@ import torch
 
 from transformer_lab.data.batching import Batch
 from transformer_lab.data.world.grammar import world
+from transformer_lab.training.checkpoint import load_tensors
 from transformer_lab.training.distributed import share_of
 from transformer_lab.training.loss import label_smoothed_loss
 
@@ -38,7 +39,7 @@ with distributed.joined("cpu"):
         d_model=14, d_ff=11, num_heads=2, num_encoder_layers=1, num_decoder_layers=1,
         dropout=float(sys.argv[4]), tie_source_target=False,
     )
-    losses, norms = [], []
+    losses, norms, divided = [], [], "divided" in sys.argv
     def on_step(report):
         losses.append(report.loss.item())
         norms.append(report.gradient_norm.item())
@@ -47,8 +48,11 @@ with distributed.joined("cpu"):
         encode_pairs(pairs.train, *tokenizers),
         encode_pairs(pairs.validation, *tokenizers),
         TrainingConfig(max_steps=int(sys.argv[3]), batch_tokens=47, warmup_steps=3,
-                       validate_every=5, device="cpu", precision="fp32", save_every=5),
-        on_step=on_step, state_path=Path(sys.argv[1]) / "state.safetensors",
+                       validate_every=5, device="cpu", precision="fp32",
+                       # By their number 7 and 14 of the divided ones, by the time 20.
+                       save_every=7 if divided else 5, save_minutes=1e-9 if divided else None,
+                       shard_optimizer=divided),
+        on_step=on_step, state_path=Path(sys.argv[1]) / "training_state.safetensors",
     )
     if sys.argv[2] == "die" and distributed.rank() == 1:
         trainer.follow = lambda: os.kill(os.getpid(), signal.SIGKILL)
@@ -62,17 +66,17 @@ with distributed.joined("cpu"):
 """
 
 
-def run(folder, processes, mode, steps=13, dropout=0.0):
+def run(folder, processes, mode, steps=13, dropout=0.0, divided=False, out=None):
     folder.mkdir(exist_ok=True)
     script = folder / "script.py"
     script.write_text(SCRIPT)
-    out = folder / f"out{processes}"
+    out = folder / f"out{out or processes}"
     out.mkdir(exist_ok=True)
     start = [sys.executable]
     if processes > 1:
         start += ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(processes)]
     return subprocess.run(
-        [*start, str(script), str(out), mode, str(steps), str(dropout)],
+        [*start, str(script), str(out), mode, str(steps), str(dropout), *["divided"] * divided],
         capture_output=True,
         text=True,
         timeout=240,
@@ -102,7 +106,7 @@ def test_two_processes_give_the_losses_of_one(tmp_path, two):
     assert [row["validation_loss"] for row in history] == pytest.approx(
         [row["validation_loss"] for row in wanted[3]], rel=1e-5
     )
-    assert (out / "state.safetensors").exists()
+    assert (out / "training_state.safetensors").exists()
 
 
 def test_all_stop_where_the_first_does(tmp_path):
@@ -119,6 +123,38 @@ def test_a_run_of_two_processes_goes_on_where_it_stopped(tmp_path):
     *_, step = parts = json.loads(run(tmp_path / "parts", 2, "resume", dropout=0.3).stdout)
     assert step == 13
     assert parts[1] == whole[1][4:]
+
+
+def test_adams_state_in_two_parts_is_that_of_a_whole_one(tmp_path, two):
+    """The same steps, to the bit; one process joins the parts, and writes one file."""
+    whole, whole_out = two
+    done = run(tmp_path, 2, "train", divided=True)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)[1:3] == json.loads(whole.stdout)[1:3]
+    state = tmp_path / "out2" / "training_state.safetensors"
+    names = [f"training_state_13_{number}_of_2.safetensors" for number in (1, 2)]
+    assert [path.name for path in sorted(state.parent.iterdir())] == [state.name, *names]
+    first, second = (load_tensors(state.with_name(name))[0] for name in names)
+    assert not first.keys() & second.keys()
+    sizes = [sum(tensor.numel() for tensor in part.values()) for part in (first, second)]
+    assert max(sizes) < 0.6 * sum(sizes)
+
+    joined = run(tmp_path, 1, "resume", divided=True, out=2)
+    assert joined.returncode == 0, joined.stderr
+    assert [path.name for path in state.parent.iterdir()] == [state.name]
+    tensors, expected = (load_tensors(p / state.name)[0] for p in (state.parent, whole_out))
+    adam = {name for name in expected if name.startswith("adam/")}
+    assert adam == first.keys() | second.keys()
+    assert all(torch.equal(tensors[name], expected[name]) for name in expected)
+
+
+def test_a_run_with_adams_state_in_parts_goes_on_where_it_stopped(tmp_path):
+    whole = run(tmp_path / "whole", 2, "train", steps=23, dropout=0.3, divided=True)
+    assert whole.returncode == 0, whole.stderr
+    run(tmp_path / "parts", 2, "train", steps=4, dropout=0.3, divided=True)
+    parts = run(tmp_path / "parts", 2, "resume", steps=23, dropout=0.3, divided=True)
+    assert parts.returncode == 0, parts.stderr
+    assert json.loads(parts.stdout)[1] == json.loads(whole.stdout)[1][4:]
 
 
 def test_an_error_of_the_first_is_said_once_and_ends_all(tmp_path):

@@ -9,15 +9,17 @@ first process, of rank 0, is the one that validates, writes and prints.
 
 import contextlib
 import os
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import torch
 import torch.distributed as dist
 from torch import Tensor, nn
 from torch.nn.parallel import DistributedDataParallel
+from torch.optim import Optimizer
 
 from transformer_lab.config import check
 from transformer_lab.data.batching import PAD_ID, Batch
@@ -89,6 +91,32 @@ def wrapped(module: nn.Module) -> nn.Module:
     return DistributedDataParallel(module) if processes() > 1 else module
 
 
+def divided(
+    groups: list[dict[str, Any]], kind: type[Optimizer], settings: dict[str, Any]
+) -> Optimizer:
+    """An optimizer of which each process has the state of its share of the parameters.
+
+    It sends the parameters of its share to the others after each step (PyTorch's
+    `ZeroRedundancyOptimizer`; Rajbhandari et al. 2020, stage 1).
+    """
+    with warnings.catch_warnings():
+        # Its package brings others along that PyTorch itself calls outdated; nobody else waits for it.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        from torch.distributed.optim import ZeroRedundancyOptimizer
+    return ZeroRedundancyOptimizer(groups, kind, **settings)
+
+
+def part_of(optimizer: Optimizer) -> Optimizer:
+    """The optimizer of this process's share alone; itself if it is not divided."""
+    own: Optimizer = getattr(optimizer, "optim", optimizer)
+    return own
+
+
+def is_divided(optimizer: Optimizer) -> bool:
+    """Whether each process has a part of the optimizer's state, and none has all of it."""
+    return part_of(optimizer) is not optimizer
+
+
 def share_of(batch: Batch, rank: int, processes: int) -> tuple[Batch, float]:
     """The sentences of a batch that fall to a process, and the factor that its mean loss needs.
 
@@ -115,6 +143,15 @@ def mean_over_processes(value: Tensor) -> Tensor:
     whole = value.clone()
     dist.all_reduce(whole)
     return whole / processes()
+
+
+def from_all(value: T) -> list[T]:
+    """What each process has as `value`, in their order; each of them gets it, and waits for it."""
+    if processes() == 1:
+        return [value]
+    values: list[Any] = [None] * processes()
+    dist.all_gather_object(values, value)
+    return values
 
 
 def as_the_first(value: T) -> T:

@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from transformer_lab.config import TrainingConfig
 from transformer_lab.data.batching import PAD_ID, Batch
 from transformer_lab.model import Transformer
+from transformer_lab.training import distributed
 from transformer_lab.training.loss import projected_loss
 
 AnyBatch = TypeVar("AnyBatch")
@@ -42,23 +43,29 @@ class BatchLoss(nn.Module):
             )
 
 
-def adam(model: nn.Module, config: TrainingConfig) -> torch.optim.AdamW:
+def adam(model: nn.Module, config: TrainingConfig) -> torch.optim.Optimizer:
     """Adam (§5.3) for a model that is on its device already; each step gives the rate anew.
 
     The matrices shrink by `config.weight_decay`. The vectors do not: a bias or a gain of LayerNorm
     has its own size, which no other parameter makes up for.
+
+    With `config.shard_optimizer` each of several processes keeps Adam's state of its share of the
+    parameters, takes their step and sends them to the others (ZeRO's first stage, Rajbhandari et
+    al. 2020). The step is the same, to the bit.
     """
     parameters = list(model.parameters())
     matrices: dict[str, Any] = {"params": [p for p in parameters if p.dim() > 1]}
     vectors = {"params": [p for p in parameters if p.dim() <= 1], "weight_decay": 0.0}
-    return torch.optim.AdamW(
-        [matrices, vectors],
-        lr=0.0,
-        betas=(config.beta1, config.beta2),
-        eps=config.epsilon,
-        weight_decay=config.weight_decay,
-        fused=parameters[0].device.type in ("cpu", "cuda"),
-    )
+    settings: dict[str, Any] = {
+        "lr": 0.0,
+        "betas": (config.beta1, config.beta2),
+        "eps": config.epsilon,
+        "weight_decay": config.weight_decay,
+        "fused": parameters[0].device.type in ("cpu", "cuda"),
+    }
+    if config.shard_optimizer and distributed.processes() > 1:
+        return distributed.divided([matrices, vectors], torch.optim.AdamW, settings)
+    return torch.optim.AdamW([matrices, vectors], **settings)
 
 
 def training_step(

@@ -25,11 +25,17 @@ from transformer_lab.data.stored import batches_of
 from transformer_lab.device import pick_device, pick_dtype
 from transformer_lab.model import Transformer
 from transformer_lab.training import distributed
-from transformer_lab.training.checkpoint import load_tensors, save_tensors, weights_of
+from transformer_lab.training.checkpoint import weights_of
 from transformer_lab.training.learner import learner_of
 from transformer_lab.training.loss import label_smoothed_loss
+from transformer_lab.training.saving import (
+    adam_state,
+    load_state,
+    put_adam_state,
+    save_state,
+)
 from transformer_lab.training.schedule import inverse_sqrt_rate, linear_rate, paper_rate
-from transformer_lab.training.state import ADAM, Progress, State
+from transformer_lab.training.state import Progress, State
 from transformer_lab.training.step import BatchLoss, adam, autocast, training_step
 
 Stop = Literal["max_steps", "max_minutes", "patience", "interrupted"]
@@ -104,6 +110,7 @@ class Trainer:
         self.progress = Progress()
         self.seconds_before = 0.0  # spent before the latest call of `train`
         self.optimizer: torch.optim.Optimizer = adam(self.model, config)
+        self.divided = distributed.is_divided(self.optimizer)
         self.average = copies(weights_of(self.model))
         self.best_weights: dict[str, Tensor] | None = None
         self.own_weights: dict[str, Tensor] | None = None  # while the model has the averaged ones
@@ -222,7 +229,11 @@ class Trainer:
         every, minutes = self.config.save_every, self.config.save_minutes
         if every is not None and self.progress.step % every == 0:
             return True
-        return minutes is not None and time.perf_counter() - saved_at >= 60 * minutes
+        due = minutes is not None and time.perf_counter() - saved_at >= 60 * minutes
+        if not self.divided:
+            return due
+        # All must save at the same step, and their clocks differ.
+        return self.progress.step % READ_EVERY == 0 and distributed.as_the_first(due)
 
     def rate(self, step: int) -> float:
         """The learning rate of a step, which counts from 1."""
@@ -300,41 +311,30 @@ class Trainer:
         return ", ".join(f"{k} {v:.3f}" for k, v in latest.items() if k != "step")
 
     def save(self) -> None:
-        """Write the whole state of the run, atomically."""
-        if self.state_path is None or not self.is_first:
+        """Write the whole state of the run: the first process, or each its part."""
+        if self.state_path is None or not (self.is_first or self.divided):
             return
-        parts = [self.optimizer.state[parameter] for parameter in self.model.parameters()]
-        adam_state = {
-            key: dict(zip(weights_of(self.model), values, strict=True))
-            for key in ADAM
-            if (values := [part[key] for part in parts if key in part])
-        }
         now = State(
             asdict(self.progress),
             weights_of(self.model),
             self.average,
-            adam_state,
+            adam_state(self.optimizer, self.model),
             self.best_weights,
             self.random_state or {},
         )
-        save_tensors(self.state_path, now.tensors(), {"progress": now.progress})
+        save_state(self.state_path, now, self.divided)
 
     def resume(self) -> None:
         """Continue from `state_path`; a CheckpointError names what does not fit."""
         assert self.state_path is not None, "resume needs a state_path"
-        tensors, meta = load_tensors(self.state_path)
         shapes = {name: tuple(tensor.shape) for name, tensor in weights_of(self.model).items()}
-        state = State.of(tensors, meta, shapes, self.state_path)
+        state = load_state(self.state_path, shapes)
         put(state.model, self.model)
         self.own_weights = None
         self.average = {n: t.to(self.device) for n, t in state.average.items()}
         self.progress = Progress(**state.progress)
-        for name, parameter in self.model.named_parameters() if self.progress.step else ():
-            self.optimizer.state[parameter] = {
-                # Adam keeps its step count on the CPU unless it is fused on a GPU.
-                key: state.adam[key][name].to(self.device)
-                for key in ADAM
-            }
+        if self.progress.step:
+            put_adam_state(state.adam, self.optimizer, self.model)
         self.best_weights = state.best
         self.random_state = state.random
 
