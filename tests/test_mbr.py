@@ -111,6 +111,14 @@ def test_it_chooses_among_the_samples_of_each_row(tiny, masked):
         assert chosen.score == pytest.approx(means[best])
 
 
+def test_what_is_not_said_is_sixteen_plain_samples(tiny):
+    model, source = tiny
+    plain = minimum_bayes_risk(
+        model, source, utility=overlap, generator=seeded(), candidates=16, temperature=1.0
+    )
+    assert minimum_bayes_risk(model, source, utility=overlap, generator=seeded()) == plain
+
+
 def test_of_equals_the_first_that_was_drawn_is_kept(tiny):
     model, source = tiny
     found = minimum_bayes_risk(

@@ -15,6 +15,7 @@ from transformer_lab.model import Transformer
 from transformer_lab.model.cache import decode_step, start_cache
 from transformer_lab.model.later.recurrence import transformer_of
 from transformer_lab.model.masks import length_mask, padding_mask
+from transformer_lab.model.past import Past
 from transformer_lab.model.transformer import count_parameters
 from transformer_lab.model.watch import Watch, watching
 
@@ -68,6 +69,17 @@ def test_cache_rows_can_be_reordered_repeated_and_dropped(ids):
     rows = torch.tensor([1, 0, 1])
     logits, _ = decode_step(model, target[rows, 1], cache.select(rows))
     torch.testing.assert_close(logits, model(source, target)[rows, 1], rtol=1e-9, atol=1e-11)
+
+
+def test_a_past_copies_only_when_its_room_is_used_up():
+    past, new = Past(), torch.zeros(2, 3, 1, 5)
+    past.append(new, new)
+    rooms = []
+    for _ in range(2, 132):
+        past.append(new, new)
+        rooms.append(past.key.buffer)
+    assert [buffer.tensor.size(2) for buffer in rooms] == [64] * 63 + [128] * 64 + [256] * 3
+    assert len({id(buffer) for buffer in rooms}) == 3
 
 
 @pytest.mark.parametrize("first_room", [1, 2, 64])

@@ -133,6 +133,27 @@ IN_PACKAGE: dict[tuple[str, str], str] = {
         "decoding/word_by_word.py",
         "return [Hypothesis(tuple(i), t, t) for i, t in zip(ids, total, strict=False)]",
     ): LENGTHS,
+    (
+        "decoding/word_by_word.py",
+        "log_probabilities = logits.log_softmax(dim=1)",
+    ): "the last of two axes, by its other number",
+    (
+        "decoding/beam.py",
+        "order = goes_on.byte().argsort(descending=True, stable=True)[:, :widest]",
+    ): "the last axis is what the function takes by itself",
+    (
+        "decoding/word_by_word.py",
+        "last = choose(log_probabilities, logits)",
+    ): "the two differ by one number a row: the largest is the same word, and so are the shares",
+    (
+        "decoding/hypothesis.py",
+        "limits = source_mask.sum(dim=-1).flatten() + 50",
+    ): "numbers one by one, from a tensor or from a list",
+    (
+        "decoding/given.py",
+        "lengths = torch.tensor([len(e.source) for e in examples])",
+    ): "on a CPU, where the tests run, it is the device in any case",
+    ("decoding/mbr.py", "Ids = tuple[..., int]"): "a name for a type, for its readers",
     ("decoding/mbr.py", "others = max(len(candidates) - 1, 1)"): "the larger of two, named in turn",
     (
         "training/loss.py",
