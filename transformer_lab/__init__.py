@@ -4,7 +4,7 @@ The names below are loaded when they are asked for: `import transformer_lab` alo
 """
 
 from importlib import import_module
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 ROOMS = {
@@ -23,7 +23,10 @@ ROOMS = {
 
 def __getattr__(name: str) -> Any:
     if name == "__version__":
-        return version("transformer-lab")
+        try:
+            return version("transformer-lab")
+        except PackageNotFoundError as error:  # a clone that is only on the path
+            raise AttributeError("transformer_lab is not installed: no __version__") from error
     if name not in ROOMS:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(f"{__name__}.{ROOMS[name]}"), name)

@@ -103,6 +103,16 @@ def test_what_people_use_is_found_by_name():
         _ = transformer_lab.Translater
 
 
+def test_a_clone_that_is_not_installed_says_so_when_asked_for_its_version(monkeypatch):
+    def missing(name):
+        raise importlib.metadata.PackageNotFoundError(name)
+
+    monkeypatch.setattr(transformer_lab, "version", missing)
+    assert not hasattr(transformer_lab, "__version__")
+    with pytest.raises(AttributeError, match="transformer_lab is not installed"):
+        _ = transformer_lab.__version__
+
+
 def test_importing_the_package_loads_nothing_of_what_it_names():
     heavy = ["torch", "numpy", "matplotlib", "ipywidgets", "transformers", "IPython"]
     script = (
