@@ -118,6 +118,7 @@ def reason(mutant: Mutant) -> str | None:
 
 
 ORDER = "a tuple in another order, asked for membership"
+AT_ONCE = "how many positions are computed at once: the same sums, to rounding"
 LENGTHS = "the two are always of one length: strictness is a guard"
 IN_PACKAGE: dict[tuple[str, str], str] = {
     ("capture.py", "check('mode', mode, \"'zero' or 'mean'\", mode in ('mean', 'zero'))"): ORDER,
@@ -158,10 +159,17 @@ IN_PACKAGE: dict[tuple[str, str], str] = {
     (
         "training/loss.py",
         "size = max(2, _LOGITS_AT_ONCE.get(kind, _LOGITS_AT_ONCE_ELSEWHERE) // weight.size(0))",
-    ): "how many positions are computed at once: the same sums, to rounding",
-    ("training/loss.py", "_LOGITS_AT_ONCE_ELSEWHERE = 2 ** 26"): (
-        "how many positions are computed at once: the same sums, to rounding"
-    ),
+    ): AT_ONCE,
+    ("training/loss.py", "_LOGITS_AT_ONCE_ELSEWHERE = 2 ** 26"): AT_ONCE,
+    ("training/loss.py", "_LOGITS_AT_ONCE = {'cpu': 2 ** 44}"): AT_ONCE,
+    (
+        "training/loss.py",
+        "size = max(1, _LOGITS_AT_ONCE.get(kind, _LOGITS_AT_ONCE_ELSEWHERE) // weight.size(-1))",
+    ): AT_ONCE,
+    (
+        "model/later/family.py",
+        "x = model.embed(last[:, None], start=cache[1].length)",
+    ): "every layer's cache is as long as any other's",
     (
         "capture.py",
         "rows = torch.cat([rows.expand(batch, -1, -1).to(weights), own], dim=1)",
