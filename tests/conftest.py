@@ -3,6 +3,7 @@
 import random
 import shutil
 import signal
+from dataclasses import replace
 from pathlib import Path
 
 import jaxtyping
@@ -12,6 +13,7 @@ import torch
 from transformer_lab.config import TransformerConfig
 from transformer_lab.data.corpora import CorpusUnavailable, debian
 from transformer_lab.model import Transformer
+from transformer_lab.recipe import PRESETS
 
 # The models here are so small that a second thread only waits for the first.
 torch.set_num_threads(1)
@@ -86,6 +88,13 @@ def tsv(tmp_path) -> Path:
     path = tmp_path / "numbers.tsv"
     path.write_text("\n".join(sorted(lines)) + "\n", encoding="utf-8")
     return path
+
+
+@pytest.fixture
+def endless(monkeypatch):
+    """The preset small with a rate that does not know where it ends: its runs can be made longer."""
+    training = replace(PRESETS["small"].training, decay="inverse_sqrt")
+    monkeypatch.setitem(PRESETS, "small", replace(PRESETS["small"], training=training))
 
 
 @pytest.fixture(scope="session")

@@ -96,7 +96,7 @@ def test_a_run_is_not_overwritten_and_can_be_resumed(capsys, tsv, tmp_path):
     assert (out / "model.safetensors").read_bytes() == before
 
 
-def test_a_resumed_run_ends_with_the_same_bits(capsys, tsv, tmp_path):
+def test_a_resumed_run_ends_with_the_same_bits(capsys, tsv, tmp_path, endless):
     out, whole = tmp_path / "run", tmp_path / "whole"
     small = ("--preset", "small")
     # The minutes are those of one call: the second call has its own, and does not stop at once.
@@ -112,7 +112,7 @@ def test_a_resumed_run_ends_with_the_same_bits(capsys, tsv, tmp_path):
     assert (code, last_json(text)["steps"]) == (0, 5)
 
 
-def test_a_run_finds_its_file_from_another_folder(capsys, tsv, tmp_path, monkeypatch):
+def test_a_run_finds_its_file_from_another_folder(capsys, tsv, tmp_path, monkeypatch, endless):
     """Trained with a path as one types it; scored and resumed from elsewhere."""
     out, elsewhere = tmp_path / "run", tmp_path / "elsewhere"
     elsewhere.mkdir()

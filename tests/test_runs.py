@@ -18,7 +18,7 @@ from transformer_lab.translator import PRETRAINED, Translator
 QUIET = {"device": "cpu", "show_progress": False}
 
 
-def test_a_run_is_begun_and_resumed_without_a_command_line(tsv, tmp_path):
+def test_a_run_is_begun_and_resumed_without_a_command_line(tsv, tmp_path, endless):
     seen = []
     run = begin(tmp_path / "half", str(tsv), max_steps=2, on_step=seen.append, **QUIET)
     assert run.about.steps is None
@@ -73,7 +73,7 @@ def test_a_translator_from_elsewhere_says_nothing_and_is_no_run(tmp_path):
         resume(tmp_path)
 
 
-def test_a_moved_file_is_the_same_corpus_and_another_file_is_not(tsv, tmp_path):
+def test_a_moved_file_is_the_same_corpus_and_another_file_is_not(tsv, tmp_path, endless):
     begin(tmp_path / "run", str(tsv), max_steps=1, **QUIET).train()
     moved = tsv.rename(tmp_path / "moved.tsv")
     run = resume(tmp_path / "run", corpus=str(moved), max_steps=2, **QUIET)
@@ -113,7 +113,7 @@ def test_a_folder_with_files_of_others_is_left_as_it_is(tsv, tmp_path):
     ]
 
 
-def test_two_runs_in_one_folder_are_one_run_and_a_refusal(tsv, tmp_path):
+def test_two_runs_in_one_folder_are_one_run_and_a_refusal(tsv, tmp_path, endless):
     run = begin(tmp_path / "run", str(tsv), max_steps=1, **QUIET)
     for again in (begin, lambda folder, *_, **__: resume(folder)):
         with pytest.raises(ValueError, match="run is in use; expected a folder that nobody else"):
@@ -197,7 +197,7 @@ def test_a_state_is_saved_by_the_clock_too(tsv, tmp_path):
     assert TrainingConfig().save_minutes == 5
 
 
-def test_a_resume_leaves_the_sums_of_the_weights_as_they_were(tsv, tmp_path):
+def test_a_resume_leaves_the_sums_of_the_weights_as_they_were(tsv, tmp_path, endless):
     folder = tmp_path / "run"
     begin(folder, str(tsv), max_steps=1, **QUIET).train()
     resume(folder, max_steps=2, **QUIET).release()

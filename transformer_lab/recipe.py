@@ -67,10 +67,12 @@ PRESETS = {
     "small": Preset(
         TransformerConfig.small,
         TrainingConfig(
-            max_steps=20_000,
+            max_steps=6_000,  # about twenty minutes of two cores
             batch_tokens=1_024,
-            peak_rate=2e-3,
+            peak_rate=3e-3,
             warmup_steps=400,
+            decay="linear",
+            weight_decay=0.1,
             validate_every=1_000,
             save_every=1_000,
             average_decay=0.998,

@@ -1,4 +1,4 @@
-"""Lesson 09's long run: Debian's package descriptions, English to French, 20 minutes on a CPU.
+"""Lesson 09's long run: Debian's package descriptions, English to French, about 20 minutes of two cores.
 
     python -m transformer_lab.experiments.debian_french
 
@@ -17,7 +17,6 @@ from transformer_lab.translator import Translator
 
 NAME = "debian_french"
 CORPUS = "debian:fr"
-MINUTES = 20.0
 SHOWN = 4
 """How many translations are stored, evenly spread over the test set."""
 
@@ -52,7 +51,7 @@ def main() -> None:
     splits = find_corpus(CORPUS).splits()
     preset = PRESETS["small"]
     translator = new_translator(splits, CORPUS, preset)
-    training = replace(preset.training, max_minutes=MINUTES, save_every=None, device="cpu")
+    training = replace(preset.training, save_every=None, device="cpu")
     trainer = make_trainer(translator, splits, training, show_progress=False)
     trainer.train()
     found = report(translator, splits, trainer.progress)

@@ -38,6 +38,7 @@ def trained(pairs: Sequence[Pair], tokenizer: Tokenizer, steps: int, seed: int) 
         peak_rate=3e-3,
         warmup_steps=min(400, steps // 3),
         decay="linear",
+        weight_decay=0.0,
         average_decay=0.99,
         precision="fp32",
     )
