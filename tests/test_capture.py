@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 import torch
 
-from tests.conftest import make_model
+from tests.conftest import make_model, small_config
 from transformer_lab.attention_record import AttentionRecord, Head
 from transformer_lab.capture import attention_cores, capture_attention
 from transformer_lab.decoding import greedy
 from transformer_lab.model.cache import decode_step, start_cache
+from transformer_lab.model.later.recurrence import transformer_of
 from transformer_lab.model.masks import causal_mask, padding_mask
 from transformer_lab.model.watch import watch_of
 
@@ -310,6 +311,20 @@ def test_record_is_cut_to_the_tokens_of_one_sentence(ids):
     assert record.label == "step 7"
     assert record.tokens("cross") == (("y", "z", "."), ("a", "b", "c", "d"))
     np.testing.assert_array_equal(record.weights(Head("cross", 1, 2)), record.cross[1][2])
+    # It is a value, whatever the tokens came in.
+    with capture_attention(model) as capture:
+        model(*ids)
+    lists = capture.record(list("abcdefg"), list("vwxyz"), list("wxyz."))
+    assert {type(lists.source_tokens), type(lists.target_tokens), type(lists.written_tokens)} == {
+        tuple
+    }
+
+
+def test_a_decoder_with_a_recurrence_has_two_kinds_of_heads(ids):
+    model = transformer_of(small_config(recurrent_decoder=True))
+    with capture_attention(model) as capture:
+        model(*ids)
+    assert [len(capture.layers(kind)) for kind in ("encoder", "decoder", "cross")] == [2, 0, 3]
 
 
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])

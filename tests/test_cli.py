@@ -112,6 +112,14 @@ def test_a_resumed_run_ends_with_the_same_bits(capsys, tsv, tmp_path, endless):
     assert (code, last_json(text)["steps"]) == (0, 5)
 
 
+def test_a_corpus_whose_name_is_no_text_is_named(capsys, tmp_path):
+    name = os.fsdecode(b"p\xff.tsv")
+    (tmp_path / name).write_text("one\tun\n" * 40)
+    code, _, err = run(capsys, "train", "--corpus", tmp_path / name, "--out", tmp_path / "run")
+    assert (code, is_one_line(err)) == (1, True)
+    assert r"p\udcff.tsv'; expected a name in UTF-8" in err
+
+
 def test_a_run_finds_its_file_from_another_folder(capsys, tsv, tmp_path, monkeypatch, endless):
     """Trained with a path as one types it; scored and resumed from elsewhere."""
     out, elsewhere = tmp_path / "run", tmp_path / "elsewhere"

@@ -25,6 +25,7 @@ from transformer_lab.decoding import (
 )
 from transformer_lab.decoding.beam import bytes_of_a_beginning, keeping_width, narrowing, staying
 from transformer_lab.decoding.sampling import next_word
+from transformer_lab.device import memory_there
 from transformer_lab.model.cache import decode_step, start_cache
 from transformer_lab.model.masks import padding_mask
 from transformer_lab.translator import PRETRAINED, Translator
@@ -368,7 +369,11 @@ def test_the_least_memory_of_a_beginning_is_that_of_its_first_words(tiny):
         logits, cache = decode_step(model, torch.tensor([3]), cache)
     pasts = [layer.words for layer in cache.layers]
     kept = sum(w.buffer.tensor.numel() for past in pasts for w in (past.key, past.value))
-    assert bytes_of_a_beginning(model.config) == 4 * (2 * logits.numel() + kept)
+    least = 4 * (2 * logits.numel() + kept)
+    assert bytes_of_a_beginning(model.config) == least
+    most = int(memory_there() // (len(source) * least))
+    with pytest.raises(ValueError, match=f"expected at most {most:,}, whose first words fill"):
+        beam_search(model, source, beam_size=most + 1)
 
 
 def test_numpys_integers_are_integers(tiny, as_users_run_it):

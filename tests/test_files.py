@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from transformer_lab.files import current, settle, write_atomically, write_together
+from transformer_lab.files import current, read_settled, settle, write_atomically, write_together
 from transformer_lab.lock import LOCK, FolderLock, locked
 
 OLD = {"a.json": b"old a", "b.safetensors": b"old b"}
@@ -115,6 +115,62 @@ def test_what_a_killed_writer_leaves_is_cleared_and_nothing_else(tmp_path):
         (tmp_path / name).write_text("x")
     settle(tmp_path)
     assert {p.name for p in tmp_path.iterdir()} == set(mine)
+
+
+def test_a_folder_from_elsewhere_removes_nothing_outside_itself(tmp_path):
+    """Its own list of what is to go is just a text that somebody wrote."""
+    folder, mine = tmp_path / "run", tmp_path / "thesis.txt"
+    ready = folder / ".transformer_lab.ready"
+    ready.mkdir(parents=True)
+    (tmp_path / "notes").mkdir()
+    for path in (mine, tmp_path / "notes" / "a", folder / "old.safetensors"):
+        path.write_text("mine")
+    asked = [str(mine), "../thesis.txt", "../notes/a", "..", ".", "", ".hidden", "old.safetensors"]
+    (ready / ".gone").write_text("\n".join(asked))
+    (folder / ".transformer_lab.new").symlink_to(tmp_path / "notes")
+    settle(folder)
+    assert mine.read_text() == (tmp_path / "notes" / "a").read_text() == "mine"
+    assert not list(folder.iterdir())
+
+
+def test_who_reads_while_another_writes_gets_one_state_or_the_other(tmp_path):
+    def read():
+        found = seen(tmp_path)
+        if found not in (before, FRESH):
+            raise ValueError(f"a mixture: {found}")
+        return found
+
+    before = {**OLD, "c.json": b"old c"}
+    for name, content in before.items():
+        (tmp_path / name).write_bytes(content)
+    done, found = threading.Event(), []
+
+    def write():
+        for _ in range(40):
+            write_together(tmp_path, FRESH)
+            write_together(tmp_path, before)
+        done.set()
+
+    thread = threading.Thread(target=write)
+    thread.start()
+    while not done.is_set():
+        found.append(read_settled(tmp_path, read))
+    thread.join()
+    assert len(found) > 1
+
+
+def test_what_is_damaged_and_still_is_said_at_once(tmp_path):
+    asked = []
+
+    def read():
+        asked.append(1)
+        raise ValueError("damaged")
+
+    with pytest.raises(ValueError, match="damaged"):
+        read_settled(tmp_path, read)
+    with pytest.raises(ValueError, match="damaged"):
+        read_settled(tmp_path / "not there", read)
+    assert len(asked) == 2
 
 
 def test_a_folder_has_one_writer_and_no_trace_of_it_afterwards(tmp_path):

@@ -23,8 +23,8 @@ from transformer_lab.viz.explorer import AttentionExplorer
 
 pytestmark = pytest.mark.slow
 
-CALLS = int(os.environ.get("STRESS_CALLS", "64"))
-"""`STRESS_CALLS=2000 python -m pytest tests/test_threads.py` is the long one."""
+CALLS = int(os.environ.get("STRESS_CALLS", "8"))
+"""Of each thread; `STRESS_CALLS=2000 python -m pytest tests/test_threads.py` is the long one."""
 THREADS = 8
 SENTENCES = ["the cat sees a dog", "a small red house"]
 HEADS = [Head("encoder", 1, 2), Head("decoder", 0, 1), Head("cross", 2, 0)]
@@ -76,7 +76,7 @@ def test_each_of_many_threads_gets_what_it_would_have_got_alone(short):
     asked = list(questions(translator, threading.local()))
     alone = [ask() for ask in asked]
     assert alone[4] != alone[5], "a muted head changes the record, or nothing is tested here"
-    order = list(itertools.islice(itertools.cycle(range(len(asked))), CALLS))
+    order = list(itertools.islice(itertools.cycle(range(len(asked))), THREADS * CALLS))
     random.Random(0).shuffle(order)
     with ThreadPoolExecutor(THREADS) as pool:
         found = list(pool.map(lambda i: asked[i](), order))

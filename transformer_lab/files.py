@@ -10,13 +10,19 @@ import os
 import re
 import secrets
 import shutil
-from collections.abc import Iterable, Iterator, Mapping
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import TypeVar
+
+T = TypeVar("T")
 
 NEW, READY = ".transformer_lab.new", ".transformer_lab.ready"
 """The folder of files that do not count yet, and its name from the moment on in which they do."""
 GONE = ".gone"
 """In that folder: the names of files that leave when the others come, one a line."""
+NAME = re.compile(r"\w[\w.-]*")
+"""A file's name in the same folder, and no path to anywhere else."""
 LEFT = re.compile(r"\.\w+\.(?:json|md|safetensors)\.(?:[0-9a-f]{8}\.part|\w{8})|\.new\.\w{8}")
 """Names of what a process that was killed has left beside its files; the shorter ones are older."""
 
@@ -69,14 +75,40 @@ def settle(folder: Path) -> None:
     ready = folder / READY
     if (ready / GONE).exists():
         for name in (ready / GONE).read_text().splitlines():
-            (folder / name).unlink(missing_ok=True)
+            if NAME.fullmatch(name):  # a folder from elsewhere may ask for anything
+                (folder / name).unlink(missing_ok=True)
         for file in ready.iterdir():
             if file.name != GONE:
                 os.replace(file, folder / file.name)
         sync(folder)
     shutil.rmtree(ready, ignore_errors=True)
     for path in leftovers(folder):
-        shutil.rmtree(path) if path.is_dir() else path.unlink()
+        shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
+
+
+def read_settled(folder: Path, read: Callable[[], T]) -> T:
+    """What `read` finds in a folder, which it reads anew if somebody was writing there meanwhile.
+
+    Whoever has to wait for more than a second gets the error of the last time.
+    """
+    end = time.monotonic() + 1
+    while True:
+        before = state_of(folder)
+        try:
+            return read()
+        except (ValueError, OSError):
+            if state_of(folder) == before or time.monotonic() > end:
+                raise
+
+
+def state_of(folder: Path) -> set[tuple[str, int, int]]:
+    """What changes whenever a file of a folder does; empty if there is no such folder."""
+    found = set()
+    for path in folder.iterdir() if folder.is_dir() else ():
+        with contextlib.suppress(OSError):  # gone since it was listed
+            status = path.stat()
+            found.add((path.name, status.st_ino, status.st_mtime_ns))
+    return found
 
 
 def leftovers(folder: Path) -> Iterator[Path]:

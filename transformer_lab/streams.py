@@ -47,13 +47,19 @@ def read_lines() -> Iterator[list[str]]:
     """
     if sys.stdin is None:
         raise ValueError("standard input is closed; expected a sentence on each line")
-    stream, begun = cast(BufferedReader, sys.stdin.buffer), b""
+    stream = cast(BufferedReader, sys.stdin.buffer)
+    begun: list[bytes] = []  # the parts of a line whose end has not come yet
     while block := stream.read1(1 << 16):
-        *whole, begun = (begun + block).split(b"\n")
+        first, *others = block.split(b"\n")
+        begun.append(first)
+        if not others:
+            continue
+        *whole, rest = [b"".join(begun), *others]
+        begun = [rest]
         for start in range(0, len(whole), LINES_AT_ONCE):
             yield [text_of(line) for line in whole[start : start + LINES_AT_ONCE]]
-    if begun:
-        yield [text_of(begun)]
+    if last := b"".join(begun):
+        yield [text_of(last)]
 
 
 def text_of(line: bytes) -> str:

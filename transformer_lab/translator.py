@@ -26,7 +26,7 @@ from transformer_lab.data.batching import (
 from transformer_lab.data.tokenizer import Tokenizer, load_tokenizer
 from transformer_lab.decoding import Hypothesis, beam_search, greedy, log_probabilities, sample
 from transformer_lab.device import check_memory, pick_device
-from transformer_lab.files import current, write_together
+from transformer_lab.files import current, read_settled, write_together
 from transformer_lab.lock import locked
 from transformer_lab.model import Transformer
 from transformer_lab.model.later.recurrence import transformer_of
@@ -43,6 +43,7 @@ from transformer_lab.training.folder import (
     WEIGHTS,
     described,
     is_ours,
+    sealed,
     sha256,
     sha256_of,
     weights_as_bytes,
@@ -357,7 +358,7 @@ class Translator:
             "about": self.about,
             "sha256": dict(sorted(sums.items())),
         }
-        text = json.dumps(described, indent=1, ensure_ascii=False, allow_nan=False)
+        text = json.dumps(sealed(described), indent=1, ensure_ascii=False, allow_nan=False)
         return {**files, "config.json": f"{text}\n".encode()}
 
     @classmethod
@@ -369,15 +370,20 @@ class Translator:
         Raises:
             CheckpointError: Naming the file that is missing, damaged, or does not fit the others.
         """
-        place = pick_device(device)
-        folder, name = Path(folder), f"{weights}.safetensors"
+        place, folder = pick_device(device), Path(folder)
+        translator = read_settled(folder, lambda: cls.read(folder, f"{weights}.safetensors"))
+        translator.model.to(place).eval()
+        return translator
+
+    @classmethod
+    def read(cls, folder: Path, name: str) -> "Translator":
+        """`load`, onto the CPU, for a folder into which nobody is writing."""
         path = current(folder, name)
         room = path.stat().st_size if path.is_file() else None
         with Undrawn():
             translator = cls.load_untrained(folder, most_parameters=room)
         tensors, _ = load_tensors(path, described(folder).get("sha256", {}).get(name))
         load_weights(translator.model, tensors, path)
-        translator.model.to(place).eval()
         return translator
 
     @classmethod

@@ -7,12 +7,14 @@ import shutil
 import socket
 import subprocess
 import sys
+import threading
 import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -244,6 +246,27 @@ def visit(browser):
     found.page.on("websocket", note_others)
     yield found
     context.close()
+
+
+@pytest.fixture
+def outside():
+    """A server that is not ours, and what it was asked for."""
+    asked = []
+
+    class Answer(BaseHTTPRequestHandler):
+        def do_GET(self):
+            asked.append(self.path)
+            self.send_response(200)
+            self.end_headers()
+
+        def log_message(self, *_):
+            pass
+
+    server = ThreadingHTTPServer((HERE, 0), Answer)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://{HERE}:{server.server_port}", asked
+    server.shutdown()
+    server.server_close()
 
 
 @pytest.fixture(scope="session")

@@ -1,53 +1,35 @@
 """What somebody plants in a page that we wrote is neither run nor fetched."""
 
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+import shutil
 
 import pytest
-from playwright.sync_api import expect
 
-HERE = "127.0.0.1"
-PLANTED = """
-<img src="{there}/picture.png"><script src="{there}/script.js"></script>
-<script>window.planted = true; fetch("{there}/fetched");</script>
-<img src="data:," onerror="window.planted = true">
-<link rel="stylesheet" href="{there}/style.css"><style>@import "{there}/imported.css";</style>
-<iframe src="{there}/frame.html"></iframe><p style="background: url({there}/back.png)">p</p>
-</main>"""
+from tests.browser.planted import plant
+from tools.build_notebooks import NOTEBOOKS
+from tools.slides.__main__ import build
+from transformer_lab.viz.bench import bench
 
 
-@pytest.fixture
-def outside():
-    """A server that is not ours, and what it was asked for."""
-    asked = []
-
-    class Answer(BaseHTTPRequestHandler):
-        def do_GET(self):
-            asked.append(self.path)
-            self.send_response(200)
-            self.end_headers()
-
-        def log_message(self, *_):
-            pass
-
-    server = ThreadingHTTPServer((HERE, 0), Answer)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://{HERE}:{server.server_port}", asked
-    server.shutdown()
-    server.server_close()
+@pytest.fixture(scope="module")
+def written(full_page, shipped, tmp_path_factory):
+    """An explorer, a bench and a deck of slides, as we write them."""
+    folder = tmp_path_factory.mktemp("written")
+    shutil.copyfile(full_page, folder / "explorer.html")
+    bench(shipped, "the cat sees a dog").to_html(folder / "bench.html")
+    (lesson,) = NOTEBOOKS.glob("01_*.ipynb")
+    build([lesson], folder)
+    (folder / f"{lesson.stem}.html").rename(folder / "deck.html")
+    return folder
 
 
 @pytest.mark.parametrize("is_guarded", [True, False])
-def test_what_is_planted_in_a_page_does_nothing(browser, full_page, outside, tmp_path, is_guarded):
+@pytest.mark.parametrize("name", ["explorer", "bench", "deck"])
+def test_what_is_planted_in_a_page_does_nothing(browser, written, outside, name, is_guarded):
     there, asked = outside
-    page_text = full_page.read_text("utf-8").replace("</main>", PLANTED.format(there=there))
-    if not is_guarded:  # or the test would pass where nothing was planted
-        page_text = page_text.replace("Content-Security-Policy", "x")
-    path = tmp_path / "planted.html"
-    path.write_text(page_text, "utf-8")
+    path = plant(written / f"{name}.html", there, is_guarded)
     page = browser.new_page()
     page.goto(path.as_uri())
-    expect(page.locator(".tl-explorer").first).to_have_attribute("data-ready", "true")
+    page.locator("[data-ready]").first.wait_for(state="attached", timeout=60_000)
     page.wait_for_load_state("networkidle")
     assert page.evaluate("window.planted === true") is not is_guarded
     assert (asked == []) is is_guarded

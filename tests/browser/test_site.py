@@ -17,6 +17,7 @@ from nbconvert import HTMLExporter
 from playwright.sync_api import expect
 
 from tests.browser.conftest import HERE
+from tests.browser.planted import plant
 from tests.browser.screen import try_sliders_and_quizzes
 from tools.build_notebooks import NOTEBOOKS, ROOT, lessons
 
@@ -98,6 +99,21 @@ def pages(site):
         found[path] = Links()
         found[path].feed(path.read_text(encoding="utf-8"))
     return found
+
+
+@pytest.mark.parametrize("is_guarded", [True, False])
+def test_what_is_planted_in_a_page_of_the_site_does_nothing(
+    browser, site, address, outside, is_guarded
+):
+    there, asked = outside
+    path = plant(site / "notebooks" / "02_why_sqrt_dk.html", there, is_guarded)
+    page = browser.new_page()
+    page.goto(f"{address}/notebooks/{path.name}")
+    page.wait_for_load_state("networkidle")
+    path.unlink()  # the next tests look at each page of the site
+    assert page.evaluate("window.planted === true") is not is_guarded
+    assert (asked == []) is is_guarded
+    page.close()
 
 
 def test_every_notebook_has_its_page(site):

@@ -37,7 +37,7 @@ def run(arguments) -> tuple[int, str, str]:
     return code, out.getvalue(), err.getvalue()
 
 
-@cases(0.044)
+@cases(0.046)
 @given(st.data())
 def test_what_is_typed_is_answered_or_refused_in_one_line(folder, data):
     command = data.draw(st.sampled_from(["translate", "explore", "evaluate", "doctor", "fly"]))

@@ -35,6 +35,7 @@ def test_in_pieces_it_is_the_same_and_a_branch_leaves_its_past_alone():
     rest = [layer(x[:, start:end], past=branch) for start, end in ((3, 4), (4, 6), (6, 7))]
     torch.testing.assert_close(torch.cat([first, *rest], dim=1), by_hand(layer, x))
     assert (past.length, branch.length) == (3, 7)
+    assert past.value.tensor.numel() == 0  # the state is all that is kept
     with torch.no_grad():
         kept = Past()
         layer(x[:, :3], past=kept)

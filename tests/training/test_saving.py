@@ -20,7 +20,8 @@ def state_at(step):
     def drawn():
         return {name: torch.randn(shape, generator=generator) for name, shape in SHAPES.items()}
 
-    adam = {key: drawn() for key in ADAM} | {"step": {n: torch.tensor(float(step)) for n in SHAPES}}
+    adam = {key: {n: t.abs() for n, t in drawn().items()} for key in ADAM}
+    adam["step"] = {name: torch.tensor(float(step)) for name in SHAPES}
     progress = vars(Progress(step=step))
     return State(progress, drawn(), drawn(), adam, None, {"cpu": torch.get_rng_state()})
 

@@ -204,6 +204,30 @@ def test_ctrl_c_finishes_the_step_saves_and_says_so(tmp_path):
     assert same_weights(whole, resumed)
 
 
+def test_signals_to_end_may_come_in_a_row(tmp_path):
+    """A terminal that is closed sends one, and whoever started the run another; none is lost work."""
+
+    def end(report):
+        if report.step == 3:
+            for name in ("SIGHUP", "SIGTERM", "SIGHUP", "SIGTERM"):
+                os.kill(os.getpid(), getattr(signal, name))
+
+    trainer = make_trainer(tmp_path / "state.safetensors", on_step=end)
+    assert trainer.train() == "interrupted"
+    assert load_tensors(tmp_path / "state.safetensors")[1]["progress"]["step"] == 3
+
+
+def test_a_second_ctrl_c_does_not_wait_for_the_end_of_the_step(tmp_path):
+    def insist(report):
+        for _ in range(2):
+            os.kill(os.getpid(), signal.SIGINT)
+
+    handlers = [signal.getsignal(n) for n in (signal.SIGINT, signal.SIGTERM)]
+    with pytest.raises(KeyboardInterrupt):
+        make_trainer(tmp_path / "state.safetensors", on_step=insist).train()
+    assert [signal.getsignal(n) for n in (signal.SIGINT, signal.SIGTERM)] == handlers
+
+
 @pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP"])
 def test_a_signal_to_end_is_as_ctrl_c(tmp_path, name):
     number = getattr(signal, name)
@@ -396,6 +420,25 @@ STRANGE = {
     ),
     "no moment": (lambda t, m: t.pop(f"adam/exp_avg_sq/{BIAS}"), "has nothing; expected"),
     "another group": (lambda t, m: t.update({"more/x": torch.zeros(1)}), "not the state of a"),
+    "negative squares": (
+        lambda t, m: t[f"adam/exp_avg_sq/{BIAS}"].fill_(-1.0),
+        "exp_avg_sq/output.bias is damaged; expected float32 of at least 0",
+    ),
+    "steps before the first": (
+        lambda t, m: t[f"adam/step/{BIAS}"].fill_(-7.0),
+        "adam/step/output.bias is damaged; expected float32 of at least 1",
+    ),
+    "half moments": (
+        lambda t, m: t.update({f"adam/exp_avg/{BIAS}": t[f"adam/exp_avg/{BIAS}"].half()}),
+        "exp_avg/output.bias is damaged; expected float32",
+    ),
+    "impossible random numbers": (lambda t, m: t["random/cpu"].zero_(), "random/cpu is no state"),
+    "a history of words": (
+        lambda t, m: m["progress"].update(history=[{"step": 1, "validation_loss": "low"}]),
+        "not the state of a training run",
+    ),
+    "no time": (lambda t, m: m["progress"].update(seconds=torch.nan), "not the state of a"),
+    "an epoch without end": (lambda t, m: m["progress"].update(epoch=10**30), "not the state"),
     "random numbers": (lambda t, m: t.update({"random/cpu": torch.zeros(3)}), "random/cpu is no"),
     "no step": (lambda t, m: m["progress"].pop("step"), "not the state of a training run"),
     "a kind": (lambda t, m: m["progress"].update(step="7"), "not the state of a training run"),

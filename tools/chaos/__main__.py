@@ -35,7 +35,8 @@ def explorer(*_: Any) -> Report:
         [sys.executable, "-m", "pytest", "-q", RESTARTED], capture_output=True, text=True
     )
     for which in ("restarted", "dead"):
-        report.add([done.stdout[-2000:]] if done.returncode else [], which)
+        is_held = done.returncode == 0 and "2 passed" in done.stdout  # and none was left out
+        report.add([] if is_held else [done.stdout[-2000:]], which)
     return report
 
 

@@ -28,10 +28,10 @@ def trials(place: Place, count: int = KILLS) -> Report:
             was_killed = command.send(signal.SIGKILL, after)
             command.wait()
             if was_killed:  # else it had come to its end
-                report.count(moment_of(out))
-                killed.append((f"after {after:.3f} s", place.wrong_use(out)))
+                killed.append((f"after {after:.3f} s", moment_of(out), place.wrong_use(out)))
         end = place.wrong_end(out)
-        for number, (which, wrong) in enumerate(killed[: count - report.trials]):
+        for number, (which, moment, wrong) in enumerate(killed[: count - report.trials]):
+            report.count(moment)
             report.add(wrong if number else wrong + end, which)
     return report
 

@@ -119,6 +119,8 @@ def reason(mutant: Mutant) -> str | None:
 
 ORDER = "a tuple in another order, asked for membership"
 AT_ONCE = "how many positions are computed at once: the same sums, to rounding"
+ON_A_CPU = "on a CPU, where the tests run, it is the device in any case"
+PATHS = "which of two paths is taken, which give the same but for rounding"
 LENGTHS = "the two are always of one length: strictness is a guard"
 IN_PACKAGE: dict[tuple[str, str], str] = {
     ("capture.py", "check('mode', mode, \"'zero' or 'mean'\", mode in ('mean', 'zero'))"): ORDER,
@@ -153,7 +155,26 @@ IN_PACKAGE: dict[tuple[str, str], str] = {
     (
         "decoding/given.py",
         "lengths = torch.tensor([len(e.source) for e in examples])",
-    ): "on a CPU, where the tests run, it is the device in any case",
+    ): ON_A_CPU,
+    (
+        "model/attention.py",
+        "if query.device.type == 'cpu' and query.size(-1) == 1 and (not dropout):",
+    ): PATHS,
+    (
+        "model/attention.py",
+        "if query.device.type == 'cpu' and query.size(-3) == 1 and (not dropout):",
+    ): PATHS,
+    ("decoding/beam.py", "ids = torch.empty(len(source), 1, 0, dtype=torch.int64)"): ON_A_CPU,
+    ("decoding/beam.py", "ended, goes_on = choose(ends, torch.tensor(places)[:, None])"): ON_A_CPU,
+    (
+        "decoding/beam.py",
+        "fits = alpha * math.log((5 + max(limits)) / 6) <= math.log(sys.float_info.max)",
+    ): "no float is exactly on this boundary",
+    (
+        "decoding/sampling.py",
+        "before = probabilities.cumsum(dim=1) - probabilities",
+    ): "the last of two axes, by its other number",
+    ("training/loss.py", "_LOGITS_AT_ONCE_ELSEWHERE = 27"): AT_ONCE,
     ("decoding/mbr.py", "Ids = tuple[..., int]"): "a name for a type, for its readers",
     ("decoding/mbr.py", "others = max(len(candidates) - 1, 1)"): "the larger of two, named in turn",
     (

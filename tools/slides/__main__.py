@@ -5,7 +5,10 @@ asks no other machine for anything; reveal.js and MathJax lie in the folder besi
 """
 
 import argparse
+import html
 import importlib.util
+import json
+import re
 import shutil
 from pathlib import Path
 
@@ -17,6 +20,7 @@ from tools.build_notebooks import ROOT, lessons
 from tools.slides import guide
 from tools.slides.body import body, inline, paragraphs
 from tools.slides.deck import Deck, deck
+from transformer_lab.viz.page.policy import policy
 
 HERE = Path(__file__).resolve().parent
 SHARED = "shared"
@@ -24,6 +28,18 @@ SHARED = "shared"
 TEMPLATES = Environment(
     loader=FileSystemLoader(HERE), autoescape=True, undefined=StrictUndefined, trim_blocks=True
 )
+
+
+CHARSET = '<meta charset="utf-8">'
+MORE = {
+    # MathJax and reveal.js write styles while they work, so these cannot be named by a hash.
+    "style-src-elem": "'self' 'unsafe-inline'",
+    "style-src-attr": "'unsafe-inline'",
+    "img-src": "data: blob:",
+    "font-src": "'self' data:",
+    "frame-src": "'self'",
+}
+"""What a deck may load beside what stands in it; the speaker's window has two frames with the deck."""
 
 
 def main() -> None:
@@ -49,7 +65,7 @@ def build(notebooks: list[Path], into: Path) -> None:
         (path.stem, deck(path).title) for path in lessons() if (into / f"{path.stem}.html").exists()
     ]
     index = TEMPLATES.get_template("index.html.j2").render(decks=titles)
-    (into / "index.html").write_text(index, encoding="utf-8")
+    (into / "index.html").write_text(guarded(index), encoding="utf-8")
 
 
 def page(one: Deck, text: str) -> str:
@@ -69,7 +85,23 @@ def page(one: Deck, text: str) -> str:
         }
         for slide, said in zip(one.slides, notes, strict=True)
     ]
-    return TEMPLATES.get_template("deck.html.j2").render(deck=one, slides=filled, shared=SHARED)
+    text = TEMPLATES.get_template("deck.html.j2").render(deck=one, slides=filled, shared=SHARED)
+    return guarded(text)
+
+
+def guarded(text: str) -> str:
+    """A page with the policy that names what runs in it, in its frames and in the speaker's window."""
+    frames = [html.unescape(frame) for frame in re.findall(r'srcdoc="([^"]*)"', text)]
+    rule = policy("\n".join([text, *frames, speaker_window()]), MORE, scripts=["'self'"])
+    return text.replace(CHARSET, f"{CHARSET}\n{rule}", 1)
+
+
+def speaker_window() -> str:
+    """The page that the plugin for notes writes into a window of its own, as its script has it."""
+    script = (HERE / "reveal" / "notes.js").read_text(encoding="utf-8")
+    (literal,) = re.findall(r'document\.write\(("(?:[^"\\]|\\.)*")\)', script)
+    page: str = json.loads(literal.replace(r"\x3c", "<").replace(r"\x3e", ">"))
+    return page
 
 
 def write_shared(folder: Path) -> None:

@@ -105,6 +105,10 @@ def find_corpus(name: str) -> Corpus:
         read = partial(open_dataset, hub, columns, kind == "stream")
         return Corpus(name, read, shared_pieces)
     path = Path(place)
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        raise ValueError(f"corpus is {name!a}; expected a name in UTF-8") from None
     check("corpus", name, FORMS, bool(name) and (path.is_file() or path.is_dir()))
     whole = str(path.resolve())  # so that a run finds its file from any folder
     if path.is_dir():

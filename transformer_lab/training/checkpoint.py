@@ -49,6 +49,8 @@ def load_tensors(path: Path, sha256: str | None = None) -> tuple[dict[str, Tenso
     try:
         with safetensors.safe_open(path, framework="pt") as file:
             meta: dict[str, Any] = json.loads((file.metadata() or {})["meta"])
+            if not isinstance(meta, dict):
+                raise ValueError(f"its description is {meta!r:.60}; expected a dict")
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     except (safetensors.SafetensorError, KeyError, ValueError, OSError, RecursionError) as error:
         raise CheckpointError(

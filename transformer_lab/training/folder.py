@@ -35,9 +35,24 @@ def described(folder: Path) -> dict[str, Any]:
         for name in ("about", "sha256"):
             value = description.get(name) or {}
             check(name, type(value).__name__, "a dict", isinstance(value, dict))
+        own = (description.get("sha256") or {}).get("config.json")  # older ones have none
+        if own is not None and own != own_sum(description):
+            raise ValueError("its content is not what was saved")
     except (ValueError, KeyError, RecursionError) as error:
         raise CheckpointError(f"{path}: damaged: {error}") from error
     return description
+
+
+def sealed(description: dict[str, Any]) -> dict[str, Any]:
+    """A description with the sum of itself among its sums, as JSON has it."""
+    plain = json.loads(json.dumps(description, allow_nan=False))
+    return {**plain, "sha256": {**plain["sha256"], "config.json": own_sum(plain)}}
+
+
+def own_sum(description: dict[str, Any]) -> str:
+    """The SHA-256 of all that a description says but this sum."""
+    sums = {name: said for name, said in description["sha256"].items() if name != "config.json"}
+    return sha256(json.dumps({**description, "sha256": sums}, sort_keys=True).encode())
 
 
 def is_ours(folder: Path) -> bool:

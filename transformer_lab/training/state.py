@@ -89,9 +89,20 @@ class State:
         for key in ADAM:
             kept = dict.fromkeys(shapes, ()) if key == "step" else shapes
             check_tensors(adam[key], kept if has_adam else {}, path)
-        drawn, usual = state.random["cpu"], torch.get_rng_state()
-        if (drawn.dtype, drawn.shape) != (usual.dtype, usual.shape):
-            raise CheckpointError(f"{path}: random/cpu is no state of torch's random numbers")
+            least = 1.0 if key == "step" else 0.0
+            for name, tensor in adam[key].items():
+                if tensor.dtype != torch.float32 or (
+                    key != "exp_avg" and not bool((tensor >= least).all())
+                ):
+                    expected = f"float32 of at least {least:.0f}"
+                    raise CheckpointError(
+                        f"{path}: adam/{key}/{name} is damaged; expected {expected}"
+                    )
+        try:
+            torch.Generator().set_state(state.random["cpu"])
+        except (RuntimeError, TypeError) as error:
+            text = f"{path}: random/cpu is no state of torch's random numbers"
+            raise CheckpointError(text) from error
         return state
 
 
@@ -101,8 +112,14 @@ def is_progress(values: Any) -> bool:
         return False
     counts = ("step", "epoch", "index", "tokens", "worse")
     return (
-        all(is_integer(values[name]) and values[name] >= 0 for name in counts)
+        all(is_integer(values[name]) and 0 <= values[name] < 2**63 for name in counts)
         and all(is_number(values[name]) for name in ("seconds", "best"))
+        and math.isfinite(values["seconds"])
         and isinstance(values["history"], list)
-        and all(isinstance(entry, dict) and "step" in entry for entry in values["history"])
+        and all(is_entry(entry) for entry in values["history"])
     )
+
+
+def is_entry(value: Any) -> bool:
+    """Is this a line of a history: a step, and numbers by name?"""
+    return isinstance(value, dict) and "step" in value and all(map(is_number, value.values()))

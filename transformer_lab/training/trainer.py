@@ -388,9 +388,11 @@ def set_random_state(state: dict[str, Tensor], device: torch.device) -> None:
 
 @contextmanager
 def interruptible() -> Iterator[threading.Event]:
-    """Turn the first Ctrl-C into an event, so that no step is cut in two; the second one is real.
+    """Turn Ctrl-C, SIGTERM and SIGHUP into an event, so that no step is cut in two.
 
-    So with SIGTERM and SIGHUP, unless somebody has them ignored, as `nohup` does.
+    A second Ctrl-C is real: it comes from somebody who does not want to wait. The others may come
+    in a row, as from a terminal and from whoever started it. What is ignored, as `nohup` has it,
+    stays so.
     """
     event = threading.Event()
     if threading.current_thread() is not threading.main_thread():
@@ -403,15 +405,13 @@ def interruptible() -> Iterator[threading.Event]:
 
     def on_interrupt(number: int, frame: FrameType | None) -> None:
         event.set()
-        put_back()
-
-    def put_back() -> None:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+        if number == signal.SIGINT:
+            signal.signal(number, before[number])
 
     for number in before:
         signal.signal(number, on_interrupt)
     try:
         yield event
     finally:
-        put_back()
+        for number, handler in before.items():
+            signal.signal(number, handler)
