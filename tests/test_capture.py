@@ -340,6 +340,11 @@ def test_a_model_in_half_precision_is_recorded_and_patched_with_its_own(dtype, i
         patched = model(long[:1], ids[1][:1])
     torch.testing.assert_close(patched, plain[:1], rtol=0.05, atol=0.05)
     np.testing.assert_array_equal(again.encoder[1][0, 2], record.weights(head))
+    # The same numbers, as somebody has them who computes with them: they sum to 1 no better.
+    finer = record.weights(head).astype(np.float64)
+    with capture_attention(model, patch={head: finer}) as again:
+        model(long[:1], ids[1][:1])
+    np.testing.assert_array_equal(again.encoder[1][0, 2], record.weights(head))
 
 
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])

@@ -77,11 +77,12 @@ class HeadWatch(Watch):
         if self.kind == "encoder":
             expected += f", query {query}"
         check(name, tuple(new.shape), expected, fits)
+        rows = rows.to(weights)  # as the model computes, and as exactly
         check_weights(name, as_numpy(rows))
         if missing:
             own = weights[:, head, query - missing :]
-            rows = torch.cat([rows.expand(batch, -1, -1).to(weights), own], dim=-2)
-        return rows.to(weights)
+            rows = torch.cat([rows.expand(batch, -1, -1), own], dim=-2)
+        return rows
 
     def heads(self, heads: Float[Tensor, "batch heads query d_v"]) -> Tensor:
         """Mute: the output of the heads before W_O becomes 0, or its mean over the batch."""

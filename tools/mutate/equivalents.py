@@ -193,7 +193,7 @@ IN_PACKAGE: dict[tuple[str, str], str] = {
     ): "every layer's cache is as long as any other's",
     (
         "capture.py",
-        "rows = torch.cat([rows.expand(batch, -1, -1).to(weights), own], dim=1)",
+        "rows = torch.cat([rows.expand(batch, -1, -1), own], dim=1)",
     ): "the second last of three axes, by its other number",
     (
         "numpy_reference.py",
