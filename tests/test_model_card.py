@@ -55,7 +55,7 @@ def test_the_command_writes_what_it_prints(tsv, tmp_path, capsys):
     )
 
 
-def test_a_run_that_was_not_scored_says_so_and_a_later_save_writes_anew(tsv, tmp_path):
+def test_a_run_that_was_not_scored_says_so_and_a_later_save_writes_anew(tsv, tmp_path, endless):
     begin(tmp_path / "run", str(tsv), max_steps=1, **QUIET).train()
     path = tmp_path / "run" / CARD
     assert "None yet." in path.read_text(encoding="utf-8")
@@ -64,7 +64,7 @@ def test_a_run_that_was_not_scored_says_so_and_a_later_save_writes_anew(tsv, tmp
     assert cells(path.read_text(encoding="utf-8"), "Training")["steps"] == "2"
 
 
-def test_somebody_elses_card_is_left_as_it_is(tsv, tmp_path):
+def test_somebody_elses_card_is_left_as_it_is(tsv, tmp_path, endless):
     begin(tmp_path / "run", str(tsv), max_steps=1, **QUIET).train()
     path = tmp_path / "run" / CARD
     path.write_text("mine")

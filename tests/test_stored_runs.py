@@ -24,7 +24,7 @@ def all_is_large(tmp_path, monkeypatch):
     monkeypatch.setattr(stored, "POOL", 17)
 
 
-def test_a_run_stops_in_the_middle_of_an_epoch_and_goes_on_to_the_same_bits(tsv, tmp_path):
+def test_a_run_stops_in_the_middle_of_an_epoch_and_goes_on_to_the_same_bits(tsv, tmp_path, endless):
     run = begin(tmp_path / "half", str(tsv), max_steps=2, **QUIET)
     assert isinstance(run.splits.train, StoredPairs)
     assert isinstance(run.trainer.batches, StoredBatches)
@@ -93,7 +93,7 @@ def test_after_a_kill_while_it_was_prepared_the_next_start_has_the_same(
     assert list(run.trainer.batches.examples) == list(fresh.trainer.batches.examples)
 
 
-def test_the_command_line_trains_on_named_columns_of_a_packed_file(tsv, tmp_path, capsys):
+def test_the_command_line_trains_on_named_columns_of_a_packed_file(tsv, tmp_path, endless, capsys):
     rows = (line.split("\t") for line in tsv.read_text().splitlines())
     lines = "".join(
         json.dumps({"translation": dict(zip("ab", row[:2], strict=True))}) + "\n" for row in rows
