@@ -43,6 +43,15 @@ class Preset:
     vocab_size: int = 8_000
 
 
+PAPER = TrainingConfig(
+    max_steps=100_000,
+    batch_tokens=25_000,
+    peak_rate=None,
+    warmup_steps=4_000,
+    validate_every=1_000,
+    save_every=1_000,
+)
+"""How the paper trains its base model (§5), but for when it looks and saves."""
 PRESETS = {
     "tiny": Preset(
         TransformerConfig.tiny,
@@ -78,29 +87,10 @@ PRESETS = {
             average_decay=0.998,
         ),
     ),
-    "base": Preset(
-        TransformerConfig.base,
-        TrainingConfig(
-            max_steps=100_000,
-            batch_tokens=25_000,
-            peak_rate=None,
-            warmup_steps=4_000,
-            validate_every=1_000,
-            save_every=1_000,
-        ),
-        vocab_size=37_000,
-    ),
+    "base": Preset(TransformerConfig.base, PAPER, vocab_size=37_000),
     "big": Preset(
         TransformerConfig.big,
-        TrainingConfig(
-            max_steps=300_000,
-            batch_tokens=25_000,
-            peak_rate=None,
-            warmup_steps=4_000,
-            validate_every=1_000,
-            save_every=1_000,
-            shard_optimizer=True,
-        ),
+        replace(PAPER, max_steps=300_000, shard_optimizer=True),
         vocab_size=37_000,
     ),
 }
