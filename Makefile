@@ -3,7 +3,7 @@
 # make lint     set up and check formatting, types, prose, and the notebooks as they are written
 # make test     set up and run every check: lint, package, browser, notebooks
 # make seeds    run the lessons with other seeds and as on another processor (ARGS=05 for one)
-# make bench    measure beside nn.Transformer and MarianMT (ARGS="--only world" for one part)
+# make bench    measure beside nn.Transformer, MarianMT and CTranslate2 (ARGS="--only world" for one part)
 # make bench-viz  measure explorer and bench in a browser, beside BertViz (which needs npm)
 # make student  the notebooks without solutions, in student/ (ARGS=--nbgrader: for grading, in grading/)
 # make site     build the website into build/site, offline, from the notebooks as they are

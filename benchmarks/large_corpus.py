@@ -151,7 +151,7 @@ def section() -> str:
         "each has weights, gradients and Adam's state of its own; corpus and libraries are shared"
     )
     targets = [
-        Target("peak memory of training on 5 M pairs, GB", many / 1024, 1.5, at_most=True),
+        Target("peak memory of training on 5 M pairs, GB", many / 1000, 1.5, at_most=True),
         Target("that, beside 0.5 M pairs", many / few, 1.1, at_most=True),
         Target("a second start until its first step, s", first, 10, at_most=True),
         Target("memory of two processes beside one", both, 1.2, at_most=True, reason=shared),

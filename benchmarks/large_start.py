@@ -49,8 +49,8 @@ def memory() -> dict[str, float]:
     """Megabytes: the peak, what is here now, what is this process's alone, and its fair share."""
     rollup = Path("/proc/self/smaps_rollup").read_text(encoding="utf-8").splitlines()
     share = next(int(line.split()[1]) for line in rollup if line.startswith("Pss:"))
-    now = {name: kilobytes(name) / 1024 for name in ("VmHWM", "VmRSS", "RssAnon")}
-    return now | {"Pss": share / 1024}
+    now = {name: kilobytes(name) for name in ("VmHWM", "VmRSS", "RssAnon")} | {"Pss": share}
+    return {name: count * 1024 / 1e6 for name, count in now.items()}  # Linux counts 1,024 bytes
 
 
 def main() -> None:

@@ -3,9 +3,11 @@
 import json
 import math
 import os
+import random
 import re
 import resource
 import signal
+import string
 import subprocess
 import sys
 import time
@@ -163,11 +165,17 @@ def test_a_folder_that_train_did_not_begin_is_not_resumed(capsys, tmp_path):
     assert "does not say its corpus" in err
 
 
+def wordy(rng):
+    """240 words, which the filter lets pass, of more pieces than a model can read."""
+    return " ".join("".join(rng.choices(string.ascii_lowercase, k=17)) for _ in range(240))
+
+
 def test_a_very_long_line_is_left_out_of_training_and_counts_as_wrong_in_the_test(
     capsys, tsv, tmp_path
 ):
+    rng = random.Random(0)
     with tsv.open("a") as file:
-        file.writelines(f"{'one ' * n}\t{'un ' * n}\n" for n in range(500, 600))
+        file.writelines(f"{wordy(rng)}\t{wordy(rng)}\n" for _ in range(100))
     code, text, err = train(capsys, tsv, tmp_path / "run", "--max-steps", "1")
     assert code == 0
     assert re.search(r"\d+ pairs of more than 512 tokens are left out", err)
@@ -203,11 +211,11 @@ def test_bad_lines_are_named_or_counted(capsys, tsv, tmp_path):
     assert "numbers.tsv, line 7" in err
     code, _, err = train(capsys, tsv, tmp_path / "b", "--max-steps", "1", "--skip-bad")
     assert code == 0
-    assert "numbers.tsv: 1 bad lines left out" in err
+    assert "numbers.tsv: 400 pairs; left out: 1 bad" in err
     # What the run was told is still known when it is scored.
     code, _, err = run(capsys, "evaluate", "--model", tmp_path / "b", "--limit", 2)
     assert code == 0
-    assert "numbers.tsv: 1 bad lines left out" in err
+    assert "numbers.tsv: 400 pairs; left out: 1 bad" in err
 
 
 @pytest.mark.parametrize(
@@ -385,8 +393,40 @@ def test_no_corpus_is_not_the_world(capsys, tmp_path):
     code, _, err = run(capsys, "train", "--corpus", "", "--out", tmp_path / "run")
     assert (code, is_one_line(err)) == (1, True)
     assert (
-        "corpus is ''; expected 'world', 'debian:LANGUAGE', 'hf:NAME', or a file or folder" in err
+        "corpus is ''; expected 'world', 'debian:LANGUAGE', 'hf:NAME', 'stream:NAME', or a file"
+        in err
     )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--source", "en"], "('en', None); expected both or none"),
+        (["--corpus", "x", "--source", "en", "--target", "en"], "with two different names"),
+        (["--resume", "--source", "en", "--target", "fr"], "expected --corpus beside them"),
+        (
+            ["--corpus", "world", "--source", "en", "--target", "fr"],
+            "expected none: the sides of world are known",
+        ),
+        (["--corpus", "x", "--source", "", "--target", "fr"], "('', 'fr'); expected both or none"),
+    ],
+)
+def test_names_of_sides_that_do_not_fit_are_one_line(capsys, tmp_path, arguments, message):
+    code, _, err = run(capsys, "train", *arguments, "--out", tmp_path / "run")
+    assert (code, is_one_line(err)) == (1, True)
+    assert "--source and --target is" in err
+    assert message in err
+
+
+def test_a_small_file_is_filtered_and_what_is_left_out_is_counted(capsys, tsv, tmp_path):
+    first = tsv.read_text().splitlines()[0]
+    long = "un " * 10 + "\t" + "x"
+    tsv.write_text(tsv.read_text() + f"{first}\n{first}\n{long}\n")
+    code, _, err = train(capsys, tsv, tmp_path / "run", "--max-steps", "1")
+    assert code == 0
+    said = "403 pairs; left out: 2 repeated, 1 with more than 9 words for one"
+    assert f"numbers.tsv: {said}" in err
+    assert f"| read | {said} |" in (tmp_path / "run" / "model_card.md").read_text()
 
 
 def test_json_has_null_and_a_reason_and_never_nan():
@@ -401,10 +441,10 @@ def test_json_has_null_and_a_reason_and_never_nan():
 
 def test_a_validation_loss_of_no_pairs_is_null(capsys, tsv, tmp_path):
     """All validation pairs are too long for the model."""
-    long = " ".join(["one"] * 600)
-    tsv.write_text("".join(f"{long} {n}\t{long} {n}\n" for n in range(40)))
+    rng = random.Random(0)
+    tsv.write_text("".join(f"{wordy(rng)}\t{wordy(rng)}\n" for _ in range(40)))
     tsv.write_text(tsv.read_text() + "".join(f"one {c}\tun {c}\n" for c in "abcdefgh"))
-    seed = next(s for s in range(99) if all("one one" in p.source for p in held(tsv, s)))
+    seed = next(s for s in range(99) if all(len(p.source) > 999 for p in held(tsv, s)))
     code, text, _ = train(capsys, tsv, tmp_path / "run", "--max-steps", 1, "--seed", seed)
     assert code == 0
     result = json.loads(text.splitlines()[-1], parse_constant=pytest.fail)

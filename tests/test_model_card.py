@@ -9,8 +9,9 @@ import torch
 
 from transformer_lab import cli
 from transformer_lab.data.corpus import find_corpus
+from transformer_lab.data.pair import Splits
 from transformer_lab.model.transformer import count_parameters
-from transformer_lab.model_card import CARD, MARK, may_write, model_card
+from transformer_lab.model_card import CARD, MARK, data_rows, may_write, model_card
 from transformer_lab.recipe import evaluate
 from transformer_lab.runs import begin, resume
 from transformer_lab.translator import PRETRAINED, Translator
@@ -53,6 +54,16 @@ def test_the_command_writes_what_it_prints(tsv, tmp_path, capsys):
         cells(text, "Versions when this was written")["torch"]
         == torch.__version__.partition("+")[0]
     )
+
+
+@pytest.mark.parametrize("kind", ["hf", "stream"])
+def test_a_dataset_of_the_hub_is_named_whole(kind):
+    splits = Splits([], [], [], said="7 pairs; left out: 2 bad")
+    name = f"{kind}:Helsinki-NLP/opus_books/en-fr@en,fr"
+    assert data_rows({"corpus": name}, splits)[:2] == [
+        ("corpus", f"`{name}`"),
+        ("read", "7 pairs; left out: 2 bad"),
+    ]
 
 
 def test_a_run_that_was_not_scored_says_so_and_a_later_save_writes_anew(tsv, tmp_path, endless):

@@ -39,6 +39,15 @@ def test_a_run_stops_in_the_middle_of_an_epoch_and_goes_on_to_the_same_bits(tsv,
     assert weights[0] == weights[1]
 
 
+@pytest.mark.parametrize("room", [1, 5])
+def test_a_packed_file_counts_for_four_times_its_size(tsv, tmp_path, monkeypatch, room):
+    packed = tmp_path / "numbers.tsv.gz"
+    packed.write_bytes(gzip.compress(tsv.read_bytes()))
+    monkeypatch.setattr(corpus, "LARGE", room * packed.stat().st_size)
+    splits = corpus.find_corpus(str(packed)).splits()
+    assert isinstance(splits.train, StoredPairs if room < 4 else list)
+
+
 def test_a_run_is_not_resumed_on_a_file_that_has_changed(tsv, tmp_path):
     begin(tmp_path / "run", str(tsv), max_steps=1, **QUIET).train()
     tsv.write_bytes(tsv.read_bytes() + b"one more\tun de plus\n")
@@ -108,10 +117,3 @@ def test_the_command_line_trains_on_named_columns_of_a_packed_file(tsv, tmp_path
     assert about["corpus"] == f"{packed}@b,a"
     assert cli.main(["train", "--resume", "--max-steps", "2", *out]) == 0
     assert cli.main(["evaluate", "--model", str(tmp_path / "run"), "--limit", "1"]) == 0
-
-
-@pytest.mark.parametrize("asked", [["--source", "a"], ["--source", "a", "--target", "b"]])
-def test_half_of_a_question_is_an_error(asked, tsv, capsys):
-    given = [] if len(asked) == 4 else ["--corpus", str(tsv)]
-    assert cli.main(["train", *asked, *given]) == 1
-    assert "expected both, beside --corpus" in capsys.readouterr().err

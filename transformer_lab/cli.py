@@ -23,7 +23,7 @@ from transformer_lab.data.corpus import columns_of, find_corpus, fingerprint
 from transformer_lab.doctor import diagnose
 from transformer_lab.files import write_atomically
 from transformer_lab.model.transformer import count_parameters
-from transformer_lab.model_card import CARD, may_write, model_card
+from transformer_lab.model_card import CARD, exported_card, may_write, model_card
 from transformer_lab.recipe import PRESETS, Evaluation, evaluate, validation_loss
 from transformer_lab.runs import About, begin, resume
 from transformer_lab.streams import open_closed_streams, read_lines, without_nan
@@ -93,7 +93,7 @@ def parser() -> argparse.ArgumentParser:
     train.add_argument("--max-steps", type=int, default=None, help="stop after so many steps")
     train.add_argument("--max-minutes", type=float, default=None, help="stop after so many minutes")
     train.add_argument("--seed", type=int, default=None, help="default 0")
-    train.add_argument("--skip-bad", action="store_true", help="leave bad lines of a TSV out")
+    train.add_argument("--skip-bad", action="store_true", help="leave bad lines out")
     train.add_argument("--device", default=None, help="auto (default), cpu, cuda, mps")
     train.add_argument("--precision", choices=("auto", "fp32", "bf16"), default=None)
     train.add_argument("--out", type=Path, default=None, help="folder (default runs/CORPUS-PRESET)")
@@ -163,15 +163,8 @@ def run_train(options: argparse.Namespace) -> dict[str, Any]:
     """Train or resume, save, and score on the test split."""
     limits = {name: getattr(options, name) for name in ("max_steps", "max_minutes")}
     limits |= {"device": options.device, "precision": options.precision}
-    sides = (options.source, options.target)
-    if any(sides):
-        check(
-            "--source and --target",
-            sides,
-            "both, beside --corpus",
-            bool(all(sides) and options.corpus),
-        )
-        options.corpus += f"@{options.source},{options.target}"
+    if options.source is not None or options.target is not None:
+        options.corpus = with_sides(options.corpus, options.source, options.target)
     with distributed.first_before_others():  # one error for a corpus that there is not
         corpus = "world" if options.corpus is None else options.corpus
         folder = options.out or default_folder(corpus, options.preset)
@@ -216,6 +209,17 @@ def run_train(options: argparse.Namespace) -> dict[str, Any]:
     result |= {"validation_loss": loss, **asdict(evaluation)}
     print(f'Translate with: python -m transformer_lab translate --model {folder} "…"')
     return result
+
+
+def with_sides(corpus: str | None, source: str | None, target: str | None) -> str:
+    """The corpus with the names of its two sides behind it; a ValueError if it has none to choose."""
+    name, sides = "--source and --target", (source, target)
+    check(name, sides, "both or none, with two different names", all(sides) and source != target)
+    check(name, sides, "--corpus beside them", corpus is not None)
+    assert corpus is not None
+    own = corpus.partition(":")[0] in ("world", "debian")
+    check(name, sides, f"none: the sides of {corpus} are known", not own)
+    return f"{corpus}@{source},{target}"
 
 
 def default_folder(corpus: str, preset: str | None) -> Path:
@@ -355,18 +359,22 @@ def run_export(options: argparse.Namespace) -> dict[str, Any]:
     """Write a translator in another library's form."""
     # They need what the other commands do not.
     from transformer_lab.checkpoints.to_ctranslate2 import to_ctranslate2
-    from transformer_lab.checkpoints.to_marian import to_marian
+    from transformer_lab.checkpoints.to_transformers import to_transformers
 
     there, plain = options.out.exists(), options.quantization is None
     check("--out", str(options.out), "a folder that does not exist yet", not there)
     translator = Translator.load(options.model, device="cpu")
     if options.to == "ctranslate2":
-        to_ctranslate2(translator, options.out, options.quantization)
         then = f"python -m transformer_lab serve {options.out}"
+        card = exported_card(options.model, "python -m transformer_lab serve FOLDER")
+        to_ctranslate2(translator, options.out, options.quantization, card)
     else:
         check("--quantization", options.quantization, "none: it is CTranslate2's", plain)
-        to_marian(translator, options.out)
         then = f'transformers.AutoModelForSeq2SeqLM.from_pretrained("{options.out}")'
+        card = exported_card(
+            options.model, 'transformers.AutoModelForSeq2SeqLM.from_pretrained("FOLDER")'
+        )
+        to_transformers(translator, options.out, card)
     if not options.json:
         print(f"{options.out}: go on with {then}")
     return {"out": str(options.out), "to": options.to}
@@ -409,5 +417,5 @@ def run_doctor(options: argparse.Namespace) -> dict[str, Any]:
     """Print one line for each thing looked at."""
     lines = diagnose()
     for name, (finding, remedy) in lines.items():
-        print(f"{name:12} {finding}" + (f"   → {remedy}" if remedy else ""))
+        print(f"{name:14} {finding}" + (f"   → {remedy}" if remedy else ""))
     return {name: finding for name, (finding, _) in lines.items()}

@@ -17,6 +17,10 @@ MOST_PARAMETERS = 10**12
 """What no machine could build is refused before one tries."""
 
 
+EXTRA_TOKENS = 50
+"""A translation is cut at so many tokens more than its source has (§6.1)."""
+
+
 def check(name: str, value: object, expected: str, holds: bool) -> None:
     """Raise the one kind of error that a wrong argument gets: its name, its value, what was expected."""
     if not holds:

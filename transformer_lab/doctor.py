@@ -15,11 +15,16 @@ PACKAGES = {
     "numpy": "",
     "matplotlib": "",
     "ipywidgets": "",
-    "jupyterlab": 'pip install -e ".[lab]"',
-    "bertviz": 'pip install -e ".[lab]"',
-    "nbval": 'pip install -e ".[test]"',
-    "playwright": 'pip install -e ".[test]"',
+    "jupyterlab": "[lab]",
+    "bertviz": "[lab]",
+    "datasets": "[corpora]",
+    "backports.zstd": "[corpora]",
+    "transformers": "[serve]",
+    "ctranslate2": "[serve]",
+    "nbval": "[test]",
+    "playwright": "[test]",
 }
+"""What is looked for, and which extra brings what the package itself does not need."""
 
 
 def diagnose() -> dict[str, tuple[str, str]]:
@@ -32,11 +37,12 @@ def diagnose() -> dict[str, tuple[str, str]]:
         "precision": (str(dtype).removeprefix("torch."), ""),
         "threads": (f"{torch.get_num_threads()} of {os.cpu_count()} cores", ""),
     }
-    for name, remedy in PACKAGES.items():
+    for name, extra in PACKAGES.items():
         try:
             found[name] = (version(name), "")
         except PackageNotFoundError:
-            found[name] = ("missing", remedy)
+            # In a clone that is installed, too: pip then adds what the extra asks for.
+            found[name] = ("missing", f'pip install "transformer-lab{extra}"')
     browser = find_browser()
     remedy = (
         "apt-get install chromium, or set CHROMIUM to a browser; only the browser tests need it"

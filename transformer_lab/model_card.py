@@ -8,7 +8,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from transformer_lab.data.corpus import languages_of
+from transformer_lab.data.corpus import HUB, languages_of
 from transformer_lab.data.pair import Splits
 from transformer_lab.model.transformer import count_parameters
 from transformer_lab.recipe import Evaluation
@@ -52,7 +52,7 @@ def model_card(
 
 NO_SCORES = """## Scores
 
-None yet. `python -m transformer_lab evaluate --model FOLDER` prints them."""
+None yet. The command `train` writes them here at its end; `evaluate --model FOLDER` prints them."""
 USE = """## Use
 
 ```python
@@ -67,6 +67,18 @@ it repeats what is wrong or one-sided in them. The test sentences are from the s
 training pairs. Nobody has looked at its translations one by one."""
 
 
+def exported_card(folder: Path, use: str) -> str | None:
+    """The card of a saved model for a folder in another library's form; None if it has none of ours.
+
+    `use` are the lines of code that use it there.
+    """
+    path = folder / CARD
+    if not path.is_file() or not may_write(folder):
+        return None
+    text = path.read_text(encoding="utf-8").removeprefix(MARK).lstrip()
+    return text.replace(USE, f"## Use\n\n```\n{use}\n```")
+
+
 def section(title: str, rows: list[tuple[str, object]]) -> str:
     """A heading and a table of two columns."""
     lines = [f"| {name} | {str(value).replace('|', chr(92) + '|')} |" for name, value in rows]
@@ -76,7 +88,11 @@ def section(title: str, rows: list[tuple[str, object]]) -> str:
 def data_rows(about: dict[str, Any], splits: Splits[Any]) -> list[tuple[str, object]]:
     """The corpus, by name and fingerprint, and how it was divided."""
     corpus = about.get("corpus") or "unknown"
-    rows: list[tuple[str, object]] = [("corpus", f"`{Path(corpus).name}`")]
+    on_the_hub = corpus.partition(":")[0] in HUB
+    name = corpus if on_the_hub else Path(corpus).name  # a folder's name is nobody's business
+    rows: list[tuple[str, object]] = [("corpus", f"`{name}`")]
+    if splits.said:
+        rows.append(("read", splits.said))
     if about.get("data"):
         rows.append(("fingerprint of the training pairs", f"`{about['data']}`"))
     for name in ("train", "validation", "test"):

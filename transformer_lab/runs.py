@@ -5,6 +5,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, fields, replace
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -200,8 +201,9 @@ def begin(
             if distributed.rank() == 0:
                 lock.take()
                 make_room(folder)
-            splits = known.splits(seed, skip_bad)
-            translator = new_translator(splits, known.name, PRESETS[preset], seed)
+            with distributed.first_speaks():
+                splits = known.splits(seed, skip_bad)
+                translator = new_translator(splits, known.name, PRESETS[preset], seed)
             about = About(
                 corpus=known.name,
                 seed=seed,
@@ -275,7 +277,8 @@ def resume(
                 expected = f"{end}, where the learning rate of this run reaches 0"
                 check("max_steps", training.max_steps, expected, training.max_steps == end)
             known = find_corpus(about.corpus if corpus is None else corpus)
-            splits = known.splits(about.seed, about.skip_bad)
+            with distributed.first_speaks():
+                splits = known.splits(about.seed, about.skip_bad)
             if fingerprint(splits.train) != about.data:
                 raise ValueError(
                     f"corpus {known.name!r} has changed since {folder} began, or is another"
@@ -310,13 +313,18 @@ def trainer_of(
     on_step: Callable[[StepReport], None] | None,
     show_progress: bool,
 ) -> Trainer:
-    """The trainer of a run, before the first step."""
-    return make_trainer(
-        translator,
-        splits,
-        training,
-        state_path=folder / STATE,
-        on_step=on_step,
-        show_progress=show_progress,
-        watch_exact_match=find_corpus(translator.about["corpus"]).watched,
-    )
+    """The trainer of a run, before the first step; a ValueError if the processes differ in its data."""
+    # Each machine has prepared its corpus, and learnt its pieces, for itself.
+    distributed.check_same("fingerprint of the training pairs", translator.about["data"])
+    both = translator.source_tokenizer.to_json() + translator.target_tokenizer.to_json()
+    distributed.check_same("sum of the tokenizers", sha256(both.encode()).hexdigest()[:16])
+    with distributed.first_speaks():
+        return make_trainer(
+            translator,
+            splits,
+            training,
+            state_path=folder / STATE,
+            on_step=on_step,
+            show_progress=show_progress,
+            watch_exact_match=find_corpus(translator.about["corpus"]).watched,
+        )

@@ -41,16 +41,16 @@ def dead(visit):
     dialog.get_by_role("button").last.click()
 
 
-def test_what_was_shown_stays_and_a_cell_that_is_run_again_answers(visit, live):
-    for gone in (restarted, dead):
-        live.get_by_label("Sentence to translate").fill("a bird sings")
-        expect(written(live)).to_have_text("A BIRD SINGS <eos>")
-        settle(live)
-        gone(visit)
-        what_was_shown_stays(live)
-        run_again(visit)
-        expect(written(live)).to_have_text("THE CAT SEES A DOG <eos>")
-        check_map(live, RECORD.encoder[0][0])
+@pytest.mark.parametrize("gone", [restarted, dead], ids=lambda gone: gone.__name__)
+def test_what_was_shown_stays_and_a_cell_that_is_run_again_answers(visit, live, gone):
+    live.get_by_label("Sentence to translate").fill("a bird sings")
+    expect(written(live)).to_have_text("A BIRD SINGS <eos>")
+    settle(live)
+    gone(visit)
+    what_was_shown_stays(live)
+    run_again(visit)
+    expect(written(live)).to_have_text("THE CAT SEES A DOG <eos>")
+    check_map(live, RECORD.encoder[0][0])
 
 
 def what_was_shown_stays(live):

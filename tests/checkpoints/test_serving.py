@@ -74,6 +74,50 @@ def test_the_server_translates_as_we_do_or_its_difference_is_small(ours, pairs, 
         assert (folder / "model.bin").stat().st_size < PRETRAINED.stat().st_size + 2_000_000
 
 
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory, pairs):
+    """A run on a file, as people have one: byte pairs, the norm first, and sentences without an end."""
+    here = tmp_path_factory.mktemp("trained")
+    texts = find_corpus("world").splits().validation[:307]
+    (here / "mine.tsv").write_text("".join(f"{p.source}\t{p.target}\n" for p in texts))
+    asked = ["--corpus", str(here / "mine.tsv"), "--max-steps", "7", "--device", "cpu"]
+    assert cli.main(["train", *asked, "--preset", "small", "--out", str(here / "run")]) == 0
+    return here / "run"
+
+
+@pytest.mark.parametrize("to", ["transformers", "ctranslate2"])
+def test_what_was_trained_on_a_file_goes_there_too(trained, pairs, tmp_path, to):
+    out, texts = tmp_path / to, [pair.source for pair in pairs[:23]]
+    assert cli.main(["export", "--to", to, "--model", str(trained), "--out", str(out)]) == 0
+    ours = Translator.load(trained, device="cpu")
+    assert ours.model.config.norm == "pre"
+    expected = [one.translation for one in ours.translate(texts, beam_size=1)]
+    if to == "ctranslate2":
+        found = ServedTranslator(out).translate(texts, beam_size=1)
+    else:
+        model = transformers.AutoModelForSeq2SeqLM.from_pretrained(out).eval()
+        source = transformers.AutoTokenizer.from_pretrained(out)
+        target = transformers.PreTrainedTokenizerFast(tokenizer_file=str(out / TARGET))
+        found = []
+        for text in texts:
+            ids = source(text, return_tensors="pt")["input_ids"]
+            written = model.generate(ids, num_beams=1, max_new_tokens=ids.shape[1] + 50)
+            found.append(target.decode(written[0], skip_special_tokens=True))
+    # Two words may be as probable as each other, to rounding: then both go on as they like.
+    assert sum(a == b for a, b in zip(found, expected, strict=True)) > 20
+    assert any(not hypothesis.ids or hypothesis.ids[-1] != 2 for hypothesis in ended(ours, texts))
+    card = (out / "README.md").read_text()
+    assert "mine.tsv" in card
+    assert "Translator.load" not in card
+    assert ("from_pretrained" in card) == (to == "transformers")
+
+
+def ended(translator, texts):
+    from transformer_lab.decoding import greedy
+
+    return greedy(translator.model, *translator.batch([translator.encode(t) for t in texts]))
+
+
 @pytest.fixture
 def address(folder):
     with server(ServedTranslator(folder), port=0) as http:

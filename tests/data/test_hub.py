@@ -9,7 +9,7 @@ from tests.data.test_splits import numbered
 from transformer_lab.data import hub
 from transformer_lab.data.corpora import user_cache_folder
 from transformer_lab.data.corpus import find_corpus, languages_of
-from transformer_lab.data.hub import hub_name, open_hub
+from transformer_lab.data.hub import open_hub, readings_of
 from transformer_lab.data.pair import Pair
 from transformer_lab.data.splits import split_pairs
 from transformer_lab.data.stored import StoredPairs
@@ -81,6 +81,36 @@ def test_validation_and_test_of_a_dataset_are_its_own(tmp_path):
     assert list(splits.train) == CLEAN[8:]
 
 
+@pytest.mark.parametrize("part", ["validation", "test"])
+def test_a_part_that_is_there_is_its_own_and_the_other_is_held_out(tmp_path, part, capsys):
+    folder = saved(tmp_path / "set", **{"train": PAIRS, part: CLEAN[3:8]})
+    splits = find_corpus(f"{folder}@en,fr").splits(seed=3)
+    other = splits.test if part == "validation" else splits.validation
+    assert getattr(splits, part) == CLEAN[3:8]
+    assert len(other) == (len(CLEAN) - 5) // 20
+    assert {*splits.train, *other, *CLEAN[3:8]} == set(CLEAN)
+    assert len(splits.train) + len(other) + 5 == len(CLEAN)
+    assert "left out: 5 of sources that are held out" in capsys.readouterr().err
+
+
+def test_another_test_part_is_another_corpus(tmp_path):
+    folder = saved(tmp_path / "set", train=PAIRS, validation=CLEAN[:3], test=CLEAN[3:8])
+    find_corpus(f"{folder}@en,fr").splits()
+    saved(tmp_path / "set", train=PAIRS, validation=CLEAN[10:12], test=CLEAN[3:8])
+    splits = find_corpus(f"{folder}@en,fr").splits()
+    assert splits.validation == CLEAN[10:12]
+    assert not {*splits.validation, *splits.test} & set(splits.train)
+
+
+@pytest.mark.parametrize("kind", ["hf", "stream"])
+def test_a_folder_whose_files_have_changed_is_another_corpus(tmp_path, kind):
+    for pairs in (numbered(97)[:60], numbered(97)[37:]):
+        lines = (json.dumps({"en": p.source, "fr": p.target}) for p in pairs)
+        (tmp_path / "train.jsonl").write_text("\n".join(lines))
+        splits = find_corpus(f"{kind}:{tmp_path}@en,fr").splits()
+        assert {*splits.train, *splits.validation, *splits.test} == set(pairs)
+
+
 def test_a_row_without_a_side_is_named_or_left_out(tmp_path, capsys):
     folder = saved(tmp_path / "set", train=[*PAIRS, Pair("one", "")])
     corpus = find_corpus(f"{folder}@en,fr")
@@ -110,13 +140,34 @@ def test_a_dataset_without_train_is_an_error(tmp_path):
 
 
 def test_what_cannot_be_had_is_one_error(monkeypatch):
-    def nowhere(*parts, streaming):
-        raise ConnectionError(f"no network for {parts}, {streaming}")
+    asked = []
 
-    monkeypatch.setattr(datasets, "load_dataset", nowhere)
-    message = r"wmt14/de-en cannot be opened by datasets: no network for \('wmt14', 'de-en'\), True"
+    def nowhere(*parts):
+        asked.append(parts)
+        raise ConnectionError("no network")
+
+    monkeypatch.setattr(datasets, "load_dataset_builder", nowhere)
+    message = "wmt14/de-en cannot be opened by datasets: no network"
     with pytest.raises(ValueError, match=message):
         find_corpus("stream:wmt14/de-en@en,de").splits()
+    assert asked == [("wmt14", "de-en")]  # without a network there is nothing else to try
+
+
+def test_a_name_that_is_none_is_read_the_other_way(monkeypatch):
+    """The hub is not asked: what it would answer is put in its place."""
+    known, asked = [("me/az-to",)], []
+
+    def on_the_hub(*parts):
+        asked.append(parts)
+        if parts not in known:
+            raise FileNotFoundError(f"no dataset {parts}")
+        return "a builder"
+
+    monkeypatch.setattr(datasets, "load_dataset_builder", on_the_hub)
+    assert hub.builder_of(readings_of("me/az-to")) == "a builder"
+    assert asked == [("me", "az-to"), ("me/az-to",)]
+    with pytest.raises(FileNotFoundError, match=r"no dataset \('you', 'az-to'\)"):
+        hub.builder_of(readings_of("you/az-to"))
 
 
 def test_without_the_library_it_is_said_how_to_get_it(monkeypatch):
@@ -130,13 +181,20 @@ def test_without_the_library_it_is_said_how_to_get_it(monkeypatch):
     [
         ("wmt14/de-en", ("wmt14", "de-en")),
         ("opus_books/en-fr", ("opus_books", "en-fr")),
+        ("kde4/en_fr", ("kde4", "en_fr")),
+        ("ted_hrlr/az_to_en", ("ted_hrlr", "az_to_en")),
+        ("iwslt2017/iwslt2017-de-en", ("iwslt2017", "iwslt2017-de-en")),
         ("Helsinki-NLP/opus_books/en-fr", ("Helsinki-NLP/opus_books", "en-fr")),
+        ("Helsinki-NLP/opus-100", ("Helsinki-NLP/opus-100",)),
+        ("owner/zh-en-small", ("owner/zh-en-small",)),
+        ("me/my-data", ("me/my-data",)),
         ("wmt/wmt14", ("wmt/wmt14",)),
         ("opus_books", ("opus_books",)),
     ],
 )
 def test_a_name_on_the_hub_has_a_configuration_or_none(name, parts):
-    assert hub_name(name) == parts
+    assert readings_of(name)[0] == parts
+    assert len(readings_of(name)) == (2 if name.count("/") == 1 else 1)
 
 
 def test_rows_are_read_in_groups(tmp_path, monkeypatch):

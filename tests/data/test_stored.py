@@ -92,9 +92,10 @@ def test_what_is_left_out_is_counted_by_its_reason(tmp_path, capsys):
 
 def test_what_a_corpus_holds_out_itself_is_not_trained_on(tmp_path):
     pairs = numbered(60)
-    held = Splits([], [Pair(pairs[3].source.upper() + ".", "…")], [pairs[5], Pair("new", "neuf")])
+    test = [pairs[5], Pair("new", "neuf")]
+    held = {"validation": [Pair(pairs[3].source.upper() + ".", "…")], "test": test}
     splits = kept(tmp_path / "a", pairs, held=held)
-    assert (splits.validation, splits.test) == (held.validation, held.test)
+    assert (splits.validation, splits.test) == (held["validation"], test)
     assert list(splits.train) == [pair for i, pair in enumerate(pairs) if i not in (3, 5)]
 
 

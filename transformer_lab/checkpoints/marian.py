@@ -37,7 +37,7 @@ from transformer_lab.translator import Translator
 
 FILES = ("config.json", "source.spm", "target.spm", "vocab.json")
 OUR_TOKENIZERS = ("source_tokenizer.json", "target_tokenizer.json")
-"""What `to_marian` writes in the place of the last three for a translator without SentencePiece."""
+"""What `to_transformers` writes in the place of the last three for a translator without SentencePiece."""
 WEIGHTS = ("model.safetensors", "pytorch_model.bin")
 """What we read, and what older checkpoints have: a pickle, which is not read here."""
 CONVERSION = (
@@ -204,7 +204,7 @@ def from_marian(theirs: Any, unk_id: int) -> Transformer:
     for ours, other, reads in matches(model, theirs):
         copy_weights(ours, other, order, reads=reads)
     model.output.bias.copy_(theirs.final_logits_bias[0])
-    if config.bos_id == config.pad_id:  # Marian knows no such token; to_marian's models may
+    if config.bos_id == config.pad_id:  # Marian knows no such token; to_transformers' models may
         model.output.bias[config.pad_id] = -torch.inf
     return model
 

@@ -1,4 +1,4 @@
-"""Which part of our `Transformer` is which part of Transformers' MarianMT, for copying either way."""
+"""Which part of our `Transformer` is which part of Transformers' MarianMT or Pegasus, for copying."""
 
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -23,7 +23,7 @@ class Match(NamedTuple):
 
 
 def matches(ours: Transformer, theirs: Any) -> Iterator[Match]:
-    """All parts that have weights; `theirs` is a MarianMTModel. The output is tied in both."""
+    """All parts that have weights; `theirs` is a MarianMTModel, or Pegasus. The output is tied in all."""
     for embedding, stack in (
         (ours.source_embedding, theirs.model.encoder),
         (ours.target_embedding, theirs.model.decoder),
@@ -32,6 +32,8 @@ def matches(ours: Transformer, theirs: Any) -> Iterator[Match]:
     for side, other in ((ours.encoder, theirs.model.encoder), (ours.decoder, theirs.model.decoder)):
         for layer, their_layer in zip(side.layers, other.layers, strict=True):
             yield from of_layer(layer, their_layer)
+        if isinstance(side.final_norm, nn.LayerNorm):  # with the norm before each sub-layer
+            yield Match(side.final_norm, other.layer_norm, reads=False)
 
 
 def of_layer(ours: EncoderLayer | DecoderLayer, theirs: Any) -> Iterator[Match]:

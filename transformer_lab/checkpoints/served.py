@@ -13,7 +13,7 @@ from typing import Any
 import tokenizers
 
 from transformer_lab.checkpoints.fast_tokenizer import SOURCE, TARGET
-from transformer_lab.config import check
+from transformer_lab.config import EXTRA_TOKENS, check
 
 LARGEST = 1_000_000
 """Bytes of a request."""
@@ -46,7 +46,10 @@ class ServedTranslator:
             tokenizer.encode_special_tokens = True  # "<pad>" in a text is a word
 
     def translate(self, texts: list[str], beam_size: int = 4) -> list[str]:
-        """The translations, in order; a ValueError for a text that is empty or too long."""
+        """The translations, in order; a ValueError for a text that is empty or too long.
+
+        Each is cut where ours are, at its source length + 50 (§6.1) or where the model ends.
+        """
         encoded = [one.tokens for one in self.source.encode_batch(texts)]
         for number, (text, tokens) in enumerate(zip(texts, encoded, strict=True), start=1):
             check(f"text {number}", text[:60], "at least one word", len(tokens) > 1)
@@ -57,11 +60,18 @@ class ServedTranslator:
                 expected,
                 len(tokens) <= self.longest,
             )
+        limits = [min(len(tokens) + EXTRA_TOKENS, self.longest) for tokens in encoded]
         found = self.engine.translate_batch(
-            encoded, beam_size=beam_size, max_decoding_length=self.longest, max_input_length=0
+            encoded,
+            beam_size=beam_size,
+            max_decoding_length=max(limits, default=1),
+            max_input_length=0,
         )
         known = self.target.get_vocab()
-        ids = [[known[token] for token in one.hypotheses[0]] for one in found]
+        ids = [
+            [known[token] for token in one.hypotheses[0][:limit]]
+            for one, limit in zip(found, limits, strict=True)
+        ]
         return self.target.decode_batch(ids)
 
 

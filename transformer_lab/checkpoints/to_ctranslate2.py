@@ -1,4 +1,4 @@
-"""Our translators for CTranslate2, an engine in C++, by way of MarianMT and its own converter.
+"""Our translators for CTranslate2, an engine in C++, by way of Transformers and its own converter.
 
 The plain command, `ct2-transformers-converter --model FOLDER --output_dir OUT`, takes for granted
 what holds for OPUS-MT: padding is the last word of one list, and the decoder starts from a vector
@@ -11,7 +11,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from transformer_lab.checkpoints.to_marian import marian_of, tokenizer_files
+from transformer_lab.checkpoints.to_transformers import theirs_of, tokenizer_files
 from transformer_lab.config import check
 from transformer_lab.data.sentence_pieces import SentencePieceTokenizer
 from transformer_lab.data.tokenizer import BPETokenizer, Tokenizer, WordTokenizer
@@ -20,18 +20,22 @@ from transformer_lab.translator import Translator
 
 
 def to_ctranslate2(
-    translator: Translator, folder: str | Path, quantization: str | None = None
+    translator: Translator,
+    folder: str | Path,
+    quantization: str | None = None,
+    card: str | None = None,
 ) -> None:
     """Write a folder for `ctranslate2.Translator(folder).translate_batch(tokens)`.
 
     Tokens are strings: `words_of(source_tokenizer)[i]` for each id of `translator.encode(text)`,
     its end included. Words and byte pairs lie beside the model as tokenizer.json and
     target.tokenizer.json, for `served.py` or the `tokenizers` library. `quantization` is
-    CTranslate2's, "int8" for instance; None keeps float32.
+    CTranslate2's, "int8" for instance; None keeps float32. `card` is the text of a model card, written
+    as README.md.
 
     Raises:
         ValueError: If `ctranslate2` or `transformers` is not installed, the folder exists, or the
-            model is none that MarianMT can be.
+            model is none that MarianMT or Pegasus can be.
     """
     folder = Path(folder)
     check("folder", str(folder), "one that does not exist yet", not folder.exists())
@@ -44,6 +48,8 @@ def to_ctranslate2(
         spec.save(str(whole))
         for name, content in tokenizer_files(translator).items():
             (whole / name).write_bytes(content)
+        if card is not None:
+            (whole / "README.md").write_text(card, encoding="utf-8")
         whole.rename(folder)
 
 
@@ -52,15 +58,16 @@ def spec_of(
 ) -> Any:
     """The model as CTranslate2's own specification, which can be saved; the words are those of the ids.
 
-    A ValueError if `ctranslate2` or `transformers` is not installed, or MarianMT cannot be this model.
+    A ValueError if `ctranslate2` or `transformers` is not installed, or they cannot be this model.
     """
     try:
         from ctranslate2.converters.transformers import BartLoader
     except ImportError as error:
         expected = "expected pip install 'transformer-lab[serve]'"
         raise ValueError(f"ctranslate2 is not installed; {expected}") from error
-    theirs, c = marian_of(model), model.config
-    theirs.config.normalize_before = theirs.config.normalize_embedding = False
+    theirs, c = theirs_of(model), model.config
+    theirs.config.normalize_before = c.norm == "pre"
+    theirs.config.normalize_embedding = False
     spec = BartLoader().get_model_spec(theirs)
     spec.register_source_vocabulary(source)
     spec.register_target_vocabulary(target)

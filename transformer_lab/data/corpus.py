@@ -4,13 +4,14 @@ import hashlib
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from transformer_lab.config import check
 from transformer_lab.data import corpora
+from transformer_lab.data.filtering import filtered, told
 from transformer_lab.data.hub import open_hub
 from transformer_lab.data.large import store_corpus
 from transformer_lab.data.pair import Pair, SentencePair, Splits
@@ -33,13 +34,16 @@ nothing but the seconds to write them, and rules are learnt instead of sentences
 LARGE = 32_000_000
 """Bytes of a file from which on it is stored as files that are read piece by piece. Read as a whole
 it takes about 16 times its size."""
+PACKED = (".gz", ".zst")
+PACKING = 4
+"""Text that is packed has about so many times its size."""
 PIECES_OF = 500_000
 """Pairs of a stored corpus from which its pieces are learnt: more would change few of them."""
 STORED = 1
 """The version of what is stored: another one is made anew."""
 HUB = ("hf", "stream")
 """Datasets of Hugging Face's hub, fetched as a whole or as they are read."""
-FORMS = "'world', 'debian:LANGUAGE', 'hf:NAME', or a file or folder that exists"
+FORMS = "'world', 'debian:LANGUAGE', 'hf:NAME', 'stream:NAME', or a file or folder that exists"
 
 LANGUAGES = {
     "de": "German",
@@ -80,8 +84,8 @@ class Corpus:
     def splits(self, seed: int = 0, skip_bad: bool = False) -> Splits[Any]:
         """Training, validation and test.
 
-        With `skip_bad` the bad lines of a file are left out and their number is said on standard
-        error.
+        What is left out of a file or a dataset is said on standard error: pairs that are repeated,
+        or unfit (see `filtering`), and with `skip_bad` bad lines.
 
         Raises:
             ValueError: For a file with bad lines, or too few of them.
@@ -146,22 +150,25 @@ def open_debian(language: str, seed: int, skip_bad: bool) -> Splits[Pair]:
 
 
 def open_file(path: str, columns: tuple[str, str], seed: int, skip_bad: bool) -> Splits[Pair]:
-    """A file of pairs, split by source; a large one is stored first, and said to be."""
+    """A file of pairs, filtered and split by source; a large one is stored first, and said to be."""
     file = Path(path).stat()
-    if file.st_size >= LARGE:
+    if file.st_size * (PACKING if Path(path).suffix in PACKED else 1) >= LARGE:
         identity = f"{path} {file.st_size} {file.st_mtime_ns} {columns} {seed} {skip_bad}"
         read = partial(pairs_in, path, columns, skip_bad=skip_bad)
         return store_corpus(stored_at(identity), path, read, seed)
     found = read_pairs(path, columns, skip_bad=skip_bad)
-    if found.left_out:
-        print(f"{path}: {found.left_out} bad lines left out", file=sys.stderr)
-    return split_pairs(found.pairs, seed=seed)
+    pairs, left_out = filtered(found.pairs)
+    left_out["bad"] = found.left_out
+    said = told(len(found.pairs) + found.left_out, left_out)
+    if left_out.total():
+        print(f"{path}: {said}", file=sys.stderr)
+    return replace(split_pairs(pairs, seed=seed), said=said)
 
 
 def open_dataset(
     name: str, columns: tuple[str, str] | None, stream: bool, seed: int, skip_bad: bool
 ) -> Splits[Pair]:
-    """A dataset of Hugging Face's library, stored; its own validation and test, if it has both."""
+    """A dataset of Hugging Face's library, stored; its own validation and test, as far as it has them."""
     hub = open_hub(name, columns, stream=stream)
     folder = stored_at(f"{hub.identity} {seed} {skip_bad}")
     read = partial(hub.pairs, "train", skip_bad)

@@ -1,17 +1,22 @@
 """Sentence pairs of Hugging Face's `datasets`: from its hub, streamed or kept, or from a folder."""
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from transformer_lab.config import check
-from transformer_lab.data.pair import Pair, Splits
+from transformer_lab.data.pair import Pair
 from transformer_lab.data.text_files import pair_of_row
 
 ROWS_AT_ONCE = 1_000
 SAVED = ("dataset_dict.json", "state.json")
 """Files by which a folder is known that `save_to_disk` wrote."""
+HELD = ("validation", "test")
+LANGUAGES = re.compile(r"(\w+[-_])?[a-z]{2,3}(-|_|_to_)[a-z]{2,3}")
+"""A configuration that names two languages, as "de-en", "az_to_en" or "iwslt2017-de-en"."""
 
 
 @dataclass(frozen=True)
@@ -21,14 +26,14 @@ class Hub:
     name: str
     columns: tuple[str, str]
     parts: dict[str, Any]
+    versions: dict[str, str]
+    """Of each part what changes when it does."""
 
     @property
     def identity(self) -> str:
-        """What changes when the dataset does: the library's own sum, or of a stream its version."""
-        train = self.parts["train"]
-        info = train.info
-        version = f"{info.dataset_name} {info.config_name} {info.version} {info.dataset_size}"
-        return f"{self.name} {self.columns} {getattr(train, '_fingerprint', version)}"
+        """What changes when what is read of the dataset does."""
+        read = {part: self.versions[part] for part in ("train", *HELD) if part in self.parts}
+        return f"{self.name} {self.columns} {read}"
 
     def pairs(self, part: str, skip_bad: bool) -> Iterator[Pair | None]:
         """The pairs of a part; with `skip_bad`, None for a row that is none."""
@@ -44,42 +49,32 @@ class Hub:
                         raise
                     yield None
 
-    def held(self, skip_bad: bool) -> Splits[Pair] | None:
-        """Validation and test, where the dataset has both."""
-        if not {"validation", "test"} <= self.parts.keys():
-            return None
-        validation, test = (
-            [pair for pair in self.pairs(part, skip_bad) if pair is not None]
-            for part in ("validation", "test")
-        )
-        return Splits([], validation, test)
+    def held(self, skip_bad: bool) -> dict[str, list[Pair]]:
+        """Validation and test, as far as the dataset has them."""
+        found = {
+            part: [pair for pair in self.pairs(part, skip_bad) if pair is not None]
+            for part in HELD
+            if part in self.parts
+        }
+        return {part: pairs for part, pairs in found.items() if pairs}
 
 
 def open_hub(name: str, columns: tuple[str, str] | None, *, stream: bool = False) -> Hub:
     """Open a dataset: "NAME", "NAME/CONFIG" or "OWNER/NAME/CONFIG" on the hub, or a folder.
 
-    Of two parts the second is a configuration if it is a pair of languages, as in "wmt14/de-en".
+    Of two parts the second is a configuration if it names two languages, as in "wmt14/de-en"; if the
+    dataset cannot be opened so, the name is read the other way.
 
     Raises:
         ValueError: If it cannot be had, has no "train", or not these columns; the message says how
             to get the library if that is missing.
     """
+    expected = 'pip install "transformer-lab[corpora]" for it'
+    check("corpus", name, expected, find_spec("datasets") is not None)
     try:
-        import datasets
-    except ImportError:
-        expected = 'pip install "transformer-lab[corpora]" for it'
-        check("corpus", name, expected, holds=False)
-    folder = Path(name)
-    try:
-        if any((folder / file).is_file() for file in SAVED):
-            found = datasets.load_from_disk(str(folder))
-        elif folder.is_dir():
-            found = datasets.load_dataset(str(folder), streaming=stream)
-        else:
-            found = datasets.load_dataset(*hub_name(name), streaming=stream)
+        parts, versions = opened(name, stream)
     except Exception as error:  # the library and the network raise what they like
         raise ValueError(f"{name} cannot be opened by datasets: {error}") from error
-    parts = dict(found) if isinstance(found, dict) else {"train": found}
     check("splits", sorted(parts), "'train' among them", "train" in parts)
     features = parts["train"].features or {}
     sides = features.get("translation", features)  # named languages, or columns
@@ -88,11 +83,51 @@ def open_hub(name: str, columns: tuple[str, str] | None, *, stream: bool = False
         raise ValueError(f"{name} has {there}; expected two of them in --source and --target")
     missing = [column for column in columns if there and column not in there]
     check("columns", columns, f"two of {there}", not missing)
-    return Hub(name, columns, parts)
+    return Hub(name, columns, parts, versions)
 
 
-def hub_name(name: str) -> tuple[str, ...]:
-    """The name on the hub, and the configuration if there is one."""
-    parts = name.split("/")
-    configured = len(parts) == 3 or (len(parts) == 2 and "-" in parts[1] and len(parts[1]) <= 11)
-    return ("/".join(parts[:-1]), parts[-1]) if configured else (name,)
+def opened(name: str, stream: bool) -> tuple[dict[str, Any], dict[str, str]]:
+    """The parts of a dataset, and for each of them what changes when it does."""
+    import datasets
+
+    folder = Path(name)
+    if any((folder / file).is_file() for file in SAVED):
+        found = datasets.load_from_disk(str(folder))
+        parts = dict(found) if isinstance(found, dict) else {"train": found}
+    else:
+        builder = builder_of([(str(folder),)] if folder.is_dir() else readings_of(name))
+        if stream:
+            # A stream has no sum. Its files have the times when they changed, on the hub a version.
+            parts = dict(builder.as_streaming_dataset())
+            files = builder.config.data_files or {}
+            origins = {part: str(getattr(files.get(part), "origin_metadata", "")) for part in parts}
+            return parts, {part: f"{builder.hash} {origins[part]}" for part in parts}
+        builder.download_and_prepare()
+        parts = dict(builder.as_dataset())
+    return parts, {part: data._fingerprint for part, data in parts.items()}
+
+
+def builder_of(readings: Sequence[tuple[str, ...]]) -> Any:
+    """What `datasets` builds the first of these from that it knows; the first error if it knows none."""
+    import datasets
+
+    errors: list[Exception] = []
+    for reading in readings:
+        try:
+            return datasets.load_dataset_builder(*reading)
+        except ConnectionError:
+            raise
+        except Exception as error:  # the library raises what it likes
+            errors.append(error)
+    raise errors[0]
+
+
+def readings_of(name: str) -> list[tuple[str, ...]]:
+    """A name on the hub, with the configuration if there is one; the likelier reading first."""
+    first, slash, last = name.rpartition("/")
+    whole, configured = (name,), (first, last)
+    if not slash:
+        return [whole]
+    if "/" in first:
+        return [configured]
+    return [configured, whole] if LANGUAGES.fullmatch(last) else [whole, configured]

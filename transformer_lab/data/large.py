@@ -10,26 +10,27 @@ import json
 import sys
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
 
-from transformer_lab.data.batching import LONGEST_WORD, is_too_long
+from transformer_lab.data.filtering import told, why_not
 from transformer_lab.data.pair import Pair, Splits
 from transformer_lab.data.splits import key
 from transformer_lab.data.stored import StoredPairs, described_as, made, write_pairs
 from transformer_lab.files import write_atomically
 
-MOST_WORDS, MOST_RATIO = 250, 9
-"""Longer sentences, and pairs of which one side has more than so many times the words of the other,
-are left out: the limits of the Moses project's filter, which is much used before training."""
 OTHERS = "held.json"
 """The file of validation and test pairs."""
 
 Read = Callable[[], Iterator[Pair | None]]
 """Reads the corpus from its beginning; None stands for a line that is bad."""
+Held = Mapping[str, list[Pair]]
+"""Pairs that are not trained on, by the name of their part."""
+PARTS = ("test", "validation")
 
 
 @dataclass
@@ -46,7 +47,7 @@ class Seen:
 
 
 def store_corpus(
-    folder: Path, name: str, read: Read, seed: int, held: Splits[Pair] | None = None
+    folder: Path, name: str, read: Read, seed: int, held: Held | None = None
 ) -> Splits[Pair]:
     """The splits of a corpus, its training pairs stored in a folder, which is made once.
 
@@ -55,8 +56,9 @@ def store_corpus(
         name: Of the corpus, for what is said on standard error.
         read: Reads its pairs.
         seed: Chooses the sources that are held out.
-        held: Validation and test pairs that the corpus brings along; no source of theirs is
-            trained on. Without it a twentieth of the sources, at most 1,000, is held out for each.
+        held: The pairs of "validation" and of "test" that the corpus brings along, or of one of
+            them; no source of theirs is trained on. For a part that it does not bring, a twentieth
+            of the other sources, at most 1,000, is held out.
 
     Raises:
         ValueError: As `read` has it; if there are too few pairs; if they change between the readings.
@@ -64,13 +66,13 @@ def store_corpus(
 
     def make(folder: Path) -> None:
         print(f"{name}: preparing it in {folder}", file=sys.stderr)
-        write_splits(folder, name, read, seed, held)
+        write_splits(folder, name, read, seed, held or {})
 
     train = StoredPairs(made(folder, make))
     others = json.loads((folder / OTHERS).read_text(encoding="utf-8"))
     validation, test = ([Pair(*pair) for pair in others[s]] for s in ("validation", "test"))
     print(f"{name}: {train.about['said']}", file=sys.stderr)
-    return Splits(train, validation, test)
+    return Splits(train, validation, test, said=train.about["said"])
 
 
 def first_reading(read: Read, seed: int) -> Seen:
@@ -90,20 +92,12 @@ def first_reading(read: Read, seed: int) -> Seen:
     return seen
 
 
-def why_not(pair: Pair) -> str:
-    """Why the filter leaves a pair out; nothing if it does not."""
-    if is_too_long(pair, MOST_WORDS):
-        return f"of more than {MOST_WORDS} words, or of a word of more than {LONGEST_WORD} letters"
-    short, long = sorted(len(side.split()) for side in (pair.source, pair.target))
-    return f"with more than {MOST_RATIO} words for one" if long > MOST_RATIO * short else ""
-
-
 def place_of(source: str, seed: int) -> int:
     """Where a source stands in the order of `split_groups`: by the first eight bytes of its sum."""
     return int.from_bytes(hashlib.sha256(f"{seed} {key(source)}".encode()).digest()[:8])
 
 
-def write_splits(folder: Path, name: str, read: Read, seed: int, held: Splits[Pair] | None) -> None:
+def write_splits(folder: Path, name: str, read: Read, seed: int, held: Held) -> None:
     """Read the corpus twice and write its splits into a folder, which then counts."""
     seen = first_reading(read, seed)
     places, fits = np.frombuffer(seen.places, np.uint64), np.frombuffer(seen.fits, np.bool_)
@@ -112,14 +106,11 @@ def write_splits(folder: Path, name: str, read: Read, seed: int, held: Splits[Pa
     new = np.zeros(len(fits), np.bool_)
     new[fitting[np.unique(sums, return_index=True)[1]]] = True
     left_out = seen.left_out + Counter(repeated=int((fits & ~new).sum()))
-    if held is None:
-        splits: dict[str, list[Pair]] = {"test": [], "validation": []}
-        last = last_places(name, places[new])
-        known: set[int] = set()
-    else:
-        splits = {"test": list(held.test), "validation": list(held.validation)}
-        last = (-1, -1)
-        known = {place_of(pair.source, seed) for pairs in splits.values() for pair in pairs}
+    splits = {part: list(held.get(part, ())) for part in PARTS}
+    known = np.array([place_of(p.source, seed) for p in chain(*splits.values())], np.uint64)
+    new_places = np.setdiff1d(places[new], known)
+    ends = last_places(name, new_places, [part for part in PARTS if part not in held])
+    theirs = set(known.tolist())
 
     def train() -> Iterator[Pair]:
         number = -1
@@ -127,10 +118,10 @@ def write_splits(folder: Path, name: str, read: Read, seed: int, held: Splits[Pa
             if pair is None or number >= len(new) or not new[number]:
                 continue
             place = int(places[number])
-            if place <= last[1]:
-                splits["test" if place <= last[0] else "validation"].append(pair)
-            elif place in known:
+            if place in theirs:
                 left_out["of sources that are held out"] += 1
+            elif part := next((part for part, end in ends.items() if place <= end), None):
+                splits[part].append(pair)
             else:
                 yield pair
         if number + 1 != len(new):
@@ -141,18 +132,19 @@ def write_splits(folder: Path, name: str, read: Read, seed: int, held: Splits[Pa
         raise ValueError(f"{name} has no pair to train on; expected at least one")
     others = {name: [(p.source, p.target) for p in pairs] for name, pairs in splits.items()}
     write_atomically(folder / OTHERS, json.dumps(others).encode())
-    said = [f"{count:,} {reason}" for reason, count in sorted(left_out.items()) if count]
-    told = f"{len(new):,} pairs" + (f"; left out: {', '.join(said)}" if said else "")
-    described_as(folder, pairs=count, fingerprint=fingerprint, said=told)
+    said = told(len(new), left_out)
+    described_as(folder, pairs=count, fingerprint=fingerprint, said=said)
 
 
-def last_places(name: str, places: np.ndarray) -> tuple[int, int]:
-    """The last place of the test sources, and that of the validation sources behind them."""
-    different = np.unique(places)
-    count = max(1, min(1000, len(different) // 20))
-    if len(different) <= 2 * count:
+def last_places(name: str, places: np.ndarray, parts: list[str]) -> dict[str, int]:
+    """For each part that is to be held out the last of its places; they follow on each other.
+
+    A ValueError if there are too few different places.
+    """
+    count = max(1, min(1000, len(places) // 20))
+    if parts and len(places) <= len(parts) * count:
         raise ValueError(
-            f"{name} has {len(different)} different sources; expected more than {2 * count}, of "
-            "which some are held out"
+            f"{name} has {len(places)} different sources; expected more than {len(parts) * count}, "
+            "of which some are held out"
         )
-    return int(different[count - 1]), int(different[2 * count - 1])
+    return {part: int(places[number * count - 1]) for number, part in enumerate(parts, start=1)}

@@ -31,8 +31,13 @@ P = TypeVar("P", bound=SentencePair, covariant=True)
 
 @dataclass(frozen=True, slots=True)
 class Splits(Generic[P]):
-    """Training, validation and test pairs; no source sentence stands in two of them."""
+    """Training, validation and test pairs; no source sentence stands in two of them.
+
+    `said` has how many pairs were read for them, and how many left out for which reason, where that
+    is known.
+    """
 
     train: Sequence[P]
     validation: Sequence[P]
     test: Sequence[P]
+    said: str = ""

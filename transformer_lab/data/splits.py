@@ -105,5 +105,5 @@ def without_near_copies(splits: Splits[Pair]) -> Splits[Pair]:
         others = (other for word in rarest(mine) for other in holders.get(word, ()))
         return not any(len(mine & other) > NEAR * len(mine | other) for other in others)
 
-    held = (list(filter(is_new, pairs)) for pairs in (splits.validation, splits.test))
-    return Splits(splits.train, *held)
+    validation, test = (list(filter(is_new, part)) for part in (splits.validation, splits.test))
+    return Splits(splits.train, validation, test)

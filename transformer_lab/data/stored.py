@@ -196,18 +196,20 @@ def store_examples(
     dtype = np.dtype(np.uint16 if most <= 1 << 16 else np.int32)
 
     def make(folder: Path) -> None:
-        starts, lengths, left_out, at = array("q", [0]), array("H"), 0, 0
+        starts, lengths, left_out = array("q", [0]), array("H"), 0
         every = iter(pairs)
         with (folder / "ids.bin").open("wb") as file:
             while some := list(itertools.islice(every, AT_ONCE)):
+                ids = array("H" if dtype == np.uint16 else "i")
                 for example in encode_pairs(some, *tokenizers, bos_id, eos_id):
                     if example.length > min(longest, MOST_TOKENS):
                         left_out += 1
                         continue
-                    file.write(np.array([*example.source, *example.target], dtype).tobytes())
+                    ids.extend(example.source)
+                    ids.extend(example.target)
                     lengths.extend((len(example.source), len(example.target)))
-                    at += len(example.source) + len(example.target)
-                    starts.append(at)
+                    starts.append(starts[-1] + len(example.source) + len(example.target))
+                ids.tofile(file)
         write_array(folder / "starts.i64", starts)
         write_array(folder / "lengths.u16", lengths)
         described_as(folder, pairs=len(starts) - 1, left_out=left_out, dtype=dtype.name)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from jaxtyping import Bool
 from torch import Tensor
 
-from transformer_lab.config import at_least_one
+from transformer_lab.config import EXTRA_TOKENS, at_least_one
 from transformer_lab.model import Transformer
 from transformer_lab.model.positions import longest
 
@@ -34,5 +34,5 @@ def length_limits(
     if max_length is not None:
         limits = [at_least_one("max_length", max_length)] * len(source_mask)
     else:
-        limits = (source_mask.sum(dim=-1).flatten() + 50).tolist()
+        limits = (source_mask.sum(dim=-1).flatten() + EXTRA_TOKENS).tolist()
     return [int(min(limit, longest(model))) for limit in limits]

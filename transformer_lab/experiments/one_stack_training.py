@@ -46,8 +46,11 @@ def opened(corpus: str, seed: int) -> tuple[Splits[Any], Tokenizers]:
         splits = known.splits(seed)
         return splits, known.tokenizers(splits.train, PRESETS["tiny"].vocab_size)
     whole = debian("fr")
-    parts = whole.train, whole.validation, whole.test
-    splits = Splits(*([pair for pair in part if is_short(pair)] for part in parts))
+    train, validation, test = (
+        [pair for pair in part if is_short(pair)]
+        for part in (whole.train, whole.validation, whole.test)
+    )
+    splits = Splits(train, validation, test)
     return splits, shared_pieces(splits.train, PIECES)
 
 

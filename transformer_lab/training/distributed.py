@@ -86,6 +86,16 @@ def first_before_others() -> Iterator[None]:
         as_the_first(True)
 
 
+@contextmanager
+def first_speaks() -> Iterator[None]:
+    """Inside the block only the first process speaks on standard error: the others would say the same."""
+    with contextlib.ExitStack() as quiet:
+        if rank() > 0:
+            nowhere = quiet.enter_context(open(os.devnull, "w", encoding="utf-8"))
+            quiet.enter_context(contextlib.redirect_stderr(nowhere))
+        yield
+
+
 def wrapped(module: nn.Module) -> nn.Module:
     """The module with gradients that are averaged over all processes; itself if there is one."""
     return DistributedDataParallel(module) if processes() > 1 else module
@@ -152,6 +162,12 @@ def from_all(value: T) -> list[T]:
     values: list[Any] = [None] * processes()
     dist.all_gather_object(values, value)
     return values
+
+
+def check_same(name: str, value: object) -> None:
+    """Raise a ValueError in each process if they do not all have the same value."""
+    values = from_all(value)
+    check(name, values, "the same in all processes", len(set(values)) == 1)
 
 
 def as_the_first(value: T) -> T:

@@ -1,4 +1,4 @@
-"""Our models written as MarianMT checkpoints, against Transformers, and read back."""
+"""Our models written as checkpoints of MarianMT and Pegasus, against Transformers, and read back."""
 
 import json
 from itertools import islice
@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from transformer_lab.checkpoints.marian import from_marian, load_marian, quiet
-from transformer_lab.checkpoints.to_marian import marian_of, to_marian
+from transformer_lab.checkpoints.to_transformers import theirs_of, to_transformers
 from transformer_lab.config import TransformerConfig
 from transformer_lab.data.pair import Pair
 from transformer_lab.data.tokenizer import BPETokenizer, WordTokenizer
@@ -41,7 +41,9 @@ SHAPES = {
         "tie_source_target": False,
         "activation": "silu",
     },
+    "norm first": {"source_vocab_size": 53, "target_vocab_size": 53, "norm": "pre"},
 }
+ONE_LIST = ("one", "norm first")
 
 
 def drawn(seed=0, **changes):
@@ -58,7 +60,7 @@ def drawn(seed=0, **changes):
 @pytest.fixture(params=SHAPES)
 def model(request):
     shape = SHAPES[request.param]
-    return drawn(**{"tie_source_target": request.param == "one", **shape})
+    return drawn(**{"tie_source_target": request.param in ONE_LIST, **shape})
 
 
 def asked(model):
@@ -70,7 +72,7 @@ def asked(model):
     return source, target, length_mask(torch.tensor([11, 7]), 11)
 
 
-def theirs_of(theirs, source, target, mask):
+def logits_of(theirs, source, target, mask):
     with torch.no_grad():
         return theirs(
             input_ids=source,
@@ -82,7 +84,7 @@ def theirs_of(theirs, source, target, mask):
 @torch.no_grad()
 def test_their_logits_are_ours(model):
     batch = asked(model)
-    found = theirs_of(marian_of(model), *batch)
+    found = logits_of(theirs_of(model), *batch)
     assert found.shape == (2, 13, model.config.target_vocab_size)
     torch.testing.assert_close(found, model(*batch), atol=1e-5, rtol=1e-5)
 
@@ -93,22 +95,30 @@ def same(a, b):
     return a.config == b.config and all(m == n and torch.equal(x, y) for (m, x), (n, y) in pairs)
 
 
+@pytest.mark.parametrize("model", sorted({*SHAPES} - {"norm first"}), indirect=True)
 def test_our_weights_come_back_to_the_bit(model):
-    assert same(from_marian(marian_of(model), unk_id=3), model)
+    assert same(from_marian(theirs_of(model), unk_id=3), model)
 
 
 def test_writing_draws_no_random_numbers(model):
     torch.manual_seed(5)
     expected = torch.rand(3)
     torch.manual_seed(5)
-    marian_of(model)
+    theirs_of(model)
     assert torch.equal(torch.rand(3), expected)
 
 
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"norm": "pre"}, "norm is 'pre'; expected 'post'"),
+        (
+            {"norm": "pre"},
+            "tie_source_target is False; expected True: one vocabulary, as in Pegasus",
+        ),
+        (
+            {"norm": "pre", "positions": "learned"},
+            "positions is 'learned'; expected .* as in Pegasus",
+        ),
         ({"positions": "rotary", "d_k": 8, "d_v": 7}, "positions is 'rotary'; expected 'sinus"),
         ({"positions": "learned"}, "positions is 'learned'"),
         ({"num_key_value_heads": 1}, "num_key_value_heads is 1; expected None"),
@@ -121,7 +131,7 @@ def test_writing_draws_no_random_numbers(model):
 def test_what_marian_cannot_be_is_refused_by_the_name_of_the_field(changes, message):
     model = drawn(source_vocab_size=53, target_vocab_size=47, **changes)
     with pytest.raises(ValueError, match=message):
-        marian_of(model)
+        theirs_of(model)
 
 
 # ---------------------------------------------------------------- folders
@@ -140,7 +150,7 @@ def texts():
 @pytest.fixture(scope="module")
 def folder(shipped, tmp_path_factory):
     path = tmp_path_factory.mktemp("marian") / "tiny"
-    to_marian(shipped, path)
+    to_transformers(shipped, path)
     return path
 
 
@@ -168,7 +178,7 @@ def test_logits_of_the_folder_are_ours(shipped, folder, texts):
     target[:, 0] = shipped.model.config.bos_id
     with torch.no_grad():
         ours = shipped.model(source, target, mask)
-    found = theirs_of(loaded(folder), source, target, mask)
+    found = logits_of(loaded(folder), source, target, mask)
     torch.testing.assert_close(found, ours, atol=1e-5, rtol=1e-5)
 
 
@@ -191,7 +201,7 @@ def test_byte_pairs_travel_beside_the_model(tmp_path):
         tie_source_target=True,
     )
     translator = Translator(model, tokenizer, tokenizer)
-    to_marian(translator, tmp_path / "bpe")
+    to_transformers(translator, tmp_path / "bpe")
     back = load_marian(tmp_path / "bpe", device="cpu")
     assert same(back.model, model)
     assert back.encode("the ½ cat") == translator.encode("the ½ cat")
@@ -206,7 +216,7 @@ def test_sentence_pieces_are_read_by_their_own_tokenizer(tmp_path):
         tmp_path / "opus", pairs, d_model=12, num_heads=3, d_ff=7, vocab_size=97, steps=3
     )
     translator = load_marian(first, device="cpu")
-    to_marian(translator, tmp_path / "again")
+    to_transformers(translator, tmp_path / "again")
     before, after = loaded(first), loaded(tmp_path / "again")
     padding = translator.model.config.pad_id
     for name, weights in before.state_dict().items():
@@ -227,7 +237,7 @@ def test_sentence_pieces_are_read_by_their_own_tokenizer(tmp_path):
 def test_nothing_is_overwritten(shipped, tmp_path, name):
     (tmp_path / name).write_text("theirs")
     with pytest.raises(ValueError, match=f"folder is .*; expected one without {name}"):
-        to_marian(shipped, tmp_path)
+        to_transformers(shipped, tmp_path)
     assert [p.name for p in tmp_path.iterdir()] == [name]
     assert (tmp_path / name).read_text() == "theirs"
 
@@ -270,7 +280,7 @@ def test_ctranslate2s_own_converter_reads_what_came_from_opus_mt(tmp_path):
     model = translator.model
     with torch.no_grad():
         model.source_embedding.weight[model.config.pad_id] = 0
-    to_marian(translator, tmp_path / "marian")
+    to_transformers(translator, tmp_path / "marian")
     with quiet():
         TransformersConverter(str(tmp_path / "marian")).convert(str(tmp_path / "ct2"))
     engine = ctranslate2.Translator(str(tmp_path / "ct2"), device="cpu", intra_threads=1)
