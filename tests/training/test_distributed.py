@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -232,13 +233,9 @@ def test_one_process_keeps_the_batch_as_it_is():
     assert share_of(batch, 0, 1) == (batch, 1.0)
 
 
-def test_two_machines_prepare_a_stored_corpus_each_and_train_as_one(tmp_path):
-    """Two launchers, as on two machines, with a cache of their own; the folder of the run is shared."""
-    datasets = pytest.importorskip("datasets", exc_type=ImportError)
-    pairs = world(train=101, validation=0, test=0, seed=0).train
-    sides = [{"en": pair.source, "fr": pair.target} for pair in pairs]
-    datasets.Dataset.from_dict({"translation": sides}).save_to_disk(tmp_path / "set")
-    corpus = ["--corpus", str(tmp_path / "set"), "--source", "en", "--target", "fr"]
+def two_machines(tmp_path, folders):
+    """Two launchers, as on two machines, each with a cache and a dataset of its own; the run's folder
+    is shared. Their exit codes, and what they print and say."""
     launch = [sys.executable, "-m", "torch.distributed.run"]
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -248,6 +245,7 @@ def test_two_machines_prepare_a_stored_corpus_each_and_train_as_one(tmp_path):
         where = ["--nnodes", "2", "--node-rank", str(node), "--nproc-per-node", "1"]
         where += ["--master-addr", "127.0.0.1", "--master-port", str(port)]
         out = ["--out", str(tmp_path / "out"), "--max-steps", "3", "--device", "cpu", "--json"]
+        corpus = ["--corpus", str(folders[node]), "--source", "en", "--target", "fr"]
         return subprocess.Popen(
             [*launch, *where, "-m", "transformer_lab", "train", *corpus, *out],
             stdout=subprocess.PIPE,
@@ -258,9 +256,36 @@ def test_two_machines_prepare_a_stored_corpus_each_and_train_as_one(tmp_path):
 
     both = [start(0), start(1)]
     printed, said = zip(*(process.communicate(timeout=240) for process in both), strict=True)
-    assert [process.returncode for process in both] == [0, 0], said
+    return [process.returncode for process in both], printed, said
+
+
+def dataset(folder, pairs):
+    """The pairs as a dataset that was saved; its folder."""
+    datasets = pytest.importorskip("datasets", exc_type=ImportError)
+    sides = [{"en": pair.source, "fr": pair.target} for pair in pairs]
+    datasets.Dataset.from_dict({"translation": sides}).save_to_disk(folder)
+    return folder
+
+
+def test_two_machines_prepare_a_stored_corpus_each_and_train_as_one(tmp_path):
+    folder = dataset(tmp_path / "set", world(train=101, validation=0, test=0, seed=0).train)
+    codes, printed, said = two_machines(tmp_path, [folder, folder])
+    assert codes == [0, 0], said
     assert json.loads(printed[0].splitlines()[-1])["steps"] == 3
     assert printed[1] == ""
+    assert [text.count(": 101 pairs") for text in said] == [1, 0]  # the others would say the same
     stored = [list((tmp_path / n / "transformer_lab" / "corpora").iterdir()) for n in "01"]
     assert [len(folders) for folders in stored] == [1, 1]
     assert stored[0][0].name == stored[1][0].name
+
+
+def test_machines_with_other_pairs_do_not_train_together(tmp_path):
+    pairs = world(train=101, validation=0, test=0, seed=0).train
+    other = [*pairs[:-1], pairs[0]]
+    folders = [dataset(tmp_path / "a", pairs), dataset(tmp_path / "b", other)]
+    codes, _, said = two_machines(tmp_path, folders)
+    assert 0 not in codes
+    message = (
+        r"error: fingerprint of the training pairs is \['\w+', '\w+'\]; expected the same in all"
+    )
+    assert all(re.search(message, text) for text in said), said

@@ -1,0 +1,55 @@
+"""python -m benchmarks.exported RUN: what a run's model loses on its way to CTranslate2.
+
+It is exported in float32 and in int8, and each translates the run's test sentences.
+"""
+
+import sys
+import tempfile
+from pathlib import Path
+
+from benchmarks.report import table
+from transformer_lab.checkpoints.served import ServedTranslator
+from transformer_lab.checkpoints.to_ctranslate2 import to_ctranslate2
+from transformer_lab.data.corpus import find_corpus
+from transformer_lab.evaluation.bleu import score
+from transformer_lab.runs import About
+from transformer_lab.translator import Translator
+
+
+def main() -> None:
+    """Print the table."""
+    translator = Translator.load(sys.argv[1], device="cpu")
+    about = About.of(translator)
+    test = find_corpus(about.corpus or "world").splits(about.seed, about.skip_bad).test
+    refused = translator.refused([pair.source for pair in test])
+    test = [pair for number, pair in enumerate(test) if number not in refused]
+    texts, references = [pair.source for pair in test], [pair.target for pair in test]
+    ours = [
+        [found.translation for found in translator.translate(texts, beam_size=beam)]
+        for beam in (1, 4)
+    ]
+    rows = [row("here", ours, ours, references)]
+    with tempfile.TemporaryDirectory() as name:
+        for quantization in (None, "int8"):
+            folder = Path(name) / (quantization or "float32")
+            to_ctranslate2(translator, folder, quantization)
+            engine = ServedTranslator(folder, threads=2)
+            theirs = [engine.translate(texts, beam_size=beam) for beam in (1, 4)]
+            rows.append(row(f"CTranslate2, {folder.name}", theirs, ours, references))
+    head = ("", "same text, greedy", "same text, beam 4", "BLEU, greedy", "BLEU, beam 4")
+    print(f"{table(head, rows)}\n{len(test)} sentences.")
+
+
+def row(
+    name: str, found: list[list[str]], ours: list[list[str]], references: list[str]
+) -> list[str]:
+    """How many texts are those that we write, and the scores."""
+    same = [
+        sum(a == b for a, b in zip(*both, strict=True)) for both in zip(found, ours, strict=True)
+    ]
+    scores = [f"{score(texts, references).bleu:.1f}" for texts in found]
+    return [name, *(f"{count:,}" for count in same), *scores]
+
+
+if __name__ == "__main__":
+    main()
