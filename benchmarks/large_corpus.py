@@ -148,7 +148,7 @@ def section() -> str:
     both = sum(p["memory"]["Pss"] for p in large["two"]) / pss
     first = large["one"]["first_step"][0]
     shared = (
-        "each has weights, gradients and Adam's state of its own; corpus and libraries are shared"
+        "Each has weights, gradients and Adam's state of its own; corpus and libraries are shared."
     )
     targets = [
         Target("peak memory of training on 5 M pairs, GB", many / 1000, 1.5, at_most=True),

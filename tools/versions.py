@@ -1,7 +1,8 @@
 """Run the package's tests with other versions: `make versions` (ARGS="oldest newest" for some).
 
 Each row gets an environment of its own in build/versions, and the tests of `make quick` run there:
-all that neither trains nor needs a browser nor runs a notebook. A row whose interpreter is not
+all that neither trains nor needs a browser nor runs a notebook; and those of other people's checkpoints
+and datasets, as far as its packages are there. A row whose interpreter is not
 installed is told and left out. `--write` puts what was run into the table of docs/versions.md and
 leaves the other rows there as they stand.
 """
@@ -25,19 +26,23 @@ FOLDER = ROOT / "build" / "versions"
 PROJECT = project()
 EXTRAS = PROJECT["optional-dependencies"]
 CONSTRAINTS = [*(ROOT / "constraints.txt").read_text(encoding="utf-8").split()]
-SHOWN = "torch numpy matplotlib ipywidgets anywidget ipython transformers".split()
+SHOWN = (
+    "torch numpy matplotlib ipywidgets anywidget ipython transformers ctranslate2 datasets".split()
+)
 HEADS = ["versions", "result", "run on", "Python", *SHOWN]
 TESTED = "beartype hypothesis nbclient nbformat packaging pyyaml".split()
 TESTED += "pytest pytest-timeout pytest-xdist".split()
-TESTS = ["tests", "-m", "not slow", "-q", "-n", "2", "--dist", "loadfile", "-p", "no:cacheprovider"]
+TESTS = ["-q", "-n", "2", "--dist", "loadfile", "-p", "no:cacheprovider"]
 TESTS += [f"--ignore=tests/{part}" for part in ("lint", "notebooks", "browser")]
 TESTS += ["-o", "addopts=--import-mode=importlib --strict-markers"]
 TESTS += ["-o", "filterwarnings=default"]  # of other packages' deprecations there is no end
+QUICK = ["tests", "-m", "not slow"]
+BESIDE = ["tests/checkpoints", "-m", "slow"]
 
 
-def lowest() -> list[str]:
+def lowest(dependencies: list[str]) -> list[str]:
     """The lower bound of each dependency, as a pin."""
-    wanted = map(Requirement, PROJECT["dependencies"])
+    wanted = map(Requirement, dependencies)
     return [f"{r.name}=={next(iter(r.specifier)).version}" for r in wanted]
 
 
@@ -51,15 +56,17 @@ class Row:
     environment: dict[str, str] = field(default_factory=dict)
 
 
-OTHERS = [*EXTRAS["lab"], *EXTRAS["marian"], *EXTRAS["corpora"], *TESTED]
+BRIDGES = [*EXTRAS["serve"], *EXTRAS["corpora"]]
+OTHERS = [*EXTRAS["lab"], *BRIDGES, *TESTED]
+OLDEST = lowest(PROJECT["dependencies"])
 COLAB = "ipython==7.34.* ipywidgets==7.7.1 matplotlib==3.10.* numpy==2.1.*".split()
 """What Colab has beside its torch."""
 ROWS = [
     Row("pinned", CONSTRAINTS),
     Row("pinned, AVX2 only", CONSTRAINTS, environment=PROCESSORS["avx2"]),
-    Row("oldest", [*lowest(), *TESTED]),
-    Row("oldest, with transformers", [*(p for p in lowest() if "tokenizers" not in p), *TESTED,
-                                      "transformers==4.57.1", "sentencepiece", "bertviz==1.4.1"]),
+    Row("oldest", [*OLDEST, *TESTED]),
+    Row("oldest, with others", [*(p for p in OLDEST if "tokenizers" not in p), *TESTED,
+                                *lowest(BRIDGES), "bertviz==1.4.1"]),
     Row("newest", [*PROJECT["dependencies"], *OTHERS]),
     Row("as on Colab", [*PROJECT["dependencies"], "torch==2.11.0", *COLAB, *OTHERS],
         "python3.13"),
@@ -100,16 +107,20 @@ def tested(row: Row) -> dict[str, str]:
         if done.returncode:
             reason = next((x for x in done.stderr.splitlines() if "ERROR" in x), "it failed")
             return told | {"result": f"not installed: {reason}"}
-    done = said([python, "-m", "pytest", *TESTS], **row.environment)
-    (home / "tests.txt").write_text(done.stdout + done.stderr, encoding="utf-8")
+    results, output = [], ""
+    for tests in (QUICK, BESIDE):
+        done = said([python, "-m", "pytest", *tests, *TESTS], **row.environment)
+        output += done.stdout + done.stderr
+        last = next((x for x in reversed(done.stdout.splitlines()) if " in " in x), "no test ran")
+        results.append(re.sub(r",? \d+ warnings?| in [\d.]+s.*|=+", "", last).strip())
+    (home / "tests.txt").write_text(output, encoding="utf-8")
     listed = json.loads(said([python, "-m", "pip", "list", "--format=json"]).stdout)
     found = {package["name"].lower(): package["version"].split("+")[0] for package in listed}
-    result = next((x for x in reversed(done.stdout.splitlines()) if " in " in x), "no test ran")
     version = said([python, "-c", "import platform; print(platform.python_version())"]).stdout
     return told | {
         "Python": version.strip(),
         **{name: found.get(name, "–") for name in SHOWN},
-        "result": re.sub(r",? \d+ warnings?| in [\d.]+s.*|=+", "", result).strip(),
+        "result": "; checkpoints: ".join(results),
     }
 
 

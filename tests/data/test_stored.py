@@ -43,7 +43,7 @@ def some(count=307, seed=3):
 
 
 def kept(folder: Path, pairs, seed=0, held=None) -> Splits[Pair]:
-    return store_corpus(folder, "these", lambda: iter(pairs), seed, held)
+    return store_corpus(folder, "these", lambda: iter(pairs), seed, lambda: held or {})
 
 
 @pytest.mark.parametrize("seed", [0, 5])

@@ -172,7 +172,7 @@ def open_dataset(
     hub = open_hub(name, columns, stream=stream)
     folder = stored_at(f"{hub.identity} {seed} {skip_bad}")
     read = partial(hub.pairs, "train", skip_bad)
-    return store_corpus(folder, name, read, seed, hub.held(skip_bad))
+    return store_corpus(folder, name, read, seed, partial(hub.held, skip_bad))
 
 
 def stored_at(identity: str) -> Path:

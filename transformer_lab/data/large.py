@@ -47,7 +47,7 @@ class Seen:
 
 
 def store_corpus(
-    folder: Path, name: str, read: Read, seed: int, held: Held | None = None
+    folder: Path, name: str, read: Read, seed: int, held: Callable[[], Held] | None = None
 ) -> Splits[Pair]:
     """The splits of a corpus, its training pairs stored in a folder, which is made once.
 
@@ -56,9 +56,9 @@ def store_corpus(
         name: Of the corpus, for what is said on standard error.
         read: Reads its pairs.
         seed: Chooses the sources that are held out.
-        held: The pairs of "validation" and of "test" that the corpus brings along, or of one of
-            them; no source of theirs is trained on. For a part that it does not bring, a twentieth
-            of the other sources, at most 1,000, is held out.
+        held: Reads the pairs of "validation" and of "test" that the corpus brings along, or of one
+            of them; no source of theirs is trained on. For a part that it does not bring, a
+            twentieth of the other sources, at most 1,000, is held out.
 
     Raises:
         ValueError: As `read` has it; if there are too few pairs; if they change between the readings.
@@ -66,7 +66,7 @@ def store_corpus(
 
     def make(folder: Path) -> None:
         print(f"{name}: preparing it in {folder}", file=sys.stderr)
-        write_splits(folder, name, read, seed, held or {})
+        write_splits(folder, name, read, seed, held() if held else {})
 
     train = StoredPairs(made(folder, make))
     others = json.loads((folder / OTHERS).read_text(encoding="utf-8"))
