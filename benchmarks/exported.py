@@ -3,7 +3,7 @@
 It is exported in float32 and in int8, and each translates the run's test sentences.
 """
 
-import sys
+import argparse
 import tempfile
 from pathlib import Path
 
@@ -18,7 +18,9 @@ from transformer_lab.translator import Translator
 
 def main() -> None:
     """Print the table."""
-    translator = Translator.load(sys.argv[1], device="cpu")
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.exported", description=__doc__)
+    parser.add_argument("run", help="the folder of a run")
+    translator = Translator.load(parser.parse_args().run, device="cpu")
     about = About.of(translator)
     test = find_corpus(about.corpus or "world").splits(about.seed, about.skip_bad).test
     refused = translator.refused([pair.source for pair in test])

@@ -1,8 +1,8 @@
 """Run the package's tests with other versions: `make versions` (ARGS="oldest newest" for some).
 
 Each row gets an environment of its own in build/versions, and the tests of `make quick` run there:
-all that neither trains nor needs a browser nor runs a notebook; and those of other people's checkpoints
-and datasets, as far as its packages are there. A row whose interpreter is not
+all that neither trains nor needs a browser nor runs a notebook; and those of other people's checkpoints,
+as far as its packages are there. A row whose interpreter is not
 installed is told and left out. `--write` puts what was run into the table of docs/versions.md and
 leaves the other rows there as they stand.
 """
@@ -65,8 +65,8 @@ ROWS = [
     Row("pinned", CONSTRAINTS),
     Row("pinned, AVX2 only", CONSTRAINTS, environment=PROCESSORS["avx2"]),
     Row("oldest", [*OLDEST, *TESTED]),
-    Row("oldest, with others", [*(p for p in OLDEST if "tokenizers" not in p), *TESTED,
-                                *lowest(BRIDGES), "bertviz==1.4.1"]),
+    Row("oldest, with others", [*(p for p in OLDEST if not p.startswith(("tokenizers", "tqdm"))),
+                                *TESTED, *lowest(BRIDGES), "bertviz==1.4.1"]),
     Row("newest", [*PROJECT["dependencies"], *OTHERS]),
     Row("as on Colab", [*PROJECT["dependencies"], "torch==2.11.0", *COLAB, *OTHERS],
         "python3.13"),
@@ -127,10 +127,13 @@ def tested(row: Row) -> dict[str, str]:
 def with_rows(rows: list[dict[str, str]], document: str) -> str:
     """The table of the document with these rows in the place of those of the same names."""
     stand = [line.strip("| ").split(" | ") for line in document.splitlines() if " | " in line]
-    kept = {line[0]: line for line in stand if len(line) == len(HEADS)}
-    run = {row["versions"]: [row.get(head, "") for head in HEADS] for row in rows}
-    every = kept | run
-    return table(HEADS, [every[row.name] for row in ROWS if row.name in every])
+    heads = next((line for line in stand if line[0] == HEADS[0]), HEADS)
+    kept = {line[0]: dict(zip(heads, line, strict=False)) for line in stand}
+    every = kept | {row["versions"]: row for row in rows}
+    return table(
+        HEADS,
+        [[every[row.name].get(head, "–") for head in HEADS] for row in ROWS if row.name in every],
+    )
 
 
 def main() -> None:

@@ -167,6 +167,7 @@ def run_train(options: argparse.Namespace) -> dict[str, Any]:
         options.corpus = with_sides(options.corpus, options.source, options.target)
     with distributed.first_before_others():  # one error for a corpus that there is not
         corpus = "world" if options.corpus is None else options.corpus
+        find_corpus(corpus)
         folder = options.out or default_folder(corpus, options.preset)
     if options.resume:
         expected = "no --skip-bad with --resume: a run keeps what it began with"
@@ -217,7 +218,7 @@ def with_sides(corpus: str | None, source: str | None, target: str | None) -> st
     check(name, sides, "both or none, with two different names", all(sides) and source != target)
     check(name, sides, "--corpus beside them", corpus is not None)
     assert corpus is not None
-    own = corpus.partition(":")[0] in ("world", "debian")
+    own = corpus == "world" or corpus.startswith("debian:")
     check(name, sides, f"none: the sides of {corpus} are known", not own)
     return f"{corpus}@{source},{target}"
 

@@ -68,14 +68,21 @@ training pairs. Nobody has looked at its translations one by one."""
 
 
 def exported_card(folder: Path, use: str) -> str | None:
-    """The card of a saved model for a folder in another library's form; None if it has none of ours.
+    """The card of a saved model for a folder in another library's form; None if it has none.
 
-    `use` are the lines of code that use it there.
+    `use` are the lines of code that use it there. A card that somebody else wrote stays as it is.
     """
     path = folder / CARD
-    if not path.is_file() or not may_write(folder):
+    if not path.is_file():
         return None
-    text = path.read_text(encoding="utf-8").removeprefix(MARK).lstrip()
+    text = path.read_text(encoding="utf-8")
+    if not text.startswith(MARK):
+        return text
+    text = text.removeprefix(MARK).lstrip().replace(NO_SCORES, "## Scores\n\nNone yet.")
+    before = (
+        "Those of the model before it was written in this form, with the beam of `transformer_lab`."
+    )
+    text = text.replace("## Scores\n\n|", f"## Scores\n\n{before}\n\n|")
     return text.replace(USE, f"## Use\n\n```\n{use}\n```")
 
 
@@ -88,8 +95,9 @@ def section(title: str, rows: list[tuple[str, object]]) -> str:
 def data_rows(about: dict[str, Any], splits: Splits[Any]) -> list[tuple[str, object]]:
     """The corpus, by name and fingerprint, and how it was divided."""
     corpus = about.get("corpus") or "unknown"
-    on_the_hub = corpus.partition(":")[0] in HUB
-    name = corpus if on_the_hub else Path(corpus).name  # a folder's name is nobody's business
+    kind, _, place = corpus.partition(":")
+    named = kind in HUB and not Path(place).is_absolute()
+    name = corpus if named else Path(corpus).name  # where a folder lies is nobody's business
     rows: list[tuple[str, object]] = [("corpus", f"`{name}`")]
     if splits.said:
         rows.append(("read", splits.said))

@@ -13,6 +13,7 @@ from transformer_lab.data.hub import open_hub, readings_of
 from transformer_lab.data.pair import Pair
 from transformer_lab.data.splits import split_pairs
 from transformer_lab.data.stored import StoredPairs
+from transformer_lab.model_card import data_rows
 
 datasets = pytest.importorskip("datasets", exc_type=ImportError)
 
@@ -93,13 +94,30 @@ def test_a_part_that_is_there_is_its_own_and_the_other_is_held_out(tmp_path, par
     assert "left out: 5 of sources that are held out" in capsys.readouterr().err
 
 
-def test_another_test_part_is_another_corpus(tmp_path):
-    folder = saved(tmp_path / "set", train=PAIRS, validation=CLEAN[:3], test=CLEAN[3:8])
+@pytest.mark.parametrize("part", ["validation", "test"])
+def test_another_part_is_another_corpus(tmp_path, part):
+    parts = {"train": PAIRS, "validation": CLEAN[:3], "test": CLEAN[3:8]}
+    folder = saved(tmp_path / "set", **parts)
     find_corpus(f"{folder}@en,fr").splits()
-    saved(tmp_path / "set", train=PAIRS, validation=CLEAN[10:12], test=CLEAN[3:8])
+    saved(tmp_path / "set", **parts | {part: CLEAN[10:12]})
     splits = find_corpus(f"{folder}@en,fr").splits()
-    assert splits.validation == CLEAN[10:12]
+    assert getattr(splits, part) == CLEAN[10:12]
     assert not {*splits.validation, *splits.test} & set(splits.train)
+
+
+def test_bad_rows_of_a_part_of_its_own_are_counted(tmp_path):
+    folder = saved(tmp_path / "set", train=PAIRS, test=[*CLEAN[3:5], Pair("one", "")])
+    splits = find_corpus(f"{folder}@en,fr").splits(skip_bad=True)
+    assert splits.test == CLEAN[3:5]
+    assert "1 bad, of validation and test" in splits.said
+
+
+def test_a_folder_is_found_again_from_elsewhere_and_its_place_is_not_told(tmp_path, monkeypatch):
+    saved(tmp_path / "set", train=PAIRS)
+    monkeypatch.chdir(tmp_path)
+    corpus = find_corpus("hf:set@en,fr")
+    assert corpus.name == f"hf:{tmp_path / 'set'}@en,fr"
+    assert data_rows({"corpus": corpus.name}, corpus.splits())[0] == ("corpus", "`set@en,fr`")
 
 
 @pytest.mark.parametrize("kind", ["hf", "stream"])

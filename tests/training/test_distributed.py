@@ -279,6 +279,14 @@ def test_two_machines_prepare_a_stored_corpus_each_and_train_as_one(tmp_path):
     assert stored[0][0].name == stored[1][0].name
 
 
+def test_a_machine_without_the_corpus_ends_the_others_too(tmp_path):
+    folder = dataset(tmp_path / "set", world(train=101, validation=0, test=0, seed=0).train)
+    codes, _, said = two_machines(tmp_path, [folder, tmp_path / "nope"])
+    assert 0 not in codes
+    assert "error: another process has failed: corpus is" in said[0]
+    assert "error: corpus is" in said[1]
+
+
 def test_machines_with_other_pairs_do_not_train_together(tmp_path):
     pairs = world(train=101, validation=0, test=0, seed=0).train
     other = [*pairs[:-1], pairs[0]]

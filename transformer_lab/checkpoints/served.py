@@ -48,7 +48,8 @@ class ServedTranslator:
     def translate(self, texts: list[str], beam_size: int = 4) -> list[str]:
         """The translations, in order; a ValueError for a text that is empty or too long.
 
-        Each is cut where ours are, at its source length + 50 (§6.1) or where the model ends.
+        Each is cut where ours are, at its source length + 50 (§6.1) or where the model ends. With a
+        beam, one that has no end is searched on as long as its longest neighbour before it is cut.
         """
         encoded = [one.tokens for one in self.source.encode_batch(texts)]
         for number, (text, tokens) in enumerate(zip(texts, encoded, strict=True), start=1):

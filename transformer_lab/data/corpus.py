@@ -106,8 +106,10 @@ def find_corpus(name: str) -> Corpus:
     sides = "" if columns is None else f"@{','.join(columns)}"
     if kind in HUB and rest:
         hub = place.partition(":")[2]
+        if Path(hub).is_dir():
+            hub = str(Path(hub).resolve())
         read = partial(open_dataset, hub, columns, kind == "stream")
-        return Corpus(name, read, shared_pieces)
+        return Corpus(f"{kind}:{hub}{sides}", read, shared_pieces)
     path = Path(place)
     try:
         name.encode()

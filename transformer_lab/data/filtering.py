@@ -8,15 +8,18 @@ from transformer_lab.data.pair import Pair
 
 MOST_WORDS, MOST_RATIO = 250, 9
 """Longer sentences, and pairs of which one side has more than so many times the words of the other,
-are left out: the limits of the Moses project's filter, which is much used before training."""
+are left out: the limits of the Moses project's filter, which is much used before training. Of a
+language that puts no spaces between words, letters are counted as well: both must be so many more."""
 
 
 def why_not(pair: Pair) -> str:
     """Why the filter leaves a pair out; nothing if it does not."""
     if is_too_long(pair, MOST_WORDS):
         return f"of more than {MOST_WORDS} words, or of a word of more than {LONGEST_WORD} letters"
-    short, long = sorted(len(side.split()) for side in (pair.source, pair.target))
-    return f"with more than {MOST_RATIO} words for one" if long > MOST_RATIO * short else ""
+    sides = (pair.source, pair.target)
+    counts = [sorted(len(side.split()) for side in sides), sorted(map(len, sides))]
+    uneven = all(most > MOST_RATIO * least for least, most in counts)
+    return f"with more than {MOST_RATIO} words for one" if uneven else ""
 
 
 def filtered(pairs: Iterable[Pair]) -> tuple[list[Pair], Counter[str]]:

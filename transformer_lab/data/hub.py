@@ -49,14 +49,10 @@ class Hub:
                         raise
                     yield None
 
-    def held(self, skip_bad: bool) -> dict[str, list[Pair]]:
-        """Validation and test, as far as the dataset has them."""
-        found = {
-            part: [pair for pair in self.pairs(part, skip_bad) if pair is not None]
-            for part in HELD
-            if part in self.parts
-        }
-        return {part: pairs for part, pairs in found.items() if pairs}
+    def held(self, skip_bad: bool) -> dict[str, list[Pair | None]]:
+        """Validation and test, as far as the dataset has pairs of them; None stands for a bad row."""
+        found = {part: list(self.pairs(part, skip_bad)) for part in HELD if part in self.parts}
+        return {part: pairs for part, pairs in found.items() if any(pairs)}
 
 
 def open_hub(name: str, columns: tuple[str, str] | None, *, stream: bool = False) -> Hub:

@@ -28,8 +28,8 @@ OTHERS = "held.json"
 
 Read = Callable[[], Iterator[Pair | None]]
 """Reads the corpus from its beginning; None stands for a line that is bad."""
-Held = Mapping[str, list[Pair]]
-"""Pairs that are not trained on, by the name of their part."""
+Held = Mapping[str, list[Pair | None]]
+"""Pairs that are not trained on, by the name of their part; None stands for a row that is bad."""
 PARTS = ("test", "validation")
 
 
@@ -58,7 +58,8 @@ def store_corpus(
         seed: Chooses the sources that are held out.
         held: Reads the pairs of "validation" and of "test" that the corpus brings along, or of one
             of them; no source of theirs is trained on. For a part that it does not bring, a
-            twentieth of the other sources, at most 1,000, is held out.
+            twentieth of the other sources, at most 1,000, is held out. They are taken as they are:
+            neither filtered nor compared with each other.
 
     Raises:
         ValueError: As `read` has it; if there are too few pairs; if they change between the readings.
@@ -106,7 +107,8 @@ def write_splits(folder: Path, name: str, read: Read, seed: int, held: Held) -> 
     new = np.zeros(len(fits), np.bool_)
     new[fitting[np.unique(sums, return_index=True)[1]]] = True
     left_out = seen.left_out + Counter(repeated=int((fits & ~new).sum()))
-    splits = {part: list(held.get(part, ())) for part in PARTS}
+    splits = {part: [pair for pair in held.get(part, ()) if pair is not None] for part in PARTS}
+    left_out["bad, of validation and test"] = sum(pairs.count(None) for pairs in held.values())
     known = np.array([place_of(p.source, seed) for p in chain(*splits.values())], np.uint64)
     new_places = np.setdiff1d(places[new], known)
     ends = last_places(name, new_places, [part for part in PARTS if part not in held])

@@ -31,7 +31,7 @@ P = TypeVar("P", bound=SentencePair, covariant=True)
 
 @dataclass(frozen=True, slots=True)
 class Splits(Generic[P]):
-    """Training, validation and test pairs; no source sentence stands in two of them.
+    """Training, validation and test pairs; no source sentence of the others is trained on.
 
     `said` has how many pairs were read for them, and how many left out for which reason, where that
     is known.

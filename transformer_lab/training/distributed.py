@@ -72,18 +72,24 @@ def joined(device: str = "auto") -> Iterator[None]:
 def first_before_others() -> Iterator[None]:
     """The first process goes through the block, then the others: it may leave a file for them.
 
-    If it fails, it says so, and the others end without a word.
+    If it fails, it says so, and the others end without a word. If another one fails, as on a machine
+    that has other files, all end: a ValueError in those that did not fail says why.
     """
     if rank() > 0 and not as_the_first(None):
         raise SystemExit(1)
     try:
         yield
-    except BaseException:
+    except BaseException as error:
         if rank() == 0:
             as_the_first(False)
+        elif isinstance(error, Exception):
+            from_all(str(error))
         raise
     if rank() == 0:
         as_the_first(True)
+    failures = [failure for failure in from_all(None) if failure is not None]
+    if failures:
+        raise ValueError(f"another process has failed: {failures[0]}")
 
 
 @contextmanager
