@@ -1,10 +1,10 @@
 """Run the package's tests with other versions: `make versions` (ARGS="oldest newest" for some).
 
 Each row gets an environment of its own in build/versions, and the tests of `make quick` run there:
-all that neither trains nor needs a browser nor runs a notebook; and those of other people's checkpoints,
-as far as its packages are there. A row whose interpreter is not
-installed is told and left out. `--write` puts what was run into the table of docs/versions.md and
-leaves the other rows there as they stand.
+all that neither trains nor needs a browser nor runs a notebook; and those of other people's
+checkpoints, as far as its packages are there. A row whose interpreter is not installed is told and
+left out. `--write` puts what was run into the table of docs/versions.md and leaves the other rows
+there as they stand.
 """
 
 import argparse

@@ -19,7 +19,7 @@ from typing import Any
 from transformer_lab import progress, progress_file
 from transformer_lab.config import check
 from transformer_lab.data.corpora import CorpusUnavailable
-from transformer_lab.data.corpus import columns_of, find_corpus, fingerprint
+from transformer_lab.data.corpus import Corpus, columns_of, find_corpus, fingerprint
 from transformer_lab.doctor import diagnose
 from transformer_lab.files import write_atomically
 from transformer_lab.model.transformer import count_parameters
@@ -167,8 +167,8 @@ def run_train(options: argparse.Namespace) -> dict[str, Any]:
         options.corpus = with_sides(options.corpus, options.source, options.target)
     with distributed.first_before_others():  # one error for a corpus that there is not
         corpus = "world" if options.corpus is None else options.corpus
-        find_corpus(corpus)
-        folder = options.out or default_folder(corpus, options.preset)
+        known = find_corpus(corpus)
+        folder = options.out or default_folder(known, options.preset)
     if options.resume:
         expected = "no --skip-bad with --resume: a run keeps what it began with"
         check("--skip-bad", options.skip_bad, expected, not options.skip_bad)
@@ -223,9 +223,8 @@ def with_sides(corpus: str | None, source: str | None, target: str | None) -> st
     return f"{corpus}@{source},{target}"
 
 
-def default_folder(corpus: str, preset: str | None) -> Path:
+def default_folder(known: Corpus, preset: str | None) -> Path:
     """Where a run is kept that nobody gave a folder for."""
-    known = find_corpus(corpus)
     named = re.sub(r"\W+", "-", known.name)
     path = Path(columns_of(known.name)[0])
     stem = path.name.split(".")[0] if path.exists() else named  # of a file, its name alone
@@ -356,6 +355,13 @@ def run_bench(options: argparse.Namespace) -> dict[str, Any]:
     return {"out": str(path), "bytes": size}
 
 
+USE = {
+    "ctranslate2": "python -m transformer_lab serve {}",
+    "transformers": 'transformers.AutoModelForSeq2SeqLM.from_pretrained("{}")',
+}
+"""How one goes on with the folder that was written."""
+
+
 def run_export(options: argparse.Namespace) -> dict[str, Any]:
     """Write a translator in another library's form."""
     # They need what the other commands do not.
@@ -365,19 +371,15 @@ def run_export(options: argparse.Namespace) -> dict[str, Any]:
     there, plain = options.out.exists(), options.quantization is None
     check("--out", str(options.out), "a folder that does not exist yet", not there)
     translator = Translator.load(options.model, device="cpu")
+    use = USE[options.to]
+    card = exported_card(options.model, use.format("FOLDER"))
     if options.to == "ctranslate2":
-        then = f"python -m transformer_lab serve {options.out}"
-        card = exported_card(options.model, "python -m transformer_lab serve FOLDER")
         to_ctranslate2(translator, options.out, options.quantization, card)
     else:
         check("--quantization", options.quantization, "none: it is CTranslate2's", plain)
-        then = f'transformers.AutoModelForSeq2SeqLM.from_pretrained("{options.out}")'
-        card = exported_card(
-            options.model, 'transformers.AutoModelForSeq2SeqLM.from_pretrained("FOLDER")'
-        )
         to_transformers(translator, options.out, card)
     if not options.json:
-        print(f"{options.out}: go on with {then}")
+        print(f"{options.out}: go on with {use.format(options.out)}")
     return {"out": str(options.out), "to": options.to}
 
 

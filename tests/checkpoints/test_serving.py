@@ -46,12 +46,17 @@ def folder(request, tmp_path_factory):
     return out
 
 
+def loaded(out):
+    """Model and tokenizers of an exported folder, by Transformers alone."""
+    model = transformers.AutoModelForSeq2SeqLM.from_pretrained(out).eval()
+    source = transformers.AutoTokenizer.from_pretrained(out)
+    return model, source, transformers.PreTrainedTokenizerFast(tokenizer_file=str(out / TARGET))
+
+
 def test_transformers_alone_translates_the_same(ours, pairs, tmp_path):
     out = tmp_path / "transformers"
     assert cli.main(["export", "--to", "transformers", "--out", str(out)]) == 0
-    model = transformers.AutoModelForSeq2SeqLM.from_pretrained(out).eval()
-    source = transformers.AutoTokenizer.from_pretrained(out)
-    target = transformers.PreTrainedTokenizerFast(tokenizer_file=str(out / TARGET))
+    model, source, target = loaded(out)
     texts = [pair.source for pair in pairs]
     asked = source(texts, return_tensors="pt", padding=True)
     asked.pop("token_type_ids", None)
@@ -95,9 +100,7 @@ def test_what_was_trained_on_a_file_goes_there_too(trained, pairs, tmp_path, to)
     if to == "ctranslate2":
         found = ServedTranslator(out).translate(texts, beam_size=1)
     else:
-        model = transformers.AutoModelForSeq2SeqLM.from_pretrained(out).eval()
-        source = transformers.AutoTokenizer.from_pretrained(out)
-        target = transformers.PreTrainedTokenizerFast(tokenizer_file=str(out / TARGET))
+        model, source, target = loaded(out)
         found = []
         for text in texts:
             ids = source(text, return_tensors="pt")["input_ids"]

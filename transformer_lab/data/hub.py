@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from transformer_lab.config import check
+from transformer_lab.data.large import PARTS, Held
 from transformer_lab.data.pair import Pair
 from transformer_lab.data.text_files import pair_of_row
 
 ROWS_AT_ONCE = 1_000
 SAVED = ("dataset_dict.json", "state.json")
 """Files by which a folder is known that `save_to_disk` wrote."""
-HELD = ("validation", "test")
 LANGUAGES = re.compile(r"(\w+[-_])?[a-z]{2,3}(-|_|_to_)[a-z]{2,3}")
 """A configuration that names two languages, as "de-en", "az_to_en" or "iwslt2017-de-en"."""
 
@@ -32,7 +32,7 @@ class Hub:
     @property
     def identity(self) -> str:
         """What changes when what is read of the dataset does."""
-        read = {part: self.versions[part] for part in ("train", *HELD) if part in self.parts}
+        read = {part: self.versions[part] for part in ("train", *PARTS) if part in self.parts}
         return f"{self.name} {self.columns} {read}"
 
     def pairs(self, part: str, skip_bad: bool) -> Iterator[Pair | None]:
@@ -49,9 +49,9 @@ class Hub:
                         raise
                     yield None
 
-    def held(self, skip_bad: bool) -> dict[str, list[Pair | None]]:
+    def held(self, skip_bad: bool) -> Held:
         """Validation and test, as far as the dataset has pairs of them; None stands for a bad row."""
-        found = {part: list(self.pairs(part, skip_bad)) for part in HELD if part in self.parts}
+        found = {part: list(self.pairs(part, skip_bad)) for part in PARTS if part in self.parts}
         return {part: pairs for part, pairs in found.items() if any(pairs)}
 
 

@@ -31,6 +31,7 @@ Read = Callable[[], Iterator[Pair | None]]
 Held = Mapping[str, list[Pair | None]]
 """Pairs that are not trained on, by the name of their part; None stands for a row that is bad."""
 PARTS = ("test", "validation")
+"""Those, in the order in which sources are held out for them."""
 
 
 @dataclass

@@ -10,7 +10,7 @@ first process, of rank 0, is the one that validates, writes and prints.
 import contextlib
 import os
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 from typing import Any, TypeVar
@@ -59,10 +59,7 @@ def joined(device: str = "auto") -> Iterator[None]:
     # The others wait while the first one validates, or fetches a corpus.
     dist.init_process_group("nccl" if kind == "cuda" else "gloo", timeout=timedelta(hours=1))
     try:
-        with contextlib.ExitStack() as quiet:
-            if rank() > 0:
-                nowhere = quiet.enter_context(open(os.devnull, "w", encoding="utf-8"))
-                quiet.enter_context(contextlib.redirect_stdout(nowhere))
+        with first_speaks(contextlib.redirect_stdout):
             yield
     finally:
         dist.destroy_process_group()
@@ -93,12 +90,15 @@ def first_before_others() -> Iterator[None]:
 
 
 @contextmanager
-def first_speaks() -> Iterator[None]:
-    """Inside the block only the first process speaks on standard error: the others would say the same."""
-    with contextlib.ExitStack() as quiet:
-        if rank() > 0:
-            nowhere = quiet.enter_context(open(os.devnull, "w", encoding="utf-8"))
-            quiet.enter_context(contextlib.redirect_stderr(nowhere))
+def first_speaks(redirect: Callable[[Any], Any] = contextlib.redirect_stderr) -> Iterator[None]:
+    """Inside the block only the first process speaks: the others would say the same.
+
+    On standard error, or on the stream that `redirect` leads elsewhere.
+    """
+    if rank() == 0:
+        yield
+        return
+    with open(os.devnull, "w", encoding="utf-8") as nowhere, redirect(nowhere):
         yield
 
 
