@@ -274,6 +274,7 @@ def test_a_patch_of_the_decoder_fits_a_shorter_and_a_longer_translation(ids, len
         ({"patch": {Head("cross", 0, 0): np.eye(5)}}, r"is \(5, 5\); expected .*key 7"),
         ({"patch": {Head("encoder", 0, 0): np.eye(7)[:5]}}, r"is \(5, 7\); expected .*query 7"),
         ({"patch": {Head("cross", 0, 0): np.zeros((3, 5, 7))}}, "expected .*batch 2"),
+        ({"patch": {Head("cross", 0, 0): np.eye(7)[:5] * 1j}}, "expected real numbers"),
     ],
 )
 def test_what_does_not_fit_is_named(arguments, message, ids, as_users_run_it):

@@ -109,8 +109,9 @@ def test_a_link_and_a_device_stay_what_they_are(tmp_path):
 
 
 def test_what_a_killed_writer_leaves_is_cleared_and_nothing_else(tmp_path):
-    left = (".config.json.0a1b2c3d.part", ".training_state.safetensors.k_3x9abc", ".new.abcd1234")
+    left = (".config.json.0a1b2c3d.part", ".training_state.safetensors.00112233.part")
     mine = (".env.settings", ".config.json.swp", "notes.txt", ".ipynb_checkpoints")
+    mine += (".notes.md.original", ".settings.json.20240101", ".new.download")
     for name in (*left, *mine):
         (tmp_path / name).write_text("x")
     settle(tmp_path)

@@ -9,6 +9,7 @@ import torch
 
 from tests.conftest import small_config
 from transformer_lab.attention_record import Head
+from transformer_lab.config import TrainingConfig
 from transformer_lab.data.tokenizer import WordTokenizer
 from transformer_lab.model import Transformer
 from transformer_lab.model_card import CARD
@@ -452,8 +453,12 @@ def test_a_folder_without_sums_loads_and_its_weights_have_their_own(tmp_path):
     [
         (lambda t: t.fill_(torch.nan), "output.weight holds NaN or infinity; expected finite"),
         (lambda t: t.fill_(-torch.inf), "output.weight holds NaN or infinity"),
-        (lambda t: t.to(torch.int32), "output.weight holds int32; expected floats"),
-        (lambda t: t > 0, "output.weight holds bool; expected floats"),
+        (lambda t: t.to(torch.int32), "output.weight holds int32; expected float32 or"),
+        (lambda t: t > 0, "output.weight holds bool; expected float32 or"),
+        (
+            lambda t: t.to(torch.float8_e4m3fn),
+            "output.weight holds float8_e4m3fn; expected float32",
+        ),
         (lambda t: t[:-1], r"output.weight has \(19, 12\); expected \(20, 12\)"),
     ],
 )
@@ -511,6 +516,54 @@ def test_a_snapshot_of_somebody_elses_is_no_snapshot(tmp_path):
     assert Translator.snapshots(tmp_path) == {}
     make_translator().save(tmp_path, overwrite=True)
     assert (tmp_path / "step_last.safetensors").read_bytes() == b"mine"
+
+
+def test_a_file_that_is_named_like_a_snapshot_is_left_alone(tmp_path):
+    mine = tmp_path / "step_7.safetensors"
+    make_translator().save(tmp_path)
+    mine.write_bytes(b"mine")
+    for _ in range(2):
+        make_translator().save(tmp_path, overwrite=True)
+    assert mine.read_bytes() == b"mine"
+    assert mine.name not in described(tmp_path)["sha256"]
+
+
+@pytest.mark.parametrize("beam_size", [1, 4])
+def test_weights_with_which_nothing_can_be_computed_are_no_translation(beam_size):
+    translator = make_translator()
+    with torch.no_grad():
+        for parameter in translator.model.parameters():
+            parameter *= 1e30
+    with pytest.raises(ValueError, match="logits is 'NaN'; expected finite numbers; the weights"):
+        translator.translate("the cat", beam_size=beam_size)
+
+
+@pytest.mark.parametrize("seed", [-1, 2**63, 2**64, True])
+def test_a_seed_that_no_random_numbers_have_is_named(seed):
+    expected = "expected an integer from 0 to 9,223,372,036,854,775,807"
+    with pytest.raises(ValueError, match=f"seed is .*; {expected}"):
+        make_translator().sample("the cat", seed=seed)
+    with pytest.raises(ValueError, match=f"seed is .*; {expected}"):
+        TrainingConfig(seed=seed)
+
+
+def test_who_may_write_no_word_at_all_is_no_model(tmp_path):
+    translator = make_translator()
+    with torch.no_grad():
+        translator.model.output.bias.fill_(-torch.inf)
+    with pytest.raises(ValueError, match="output.bias is 'NaN or infinite'; expected finite"):
+        translator.save(tmp_path)
+
+
+@pytest.mark.parametrize("sums", [[], "", 0, None])
+def test_sums_that_are_none_are_damage(tmp_path, sums):
+    make_translator().save(tmp_path)
+    path = tmp_path / "config.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "sha256": sums}))
+    with pytest.raises(
+        CheckpointError, match="config.json: damaged: sha256 is .*; expected a dict"
+    ):
+        Translator.load(tmp_path)
 
 
 def test_a_longest_sentence_that_nobody_will_write_costs_nothing(tmp_path):

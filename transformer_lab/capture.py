@@ -209,6 +209,8 @@ def capture_attention(
     patches = {Head(*head): torch.as_tensor(new) for head, new in (patch or {}).items()}
     for head in [*muted, *patches]:
         check_head(head, sizes)
+    for head, new in patches.items():
+        check(f"patch of {head}", new.dtype, "real numbers", not new.is_complex())
     check("mode", mode, "'zero' or 'mean'", mode in ("zero", "mean"))
     if any(watch_of(core) is not None for kind in KINDS for core in cores[kind]):
         raise ValueError("model is being captured already; expected one capture at a time")

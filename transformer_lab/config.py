@@ -15,6 +15,7 @@ Decay = Literal["inverse_sqrt", "linear"]
 MOST_LAYERS = 10_000
 MOST_PARAMETERS = 10**12
 """What no machine could build is refused before one tries."""
+MOST_SEED = 2**63 - 1
 
 
 EXTRA_TOKENS = 50
@@ -41,6 +42,12 @@ def need_integer(values: object, name: str, least: int, *, optional: bool = Fals
     expected = "None or " * optional + f"an integer of at least {least}"
     check(name, value, expected, is_integer(value) and value >= least)
     object.__setattr__(values, name, int(value))  # the configurations are frozen
+
+
+def check_seed(seed: Any) -> None:
+    """A ValueError for what is no seed of random numbers: an integer from 0 to 2⁶³ − 1."""
+    expected = f"an integer from 0 to {MOST_SEED:,}"
+    check("seed", seed, expected, is_integer(seed) and 0 <= seed <= MOST_SEED)
 
 
 def need_positive(values: object, name: str, *, optional: bool = False) -> None:
@@ -305,6 +312,7 @@ class TrainingConfig:
             need_integer(self, name, 1)
         for name in ("patience", "save_every"):
             need_integer(self, name, 1, optional=True)
+        check_seed(self.seed)
         need_integer(self, "seed", 0)
         for name in ("beta1", "beta2", "weight_decay", "label_smoothing", "average_decay"):
             need_share(self, name)

@@ -23,8 +23,8 @@ GONE = ".gone"
 """In that folder: the names of files that leave when the others come, one a line."""
 NAME = re.compile(r"\w[\w.-]*")
 """A file's name in the same folder, and no path to anywhere else."""
-LEFT = re.compile(r"\.\w+\.(?:json|md|safetensors)\.(?:[0-9a-f]{8}\.part|\w{8})|\.new\.\w{8}")
-"""Names of what a process that was killed has left beside its files; the shorter ones are older."""
+LEFT = re.compile(r"\.\w+\.(?:json|md|safetensors)\.[0-9a-f]{8}\.part")
+"""Names of what a process that was killed has left beside its files; nobody else would choose them."""
 
 
 def write_atomically(path: Path, content: bytes) -> None:

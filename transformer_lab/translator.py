@@ -1,6 +1,7 @@
 """A model with its tokenizers: text in, text out, and a look at every head on the way."""
 
 import json
+import math
 import re
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -15,7 +16,7 @@ from torch import Tensor
 
 from transformer_lab.attention_record import Alignment, AttentionRecord, Head, Referent
 from transformer_lab.capture import capture_attention
-from transformer_lab.config import TransformerConfig, at_least_one, check
+from transformer_lab.config import TransformerConfig, at_least_one, check, check_seed
 from transformer_lab.data.batching import (
     LONGEST_WORD,
     Example,
@@ -35,6 +36,7 @@ from transformer_lab.model.undrawn import Undrawn
 from transformer_lab.training.checkpoint import (
     CheckpointError,
     check_sum,
+    is_checkpoint,
     load_tensors,
     load_weights,
 )
@@ -52,6 +54,7 @@ from transformer_lab.training.folder import (
 PRETRAINED = Path(__file__).parent / "pretrained" / "tiny"
 """The translator that comes with the package: the bilingual world, English to French."""
 SENTENCES_AT_ONCE = 64
+COMPUTABLE = "finite numbers; the weights may be too large, or damaged"
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +115,8 @@ class Translator:
 
         Raises:
             ValueError: For a text that is empty, too long or holds a NUL byte;
-                the message gives its number, and nothing is translated.
+                the message gives its number, and nothing is translated. Also for weights
+                so large that the model computes NaN.
         """
         if at_least_one("beam_size", beam_size) == 1:
             return self.write(sources, lambda ids, mask: greedy(self.model, ids, mask, max_length))
@@ -121,6 +125,7 @@ class Translator:
             beams = beam_search(
                 self.model, ids, mask, beam_size=beam_size, alpha=alpha, max_length=max_length
             )
+            check("logits", "NaN", COMPUTABLE, all(beams))  # a beam without a number holds nothing
             return [beam[0] for beam in beams]
 
         return self.write(sources, search)
@@ -149,6 +154,7 @@ class Translator:
         max_length: int | None = None,
     ) -> list[Translation]:
         """Draw a translation of each text; equal seeds draw equal ones (see `decoding.sample`)."""
+        check_seed(seed)
         generator = torch.Generator(self.device).manual_seed(seed)
 
         def draw(ids: Tensor, mask: Tensor) -> list[Hypothesis]:
@@ -195,6 +201,8 @@ class Translator:
             rows = order[start : start + SENTENCES_AT_ONCE]
             batch = self.batch([encoded[i] for i in rows])
             found |= zip(rows, decode(*batch), strict=True)
+        has_nan = any(math.isnan(hypothesis.log_probability) for hypothesis in found.values())
+        check("logits", "NaN", COMPUTABLE, not has_nan)
         return [self.translation(text, found[i]) for i, text in enumerate(texts)]
 
     def batch(
@@ -305,7 +313,8 @@ class Translator:
     ) -> None:
         """Write configuration, tokenizers and weights, all of them or nothing.
 
-        With `overwrite` the new model takes the place of an old one, whose snapshots go. A full
+        With `overwrite` the new model takes the place of an old one, whose snapshots go: those that
+        its description names. A full
         disk, a crash or a kill on the way leaves the old model whole.
 
         Raises:
@@ -329,11 +338,14 @@ class Translator:
         if replaces and not overwrite:
             raise ValueError(f"{folder} holds a model already; expected a folder without one")
         snapshots = [f"{name}.safetensors" for name in self.snapshots(folder).values()]
-        kept = {} if replaces else {name: sha256_of(folder / name) for name in snapshots}
+        snapshots = [name for name in snapshots if is_checkpoint(folder / name)]
+        known = described(folder).get("sha256", {}) if replaces else {}
+        gone = [name for name in snapshots if name in known]  # another's file may have such a name
+        kept = {name: sha256_of(folder / name) for name in snapshots if name not in known}
         weights = weights_as_bytes(self.model, dtype)
         description = self.description(kept | {WEIGHTS: sha256(weights)})
         files = {**(beside or {}), **description, WEIGHTS: weights}
-        write_together(folder, files, gone=snapshots if replaces else ())
+        write_together(folder, files, gone)
 
     def save_description(self, folder: Path) -> None:
         """Write all but the weights; a ValueError as for `save`.

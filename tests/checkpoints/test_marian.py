@@ -385,6 +385,20 @@ def folder(both, tmp_path):
         ({"decoder_attention_heads": 1}, "attention_heads is {.*}; expected the same"),
         ({"decoder_ffn_dim": 7}, "ffn_dim is {.*'decoder': 7}; expected the same"),
         ({"eos_token_id": [0, 1]}, r"eos_token_id is \[0, 1\]; expected one id"),
+        ({"encoder_layers": "six"}, "config.json of .* cannot be read: .*encoder_layers"),
+        ({"encoder_layers": 10**6}, "num_encoder_layers is 1000000; expected at most 10,000"),
+        (
+            {"decoder_layers": 997},
+            "number of parameters is .*; expected at most .*, as many as saved",
+        ),
+        (
+            {"vocab_size": 10**9, "decoder_vocab_size": 10**9},
+            "number of parameters is .*; expected",
+        ),
+        (
+            {"encoder_ffn_dim": 7, "decoder_ffn_dim": 7},
+            "weights of .* have other shapes; expected those that its",
+        ),
     ],
 )
 def test_a_model_that_ours_cannot_be_is_refused_by_the_name_of_the_field(folder, changes, message):
@@ -424,6 +438,7 @@ def test_no_code_and_no_pickle_of_a_checkpoint_is_asked_for(monkeypatch):
         load_marian("somebody/something")
     monkeypatch.setattr(transformers.AutoConfig, "from_pretrained", lambda *_, **__: None)
     monkeypatch.setattr("transformer_lab.checkpoints.marian.check_config", lambda _: None)
+    monkeypatch.setattr("transformer_lab.checkpoints.marian.check_size", lambda *_: None)
     monkeypatch.setattr(transformers.MarianMTModel, "from_pretrained", refuse)
     with pytest.raises(ValueError, match="not in reach"):
         load_marian("somebody/something")

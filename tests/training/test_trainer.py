@@ -422,20 +422,33 @@ STRANGE = {
     "another group": (lambda t, m: t.update({"more/x": torch.zeros(1)}), "not the state of a"),
     "negative squares": (
         lambda t, m: t[f"adam/exp_avg_sq/{BIAS}"].fill_(-1.0),
-        "exp_avg_sq/output.bias is damaged; expected float32 of at least 0",
+        "exp_avg_sq/output.bias is damaged; expected numbers of at least 0",
     ),
     "steps before the first": (
         lambda t, m: t[f"adam/step/{BIAS}"].fill_(-7.0),
-        "adam/step/output.bias is damaged; expected float32 of at least 1",
+        "adam/step/output.bias is damaged; expected numbers of at least 1",
     ),
     "half moments": (
         lambda t, m: t.update({f"adam/exp_avg/{BIAS}": t[f"adam/exp_avg/{BIAS}"].half()}),
-        "exp_avg/output.bias is damaged; expected float32",
+        "output.bias holds float16; expected float32",
+    ),
+    "a double average": (
+        lambda t, m: t.update({f"average/{BIAS}": t[f"average/{BIAS}"].double()}),
+        "output.bias holds float64; expected float32",
+    ),
+    "half weights": (
+        lambda t, m: t.update({f"model/{BIAS}": t[f"model/{BIAS}"].half()}),
+        "output.bias holds float16; expected float32",
     ),
     "impossible random numbers": (lambda t, m: t["random/cpu"].zero_(), "random/cpu is no state"),
     "a history of words": (
         lambda t, m: m["progress"].update(history=[{"step": 1, "validation_loss": "low"}]),
         "not the state of a training run",
+    ),
+    "time before the start": (lambda t, m: m["progress"].update(seconds=-5), "not the state of a"),
+    "a best that is none": (
+        lambda t, m: m["progress"].update(best=torch.nan),
+        "not the state of a",
     ),
     "no time": (lambda t, m: m["progress"].update(seconds=torch.nan), "not the state of a"),
     "an epoch without end": (lambda t, m: m["progress"].update(epoch=10**30), "not the state"),

@@ -19,6 +19,7 @@ Its translations may differ from those of Transformers' `generate` for three rea
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +31,7 @@ from transformer_lab.checkpoints.marian_layers import copy_weights, matches
 from transformer_lab.config import Activation, TransformerConfig, check
 from transformer_lab.data.sentence_pieces import SentencePieceTokenizer
 from transformer_lab.data.tokenizer import UNK_ID, Tokenizer, load_tokenizer
-from transformer_lab.device import pick_device
+from transformer_lab.device import check_memory, pick_device
 from transformer_lab.model import Transformer
 from transformer_lab.model.positions import sinusoids
 from transformer_lab.translator import Translator
@@ -86,7 +87,9 @@ def load_marian(name_or_folder: str | Path, device: str = "auto") -> Translator:
     if Path(name).is_dir():
         check_files(Path(name))
     try:
-        check_config(transformers.AutoConfig.from_pretrained(name, trust_remote_code=False))
+        found = config_from(name)
+        check_config(found)
+        check_size(found, Path(name) / WEIGHTS[0])
         with quiet():
             theirs, loading = transformers.MarianMTModel.from_pretrained(
                 name,
@@ -102,11 +105,29 @@ def load_marian(name_or_folder: str | Path, device: str = "auto") -> Translator:
             "expected a folder, or the name of a model of a hub that can be reached, in safetensors"
         )
         raise ValueError(f"name_or_folder is {name!r}; {expected}: {reason}") from error
+    except RuntimeError as error:  # its own word for weights of other shapes
+        if "ignore_mismatched_sizes" not in str(error):
+            raise
+        expected = "those that its config.json describes"
+        raise ValueError(f"weights of {name!r} have other shapes; expected {expected}") from error
     lacking = sorted(loading["missing_keys"])
     check("weights", f"without {lacking[:3]}", "all of the model's", not lacking)
     unk_id = source.ids["<unk>"] if isinstance(source, SentencePieceTokenizer) else UNK_ID
     model = from_marian(theirs, unk_id)
     return Translator(model.to(pick_device(device)), source, target, about={"checkpoint": name})
+
+
+def config_from(name: str) -> Any:
+    """What a checkpoint's config.json says; a ValueError for a field of another kind than it has."""
+    import transformers
+
+    try:
+        return transformers.AutoConfig.from_pretrained(name, trust_remote_code=False)
+    except OSError:
+        raise
+    except Exception as error:  # the library has errors of its own for it
+        reason = " ".join(str(error).split())
+        raise ValueError(f"config.json of {name!r} cannot be read: {reason}") from error
 
 
 def tokenizers_of(name: str) -> tuple[Tokenizer, Tokenizer]:
@@ -130,13 +151,15 @@ def quiet() -> Iterator[None]:
     """Transformers without its progress bars, and without advice for a package it would not use."""
     from transformers.utils import logging
 
-    shown = logging.is_progress_bar_enabled()
+    shown, told = logging.is_progress_bar_enabled(), logging.get_verbosity()
     logging.disable_progress_bar()
+    logging.set_verbosity_error()  # what is wrong with a checkpoint is said in one line
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Recommended: pip install sacremoses")
         try:
             yield
         finally:
+            logging.set_verbosity(told)
             if shown:
                 logging.enable_progress_bar()
 
@@ -166,18 +189,10 @@ def check_config(found: Any) -> None:
         check(name, getattr(found, name), "one id", isinstance(getattr(found, name), int))
 
 
-@torch.no_grad()
-def from_marian(theirs: Any, unk_id: int) -> Transformer:
-    """Our model with the weights of theirs, in evaluation mode; all logits but the padding's are equal.
-
-    Feature j of our residual stream is their feature `interleave(d_model)[j]`. Whatever reads the
-    stream has its columns reordered, whatever writes it its rows; between the two, inside a head
-    or the feed-forward network, nothing moves. LayerNorm treats all features alike. Where padding
-    starts the decoder, nobody can write it; elsewhere its logit, too, is theirs.
-    """
-    c = theirs.config
-    shared = c.share_encoder_decoder_embeddings
-    config = TransformerConfig(
+def config_of(theirs: Any) -> TransformerConfig:
+    """The configuration of ours that theirs describes; a ValueError for sizes that none can have."""
+    c, shared = theirs, theirs.share_encoder_decoder_embeddings
+    return TransformerConfig(
         source_vocab_size=c.vocab_size,
         target_vocab_size=c.vocab_size if shared else c.decoder_vocab_size,
         tie_source_target=shared,
@@ -194,9 +209,32 @@ def from_marian(theirs: Any, unk_id: int) -> Transformer:
         pad_id=c.pad_token_id,
         bos_id=c.decoder_start_token_id,
         eos_id=c.eos_token_id,
-        unk_id=unk_id,
     )
-    model, order = Transformer(config).eval(), interleave(c.d_model)
+
+
+def check_size(theirs: Any, weights: Path) -> None:
+    """Before memory is asked for: a ValueError if the model is larger than it, or than its file.
+
+    A file, where there is one here, holds a number in two bytes or more.
+    """
+    config = config_of(theirs)
+    check_memory(config)
+    if weights.is_file():
+        count, most = config.num_parameters, weights.stat().st_size // 2
+        check("number of parameters", count, f"at most {most:,}, as many as saved", count <= most)
+
+
+@torch.no_grad()
+def from_marian(theirs: Any, unk_id: int) -> Transformer:
+    """Our model with the weights of theirs, in evaluation mode; all logits but the padding's are equal.
+
+    Feature j of our residual stream is their feature `interleave(d_model)[j]`. Whatever reads the
+    stream has its columns reordered, whatever writes it its rows; between the two, inside a head
+    or the feed-forward network, nothing moves. LayerNorm treats all features alike. Where padding
+    starts the decoder, nobody can write it; elsewhere its logit, too, is theirs.
+    """
+    config = replace(config_of(theirs.config), unk_id=unk_id)
+    model, order = Transformer(config).eval(), interleave(config.d_model)
     for stack in (theirs.model.encoder, theirs.model.decoder):
         table = stack.embed_positions.weight[:, order]
         same = torch.allclose(table, sinusoids(*table.shape), atol=1e-3)

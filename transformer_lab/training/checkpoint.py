@@ -16,6 +16,9 @@ from torch import Tensor, nn
 
 from transformer_lab.files import write_atomically
 
+FLOATS = (torch.float32, torch.float16, torch.bfloat16, torch.float64)
+"""The kinds of numbers in which weights may be saved."""
+
 
 class CheckpointError(ValueError):
     """A checkpoint that is missing, damaged or made for another configuration."""
@@ -62,6 +65,15 @@ def load_tensors(path: Path, sha256: str | None = None) -> tuple[dict[str, Tenso
     return tensors, meta
 
 
+def is_checkpoint(path: Path) -> bool:
+    """Whether a file begins as `save_tensors` writes it."""
+    try:
+        with safetensors.safe_open(path, framework="pt") as file:
+            return "meta" in (file.metadata() or {})
+    except (safetensors.SafetensorError, OSError):
+        return False
+
+
 def sum_of(tensors: Mapping[str, Tensor], meta: Mapping[str, Any]) -> str:
     """SHA-256 of tensors on the CPU, with names, kinds and shapes, and of a JSON value."""
     whole = hashlib.sha256(json.dumps(meta).encode())
@@ -83,7 +95,10 @@ def check_sum(path: Path, sha256: str | None) -> None:
 
 
 def check_tensors(
-    found: Mapping[str, Tensor], expected: Mapping[str, Sequence[int]], path: Path
+    found: Mapping[str, Tensor],
+    expected: Mapping[str, Sequence[int]],
+    path: Path,
+    dtypes: Sequence[torch.dtype] = FLOATS,
 ) -> None:
     """A CheckpointError names the first tensor that is missing, too many, or does not fit.
 
@@ -98,9 +113,9 @@ def check_tensors(
                 f"{path}: made for another configuration: {name} has {have}; expected {want}"
             )
         tensor = found[name]
-        if not tensor.is_floating_point():
-            kind = str(tensor.dtype).removeprefix("torch.")
-            raise CheckpointError(f"{path}: {name} holds {kind}; expected floats")
+        if tensor.dtype not in dtypes:
+            kind, *kinds = (str(d).removeprefix("torch.") for d in (tensor.dtype, *dtypes))
+            raise CheckpointError(f"{path}: {name} holds {kind}; expected {' or '.join(kinds)}")
         if not is_usable(name, tensor):
             raise CheckpointError(f"{path}: {name} holds NaN or infinity; expected finite numbers")
 
@@ -108,7 +123,7 @@ def check_tensors(
 def is_usable(name: str, tensor: Tensor) -> bool:
     """Are these numbers that a model can compute with?"""
     usable = tensor.isfinite()
-    if name.endswith("output.bias"):
+    if name.endswith("output.bias") and usable.any():
         usable |= tensor == -torch.inf
     return bool(usable.all())
 

@@ -33,9 +33,9 @@ def described(folder: Path) -> dict[str, Any]:
         check("its JSON", type(description).__name__, "a dict", isinstance(description, dict))
         check("format", description.get("format"), repr(FORMAT), description["format"] == FORMAT)
         for name in ("about", "sha256"):
-            value = description.get(name) or {}
+            value = description.get(name, {})
             check(name, type(value).__name__, "a dict", isinstance(value, dict))
-        own = (description.get("sha256") or {}).get("config.json")  # older ones have none
+        own = description.get("sha256", {}).get("config.json")  # older ones have none
         if own is not None and own != own_sum(description):
             raise ValueError("its content is not what was saved")
     except (ValueError, KeyError, RecursionError) as error:

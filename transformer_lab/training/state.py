@@ -85,16 +85,14 @@ class State:
             raise CheckpointError(f"{path}: not the state of a training run")
         has_adam = state.progress["step"] > 0  # which has nothing to say before its first step
         for values in (model, average, *([best] if best else [])):
-            check_tensors(values, shapes, path)
+            check_tensors(values, shapes, path, [torch.float32])
         for key in ADAM:
             kept = dict.fromkeys(shapes, ()) if key == "step" else shapes
-            check_tensors(adam[key], kept if has_adam else {}, path)
+            check_tensors(adam[key], kept if has_adam else {}, path, [torch.float32])
             least = 1.0 if key == "step" else 0.0
             for name, tensor in adam[key].items():
-                if tensor.dtype != torch.float32 or (
-                    key != "exp_avg" and not bool((tensor >= least).all())
-                ):
-                    expected = f"float32 of at least {least:.0f}"
+                if key != "exp_avg" and not bool((tensor >= least).all()):
+                    expected = f"numbers of at least {least:.0f}"
                     raise CheckpointError(
                         f"{path}: adam/{key}/{name} is damaged; expected {expected}"
                     )
@@ -114,7 +112,8 @@ def is_progress(values: Any) -> bool:
     return (
         all(is_integer(values[name]) and 0 <= values[name] < 2**63 for name in counts)
         and all(is_number(values[name]) for name in ("seconds", "best"))
-        and math.isfinite(values["seconds"])
+        and 0 <= values["seconds"] < math.inf
+        and not math.isnan(values["best"])
         and isinstance(values["history"], list)
         and all(is_entry(entry) for entry in values["history"])
     )

@@ -187,7 +187,7 @@ class Trainer:
         go on with the same draws when a run is resumed.
         """
         rank, step = distributed.rank(), self.progress.step
-        torch.manual_seed(self.config.seed + 1_000_003 * rank + 7_919 * step)
+        torch.manual_seed((self.config.seed + 1_000_003 * rank + 7_919 * step) % 2**63)
 
     def step(self, batch: Batch, rate: float) -> tuple[Tensor, Tensor]:
         """One optimizer step; the loss and the gradient norm before clipping, both on the device."""
