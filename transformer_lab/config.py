@@ -16,6 +16,7 @@ MOST_LAYERS = 10_000
 MOST_PARAMETERS = 10**12
 """What no machine could build is refused before one tries."""
 MOST_SEED = 2**63 - 1
+"""PyTorch takes twice as large ones; what is added to a run's seed for each of its steps has the rest."""
 
 
 EXTRA_TOKENS = 50
@@ -44,10 +45,11 @@ def need_integer(values: object, name: str, least: int, *, optional: bool = Fals
     object.__setattr__(values, name, int(value))  # the configurations are frozen
 
 
-def check_seed(seed: Any) -> None:
-    """A ValueError for what is no seed of random numbers: an integer from 0 to 2⁶³ − 1."""
+def checked_seed(seed: Any) -> int:
+    """The seed as an int; a ValueError unless it is an integer from 0 to MOST_SEED."""
     expected = f"an integer from 0 to {MOST_SEED:,}"
     check("seed", seed, expected, is_integer(seed) and 0 <= seed <= MOST_SEED)
+    return int(seed)
 
 
 def need_positive(values: object, name: str, *, optional: bool = False) -> None:
@@ -312,8 +314,7 @@ class TrainingConfig:
             need_integer(self, name, 1)
         for name in ("patience", "save_every"):
             need_integer(self, name, 1, optional=True)
-        check_seed(self.seed)
-        need_integer(self, "seed", 0)
+        object.__setattr__(self, "seed", checked_seed(self.seed))
         for name in ("beta1", "beta2", "weight_decay", "label_smoothing", "average_decay"):
             need_share(self, name)
         for name in ("epsilon", "clip_norm"):

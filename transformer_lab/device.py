@@ -57,9 +57,15 @@ def memory_there() -> float:
         return math.inf
 
 
-def check_memory(config: TransformerConfig) -> None:
-    """A ValueError if the weights alone, in float32, are more than this machine's whole memory."""
+def check_memory(config: TransformerConfig, saved: int | None = None) -> None:
+    """A ValueError if the weights alone, in float32, are more than this machine's whole memory.
+
+    Or more than `saved`, where somebody knows how many parameters there can be at most: a file has
+    no more of them than it has bytes.
+    """
     count, most = config.num_parameters, memory_there() // 4
     check(
         "number of parameters", count, f"at most {most:,.0f}, which fill the memory", count <= most
     )
+    if saved:  # an empty file is its reader's to name
+        check("number of parameters", count, f"at most {saved:,}, as many as saved", count <= saved)

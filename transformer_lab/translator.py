@@ -16,7 +16,7 @@ from torch import Tensor
 
 from transformer_lab.attention_record import Alignment, AttentionRecord, Head, Referent
 from transformer_lab.capture import capture_attention
-from transformer_lab.config import TransformerConfig, at_least_one, check, check_seed
+from transformer_lab.config import TransformerConfig, at_least_one, check, checked_seed
 from transformer_lab.data.batching import (
     LONGEST_WORD,
     Example,
@@ -154,8 +154,7 @@ class Translator:
         max_length: int | None = None,
     ) -> list[Translation]:
         """Draw a translation of each text; equal seeds draw equal ones (see `decoding.sample`)."""
-        check_seed(seed)
-        generator = torch.Generator(self.device).manual_seed(seed)
+        generator = torch.Generator(self.device).manual_seed(checked_seed(seed))
 
         def draw(ids: Tensor, mask: Tensor) -> list[Hypothesis]:
             return sample(
@@ -314,8 +313,7 @@ class Translator:
         """Write configuration, tokenizers and weights, all of them or nothing.
 
         With `overwrite` the new model takes the place of an old one, whose snapshots go: those that
-        its description names. A full
-        disk, a crash or a kill on the way leaves the old model whole.
+        its description names. A full disk, a crash or a kill on the way leaves the old model whole.
 
         Raises:
             ValueError: If the folder holds a model and `overwrite` is not given, or a file of one of
@@ -412,11 +410,7 @@ class Translator:
         path = current(folder, "config.json")
         try:
             config = TransformerConfig.from_dict(description["model"])
-            check_memory(config)
-            most, count = most_parameters or config.num_parameters, config.num_parameters
-            check(
-                "number of parameters", count, f"at most {most:,}, as many as saved", count <= most
-            )
+            check_memory(config, most_parameters)
         except (ValueError, KeyError, TypeError) as error:
             raise CheckpointError(f"{path}: damaged: {error}") from error
         files = [current(folder, f"{side}_tokenizer.json") for side in ("source", "target")]

@@ -438,7 +438,8 @@ def test_no_code_and_no_pickle_of_a_checkpoint_is_asked_for(monkeypatch):
         load_marian("somebody/something")
     monkeypatch.setattr(transformers.AutoConfig, "from_pretrained", lambda *_, **__: None)
     monkeypatch.setattr("transformer_lab.checkpoints.marian.check_config", lambda _: None)
-    monkeypatch.setattr("transformer_lab.checkpoints.marian.check_size", lambda *_: None)
+    monkeypatch.setattr("transformer_lab.checkpoints.marian.our_config", lambda _: None)
+    monkeypatch.setattr("transformer_lab.checkpoints.marian.check_memory", lambda *_: None)
     monkeypatch.setattr(transformers.MarianMTModel, "from_pretrained", refuse)
     with pytest.raises(ValueError, match="not in reach"):
         load_marian("somebody/something")

@@ -89,7 +89,10 @@ def load_marian(name_or_folder: str | Path, device: str = "auto") -> Translator:
     try:
         found = config_from(name)
         check_config(found)
-        check_size(found, Path(name) / WEIGHTS[0])
+        weights = (
+            Path(name) / WEIGHTS[0]
+        )  # here, if the name is a folder; two bytes a number or more
+        check_memory(our_config(found), weights.stat().st_size // 2 if weights.is_file() else None)
         with quiet():
             theirs, loading = transformers.MarianMTModel.from_pretrained(
                 name,
@@ -189,9 +192,9 @@ def check_config(found: Any) -> None:
         check(name, getattr(found, name), "one id", isinstance(getattr(found, name), int))
 
 
-def config_of(theirs: Any) -> TransformerConfig:
-    """The configuration of ours that theirs describes; a ValueError for sizes that none can have."""
-    c, shared = theirs, theirs.share_encoder_decoder_embeddings
+def our_config(c: Any) -> TransformerConfig:
+    """What their configuration is as ours; a ValueError for sizes that none can have."""
+    shared = c.share_encoder_decoder_embeddings
     return TransformerConfig(
         source_vocab_size=c.vocab_size,
         target_vocab_size=c.vocab_size if shared else c.decoder_vocab_size,
@@ -212,18 +215,6 @@ def config_of(theirs: Any) -> TransformerConfig:
     )
 
 
-def check_size(theirs: Any, weights: Path) -> None:
-    """Before memory is asked for: a ValueError if the model is larger than it, or than its file.
-
-    A file, where there is one here, holds a number in two bytes or more.
-    """
-    config = config_of(theirs)
-    check_memory(config)
-    if weights.is_file():
-        count, most = config.num_parameters, weights.stat().st_size // 2
-        check("number of parameters", count, f"at most {most:,}, as many as saved", count <= most)
-
-
 @torch.no_grad()
 def from_marian(theirs: Any, unk_id: int) -> Transformer:
     """Our model with the weights of theirs, in evaluation mode; all logits but the padding's are equal.
@@ -233,7 +224,7 @@ def from_marian(theirs: Any, unk_id: int) -> Transformer:
     or the feed-forward network, nothing moves. LayerNorm treats all features alike. Where padding
     starts the decoder, nobody can write it; elsewhere its logit, too, is theirs.
     """
-    config = replace(config_of(theirs.config), unk_id=unk_id)
+    config = replace(our_config(theirs.config), unk_id=unk_id)
     model, order = Transformer(config).eval(), interleave(config.d_model)
     for stack in (theirs.model.encoder, theirs.model.decoder):
         table = stack.embed_positions.weight[:, order]

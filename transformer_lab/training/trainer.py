@@ -187,6 +187,7 @@ class Trainer:
         go on with the same draws when a run is resumed.
         """
         rank, step = distributed.rank(), self.progress.step
+        # A state from elsewhere may name a step with which the sum is more than PyTorch takes.
         torch.manual_seed((self.config.seed + 1_000_003 * rank + 7_919 * step) % 2**63)
 
     def step(self, batch: Batch, rate: float) -> tuple[Tensor, Tensor]:
