@@ -1,7 +1,7 @@
 # make lab      set up and open the course in JupyterLab (ARGS=--no-browser on a remote machine)
 # make quick    set up and test the package in about a minute: nothing that trains, no notebook, no browser
 # make lint     set up and check formatting, types, prose, and the notebooks as they are written
-# make test     set up and run every check: lint, package, browser, notebooks
+# make test     set up and run every check (lint, package, browser, notebooks), and say at the end which failed
 # make seeds    run the lessons with other seeds and as on another processor (ARGS=05 for one)
 # make bench    measure beside nn.Transformer, MarianMT and CTranslate2 (ARGS="--only world" for one part)
 # make bench-viz  measure explorer and bench in a browser, beside BertViz (which needs npm)
@@ -30,7 +30,7 @@ PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile
 NBVAL := --nbval --nbval-current-env --nbval-cell-timeout 600 \
 	--nbval-sanitize-with tools/nbval_sanitize.cfg -o addopts= -o filterwarnings=default
 
-.PHONY: lab quick lint test seeds bench bench-viz student site slides format notebooks checkpoint constraints clean lock sbom versions fuzz mutants chaos soak
+.PHONY: lab quick lint test check-format check-types check-lessons check-package check-notebooks seeds bench bench-viz student site slides format notebooks checkpoint constraints clean lock sbom versions fuzz mutants chaos soak
 
 lab: $(READY)
 	$(BIN)/jupyter lab --LabApp.default_url=/lab/tree/$(START) $(ROOT) $(ARGS)
@@ -42,17 +42,32 @@ quick: $(READY)
 	$(PYTEST) tests -m "not slow" --ignore tests/lint --ignore tests/notebooks --ignore tests/browser \
 		-o addopts="-p no:nbval --import-mode=importlib --strict-markers" $(ARGS)
 
+# Both run each of their parts, whatever became of the ones before, name those that failed, and then fail.
 lint: $(READY)
+	@tools/run_parts.sh $(LINT)
+
+test: $(READY)
+	@tools/run_parts.sh $(LINT) check-package check-notebooks
+
+LINT := check-format check-types check-lessons
+
+check-format: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/oxlint
+
+check-types: $(READY)
 	$(BIN)/mypy
+
+check-lessons: $(READY)
 	$(PYTEST) tests/lint
 
 # The longest files first: one that is left for the end keeps a core waiting.
-test: lint
+check-package: $(READY)
 	@tools/get_browser.sh
 	$(PYTEST) --no-loadscope-reorder tests/notebooks tests/browser tests --ignore tests/lint $(ARGS)
+
+check-notebooks: $(READY)
 	$(PYTEST) $(NBVAL) notebooks
 
 # Ten runs of each lesson, one thread: about two hours.
@@ -144,6 +159,7 @@ versions: $(READY)
 # Made anew when a dependency changes, and only then. What has a hash is checked against it; PyTorch has none, since
 # its wheels differ from index to index under one version. Nothing is left to choose, so --no-deps.
 $(READY): pyproject.toml constraints.txt requirements.lock
+	@$(PYTHON) -c 'import sys; print("setting up .venv with Python", sys.version.split()[0], "from", sys.executable)'
 	$(PYTHON) -m venv $(VENV)
 	$(PIP) --require-hashes --no-deps --requirement requirements.lock
 	$(PIP) --constraint constraints.txt torch

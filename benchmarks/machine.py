@@ -9,6 +9,7 @@ import torch
 from benchmarks.report import table
 from benchmarks.timing import interleave
 from transformer_lab.device import has_bfloat16
+from transformer_lab.experiments.stopwatch import wait_for
 
 FLAGS = ("avx2", "avx512f", "avx512_bf16", "amx_bf16")
 SIDE = 2_048
@@ -50,12 +51,18 @@ def in_a_line(rounds: int) -> str:
     )
 
 
-def ceiling(dtype: torch.dtype, rounds: int = 5) -> float:
+def ceiling(
+    dtype: torch.dtype, rounds: int = 5, device: torch.device | str = "cpu", side: int = SIDE
+) -> float:
     """The most multiplications and additions a second (FLOP/s) that a large product reaches."""
-    a, b = torch.randn(SIDE, SIDE).to(dtype), torch.randn(SIDE, SIDE).to(dtype)
-    torch.mm(a, b)
-    times = interleave({"mm": lambda _: torch.mm(a, b)}, rounds)
-    return 2 * SIDE**3 / times["mm"].best
+    a, b = (torch.randn(side, side, device=device).to(dtype) for _ in range(2))
+
+    def product(_: int) -> None:
+        torch.mm(a, b)
+        wait_for(device)
+
+    product(0)
+    return 2 * side**3 / interleave({"mm": product}, rounds)["mm"].best
 
 
 def section() -> str:

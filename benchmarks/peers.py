@@ -96,7 +96,7 @@ class TutorialTransformer(nn.Module):
     def forward(self, source: Tensor, target: Tensor) -> Tensor:
         """Logits (batch, target, vocabulary) from ids; masks as nn.Transformer wants them."""
         steps = target.size(1)
-        future = torch.ones(steps, steps, dtype=torch.bool).triu(diagonal=1)
+        future = torch.ones(steps, steps, dtype=torch.bool, device=target.device).triu(diagonal=1)
         padding = source == PAD_ID
         x = self.transformer(
             self.embed(self.source_embedding, source),

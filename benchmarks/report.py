@@ -49,10 +49,10 @@ def target_table(targets: Sequence[Target], what: str = "ratio") -> str:
     return table([what, "target", "measured", ""], rows)
 
 
-def write_sections(sections: dict[str, str], path: Path = RESULTS) -> None:
+def write_sections(sections: dict[str, str], path: Path = RESULTS, title: str = TITLE) -> None:
     """Replace these sections of the file, each by its heading, and keep the others."""
     old = path.read_text(encoding="utf-8") if path.exists() else ""
     found = re.findall(r"^## (.+)\n((?:(?!## ).*\n?)*)", old, re.MULTILINE)
     whole = {heading: body.strip() for heading, body in found} | sections
-    parts = [TITLE, *(f"## {heading}\n\n{body.strip()}\n" for heading, body in whole.items())]
+    parts = [title, *(f"## {heading}\n\n{body.strip()}\n" for heading, body in whole.items())]
     write_atomically(path, "\n".join(parts).encode())

@@ -80,9 +80,9 @@ def ceilings() -> dict[str, float]:
 class Ours:
     """The course's Trainer, step by step: fused Adam, averaged weights, the loss in slices."""
 
-    def __init__(self, size: Size, precision: Precision):
+    def __init__(self, size: Size, precision: Precision, device: str = "cpu"):
         config = TrainingConfig(
-            precision=precision, device="cpu", label_smoothing=SMOOTHING, clip_norm=CLIP
+            precision=precision, device=device, label_smoothing=SMOOTHING, clip_norm=CLIP
         )
         self.model = ours(size)
         self.trainer = Trainer(self.model, [Example([2], [1, 2])], [], config, show_progress=False)
@@ -108,8 +108,10 @@ class Ordinary:
         fused: bool,
         smoothing: float = SMOOTHING,
         weight_decay: float = 0.0,
+        device: str = "cpu",
     ):
-        self.model, self.forward = model, forward
+        self.model, self.forward = model.to(device), forward
+        self.device = torch.device(device)
         self.autocast = precision == "bf16"
         self.criterion = nn.CrossEntropyLoss(ignore_index=PAD_ID, label_smoothing=smoothing)
         self.optimizer = torch.optim.AdamW(
@@ -124,9 +126,10 @@ class Ordinary:
     def step(self, batch: Batch, rate: float) -> Tensor:
         """One step; the loss stays a tensor."""
         self.model.train()
+        batch = batch.to(self.device)
         for group in self.optimizer.param_groups:
             group["lr"] = rate
-        with torch.autocast("cpu", torch.bfloat16, enabled=self.autocast):
+        with torch.autocast(self.device.type, torch.bfloat16, enabled=self.autocast):
             logits = self.logits(batch)
             loss = self.criterion(logits.flatten(0, 1), batch.target_output.flatten())
         self.optimizer.zero_grad()

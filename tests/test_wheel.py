@@ -5,7 +5,6 @@ import re
 import shutil
 import subprocess
 import sys
-import tarfile
 import venv
 import zipfile
 
@@ -44,8 +43,8 @@ def files_of(wheel):
 
 def test_the_source_distribution_gives_the_same_wheel(made, tmp_path):
     wheel, source = made
-    with tarfile.open(source) as whole:
-        whole.extractall(tmp_path, filter="data")
+    # Not by `tarfile`: Python 3.11.2, which is Debian 12's, knows no `filter`, and 3.12 asks for one.
+    subprocess.run(["tar", "-xf", source, "-C", tmp_path], check=True)
     (unpacked,) = tmp_path.iterdir()
     again = build("build_wheel", unpacked, tmp_path)
     assert files_of(again) == files_of(wheel)

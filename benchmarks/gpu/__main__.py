@@ -1,0 +1,93 @@
+"""python -m benchmarks.gpu --minutes 8: test, train and measure on a GPU, and write RESULTS-gpu.md.
+
+The parts run in the order of their weight, each within its share of the minutes, and the file is written
+after each of them: what was measured stays, wherever a borrowed machine is taken back. Without a GPU
+the same parts run on the CPU with less to do, in about a minute, and show that the command works.
+
+It needs PyTorch, transformers, safetensors, tokenizers, sacrebleu, jaxtyping and pytest, but neither
+Jupyter nor a network, because a borrowed machine may have none. So Debian's French travels along: run
+`python -m benchmarks.gpu --fetch` where there is apt, and take the folder build/gpu (12 MB) with you.
+"""
+
+import argparse
+import platform
+import time
+import traceback
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+
+import torch
+
+from benchmarks.gpu import checks, lesson, throughput, training
+from benchmarks.machine import TORCH
+from benchmarks.report import write_sections
+from transformer_lab.data import corpora
+
+RESULTS = Path(__file__).parent.parent / "RESULTS-gpu.md"
+CHECK = Path("build/gpu/check.md")
+"""Where a run without a GPU writes: its numbers say only that the command works."""
+TITLE = """# On a GPU
+
+Written by `python -m benchmarks.gpu`, not by hand. Each part ran once, so a number here says what
+happened on this machine that day. A part that failed stands here with its error.
+"""
+Part = Callable[[torch.device, float], str]
+PARTS: dict[str, tuple[Part, float]] = {
+    "Tests on the device": (checks.tests, 85),
+    "The bilingual world": (training.world, 45),
+    "Tokens a second": (throughput.section, 135),
+    "Two minutes of Debian's French": (training.french, 130),
+    "Lesson 09's training cells": (lesson.section, 75),
+}
+"""Each part, and its seconds of the eight minutes."""
+
+
+def machine(device: torch.device) -> str:
+    """The device by its name, and the versions that ran on it."""
+    name = torch.cuda.get_device_name(device) if device.type == "cuda" else "no GPU, the CPU"
+    return f"{name}; torch {TORCH}, Python {platform.python_version()}."
+
+
+def run(part: Part, device: torch.device, seconds: float) -> tuple[str, bool]:
+    """What a part found and how long it took, or the error with which it ended; whether it held."""
+    start = time.perf_counter()
+    try:
+        found, held = part(device, seconds), True
+    except Exception as error:  # one part's fault must not cost the results of the others
+        traceback.print_exc()
+        found, held = f"**failed**: {type(error).__name__}: {error}", False
+    return f"{found}\n\nTook {time.perf_counter() - start:.0f} s.", held
+
+
+def main() -> None:
+    """Run the parts; the exit status is 1 if one of them failed."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.gpu", description=__doc__)
+    parser.add_argument("--minutes", type=float, default=8.0, help="for all parts together")
+    parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
+    parser.add_argument("--only", nargs="+", choices=list(PARTS), default=list(PARTS))
+    parser.add_argument("--fetch", action="store_true", help="get the text that travels, and stop")
+    chosen = parser.parse_args()
+    if chosen.fetch:
+        corpora.debian_rows("fr", cache_folder=training.TEXT)
+        return
+    warnings.filterwarnings("ignore", message="The PyTorch API of nested tensors")
+    device = torch.device(chosen.device)
+    if device.type == "cpu":
+        torch.set_num_threads(1)  # so little to do is done sooner by one
+    path = RESULTS if device.type == "cuda" else CHECK
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_sections({"The machine": machine(device)}, path, TITLE)
+    failed = []
+    for name in chosen.only:
+        part, seconds = PARTS[name]
+        found, held = run(part, device, seconds * chosen.minutes / 8)
+        write_sections({name: found}, path, TITLE)
+        print(f"## {name}\n\n{found}\n", flush=True)
+        failed += [] if held else [name]
+    print(f"{len(chosen.only) - len(failed)} passed, {len(failed)} failed")
+    raise SystemExit(bool(failed))
+
+
+if __name__ == "__main__":
+    main()

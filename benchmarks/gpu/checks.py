@@ -1,0 +1,44 @@
+"""The tests of tests/gpu, run on the device."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import torch
+
+ROOT = Path(__file__).parents[2]
+
+
+def run(command: list[str], seconds: float, **variables: str) -> str:
+    """What a command prints; a RuntimeError with the end of it if the command fails."""
+    done = subprocess.run(  # noqa: S603
+        command,
+        cwd=ROOT,
+        env=os.environ | variables,
+        capture_output=True,
+        text=True,
+        timeout=max(180.0, 2 * seconds),
+        check=False,
+    )
+    if done.returncode:
+        raise RuntimeError(
+            f"{' '.join(command[:4])} failed:\n{(done.stdout + done.stderr)[-3000:]}"
+        )
+    return done.stdout
+
+
+def tests(device: torch.device, seconds: float) -> str:
+    """Each test of tests/gpu with its outcome; a RuntimeError if one fails or is skipped."""
+    # The options of pyproject.toml ask for packages that a machine with a GPU need not have.
+    options = ["-o", "addopts=--import-mode=importlib -p no:nbval", "-o", "filterwarnings=default"]
+    command = [sys.executable, "-m", "pytest", "tests/gpu", "-v", "--tb=short", *options]
+    printed = run(command, seconds, TEST_DEVICE=str(device), OMP_NUM_THREADS="1")
+    outcomes = re.findall(r"::(test_.+?) (PASSED|SKIPPED)", printed)
+    if not outcomes or any(outcome == "SKIPPED" for _, outcome in outcomes):
+        raise RuntimeError(f"expected every test to run:\n{printed[-3000:]}")
+    names = "\n".join(f"- {name.replace('_', ' ').removeprefix('test ')}" for name, _ in outcomes)
+    return (
+        f"{len(outcomes)} tests passed on {device.type}, each beside the CPU or float64:\n\n{names}"
+    )

@@ -1,0 +1,90 @@
+"""Lesson 09's cells up to its trained translator, as they stand in the notebook, on the device."""
+
+import ast
+import contextlib
+import io
+import json
+import os
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import torch
+
+NOTEBOOK = Path("notebooks/09_training.ipynb")
+LAST = "b1604c8e"
+"""The cell in which the trained translator has been asked for unseen sentences."""
+LEFT_OUT = {"exercise", "drawing"}
+"""Stubs to fill in, and cells that only draw."""
+
+
+class Absent:
+    """Stands for a name whose package is missing, as on a machine without Jupyter, and does nothing."""
+
+    def __call__(self, *_: object, **__: object) -> "Absent":
+        """Take anything; give something that can be called again."""
+        return self
+
+    def __getattr__(self, name: str) -> "Absent":
+        return self
+
+
+def cells() -> Iterator[tuple[str, str]]:
+    """The id and the code of each cell to run, in order."""
+    notebook = json.loads(NOTEBOOK.read_text(encoding="utf-8"))
+    for cell in notebook["cells"]:
+        tags = set(cell["metadata"].get("tags", []))
+        if cell["cell_type"] == "code" and cell["id"] != "setup" and not tags & LEFT_OUT:
+            yield cell["id"], "".join(cell["source"])
+        if cell["id"] == LAST:
+            return
+    raise ValueError(f"{NOTEBOOK} has no cell {LAST!r}; which cell ends its training now?")
+
+
+def run_cell(code: str, names: dict[str, Any], absent: set[str]) -> None:
+    """Run a cell's statements; an import whose package is not here gives names that do nothing."""
+    for statement in ast.parse(code).body:
+        try:
+            exec(compile(ast.Module([statement], []), str(NOTEBOOK), "exec"), names)  # noqa: S102
+        except ModuleNotFoundError as error:
+            if not isinstance(statement, ast.Import | ast.ImportFrom):
+                raise
+            absent.add(str(error.name))
+            names |= {alias.asname or alias.name: Absent() for alias in statement.names}
+
+
+def section(device: torch.device, seconds: float) -> str:
+    """What the cells print. When the time is up the training under way is stopped, as by Ctrl-C."""
+    # Without a GPU the pairs alone take ten seconds to write.
+    interrupt = threading.Timer(max(25.0, seconds), os.kill, (os.getpid(), signal.SIGINT))
+    interrupt.daemon = True
+    interrupt.start()
+    names: dict[str, Any] = {"__name__": "lesson_09"}
+    absent: set[str] = set()
+    printed, rows, start = io.StringIO(), [], time.perf_counter()
+    try:
+        with contextlib.redirect_stdout(printed):
+            for name, code in cells():
+                began = time.perf_counter()
+                run_cell(code, names, absent)
+                rows.append(f"{name} {time.perf_counter() - began:.1f} s")
+    except KeyboardInterrupt:
+        if interrupt.is_alive():  # a person's
+            raise
+        done = ", ".join(rows)
+        raise TimeoutError(f"the time was up outside of the training; done: {done}") from None
+    finally:
+        interrupt.cancel()
+    where = names["translator"].device
+    if where.type != device.type:
+        raise RuntimeError(
+            f"the lesson trained on {where}; expected {device}, as device='auto' takes it"
+        )
+    missing = f" Not here, and left out: {', '.join(sorted(absent))}." if absent else ""
+    return (
+        f"{len(rows)} cells in {time.perf_counter() - start:.0f} s, the translator on {where}.{missing} "
+        f"Cells and their seconds: {', '.join(rows)}.\n\n```\n{printed.getvalue().strip()}\n```"
+    )

@@ -1,0 +1,196 @@
+"""Tokens a second of the four presets beside a plain loop of `nn.Transformer`, on the same batches."""
+
+import random
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import product
+
+import torch
+from torch.profiler import ProfilerActivity, profile
+from torch.utils.flop_counter import FlopCounterMode
+
+from benchmarks.corpus import real_tokens
+from benchmarks.gpu.training import french_splits
+from benchmarks.machine import ceiling
+from benchmarks.peers import Size, TutorialTransformer
+from benchmarks.report import table
+from benchmarks.timing import Times, interleave, ratio
+from benchmarks.training import ATTENTION, RATE, Loop, Ordinary, Ours
+from transformer_lab.config import Precision
+from transformer_lab.data.batching import Batch, Example, buckets, collate, encode_pairs
+from transformer_lab.data.pair import Pair
+from transformer_lab.data.tokenizer import BPETokenizer
+from transformer_lab.device import has_bfloat16
+from transformer_lab.experiments.stopwatch import wait_for
+from transformer_lab.recipe import PRESETS
+
+ROUNDS = 3
+BATCHES = 4
+"""In each round; every candidate sees the same ones."""
+SIDE = {"cuda": 8_192, "cpu": 1_024}
+"""Of the product that stands for the most that the device can multiply."""
+
+
+def size_of(name: str) -> Size:
+    """A preset's sizes, as the peers want them; one vocabulary for both languages."""
+    preset = PRESETS[name]
+    config = preset.model(preset.vocab_size, preset.vocab_size)
+    return Size(
+        config.d_model,
+        config.num_encoder_layers,
+        config.num_heads,
+        config.d_ff,
+        preset.vocab_size,
+        dropout=config.dropout,
+    )
+
+
+def examples_of(pairs: Sequence[Pair], vocab_size: int) -> list[Example]:
+    """Debian's French as ids below `vocab_size`, shuffled, without sentences of more than 100 pieces."""
+    texts = [text for pair in pairs for text in (pair.source, pair.target)]
+    tokenizer = BPETokenizer.train(texts, vocab_size)
+    examples = [e for e in encode_pairs(pairs, tokenizer, tokenizer) if e.length <= 100]
+    random.Random(0).shuffle(examples)
+    return examples
+
+
+def candidates(size: Size, device: torch.device, compiled: bool) -> dict[str, Callable[[], Loop]]:
+    """The loops that are compared; bf16 only where the device multiplies it."""
+    precisions: tuple[Precision, ...] = ("fp32", "bf16") if has_bfloat16(device) else ("fp32",)
+
+    def ordinary(precision: Precision) -> Loop:
+        torch.manual_seed(0)
+        model = TutorialTransformer(size)
+        return Ordinary(model, TutorialTransformer.__call__, precision, True, device=str(device))
+
+    def ours(precision: Precision, compile_it: bool = False) -> Loop:
+        torch.manual_seed(0)
+        loop = Ours(size, precision, str(device))
+        if compile_it:
+            loop.trainer.batch_loss.compile(dynamic=True)
+        return loop
+
+    if compiled:
+        return {f"ours, {precisions[-1]}, compiled": partial(ours, precisions[-1], True)}
+    loops: dict[str, Callable[[], Loop]] = {}
+    for precision in precisions:
+        loops[f"`nn.Transformer`, plain loop, {precision}"] = partial(ordinary, precision)
+    for precision in precisions:
+        loops[f"ours, {precision}"] = partial(ours, precision)
+    return loops
+
+
+def flops_of(loop: Loop, batch: Batch) -> float:
+    """Multiplications and additions of one step in matrix products, padding included."""
+    with FlopCounterMode(display=False, custom_mapping=ATTENTION) as counter:
+        loop.step(batch, RATE)
+    return float(counter.get_total_flops())
+
+
+def kernels_of(loop: Loop, batch: Batch, device: torch.device) -> str:
+    """The fused attention that PyTorch chose in one step, by its names."""
+    activities = [ProfilerActivity.CPU]
+    activities += [ProfilerActivity.CUDA] if device.type == "cuda" else []
+    with profile(activities=activities) as recorded:
+        loop.step(batch, RATE)
+    names = {event.key for event in recorded.key_averages()}
+    chosen = sorted(
+        n for n in names if n.startswith("aten::_scaled_dot_product") or "fmha" in n.lower()
+    )
+    return ", ".join(f"`{name[:80]}`" for name in chosen) or "none: the explicit path"
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One preset: each loop's times of a round, its FLOP in a round, and what a round holds."""
+
+    times: dict[str, Times]
+    flops: dict[str, float]
+    tokens: int
+    kernel: str = ""
+
+
+def measure(name: str, examples: list[Example], device: torch.device, compiled: bool) -> Measured:
+    """Run the loops of one preset by turns, over the same batches of the preset's own size."""
+    groups = buckets(examples, PRESETS[name].training.batch_tokens, seed=0)[:BATCHES]
+    batches = [collate(group) for group in groups]
+    tokens = sum(real_tokens(group) for group in groups)
+    makers = candidates(size_of(name), device, compiled)
+    loops = {what: make() for what, make in makers.items()}
+    for loop in loops.values():
+        for batch in batches:
+            loop.step(batch, RATE)  # warms up, and compiles
+
+    def one_round(loop: Loop, _: int) -> None:
+        losses = [loop.step(batch, RATE) for batch in batches]
+        wait_for(device)
+        assert torch.stack(losses).isfinite().all(), "a loss became NaN"
+
+    times = interleave({what: partial(one_round, loop) for what, loop in loops.items()}, ROUNDS)
+    if compiled:
+        return Measured(times, {}, tokens)
+    flops = {what: sum(flops_of(loop, batch) for batch in batches) for what, loop in loops.items()}
+    return Measured(times, flops, tokens, kernels_of(list(loops.values())[-1], batches[0], device))
+
+
+def rows_of(
+    name: str, plain: Measured, found: Measured, peaks: dict[str, float]
+) -> list[list[str]]:
+    """Table rows of one preset: `found` beside the plain loops of `plain`."""
+    rows = []
+    for what, times in found.times.items():
+        precision = "bf16" if "bf16" in what else "fp32"
+        # What is compiled has the same products.
+        flops = plain.flops[what.removesuffix(", compiled")]
+        row = [name, what]
+        row += [f"{found.tokens / t / 1e3:.1f}" for t in (times.median, times.best)]
+        row += [f"{1e3 * times.median / BATCHES:.1f}"]
+        for loop in ("fp32", "bf16"):
+            other = plain.times.get(f"`nn.Transformer`, plain loop, {loop}")
+            row += [f"{ratio(other, times):.2f}" if other else ""]
+        rows.append([*row, f"{flops / times.median / peaks[precision]:.0%}"])
+    return rows
+
+
+def section(device: torch.device, seconds: float) -> str:
+    """A table of all presets, then of those that are compiled, as long as there is time."""
+    deadline = time.perf_counter() + seconds
+    on_gpu = device.type == "cuda"
+    names = ("base", "big", "small", "tiny") if on_gpu else ("tiny",)
+    dtypes = {"fp32": torch.float32, "bf16": torch.bfloat16}
+    if not has_bfloat16(device):
+        del dtypes["bf16"]
+    side = SIDE[device.type]
+    peaks = {p: ceiling(dtype, device=device, side=side) for p, dtype in dtypes.items()}
+    pairs = french_splits(device).train[:20_000]
+    plain: dict[str, Measured] = {}
+    rows: list[list[str]] = []
+    for compiled, name in product((False, True), names):
+        if time.perf_counter() > deadline or (compiled and name not in plain):
+            rows.append([name, "compiled" if compiled else "all", "no time left", *[""] * 5])
+            continue
+        found = measure(name, examples_of(pairs, PRESETS[name].vocab_size), device, compiled)
+        plain.setdefault(name, found)
+        rows += rows_of(name, plain[name], found, peaks)
+        if on_gpu:
+            torch.cuda.empty_cache()
+    head = ["preset", "", "k tokens/s", "fastest", "ms a step", "× loop, fp32", "× loop, bf16"]
+    limits = ", ".join(f"{peak / 1e12:.3g} TFLOP/s in {p}" for p, peak in peaks.items())
+    about = (
+        f"Real tokens of both sides a second, the median of {ROUNDS} rounds and the fastest, in "
+        "batches of each preset's own size, the same ones for every loop. The limit is a product "
+        f"of two square matrices, {side:,} a side: {limits}."
+    )
+    aims = "Aims on an H100, at base: at least 3 × the loop and 45% of the bf16 limit."
+    kernels = [f"- {name}: {measured.kernel}" for name, measured in plain.items()]
+    return "\n\n".join(
+        [
+            about,
+            aims if on_gpu else "Without a GPU only tiny is measured.",
+            table([*head, "of the limit"], rows),
+            "Fused attention that PyTorch took:",
+            "\n".join(kernels),
+        ]
+    )

@@ -1,0 +1,130 @@
+"""Training on the device: the CPU's steps, states that travel between devices, and a group of one."""
+
+import pytest
+import torch
+import torch.distributed as dist
+from torch.nn.parallel import DistributedDataParallel
+
+from transformer_lab.config import TrainingConfig, TransformerConfig
+from transformer_lab.data.batching import Example, buckets, collate
+from transformer_lab.model import Transformer
+from transformer_lab.training import distributed
+from transformer_lab.training.checkpoint import weights_of
+from transformer_lab.training.trainer import Trainer
+
+WORDS, STEPS = 17, 11
+
+
+def examples(count, seed):
+    """Sentences to be written backwards."""
+    generator = torch.Generator().manual_seed(seed)
+    lengths = torch.randint(2, 8, (count,), generator=generator).tolist()
+    words = [torch.randint(4, WORDS, (n,), generator=generator).tolist() for n in lengths]
+    return [Example([*each, 2], [1, *each[::-1], 2]) for each in words]
+
+
+def make_trainer(device, state_path=None, steps=STEPS, precision="fp32", dropout=0.0):
+    torch.manual_seed(7)
+    config = TransformerConfig(
+        source_vocab_size=WORDS,
+        target_vocab_size=WORDS,
+        d_model=24,
+        d_ff=53,
+        num_heads=3,
+        num_encoder_layers=1,
+        num_decoder_layers=2,
+        dropout=dropout,
+    )
+    training = TrainingConfig(
+        max_steps=steps,
+        batch_tokens=301,
+        warmup_steps=5,
+        peak_rate=3e-3,
+        validate_every=5,
+        device=str(device),
+        precision=precision,
+    )
+    model = Transformer(config)
+    return Trainer(
+        model,
+        examples(401, seed=1),
+        examples(31, seed=2),
+        training,
+        state_path=state_path,
+        show_progress=False,
+    )
+
+
+def distance(one, other):
+    """The largest difference between the weights of two models, wherever they lie."""
+    pairs = zip(weights_of(one).values(), weights_of(other).values(), strict=True)
+    return max((a.detach().cpu() - b.detach().cpu()).abs().max().item() for a, b in pairs)
+
+
+def test_a_run_ends_with_the_cpus_weights_and_validation_loss(device):
+    found, expected = make_trainer(device), make_trainer("cpu")
+    assert found.train() == expected.train() == "max_steps"
+    losses = [t.progress.history[-1]["validation_loss"] for t in (found, expected)]
+    assert losses[0] == pytest.approx(losses[1], abs=1e-3)
+    assert distance(found.model, expected.model) < 1e-2
+
+
+@pytest.mark.parametrize("back", [False, True], ids=["on the device", "on the CPU"])
+def test_a_run_that_was_stopped_goes_on_as_if_it_was_not(device, tmp_path, back):
+    whole = make_trainer(device, dropout=0.0)
+    whole.train()
+    path = tmp_path / "state.safetensors"
+    make_trainer(device, path, steps=4).train()
+    resumed = make_trainer("cpu" if back else device, path)
+    resumed.resume()
+    assert resumed.progress.step == 4
+    resumed.train()
+    assert resumed.progress.step == STEPS
+    assert distance(resumed.model, whole.model) < 1e-2
+
+
+def test_dropout_is_drawn_again_the_same_after_a_stop(device, tmp_path):
+    whole = make_trainer(device, dropout=0.3)
+    whole.train()
+    path = tmp_path / "state.safetensors"
+    make_trainer(device, path, steps=4, dropout=0.3).train()
+    resumed = make_trainer(device, path, dropout=0.3)
+    resumed.resume()
+    resumed.train()
+    other = make_trainer(device, steps=4, dropout=0.3)
+    other.train()
+    assert distance(resumed.model, whole.model) < 1e-2 < distance(other.model, whole.model)
+
+
+def test_bfloat16_learns_as_float32_does(device):
+    losses = []
+    for precision in ("fp32", "bf16"):
+        trainer = make_trainer(device, steps=29, precision=precision)
+        before = trainer.validation_loss()
+        trainer.train()
+        losses.append(trainer.progress.history[-1]["validation_loss"])
+        assert losses[-1] < before - 0.3
+    assert losses[1] == pytest.approx(losses[0], abs=0.05)
+
+
+def test_one_process_of_a_group_takes_the_step_of_a_plain_one(device, tmp_path):
+    backend = "nccl" if device.type == "cuda" else "gloo"
+    store = dist.FileStore(str(tmp_path / "meeting"), 1)
+    dist.init_process_group(backend, store=store, rank=0, world_size=1)
+    try:
+        grouped, plain = make_trainer(device), make_trainer(device)
+        grouped.batch_loss = DistributedDataParallel(grouped.batch_loss)
+        for group in buckets(examples(97, seed=5), 301):
+            batch = collate(group)
+            for trainer in (grouped, plain):
+                trainer.progress.step += 1
+            losses = [t.step(batch, 1e-3)[0].item() for t in (grouped, plain)]
+            assert losses[0] == pytest.approx(losses[1], abs=1e-4)
+        assert distance(grouped.model, plain.model) < 1e-3
+        assert distributed.as_the_first({"said": 3}) == {"said": 3}
+        assert distributed.from_all("here") == ["here"]
+        (summed,) = [torch.ones(5, device=device)]
+        dist.all_reduce(summed)
+        assert summed.tolist() == [1.0] * 5
+    finally:
+        dist.destroy_process_group()
