@@ -167,15 +167,21 @@ def section(device: torch.device, seconds: float) -> str:
     pairs = french_splits(device).train[:20_000]
     plain: dict[str, Measured] = {}
     rows: list[list[str]] = []
+    failures: list[str] = []
     for compiled, name in product((False, True), names):
         if time.perf_counter() > deadline or (compiled and name not in plain):
             rows.append([name, "compiled" if compiled else "all", "no time left", *[""] * 5])
             continue
-        found = measure(name, examples_of(pairs, PRESETS[name].vocab_size), device, compiled)
+        try:
+            found = measure(name, examples_of(pairs, PRESETS[name].vocab_size), device, compiled)
+        except Exception as error:  # as without a compiler, or memory: the other rows still count
+            failures.append(f"**{name}, {'compiled' if compiled else 'eager'} failed**: {error}")
+            continue
+        finally:
+            if on_gpu:
+                torch.cuda.empty_cache()
         plain.setdefault(name, found)
         rows += rows_of(name, plain[name], found, peaks)
-        if on_gpu:
-            torch.cuda.empty_cache()
     head = ["preset", "", "k tokens/s", "fastest", "ms a step", "× loop, fp32", "× loop, bf16"]
     limits = ", ".join(f"{peak / 1e12:.3g} TFLOP/s in {p}" for p, peak in peaks.items())
     about = (
@@ -185,8 +191,9 @@ def section(device: torch.device, seconds: float) -> str:
     )
     aims = "Aims on an H100, at base: at least 3 × the loop and 45% of the bf16 limit."
     kernels = [f"- {name}: {measured.kernel}" for name, measured in plain.items()]
-    return "\n\n".join(
+    report = "\n\n".join(
         [
+            *failures,
             about,
             aims if on_gpu else "Without a GPU only tiny is measured.",
             table([*head, "of the limit"], rows),
@@ -194,3 +201,6 @@ def section(device: torch.device, seconds: float) -> str:
             "\n".join(kernels),
         ]
     )
+    if failures:
+        raise RuntimeError(report)
+    return report
