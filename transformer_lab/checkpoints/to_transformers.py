@@ -77,7 +77,7 @@ def theirs_of(model: Transformer) -> Any:
         )
     except ImportError as error:
         raise ValueError(
-            "transformers is not installed; expected pip install 'transformer-lab[serve]'"
+            "transformers is not installed; expected pip install 'transformer-lab[export]'"
         ) from error
     c = model.config
     kind = MarianMTModel if c.norm == "post" else PegasusForConditionalGeneration
