@@ -61,7 +61,8 @@ def translated(folder: Path, texts: list[str], beam: int) -> list[str]:
         batch_type="tokens",
     )
     written = [one.hypotheses[0][:limit] for one, limit in zip(found, limits, strict=True)]
-    return target.decode_batch([[target.token_to_id(word) for word in one] for one in written])
+    ids = target.get_vocab()
+    return target.decode_batch([[ids[word] for word in one] for one in written])
 
 
 def row(

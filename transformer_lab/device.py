@@ -2,8 +2,10 @@
 
 import math
 import os
+from itertools import chain
 
 import torch
+from torch import nn
 
 from transformer_lab.config import Precision, TransformerConfig, check
 
@@ -29,6 +31,12 @@ def pick_device(name: str = "auto") -> torch.device:
             f"device is {name!r}; expected auto or one that is here: {reason}"
         ) from error
     return device
+
+
+def device_of(model: nn.Module) -> torch.device:
+    """Where a model computes, whatever its layers are: a quantised or wrapped one has no `weight`."""
+    held = (tensor.device for tensor in chain(model.parameters(), model.buffers()))
+    return next(held, torch.device("cpu"))
 
 
 def pick_dtype(precision: Precision, device: torch.device) -> torch.dtype:

@@ -26,7 +26,7 @@ from transformer_lab.data.batching import (
 )
 from transformer_lab.data.tokenizer import Tokenizer, load_tokenizer
 from transformer_lab.decoding import Hypothesis, beam_search, greedy, log_probabilities, sample
-from transformer_lab.device import check_memory, pick_device
+from transformer_lab.device import check_memory, device_of, pick_device
 from transformer_lab.files import current, read_settled, write_together
 from transformer_lab.lock import locked
 from transformer_lab.model import Transformer
@@ -101,7 +101,7 @@ class Translator:
     @property
     def device(self) -> torch.device:
         """Where the model computes."""
-        return self.model.output.weight.device
+        return device_of(self.model)
 
     def translate(
         self,

@@ -22,6 +22,7 @@ from transformer_lab.data.tokenizer import BPETokenizer, WordTokenizer
 from transformer_lab.files import write_together
 from transformer_lab.lock import locked
 from transformer_lab.model import Transformer
+from transformer_lab.training.folder import check_plain
 from transformer_lab.translator import Translator
 
 EXPECTED = {
@@ -79,6 +80,7 @@ def theirs_of(model: Transformer) -> Any:
         raise ValueError(
             "transformers is not installed; expected pip install 'transformer-lab[export]'"
         ) from error
+    check_plain(model)
     c = model.config
     kind = MarianMTModel if c.norm == "post" else PegasusForConditionalGeneration
     with torch.random.fork_rng():  # it draws weights that are overwritten at once
