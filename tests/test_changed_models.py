@@ -1,4 +1,4 @@
-"""Models whose layers were quantised or wrapped: they translate, learn, and are not saved as plain ones."""
+"""Models whose layers were quantised or wrapped: they translate, learn, and are not saved as others."""
 
 import copy
 import warnings

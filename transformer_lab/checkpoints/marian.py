@@ -31,8 +31,9 @@ from transformer_lab.checkpoints.marian_layers import copy_weights, matches
 from transformer_lab.config import Activation, TransformerConfig, check
 from transformer_lab.data.sentence_pieces import SentencePieceTokenizer
 from transformer_lab.data.tokenizer import UNK_ID, Tokenizer, load_tokenizer
-from transformer_lab.device import check_memory, pick_device
+from transformer_lab.device import pick_device
 from transformer_lab.model import Transformer
+from transformer_lab.model.memory import check_memory
 from transformer_lab.model.positions import sinusoids
 from transformer_lab.translator import Translator
 
