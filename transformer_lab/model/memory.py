@@ -24,13 +24,13 @@ def check_memory(config: TransformerConfig, saved: int | None = None) -> None:
     has no more of them than it has bytes.
     """
     count, there = config.num_parameters, memory_there()
+    if saved:  # an empty file is its reader's to name
+        check("number of parameters", count, f"at most {saved:,}, as many as saved", count <= saved)
     expected = f"at most {there // 4:,.0f}, which fill the memory"
     check("number of parameters", count, expected, 4 * count <= there)
     needed = 4 * count + bytes_of_tables(config)
     name = "bytes of the weights and the tables of positions"
     check(name, needed, f"at most {there:,.0f}, this machine's memory", needed <= there)
-    if saved:  # an empty file is its reader's to name
-        check("number of parameters", count, f"at most {saved:,}, as many as saved", count <= saved)
 
 
 def bytes_of_tables(config: TransformerConfig) -> int:
