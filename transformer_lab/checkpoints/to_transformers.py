@@ -151,7 +151,9 @@ def tokenizer_files(translator: Translator) -> dict[str, bytes]:
     if isinstance(source, SentencePieceTokenizer) and isinstance(target, SentencePieceTokenizer):
         check("vocabulary", "two lists", "one list of pieces", source.ids == target.ids)
         pieces = json.dumps(source.ids).encode()
-        return {"source.spm": source.model, "target.spm": target.model, "vocab.json": pieces}
+        files = {"source.spm": source.model, "target.spm": target.model, "vocab.json": pieces}
+        later = {name: source.ids[name] for name in source.added}
+        return files | ({"added_tokens.json": json.dumps(later).encode()} if later else {})
     known = (BPETokenizer, WordTokenizer)
     assert isinstance(source, known)
     assert isinstance(target, known)
