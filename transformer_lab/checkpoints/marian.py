@@ -147,7 +147,7 @@ def tokenizers_of(name: str, config: TransformerConfig) -> tuple[Tokenizer, Toke
     ours = [Path(name) / file for file in OUR_TOKENIZERS]
     if all(file.is_file() for file in ours):
         return load_tokenizer(ours[0]), load_tokenizer(ours[1])
-    with one_error("source.spm, target.spm or vocab.json", name):
+    with one_error("the tokenizer's files", name):
         found = MarianTokenizer.from_pretrained(name)
         both = [spm.serialized_model_proto() for spm in (found.spm_source, found.spm_target)]
         later = list(found.added_tokens_decoder.items())
@@ -194,19 +194,21 @@ def one_error(what: str, name: str) -> Iterator[None]:
     try:
         with quiet():
             yield
-    except OSError as error:
-        reason = str(error).strip().splitlines()[0]
-        expected = (
-            "expected a folder, or the name of a model of a hub that can be reached, in safetensors"
-        )
-        raise ValueError(f"name_or_folder is {name!r}; {expected}: {reason}") from error
     except Exception as error:  # it and what it is built on have errors of their own
+        if isinstance(error, OSError) and not Path(name).is_dir():
+            reason = str(error).strip().splitlines()[0]
+            expected = (
+                "a folder, or the name of a model of a hub that can be reached, in safetensors"
+            )
+            raise ValueError(
+                f"name_or_folder is {name!r}; expected {expected}: {reason}"
+            ) from error
         if "ignore_mismatched_sizes" in str(error):
             expected = "those that its config.json describes"
             text = f"weights of {name!r} have other shapes; expected {expected}"
             raise ValueError(text) from error
         reason = shorten(" ".join(str(error).split()), 300, placeholder=" …")
-        raise ValueError(f"{what} of {name!r} cannot be read: {reason or error!r}") from error
+        raise ValueError(f"{what} of {name!r} cannot be read: {reason or repr(error)}") from error
 
 
 @contextmanager

@@ -15,6 +15,7 @@ from transformer_lab.checkpoints.to_transformers import theirs_of, tokenizer_fil
 from transformer_lab.config import check
 from transformer_lab.data.sentence_pieces import SentencePieceTokenizer
 from transformer_lab.data.tokenizer import BPETokenizer, Tokenizer, WordTokenizer
+from transformer_lab.files import path_of
 from transformer_lab.model import Transformer
 from transformer_lab.translator import Translator
 
@@ -52,7 +53,7 @@ def to_ctranslate2(
         ValueError: If `ctranslate2` or `transformers` is not installed, the folder exists, or the
             model is none that MarianMT or Pegasus can be.
     """
-    folder = Path(folder)
+    folder = path_of(folder)
     check("folder", str(folder), "one that does not exist yet", not folder.exists())
     source, target = words_of(translator.source_tokenizer), words_of(translator.target_tokenizer)
     spec = spec_of(translator.model, source, target, quantization)

@@ -19,7 +19,7 @@ from transformer_lab.checkpoints.marian_layers import copy_weights, matches
 from transformer_lab.config import TransformerConfig, check
 from transformer_lab.data.sentence_pieces import SentencePieceTokenizer
 from transformer_lab.data.tokenizer import BPETokenizer, WordTokenizer
-from transformer_lab.files import write_together
+from transformer_lab.files import path_of, write_together
 from transformer_lab.lock import locked
 from transformer_lab.model import Transformer
 from transformer_lab.training.folder import check_plain
@@ -53,7 +53,7 @@ def to_transformers(translator: Translator, folder: str | Path, card: str | None
         ValueError: If `transformers` is not installed, the folder holds a model or a file that would
             be replaced, or the model is none that theirs can be; the message names the field.
     """
-    folder = Path(folder)
+    folder = path_of(folder)
     theirs = theirs_of(translator.model)
     with tempfile.TemporaryDirectory(prefix="to_transformers.") as beside, quiet():
         theirs.save_pretrained(beside)
