@@ -98,6 +98,10 @@ class State:
                     raise CheckpointError(
                         f"{path}: adam/{key}/{name} is damaged; expected {expected}"
                     )
+        for name, kept in state.random.items():
+            if kept.dtype != torch.uint8 or kept.dim() != 1:
+                text = f"{path}: random/{name} is no state of torch's random numbers"
+                raise CheckpointError(text)
         try:
             torch.Generator().set_state(state.random["cpu"])
         except (RuntimeError, TypeError) as error:
