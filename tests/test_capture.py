@@ -165,7 +165,7 @@ def test_a_muted_head_is_as_if_its_slice_of_the_output_projection_were_zero(head
     with torch.no_grad():
         attention.w_o.weight[:, 4 * head.head : 4 * head.head + 4] = 0
     torch.testing.assert_close(muted, model(*ids), rtol=1e-10, atol=1e-12)
-    record = capture.record("abcdefg", "vwxyz", "wxyz.")
+    record = capture.record(tuple("abcdefg"), tuple("vwxyz"), tuple("wxyz."))
     assert record.muted == {head}
 
 
@@ -306,7 +306,7 @@ def test_record_is_cut_to_the_tokens_of_one_sentence(ids):
     model = make_model()
     with capture_attention(model) as capture:
         model(*ids)
-    record = capture.record("abcd", "xyz", "yz.", sentence=1, label="step 7")
+    record = capture.record(tuple("abcd"), tuple("xyz"), tuple("yz."), sentence=1, label="step 7")
     assert record.encoder[0].shape == (3, 4, 4)
     assert record.cross[2].shape == (3, 3, 4)
     assert record.label == "step 7"
@@ -334,7 +334,7 @@ def test_a_model_in_half_precision_is_recorded_and_patched_with_its_own(dtype, i
     long = torch.randint(4, 23, (2, 61), generator=torch.Generator().manual_seed(3))
     with capture_attention(model) as capture:
         plain = model(long, ids[1])
-    record = capture.record(["a"] * 61, "vwxyz", "wxyz.")
+    record = capture.record(["a"] * 61, tuple("vwxyz"), tuple("wxyz."))
     assert record.encoder[0].dtype == np.float16
     head = Head("encoder", 1, 2)
     with capture_attention(model, patch={head: record.weights(head)}) as again:
@@ -356,7 +356,7 @@ def test_a_patch_in_half_precision_fits_a_finer_model(dtype, ids):
     assert (patch.double().sum(-1) - 1).abs().max() > 1e-4, "or nothing is tested here"
     with capture_attention(model, patch={Head("encoder", 0, 1): patch}) as capture:
         model(*ids)
-    record = capture.record("abcdefg", "vwxyz", "wxyz.")
+    record = capture.record(tuple("abcdefg"), tuple("vwxyz"), tuple("wxyz."))
     np.testing.assert_allclose(record.encoder[0][1], rows, atol=3e-3)
     with pytest.raises(ValueError, match="patch of encoder layer 0 head 1: row .* sums to"):
         blank_pass(model, ids, {Head("encoder", 0, 1): 2 * patch})

@@ -12,7 +12,7 @@ transformers = pytest.importorskip("transformers", exc_type=ImportError)
 IDS = torch.tensor([[5, 6, 7, 8, 9, 10, 11], [5, 6, 7, 8, 9, 0, 0]])
 MASK = (IDS != 0).long()
 TARGET = torch.tensor([[1, 3, 4, 5, 6], [1, 3, 4, 0, 0]])
-SOURCE_TOKENS, TARGET_TOKENS = "abcdefg", "uvwxy"
+SOURCE_TOKENS, TARGET_TOKENS = tuple("abcdefg"), tuple("uvwxy")
 
 
 def bert(how="eager"):
@@ -94,7 +94,7 @@ def test_a_decoder_alone():
     assert record.written_tokens == (*"bcdefg", "…")
     assert np.all(np.triu(record.decoder[0][0], 1) == 0)
     given = AttentionRecord.from_transformers(
-        seen, target_tokens=SOURCE_TOKENS, written_tokens="tuvwxyz", label="mine"
+        seen, target_tokens=SOURCE_TOKENS, written_tokens=tuple("tuvwxyz"), label="mine"
     )
     assert (given.written_tokens, given.label) == (tuple("tuvwxyz"), "mine")
 
@@ -113,7 +113,7 @@ def test_an_encoder_and_a_decoder_of_other_depth_and_heads(both):
 
 def test_a_chosen_sentence_is_cut_to_its_tokens(both):
     record = AttentionRecord.from_transformers(
-        both, source_tokens="abcde", target_tokens="uvw", sentence=1
+        both, source_tokens=tuple("abcde"), target_tokens=tuple("uvw"), sentence=1
     )
     assert [layer.shape for layer in record.cross] == [(2, 3, 5)] * 3
     np.testing.assert_array_equal(record.cross[1], both.cross_attentions[1][1, :, :3, :5].numpy())
@@ -125,7 +125,7 @@ def test_a_batch_that_is_padded_on_the_left():
     model, asked = gpt2(), {"output_attentions": True, "attention_mask": (ids != 0).long()}
     with torch.no_grad():
         seen = model(input_ids=ids, **asked)
-    given = {"target_tokens": "abc", "sentence": 1}
+    given = {"target_tokens": tuple("abc"), "sentence": 1}
     record = AttentionRecord.from_transformers(seen, padding="left", **given)
     np.testing.assert_array_equal(record.decoder[0], seen.attentions[0][1, :, 2:, 2:].numpy())
     # What stands in the rows of padding differs from version to version: here 1/5 for each key.
@@ -174,19 +174,23 @@ def test_outputs_that_lead_to_a_gradient():
         ({"source_tokens": SOURCE_TOKENS}, "outputs hold decoder attention; expected its tokens"),
         ({"target_tokens": TARGET_TOKENS}, "outputs hold encoder attention; expected its tokens"),
         (
-            {"source_tokens": "abcdefgh", "target_tokens": "uvw"},
+            {"source_tokens": tuple("abcdefgh"), "target_tokens": tuple("uvw")},
             r"encoder layer 0 has \(7, 7\) queries and keys; there are \(8, 8\) tokens",
         ),
         (
-            {"source_tokens": "abcd", "target_tokens": "uvw"},
+            {"source_tokens": tuple("abcd"), "target_tokens": tuple("uvw")},
             r"encoder layer 0: row \(0, 0\) sums to 0",
         ),
         (
-            {"source_tokens": SOURCE_TOKENS, "target_tokens": "uvw", "sentence": 2},
+            {"source_tokens": SOURCE_TOKENS, "target_tokens": tuple("uvw"), "sentence": 2},
             "sentence is 2; expected 0 to 1",
         ),
         (
-            {"source_tokens": SOURCE_TOKENS, "target_tokens": "uvw", "written_tokens": "x"},
+            {
+                "source_tokens": SOURCE_TOKENS,
+                "target_tokens": tuple("uvw"),
+                "written_tokens": tuple("x"),
+            },
             "written_tokens has 1 tokens; expected 3",
         ),
     ],
@@ -196,7 +200,9 @@ def test_tokens_that_do_not_fit_are_named(given, message, both):
         AttentionRecord.from_transformers(both, **given)
 
 
-@pytest.mark.parametrize("given", [{}, {"source_tokens": "abc", "target_tokens": "uvw"}])
+@pytest.mark.parametrize(
+    "given", [{}, {"source_tokens": tuple("abc"), "target_tokens": tuple("uvw")}]
+)
 def test_one_stack_must_be_told_which_it_is(given):
     with pytest.raises(ValueError, match="outputs are of one stack; expected source_tokens"):
         AttentionRecord.from_transformers(outputs(bert()), **given)

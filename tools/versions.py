@@ -56,7 +56,7 @@ class Row:
     environment: dict[str, str] = field(default_factory=dict)
 
 
-BRIDGES = [*EXTRAS["serve"], *EXTRAS["corpora"]]
+BRIDGES = [*EXTRAS["export"], *EXTRAS["corpora"]]
 OTHERS = [*EXTRAS["lab"], *BRIDGES, *TESTED]
 OLDEST = lowest(PROJECT["dependencies"])
 COLAB = "ipython==7.34.* ipywidgets==7.7.1 matplotlib==3.10.* numpy==2.1.*".split()

@@ -9,6 +9,7 @@ from typing import Any
 
 ROOMS = {
     "AttentionExplorer": "viz",
+    "AttentionRecord": "attention_record",
     "Head": "attention_record",
     "Transformer": "model",
     "TransformerConfig": "config",

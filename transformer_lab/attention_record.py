@@ -1,11 +1,13 @@
 """What every head of one translation attended to, with the tokens it was about."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, fields
 from textwrap import shorten
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
+
+from transformer_lab.config import is_integer, is_number
 
 Kind = Literal["encoder", "decoder", "cross"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -80,6 +82,11 @@ class AttentionRecord:
     unknown: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
+        for name in ("source_tokens", "target_tokens", "written_tokens"):
+            object.__setattr__(self, name, checked_labels(name, getattr(self, name)))
+        checked_labels("unknown", self.unknown or ())
+        if self.label is not None and not isinstance(self.label, str):
+            raise ValueError(f"label is {short(self.label)}; expected a text or None")
         source, target = len(self.source_tokens), len(self.target_tokens)
         if len(self.written_tokens) != target:
             raise ValueError(
@@ -88,15 +95,26 @@ class AttentionRecord:
             )
         if self.next_tokens is not None and len(self.next_tokens) != target:
             raise ValueError(f"next_tokens has {len(self.next_tokens)} steps; expected {target}")
+        for number, step in enumerate(self.next_tokens or ()):
+            _check_step(f"step {number} of next_tokens", step)
         _check_layers("encoder", self.encoder, (source, source))
         _check_layers("decoder", self.decoder, (target, target))
         _check_layers("cross", self.cross, (target, source))
-        for i, j in self.alignment or ():
+        for link in self.alignment or ():
+            if not (
+                isinstance(link, list | tuple) and len(link) == 2 and all(map(is_integer, link))
+            ):
+                raise ValueError(f"alignment has {short(link)}; expected pairs of whole numbers")
+            i, j = link
             if not (0 <= i < source and 0 <= j < target):
                 raise ValueError(
                     f"alignment has ({i}, {j}); expected i < {source} and j < {target}"
                 )
         if self.referent is not None:
+            if not (isinstance(self.referent, Referent) and all(map(is_integer, self.referent))):
+                raise ValueError(
+                    f"referent is {short(self.referent)}; expected a Referent of places"
+                )
             for name, place in self.referent._asdict().items():
                 most = target if name == "step" else source
                 if not 0 <= place < most:
@@ -158,6 +176,10 @@ class AttentionRecord:
             ValueError: If the outputs hold no weights, if tokens are missing for what they hold,
                 and whatever the constructor finds.
         """
+        source_tokens = checked_labels("source_tokens", source_tokens)
+        target_tokens = checked_labels("target_tokens", target_tokens)
+        if padding not in ("right", "left"):
+            raise ValueError(f"padding is {padding!r}; expected 'right' or 'left'")
         found = {
             "encoder": getattr(outputs, "encoder_attentions", None),
             "decoder": getattr(outputs, "decoder_attentions", None),
@@ -194,9 +216,9 @@ class AttentionRecord:
         if written_tokens is None:
             written_tokens = (*target_tokens[1:], "…") if target_tokens else ()
         return cls(
-            tuple(source_tokens),
-            tuple(target_tokens),
-            tuple(written_tokens),
+            source_tokens,
+            target_tokens,
+            checked_labels("written_tokens", written_tokens),
             encoder=kept["encoder"],
             decoder=kept["decoder"],
             cross=kept["cross"],
@@ -228,6 +250,59 @@ class AttentionRecord:
         return [Head(kind, i, h) for i, layer in enumerate(layers) for h in range(len(layer))]
 
 
+def checked_labels(name: str, tokens: Any) -> tuple[str, ...]:
+    """The labels of an axis as a tuple; a ValueError names the first that is no text."""
+    if isinstance(tokens, str | bytes):
+        raise ValueError(
+            f"{name} is one text, {short(tokens)}; expected a list with a text for each token"
+        )
+    if isinstance(tokens, Mapping | Set) or not isinstance(tokens, Iterable):
+        raise ValueError(f"{name} is {short(tokens)}; expected a list of texts, in their order")
+    labels = tuple(tokens)
+    for place, label in enumerate(labels):
+        if not isinstance(label, str):
+            kind = type(label).__name__
+            remedy = (
+                "the tokens themselves, not their ids" if hasattr(label, "__index__") else "texts"
+            )
+            raise ValueError(
+                f"{name} has {short(label)} ({kind}) at place {place}; expected {remedy}"
+            )
+        if not is_unicode(label):
+            raise ValueError(
+                f"{name} has {label!a} at place {place}, half a character; expected text"
+            )
+    return labels
+
+
+def is_unicode(text: str) -> bool:
+    """Whether it can be written anywhere: half a character, as bytes that are no UTF-8 leave, cannot."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def short(value: object) -> str:
+    """A value in an error: in one line, however long it is."""
+    return shorten(" ".join(repr(value).split()), 60, placeholder=" …")
+
+
+def _check_step(name: str, step: Any) -> None:
+    """A ValueError unless these are tokens, each with a probability."""
+    fits = isinstance(step, list | tuple) and all(
+        isinstance(pair, list | tuple)
+        and len(pair) == 2
+        and isinstance(pair[0], str)
+        and is_number(pair[1])
+        and 0 <= pair[1] <= 1 + 1e-3
+        for pair in step
+    )
+    if not fits:
+        raise ValueError(f"{name} is {short(step)}; expected pairs of a token and its probability")
+
+
 def check_head(head: Head, sizes: dict[Kind, list[int]]) -> None:
     """Raise a ValueError unless there is such a head; `sizes` gives the heads of each layer."""
     kind, layer, number = head
@@ -245,7 +320,15 @@ def check_head(head: Head, sizes: dict[Kind, list[int]]) -> None:
         )
 
 
-def check_weights(name: str, weights: np.ndarray) -> None:
+CAUSES = (
+    ". Usual causes: the model is in training mode, where dropout takes weights away (call "
+    "model.eval()); the batch is padded on the other side (padding='left'); or the model keeps a part "
+    "of each row for an attention sink, which is no token"
+)
+"""Why a row that a model has made does not sum to 1."""
+
+
+def check_weights(name: str, weights: np.ndarray, causes: str = "") -> None:
     """Raise a ValueError unless no weight is negative and each row sums to 1, or to 0."""
     if not np.all(weights >= 0):  # also catches NaN
         raise ValueError(f"{name} has a weight below 0 or NaN; expected weights from 0 to 1")
@@ -257,10 +340,13 @@ def check_weights(name: str, weights: np.ndarray) -> None:
         place = tuple(int(i) for i in wrong[0])
         raise ValueError(
             f"{name}: row {place} sums to {sums[place]:.4g}; expected 1, or 0 where nothing is seen"
+            + causes
         )
 
 
 def _check_layers(name: str, layers: Sequence[np.ndarray], shape: tuple[int, int]) -> None:
+    if not isinstance(layers, list | tuple):
+        raise ValueError(f"{name} is {short(layers)}; expected an array for each layer")
     for number, weights in enumerate(layers):
         where = f"{name} layer {number}"
         if not isinstance(weights, np.ndarray):
@@ -272,7 +358,7 @@ def _check_layers(name: str, layers: Sequence[np.ndarray], shape: tuple[int, int
             raise ValueError(
                 f"{where} has shape {weights.shape}; expected (heads, {shape[0]}, {shape[1]})"
             )
-        check_weights(where, weights)
+        check_weights(where, weights, CAUSES)
 
 
 def _cut(

@@ -17,6 +17,7 @@ from transformer_lab.attention_record import (
     Kind,
     check_head,
     check_weights,
+    checked_labels,
 )
 from transformer_lab.config import check
 from transformer_lab.model import Transformer
@@ -158,15 +159,17 @@ class AttentionCapture:
         **facts: Any,
     ) -> AttentionRecord:
         """The record of one sentence of the batch, cut to its tokens; `facts` are its other fields."""
+        source_tokens = checked_labels("source_tokens", source_tokens)
+        target_tokens = checked_labels("target_tokens", target_tokens)
         source, target = len(source_tokens), len(target_tokens)
 
         def cut(kind: Kind, query: int, key: int) -> tuple[np.ndarray, ...]:
             return tuple(w[sentence, :, :query, :key] for w in self.layers(kind))
 
         return AttentionRecord(
-            source_tokens=tuple(source_tokens),
-            target_tokens=tuple(target_tokens),
-            written_tokens=tuple(written_tokens),
+            source_tokens=source_tokens,
+            target_tokens=target_tokens,
+            written_tokens=checked_labels("written_tokens", written_tokens),
             encoder=cut("encoder", source, source),
             decoder=cut("decoder", target, target),
             cross=cut("cross", target, source),

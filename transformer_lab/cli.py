@@ -1,10 +1,9 @@
-"""The command line: train, translate, evaluate, explore, bench, export, serve, progress, doctor.
+"""The command line: train, translate, evaluate, explore, bench, export, progress, doctor.
 
 Each as `python -m transformer_lab COMMAND`.
 """
 
 import argparse
-import contextlib
 import json
 import math
 import os
@@ -139,11 +138,6 @@ def parser() -> argparse.ArgumentParser:
         "--quantization", default=None, help="of CTranslate2, as int8 (default: float32)"
     )
     export.add_argument("--model", type=Path, default=PRETRAINED, help="default: the shipped model")
-
-    serve = command("serve", run_serve, "Serve what export --to ctranslate2 wrote, over HTTP.")
-    serve.add_argument("model", type=Path, help="the folder")
-    serve.add_argument("--port", type=int, default=8000, help="default 8000; 0 takes a free one")
-    serve.add_argument("--threads", type=int, default=1, help="of one translation (default 1)")
 
     done = command("progress", run_progress, "Say what is done of the course and what to repeat.")
     done.add_argument("--forget", action="store_true", help="delete the file that keeps it")
@@ -355,45 +349,28 @@ def run_bench(options: argparse.Namespace) -> dict[str, Any]:
     return {"out": str(path), "bytes": size}
 
 
-USE = {
-    "ctranslate2": "python -m transformer_lab serve {}",
-    "transformers": 'transformers.AutoModelForSeq2SeqLM.from_pretrained("{}")',
-}
-"""How one goes on with the folder that was written."""
-
-
 def run_export(options: argparse.Namespace) -> dict[str, Any]:
     """Write a translator in another library's form."""
     # They need what the other commands do not.
-    from transformer_lab.checkpoints.to_ctranslate2 import to_ctranslate2
+    from transformer_lab.checkpoints.to_ctranslate2 import lines_of_use, to_ctranslate2
     from transformer_lab.checkpoints.to_transformers import to_transformers
 
     there, plain = options.out.exists(), options.quantization is None
     check("--out", str(options.out), "a folder that does not exist yet", not there)
     translator = Translator.load(options.model, device="cpu")
-    use = USE[options.to]
-    card = exported_card(options.model, use.format("FOLDER"))
     if options.to == "ctranslate2":
+        use = lines_of_use(translator, options.out)
+        card = exported_card(options.model, lines_of_use(translator, "FOLDER"))
         to_ctranslate2(translator, options.out, options.quantization, card)
     else:
         check("--quantization", options.quantization, "none: it is CTranslate2's", plain)
+        use = 'transformers.AutoModelForSeq2SeqLM.from_pretrained("{}")'
+        card = exported_card(options.model, use.format("FOLDER"))
         to_transformers(translator, options.out, card)
+        use = use.format(options.out)
     if not options.json:
-        print(f"{options.out}: go on with {use.format(options.out)}")
+        print(f"{options.out}: go on with\n\n{use}")
     return {"out": str(options.out), "to": options.to}
-
-
-def run_serve(options: argparse.Namespace) -> dict[str, Any]:
-    """Answer until somebody interrupts."""
-    from transformer_lab.checkpoints.served import ServedTranslator, server
-
-    translator = ServedTranslator(options.model, options.threads)
-    with server(translator, options.port) as http:
-        where = f"http://127.0.0.1:{http.server_port}/translate"
-        print(where if options.json else f"{where} answers; Ctrl-C ends it", flush=True)
-        with contextlib.suppress(KeyboardInterrupt):
-            http.serve_forever()
-    return {"url": where}
 
 
 def run_progress(options: argparse.Namespace) -> dict[str, Any]:

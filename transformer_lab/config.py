@@ -71,6 +71,14 @@ def need_share(values: object, name: str) -> None:
     object.__setattr__(values, name, float(value))
 
 
+def need_bool(values: object, name: str) -> None:
+    """Check a field that is True or False, NumPy's included, and keep it as Python's."""
+    value = getattr(values, name)
+    is_one = isinstance(value, bool) or type(value).__name__ in ("bool", "bool_")
+    check(name, value, "True or False", is_one)
+    object.__setattr__(values, name, bool(value))
+
+
 def is_integer(value: object) -> bool:
     """Whether this is a whole number, NumPy's included; True and False are none."""
     return isinstance(value, Integral) and not isinstance(value, bool)
@@ -139,6 +147,8 @@ class TransformerConfig:
             need_integer(self, name, 0)
         for name in ("dropout", "attention_dropout", "feed_forward_dropout"):
             need_share(self, name)
+        for name in ("tie_source_target", "tie_target_output", "recurrent_decoder"):
+            need_bool(self, name)
         check("norm", self.norm, f"one of {get_args(Norm)}", self.norm in get_args(Norm))
         kinds = get_args(Activation)
         check("activation", self.activation, f"one of {kinds}", self.activation in kinds)
@@ -321,8 +331,7 @@ class TrainingConfig:
             need_positive(self, name)
         for name in ("peak_rate", "max_minutes", "save_minutes"):
             need_positive(self, name, optional=True)
-        divides = self.shard_optimizer
-        check("shard_optimizer", divides, "True or False", isinstance(divides, bool))
+        need_bool(self, "shard_optimizer")
         check("decay", self.decay, f"one of {get_args(Decay)}", self.decay in get_args(Decay))
         if self.decay == "linear":
             check("peak_rate", self.peak_rate, "a number, as decay is linear", bool(self.peak_rate))

@@ -1,11 +1,15 @@
 """Which device to compute on, and in which precision."""
 
+import contextlib
 import math
 import os
+from itertools import chain
+from pathlib import Path
 
 import torch
+from torch import nn
 
-from transformer_lab.config import Precision, TransformerConfig, check
+from transformer_lab.config import Precision, check
 
 # On a CPU, products in bfloat16 are oneDNN's, which writes code for each shape and keeps that of the
 # last 1,024. Batches of real text have hardly a shape twice: that came to 1.3 GB, and saved no time.
@@ -31,6 +35,12 @@ def pick_device(name: str = "auto") -> torch.device:
     return device
 
 
+def device_of(model: nn.Module) -> torch.device:
+    """Where a model computes, whatever its layers are: a quantised or wrapped one has no `weight`."""
+    held = (tensor.device for tensor in chain(model.parameters(), model.buffers()))
+    return next(held, torch.device("cpu"))
+
+
 def pick_dtype(precision: Precision, device: torch.device) -> torch.dtype:
     """bfloat16 for "bf16", float32 for "fp32"; "auto" takes bfloat16 where the hardware has it."""
     if precision == "auto":
@@ -50,22 +60,11 @@ def has_bfloat16(device: torch.device) -> bool:
 
 
 def memory_there() -> float:
-    """This machine's whole memory in bytes; endless where the system does not say."""
+    """This machine's whole memory in bytes, or its container's; endless where the system does not say."""
+    limit = math.inf
+    with contextlib.suppress(ValueError, OSError):  # "max": the container has no limit
+        limit = int(Path("/sys/fs/cgroup/memory.max").read_text(encoding="utf-8"))
     try:
-        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+        return min(limit, os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
     except (AttributeError, ValueError, OSError):
-        return math.inf
-
-
-def check_memory(config: TransformerConfig, saved: int | None = None) -> None:
-    """A ValueError if the weights alone, in float32, are more than this machine's whole memory.
-
-    Or more than `saved`, where somebody knows how many parameters there can be at most: a file has
-    no more of them than it has bytes.
-    """
-    count, most = config.num_parameters, memory_there() // 4
-    check(
-        "number of parameters", count, f"at most {most:,.0f}, which fill the memory", count <= most
-    )
-    if saved:  # an empty file is its reader's to name
-        check("number of parameters", count, f"at most {saved:,}, as many as saved", count <= saved)
+        return limit

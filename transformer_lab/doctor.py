@@ -19,8 +19,8 @@ PACKAGES = {
     "bertviz": "[lab]",
     "datasets": "[corpora]",
     "backports.zstd": "[corpora]",
-    "transformers": "[serve]",
-    "ctranslate2": "[serve]",
+    "transformers": "[export]",
+    "ctranslate2": "[export]",
     "nbval": "[test]",
     "playwright": "[test]",
 }

@@ -27,6 +27,16 @@ LEFT = re.compile(r"\.\w+\.(?:json|md|safetensors)\.[0-9a-f]{8}\.part")
 """Names of what a process that was killed has left beside its files; nobody else would choose them."""
 
 
+def path_of(name: str | Path) -> Path:
+    """The path of a name that a user gave; `~` is their home."""
+    try:
+        return Path(name).expanduser()
+    except RuntimeError as error:  # of a user who is not there
+        raise ValueError(
+            f"path is {str(name)!r}; expected one that can be found: {error}"
+        ) from error
+
+
 def write_atomically(path: Path, content: bytes) -> None:
     """Write a whole file or nothing; an OSError, which names the file, without room or permission.
 

@@ -26,7 +26,6 @@ from transformer_lab.data.pair import SentencePair, Splits
 from transformer_lab.data.stored import StoredPairs, store_examples
 from transformer_lab.data.world import grammar
 from transformer_lab.decoding import log_probabilities
-from transformer_lab.device import check_memory
 from transformer_lab.evaluation.bleu import exact_match, exact_match_by, score
 from transformer_lab.evaluation.pronouns import pronoun_accuracy
 from transformer_lab.model import Transformer
@@ -115,7 +114,6 @@ def new_translator(
         check("training pairs", "all too long", f"{expected} tokens", bool(fitting))
     tokenizers = known.tokenizers(fitting, preset.vocab_size)
     config = preset.model(*(t.vocab_size for t in tokenizers), **changes)
-    check_memory(config)
     with torch.random.fork_rng():
         torch.manual_seed(seed)
         model = Transformer(config)

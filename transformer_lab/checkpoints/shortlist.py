@@ -1,13 +1,14 @@
 """A lexical shortlist: which words a fast translator looks at for a sentence, instead of all."""
 
 import struct
-from collections.abc import Iterable
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 from jaxtyping import Int
 
 from transformer_lab.config import check
+from transformer_lab.files import path_of
 
 MAGIC = 0xF11A48D5013417F5
 HEAD = struct.Struct("<6Q")
@@ -24,7 +25,9 @@ class Shortlist:
     """
 
     def __init__(self, path: str | Path):
-        data = Path(path).read_bytes()
+        file = path_of(path)
+        check("path", str(path), "a shortlist's file", file.is_file())
+        data = file.read_bytes()
         check("path", str(path), "a shortlist's file", len(data) >= HEAD.size)
         magic, _, self.frequent, _, offsets, words = HEAD.unpack_from(data)
         check(f"first bytes of {path}", hex(magic), hex(MAGIC), magic == MAGIC)
@@ -32,8 +35,18 @@ class Shortlist:
         check(f"bytes of {path}", len(data), f"{size}, by its head", len(data) == size)
         self.offsets = np.frombuffer(data, "<u8", offsets, HEAD.size)
         self.words = np.frombuffer(data, "<u4", words, HEAD.size + 8 * offsets)
+        sources = offsets - 1
+        rising = bool((self.offsets[1:] >= self.offsets[:-1]).all())
+        ends = offsets > 0 and rising and int(self.offsets[-1]) <= words
+        check(f"offsets of {path}", f"{offsets} numbers", f"rising ones up to {words}", ends)
+        # One list of words serves both languages.
+        expected = f"at most {sources}, as many as there are"
+        check(f"frequent words of {path}", self.frequent, expected, self.frequent <= sources)
 
-    def allowed(self, source: Iterable[int]) -> Int[np.ndarray, " words"]:
+    def allowed(self, source: Sequence[int]) -> Int[np.ndarray, " words"]:
         """The ids that a translation of these source ids may use, in ascending order."""
+        sources = len(self.offsets) - 1
+        for i in source:
+            check("source id", i, f"0 to {sources - 1}", 0 <= i < sources)
         likely = [self.words[self.offsets[i] : self.offsets[i + 1]] for i in source]
         return np.unique(np.concatenate([np.arange(self.frequent), *likely])).astype(np.int64)

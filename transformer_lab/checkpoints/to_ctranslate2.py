@@ -15,8 +15,24 @@ from transformer_lab.checkpoints.to_transformers import theirs_of, tokenizer_fil
 from transformer_lab.config import check
 from transformer_lab.data.sentence_pieces import SentencePieceTokenizer
 from transformer_lab.data.tokenizer import BPETokenizer, Tokenizer, WordTokenizer
+from transformer_lab.files import path_of
 from transformer_lab.model import Transformer
 from transformer_lab.translator import Translator
+
+ENGINE = """\
+import ctranslate2
+import tokenizers
+
+engine = ctranslate2.Translator("FOLDER")
+"""
+TEXTS = """\
+source = tokenizers.Tokenizer.from_file("FOLDER/tokenizer.json")
+target = tokenizers.Tokenizer.from_file("FOLDER/target.tokenizer.json")
+words = [text.tokens for text in source.encode_batch(["the cat sleeps", "the dog sleeps"])]
+found = engine.translate_batch(words, max_batch_size=1024, batch_type="tokens")
+target.decode_batch([[target.token_to_id(word) for word in one.hypotheses[0]] for one in found])
+"""
+"""Without its last two settings, `translate_batch` would put all texts into one batch."""
 
 
 def to_ctranslate2(
@@ -29,7 +45,7 @@ def to_ctranslate2(
 
     Tokens are strings: `words_of(source_tokenizer)[i]` for each id of `translator.encode(text)`,
     its end included. Words and byte pairs lie beside the model as tokenizer.json and
-    target.tokenizer.json, for `served.py` or the `tokenizers` library. `quantization` is
+    target.tokenizer.json, for the `tokenizers` library (see `lines_of_use`). `quantization` is
     CTranslate2's, "int8" for instance; None keeps float32. `card` is the text of a model card, written
     as README.md.
 
@@ -37,7 +53,7 @@ def to_ctranslate2(
         ValueError: If `ctranslate2` or `transformers` is not installed, the folder exists, or the
             model is none that MarianMT or Pegasus can be.
     """
-    folder = Path(folder)
+    folder = path_of(folder)
     check("folder", str(folder), "one that does not exist yet", not folder.exists())
     source, target = words_of(translator.source_tokenizer), words_of(translator.target_tokenizer)
     spec = spec_of(translator.model, source, target, quantization)
@@ -53,6 +69,15 @@ def to_ctranslate2(
         whole.rename(folder)
 
 
+def lines_of_use(translator: Translator, folder: str | Path) -> str:
+    """The code that translates with the folder that was written, without this package and PyTorch.
+
+    SentencePiece is not described for the `tokenizers` library: with it, they end at the engine.
+    """
+    described = not isinstance(translator.source_tokenizer, SentencePieceTokenizer)
+    return (ENGINE + TEXTS * described).replace("FOLDER", str(folder)).strip()
+
+
 def spec_of(
     model: Transformer, source: list[str], target: list[str], quantization: str | None = None
 ) -> Any:
@@ -63,7 +88,7 @@ def spec_of(
     try:
         from ctranslate2.converters.transformers import BartLoader
     except ImportError as error:
-        expected = "expected pip install 'transformer-lab[serve]'"
+        expected = "expected pip install 'transformer-lab[export]'"
         raise ValueError(f"ctranslate2 is not installed; {expected}") from error
     theirs, c = theirs_of(model), model.config
     theirs.config.normalize_before = c.norm == "pre"

@@ -19,9 +19,10 @@ from transformer_lab.checkpoints.marian_layers import copy_weights, matches
 from transformer_lab.config import TransformerConfig, check
 from transformer_lab.data.sentence_pieces import SentencePieceTokenizer
 from transformer_lab.data.tokenizer import BPETokenizer, WordTokenizer
-from transformer_lab.files import write_together
+from transformer_lab.files import path_of, write_together
 from transformer_lab.lock import locked
 from transformer_lab.model import Transformer
+from transformer_lab.training.folder import check_plain
 from transformer_lab.translator import Translator
 
 EXPECTED = {
@@ -52,7 +53,7 @@ def to_transformers(translator: Translator, folder: str | Path, card: str | None
         ValueError: If `transformers` is not installed, the folder holds a model or a file that would
             be replaced, or the model is none that theirs can be; the message names the field.
     """
-    folder = Path(folder)
+    folder = path_of(folder)
     theirs = theirs_of(translator.model)
     with tempfile.TemporaryDirectory(prefix="to_transformers.") as beside, quiet():
         theirs.save_pretrained(beside)
@@ -77,8 +78,9 @@ def theirs_of(model: Transformer) -> Any:
         )
     except ImportError as error:
         raise ValueError(
-            "transformers is not installed; expected pip install 'transformer-lab[serve]'"
+            "transformers is not installed; expected pip install 'transformer-lab[export]'"
         ) from error
+    check_plain(model)
     c = model.config
     kind = MarianMTModel if c.norm == "post" else PegasusForConditionalGeneration
     with torch.random.fork_rng():  # it draws weights that are overwritten at once
@@ -149,7 +151,9 @@ def tokenizer_files(translator: Translator) -> dict[str, bytes]:
     if isinstance(source, SentencePieceTokenizer) and isinstance(target, SentencePieceTokenizer):
         check("vocabulary", "two lists", "one list of pieces", source.ids == target.ids)
         pieces = json.dumps(source.ids).encode()
-        return {"source.spm": source.model, "target.spm": target.model, "vocab.json": pieces}
+        files = {"source.spm": source.model, "target.spm": target.model, "vocab.json": pieces}
+        later = {name: source.ids[name] for name in source.added}
+        return files | ({"added_tokens.json": json.dumps(later).encode()} if later else {})
     known = (BPETokenizer, WordTokenizer)
     assert isinstance(source, known)
     assert isinstance(target, known)

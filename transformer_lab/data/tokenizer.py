@@ -3,7 +3,7 @@
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
@@ -118,6 +118,11 @@ class BPETokenizer:
 
     def __init__(self, tokenizer: tokenizers.Tokenizer):
         self.tokenizer = tokenizer
+        ids, size = set(tokenizer.get_vocab().values()), tokenizer.get_vocab_size()
+        expected = f"0 to {size - 1}, each of one piece"
+        check(
+            "ids of the pieces", f"up to {max(ids, default=0)}", expected, ids == set(range(size))
+        )
         # "<pad>" in a text is five signs, and not the id that means padding.
         self.tokenizer.encode_special_tokens = True
 
@@ -197,18 +202,39 @@ def tokenizer_from_json(text: str) -> Tokenizer:
         if state["kind"] == "bpe":
             return BPETokenizer(bpe_from_json(json.dumps(state["tokenizer"])))
         if state["kind"] == "sentencepiece":
-            return SentencePieceTokenizer.from_state(state["model"], state["vocabulary"])
-    except (json.JSONDecodeError, KeyError, TypeError, RecursionError) as error:
+            added = state.get("added")
+            return SentencePieceTokenizer.from_state(state["model"], state["vocabulary"], added)
+    except (json.JSONDecodeError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise ValueError(f"not a tokenizer's description: {error!r}") from error
     raise ValueError(f"kind is {state['kind']!r}; expected 'word', 'bpe' or 'sentencepiece'")
 
 
 def bpe_from_json(text: str) -> tokenizers.Tokenizer:
-    """The library's tokenizer from its own JSON; a ValueError if it is not that."""
+    """The library's tokenizer from its own JSON; a ValueError if it is not that.
+
+    One that pads would lengthen each text, to any length. A regular expression may need more steps
+    than the library allows it, and then the library ends in the middle of a text with a page of Rust.
+    """
+    state = json.loads(text)
+    for field in ("padding", "truncation"):
+        check(field, state.get(field), "null: texts stay as long as they are", not state.get(field))
+    found = sorted(expressions(state))
+    expected = "none: nobody can tell how long one takes. BPETokenizer.train needs none"
+    check("a regular expression in a tokenizer", found[:1], expected, not found)
     try:
         return tokenizers.Tokenizer.from_str(text)
     except Exception as error:  # the library raises nothing more precise
         raise ValueError(f"not a tokenizer's description: {error}") from error
+
+
+def expressions(state: object) -> Iterator[str]:
+    """The regular expressions in a description of the `tokenizers` library."""
+    if isinstance(state, dict):
+        if isinstance(state.get("Regex"), str):
+            yield state["Regex"][:60]
+        state = list(state.values())
+    for part in state if isinstance(state, list) else ():
+        yield from expressions(part)
 
 
 def load_tokenizer(path: Path) -> Tokenizer:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import torch
 
 from transformer_lab.data.batching import Example, pad
+from transformer_lab.device import device_of
 from transformer_lab.model import Transformer
 from transformer_lab.model.masks import length_mask
 
@@ -18,7 +19,7 @@ def log_probabilities(model: Transformer, examples: Sequence[Example]) -> list[f
     """
     if not examples:
         return []
-    device, pad_id = model.output.weight.device, model.config.pad_id
+    device, pad_id = device_of(model), model.config.pad_id
     source, target = (
         pad(side, pad_id).to(device)
         for side in ([e.source for e in examples], [e.target for e in examples])

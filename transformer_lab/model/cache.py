@@ -91,6 +91,8 @@ def decode_step(
     """
     layers = tuple(LayerPast(words.branch(), memory) for words, memory in cache.layers)
     # The memory is all in its past: of it there is nothing new.
-    nothing = model.output.weight.new_empty(len(last), 0, model.config.d_model)
+    known = cache.layers[0].memory.key
+    assert known is not None
+    nothing = known.tensor.new_empty(len(last), 0, model.config.d_model)
     x = model.decode(last[:, None], nothing, cache.memory_mask, layers)
     return model.output(x)[:, 0], Cache(layers, cache.memory_mask)

@@ -11,6 +11,7 @@ from transformer_lab.config import TransformerConfig
 from transformer_lab.model.decoder import Decoder
 from transformer_lab.model.encoder import Encoder
 from transformer_lab.model.masks import causal_mask, padding_mask
+from transformer_lab.model.memory import fitting
 from transformer_lab.model.past import LayerPast, length_of
 from transformer_lab.model.positions import added_positions
 
@@ -36,6 +37,9 @@ class TransformerParts(nn.Module):
         initialise(self)
         if c.tie_target_output:
             self.output.weight = self.target_embedding.weight
+
+
+TransformerParts.__init__ = fitting(TransformerParts.__init__)  # type: ignore[method-assign]
 
 
 class Transformer(TransformerParts):

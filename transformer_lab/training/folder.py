@@ -2,14 +2,16 @@
 
 import hashlib
 import json
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import torch
 
-from transformer_lab.config import check
+from transformer_lab.config import TransformerConfig, check
 from transformer_lab.files import current, write_atomically
 from transformer_lab.model import Transformer
+from transformer_lab.model.later.recurrence import transformer_of
 from transformer_lab.training.checkpoint import (
     CheckpointError,
     is_usable,
@@ -73,8 +75,34 @@ def is_ours(folder: Path) -> bool:
     return False
 
 
+def check_plain(model: Transformer) -> None:
+    """A ValueError names the first weight in which a model is not what its configuration describes.
+
+    Whoever loads it builds the plain one: without an adapter, and not quantised.
+    """
+    own, described = shapes_of(model), described_shapes(model.config)
+    for name in sorted(own.keys() | described.keys()):
+        has, said = own.get(name, "nothing"), described.get(name, "nothing")
+        cause = "Was it quantised, compiled or wrapped? Save the model as it was before"
+        expected = f"{said}, as its configuration describes. {cause}"
+        check(f"weight {name} of the model", has, expected, has == said)
+
+
+def shapes_of(model: Transformer) -> dict[str, tuple[int, ...]]:
+    """The shape of each parameter by name; a tied matrix has one name."""
+    return {name: tuple(tensor.shape) for name, tensor in weights_of(model).items()}
+
+
+@lru_cache(maxsize=1)
+def described_shapes(config: TransformerConfig) -> dict[str, tuple[int, ...]]:
+    """The shapes of the model that a configuration describes; nothing is allocated."""
+    with torch.device("meta"):
+        return shapes_of(transformer_of(config))
+
+
 def weights_as_bytes(model: Transformer, dtype: torch.dtype) -> bytes:
-    """The file of a model's weights in this precision; a ValueError if one is no finite number there."""
+    """The file of a model's weights in this precision; a ValueError if it cannot be read again."""
+    check_plain(model)
     tensors = {name: tensor.to(dtype) for name, tensor in weights_of(model).items()}
     for name, tensor in tensors.items():
         expected = f"finite numbers in {str(dtype).removeprefix('torch.')}"

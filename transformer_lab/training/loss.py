@@ -43,7 +43,7 @@ def token_losses(
 
 def projected_loss(
     features: Float[Tensor, "*batch d_model"],
-    output: nn.Linear,
+    output: nn.Module,
     target: Int[Tensor, "*batch"],
     smoothing: float = 0.1,
     pad_id: int = 0,
@@ -53,10 +53,19 @@ def projected_loss(
     The logits are by far the largest tensor of a training step: 2,048 tokens
     and 8,000 words are 16 million numbers. Here they live for a few tokens
     at a time, forward and backward at once, while they are still in the cache.
+    A layer that computes anything else than a product and a bias has all its logits at once.
     """
+    if not is_plain(output):
+        return label_smoothed_loss(output(features), target, smoothing, pad_id)
     return _ProjectedLoss.apply(
         features.flatten(0, -2), output.weight, output.bias, target.flatten(), smoothing, pad_id
     )
+
+
+def is_plain(output: nn.Module) -> bool:
+    """Whether it is a `nn.Linear` and nothing is put around it, as an adapter or a hook."""
+    hooks = [*output._forward_hooks, *output._forward_pre_hooks]
+    return isinstance(output, nn.Linear) and type(output).forward is nn.Linear.forward and not hooks
 
 
 _LOGITS_AT_ONCE = {"cpu": 2**22}  # 16 MB, about what a processor caches

@@ -5,7 +5,7 @@ comes last and in one step: before, the state that it replaces counts, with part
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -31,7 +31,7 @@ def put_adam_state(adam: Mapping[str, Weights], optimizer: Optimizer, model: nn.
     mine = distributed.part_of(optimizer)
     kept = {id(p) for group in mine.param_groups for p in group["params"]}
     for name, parameter in model.named_parameters():
-        if id(parameter) in kept:
+        if id(parameter) in kept and parameter.requires_grad:
             # Adam keeps its step count on the CPU unless it is fused on a GPU.
             mine.state[parameter] = {key: adam[key][name].to(parameter.device) for key in ADAM}
 
@@ -64,8 +64,12 @@ def save_state(path: Path, state: State, divided: bool) -> None:
             old.unlink()
 
 
-def load_state(path: Path, shapes: Mapping[str, tuple[int, ...]]) -> State:
+def load_state(
+    path: Path, shapes: Mapping[str, tuple[int, ...]], learning: Collection[str] | None = None
+) -> State:
     """What `save_state` wrote, with all parts joined, whatever the number of processes was.
+
+    `learning` names the parameters that are not frozen; None stands for all.
 
     Raises:
         CheckpointError: Naming what is missing, damaged or does not fit parameters of these shapes.
@@ -76,7 +80,7 @@ def load_state(path: Path, shapes: Mapping[str, tuple[int, ...]]) -> State:
         raise CheckpointError(f"{path}: not the state of a training run")
     for name, sha256 in parts.items():
         tensors |= load_tensors(path.with_name(name), sha256)[0]
-    return State.of(tensors, meta, shapes, path)
+    return State.of(tensors, meta, shapes, path, learning)
 
 
 def part_path(path: Path, step: int) -> Path:

@@ -1,7 +1,7 @@
 """All that a run needs to go on: as one set of tensors in a file, and back, with every part checked."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
@@ -65,8 +65,9 @@ class State:
         meta: Mapping[str, Any],
         shapes: Mapping[str, tuple[int, ...]],
         path: Path,
+        learning: Collection[str] | None = None,
     ) -> "State":
-        """The state of a run whose model has parameters of these shapes.
+        """The state of a run whose model has parameters of these shapes; Adam keeps those that learn.
 
         Raises:
             CheckpointError: Naming what is missing or does not fit.
@@ -86,8 +87,9 @@ class State:
         has_adam = state.progress["step"] > 0  # which has nothing to say before its first step
         for values in (model, average, *([best] if best else [])):
             check_tensors(values, shapes, path, [torch.float32])
+        learnt = {n: shape for n, shape in shapes.items() if learning is None or n in learning}
         for key in ADAM:
-            kept = dict.fromkeys(shapes, ()) if key == "step" else shapes
+            kept = dict.fromkeys(learnt, ()) if key == "step" else learnt
             check_tensors(adam[key], kept if has_adam else {}, path, [torch.float32])
             least = 1.0 if key == "step" else 0.0
             for name, tensor in adam[key].items():
@@ -96,6 +98,10 @@ class State:
                     raise CheckpointError(
                         f"{path}: adam/{key}/{name} is damaged; expected {expected}"
                     )
+        for name, kept in state.random.items():
+            if kept.dtype != torch.uint8 or kept.dim() != 1:
+                text = f"{path}: random/{name} is no state of torch's random numbers"
+                raise CheckpointError(text)
         try:
             torch.Generator().set_state(state.random["cpu"])
         except (RuntimeError, TypeError) as error:

@@ -22,10 +22,11 @@ from tqdm.auto import tqdm
 from transformer_lab.config import TrainingConfig, check
 from transformer_lab.data.batching import PAD_ID, Batch, Example, buckets, collate
 from transformer_lab.data.stored import batches_of
-from transformer_lab.device import pick_device, pick_dtype
+from transformer_lab.device import device_of, pick_device, pick_dtype
 from transformer_lab.model import Transformer
 from transformer_lab.training import distributed
 from transformer_lab.training.checkpoint import weights_of
+from transformer_lab.training.folder import shapes_of
 from transformer_lab.training.learner import learner_of
 from transformer_lab.training.loss import label_smoothed_loss
 from transformer_lab.training.saving import (
@@ -328,8 +329,8 @@ class Trainer:
     def resume(self) -> None:
         """Continue from `state_path`; a CheckpointError names what does not fit."""
         assert self.state_path is not None, "resume needs a state_path"
-        shapes = {name: tuple(tensor.shape) for name, tensor in weights_of(self.model).items()}
-        state = load_state(self.state_path, shapes)
+        learning = {name for name, p in self.model.named_parameters() if p.requires_grad}
+        state = load_state(self.state_path, shapes_of(self.model), learning)
         put(state.model, self.model)
         self.own_weights = None
         self.average = {n: t.to(self.device) for n, t in state.average.items()}
@@ -344,7 +345,7 @@ class Trainer:
 def token_loss(model: Transformer, batches: Sequence[Batch], dtype: torch.dtype) -> float:
     """The mean cross-entropy of all real target tokens in nats, without smoothing; NaN of none."""
     model.eval()
-    device = model.output.weight.device
+    device = device_of(model)
     total, tokens = 0.0, 0
     for batch in batches:
         real = int((batch.target_output != PAD_ID).sum())

@@ -1,20 +1,15 @@
-"""From a translator here to Transformers and to a server of CTranslate2, with the real packages."""
+"""From a translator here to Transformers and to CTranslate2, with the real packages."""
 
-import json
 import re
-import subprocess
-import sys
-import threading
-import urllib.error
-import urllib.request
+from pathlib import Path
 
 import pytest
 import torch
+from tokenizers import Tokenizer
 
 from transformer_lab import cli
-from transformer_lab.checkpoints import served
-from transformer_lab.checkpoints.fast_tokenizer import TARGET, fast_tokenizer
-from transformer_lab.checkpoints.served import ServedTranslator, server
+from transformer_lab.checkpoints.fast_tokenizer import SOURCE, TARGET, fast_tokenizer
+from transformer_lab.checkpoints.to_ctranslate2 import lines_of_use
 from transformer_lab.data.corpus import find_corpus
 from transformer_lab.data.tokenizer import BPETokenizer, WordTokenizer
 from transformer_lab.evaluation.bleu import score
@@ -25,6 +20,7 @@ pytestmark = pytest.mark.slow
 transformers = pytest.importorskip("transformers", exc_type=ImportError)
 pytest.importorskip("ctranslate2", exc_type=ImportError)
 SENTENCES = 199
+README = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +36,7 @@ def ours():
 @pytest.fixture(scope="module", params=["float32", "int8"])
 def folder(request, tmp_path_factory):
     """The shipped translator for CTranslate2, by the command."""
-    out = tmp_path_factory.mktemp("served") / request.param
+    out = tmp_path_factory.mktemp("exported") / request.param
     quantized = [] if request.param == "float32" else ["--quantization", request.param]
     assert cli.main(["export", "--to", "ctranslate2", "--out", str(out), *quantized]) == 0
     return out
@@ -66,10 +62,43 @@ def test_transformers_alone_translates_the_same(ours, pairs, tmp_path):
     assert found == [one.translation for one in ours.translate(texts, beam_size=1)]
 
 
-def test_the_server_translates_as_we_do_or_its_difference_is_small(ours, pairs, folder):
+def lines_of_the_readme():
+    """Those with which CTranslate2 translates a folder that the commands before them have written."""
+    (block,) = re.findall(r"```python\n(import ctranslate2\n.*?)```", README, re.DOTALL)
+    return block
+
+
+def by_the_readme(folder, texts=None, **how):
+    """What its last line comes to, for this folder, and for other texts or a narrower search."""
+    code = lines_of_the_readme().replace("tiny-ct2", str(folder))
+    if texts is not None:
+        code = code.replace('["the cat sleeps", "the dog sleeps"]', "texts")
+        code = code.replace('batch_type="tokens"', 'batch_type="tokens", **how')
+        assert code.count("texts") == code.count("**how") == 1
+    *lines, last = code.strip().splitlines()
+    known = {"texts": texts, "how": how}
+    exec("\n".join(lines), known)
+    return eval(last, known)
+
+
+def test_the_lines_of_the_readme_translate(folder):
+    assert by_the_readme(folder) == ["le chat dort", "le chien dort"]
+
+
+def test_the_lines_of_the_readme_are_few_and_keep_the_memory_small():
+    code = lines_of_the_readme().split("\n\n")[1].splitlines()
+    assert len(code) <= 6
+    assert 'max_batch_size=1024, batch_type="tokens"' in lines_of_the_readme()
+
+
+def test_the_command_and_the_card_say_the_same_lines(ours, tmp_path):
+    assert lines_of_use(ours, "tiny-ct2") == lines_of_the_readme().strip()
+
+
+def test_ctranslate2_translates_as_we_do_or_its_difference_is_small(ours, pairs, folder):
     texts, references = [p.source for p in pairs], [p.target for p in pairs]
     expected = [one.translation for one in ours.translate(texts, beam_size=1)]
-    found = ServedTranslator(folder).translate(texts, beam_size=1)
+    found = by_the_readme(folder, texts, beam_size=1)
     if folder.name == "float32":
         assert found == expected
     else:  # it rounds
@@ -90,6 +119,16 @@ def trained(tmp_path_factory, pairs):
     return here / "run"
 
 
+def cut_as_ours(folder, texts):
+    """One text at a time, as each is cut at its own length + 50."""
+    words = [len(one.ids) for one in Tokenizer.from_file(f"{folder}/{SOURCE}").encode_batch(texts)]
+    both = zip(texts, words, strict=True)
+    return [
+        by_the_readme(folder, [text], beam_size=1, max_decoding_length=count + 50)[0]
+        for text, count in both
+    ]
+
+
 @pytest.mark.parametrize("to", ["transformers", "ctranslate2"])
 def test_what_was_trained_on_a_file_goes_there_too(trained, pairs, tmp_path, to):
     out, texts = tmp_path / to, [pair.source for pair in pairs[:23]]
@@ -98,7 +137,7 @@ def test_what_was_trained_on_a_file_goes_there_too(trained, pairs, tmp_path, to)
     assert ours.model.config.norm == "pre"
     expected = [one.translation for one in ours.translate(texts, beam_size=1)]
     if to == "ctranslate2":
-        found = ServedTranslator(out).translate(texts, beam_size=1)
+        found = cut_as_ours(out, texts)
     else:
         model, source, target = loaded(out)
         found = []
@@ -113,83 +152,15 @@ def test_what_was_trained_on_a_file_goes_there_too(trained, pairs, tmp_path, to)
     assert "mine.tsv" in card
     assert "Translator.load" not in card
     assert ("from_pretrained" in card) == (to == "transformers")
+    assert ('translate_batch(words, max_batch_size=1024, batch_type="tokens")' in card) == (
+        to == "ctranslate2"
+    )
 
 
 def ended(translator, texts):
     from transformer_lab.decoding import greedy
 
     return greedy(translator.model, *translator.batch([translator.encode(t) for t in texts]))
-
-
-@pytest.fixture
-def address(folder):
-    with server(ServedTranslator(folder), port=0) as http:
-        threading.Thread(target=http.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{http.server_port}"
-        http.shutdown()
-
-
-def post(address, body, path="/translate"):
-    content = body if isinstance(body, bytes) else json.dumps(body).encode()
-    request = urllib.request.Request(address + path, content)
-    try:
-        with urllib.request.urlopen(request, timeout=60) as answer:
-            return answer.status, json.load(answer)
-    except urllib.error.HTTPError as error:
-        return error.code, json.load(error)
-
-
-def test_a_text_and_a_list_are_answered_over_http(address):
-    cat = "the cat sleeps"
-    status, answer = post(address, {"text": [cat, "the dog sleeps"]})
-    assert (status, len(answer["translation"])) == (200, 2)
-    assert post(address, {"text": cat}) == (200, {"translation": answer["translation"][:1]})
-
-
-@pytest.mark.parametrize(
-    ("body", "status", "message"),
-    [
-        (b"{", 400, "body is no JSON"),
-        ([1], 400, "text is 'NoneType'; expected a text or a list of texts"),
-        ({"text": [1]}, 400, "text is 'list'; expected a text or a list of texts"),
-        ({"text": []}, 400, "text is '0 texts'; expected 1 to 1000"),
-        ({"text": ["a"] * 1_001}, 400, "text is '1001 texts'"),
-        ({"text": ["the cat sleeps", " . "]}, 400, "text 2 is ' . '; expected at least one word"),
-        ({"text": "the cat " * 500}, 400, "text 1 is '1001 tokens long'; expected at most"),
-    ],
-)
-def test_what_is_no_question_is_refused_and_the_server_goes_on(address, body, status, message):
-    code, answer = post(address, body)
-    assert code == status
-    assert message in answer["error"]
-    assert post(address, {"text": "the cat sleeps"})[0] == 200
-
-
-def test_too_large_a_request_and_another_path_are_refused(address, monkeypatch):
-    assert post(address, {"text": "a"}, "/")[0] == 404
-    monkeypatch.setattr(served, "LARGEST", 20)
-    assert post(address, {"text": "the cat sleeps"})[0] == 413
-
-
-def test_the_command_serves_until_it_is_interrupted(folder):
-    command = [sys.executable, "-m", "transformer_lab", "serve", str(folder), "--port", "0"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-        try:
-            where = re.match(r"(http://\S+)/translate answers", process.stdout.readline())[1]
-            assert post(where, {"text": "the cat sleeps"})[0] == 200
-        finally:
-            process.send_signal(2)
-        assert process.wait(30) == 0
-
-
-@pytest.mark.parametrize("fault", ["nothing", "half"])
-def test_a_folder_that_cannot_be_served_is_one_line(folder, tmp_path, capsys, fault):
-    if fault == "half":
-        (tmp_path / "model.bin").write_bytes((folder / "model.bin").read_bytes()[:1000])
-    assert cli.main(["serve", str(tmp_path)]) == 1
-    said = capsys.readouterr().err
-    assert "cannot be served" in said
-    assert "expected the folder that `export --to ctranslate2` wrote" in said
 
 
 def test_an_export_replaces_nothing(tmp_path, capsys):
