@@ -165,31 +165,19 @@ class TransformerConfig:
         inside = all(0 <= i < smallest for i in special)
         expected = f"ids from 0 to {smallest - 1}, inside both vocabularies"
         check("(pad_id, bos_id, eos_id, unk_id)", special, expected, inside)
+        # Only padding may also begin a target, as in Marian's models: nobody is ever asked to write it.
+        expected = "four different ids, of which only pad_id and bos_id may be the same one"
+        differ = len(set(special)) == 4 - (self.bos_id == self.pad_id)
+        check("(pad_id, bos_id, eos_id, unk_id)", special, expected, differ)
         for name in ("num_encoder_layers", "num_decoder_layers"):
             layers = getattr(self, name)
             check(name, layers, f"at most {MOST_LAYERS:,}", layers <= MOST_LAYERS)
-        count = self.num_parameters
-        check(
-            "number of parameters", count, f"at most {MOST_PARAMETERS:,}", count <= MOST_PARAMETERS
-        )
-
-    @property
-    def num_parameters(self) -> int:
-        """The parameters of the model, counted without building it (lesson 07 counts them by part)."""
-        d, h, kv = self.d_model, self.num_heads, self.num_key_value_heads or self.num_heads
-        d_k, d_v = self.key_size, self.value_size
-        attention = (d + 1) * (h * d_k + kv * d_k + kv * d_v) + (h * d_v + 1) * d
-        feed_forward, norm = (d + 1) * self.d_ff + (self.d_ff + 1) * d, 2 * d
-        words = 2 * d * d + d if self.recurrent_decoder else attention
-        encoder = self.num_encoder_layers * (attention + feed_forward + 2 * norm)
-        decoder = self.num_decoder_layers * (words + attention + feed_forward + 3 * norm)
-        tables = (
-            self.source_vocab_size + self.target_vocab_size * (not self.tie_source_target)
-        ) * d
-        tables += 2 * self.max_length * d * (self.positions == "learned")
-        final = 2 * norm * (self.norm == "pre")
-        output = self.target_vocab_size * (1 + d * (not self.tie_target_output))
-        return encoder + decoder + tables + final + output
+        widest = max(self.source_vocab_size, self.target_vocab_size, self.d_ff)
+        widest = max(widest, self.num_heads * self.key_size, self.num_heads * self.value_size)
+        widest = max(widest, self.d_model * self.recurrent_decoder)
+        widest = max(widest, self.max_length * (self.positions == "learned"))
+        largest, expected = self.d_model * widest, f"at most {MOST_PARAMETERS:,}"
+        check("size of the largest matrix", largest, expected, largest <= MOST_PARAMETERS)
 
     @property
     def key_size(self) -> int:

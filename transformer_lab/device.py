@@ -5,7 +5,7 @@ import os
 
 import torch
 
-from transformer_lab.config import Precision, TransformerConfig, check
+from transformer_lab.config import Precision, check
 
 # On a CPU, products in bfloat16 are oneDNN's, which writes code for each shape and keeps that of the
 # last 1,024. Batches of real text have hardly a shape twice: that came to 1.3 GB, and saved no time.
@@ -55,17 +55,3 @@ def memory_there() -> float:
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, ValueError, OSError):
         return math.inf
-
-
-def check_memory(config: TransformerConfig, saved: int | None = None) -> None:
-    """A ValueError if the weights alone, in float32, are more than this machine's whole memory.
-
-    Or more than `saved`, where somebody knows how many parameters there can be at most: a file has
-    no more of them than it has bytes.
-    """
-    count, most = config.num_parameters, memory_there() // 4
-    check(
-        "number of parameters", count, f"at most {most:,.0f}, which fill the memory", count <= most
-    )
-    if saved:  # an empty file is its reader's to name
-        check("number of parameters", count, f"at most {saved:,}, as many as saved", count <= saved)

@@ -26,10 +26,10 @@ from transformer_lab.data.pair import SentencePair, Splits
 from transformer_lab.data.stored import StoredPairs, store_examples
 from transformer_lab.data.world import grammar
 from transformer_lab.decoding import log_probabilities
-from transformer_lab.device import check_memory
 from transformer_lab.evaluation.bleu import exact_match, exact_match_by, score
 from transformer_lab.evaluation.pronouns import pronoun_accuracy
 from transformer_lab.model import Transformer
+from transformer_lab.model.size import check_memory
 from transformer_lab.training.trainer import StepReport, Trainer
 from transformer_lab.translator import Translator
 

@@ -26,12 +26,13 @@ from transformer_lab.data.batching import (
 )
 from transformer_lab.data.tokenizer import Tokenizer, load_tokenizer
 from transformer_lab.decoding import Hypothesis, beam_search, greedy, log_probabilities, sample
-from transformer_lab.device import check_memory, pick_device
+from transformer_lab.device import pick_device
 from transformer_lab.files import current, read_settled, write_together
 from transformer_lab.lock import locked
 from transformer_lab.model import Transformer
 from transformer_lab.model.later.recurrence import transformer_of
 from transformer_lab.model.masks import length_mask
+from transformer_lab.model.size import check_memory
 from transformer_lab.model.undrawn import Undrawn
 from transformer_lab.training.checkpoint import (
     CheckpointError,

@@ -22,9 +22,9 @@ PACKAGE = ROOT / "transformer_lab"
 FLOORS = [
     {
         *("config", "numpy_reference", "attention_record", "attention_words", "files", "lock"),
-        *("spacing", "progress", "progress_file", "streams"),
+        *("spacing", "progress", "progress_file", "streams", "device"),
     },
-    {"device", "model", "data"},
+    {"model", "data"},
     {"capture", "training", "decoding", "evaluation"},
     {"translator"},
     {"viz", "recipe", "doctor", "checkpoints"},

@@ -19,7 +19,6 @@ Its translations may differ from those of Transformers' `generate` for three rea
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -31,9 +30,10 @@ from transformer_lab.checkpoints.marian_layers import copy_weights, matches
 from transformer_lab.config import Activation, TransformerConfig, check
 from transformer_lab.data.sentence_pieces import SentencePieceTokenizer
 from transformer_lab.data.tokenizer import UNK_ID, Tokenizer, load_tokenizer
-from transformer_lab.device import check_memory, pick_device
+from transformer_lab.device import pick_device
 from transformer_lab.model import Transformer
 from transformer_lab.model.positions import sinusoids
+from transformer_lab.model.size import check_memory
 from transformer_lab.translator import Translator
 
 FILES = ("config.json", "source.spm", "target.spm", "vocab.json")
@@ -192,8 +192,13 @@ def check_config(found: Any) -> None:
         check(name, getattr(found, name), "one id", isinstance(getattr(found, name), int))
 
 
-def our_config(c: Any) -> TransformerConfig:
-    """What their configuration is as ours; a ValueError for sizes that none can have."""
+def our_config(c: Any, unk_id: int | None = None) -> TransformerConfig:
+    """What their configuration is as ours; a ValueError for sizes that none can have.
+
+    It says nothing of `<unk>`, which the tokenizer knows; without `unk_id` any free id stands for it.
+    """
+    special = {c.pad_token_id, c.decoder_start_token_id, c.eos_token_id}
+    free = next(i for i in range(4) if i not in special)
     shared = c.share_encoder_decoder_embeddings
     return TransformerConfig(
         source_vocab_size=c.vocab_size,
@@ -212,6 +217,7 @@ def our_config(c: Any) -> TransformerConfig:
         pad_id=c.pad_token_id,
         bos_id=c.decoder_start_token_id,
         eos_id=c.eos_token_id,
+        unk_id=free if unk_id is None else unk_id,
     )
 
 
@@ -224,7 +230,7 @@ def from_marian(theirs: Any, unk_id: int) -> Transformer:
     or the feed-forward network, nothing moves. LayerNorm treats all features alike. Where padding
     starts the decoder, nobody can write it; elsewhere its logit, too, is theirs.
     """
-    config = replace(our_config(theirs.config), unk_id=unk_id)
+    config = our_config(theirs.config, unk_id)
     model, order = Transformer(config).eval(), interleave(config.d_model)
     for stack in (theirs.model.encoder, theirs.model.decoder):
         table = stack.embed_positions.weight[:, order]
