@@ -2,6 +2,7 @@
 
 import math
 import sys
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
 from numbers import Integral, Real
 from typing import Any, Literal, get_args
@@ -27,6 +28,28 @@ def check(name: str, value: object, expected: str, holds: bool) -> None:
     """Raise the one kind of error that a wrong argument gets: its name, its value, what was expected."""
     if not holds:
         raise ValueError(f"{name} is {value!r}; expected {expected}")
+
+
+def check_mask(mask: Any, scores: Sequence[int]) -> None:
+    """Raise a ValueError unless a mask is boolean, and fits scores of this shape in one way only.
+
+    With scores (batch, heads, query, key), the first of three dimensions might count sentences or
+    heads, and where both are as many nobody could tell from the result.
+    """
+    dtype = getattr(mask, "dtype", type(mask))
+    kind = "torch.bool" if "torch" in str(dtype) else "bool"
+    check("mask.dtype", dtype, f"{kind}, True = may attend", str(dtype) == kind)
+    shape, scores = tuple(mask.shape), tuple(scores)
+    sizes = zip(shape[::-1], scores[::-1], strict=False)
+    broadcasts = len(shape) <= len(scores) and all(m in (1, s) for m, s in sizes)
+    clear = not 2 < len(shape) < len(scores) or all(n == 1 for n in shape[:-2])
+    expected = f"a shape that broadcasts to {scores}"
+    if not clear:
+        expected += ", and in one way only. Does its first dimension count sentences or heads? "
+        expected += "Write mask[:, None] for one mask a sentence, mask[None] for one mask a head"
+    elif shape and shape[-1] not in (1, scores[-1]):
+        expected += f": there are {scores[-1]} keys, but the mask covers {shape[-1]}"
+    check("mask.shape", shape, expected, broadcasts and clear)
 
 
 def at_least_one(name: str, value: Any) -> int:

@@ -10,7 +10,13 @@ from torch import Tensor, nn
 from transformer_lab.config import TransformerConfig
 from transformer_lab.model.decoder import Decoder
 from transformer_lab.model.encoder import Encoder
-from transformer_lab.model.masks import causal_mask, padding_mask
+from transformer_lab.model.masks import (
+    causal_mask,
+    check_source_mask,
+    padding_in_front,
+    padding_mask,
+    roll_rows,
+)
 from transformer_lab.model.past import LayerPast, length_of
 from transformer_lab.model.positions import added_positions
 
@@ -41,7 +47,8 @@ class TransformerParts(nn.Module):
 class Transformer(TransformerParts):
     """The encoder-decoder of *Attention Is All You Need* (§3, Figure 1).
 
-    Source and target are ids, batch first, padded on the right with `pad_id`.
+    Source and target are ids, batch first, padded with `pad_id`: the target on the right, the
+    source on either side.
     """
 
     def forward(
@@ -71,8 +78,14 @@ class Transformer(TransformerParts):
     def encode(
         self, source: Int[Tensor, "batch source"], source_mask: Bool[Tensor, "batch 1 1 source"]
     ) -> Float[Tensor, "batch source d_model"]:
-        """The memory: one vector for each source position."""
-        x = self.source_positions(self.embed(self.source_embedding, source))
+        """The memory: one vector for each source position.
+
+        Positions count from the first word, so padding in front of a sentence changes nothing.
+        """
+        check_source_mask(source_mask, source)
+        start = padding_in_front(source, self.config.pad_id)
+        x = self.embed(self.source_embedding, roll_rows(source, start))
+        x = roll_rows(self.source_positions(x), -start)
         return self.encoder(self.dropout(x), source_mask)
 
     def decode(
