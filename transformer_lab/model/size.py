@@ -1,7 +1,5 @@
 """How large the model of a configuration is, before it is built."""
 
-from dataclasses import replace
-
 import torch
 
 from transformer_lab.config import MOST_PARAMETERS, TransformerConfig, check
@@ -17,13 +15,13 @@ def num_parameters(config: TransformerConfig) -> int:
     They are counted on a model on PyTorch's meta device, whose tensors have a shape and no memory.
     It has one layer a stack at most, since all layers of a stack are alike.
     """
-    sides = {"encoder": config.num_encoder_layers, "decoder": config.num_decoder_layers}
-    fewer = {f"num_{side}_layers": min(1, layers) for side, layers in sides.items()}
+    encoders, decoders = config.num_encoder_layers, config.num_decoder_layers
+    few = {"num_encoder_layers": min(1, encoders), "num_decoder_layers": min(1, decoders)}
     with torch.device("meta"), Undrawn():
-        model = transformer_of(replace(config, **fewer))
+        model = transformer_of(TransformerConfig(**{**config.to_dict(), **few}))
     total = count_parameters(model)["total"]
-    for side, layers in sides.items():
-        of_a_layer = sum(p.numel() for p in getattr(model, side).layers.parameters())
+    for stack, layers in ((model.encoder, encoders), (model.decoder, decoders)):
+        of_a_layer = sum(p.numel() for p in stack.layers.parameters())
         total += of_a_layer * max(0, layers - 1)
     return total
 
