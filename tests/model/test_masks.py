@@ -231,6 +231,44 @@ def test_a_source_mask_of_another_shape_is_refused_whoever_reads_it(name):
     READERS[name](model, padding_mask(SOURCE, 0))
 
 
+@pytest.mark.usefixtures("as_users_run_it")
+@pytest.mark.parametrize("name", ["greedy", "beam_search", "sample"])
+def test_one_sentence_without_its_batch_is_refused(name, monkeypatch):
+    monkeypatch.setitem(globals(), "SOURCE", SOURCE[0])
+    with pytest.raises(ValueError, match=r"source.shape is \(4,\); expected \(batch, source\)"):
+        READERS[name](make_model(), None)
+
+
+@pytest.mark.parametrize("wrong", [-1, 23, 10**9])
+@pytest.mark.parametrize("name", READERS)
+def test_an_id_that_the_vocabulary_lacks_is_named(name, wrong, monkeypatch):
+    source = SOURCE.clone()
+    source[2, 1] = wrong
+    monkeypatch.setitem(globals(), "SOURCE", source)
+    with pytest.raises(ValueError, match=f"ids hold {wrong}; expected 0 to 22, the ids of the"):
+        READERS[name](make_model(), padding_mask(source, 0))
+
+
+@pytest.mark.parametrize("wrong", [-1, 29])
+def test_an_id_that_the_targets_vocabulary_lacks_is_named_in_one_pass_and_in_steps(wrong):
+    model, last = make_model(), torch.tensor([4, 5, wrong, 6])
+    cache = start_cache(model, SOURCE, padding_mask(SOURCE, 0))
+    for run in (
+        lambda: decode_step(model, last, cache),
+        lambda: model(SOURCE, torch.stack([TARGET[:, 0], last], dim=1)),
+    ):
+        with pytest.raises(ValueError, match=f"ids hold {wrong}; expected 0 to 28, the ids of the"):
+            run()
+
+
+@pytest.mark.usefixtures("as_users_run_it")
+@pytest.mark.parametrize(("sources", "targets"), [(3, 4), (4, 3), (4, 2), (0, 2)])
+def test_batches_of_source_and_target_that_do_not_fit_are_named(sources, targets):
+    said = f"sentences of the query is {targets}; expected as many sentences as the keys have, {sources}"
+    with pytest.raises(ValueError, match=said):
+        make_model()(SOURCE[:sources], TARGET[:targets])
+
+
 # ---------------------------------------------------------------- padding in front
 
 

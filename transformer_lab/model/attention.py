@@ -110,8 +110,12 @@ class AttentionCore(nn.Module):
             ValueError: If the mask does not fit, or fits in two ways, or is not boolean. A mask of
                 numbers would be added to the scores by one path and refused by the other.
         """
+        shape = scores_shape(query, key, past)
+        fits = shape[0] > 0 and query.size(0) % shape[0] == 0
+        expected = f"as many sentences as the keys have, {shape[0]}, or a multiple of it"
+        check("sentences of the query", query.size(0), expected, fits or query.size(0) == 0)
         if mask is not None:
-            check_mask(mask, scores_shape(query, key, past))
+            check_mask(mask, shape)
         if past is not None:
             key, value = past.append(key, value)
         bias = None

@@ -39,6 +39,17 @@ def causal_mask(
     return seen.tril(diagonal=key - query)
 
 
+def mask_of_source(
+    source: Int[Tensor, "batch source"], mask: Tensor | None, pad_id: int
+) -> Bool[Tensor, "batch 1 1 source"]:
+    """The mask that a decoder was given, or by default what is not padding; both checked."""
+    check("source.shape", tuple(source.shape), "(batch, source)", source.ndim == 2)
+    if mask is None:
+        return padding_mask(source, pad_id)
+    check_source_mask(mask, source)
+    return mask
+
+
 def check_source_mask(mask: Tensor | None, source: Int[Tensor, "batch source"]) -> None:
     """Raise a ValueError unless a source's mask has one row a sentence, and that for all queries.
 

@@ -111,7 +111,22 @@ class Transformer(TransformerParts):
         self, embedding: nn.Embedding, ids: Int[Tensor, "batch length"]
     ) -> Float[Tensor, "batch length d_model"]:
         """Look the ids up and multiply by √d_model (§3.4)."""
-        return embedding(ids) * math.sqrt(self.config.d_model)
+        return look_up(embedding, ids) * math.sqrt(self.config.d_model)
+
+
+def look_up(
+    embedding: nn.Embedding, ids: Int[Tensor, "batch length"]
+) -> Float[Tensor, "batch length d_model"]:
+    """The vectors of these ids; on a CPU a ValueError names an id that the vocabulary lacks."""
+    try:
+        vectors: Tensor = embedding(ids)
+    except IndexError:  # looked for only now: on the way it would cost time
+        most = embedding.num_embeddings - 1
+        wrong = ids[(ids < 0) | (ids > most)][0].item()
+        raise ValueError(
+            f"ids hold {wrong}; expected 0 to {most}, the ids of the vocabulary"
+        ) from None
+    return vectors
 
 
 def initialise(model: Any) -> None:
