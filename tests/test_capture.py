@@ -1,6 +1,11 @@
 """Capture records the real pass, mutes and patches heads, and leaves no trace."""
 
+import asyncio
+import gc
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from contextvars import copy_context
+from itertools import permutations
 
 import numpy as np
 import pytest
@@ -13,7 +18,7 @@ from transformer_lab.decoding import greedy
 from transformer_lab.model.cache import decode_step, start_cache
 from transformer_lab.model.later.recurrence import transformer_of
 from transformer_lab.model.masks import causal_mask, padding_mask
-from transformer_lab.model.watch import watch_of
+from transformer_lab.model.watch import Watch, watch_of, watching
 
 
 def test_records_every_head_of_every_kind_with_rows_that_sum_to_one(ids):
@@ -81,6 +86,160 @@ def test_threads_that_mute_and_threads_that_do_not_never_mix(ids):
     with ThreadPoolExecutor(4) as pool:
         found = list(pool.map(run, heads * 10))
     assert all(torch.equal(one, alone[head]) for head, one in zip(heads * 10, found, strict=True))
+
+
+HEADS = [Head("cross", 1, 0), Head("encoder", 0, 2), Head("decoder", 2, 1)]
+
+
+def captures(ids):
+    """Three models; what each writes; a capture of each that mutes a head, and what it writes then."""
+    models = [make_model(seed) for seed in (2, 3, 5)]
+    muted = []
+    for model, head in zip(models, HEADS, strict=True):
+        with capture_attention(model, mute=[head]):
+            muted.append(model(*ids))
+    return models, [model(*ids) for model in models], muted
+
+
+@pytest.mark.parametrize("order", list(permutations(range(3))))
+@pytest.mark.parametrize("fails", [False, True])
+def test_captures_end_in_any_order_and_each_takes_only_itself_away(order, fails, ids):
+    models, plain, muted = captures(ids)
+    open_ones = [capture_attention(m, mute=[head]) for m, head in zip(models, HEADS, strict=True)]
+    seen = [one.__enter__() for one in open_ones]
+    running = set(range(3))
+    assert all(torch.equal(m(*ids), one) for m, one in zip(models, muted, strict=True))
+    for number in order:
+        if fails:
+            error = RuntimeError("on the way")
+            assert not open_ones[number].__exit__(RuntimeError, error, None)
+        else:
+            open_ones[number].__exit__(None, None, None)
+        running.remove(number)
+        for i, model in enumerate(models):
+            assert torch.equal(model(*ids), (muted if i in running else plain)[i])
+    assert all(len(one.cross) == 3 for one in seen)
+
+
+@pytest.mark.parametrize("order", list(permutations(range(3))))
+def test_of_watches_around_each_other_the_innermost_that_is_left_sees_the_pass(order):
+    core = make_model().encoder.layers[0].self_attention.core
+    watches = [Watch() for _ in range(3)]
+    blocks = [watching({core: watch}) for watch in watches]
+    for block in blocks:
+        block.__enter__()
+    left = list(watches)
+    for number in order:
+        assert watch_of(core) is left[-1]
+        blocks[number].__exit__(None, None, None)
+        left.remove(watches[number])
+    assert watch_of(core) is None
+
+
+def muted_until_closed(model, head, ids):
+    with capture_attention(model, mute=[head]):
+        while True:
+            yield model(*ids)
+
+
+@pytest.mark.parametrize("order", list(permutations(range(3))))
+def test_generators_that_hold_captures_are_closed_in_any_order(order, ids):
+    models, plain, muted = captures(ids)
+    generators = [muted_until_closed(m, head, ids) for m, head in zip(models, HEADS, strict=True)]
+    assert [torch.equal(next(g), m) for g, m in zip(generators, muted, strict=True)] == [True] * 3
+    for number in order:
+        generators[number].close()
+        assert torch.equal(models[number](*ids), plain[number])
+
+
+def test_a_generator_that_another_thread_closes_or_nobody_does_leaves_no_head_muted(ids):
+    models, plain, muted = captures(ids)
+    one, two = (muted_until_closed(m, h, ids) for m, h in zip(models[:2], HEADS[:2], strict=True))
+    assert torch.equal(next(one), muted[0])
+    assert torch.equal(next(two), muted[1])
+    with ThreadPoolExecutor(1) as other:
+        other.submit(one.close).result()
+    assert torch.equal(models[0](*ids), plain[0])
+    assert torch.equal(models[1](*ids), muted[1])
+    del two
+    gc.collect()
+    assert torch.equal(models[1](*ids), plain[1])
+
+
+async def muted_while_asked(model, head, ids):
+    with capture_attention(model, mute=[head]):
+        while True:
+            yield model(*ids)
+
+
+@pytest.mark.parametrize("own_task_ends", [False, True])
+def test_an_async_generator_may_be_closed_by_another_task(own_task_ends, ids):
+    models, plain, muted = captures(ids)
+    model, head = models[0], HEADS[0]
+
+    async def begin(generator):
+        return await anext(generator)
+
+    async def run():
+        generator = muted_while_asked(model, head, ids)
+        if own_task_ends:
+            first = await asyncio.create_task(begin(generator))
+        else:
+            first = await begin(generator)
+        before = model(*ids)
+        await asyncio.create_task(generator.aclose())
+        return first, before, model(*ids)
+
+    first, before, after = asyncio.run(run())
+    assert torch.equal(first, muted[0])
+    assert torch.equal(before, (plain if own_task_ends else muted)[0])
+    assert torch.equal(after, plain[0])
+    assert torch.equal(model(*ids), plain[0])
+
+
+def test_a_task_that_outlives_the_capture_it_was_started_in_is_muted_no_longer(ids):
+    models, plain, muted = captures(ids)
+    model, head = models[0], HEADS[0]
+
+    async def run():
+        ended = asyncio.Event()
+
+        async def child():
+            during = model(*ids)
+            await ended.wait()
+            return during, model(*ids)
+
+        with capture_attention(model, mute=[head]):
+            task = asyncio.create_task(child())
+            await asyncio.sleep(0)
+        ended.set()
+        return await task
+
+    during, after = asyncio.run(run())
+    assert torch.equal(during, muted[0])
+    assert torch.equal(after, plain[0])
+
+
+def test_a_capture_closed_in_another_context_can_be_begun_again(ids):
+    model = make_model()
+    plain = model(*ids)
+    for _ in range(3):
+        capture = capture_attention(model, mute=[HEADS[0]])
+        capture.__enter__()
+        copy_context().run(capture.__exit__, None, None, None)
+        assert torch.equal(model(*ids), plain)
+
+
+def test_a_capture_that_could_not_begin_takes_none_of_the_others_along(ids):
+    models, plain, muted = captures(ids)
+    with ExitStack() as stack:
+        stack.enter_context(capture_attention(models[0], mute=[HEADS[0]]))
+        with pytest.raises(ValueError, match="captured already"):
+            stack.enter_context(capture_attention(models[0]))
+        with pytest.raises(ValueError, match="layer is 9"):
+            stack.enter_context(capture_attention(models[1], mute=[Head("cross", 9, 0)]))
+        assert torch.equal(models[0](*ids), muted[0])
+    assert torch.equal(models[0](*ids), plain[0])
 
 
 def test_cached_decoding_records_the_same_rows_as_one_pass(ids):
@@ -268,6 +427,13 @@ def test_a_patch_of_the_decoder_fits_a_shorter_and_a_longer_translation(ids, len
         ({"mute": [Head("encoder", 2, 0)]}, "layer is 2; expected 0 to 1"),
         ({"mute": [Head("cross", 0, 3)]}, "head is 3; expected 0 to 2"),
         ({"mute": [("sideways", 0, 0)]}, "kind is 'sideways'; expected one of"),
+        ({"mute": "cross"}, r"head is 'c'; expected \(kind, layer, head\), such as Head"),
+        ({"mute": Head("cross", 0, 1)}, r"head is 'cross'; expected \(kind, layer, head\)"),
+        ({"mute": [("cross", 0)]}, r"head is \('cross', 0\); expected \(kind"),
+        ({"mute": [("cross", "0", 1)]}, r"head is \('cross', '0', 1\); expected \(kind"),
+        ({"mute": [("cross", 0, 0.5)]}, r"head is .*0.5\); expected \(kind"),
+        ({"patch": {"cross": np.eye(7)[:5]}}, r"head is 'cross'; expected \(kind"),
+        ({"patch": {(0, 0): np.eye(7)[:5]}}, r"head is \(0, 0\); expected \(kind"),
         ({"mode": "half"}, "mode is 'half'; expected 'zero' or 'mean'"),
         ({"patch": {Head("cross", 0, 0): np.ones((5, 7))}}, "sums to 7; expected 1"),
         ({"patch": {Head("cross", 0, 0): -np.eye(7)[:5]}}, "weight below 0"),

@@ -19,7 +19,7 @@ from transformer_lab.attention_record import (
     check_weights,
     checked_labels,
 )
-from transformer_lab.config import check
+from transformer_lab.config import check, is_integer
 from transformer_lab.model import Transformer
 from transformer_lab.model.attention import AttentionCore, MultiHeadAttention
 from transformer_lab.model.watch import Watch, watch_of, watching
@@ -208,8 +208,8 @@ def capture_attention(
     sizes: dict[Kind, list[int]] = {
         kind: [model.config.num_heads] * len(cores[kind]) for kind in KINDS
     }
-    muted = frozenset(Head(*head) for head in mute)
-    patches = {Head(*head): torch.as_tensor(new) for head, new in (patch or {}).items()}
+    muted = frozenset(map(head_named, mute))
+    patches = {head_named(head): torch.as_tensor(new) for head, new in (patch or {}).items()}
     for head in [*muted, *patches]:
         check_head(head, sizes)
     for head, new in patches.items():
@@ -240,6 +240,14 @@ def capture_attention(
     }
     with watching(watched):
         yield AttentionCapture(watches, muted)
+
+
+def head_named(head: Any) -> Head:
+    """A head as a Head; a ValueError unless it is one, or a tuple of its three parts."""
+    expected = "(kind, layer, head), such as Head('cross', 0, 1)"
+    named = isinstance(head, tuple | list) and len(head) == 3
+    check("head", head, expected, named and all(map(is_integer, head[1:])))
+    return Head(*head)
 
 
 def attention_cores(model: Transformer) -> dict[Kind, list[AttentionCore]]:

@@ -2,6 +2,7 @@
 
 import math
 import sys
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
 from numbers import Integral, Real
 from typing import Any, Literal, get_args
@@ -27,6 +28,28 @@ def check(name: str, value: object, expected: str, holds: bool) -> None:
     """Raise the one kind of error that a wrong argument gets: its name, its value, what was expected."""
     if not holds:
         raise ValueError(f"{name} is {value!r}; expected {expected}")
+
+
+def check_mask(mask: Any, scores: Sequence[int]) -> None:
+    """Raise a ValueError unless a mask is boolean, and fits scores of this shape in one way only.
+
+    With scores (batch, heads, query, key), the first of three dimensions might count sentences or
+    heads, and where both are as many nobody could tell from the result.
+    """
+    dtype = getattr(mask, "dtype", type(mask))
+    kind = "torch.bool" if "torch" in str(dtype) else "bool"
+    check("mask.dtype", dtype, f"{kind}, True = may attend", str(dtype) == kind)
+    shape, scores = tuple(mask.shape), tuple(scores)
+    sizes = zip(shape[::-1], scores[::-1], strict=False)
+    broadcasts = len(shape) <= len(scores) and all(m in (1, s) for m, s in sizes)
+    clear = not 2 < len(shape) < len(scores) or all(n == 1 for n in shape[:-2])
+    expected = f"a shape that broadcasts to {scores}"
+    if not clear:
+        expected += ", and in one way only. Does its first dimension count sentences or heads? "
+        expected += "Write mask[:, None] for one mask a sentence, mask[None] for one mask a head"
+    elif shape and shape[-1] not in (1, scores[-1]):
+        expected += f": there are {scores[-1]} keys, but the mask covers {shape[-1]}"
+    check("mask.shape", shape, expected, broadcasts and clear)
 
 
 def at_least_one(name: str, value: Any) -> int:
@@ -175,31 +198,19 @@ class TransformerConfig:
         inside = all(0 <= i < smallest for i in special)
         expected = f"ids from 0 to {smallest - 1}, inside both vocabularies"
         check("(pad_id, bos_id, eos_id, unk_id)", special, expected, inside)
+        # Only padding may also begin a target, as in Marian's models: nobody is ever asked to write it.
+        expected = "four different ids, of which only pad_id and bos_id may be the same one"
+        differ = len(set(special)) == 4 - (self.bos_id == self.pad_id)
+        check("(pad_id, bos_id, eos_id, unk_id)", special, expected, differ)
         for name in ("num_encoder_layers", "num_decoder_layers"):
             layers = getattr(self, name)
             check(name, layers, f"at most {MOST_LAYERS:,}", layers <= MOST_LAYERS)
-        count = self.num_parameters
-        check(
-            "number of parameters", count, f"at most {MOST_PARAMETERS:,}", count <= MOST_PARAMETERS
-        )
-
-    @property
-    def num_parameters(self) -> int:
-        """The parameters of the model, counted without building it (lesson 07 counts them by part)."""
-        d, h, kv = self.d_model, self.num_heads, self.num_key_value_heads or self.num_heads
-        d_k, d_v = self.key_size, self.value_size
-        attention = (d + 1) * (h * d_k + kv * d_k + kv * d_v) + (h * d_v + 1) * d
-        feed_forward, norm = (d + 1) * self.d_ff + (self.d_ff + 1) * d, 2 * d
-        words = 2 * d * d + d if self.recurrent_decoder else attention
-        encoder = self.num_encoder_layers * (attention + feed_forward + 2 * norm)
-        decoder = self.num_decoder_layers * (words + attention + feed_forward + 3 * norm)
-        tables = (
-            self.source_vocab_size + self.target_vocab_size * (not self.tie_source_target)
-        ) * d
-        tables += 2 * self.max_length * d * (self.positions == "learned")
-        final = 2 * norm * (self.norm == "pre")
-        output = self.target_vocab_size * (1 + d * (not self.tie_target_output))
-        return encoder + decoder + tables + final + output
+        widest = max(self.source_vocab_size, self.target_vocab_size, self.d_ff)
+        widest = max(widest, self.num_heads * self.key_size, self.num_heads * self.value_size)
+        widest = max(widest, self.d_model * self.recurrent_decoder)
+        widest = max(widest, self.max_length * (self.positions == "learned"))
+        largest, expected = self.d_model * widest, f"at most {MOST_PARAMETERS:,}"
+        check("size of the largest matrix", largest, expected, largest <= MOST_PARAMETERS)
 
     @property
     def key_size(self) -> int:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Bool, Float64
 
-from transformer_lab.config import check
+from transformer_lab.config import check, check_mask
 
 Scores = Float64[np.ndarray, "*batch key"]
 Query = Float64[np.ndarray, "*batch query d_k"]
@@ -56,11 +56,7 @@ def check_attention(
     fits = (*batch, keys, d_v)
     check("value.shape", value.shape, f"{fits}, as key.shape is {key.shape}", value.shape == fits)
     if mask is not None:
-        check("mask.dtype", mask.dtype, "bool, True = may attend", mask.dtype == np.bool_)
-        scores = (*batch, length, keys)
-        sizes = zip(mask.shape[::-1], scores[::-1], strict=False)
-        broadcasts = mask.ndim <= len(scores) and all(m in (1, s) for m, s in sizes)
-        check("mask.shape", mask.shape, f"a shape that broadcasts to {scores}", broadcasts)
+        check_mask(mask, (*batch, length, keys))
 
 
 def softmax(scores: Scores) -> Scores:

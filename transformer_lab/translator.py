@@ -32,7 +32,7 @@ from transformer_lab.lock import locked
 from transformer_lab.model import Transformer
 from transformer_lab.model.later.recurrence import transformer_of
 from transformer_lab.model.masks import length_mask
-from transformer_lab.model.memory import check_memory
+from transformer_lab.model.size import check_memory
 from transformer_lab.model.undrawn import Undrawn
 from transformer_lab.training.checkpoint import (
     CheckpointError,

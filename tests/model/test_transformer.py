@@ -15,9 +15,9 @@ from transformer_lab.model import Transformer
 from transformer_lab.model.cache import decode_step, start_cache
 from transformer_lab.model.later.recurrence import transformer_of
 from transformer_lab.model.masks import length_mask, padding_mask
-from transformer_lab.model.memory import COMPUTED, bytes_of_tables
 from transformer_lab.model.past import Past
 from transformer_lab.model.positions import SinusoidTable
+from transformer_lab.model.size import COMPUTED, bytes_of_tables, check_memory, num_parameters
 from transformer_lab.model.transformer import count_parameters
 from transformer_lab.model.watch import Watch, watching
 
@@ -300,17 +300,56 @@ def test_configuration_survives_json_and_names_unknown_fields():
 @pytest.mark.parametrize(
     "changes",
     [
-        {},
+        *(
+            {"positions": positions, "max_length": 31, "d_k": 6}
+            for positions in get_args(Positions)
+        ),
         {"norm": "pre", "tie_target_output": False},
         {"tie_source_target": True, "source_vocab_size": 29},
-        {"positions": "learned", "max_length": 31},
+        {"tie_source_target": True, "source_vocab_size": 29, "tie_target_output": False},
         {"d_k": 5, "d_v": 7, "num_key_value_heads": 1},
         {"recurrent_decoder": True, "num_encoder_layers": 0},
+        {"recurrent_decoder": True, "num_decoder_layers": 5, "positions": "learned"},
+        {"num_encoder_layers": 1, "num_decoder_layers": 0, "norm": "pre"},
     ],
 )
 def test_parameters_are_counted_without_building_the_model(changes):
     config = small_config(**changes)
-    assert config.num_parameters == count_parameters(transformer_of(config))["total"]
+    before = torch.get_rng_state()
+    count = num_parameters(config)
+    assert torch.equal(torch.get_rng_state(), before)
+    model = transformer_of(config)
+    assert count == count_parameters(model)["total"] == sum(p.numel() for p in model.parameters())
+
+
+def test_a_part_that_somebody_adds_is_counted_too(monkeypatch):
+    """The count is of the model itself: a description beside it once lacked what a new kind has."""
+
+    class Biases(torch.nn.Module):
+        def __init__(self, config):
+            super().__init__()
+            self.table = torch.nn.Embedding(config.num_heads, 13)
+
+        def forward(self, query, key):
+            return query, key, self.table.weight.sum(1)[:, None, None]
+
+    before = num_parameters(small_config())
+    monkeypatch.setattr("transformer_lab.model.encoder.score_positions", Biases)
+    assert num_parameters(small_config()) == before + 2 * 3 * 13
+
+
+def test_a_deep_model_is_counted_at_once(monkeypatch):
+    built = []
+    monkeypatch.setattr(
+        "transformer_lab.model.later.recurrence.transformer_of",
+        lambda c: built.append(c) or transformer_of(c),
+    )
+    deep = num_parameters(small_config(num_encoder_layers=10_000, num_decoder_layers=9_999))
+    shallow = [num_parameters(small_config(num_encoder_layers=n)) for n in (1, 2)]
+    less = num_parameters(small_config(num_encoder_layers=1, num_decoder_layers=1))
+    more = num_parameters(small_config(num_encoder_layers=1, num_decoder_layers=2))
+    assert deep == less + 9_999 * (shallow[1] - shallow[0]) + 9_998 * (more - less)
+    assert {c.num_encoder_layers for c in built} == {c.num_decoder_layers for c in built} == {1}
 
 
 @pytest.mark.parametrize(
@@ -318,10 +357,17 @@ def test_parameters_are_counted_without_building_the_model(changes):
     [
         (
             {"d_model": 10**9, "num_heads": 1},
-            "number of parameters is .*; expected at most 1,000,0",
+            "size of the largest matrix is .*; expected at most 1,000,0",
         ),
-        ({"d_ff": 10**12}, "number of parameters is"),
-        ({"positions": "learned", "max_length": 10**12}, "number of parameters is"),
+        ({"d_ff": 10**12}, "size of the largest matrix is"),
+        ({"target_vocab_size": 10**30}, "size of the largest matrix is"),
+        ({"d_k": 10**12}, "size of the largest matrix is"),
+        ({"d_v": 10**12}, "size of the largest matrix is"),
+        ({"positions": "learned", "max_length": 10**12}, "size of the largest matrix is"),
+        (
+            {"recurrent_decoder": True, "d_model": 10**7, "d_k": 1, "d_v": 1, "num_heads": 1},
+            "size of the largest matrix is",
+        ),
         ({"num_encoder_layers": 10**6}, "num_encoder_layers is 1000000; expected at most 10,000"),
     ],
 )
@@ -349,7 +395,7 @@ def test_sizes_that_no_machine_has_are_refused_before_memory_is_asked_for(change
 )
 @pytest.mark.parametrize("build", [Transformer, transformer_of])
 def test_a_model_that_is_larger_than_the_memory_is_refused(build, changes, message, monkeypatch):
-    monkeypatch.setattr("transformer_lab.model.memory.memory_there", lambda: 10**10)
+    monkeypatch.setattr("transformer_lab.model.size.memory_there", lambda: 10**10)
     config = small_config(**{"num_heads": 1, "d_k": 1, "d_v": 1, **changes})
     before = resident()
     with pytest.raises(ValueError, match=message) as error:
@@ -367,7 +413,7 @@ def test_where_nothing_is_allocated_a_model_may_be_of_any_size():
     config = small_config(d_ff=10**9, num_heads=1)
     with torch.device("meta"):
         model = Transformer(config)
-    assert count_parameters(model)["total"] == config.num_parameters > 10**11
+    assert count_parameters(model)["total"] == num_parameters(config) > 10**11
 
 
 @pytest.mark.parametrize("changes", [{}, {"positions": "rotary", "d_k": 6}, {"positions": "none"}])
@@ -377,3 +423,32 @@ def test_the_tables_of_positions_are_what_is_counted(changes):
     rows = 31 * tables[0].table.size(1) if tables else 0
     kept = sum(4 * table.table.numel() for table in tables)
     assert bytes_of_tables(config) == kept + COMPUTED * rows
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"d_k": 1, "d_v": 1, "d_ff": 10, "d_model": 2 * 10**9}, "which fill the memory"),
+        ({"d_ff": 10**10, "num_encoder_layers": 97}, "at most 1,000,000,000,000"),
+        ({"max_length": 10**12, "d_model": 10**9, "d_k": 1, "d_v": 1, "d_ff": 1}, "the memory"),
+    ],
+)
+def test_a_configuration_that_is_larger_than_the_memory_is_refused(changes, message):
+    with pytest.raises(ValueError, match=f"number of parameters is .*{message}"):
+        check_memory(small_config(num_heads=1, **changes))
+
+
+@pytest.mark.parametrize(
+    "same", [("pad", "eos"), ("pad", "unk"), ("bos", "eos"), ("bos", "unk"), ("eos", "unk")]
+)
+@pytest.mark.parametrize("number", [0, 7])
+def test_special_ids_that_mean_two_things_are_refused(same, number):
+    ids = {f"{name}_id": number for name in same}
+    with pytest.raises(ValueError, match="expected four different ids, of which only pad_id and"):
+        small_config(**{"pad_id": 17, "bos_id": 13, "eos_id": 11, "unk_id": 5, **ids})
+
+
+def test_padding_may_begin_a_target_as_in_marians_models():
+    assert small_config(pad_id=7, bos_id=7).bos_id == 7
+    with pytest.raises(ValueError, match="expected four different ids"):
+        small_config(pad_id=7, bos_id=7, eos_id=7)

@@ -27,7 +27,7 @@ from transformer_lab.model import Transformer
 from transformer_lab.model.attention import MultiHeadAttention
 from transformer_lab.model.feed_forward import FeedForward
 from transformer_lab.model.later.recurrence import SSRU, transformer_of
-from transformer_lab.model.memory import check_memory
+from transformer_lab.model.size import check_memory
 from transformer_lab.model.undrawn import Undrawn
 from transformer_lab.translator import Translator
 

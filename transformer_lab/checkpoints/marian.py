@@ -20,7 +20,6 @@ import json
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from textwrap import shorten
 from typing import Any
@@ -36,8 +35,8 @@ from transformer_lab.data.tokenizer import UNK_ID, Tokenizer, load_tokenizer
 from transformer_lab.device import pick_device
 from transformer_lab.files import NAME, path_of
 from transformer_lab.model import Transformer
-from transformer_lab.model.memory import check_memory
 from transformer_lab.model.positions import sinusoids
+from transformer_lab.model.size import check_memory
 from transformer_lab.model.undrawn import Undrawn
 from transformer_lab.translator import Translator
 
@@ -277,8 +276,13 @@ def check_config(found: Any) -> None:
     check("max_position_embeddings", longest, expected, longest <= MOST_POSITIONS)
 
 
-def our_config(c: Any) -> TransformerConfig:
-    """What their configuration is as ours; a ValueError for sizes that none can have."""
+def our_config(c: Any, unk_id: int | None = None) -> TransformerConfig:
+    """What their configuration is as ours; a ValueError for sizes that none can have.
+
+    It says nothing of `<unk>`, which the tokenizer knows; without `unk_id` any free id stands for it.
+    """
+    special = {c.pad_token_id, c.decoder_start_token_id, c.eos_token_id}
+    free = next(i for i in range(4) if i not in special)
     shared = c.share_encoder_decoder_embeddings
     return TransformerConfig(
         source_vocab_size=c.vocab_size,
@@ -297,6 +301,7 @@ def our_config(c: Any) -> TransformerConfig:
         pad_id=c.pad_token_id,
         bos_id=c.decoder_start_token_id,
         eos_id=c.eos_token_id,
+        unk_id=free if unk_id is None else unk_id,
     )
 
 
@@ -309,7 +314,7 @@ def from_marian(theirs: Any, unk_id: int) -> Transformer:
     or the feed-forward network, nothing moves. LayerNorm treats all features alike. Where padding
     starts the decoder, nobody can write it; elsewhere its logit, too, is theirs.
     """
-    config = replace(our_config(theirs.config), unk_id=unk_id)
+    config = our_config(theirs.config, unk_id)
     with Undrawn():
         model, order = Transformer(config).eval(), interleave(config.d_model)
     for stack in (theirs.model.encoder, theirs.model.decoder):

@@ -101,30 +101,34 @@ def small_model(seed: int, **changes: Any) -> Transformer:
         "num_encoder_layers": 1,
         "num_decoder_layers": 2,
     }
-    config = TransformerConfig(**{**sizes, **changes}, dropout=0.0, tie_source_target=False)
+    words = [i for i in range(1, 5) if i != changes.get("pad_id", 0)]
+    special = dict(zip(("bos_id", "eos_id", "unk_id"), words, strict=False))
+    config = TransformerConfig(
+        **{**sizes, **special, **changes}, dropout=0.0, tie_source_target=False
+    )
     with torch.random.fork_rng([]):
         torch.manual_seed(seed)
         return Transformer(config).double().eval()
 
 
 def forward_cases() -> list[tuple]:
-    """A model, a padded source and a padded target; padding is 0 or 3, behind the words or in front."""
-    in_front = torch.tensor([[5, 5, 4], [6, 5, 0]])
+    """A model, a padded source and a padded target; padding is 0, 3 or 5, behind the words."""
+    longer = torch.tensor([[4, 9, 5], [6, 0, 4]])
     source = torch.tensor([[5, 7, 9, 4, 2], [6, 10, 2, 0, 0], [8, 2, 0, 0, 0]])
     target = torch.tensor([[1, 4, 12, 5], [1, 6, 7, 0], [1, 9, 0, 0]])
     return [
         (small_model(0), torch.tensor([[5, 7, 2]]), torch.tensor([[1, 4]])),
         (small_model(1), source, target),
         (small_model(2, pad_id=3), source.where(source != 0, 3), target.where(target != 0, 3)),
-        (small_model(3, pad_id=5), in_front, torch.tensor([[3, 0, 2, 7, 1]] * 2)),
+        (small_model(3, pad_id=5), longer, torch.tensor([[3, 0, 2, 7, 1]] * 2)),
     ]
 
 
 def drawn_forward(chance: Chance) -> tuple[Transformer, Tensor, Tensor]:
-    """A model, a source that is padded in front or behind with any id, and a target."""
+    """A model, a source that is padded behind its words with any id, and a target."""
     batch, length, width, d_ff = chance.sizes(4)
     heads, pad_id, seed = chance.between(1, 3), chance.between(0, 9), chance.between(0, 99)
     sizes = {"d_model": 2 * heads * width, "num_heads": heads, "d_ff": d_ff, "pad_id": pad_id}
     model = small_model(seed, **sizes, num_encoder_layers=chance.between(1, 2))
-    source = chance.padded(batch, length, 11, pad_id, in_front=chance.one_of(True, False))
+    source = chance.padded(batch, length, 11, pad_id)
     return model, source, chance.padded(batch, length + 1, 13, pad_id)

@@ -124,9 +124,11 @@ def pad(sequences: Sequence[Sequence[int]], pad_id: int = PAD_ID) -> Int[Tensor,
     return torch.tensor(rows, dtype=torch.int64).reshape(len(rows), length)
 
 
-def collate(examples: Sequence[Example]) -> Batch:
-    """Put examples into one padded batch."""
-    return Batch(pad([e.source for e in examples]), pad([e.target for e in examples]))
+def collate(examples: Sequence[Example], pad_id: int = PAD_ID) -> Batch:
+    """Put examples into one batch, padded with the `pad_id` of the model that it is for."""
+    return Batch(
+        pad([e.source for e in examples], pad_id), pad([e.target for e in examples], pad_id)
+    )
 
 
 def buckets(
@@ -162,12 +164,19 @@ def buckets(
 class Batches:
     """The batches of one epoch after another, the same for the same seed."""
 
-    def __init__(self, examples: Sequence[Example], batch_tokens: int, seed: int = 0):
+    def __init__(
+        self,
+        examples: Sequence[Example],
+        batch_tokens: int,
+        seed: int = 0,
+        pad_id: int = PAD_ID,
+    ):
         if not examples:
             raise ValueError("examples is empty; expected at least one pair")
         self.examples = examples
         self.batch_tokens = batch_tokens
         self.seed = seed
+        self.pad_id = pad_id
 
     def epoch(self, number: int) -> list[list[Example]]:
         """The groups of one epoch, shuffled anew for each."""
@@ -178,7 +187,7 @@ class Batches:
         while True:
             groups = self.epoch(epoch)
             for i in range(index, len(groups)):
-                yield epoch, i, collate(groups[i])
+                yield epoch, i, collate(groups[i], self.pad_id)
             epoch, index = epoch + 1, 0
 
 

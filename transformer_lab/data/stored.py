@@ -155,14 +155,15 @@ class StoredBatches(Batches):
             groups = itertools.chain.from_iterable(self.pools(epoch))
             for i, group in enumerate(groups):
                 if i >= index:
-                    yield epoch, i, collate(self.examples.read(s.place for s in group))
+                    examples = self.examples.read(s.place for s in group)
+                    yield epoch, i, collate(examples, self.pad_id)
             epoch, index = epoch + 1, 0
 
 
-def batches_of(examples: Sequence[Example], batch_tokens: int, seed: int) -> Batches:
+def batches_of(examples: Sequence[Example], batch_tokens: int, seed: int, pad_id: int) -> Batches:
     """The batches of examples in memory, or of stored ones."""
     kind = StoredBatches if isinstance(examples, StoredExamples) else Batches
-    return kind(examples, batch_tokens, seed)
+    return kind(examples, batch_tokens, seed, pad_id)
 
 
 def write_pairs(folder: Path, pairs: Iterable[Pair]) -> tuple[int, str]:

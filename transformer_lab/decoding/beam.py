@@ -13,7 +13,7 @@ from transformer_lab.decoding.hypothesis import Hypothesis, length_limits
 from transformer_lab.device import memory_there
 from transformer_lab.model import Transformer
 from transformer_lab.model.cache import Cache, decode_step, start_cache
-from transformer_lab.model.masks import padding_mask
+from transformer_lab.model.masks import mask_of_source
 from transformer_lab.model.past import FIRST_ROOM
 
 
@@ -92,8 +92,7 @@ def beam_search(
     config = model.config
     if len(source) == 0:
         return []
-    if source_mask is None:
-        source_mask = padding_mask(source, config.pad_id)
+    source_mask = mask_of_source(source, source_mask, config.pad_id)
     limits = length_limits(model, source_mask, max_length)
     most = memory_there() // (len(source) * bytes_of_a_beginning(config))
     fits = beam_size <= most

@@ -9,7 +9,7 @@ from torch import Tensor
 from transformer_lab.decoding.hypothesis import Hypothesis, length_limits
 from transformer_lab.model import Transformer
 from transformer_lab.model.cache import decode_step, start_cache
-from transformer_lab.model.masks import padding_mask
+from transformer_lab.model.masks import mask_of_source
 
 
 @torch.inference_mode()
@@ -29,8 +29,7 @@ def word_by_word(
     config = model.config
     if len(source) == 0:
         return []
-    if source_mask is None:
-        source_mask = padding_mask(source, config.pad_id)
+    source_mask = mask_of_source(source, source_mask, config.pad_id)
     limits = length_limits(model, source_mask, max_length)
     cache = start_cache(model, source, source_mask)
     ids: list[list[int]] = [[] for _ in source]

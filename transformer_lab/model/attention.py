@@ -7,7 +7,7 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from transformer_lab.config import at_least_one, check
+from transformer_lab.config import at_least_one, check, check_mask
 from transformer_lab.model.past import Past
 from transformer_lab.model.watch import watch_of
 
@@ -28,6 +28,7 @@ def attention_weights(
         scores = scores + bias
     if mask is None:
         return scores.softmax(dim=-1)
+    check_mask(mask, scores.shape)
     weights = scores.masked_fill(~mask, -math.inf).softmax(dim=-1)
     # A row of nothing but -inf has no softmax; it gets zeros instead of NaN.
     return weights.masked_fill(~mask.any(dim=-1, keepdim=True), 0.0)
@@ -42,6 +43,9 @@ def fused_attention(
     dropout: float = 0.0,
 ) -> Float[Tensor, "batch heads query d_v"]:
     """`attention_weights` times the values, without ever writing the weights down."""
+    if mask is not None:
+        check_mask(mask, (*query.shape[:-1], key.size(-2)))
+        mask = torch.atleast_2d(mask)  # the kernel reads no fewer
     if query.device.type == "cpu" and query.size(-2) == 1 and not dropout:
         # One query, as in decoding with a cache: its weights are a single row, and
         # two plain products are on a CPU up to four times as fast as the kernel.
@@ -62,7 +66,7 @@ def shared_attention(
     query: Float[Tensor, "batch heads 1 d_k"],
     key: Float[Tensor, "memories heads key d_k"],
     value: Float[Tensor, "memories heads key d_v"],
-    mask: Bool[Tensor, "memories 1 1 key"] | None = None,
+    mask: Bool[Tensor, "..."] | None = None,
 ) -> Float[Tensor, "batch heads 1 d_v"]:
     """One query a row, where neighbouring rows read the same memory, as the beginnings of a beam do.
 
@@ -103,13 +107,15 @@ class AttentionCore(nn.Module):
         queries, and the mask's last dimension, are then those of the last positions and of all.
 
         Raises:
-            ValueError: If the mask is not boolean. A mask of numbers would be added to the scores
-                by one path and refused by the other.
+            ValueError: If the mask does not fit, or fits in two ways, or is not boolean. A mask of
+                numbers would be added to the scores by one path and refused by the other.
         """
+        shape = scores_shape(query, key, past)
+        fits = shape[0] > 0 and query.size(0) % shape[0] == 0
+        expected = f"as many sentences as the keys have, {shape[0]}, or a multiple of it"
+        check("sentences of the query", query.size(0), expected, fits or query.size(0) == 0)
         if mask is not None:
-            check(
-                "mask.dtype", mask.dtype, "torch.bool, True = may attend", mask.dtype == torch.bool
-            )
+            check_mask(mask, shape)
         if past is not None:
             key, value = past.append(key, value)
         bias = None
@@ -125,11 +131,19 @@ class AttentionCore(nn.Module):
                 return shared_attention(query, key, value, mask)
             group = query.size(0) // key.size(0)
             key, value = (t.repeat_interleave(group, dim=0) for t in (key, value))
-            mask = None if mask is None else mask.repeat_interleave(group, dim=0)
+            if mask is not None and mask.ndim == 4 and mask.size(0) > 1:
+                mask = mask.repeat_interleave(group, dim=0)
         if watch is None:
             return fused_attention(query, key, value, mask, bias, dropout)
         weights = watch.weights(attention_weights(query, key, mask, bias))
         return watch.heads(F.dropout(weights, dropout) @ value)  # (batch, heads, query, d_v)
+
+
+def scores_shape(query: Tensor, key: Tensor, past: Past | None) -> tuple[int, int, int, int]:
+    """(memories, heads, query, key) of the scores, where `past` holds keys before these."""
+    kept = None if past is None or past.key is None else past.key.tensor
+    memories, before = (key.size(0), 0) if kept is None else (kept.size(0), kept.size(2))
+    return memories, query.size(1), query.size(2), before + key.size(2)
 
 
 class MultiHeadAttention(nn.Module):

@@ -1,8 +1,10 @@
 """Which query may see which key: boolean masks, True = may attend (§3.2.3)."""
 
 import torch
-from jaxtyping import Bool, Int
+from jaxtyping import Bool, Int, Shaped
 from torch import Tensor
+
+from transformer_lab.config import check
 
 
 def padding_mask(ids: Int[Tensor, "batch key"], pad_id: int) -> Bool[Tensor, "batch 1 1 key"]:
@@ -35,3 +37,40 @@ def causal_mask(
     key = query if key is None else key
     seen = torch.ones(query, key, dtype=torch.bool, device=device)
     return seen.tril(diagonal=key - query)
+
+
+def mask_of_source(
+    source: Int[Tensor, "batch source"], mask: Tensor | None, pad_id: int
+) -> Bool[Tensor, "batch 1 1 source"]:
+    """The mask that a decoder was given, or by default what is not padding; both checked."""
+    check("source.shape", tuple(source.shape), "(batch, source)", source.ndim == 2)
+    if mask is None:
+        return padding_mask(source, pad_id)
+    check_source_mask(mask, source)
+    return mask
+
+
+def check_source_mask(mask: Tensor | None, source: Int[Tensor, "batch source"]) -> None:
+    """Raise a ValueError unless a source's mask has one row a sentence, and that for all queries.
+
+    As (batch, source) it would be read as (query, key) where both are as many.
+    """
+    shape, fits = None if mask is None else tuple(mask.shape), (len(source), 1, 1, source.size(1))
+    expected = f"(batch, 1, 1, source), here {fits}, as padding_mask makes it"
+    check("source_mask.shape", shape, expected, shape in (None, fits))
+
+
+def padding_in_front(ids: Int[Tensor, "batch length"], pad_id: int) -> Int[Tensor, " batch"]:
+    """How many padding tokens stand before the first word of each sentence."""
+    return (ids == pad_id).cumprod(dim=1).sum(dim=1)
+
+
+def roll_rows(
+    x: Shaped[Tensor, "batch length ..."], steps: Int[Tensor, " batch"]
+) -> Shaped[Tensor, "batch length ..."]:
+    """Each row moved to the left by its own number of places; what falls out comes in on the right."""
+    batch, length = x.shape[:2]
+    row, place = (torch.arange(n, device=x.device) for n in (batch, length))
+    places = row[:, None] * length + (place + steps[:, None]) % max(length, 1)
+    # Half the time of x[row, places], backward too; this stands in every pass.
+    return x.flatten(0, 1).index_select(0, places.flatten()).view_as(x)

@@ -10,10 +10,16 @@ from torch import Tensor, nn
 from transformer_lab.config import TransformerConfig
 from transformer_lab.model.decoder import Decoder
 from transformer_lab.model.encoder import Encoder
-from transformer_lab.model.masks import causal_mask, padding_mask
-from transformer_lab.model.memory import fitting
+from transformer_lab.model.masks import (
+    causal_mask,
+    check_source_mask,
+    padding_in_front,
+    padding_mask,
+    roll_rows,
+)
 from transformer_lab.model.past import LayerPast, length_of
 from transformer_lab.model.positions import added_positions
+from transformer_lab.model.size import fitting
 
 
 class TransformerParts(nn.Module):
@@ -45,7 +51,8 @@ TransformerParts.__init__ = fitting(TransformerParts.__init__)  # type: ignore[m
 class Transformer(TransformerParts):
     """The encoder-decoder of *Attention Is All You Need* (§3, Figure 1).
 
-    Source and target are ids, batch first, padded on the right with `pad_id`.
+    Source and target are ids, batch first, padded with `pad_id`: the target on the right, the
+    source on either side.
     """
 
     def forward(
@@ -75,8 +82,14 @@ class Transformer(TransformerParts):
     def encode(
         self, source: Int[Tensor, "batch source"], source_mask: Bool[Tensor, "batch 1 1 source"]
     ) -> Float[Tensor, "batch source d_model"]:
-        """The memory: one vector for each source position."""
-        x = self.source_positions(self.embed(self.source_embedding, source))
+        """The memory: one vector for each source position.
+
+        Positions count from the first word, so padding in front of a sentence changes nothing.
+        """
+        check_source_mask(source_mask, source)
+        start = padding_in_front(source, self.config.pad_id)
+        x = self.embed(self.source_embedding, roll_rows(source, start))
+        x = roll_rows(self.source_positions(x), -start)
         return self.encoder(self.dropout(x), source_mask)
 
     def decode(
@@ -102,7 +115,22 @@ class Transformer(TransformerParts):
         self, embedding: nn.Embedding, ids: Int[Tensor, "batch length"]
     ) -> Float[Tensor, "batch length d_model"]:
         """Look the ids up and multiply by √d_model (§3.4)."""
-        return embedding(ids) * math.sqrt(self.config.d_model)
+        return look_up(embedding, ids) * math.sqrt(self.config.d_model)
+
+
+def look_up(
+    embedding: nn.Embedding, ids: Int[Tensor, "batch length"]
+) -> Float[Tensor, "batch length d_model"]:
+    """The vectors of these ids; on a CPU a ValueError names an id that the vocabulary lacks."""
+    try:
+        vectors: Tensor = embedding(ids)
+    except IndexError:  # looked for only now: on the way it would cost time
+        most = embedding.num_embeddings - 1
+        wrong = ids[(ids < 0) | (ids > most)][0].item()
+        raise ValueError(
+            f"ids hold {wrong}; expected 0 to {most}, the ids of the vocabulary"
+        ) from None
+    return vectors
 
 
 def initialise(model: Any) -> None:

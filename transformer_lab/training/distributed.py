@@ -133,7 +133,7 @@ def is_divided(optimizer: Optimizer) -> bool:
     return part_of(optimizer) is not optimizer
 
 
-def share_of(batch: Batch, rank: int, processes: int) -> tuple[Batch, float]:
+def share_of(batch: Batch, rank: int, processes: int, pad_id: int = PAD_ID) -> tuple[Batch, float]:
     """The sentences of a batch that fall to a process, and the factor that its mean loss needs.
 
     A mean of means would count a token of a small share more than one of a large share. With
@@ -146,9 +146,9 @@ def share_of(batch: Batch, rank: int, processes: int) -> tuple[Batch, float]:
     if len(mine.source) == 0:
         # Fewer sentences than processes: one sentence of nothing but padding has the loss 0.
         source, target = batch.source[:1], batch.target[:1].clone()
-        target[:, 1:] = PAD_ID
+        target[:, 1:] = pad_id
         mine = Batch(source, target)
-    own, whole = (int((b.target_output != PAD_ID).sum()) for b in (mine, batch))
+    own, whole = (int((b.target_output != pad_id).sum()) for b in (mine, batch))
     return mine, own * processes / whole
 
 

@@ -8,7 +8,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from transformer_lab.config import TrainingConfig
-from transformer_lab.data.batching import PAD_ID, Batch
+from transformer_lab.data.batching import Batch
 from transformer_lab.model import Transformer
 from transformer_lab.training import distributed
 from transformer_lab.training.loss import projected_loss
@@ -35,11 +35,15 @@ class BatchLoss(nn.Module):
         self.dtype = dtype
 
     def forward(self, batch: Batch) -> Float[Tensor, ""]:
-        """The mean over the real tokens of the target; padding is neither summed nor counted."""
+        """The mean over the real tokens of the target; padding, the model's own, is not counted."""
         with autocast(batch.source.device, self.dtype):
             features = self.model.features(batch.source, batch.target_input)
             return projected_loss(
-                features, self.model.output, batch.target_output, self.label_smoothing, PAD_ID
+                features,
+                self.model.output,
+                batch.target_output,
+                self.label_smoothing,
+                self.model.config.pad_id,
             )
 
 

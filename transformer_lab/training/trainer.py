@@ -20,7 +20,7 @@ from torch import Tensor, nn
 from tqdm.auto import tqdm
 
 from transformer_lab.config import TrainingConfig, check
-from transformer_lab.data.batching import PAD_ID, Batch, Example, buckets, collate
+from transformer_lab.data.batching import Batch, Example, buckets, collate
 from transformer_lab.data.stored import batches_of
 from transformer_lab.device import device_of, pick_device, pick_dtype
 from transformer_lab.model import Transformer
@@ -104,8 +104,10 @@ class Trainer:
             BatchLoss(learner_of(self.model), config.label_smoothing, self.dtype)
         )
         self.is_first = distributed.rank() == 0
-        self.batches = batches_of(train, config.batch_tokens, config.seed)
-        self.validation = [collate(g) for g in buckets(validation, config.batch_tokens)]
+        self.pad_id = self.model.config.pad_id
+        self.batches = batches_of(train, config.batch_tokens, config.seed, self.pad_id)
+        groups = buckets(validation, config.batch_tokens)
+        self.validation = [collate(group, self.pad_id) for group in groups]
         self.measure, self.watch, self.on_step = measure, watch, on_step
         self.state_path, self.show_progress = state_path, show_progress
         self.progress = Progress()
@@ -156,7 +158,7 @@ class Trainer:
                 now.epoch, now.index, batch = next(batches)
                 now.index += 1
                 now.step += 1
-                now.tokens += int((batch.target_output != PAD_ID).sum())
+                now.tokens += int((batch.target_output != self.pad_id).sum())
                 if not self.is_first:
                     self.seed()
                 rate = self.rate(now.step)
@@ -199,7 +201,8 @@ class Trainer:
 
     def loss_of(self, batch: Batch) -> Tensor:
         """The loss of this process's share of a batch, on the device."""
-        mine, factor = distributed.share_of(batch, distributed.rank(), distributed.processes())
+        place = distributed.rank(), distributed.processes()
+        mine, factor = distributed.share_of(batch, *place, self.pad_id)
         loss: Tensor = self.batch_loss(mine.to(self.device))
         return loss * factor
 
@@ -345,14 +348,14 @@ class Trainer:
 def token_loss(model: Transformer, batches: Sequence[Batch], dtype: torch.dtype) -> float:
     """The mean cross-entropy of all real target tokens in nats, without smoothing; NaN of none."""
     model.eval()
-    device = device_of(model)
+    device, pad_id = device_of(model), model.config.pad_id
     total, tokens = 0.0, 0
     for batch in batches:
-        real = int((batch.target_output != PAD_ID).sum())
+        real = int((batch.target_output != pad_id).sum())
         batch = batch.to(device)
         with autocast(device, dtype):
             logits = model(batch.source, batch.target_input)
-        total += real * label_smoothed_loss(logits, batch.target_output, 0.0, PAD_ID).item()
+        total += real * label_smoothed_loss(logits, batch.target_output, 0.0, pad_id).item()
         tokens += real
     return total / tokens if tokens else math.nan
 
