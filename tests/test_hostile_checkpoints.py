@@ -95,6 +95,12 @@ def test_what_is_true_or_false_is_nothing_else(name, value):
         TransformerConfig(source_vocab_size=7, target_vocab_size=7, **{name: value})
 
 
+@pytest.mark.parametrize("described", [None, 3, "x", [], [["d_model", 3]]])
+def test_a_configuration_from_what_is_no_dict_is_one_error(described):
+    with pytest.raises(ValueError, match="description of a TransformerConfig is 'a .*; expected"):
+        TransformerConfig.from_dict(described)
+
+
 @pytest.mark.parametrize("name", ["format", "model", "about", "sha256"])
 def test_a_part_of_the_description_of_another_kind_is_one_error(folder, name):
     path = folder / "config.json"

@@ -360,6 +360,8 @@ class TrainingConfig:
 
 
 def _from_dict(cls: type, values: dict[str, Any]) -> Any:
+    kind = type(values).__name__
+    check(f"description of a {cls.__name__}", f"a {kind}", "a dict", isinstance(values, dict))
     known = {f.name for f in fields(cls)}
     unknown = sorted(set(values) - known)
     if unknown:

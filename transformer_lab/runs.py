@@ -15,7 +15,7 @@ from transformer_lab.config import Precision, TrainingConfig, check, is_integer
 from transformer_lab.data.corpus import find_corpus, fingerprint
 from transformer_lab.data.pair import Splits
 from transformer_lab.device import pick_device
-from transformer_lab.files import settle
+from transformer_lab.files import path_of, settle
 from transformer_lab.lock import FolderLock
 from transformer_lab.model_card import CARD, may_write, model_card
 from transformer_lab.recipe import PRESETS, make_trainer, new_translator
@@ -187,7 +187,7 @@ def begin(
         ValueError: If there is something in the folder, or an argument does not fit.
         CorpusUnavailable: Where apt or the network is missing.
     """
-    folder, known = Path(folder), find_corpus(corpus)
+    folder, known = path_of(folder), find_corpus(corpus)
     preset = preset or known.preset
     check("preset", preset, f"one of {tuple(PRESETS)}", preset in PRESETS)
     asked = asked_for(max_steps, max_minutes, device, precision)
@@ -241,7 +241,7 @@ def resume(
         ValueError: If no run was begun there, or what is asked is not what it was.
         CheckpointError: If its files are missing or damaged.
     """
-    folder = Path(folder)
+    folder = path_of(folder)
     if not folder.is_dir():
         raise CheckpointError(f"{folder}: no such folder; expected that of a run")
     with lock_of(folder) as lock:

@@ -147,6 +147,7 @@ WEIGHT = ("W", INTEGERS, (5, 3), WHOLE.tobytes() + struct.pack("<f", SCALE))
         (("W", FLOATS, (2**31 - 1,) * 2, bytes(99)), "bytes of W is 99; expected 18,446"),
         (("b", FLOATS, (1, 3), bytes(11)), "bytes of b is 11; expected 12 for its shape"),
         (WEIGHT, "names is 1; expected 2, each another"),
+        (("W\n\033[2J", *WEIGHT[1:]), "name of a weight is .*; expected signs that print"),
     ],
 )
 def test_a_weight_whose_shape_is_not_that_of_its_bytes_is_named(file, item, message):

@@ -306,3 +306,9 @@ def test_each_id_has_a_string_of_its_own():
         BPETokenizer.train(["the cat sleeps", "½ a cat"], 263),
     ):
         assert len(set(words_of(tokenizer))) == tokenizer.vocab_size
+
+
+def test_a_length_of_which_theirs_would_fill_a_table_is_refused():
+    long = drawn(**SHAPES["two vocabularies"], max_length=10**9)
+    with pytest.raises(ValueError, match="max_length is 1000000000; expected at most 65,536"):
+        theirs_of(long)

@@ -109,6 +109,7 @@ def read_items(data: bytes) -> dict[str, Item]:
     names = []
     for length, *_ in heads:
         names.append(piece(data, place, length).rstrip(b"\0").decode())
+        check("name of a weight", names[-1][:60], "signs that print", names[-1].isprintable())
         place += length
     shapes = []
     for _, _, dimensions, _ in heads:

@@ -14,7 +14,13 @@ from typing import Any
 import torch
 
 from transformer_lab.checkpoints.fast_tokenizer import fast_files
-from transformer_lab.checkpoints.marian import OUR_TOKENIZERS, WEIGHTS, interleave, quiet
+from transformer_lab.checkpoints.marian import (
+    MOST_POSITIONS,
+    OUR_TOKENIZERS,
+    WEIGHTS,
+    interleave,
+    quiet,
+)
 from transformer_lab.checkpoints.marian_layers import copy_weights, matches
 from transformer_lab.config import TransformerConfig, check
 from transformer_lab.data.sentence_pieces import SentencePieceTokenizer
@@ -111,6 +117,8 @@ def config_of(c: TransformerConfig) -> Any:
     width = c.d_model / c.num_heads
     for field, size in (("d_k", c.key_size), ("d_v", c.value_size)):
         check(field, size, f"d_model / num_heads = {width:g}, as in {name}", size == width)
+    expected = f"at most {MOST_POSITIONS:,}: theirs has a table of them"
+    check("max_length", c.max_length, expected, c.max_length <= MOST_POSITIONS)
     said = {
         "vocab_size": c.source_vocab_size,
         "tie_word_embeddings": True,

@@ -12,6 +12,7 @@ from transformer_lab.config import TransformerConfig, check
 from transformer_lab.files import current, write_atomically
 from transformer_lab.model import Transformer
 from transformer_lab.model.later.recurrence import transformer_of
+from transformer_lab.model.undrawn import Undrawn
 from transformer_lab.training.checkpoint import (
     CheckpointError,
     is_usable,
@@ -95,8 +96,8 @@ def shapes_of(model: Transformer) -> dict[str, tuple[int, ...]]:
 
 @lru_cache(maxsize=1)
 def described_shapes(config: TransformerConfig) -> dict[str, tuple[int, ...]]:
-    """The shapes of the model that a configuration describes; nothing is allocated."""
-    with torch.device("meta"):
+    """The shapes of the model that a configuration describes; its weights are never written."""
+    with Undrawn():
         return shapes_of(transformer_of(config))
 
 

@@ -98,8 +98,8 @@ class State:
                     raise CheckpointError(
                         f"{path}: adam/{key}/{name} is damaged; expected {expected}"
                     )
-        for name, drawn in state.random.items():
-            if drawn.dtype != torch.uint8 or drawn.dim() != 1:
+        for name, numbers in state.random.items():
+            if numbers.dtype != torch.uint8 or numbers.dim() != 1:
                 text = f"{path}: random/{name} is no state of torch's random numbers"
                 raise CheckpointError(text)
         try:
