@@ -266,7 +266,7 @@ def pair_of(cells: list[bytes], layout: Layout, place: str) -> Pair | str:
     """The pair in the cells of a row, or where it is and why it is none."""
     if not b"".join(cells).strip():
         return f"{place}: {BLANK}"
-    if sum(map(len, cells)) >= LONGEST_LINE:
+    if sum(map(len, cells)) + len(cells) > LONGEST_LINE:
         return f"{place}: more than {LONGEST_LINE:,} bytes; expected a sentence and its translation"
     sides = [(cells[i] if i < len(cells) else None) for i in (layout.source, layout.target)]
     try:
