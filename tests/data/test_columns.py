@@ -12,6 +12,7 @@ import pytest
 
 from transformer_lab.data import corpus, packed, text_files
 from transformer_lab.data.corpus import find_corpus, languages_of
+from transformer_lab.data.folders import text_folder
 from transformer_lab.data.pair import Pair
 from transformer_lab.data.text_files import PairFile, pairs_in, read_pairs
 
@@ -60,6 +61,7 @@ NAMED_BY = {
     "numbers past a header": (INDEX, ("id", "en", "fr"), ("2", "3"), PAIRS),
     "names that are numbers": (TEXTS, ("2", "1"), ("2", "1"), PAIRS),
     "none": (TEXTS, (), None, PAIRS),
+    "none, with words in the header": (TEXTS, ("English sentence", "French_text"), None, PAIRS),
     "none, with a header": (TEXTS, ("Source", "Target"), None, PAIRS),
     "a country": (TEXTS, ("pt_BR", "en-US"), None, PAIRS),
 }
@@ -113,6 +115,12 @@ REFUSED = {
         "columns 2 and 3? Then say --source en --target fr",
     ),
     "ids": (IDS, (), None, "column 1 is an id or the name of a file on every line; did you mean"),
+    "an id on most lines": (
+        [(str(i) if i != 17 else "x", *sides) for i, sides in enumerate(TEXTS)],
+        (),
+        None,
+        "column 1 is a number on 60 of 61 lines; did you mean columns 2 and 3",
+    ),
     "a language": ([(a, "eng", b) for a, b in TEXTS], (), None, "column 2 is 'eng' on every line"),
     "nothing to pair": (
         [(str(i), "eng", a) for i, (a, _) in enumerate(TEXTS)],
@@ -168,6 +176,39 @@ def test_csv_has_quotes_commas_and_line_ends_in_a_text(tmp_path):
         read_pairs(path)
     with pytest.raises(ValueError, match=r"a\.csv.*no tab.*add --csv"):
         read_pairs(path, ("en", "fr"))
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+def test_csv_is_separated_by_what_its_rows_have_alike(tmp_path, separator):
+    path = tmp_path / "a.csv"
+    rows = [(f"{a}, {b}; so", f"it\tis; {a},,") for a, b in TEXTS]
+    with path.open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file, delimiter=separator).writerows([("en", "fr"), *rows])
+    expected = [Pair(a, b.replace("\t", " ")) for a, b in rows]
+    assert read_pairs(path, ("en", "fr"), is_csv=True).pairs == expected
+
+
+def test_a_comma_without_quotes_is_no_shorter_sentence(tmp_path):
+    path = tmp_path / "a.csv"
+    lines = [f"{a},{b}" for a, b in TEXTS]
+    path.write_text("\n".join(["en,fr", *lines[:7], "Hello, you,Bonjour", *lines[7:]]))
+    assert list(pairs_in(path, ("en", "fr"), is_csv=True, skip_bad=True)).index(None) == 7
+    with pytest.raises(ValueError, match="line 9: 3 columns, and 2 before; expected quotes around"):
+        read_pairs(path, ("en", "fr"), is_csv=True)
+
+
+def test_a_table_all_of_whose_cells_have_quotes_says_so(tmp_path):
+    path = table(tmp_path / "r.tsv", [('"a b"', '"c d"')], '"en"', '"fr"')
+    with pytest.raises(ValueError, match="quotes enclose its texts, add --csv"):
+        read_pairs(path, ("en", "fr"))
+    assert read_pairs(path, ("en", "fr"), is_csv=True).pairs == [Pair("a b", "c d")]
+
+
+def test_text_beside_a_dataset_is_no_table(tmp_path):
+    table(tmp_path / "notes.txt", TEXTS)
+    assert text_folder(str(tmp_path)) is not None
+    (tmp_path / "train.parquet").write_bytes(b"PAR1")
+    assert text_folder(str(tmp_path)) is None
 
 
 def two_files(folder, stem="corpus", ends=("en", "fr"), packing=""):
@@ -251,6 +292,22 @@ def test_two_files_may_end_in_blank_lines_and_hold_tabs(tmp_path):
     assert read_pairs(tmp_path / "c", ("en", "fr")).pairs == [Pair("a b", "e"), Pair("c", "f")]
 
 
+def test_a_folder_of_two_files_says_how_they_are_read(tmp_path):
+    (tmp_path / "set").mkdir()
+    two_files(tmp_path / "set", "train")
+    for sides in ("", "@en,de"):
+        with pytest.raises(ValueError, match="expected two of en, fr, in which its files end"):
+            find_corpus(f"{tmp_path / 'set'}{sides}").splits()
+    with pytest.raises(ValueError, match="two of its files, which end in en, fr"):
+        find_corpus(f"{tmp_path / 'set' / 'train'}@en,de")
+
+
+def test_json_lines_may_be_called_json(tmp_path):
+    path = tmp_path / "a.json"
+    path.write_text("".join(json.dumps({"en": a, "fr": b}) + "\n" for a, b in TEXTS))
+    assert read_pairs(path, ("en", "fr")).pairs == PAIRS
+
+
 def test_one_of_two_files_says_how_both_are_read(tmp_path):
     stem = two_files(tmp_path)
     with pytest.raises(ValueError, match=r"--source and --target to name two .* end in en, fr"):
@@ -272,7 +329,7 @@ def test_a_pipe_is_read_once_and_kept(tmp_path):
         assert every_pair(find_corpus(names[0]).splits()) == sorted(TURNED, key=str)
 
 
-@pytest.mark.parametrize("name", ["/dev/null", "/dev/zero", ""])
+@pytest.mark.parametrize("name", ["/dev/null", "/dev/zero", "", "a\0b"])
 def test_a_device_is_no_corpus(name):
     with pytest.raises(ValueError, match="expected 'world'"):
         find_corpus(name)
@@ -301,6 +358,9 @@ def test_utf_16_is_refused_as_a_whole(tmp_path, encoding):
     [
         ("a.tmx", b"", "is TMX. To convert it: python -c"),
         ("A.TMX.GZ", gzip.compress(b""), "is TMX"),
+        ("a.json", b'[{"en": "a"}]', r"one JSON value.*jq -c '\.\[\]'"),
+        ("a.tsv", b"a\tb\rc\td\r", r"ends its lines with \\r alone.*tr '\\r' '\\n'"),
+        ("a.jsonl", '{"source": "a", "target": "b"}\n'.encode("utf-16-le"), "is in UTF-16"),
         ("a.xml", b'<?xml version="1.0"?>\n<tmx/>', "is TMX"),
         ("a.po", b'msgid "a"', "is a PO file.*po2csv .*a.po pairs.csv"),
         ("a.xlf", b"", "is XLIFF"),

@@ -132,12 +132,11 @@ def whole_path(name: str, path: Path, columns: tuple[str, str] | None) -> Path:
         raise ValueError(f"corpus is {name!a}; expected a name in UTF-8") from None
     if is_pipe(path):
         return kept_from(path)
-    if path.name and columns is None and not path.exists() and (ends := siblings_of(path)):
+    two = path.name and columns and sides_of(path, columns)
+    if path.name and not two and not path.exists() and (ends := siblings_of(path)):
         expected = f"--source and --target to name two of its files, which end in {', '.join(ends)}"
         check("corpus", name, expected, holds=False)
-    there = (
-        path.is_file() or path.is_dir() or bool(columns and path.name and sides_of(path, columns))
-    )
+    there = path.is_file() or path.is_dir() or bool(two)
     check("corpus", name, FORMS, bool(name) and there)
     return path.resolve()
 

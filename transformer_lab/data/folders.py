@@ -7,6 +7,7 @@ from itertools import chain
 from pathlib import Path
 
 from transformer_lab.config import check
+from transformer_lab.data.languages import LANGUAGES
 from transformer_lab.data.large import PARTS, Held
 from transformer_lab.data.packed import OTHER_FORMS, SAME_FORMS, TABLES, plain_name, suffix_of
 from transformer_lab.data.pair import Pair
@@ -14,6 +15,8 @@ from transformer_lab.data.text_files import PairFile, pairs_in, sides_of
 
 SAVED = ("dataset_dict.json", "state.json")
 """Files by which a folder is known that `save_to_disk` of Hugging Face's library wrote."""
+OTHER_DATA = (".parquet", ".arrow", ".json")
+"""Files that only that library reads: text that lies beside them is about them."""
 NAMES = {
     "train": re.compile(r"(?<![a-z0-9])train(ing)?(?![a-z0-9])"),
     "validation": re.compile(r"(?<![a-z0-9])(validation|valid|val|dev)(?![a-z0-9])"),
@@ -71,6 +74,8 @@ def text_folder(
     folder = Path(name)
     if any((folder / file).is_file() for file in SAVED):
         return None
+    if any(path.suffix.lower() in OTHER_DATA for path in folder.rglob("*")):
+        return None
     files: dict[str, list[Path]] = {}
     for path in sorted(folder.rglob("*")):
         inside = path.relative_to(folder)
@@ -81,9 +86,17 @@ def text_folder(
         if is_text(path, columns):
             files.setdefault(part_of(inside) or "train", []).append(path)
     if not files:
+        check_sides(folder)
         return None
     check("splits", sorted(files), "'train' among them", "train" in files)
     return TextFolder(name, files, columns, is_csv)
+
+
+def check_sides(folder: Path) -> None:
+    """A ValueError if a folder holds one file for each of several languages, and these are not named."""
+    ends = sorted({suffix_of(path.name)[1:] for path in folder.iterdir()} & set(LANGUAGES))
+    expected = f"two of {', '.join(ends)}, in which its files end"
+    check(f"--source and --target of {folder}", "missing or another", expected, len(ends) < 2)
 
 
 def is_text(path: Path, columns: tuple[str, str] | None) -> bool:
@@ -94,10 +107,9 @@ def is_text(path: Path, columns: tuple[str, str] | None) -> bool:
     suffix = suffix_of(path.name)
     if columns and suffix == f".{columns[0].lower()}":
         return bool(sides_of(path, columns))
-    other = SAME_FORMS.get(suffix, suffix)
     if path.stem.lower().startswith(("readme", "license")):
         return False
-    return suffix in TABLES or (other in OTHER_FORMS and other != ".parquet")
+    return suffix in TABLES or SAME_FORMS.get(suffix, suffix) in OTHER_FORMS
 
 
 def part_of(inside: Path) -> str | None:

@@ -173,12 +173,23 @@ def refuse_other_forms(part: Part) -> None:
 
 def refuse_other_text(part: Part, line: bytes) -> None:
     """A ValueError for a file whose first line says that it is not text in UTF-8, with the remedy."""
-    if line.startswith(UTF_16) or any(pair in line for pair in (b"\t\0", b"\0\t")):
-        name = shlex.quote(part.member or str(part.path))
+    begins, name = line[:1_000], shlex.quote(part.member or str(part.path))
+    has_half = any(pair in begins for pair in (b"\t\0", b"\0\t"))
+    if line.startswith(UTF_16) or has_half or 4 * begins.count(0) > len(begins):
         how = f"iconv -f UTF-16 -t UTF-8 {name} > pairs.tsv"
         raise ValueError(f"{part} is in UTF-16; expected UTF-8. To convert it: {how}")
     if line.lstrip(codecs.BOM_UTF8).lstrip().startswith((b"<?xml", b"<tmx")):
         raise ValueError(f"{part} {OTHER_FORMS['.tmx'].format(shlex.quote(str(part.path)))}")
+    if b"\r" in line.rstrip() and not line.endswith(b"\n"):
+        how = f"tr '\\r' '\\n' < {name} > pairs.tsv"
+        raise ValueError(
+            f"{part} ends its lines with \\r alone; expected \\n. To convert it: {how}"
+        )
+    if suffix_of(part.name) == ".json" and (line.startswith(b"[") or line.strip() == b"{"):
+        how = f"jq -c '.[]' {name} > pairs.jsonl"
+        raise ValueError(
+            f"{part} is one JSON value; expected one on each line. To convert it: {how}"
+        )
     if line.startswith(b"PAR1"):
         raise ValueError(f"{part} {OTHER_FORMS['.parquet']}")
 
@@ -187,5 +198,5 @@ def is_pipe(path: Path) -> bool:
     """Whether what is read there is gone, as of a FIFO and of /dev/stdin behind a pipe."""
     try:
         return stat.S_ISFIFO(path.stat().st_mode)
-    except OSError:
+    except (OSError, ValueError):  # a name may hold a NUL
         return False

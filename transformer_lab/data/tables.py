@@ -1,10 +1,12 @@
 """Which two columns of a table are the sentences: by their names, by their numbers, or the first two."""
 
+import contextlib
 import csv
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
 from transformer_lab.data.languages import LANGUAGES
@@ -18,6 +20,8 @@ PEEK = 200
 """Rows that are looked at before the first pair is read."""
 ENOUGH = 5
 """Rows from which on it means something that all of them are alike."""
+MOST = 0.9
+"""A column is one of numbers or ids if so many of its cells are: a line may be bad."""
 NUMBER = re.compile(rb"\s*[-+]?\d[\d.,:]*\s*")
 CODE = re.compile(r"[a-z]{2,3}(?=[_-][a-z]+$)")
 ID = re.compile(rb"(?=.*\d)[\w.:/+=#-]+", re.ASCII)
@@ -51,8 +55,8 @@ class Layout:
 def rows_of(part: Part, is_csv: bool) -> Iterator[Row]:
     """The rows of a table, each with the number of its first line.
 
-    Tabs separate, and quotes are text; of CSV a comma, semicolon or tab separates, whichever its
-    first line has most of, and quotes enclose a text that may have those and line ends in it.
+    Tabs separate, and quotes are text; of CSV a comma, semicolon or tab separates (see
+    `separator_of`), and quotes enclose a text that may have those and line ends in it.
     """
     if is_csv:
         yield from csv_rows(part)
@@ -64,9 +68,9 @@ def rows_of(part: Part, is_csv: bool) -> Iterator[Row]:
 def csv_rows(part: Part) -> Iterator[Row]:
     """The rows of a CSV file; a faulty row counts as one for each line that it took."""
     lines = (f"{line.decode(errors='surrogateescape')}\n" for line in lines_of(part))
-    first = next(lines, "")
-    separator = max(",;\t", key=first.count)  # of equals the comma
-    reader = csv.reader(chained(first, lines), delimiter=separator, strict=True)
+    first = list(islice(lines, PEEK))
+    reader = csv.reader(chain(first, lines), delimiter=separator_of(first), strict=True)
+    width = 0
     while True:
         before = reader.line_num
         try:
@@ -76,15 +80,26 @@ def csv_rows(part: Part) -> Iterator[Row]:
         except csv.Error as error:
             fault = f"no CSV: {error}; expected quotes around a whole text, those in it doubled"
             yield from ((line + 1, fault) for line in range(before, reader.line_num))
+            continue
+        width = width or len(cells)
+        if len(cells) > width:
+            fault = f"{len(cells)} columns, and {width} before; expected quotes around a text with commas"
+            yield before + 1, fault
         else:
             yield before + 1, [cell.encode(errors="surrogateescape") for cell in cells] or [b""]
 
 
-def chained(first: str, others: Iterator[str]) -> Iterator[str]:
-    """The first line and the others."""
-    if first:
-        yield first
-    yield from others
+def separator_of(lines: Sequence[str]) -> str:
+    """What separates the columns of CSV: tab, comma or semicolon, by which most rows are alike."""
+
+    def alike(separator: str) -> int:
+        rows = csv.reader(lines, delimiter=separator)  # without strict it takes whatever there is
+        with contextlib.suppress(csv.Error):
+            widths = Counter(map(len, rows))
+            return max((count for width, count in widths.items() if width > 1), default=0)
+        return 0
+
+    return max("\t,;", key=alike)
 
 
 def peeked(rows: Iterator[Row]) -> list[Row]:
@@ -151,9 +166,11 @@ def named(columns: tuple[str, str], first: tuple[str, ...], part: Part, is_csv: 
 
 
 def comma_hint(first: Sequence[str], is_csv: bool) -> str:
-    """What to add for a table whose columns are separated by commas, where that was not said."""
-    plain = not is_csv and len(first) == 1 and any(sign in first[0] for sign in ",;")
-    return ". If commas separate its columns, add --csv" if plain else ""
+    """What to add for a table that has commas or quotes, where that was not said."""
+    commas = len(first) == 1 and any(sign in first[0] for sign in ",;")
+    quotes = any(len(name) > 1 and name[0] == name[-1] == '"' for name in first)
+    said = ". If commas separate its columns, or quotes enclose its texts, add --csv"
+    return said if not is_csv and (commas or quotes) else ""
 
 
 def looks_like_names(table: Sequence[Cells], first: Sequence[str]) -> bool:
@@ -162,12 +179,12 @@ def looks_like_names(table: Sequence[Cells], first: Sequence[str]) -> bool:
     Two of its cells are what columns are called, or one has no number where all cells below have.
     """
     cells = [cell.lower() for cell in first]
-    called = [cell in HEADERS or is_code(cell) for cell in cells]
+    called = [set(re.split(r"[\s_]+", cell)) <= HEADERS or is_code(cell) for cell in cells]
     if len(set(cells)) == len(cells) and sum(called) >= 2:
         return True
     below = table[1:] if first else []
     return len(below) >= ENOUGH and any(
-        kind_of(below, place) == "a number" and not NUMBER.fullmatch(table[0][place])
+        kind_of(below, place).startswith("a number") and not NUMBER.fullmatch(table[0][place])
         for place in range(min(map(len, table)))
     )
 
@@ -179,13 +196,20 @@ def is_code(cell: str) -> bool:
 
 
 def kind_of(table: Sequence[Cells], place: int) -> str:
-    """What all cells of a column are, if they are no sentences; nothing if they may be."""
+    """What the cells of a column are, and on how many lines, if they are no sentences; else nothing."""
     cells = [row[place] for row in table]
-    if all(map(NUMBER.fullmatch, cells)):
-        return "a number"
-    if all(map(ID.fullmatch, cells)):
-        return "an id or the name of a file"
-    return f"{text_of(cells[0])!r}" if len(set(cells)) == 1 and len(cells) > 1 else ""
+    same = re.compile(re.escape(cells[0]))
+    for pattern, kind in (
+        (NUMBER, "a number"),
+        (ID, "an id or the name of a file"),
+        (same, repr(text_of(cells[0]))),
+    ):
+        count = len([cell for cell in cells if pattern.fullmatch(cell)])
+        if count == len(cells):
+            return f"{kind} on every line"
+        if count >= MOST * len(cells) and pattern is not same:
+            return f"{kind} on {count} of {len(cells)} lines"
+    return ""
 
 
 def refuse_ids(table: Sequence[Cells], header: tuple[str, ...], part: Part) -> None:
@@ -196,12 +220,12 @@ def refuse_ids(table: Sequence[Cells], header: tuple[str, ...], part: Part) -> N
     kinds = [kind_of(below, place) for place in range(min(map(len, below)))]
     wrong = next((place for place, kind in enumerate(kinds[:2]) if kind), None)
     # A column of ids, or of one text, may be meant if there are but two.
-    if wrong is None or (len(kinds) == 2 and kinds[wrong] != "a number"):
+    if wrong is None or (len(kinds) == 2 and not kinds[wrong].startswith("a number")):
         return
     if len(kinds) == 2 and wrong == 1:
         return  # a number for each sentence can be learnt
     others = [place for place, kind in enumerate(kinds) if not kind][:2]
-    said = f"column {wrong + 1} is {kinds[wrong]} on every line"
+    said = f"column {wrong + 1} is {kinds[wrong]}"
     if len(others) < 2:
         raise ValueError(f"{part}: {said}; expected a sentence and its translation")
     names = [header[place] if header else str(place + 1) for place in others]

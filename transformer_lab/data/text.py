@@ -26,8 +26,10 @@ def as_text(name: str, text: object) -> str:
         raise ValueError(f"{name} is {text!r:.60}, of type {type(text).__name__}; expected text")
     if "\0" in text:
         raise ValueError(f"{name} holds a NUL byte; expected text")
-    if not text.isascii() and any("\ud800" <= sign <= "\udfff" for sign in text):
-        raise ValueError(f"{name} is not UTF-8: {text[:60]!a}; expected text")
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise ValueError(f"{name} is not UTF-8: {text[:60]!a}; expected text") from None
     return composed(text)
 
 
@@ -38,12 +40,15 @@ def composed(text: str) -> str:
 
 def has_visible(text: str) -> bool:
     """Whether there is a letter, a number or a sign; marks and invisible characters are none alone."""
+    first = text[:1]
+    if first.isascii() and first.isalnum():  # as nearly every text begins
+        return True
     return any(unicodedata.category(sign)[0] in "LNPS" and sign not in BLANKS for sign in text)
 
 
 def without_invisible(text: str) -> str:
     """The text without format characters, as a zero-width space or a soft hyphen."""
-    if text.isascii():
+    if text.isprintable():  # format characters are not
         return text
     return "".join(sign for sign in text if unicodedata.category(sign) != "Cf")
 

@@ -28,7 +28,7 @@ from transformer_lab.data.text import read_text
 
 COLUMNS = ("source", "target")
 """What the two sides are called in JSON lines that do not name languages."""
-JSON_LINES = (".jsonl", ".ndjson")
+JSON_LINES = (".jsonl", ".ndjson", ".json")
 SKIP = "--skip-bad leaves bad lines out"
 
 
@@ -80,7 +80,7 @@ def pairs_in(
 ) -> Iterator[Pair | None]:
     """The pairs of a file, one after another; with `skip_bad`, None for a line that is bad.
 
-    A file is read as JSON lines where its name ends in .jsonl or .ndjson, else as a table, whose
+    A file is read as JSON lines where its name ends in .jsonl, .ndjson or .json, else as a table, whose
     columns are separated by tabs. JSON has `columns` as its keys, or under "translation"; a table
     has them as names in its first line, or they are numbers of its columns, from 1. Without them a
     table's first two columns are the pair. `is_csv` reads a table with commas and quotes.
@@ -264,15 +264,13 @@ def refuse_one_side(path: Path) -> None:
 
 def pair_of(cells: list[bytes], layout: Layout, place: str) -> Pair | str:
     """The pair in the cells of a row, or where it is and why it is none."""
-    if not b"".join(cells).strip():
-        return f"{place}: {BLANK}"
     if sum(map(len, cells)) + len(cells) > LONGEST_LINE:
         return f"{place}: more than {LONGEST_LINE:,} bytes; expected a sentence and its translation"
     sides = [(cells[i] if i < len(cells) else None) for i in (layout.source, layout.target)]
     try:
         texts = [None if raw is None else text_of(raw, place) for raw in sides]
     except ValueError as error:
-        return str(error)
+        return str(error) if any(map(bytes.strip, cells)) else f"{place}: {BLANK}"
     if texts[0] is not None and texts[1] is not None:
         return Pair(texts[0], texts[1])
     if len(cells) > 1:
