@@ -1,5 +1,6 @@
 """The commands as a user types them: what they print, what they save, and how they fail."""
 
+import csv
 import json
 import math
 import os
@@ -11,6 +12,7 @@ import string
 import subprocess
 import sys
 import time
+import unicodedata
 from datetime import date
 from pathlib import Path
 
@@ -21,6 +23,8 @@ from transformer_lab import progress
 from transformer_lab.cli import main, without_nan
 from transformer_lab.data.corpus import find_corpus
 from transformer_lab.progress_file import FILE, SWITCH
+from transformer_lab.runs import About
+from transformer_lab.translator import Translator
 
 pytestmark = pytest.mark.slow
 
@@ -427,6 +431,90 @@ def test_a_small_file_is_filtered_and_what_is_left_out_is_counted(capsys, tsv, t
     said = "403 pairs; left out: 2 repeated, 1 with more than 9 words for one"
     assert f"numbers.tsv: {said}" in err
     assert f"| read | {said} |" in (tmp_path / "run" / "model_card.md").read_text()
+
+
+def side_files(tsv, folder):
+    """The same pairs as a table with a header, as CSV, as two files, as NFD and in Japanese."""
+    rows = [line.split("\t") for line in tsv.read_text(encoding="utf-8").splitlines()]
+    for place, end in enumerate(("en", "fr")):
+        text = "".join(f"{row[place]}\n" for row in rows)
+        (folder / f"corpus.{end}").write_text(text, encoding="utf-8")
+    with (folder / "c.csv").open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows([("id", "en", "fr"), *((i, *row) for i, row in enumerate(rows))])
+    table = "en\tfr\n" + tsv.read_text(encoding="utf-8")
+    (folder / "h.tsv").write_text(table, encoding="utf-8")
+    (folder / "nfd.tsv").write_text(unicodedata.normalize("NFD", table), encoding="utf-8")
+    letters, kana = "acdefghinopqrstuxz ", "あかさたなはまやらいきしちにひみりう"
+    kana = str.maketrans(dict(zip(letters, [*kana, ""], strict=True)))
+    japanese = "".join(f"{row[0]}\t{row[1].translate(kana)}\n" for row in rows)
+    (folder / "ja.tsv").write_text("en\tja\n" + japanese, encoding="utf-8")
+
+
+UNDERSTOOD = [
+    (
+        "h.tsv",
+        "fr",
+        "en",
+        "French → English",
+        "source is column 2, 'fr'; target is column 1, 'en'",
+        "13a",
+    ),
+    (
+        "nfd.tsv",
+        "en",
+        "fr",
+        "English → French",
+        "source is column 1, 'en'; target is column 2",
+        "13a",
+    ),
+    ("c.csv", "en", "fr", "English → French", "CSV; source is column 2, 'en'", "13a"),
+    ("corpus", "en", "fr", "English → French", "source is corpus.en; target is corpus.fr", "13a"),
+    ("ja.tsv", "en", "ja", "English → Japanese", "target is column 2, 'ja'", "char"),
+]
+
+
+@pytest.mark.parametrize(("name", "source", "target", "languages", "form", "words"), UNDERSTOOD)
+def test_train_says_what_it_understood_before_it_trains(
+    capsys, tsv, tmp_path, name, source, target, languages, form, words
+):
+    side_files(tsv, tmp_path)
+    named = ("--source", source, "--target", target, *(["--csv"] if name == "c.csv" else []))
+    out = tmp_path / "run"
+    code, text, _ = train(capsys, tmp_path / name, out, *named, "--max-steps", 1)
+    assert code == 0
+    screen, _, rest = text.partition("validation loss")
+    assert screen.splitlines()[0] == languages
+    pairs = find_corpus(About.of(Translator.load(out)).corpus).splits().train[:3]
+    shown = [f"  {pair.source} → {pair.target}" for pair in pairs]
+    assert screen.splitlines()[1:4] == shown
+    assert form in screen
+    assert "read: 400 pairs\n" in screen
+    assert f"words of BLEU: tok:{words}\n" in screen
+    script = {"13a": "Latin", "char": "Japanese"}[words]
+    assert f"script of the targets: {script}\n" in screen
+    assert f"|tok:{words}|" in last_json(rest)["bleu_signature"]
+    card = (out / "model_card.md").read_text(encoding="utf-8")
+    assert f"# A translator, {languages.replace(' → ', ' to ')}" in card
+    assert form in card
+    assert str(tmp_path) not in card
+    # The run is found again as it was begun, and scored.
+    code, _, err = run(capsys, "evaluate", "--model", out, "--limit", 2)
+    assert (code, "has changed" in err) == (0, False)
+
+
+@pytest.mark.parametrize("corpus", [(), ("--corpus", "debian:fr"), ("--corpus", "hf:x")])
+def test_csv_is_of_files_and_folders(capsys, tmp_path, corpus):
+    code, _, err = run(capsys, "train", *corpus, "--csv", "--out", tmp_path / "run")
+    assert (code, is_one_line(err)) == (1, True)
+    assert "expected a file or folder in --corpus" in err
+
+
+def test_an_invisible_line_is_told_escaped(model):
+    process = command("translate", "--model", model, "--beam", 1)
+    out, err = process.communicate("the cat\n\u200b\nthe \u200bcat\n".encode())
+    assert [bool(line) for line in out.decode().split("\n")] == [True, False, True, False]
+    assert r"line 2: source is '\u200b'; expected at least one word" in err.decode()
+    assert r"not in the vocabulary, read as <unk>: \u200b" in err.decode()
 
 
 def test_json_has_null_and_a_reason_and_never_nan():

@@ -18,11 +18,12 @@ from typing import Any
 from transformer_lab import progress, progress_file
 from transformer_lab.config import check
 from transformer_lab.data.corpora import CorpusUnavailable
-from transformer_lab.data.corpus import Corpus, columns_of, find_corpus, fingerprint
+from transformer_lab.data.corpus import CSV, HUB, Corpus, columns_of, find_corpus, fingerprint
+from transformer_lab.data.text import listed
 from transformer_lab.doctor import diagnose
 from transformer_lab.files import write_atomically
 from transformer_lab.model.transformer import count_parameters
-from transformer_lab.model_card import CARD, exported_card, may_write, model_card
+from transformer_lab.model_card import CARD, exported_card, may_write, model_card, understood
 from transformer_lab.recipe import PRESETS, Evaluation, evaluate, validation_loss
 from transformer_lab.runs import About, begin, resume
 from transformer_lab.streams import open_closed_streams, read_lines, without_nan
@@ -82,10 +83,18 @@ def parser() -> argparse.ArgumentParser:
         "--corpus",
         default=None,
         help="world (default), debian:LANGUAGE, hf:NAME[/CONFIG], stream:NAME[/CONFIG], a file of "
-        "pairs (TSV or .jsonl, also .gz or .zst) or the folder of a dataset",
+        "pairs (TSV or .jsonl, also .gz, .zst or .zip), what two files FILE.en and FILE.fr begin "
+        "with, or a folder of them or of a dataset",
     )
-    train.add_argument("--source", default=None, help="the source's language or column there")
+    train.add_argument(
+        "--source",
+        default=None,
+        help="the source's column there, by its name or number, or its language",
+    )
     train.add_argument("--target", default=None, help="the target's")
+    train.add_argument(
+        "--csv", action="store_true", help="tables have commas, and quotes around texts"
+    )
     train.add_argument(
         "--preset", choices=PRESETS, default=None, help="size (default: what suits the corpus)"
     )
@@ -159,6 +168,8 @@ def run_train(options: argparse.Namespace) -> dict[str, Any]:
     limits |= {"device": options.device, "precision": options.precision}
     if options.source is not None or options.target is not None:
         options.corpus = with_sides(options.corpus, options.source, options.target)
+    if options.csv:
+        options.corpus = as_csv(options.corpus)
     with distributed.first_before_others():  # one error for a corpus that there is not
         corpus = "world" if options.corpus is None else options.corpus
         known = find_corpus(corpus)
@@ -166,18 +177,20 @@ def run_train(options: argparse.Namespace) -> dict[str, Any]:
     if options.resume:
         expected = "no --skip-bad with --resume: a run keeps what it began with"
         check("--skip-bad", options.skip_bad, expected, not options.skip_bad)
-        begun = {"corpus": options.corpus, "preset": options.preset, "seed": options.seed}
+        asked = None if options.corpus is None else known.name
+        begun = {"corpus": asked, "preset": options.preset, "seed": options.seed}
         run = resume(folder, **begun, **limits)
     else:
         run = begin(
             folder,
-            corpus,
+            known.name,
             preset=options.preset,
             seed=options.seed or 0,
             skip_bad=options.skip_bad,
             **limits,
         )
     translator, splits, trainer = run.translator, run.splits, run.trainer
+    print(understood(run.about.corpus, splits))
     print(
         f"{len(splits.train)} pairs to train on, {len(splits.validation)} to validate, "
         f"{len(splits.test)} to test; vocabularies of {translator.source_tokenizer.vocab_size} "
@@ -217,11 +230,18 @@ def with_sides(corpus: str | None, source: str | None, target: str | None) -> st
     return f"{corpus}@{source},{target}"
 
 
+def as_csv(corpus: str | None) -> str:
+    """The corpus as one whose tables have commas and quotes; a ValueError if it is no file or folder."""
+    kind = (corpus or "world").partition(":")[0]
+    check("--csv", corpus, "a file or folder in --corpus", kind not in ("world", "debian", *HUB))
+    return corpus if corpus and kind == CSV else f"{CSV}:{corpus}"
+
+
 def default_folder(known: Corpus, preset: str | None) -> Path:
     """Where a run is kept that nobody gave a folder for."""
     named = re.sub(r"\W+", "-", known.name)
-    path = Path(columns_of(known.name)[0])
-    stem = path.name.split(".")[0] if path.exists() else named  # of a file, its name alone
+    path = Path(columns_of(known.name)[0].removeprefix(f"{CSV}:"))
+    stem = path.name.split(".")[0] if path.is_absolute() else named  # of a file, its name alone
     return Path("runs") / f"{stem}-{preset or known.preset}"
 
 
@@ -282,7 +302,7 @@ def run_translate(options: argparse.Namespace) -> list[dict[str, Any]]:
 def say_unknown(words: Sequence[str]) -> None:
     """Say which words the model could not read."""
     if words:
-        print(f"not in the vocabulary, read as <unk>: {', '.join(words)}", file=sys.stderr)
+        print(f"not in the vocabulary, read as <unk>: {listed(words)}", file=sys.stderr)
 
 
 def run_evaluate(options: argparse.Namespace) -> dict[str, Any]:

@@ -9,7 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from transformer_lab.data.corpus import HUB, languages_of
+from transformer_lab.data.languages import script_of
 from transformer_lab.data.pair import Splits
+from transformer_lab.data.text import shown
+from transformer_lab.evaluation.bleu import tokenization_of
 from transformer_lab.model.transformer import count_parameters
 from transformer_lab.recipe import Evaluation
 from transformer_lab.translator import Translator
@@ -101,11 +104,40 @@ def data_rows(about: dict[str, Any], splits: Splits[Any]) -> list[tuple[str, obj
     rows: list[tuple[str, object]] = [("corpus", f"`{name}`")]
     if splits.said:
         rows.append(("read", splits.said))
+    if splits.form:  # the package's own corpora are known
+        rows += understood_rows(splits)
     if about.get("data"):
         rows.append(("fingerprint of the training pairs", f"`{about['data']}`"))
     for name in ("train", "validation", "test"):
         rows.append((f"pairs, {name}", f"{len(getattr(splits, name)):,}"))
     return [*rows, ("seed of the division", about.get("seed", 0))]
+
+
+def understood_rows(splits: Splits[Any]) -> list[tuple[str, object]]:
+    """How the pairs were read, and what follows from their script."""
+    targets = [pair.target for pair in splits.test]
+    rows: list[tuple[str, object]] = [("form", splits.form)] if splits.form else []
+    return [
+        *rows,
+        ("script of the targets", script_of(targets)),
+        ("words of BLEU", f"tok:{tokenization_of(targets)}"),
+    ]
+
+
+EXAMPLES, EXAMPLE_SIGNS = 3, 100
+"""Pairs that are shown before a training, and signs of a side."""
+
+
+def understood(corpus: str | None, splits: Splits[Any]) -> str:
+    """What a run has understood of its corpus, for whoever starts it to compare with what they meant."""
+    source, target = languages_of(corpus)
+    lines = [f"{source} → {target}" if source != "source" else "source → target"]
+    for place in range(min(EXAMPLES, len(splits.train))):
+        pair = splits.train[place]
+        sides = (shown(side[:EXAMPLE_SIGNS]) for side in (pair.source, pair.target))
+        lines.append("  " + " → ".join(sides))
+    rows = [*([("read", splits.said)] if splits.said else []), *understood_rows(splits)]
+    return "\n".join([*lines, *(f"{name}: {value}" for name, value in rows)])
 
 
 def training_rows(about: dict[str, Any]) -> list[tuple[str, object]]:

@@ -171,8 +171,9 @@ def begin(
 
     Args:
         folder: Where translator and state are saved; empty, or not there yet.
-        corpus: "world", "debian:LANGUAGE", "hf:NAME", a file of pairs or the folder of a dataset; with
-            "@SOURCE,TARGET" behind it where its columns or languages have names.
+        corpus: "world", "debian:LANGUAGE", "hf:NAME", a file of pairs, what two files begin with, or
+            a folder; with "@SOURCE,TARGET" behind it where its columns or languages have names, and
+            "csv:" before it where its tables have commas and quotes.
         preset: A key of `recipe.PRESETS`; by default what suits the corpus.
         seed: Of the splits, the weights and the batches.
         skip_bad: Whether bad lines of a file are left out.

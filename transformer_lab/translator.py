@@ -24,6 +24,7 @@ from transformer_lab.data.batching import (
     longest_word,
     pad,
 )
+from transformer_lab.data.text import as_text, listed, read_text
 from transformer_lab.data.tokenizer import Tokenizer, load_tokenizer
 from transformer_lab.decoding import Hypothesis, beam_search, greedy, log_probabilities, sample
 from transformer_lab.device import device_of, pick_device
@@ -70,6 +71,18 @@ class Translation:
     """It was cut at the length limit, so its score has no end in it (`Translator.score` has)."""
     unknown: tuple[str, ...]
     """Words of the source that the vocabulary lacks; the model read `<unk>` in their place."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How a translator reads a text: whether it can be translated, and what of it is unknown."""
+
+    ids: list[int]
+    """With eos; none of a text that is refused."""
+    unknown: tuple[str, ...] = ()
+    """Its words that the vocabulary lacks."""
+    refusal: str = ""
+    """Why it cannot be translated; nothing if it can."""
 
 
 class Translator:
@@ -192,6 +205,8 @@ class Translator:
         decode: Callable[[Tensor, Tensor], list[Hypothesis]],
     ) -> list[Translation]:
         """The texts, in order, as `decode` translates batches of ids and their mask."""
+        fits = not isinstance(sources, bytes | bytearray | None)
+        check("sources", sources, "a text, or a list of texts", fits)
         texts = [sources] if isinstance(sources, str) else list(sources)
         encoded = [self.encode(text, number) for number, text in enumerate(texts, 1)]
         # Sentences of like length share a batch, so that little of it is padding.
@@ -219,42 +234,51 @@ class Translator:
         text = self.target_tokenizer.decode(
             [i for i in hypothesis.ids if i != self.model.config.eos_id]
         )
-        unknown = tuple(self.source_tokenizer.unknown(source))
+        unknown = self.reading(source).unknown
         cut = self.model.config.eos_id not in hypothesis.ids
         return Translation(source, text, hypothesis.log_probability, cut, unknown)
 
     def encode(self, text: str, number: int = 1) -> list[int]:
-        """The ids of one source text with eos, after the checks that bad input deserves."""
+        """The ids of one source text with eos; a ValueError if it cannot be translated."""
+        reading = self.reading(text, number)
+        if reading.refusal:
+            raise ValueError(reading.refusal)
+        return reading.ids
+
+    def reading(self, text: str, number: int = 1) -> Reading:
+        """Whether a text can be translated, and how it is read; `number` is its place among others.
+
+        What is no text (see `read_text`) cannot, nor what has no word, a word too long to cut, too
+        many tokens, or no word of the vocabulary.
+        """
         name = "source" if number == 1 else f"source {number}"
-        check_text(name, text)
-        ids = encode_source(text, self.source_tokenizer, self.model.config.eos_id)
-        limit = self.model.config.max_length
+        config = self.model.config
+        try:
+            text = without_long_words(name, read_text(name, text))
+        except ValueError as error:
+            return Reading([], refusal=str(error))
+        ids = encode_source(text, self.source_tokenizer, config.eos_id)
+        unknown, limit = tuple(self.source_tokenizer.unknown(text)), config.max_length
+        refusal = ""
         if len(ids) == 1:
-            raise ValueError(f"{name} is {text!r}; expected at least one word")
-        if len(ids) > limit:
-            raise ValueError(f"{name} has {len(ids) - 1} tokens; expected at most {limit - 1}")
-        if set(ids[:-1]) == {self.model.config.unk_id}:
-            raise ValueError(
-                f"{name} is {text[:60]!r}; expected at least one word of the vocabulary"
-            )
-        return ids
+            refusal = f"{name} is {text[:60]!r}; expected at least one word"
+        elif len(ids) > limit:
+            refusal = f"{name} has {len(ids) - 1} tokens; expected at most {limit - 1}"
+        elif set(ids[:-1]) == {config.unk_id}:
+            refusal = f"{name} is {text[:60]!r}; expected at least one word of the vocabulary"
+        return Reading([] if refusal else ids, unknown, refusal)
 
     def refused(self, texts: Sequence[str]) -> dict[int, str]:
         """Which of these texts `translate` would refuse, by place, and why."""
-        reasons = {}
-        for i, text in enumerate(texts):
-            try:
-                self.encode(text)
-            except ValueError as error:
-                reasons[i] = str(error)
-        return reasons
+        reasons = {i: self.reading(text).refusal for i, text in enumerate(texts)}
+        return {i: reason for i, reason in reasons.items() if reason}
 
     def encode_target(self, text: str) -> list[int]:
         """The ids of a target text with eos; a warning names words that the vocabulary lacks."""
-        check_text("target", text)
+        text = without_long_words("target", as_text("target", text))
         if unknown := self.target_tokenizer.unknown(text):
-            words = ", ".join(unknown)
-            warnings.warn(f"not in the vocabulary, read as <unk>: {words}", stacklevel=3)
+            said = f"not in the vocabulary, read as <unk>: {listed(unknown)}"
+            warnings.warn(said, stacklevel=3)
         ids = [*self.target_tokenizer.encode(text), self.model.config.eos_id]
         limit = self.model.config.max_length
         if len(ids) > limit:
@@ -305,7 +329,7 @@ class Translator:
             alignment=alignment,
             referent=referent,
             label=label,
-            unknown=tuple(self.source_tokenizer.unknown(source)),
+            unknown=self.reading(source).unknown,
         )
 
     def save(
@@ -432,18 +456,10 @@ class Translator:
         return {int(name[5:]): name for name in found if re.fullmatch(r"step_[0-9]+", name)}
 
 
-def check_text(name: str, text: str) -> None:
-    """A ValueError for what is no text, or has a word that would take too long to cut.
-
-    No text are a NUL byte, and half a character, as bytes that are no UTF-8 leave.
-    """
-    if "\0" in text:
-        raise ValueError(f"{name} holds a NUL byte; expected text")
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        raise ValueError(f"{name} is not UTF-8: {text[:60]!a}; expected text") from None
+def without_long_words(name: str, text: str) -> str:
+    """The text; a ValueError if it has a word that would take too long to cut."""
     longest = longest_word(text)
     if longest > LONGEST_WORD:
         expected = f"at most {LONGEST_WORD:,} without a space"
         raise ValueError(f"{name} has a word of {longest:,} letters; expected {expected}")
+    return text

@@ -62,7 +62,7 @@ def test_spaces_and_line_ends_in_json_become_one_space(tmp_path):
         (b'{"source": "a", "target": 3}', "no text 'target'"),
         (b'{"source": "a", "target": " "}', "an empty side"),
         (b'{"translation": {"en": "a", "fr": "b"}}', r"no text 'source' in \['en', 'fr'\]"),
-        (b'{"source": "a", "target": "\\ud800"}', "half a character"),
+        (b'{"source": "a", "target": "\\ud800"}', "a side is not UTF-8"),
     ],
 )
 def test_a_bad_line_of_json_is_named_or_left_out(tmp_path, line, message):

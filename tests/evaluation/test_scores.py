@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from transformer_lab.attention_record import AttentionRecord, Head, Referent
+from transformer_lab.data.languages import script_of
 from transformer_lab.evaluation.alignment import (
     alignment_error_rate,
     entropy,
@@ -16,7 +17,13 @@ from transformer_lab.evaluation.alignment import (
     previous_token,
     referent_score,
 )
-from transformer_lab.evaluation.bleu import exact_match, exact_match_by, score, sentence_chrf
+from transformer_lab.evaluation.bleu import (
+    exact_match,
+    exact_match_by,
+    score,
+    sentence_chrf,
+    tokenization_of,
+)
 
 
 def test_bleu_is_sacrebleus_corpus_score_with_its_signature():
@@ -30,6 +37,38 @@ def test_bleu_is_sacrebleus_corpus_score_with_its_signature():
     # common 4-gram and would score 0 by itself.
     mixed = score([references[0], "il neige"], references)
     assert 0 < mixed.bleu < 100
+
+
+@pytest.mark.parametrize(
+    ("reference", "near", "tokenization"),
+    [
+        ("le chat est sur la table ce soir", "le chat est sur la chaise ce soir", "13a"),
+        ("кошка сидит на столе сегодня вечером", "кошка сидит на столе сегодня днём", "13a"),
+        ("고양이가 오늘 저녁 식탁 위에 있다", "고양이가 오늘 저녁 식탁 위에 없다", "13a"),
+        ("猫は今夜テーブルの上にいます", "猫は今夜テーブルの下にいます", "char"),
+        ("猫今晚在桌子上睡觉", "猫今晚在椅子上睡觉", "zh"),
+        ("แมวอยู่บนโต๊ะคืนนี้", "แมวอยู่บนเก้าอี้คืนนี้", "char"),
+        ("ឆ្មានៅលើតុយប់នេះ", "ឆ្មានៅលើកៅអីយប់នេះ", "char"),
+        ("ကြောင်သည် စားပွဲပေါ်တွင်ရှိသည်", "ကြောင်သည် ခုံပေါ်တွင်ရှိသည်", "char"),
+        ("1, 2, 3, 4, 5!", "1, 2, 3, 4, 6!", "13a"),
+    ],
+)
+def test_bleu_cuts_by_the_script_of_the_references(reference, near, tokenization):
+    assert tokenization_of([reference]) == tokenization
+    scores = score([near], [reference])
+    assert f"|tok:{tokenization}|" in scores.bleu_signature
+    assert 10 < scores.bleu < 100
+    assert score([reference], [reference]).bleu == pytest.approx(100)
+    # What was translated does not choose: else scores of two models could not be compared.
+    assert f"|tok:{tokenization}|" in score(["abc"], [reference]).bleu_signature
+
+
+def test_the_script_is_that_of_most_letters_and_kana_make_japanese():
+    assert script_of(["Linux 猫"]) == "Latin"
+    assert script_of(["Linux は自由なソフトウェアです"]) == "Japanese"
+    assert script_of(["我喜欢日本的の字，" * 9 + "我们都喜欢日本的文字和文化" * 9]) == "Han"
+    assert script_of(["7 + 3", ""]) == script_of([]) == "none"
+    assert script_of(["café Ωδή"]) == "Latin"
 
 
 def test_chrf_of_one_sentence_is_that_of_a_corpus_of_one():

@@ -1,8 +1,10 @@
 """A corpus by its name: what it splits into, its tokenizers, and how one begins with it."""
 
 import hashlib
+import os
 import re
 import sys
+import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -12,12 +14,22 @@ from typing import Any
 from transformer_lab.config import check
 from transformer_lab.data import corpora
 from transformer_lab.data.filtering import filtered, told
+from transformer_lab.data.folders import text_folder
 from transformer_lab.data.hub import open_hub
+from transformer_lab.data.languages import LANGUAGES
 from transformer_lab.data.large import store_corpus
+from transformer_lab.data.packed import is_pipe
 from transformer_lab.data.pair import Pair, SentencePair, Splits
 from transformer_lab.data.splits import split_pairs
 from transformer_lab.data.stored import StoredPairs, described_as, made
-from transformer_lab.data.text_files import COLUMNS, pairs_in, read_pairs
+from transformer_lab.data.text_files import (
+    COLUMNS,
+    PairFile,
+    pairs_in,
+    read_pairs,
+    siblings_of,
+    sides_of,
+)
 from transformer_lab.data.tokenizer import (
     BPETokenizer,
     Tokenizer,
@@ -32,30 +44,17 @@ WORLD_PAIRS = 60_000
 nothing but the seconds to write them, and rules are learnt instead of sentences."""
 
 LARGE = 32_000_000
-"""Bytes of a file from which on it is stored as files that are read piece by piece. Read as a whole
-it takes about 16 times its size."""
-PACKED = (".gz", ".zst")
-PACKING = 4
-"""Text that is packed has about so many times its size."""
+"""Bytes of a file, unpacked, from which on it is stored as files that are read piece by piece. Read
+as a whole it takes about 16 times its size."""
 PIECES_OF = 500_000
 """Pairs of a stored corpus from which its pieces are learnt: more would change few of them."""
-STORED = 1
+STORED = 2
 """The version of what is stored: another one is made anew."""
 HUB = ("hf", "stream")
 """Datasets of Hugging Face's hub, fetched as a whole or as they are read."""
+CSV = "csv"
+"""A file or folder whose tables have commas and quotes."""
 FORMS = "'world', 'debian:LANGUAGE', 'hf:NAME', 'stream:NAME', or a file or folder that exists"
-
-LANGUAGES = {
-    "de": "German",
-    "en": "English",
-    "es": "Spanish",
-    "fr": "French",
-    "it": "Italian",
-    "ja": "Japanese",
-    "pt": "Portuguese",
-    "ru": "Russian",
-}
-"""Some of Debian's codes in words; another code is its own name."""
 
 Tokenizers = tuple[Tokenizer, Tokenizer]
 
@@ -66,7 +65,8 @@ class Corpus:
 
     Attributes:
         name: "world", "debian:LANGUAGE", "hf:NAME", "stream:NAME", or the whole path of a file or of
-            a dataset's folder; with "@SOURCE,TARGET" behind it where the sides have names.
+            a folder, with "csv:" before it if its tables have commas and quotes; with
+            "@SOURCE,TARGET" behind it where the sides have names.
         read: From a seed, and whether bad lines are left out, to its splits.
         tokenizers: From training pairs and a size of vocabulary to those of source and target.
         preset: The size of model that one begins with.
@@ -108,18 +108,57 @@ def find_corpus(name: str) -> Corpus:
         hub = place.partition(":")[2]
         if Path(hub).is_dir():
             hub = str(Path(hub).resolve())
-        read = partial(open_dataset, hub, columns, kind == "stream")
+        read = partial(open_dataset, hub, columns, kind == "stream", False)
         return Corpus(f"{kind}:{hub}{sides}", read, shared_pieces)
-    path = Path(place)
+    is_csv = kind == CSV and bool(rest)
+    path = whole_path(name, Path(place.partition(":")[2] if is_csv else place), columns)
+    whole = f"{CSV}:{path}{sides}" if is_csv else f"{path}{sides}"
+    if path.is_dir():
+        read = partial(open_dataset, str(path), columns, False, is_csv)
+    else:
+        read = partial(open_file, str(path), columns, is_csv)
+    return Corpus(whole, read, shared_pieces)
+
+
+def whole_path(name: str, path: Path, columns: tuple[str, str] | None) -> Path:
+    """The path of a file or folder from the root, so that a run finds it from any folder.
+
+    A ValueError if it is not there. Of two files, one for each side, it is what their names begin
+    with, and of a pipe that of the file in which what came through it is kept.
+    """
     try:
         name.encode()
     except UnicodeEncodeError:
         raise ValueError(f"corpus is {name!a}; expected a name in UTF-8") from None
-    check("corpus", name, FORMS, bool(name) and (path.is_file() or path.is_dir()))
-    whole = str(path.resolve())  # so that a run finds its file from any folder
-    if path.is_dir():
-        return Corpus(whole + sides, partial(open_dataset, whole, columns, False), shared_pieces)
-    return Corpus(whole + sides, partial(open_file, whole, columns or COLUMNS), shared_pieces)
+    if is_pipe(path):
+        return kept_from(path)
+    two = path.name and columns and sides_of(path, columns)
+    if path.name and not two and not path.exists() and (ends := siblings_of(path)):
+        expected = f"--source and --target to name two of its files, which end in {', '.join(ends)}"
+        check("corpus", name, expected, holds=False)
+    there = path.is_file() or path.is_dir() or bool(two)
+    check("corpus", name, FORMS, bool(name) and there)
+    return path.resolve()
+
+
+def kept_from(pipe: Path) -> Path:
+    """What comes through a pipe, in a file under its sum.
+
+    A pipe can be read once, and a run reads its corpus again to be resumed and to be scored.
+    """
+    folder = corpora.user_cache_folder() / "piped"
+    folder.mkdir(parents=True, exist_ok=True)
+    sums, begins = hashlib.sha256(), b""
+    with tempfile.TemporaryDirectory(dir=folder) as own:
+        with pipe.open("rb") as stream, (Path(own) / "all").open("wb") as file:
+            while block := stream.read(1 << 20):
+                begins = begins or block[:1]
+                sums.update(block)
+                file.write(block)
+        kept = folder / f"{sums.hexdigest()[:16]}{'.jsonl' if begins == b'{' else '.tsv'}"
+        os.replace(Path(own) / "all", kept)
+    print(f"{pipe} can be read only once: what came is kept in {kept}", file=sys.stderr)
+    return kept
 
 
 def columns_of(name: str) -> tuple[str, tuple[str, str] | None]:
@@ -137,8 +176,11 @@ def languages_of(name: str | None) -> tuple[str, str]:
         return "English", LANGUAGES.get(code, code)
     if name == "world":
         return "English", "French"
-    source, target = columns_of(name or "")[1] or COLUMNS
-    return LANGUAGES.get(source, source), LANGUAGES.get(target, target)
+    sides = columns_of(name or "")[1] or COLUMNS
+    if all(side.isdigit() for side in sides):
+        sides = COLUMNS
+    source, target = (LANGUAGES.get(side.lower(), side) for side in sides)
+    return source, target
 
 
 def open_world(seed: int, skip_bad: bool) -> Splits[grammar.WorldPair]:
@@ -151,30 +193,45 @@ def open_debian(language: str, seed: int, skip_bad: bool) -> Splits[Pair]:
     return corpora.debian(language, seed=seed)
 
 
-def open_file(path: str, columns: tuple[str, str], seed: int, skip_bad: bool) -> Splits[Pair]:
+def open_file(
+    path: str, columns: tuple[str, str] | None, is_csv: bool, seed: int, skip_bad: bool
+) -> Splits[Pair]:
     """A file of pairs, filtered and split by source; a large one is stored first, and said to be."""
-    file = Path(path).stat()
-    if file.st_size * (PACKING if Path(path).suffix in PACKED else 1) >= LARGE:
-        identity = f"{path} {file.st_size} {file.st_mtime_ns} {columns} {seed} {skip_bad}"
-        read = partial(pairs_in, path, columns, skip_bad=skip_bad)
-        return store_corpus(stored_at(identity), path, read, seed)
-    found = read_pairs(path, columns, skip_bad=skip_bad)
+    file = PairFile(Path(path), columns, is_csv)
+    form = file.form
+    if file.bytes_at_least(LARGE):
+        folder = stored_at(f"{file.identity} {seed} {skip_bad}")
+        read = partial(pairs_in, path, columns, skip_bad=skip_bad, is_csv=is_csv)
+        return replace(store_corpus(folder, path, read, seed), form=form)
+    found = read_pairs(path, columns, skip_bad=skip_bad, is_csv=is_csv)
     pairs, left_out = filtered(found.pairs)
     left_out["bad"] = found.left_out
     said = told(len(found.pairs) + found.left_out, left_out)
     if left_out.total():
         print(f"{path}: {said}", file=sys.stderr)
-    return replace(split_pairs(pairs, seed=seed), said=said)
+    if found.left_out:
+        print(f"the first bad line: {found.first_fault}", file=sys.stderr)
+    return replace(split_pairs(pairs, seed=seed), said=said, form=form)
 
 
 def open_dataset(
-    name: str, columns: tuple[str, str] | None, stream: bool, seed: int, skip_bad: bool
+    name: str,
+    columns: tuple[str, str] | None,
+    stream: bool,
+    is_csv: bool,
+    seed: int,
+    skip_bad: bool,
 ) -> Splits[Pair]:
-    """A dataset of Hugging Face's library, stored; its own validation and test, as far as it has them."""
-    hub = open_hub(name, columns, stream=stream)
-    folder = stored_at(f"{hub.identity} {seed} {skip_bad}")
-    read = partial(hub.pairs, "train", skip_bad)
-    return store_corpus(folder, name, read, seed, partial(hub.held, skip_bad))
+    """A folder of text files or a dataset of Hugging Face's library, stored.
+
+    Its own validation and test are taken, as far as it has them.
+    """
+    local = text_folder(name, columns, is_csv) if Path(name).is_dir() else None
+    rows = local or open_hub(name, columns, stream=stream)
+    folder = stored_at(f"{rows.identity} {seed} {skip_bad}")
+    read = partial(rows.pairs, "train", skip_bad)
+    splits = store_corpus(folder, name, read, seed, partial(rows.held, skip_bad))
+    return replace(splits, form=rows.form)
 
 
 def stored_at(identity: str) -> Path:

@@ -8,13 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from transformer_lab.config import check
+from transformer_lab.data.folders import SAVED
 from transformer_lab.data.large import PARTS, Held
 from transformer_lab.data.pair import Pair
-from transformer_lab.data.text_files import pair_of_row
+from transformer_lab.data.text_files import SKIP, pair_of_row
 
 ROWS_AT_ONCE = 1_000
-SAVED = ("dataset_dict.json", "state.json")
-"""Files by which a folder is known that `save_to_disk` wrote."""
 LANGUAGES = re.compile(r"(\w+[-_])?[a-z]{2,3}(-|_|_to_)[a-z]{2,3}")
 """A configuration that names two languages, as "de-en", "az_to_en" or "iwslt2017-de-en"."""
 
@@ -35,6 +34,12 @@ class Hub:
         read = {part: self.versions[part] for part in ("train", *PARTS) if part in self.parts}
         return f"{self.name} {self.columns} {read}"
 
+    @property
+    def form(self) -> str:
+        """How its rows are read."""
+        source, target = self.columns
+        return f"rows of a dataset; source is {source!r}; target is {target!r}"
+
     def pairs(self, part: str, skip_bad: bool) -> Iterator[Pair | None]:
         """The pairs of a part; with `skip_bad`, None for a row that is none."""
         number = 0
@@ -44,9 +49,9 @@ class Hub:
                 row = dict(zip(rows, values, strict=True))
                 try:
                     yield pair_of_row(row, self.columns, f"{self.name}, {part}, row {number}")
-                except ValueError:
+                except ValueError as error:
                     if not skip_bad:
-                        raise
+                        raise ValueError(f"{error} ({SKIP})") from None
                     yield None
 
     def held(self, skip_bad: bool) -> Held:

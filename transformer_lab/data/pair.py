@@ -34,10 +34,11 @@ class Splits(Generic[P]):
     """Training, validation and test pairs; no source sentence of the others is trained on.
 
     `said` has how many pairs were read for them, and how many left out for which reason, where that
-    is known.
+    is known; `form` how they were read: from which columns of what.
     """
 
     train: Sequence[P]
     validation: Sequence[P]
     test: Sequence[P]
     said: str = ""
+    form: str = ""

@@ -7,12 +7,13 @@ from collections import Counter
 from collections.abc import Iterable
 
 from transformer_lab.data.pair import Pair, Splits
+from transformer_lab.data.text import composed, without_invisible
 
 
 def split_pairs(
     pairs: Iterable[Pair], *, seed: int = 0, validation: int | None = None, test: int | None = None
 ) -> Splits[Pair]:
-    """Split by source: sentences that differ only in case, spaces, signs or digits stay together.
+    """Split by source: sentences that differ only as `key` does not see stay together.
 
     `validation` and `test` count source sentences; by default each has a
     twentieth, at most 1,000. A pair that is repeated counts once.
@@ -33,7 +34,8 @@ def words(sentence: str) -> list[str]:
 
 
 def key(sentence: str) -> str:
-    """What sentences share that differ only in case, spaces, signs or digits."""
+    """What sentences share that differ only in case, spaces, signs, digits or form of Unicode."""
+    sentence = composed(without_invisible(sentence))
     return DIGITS.sub("0", " ".join(words(sentence))) or sentence
 
 

@@ -1,10 +1,20 @@
 """How good translations are: BLEU and chrF by sacrebleu, and exact match."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from sacrebleu.metrics import BLEU, CHRF
+
+from transformer_lab.data.languages import script_of
+from transformer_lab.data.text import composed
+
+TOKENIZATIONS = {
+    "Han": "zh",
+    **dict.fromkeys(("Japanese", "Thai", "Lao", "Khmer", "Myanmar", "Tibetan"), "char"),
+}
+"""Of sacreBLEU, by the script of the references, where it puts no spaces between words: else "13a",
+by which a whole sentence would be one word."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,25 +28,38 @@ class Scores:
 
 
 def score(hypotheses: Sequence[str], references: Sequence[str]) -> Scores:
-    """Corpus BLEU and chrF of whole, detokenised texts; ValueError unless there is one reference each."""
+    """Corpus BLEU and chrF of whole, detokenised texts, both sides in NFC.
+
+    BLEU cuts the texts as `tokenization_of` the references says.
+
+    Raises:
+        ValueError: unless there is one reference each, and at least one.
+    """
     check_parallel(hypotheses, references)
-    bleu, chrf = BLEU(), CHRF()
-    bleu_score = bleu.corpus_score(list(hypotheses), [list(references)])
-    chrf_score = chrf.corpus_score(list(hypotheses), [list(references)])
+    bleu, chrf = BLEU(tokenize=tokenization_of(references)), CHRF()
+    ours, theirs = list(map(composed, hypotheses)), list(map(composed, references))
+    bleu_score = bleu.corpus_score(ours, [theirs])
+    chrf_score = chrf.corpus_score(ours, [theirs])
     signatures = str(bleu.get_signature()), str(chrf.get_signature())
     return Scores(bleu_score.score, signatures[0], chrf_score.score, signatures[1])
 
 
+def tokenization_of(references: Iterable[str]) -> str:
+    """How BLEU is to cut these references into words, as sacreBLEU calls it."""
+    return TOKENIZATIONS.get(script_of(references), "13a")
+
+
 def sentence_chrf(hypothesis: str, reference: str) -> float:
     """One text's chrF, from 0 to 100 (Popović 2015): the runs of up to six letters that both have."""
-    found: float = CHRF().sentence_score(hypothesis, [reference]).score
+    found: float = CHRF().sentence_score(composed(hypothesis), [composed(reference)]).score
     return found
 
 
 def exact_match(hypotheses: Sequence[str], references: Sequence[str]) -> float:
-    """The share, from 0 to 1, of translations that equal their reference to the letter."""
+    """The share, from 0 to 1, of translations that equal their reference to the letter, in NFC."""
     check_parallel(hypotheses, references)
-    return sum(h == r for h, r in zip(hypotheses, references, strict=True)) / len(references)
+    pairs = zip(map(composed, hypotheses), map(composed, references), strict=True)
+    return sum(h == r for h, r in pairs) / len(references)
 
 
 def exact_match_by(
@@ -46,7 +69,7 @@ def exact_match_by(
     check_parallel(hypotheses, references)
     members: dict[str, list[bool]] = defaultdict(list)
     for group, h, r in zip(groups, hypotheses, references, strict=True):
-        members[group].append(h == r)
+        members[group].append(composed(h) == composed(r))
     return {group: sum(right) / len(right) for group, right in sorted(members.items())}
 
 
