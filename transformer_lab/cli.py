@@ -26,7 +26,7 @@ from transformer_lab.model.transformer import count_parameters
 from transformer_lab.model_card import CARD, exported_card, may_write, model_card
 from transformer_lab.recipe import PRESETS, Evaluation, evaluate, validation_loss
 from transformer_lab.runs import About, begin, resume
-from transformer_lab.streams import open_closed_streams, read_lines, without_nan
+from transformer_lab.streams import escaped, prepare_streams, read_lines, without_nan
 from transformer_lab.training import distributed
 from transformer_lab.training.trainer import LossIsNaNError
 from transformer_lab.translator import PRETRAINED, Translation, Translator
@@ -34,7 +34,7 @@ from transformer_lab.translator import PRETRAINED, Translation, Translator
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; 0 on success, 1 with one line on standard error for what went wrong."""
-    open_closed_streams()
+    prepare_streams()
     options = parser().parse_args(arguments)
     try:
         with distributed.joined(getattr(options, "device", None) or "auto"):
@@ -61,7 +61,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def fail(message: str) -> int:
     """Say what went wrong in one line."""
-    print("error: " + " ".join(message.split()), file=sys.stderr)
+    print("error: " + escaped(" ".join(message.split())), file=sys.stderr)
     return 1
 
 
@@ -196,7 +196,7 @@ def run_train(options: argparse.Namespace) -> dict[str, Any]:
     progress = trainer.progress
     seconds = round(progress.seconds, 1)
     steps = [h for h in progress.history if "validation_loss" in h]  # a few pairs leave none over
-    losses = ", ".join(f"{h['validation_loss']:.3f} (step {h['step']})" for h in steps)
+    losses = ", ".join(f"{h['validation_loss']:z.3f} (step {h['step']})" for h in steps)
     print(f"validation loss {losses or 'unknown'}")
     print(f"{stop} after {progress.step} steps and {seconds} s; saved in {folder}")
     result = {"steps": progress.step, "seconds": seconds, "stop": stop, "out": str(folder)}
@@ -235,7 +235,7 @@ def score_line(translator: Translator, splits: Any, beam_size: int) -> tuple[flo
     """Score on the test split and print the line of BLEU; the validation loss and the scores."""
     loss = validation_loss(translator, splits.validation)
     evaluation = evaluate(translator, splits.test, beam_size=beam_size)
-    known = "unknown" if math.isnan(loss) else f"{loss:.3f}"
+    known = "unknown" if math.isnan(loss) else f"{loss:z.3f}"
     print(
         f"validation loss {known}; on {evaluation.sentences} test sentences: exact match "
         f"{100 * evaluation.exact_match:.1f} %, BLEU {evaluation.bleu:.1f} "
@@ -288,7 +288,8 @@ def run_translate(options: argparse.Namespace) -> list[dict[str, Any]]:
 def say_unknown(words: Sequence[str]) -> None:
     """Say which words the model could not read."""
     if words:
-        print(f"not in the vocabulary, read as <unk>: {', '.join(words)}", file=sys.stderr)
+        said = ", ".join(map(escaped, words))
+        print(f"not in the vocabulary, read as <unk>: {said}", file=sys.stderr)
 
 
 def run_evaluate(options: argparse.Namespace) -> dict[str, Any]:
