@@ -1,4 +1,4 @@
-"""The command line: train, translate, evaluate, explore, bench, export, serve, progress, doctor.
+"""The command line: train, translate, evaluate, explore, bench, export, serve, corpora and others.
 
 Each as `python -m transformer_lab COMMAND`.
 """
@@ -18,7 +18,8 @@ from typing import Any
 
 from transformer_lab import progress, progress_file
 from transformer_lab.config import check
-from transformer_lab.data.corpora import CorpusUnavailable
+from transformer_lab.data.cache import clear_cache, list_cache
+from transformer_lab.data.corpora import CorpusUnavailable, user_cache_folder
 from transformer_lab.data.corpus import Corpus, columns_of, find_corpus, fingerprint
 from transformer_lab.doctor import diagnose
 from transformer_lab.files import write_atomically
@@ -144,6 +145,14 @@ def parser() -> argparse.ArgumentParser:
     serve.add_argument("model", type=Path, help="the folder")
     serve.add_argument("--port", type=int, default=8000, help="default 8000; 0 takes a free one")
     serve.add_argument("--threads", type=int, default=1, help="of one translation (default 1)")
+
+    kept = command("corpora", run_corpora, "List the corpora in the cache, or delete them.")
+    kept.add_argument(
+        "--clear",
+        nargs="*",
+        metavar="NAME",
+        help="delete these, by corpus or folder; without a name, all. A run makes anew what it needs",
+    )
 
     done = command("progress", run_progress, "Say what is done of the course and what to repeat.")
     done.add_argument("--forget", action="store_true", help="delete the file that keeps it")
@@ -395,6 +404,23 @@ def run_serve(options: argparse.Namespace) -> dict[str, Any]:
         with contextlib.suppress(KeyboardInterrupt):
             http.serve_forever()
     return {"url": where}
+
+
+def run_corpora(options: argparse.Namespace) -> list[dict[str, Any]]:
+    """List what the cache holds, or what is deleted of it."""
+    asked_to_clear = options.clear is not None
+    found = clear_cache(options.clear) if asked_to_clear else list_cache()
+    for one in found:
+        seed = "any" if one.seed is None else one.seed
+        pairs = "" if one.pairs is None else f"{one.pairs:,}"
+        called = escaped(one.corpus) or "(unfinished, damaged, or of another version)"
+        print(f"{one.size / 1e6:10,.1f} MB  seed {seed:<4}{pairs:>12}  {one.path.name}  {called}")
+    total = f"{sum(one.size for one in found) / 1e6:,.1f} MB in {user_cache_folder()}"
+    if asked_to_clear:
+        print(f"Deleted: {total}.")
+    else:
+        print(f"{total}. To delete it all: python -m transformer_lab corpora --clear")
+    return [{**asdict(one), "path": str(one.path)} for one in found]
 
 
 def run_progress(options: argparse.Namespace) -> dict[str, Any]:

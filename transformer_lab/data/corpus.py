@@ -16,7 +16,7 @@ from transformer_lab.data.hub import open_hub
 from transformer_lab.data.large import store_corpus
 from transformer_lab.data.pair import Pair, SentencePair, Splits
 from transformer_lab.data.splits import split_pairs
-from transformer_lab.data.stored import StoredPairs, described_as, made
+from transformer_lab.data.stored import StoredPairs, described, described_as, opened_or_made
 from transformer_lab.data.text_files import COLUMNS, pairs_in, read_pairs
 from transformer_lab.data.tokenizer import (
     BPETokenizer,
@@ -39,7 +39,7 @@ PACKING = 4
 """Text that is packed has about so many times its size."""
 PIECES_OF = 500_000
 """Pairs of a stored corpus from which its pieces are learnt: more would change few of them."""
-STORED = 1
+STORED = 2
 """The version of what is stored: another one is made anew."""
 HUB = ("hf", "stream")
 """Datasets of Hugging Face's hub, fetched as a whole or as they are read."""
@@ -204,7 +204,12 @@ def shared_pieces(pairs: Sequence[SentencePair], vocab_size: int) -> Tokenizers:
         write_atomically(folder / "tokenizer.json", tokenizer.to_json().encode())
         described_as(folder)
 
-    kept = load_tokenizer(made(pairs.folder / f"pieces-{vocab_size}", make) / "tokenizer.json")
+    def open_whole(folder: Path) -> Tokenizer:
+        described(folder)
+        return load_tokenizer(folder / "tokenizer.json")
+
+    folder = pairs.folder / f"pieces-{vocab_size}-{pairs.fingerprint}"
+    kept = opened_or_made(folder, open_whole, make)
     return kept, kept
 
 
