@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -9,10 +10,11 @@ import zipfile
 
 import pytest
 
+from tests.data.test_stored import is_whole
 from transformer_lab import cli
 from transformer_lab.data import corpus, stored
 from transformer_lab.data.corpora import user_cache_folder
-from transformer_lab.data.stored import StoredBatches, StoredPairs, is_whole
+from transformer_lab.data.stored import StoredBatches, StoredPairs
 from transformer_lab.runs import begin, resume
 
 QUIET = {"device": "cpu", "show_progress": False}
@@ -123,3 +125,23 @@ def test_the_command_line_trains_on_named_columns_of_a_packed_file(tsv, tmp_path
     assert about["corpus"] == f"{packed}@b,a"
     assert cli.main(["train", "--resume", "--max-steps", "2", *out]) == 0
     assert cli.main(["evaluate", "--model", str(tmp_path / "run"), "--limit", "1"]) == 0
+
+
+def test_a_corpus_that_was_changed_in_the_cache_is_not_trained_on(tsv, tmp_path, capsys):
+    """Of the same size, and at the same time: nothing but the content tells."""
+    begin(tmp_path / "first", str(tsv), max_steps=1, **QUIET).train()
+    (folder,) = (user_cache_folder() / "corpora").iterdir()
+    pairs, status = folder / "pairs.tsv", (folder / "pairs.tsv").stat()
+    true = pairs.read_bytes()
+    pairs.write_bytes(true.replace(b"one", b"POX"))
+    os.utime(pairs, ns=(status.st_atime_ns, status.st_mtime_ns))
+    assert pairs.read_bytes() != true
+    capsys.readouterr()
+    run = begin(tmp_path / "again", str(tsv), max_steps=1, **QUIET)
+    said = f"{pairs} is not as it was stored: its content has changed. It is made anew."
+    assert said in capsys.readouterr().err.splitlines()
+    assert pairs.read_bytes() == true
+    assert run.about.data == corpus.fingerprint(list(run.splits.train))
+    run.train()
+    weights = [(tmp_path / name / "model.safetensors").read_bytes() for name in ("first", "again")]
+    assert weights[0] == weights[1]

@@ -1,4 +1,4 @@
-"""The command line: train, translate, evaluate, explore, bench, export, progress, doctor.
+"""The command line: train, translate, evaluate, explore, bench, export, corpora, progress, doctor.
 
 Each as `python -m transformer_lab COMMAND`.
 """
@@ -17,7 +17,8 @@ from typing import Any
 
 from transformer_lab import progress, progress_file
 from transformer_lab.config import check
-from transformer_lab.data.corpora import CorpusUnavailable
+from transformer_lab.data.cache import clear_cache, list_cache
+from transformer_lab.data.corpora import CorpusUnavailable, user_cache_folder
 from transformer_lab.data.corpus import CSV, HUB, Corpus, columns_of, find_corpus, fingerprint
 from transformer_lab.data.text import listed
 from transformer_lab.doctor import diagnose
@@ -26,7 +27,7 @@ from transformer_lab.model.transformer import count_parameters
 from transformer_lab.model_card import CARD, exported_card, may_write, model_card, understood
 from transformer_lab.recipe import PRESETS, Evaluation, evaluate, validation_loss
 from transformer_lab.runs import About, begin, resume
-from transformer_lab.streams import open_closed_streams, read_lines, without_nan
+from transformer_lab.streams import escaped, prepare_streams, read_lines, without_nan
 from transformer_lab.training import distributed
 from transformer_lab.training.trainer import LossIsNaNError
 from transformer_lab.translator import PRETRAINED, Translation, Translator
@@ -34,7 +35,7 @@ from transformer_lab.translator import PRETRAINED, Translation, Translator
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; 0 on success, 1 with one line on standard error for what went wrong."""
-    open_closed_streams()
+    prepare_streams()
     options = parser().parse_args(arguments)
     try:
         with distributed.joined(getattr(options, "device", None) or "auto"):
@@ -61,7 +62,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def fail(message: str) -> int:
     """Say what went wrong in one line."""
-    print("error: " + " ".join(message.split()), file=sys.stderr)
+    print("error: " + escaped(" ".join(message.split())), file=sys.stderr)
     return 1
 
 
@@ -148,6 +149,14 @@ def parser() -> argparse.ArgumentParser:
     )
     export.add_argument("--model", type=Path, default=PRETRAINED, help="default: the shipped model")
 
+    kept = command("corpora", run_corpora, "List the corpora in the cache, or delete them.")
+    kept.add_argument(
+        "--clear",
+        nargs="*",
+        metavar="NAME",
+        help="delete these, by corpus or folder; without a name, all. A run makes anew what it needs",
+    )
+
     done = command("progress", run_progress, "Say what is done of the course and what to repeat.")
     done.add_argument("--forget", action="store_true", help="delete the file that keeps it")
 
@@ -203,7 +212,7 @@ def run_train(options: argparse.Namespace) -> dict[str, Any]:
     progress = trainer.progress
     seconds = round(progress.seconds, 1)
     steps = [h for h in progress.history if "validation_loss" in h]  # a few pairs leave none over
-    losses = ", ".join(f"{h['validation_loss']:.3f} (step {h['step']})" for h in steps)
+    losses = ", ".join(f"{h['validation_loss']:z.3f} (step {h['step']})" for h in steps)
     print(f"validation loss {losses or 'unknown'}")
     print(f"{stop} after {progress.step} steps and {seconds} s; saved in {folder}")
     result = {"steps": progress.step, "seconds": seconds, "stop": stop, "out": str(folder)}
@@ -249,7 +258,7 @@ def score_line(translator: Translator, splits: Any, beam_size: int) -> tuple[flo
     """Score on the test split and print the line of BLEU; the validation loss and the scores."""
     loss = validation_loss(translator, splits.validation)
     evaluation = evaluate(translator, splits.test, beam_size=beam_size)
-    known = "unknown" if math.isnan(loss) else f"{loss:.3f}"
+    known = "unknown" if math.isnan(loss) else f"{loss:z.3f}"
     print(
         f"validation loss {known}; on {evaluation.sentences} test sentences: exact match "
         f"{100 * evaluation.exact_match:.1f} %, BLEU {evaluation.bleu:.1f} "
@@ -391,6 +400,23 @@ def run_export(options: argparse.Namespace) -> dict[str, Any]:
     if not options.json:
         print(f"{options.out}: go on with\n\n{use}")
     return {"out": str(options.out), "to": options.to}
+
+
+def run_corpora(options: argparse.Namespace) -> list[dict[str, Any]]:
+    """List what the cache holds, or what is deleted of it."""
+    asked_to_clear = options.clear is not None
+    found = clear_cache(options.clear) if asked_to_clear else list_cache()
+    for one in found:
+        seed = "any" if one.seed is None else one.seed
+        pairs = "" if one.pairs is None else f"{one.pairs:,}"
+        called = escaped(one.corpus) or "(unfinished, damaged, or of another version)"
+        print(f"{one.size / 1e6:10,.1f} MB  seed {seed:<4}{pairs:>12}  {one.path.name}  {called}")
+    total = f"{sum(one.size for one in found) / 1e6:,.1f} MB in {user_cache_folder()}"
+    if asked_to_clear:
+        print(f"Deleted: {total}.")
+    else:
+        print(f"{total}. To delete it all: python -m transformer_lab corpora --clear")
+    return [{**asdict(one), "path": str(one.path)} for one in found]
 
 
 def run_progress(options: argparse.Namespace) -> dict[str, Any]:

@@ -11,10 +11,10 @@ from typing import Any
 from transformer_lab.data.corpus import HUB, languages_of
 from transformer_lab.data.languages import script_of
 from transformer_lab.data.pair import Splits
-from transformer_lab.data.text import shown
 from transformer_lab.evaluation.bleu import tokenization_of
 from transformer_lab.model.transformer import count_parameters
 from transformer_lab.recipe import Evaluation
+from transformer_lab.streams import escaped
 from transformer_lab.translator import Translator
 
 CARD = "model_card.md"
@@ -134,7 +134,7 @@ def understood(corpus: str | None, splits: Splits[Any]) -> str:
     lines = [f"{source} → {target}" if source != "source" else "source → target"]
     for place in range(min(EXAMPLES, len(splits.train))):
         pair = splits.train[place]
-        sides = (shown(side[:EXAMPLE_SIGNS]) for side in (pair.source, pair.target))
+        sides = (escaped(side[:EXAMPLE_SIGNS]) for side in (pair.source, pair.target))
         lines.append("  " + " → ".join(sides))
     rows = [*([("read", splits.said)] if splits.said else []), *understood_rows(splits)]
     return "\n".join([*lines, *(f"{name}: {value}" for name, value in rows)])

@@ -10,6 +10,7 @@ from datetime import UTC, date, datetime
 
 from transformer_lab.progress_file import FILE, Done, Record, change, is_off, read, where
 from transformer_lab.spacing import answered
+from transformer_lab.streams import escaped
 
 NOTHING = "Nothing is kept yet: pass a check or answer a quiz, and it stands here."
 NOWHERE = (
@@ -153,10 +154,10 @@ def report(record: Record, day: date) -> str:
         quiz = of(len(done.questions), done.questions_of)
         if done.questions:
             quiz += f", {sum(one.right for one in done.questions.values())} right at first"
-        lines.append(f"{lesson:>6}   {passed:9}   {quiz}".rstrip())
+        lines.append(f"{escaped(lesson):>6}   {passed:9}   {quiz}".rstrip())
     asked = due(record, day)
     lines += ["", f"To repeat today: {len(asked) or 'no'} question{'s' * (len(asked) != 1)}."]
-    lines += [f"    {lesson}  {text}" for lesson, text in asked[:SHOWN]]
+    lines += [f"    {escaped(lesson)}  {escaped(text)}" for lesson, text in asked[:SHOWN]]
     if len(asked) > SHOWN:
         lines.append(f"    and {len(asked) - SHOWN} more")
     later = [one.due for done in record.values() for one in done.questions.values()]

@@ -1,14 +1,36 @@
-"""What a command reads from standard input, and what it writes as JSON; streams that are closed."""
+"""The standard streams of a command: UTF-8 whatever the console says, and none of them missing."""
 
+import codecs
 import math
 import os
 import sys
+import unicodedata
 from collections.abc import Iterator
-from io import BufferedReader
+from io import BufferedReader, TextIOWrapper
 from typing import Any, cast
 
 LINES_AT_ONCE = 256
 """Of standard input: so many lines are translated, and printed, before the next are."""
+
+
+OBEYED = {"Cc", "Cf", "Cs", "Zl", "Zp"}
+"""Kinds of characters that a terminal obeys instead of showing them: control and format characters,
+halves of characters, ends of lines and paragraphs."""
+BLANKS = frozenset("\u115f\u1160\u2800\u3164\uffa0")
+"""Letters and signs, as Unicode has it, that are drawn as nothing."""
+
+
+def prepare_streams() -> None:
+    """Make the standard streams ready for any command, once, before it prints or reads anything.
+
+    What is printed is UTF-8, whatever the console's code page or PYTHONIOENCODING say, because the next
+    command of a pipe reads UTF-8 (see `read_lines`). What UTF-8 cannot say is escaped, as a name of a
+    file may hold half a character, and no result should be lost because of it.
+    """
+    open_closed_streams()
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):  # a notebook has streams of another kind
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
 
 
 def open_closed_streams() -> None:
@@ -24,6 +46,16 @@ def open_closed_streams() -> None:
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
+
+
+def escaped(text: str) -> str:
+    """A text from outside as one line to print: what a terminal would obey or not show is escaped."""
+    return "".join(
+        sign.encode("unicode_escape").decode()
+        if unicodedata.category(sign) in OBEYED or sign in BLANKS
+        else sign
+        for sign in text
+    )
 
 
 def without_nan(value: Any) -> Any:
@@ -43,12 +75,15 @@ def without_nan(value: Any) -> Any:
 def read_lines() -> Iterator[list[str]]:
     """The lines of standard input, as many at a time as are there; what is no UTF-8 stays visible.
 
-    Only line ends count: str.splitlines would also cut at other separators.
+    Only line ends count: str.splitlines would also cut at other separators. A byte-order mark in front,
+    as Windows writes one, is no part of the first line.
     """
     if sys.stdin is None:
         raise ValueError("standard input is closed; expected a sentence on each line")
     stream = cast(BufferedReader, sys.stdin.buffer)
     begun: list[bytes] = []  # the parts of a line whose end has not come yet
+    if stream.peek(len(codecs.BOM_UTF8)).startswith(codecs.BOM_UTF8):
+        stream.read(len(codecs.BOM_UTF8))
     while block := stream.read1(1 << 16):
         first, *others = block.split(b"\n")
         begun.append(first)

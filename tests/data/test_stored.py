@@ -1,7 +1,11 @@
 """Stored corpora: what is read from files is what is read from memory, and nothing torn counts."""
 
+import hashlib
 import json
+import os
 import random
+import re
+import shutil
 from itertools import islice
 from pathlib import Path
 
@@ -11,7 +15,7 @@ import torch
 
 from tests.data.test_corpora import assert_disjoint
 from tests.data.test_splits import numbered
-from transformer_lab.data import large, stored
+from transformer_lab.data import corpus, large, stored
 from transformer_lab.data.batching import Batches, collate, encode_pairs
 from transformer_lab.data.corpus import fingerprint
 from transformer_lab.data.large import store_corpus
@@ -20,11 +24,18 @@ from transformer_lab.data.splits import split_pairs
 from transformer_lab.data.stored import (
     StoredBatches,
     StoredExamples,
-    StoredPairs,
-    is_whole,
+    described,
     store_examples,
 )
 from transformer_lab.data.tokenizer import BPETokenizer, WordTokenizer
+
+
+def is_whole(folder: Path) -> bool:
+    try:
+        described(folder)
+    except ValueError:
+        return False
+    return True
 
 
 def some(count=307, seed=3):
@@ -192,31 +203,132 @@ def test_pools_hold_every_example_once_and_go_on_from_any_place(examples, monkey
     assert torch.equal(collate(group).target, whole[2][2].target)
 
 
+def changed_byte(path: Path) -> None:
+    """The size stays, and so does the time of the last change."""
+    status, content = path.stat(), bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.write_bytes(content)
+    os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+
+
+def made_a_folder(path: Path) -> None:
+    path.unlink()
+    path.mkdir()
+
+
+DAMAGES = {
+    "a bit": changed_byte,
+    "shorter": lambda path: path.write_bytes(path.read_bytes()[:-8]),
+    "longer": lambda path: path.write_bytes(path.read_bytes() + b"\0" * 8),
+    "empty": lambda path: path.write_bytes(b""),
+    "zeros": lambda path: path.write_bytes(bytes(path.stat().st_size)),
+    "gone": Path.unlink,
+    "a folder": made_a_folder,
+}
+
+
+def all_made(folder: Path):
+    """Everything that is read of a stored corpus."""
+    splits = kept(folder, some())
+    (pieces, _) = corpus.shared_pieces(splits.train, 307)
+    examples = store_examples(splits.train, (pieces, pieces), 23, 1, 2)
+    parts = [list(part) for part in (splits.train, splits.validation, splits.test, examples)]
+    return [*parts, pieces.to_json(), fingerprint(splits.train)]
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory) -> tuple[Path, list]:
+    folder = tmp_path_factory.mktemp("whole") / "a"
+    return folder, all_made(folder)
+
+
 def folders(root: Path) -> list[Path]:
-    return [root, *root.glob("ids-*")]
+    return [root, *sorted(root.glob("*-*"))]
 
 
-@pytest.mark.parametrize("fault", ["no description", "shorter", "torn description", "gone"])
-def test_what_is_not_whole_is_made_anew(tmp_path, fault):
-    def made():
-        train = kept(tmp_path / "a", some()).train
-        return train, store_examples(train, TOKENIZERS["words"](train), 23, 1, 2)
+@pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
+def test_what_is_not_as_it_was_made_is_made_anew_and_said_to_be(whole, tmp_path, damage, capsys):
+    tried = 0
+    for inner in ("", "pieces-*", "ids-*"):
+        (original,) = whole[0].glob(inner) if inner else (whole[0],)
+        for name in sorted(path.name for path in original.iterdir() if path.is_file()):
+            shutil.copytree(whole[0], tmp_path / "a", dirs_exist_ok=True)
+            path = tmp_path / "a" / original.relative_to(whole[0]) / name
+            damage(path)
+            with pytest.raises(ValueError, match=re.escape(str(path.parent))) as error:
+                described(path.parent)
+            capsys.readouterr()
+            assert all_made(tmp_path / "a") == whole[1]
+            said = [line for line in capsys.readouterr().err.splitlines() if "made anew" in line]
+            was_finished = path.parent.joinpath("about.json") != path or damage != Path.unlink
+            assert said == [f"{error.value} It is made anew."] * was_finished
+            assert all_made(tmp_path / "a") == whole[1]
+            assert "made anew" not in capsys.readouterr().err
+            shutil.rmtree(tmp_path / "a")
+            tried += 1
+    assert tried == 10
 
-    before = [list(part) for part in made()]
-    for folder in folders(tmp_path / "a"):
-        file = sorted(folder.glob("*.i64"))[0]
-        if fault == "no description":
-            (folder / "about.json").unlink()
-        elif fault == "torn description":
-            (folder / "about.json").write_bytes((folder / "about.json").read_bytes()[:-9])
-        elif fault == "shorter":
-            file.write_bytes(file.read_bytes()[:-8])
-        else:
-            file.unlink()
-        assert not is_whole(folder)
-        with pytest.raises(ValueError, match="is damaged|is no corpus that was stored here"):
-            (StoredPairs if folder == tmp_path / "a" else StoredExamples)(folder)
-    assert [list(part) for part in made()] == before
+
+FORGED = {
+    "many pairs": {"pairs": 10**15},
+    "no pairs": {"pairs": 0},
+    "fewer than none": {"pairs": -1},
+    "a number of pairs in words": {"pairs": "many"},
+    "another type of ids": {"dtype": "float64"},
+    "a type that there is not": {"dtype": "uint17"},
+    "no sums": {"sha256": {}},
+    "no files": {"sha256": None},
+    "another's file": {"sha256": {"../../secret": "0" * 64}},
+    "another count of what was left out": {"said": "300 pairs"},
+}
+ODD = {
+    "no object": b"[1, 2]",
+    "a number": b"7",
+    "null": b"null",
+    "without anything": b"{}",
+    "very deep": b"[" * 100_000,
+    "not UTF-8": b"\xff\xfe{}",
+    "infinite": b'{"seal": 1e999, "pairs": Infinity}',
+    "a number too long to read": b'{"pairs": ' + b"9" * 5_000 + b"}",
+}
+
+
+def odd_descriptions(about: bytes) -> dict[str, bytes]:
+    forged = {name: {**json.loads(about), **change} for name, change in FORGED.items()}
+    return ODD | {name: json.dumps(content).encode() for name, content in forged.items()}
+
+
+@pytest.mark.parametrize("name", [*FORGED, *ODD])
+def test_no_description_is_believed_that_was_not_written_here(whole, tmp_path, name, capsys):
+    for number, original in enumerate(folders(whole[0])):
+        shutil.copytree(whole[0], tmp_path / "a", dirs_exist_ok=True)
+        folder = folders(tmp_path / "a")[number]
+        about = folder / "about.json"
+        about.write_bytes(odd_descriptions((original / "about.json").read_bytes())[name])
+        said = f"{about} is damaged, or was written by something else."
+        with pytest.raises(ValueError, match=re.escape(said)):
+            described(folder)
+        assert all_made(tmp_path / "a") == whole[1]
+        assert f"{said} It is made anew." in capsys.readouterr().err.splitlines()
+        shutil.rmtree(tmp_path / "a")
+
+
+def test_what_was_stored_for_another_corpus_is_not_taken(whole, tmp_path):
+    kept(tmp_path / "b", numbered(50))
+    shutil.copytree(whole[0], tmp_path / "a")
+    for path in (tmp_path / "b").iterdir():
+        shutil.copy(path, tmp_path / "a")
+    assert all_made(tmp_path / "a") == whole[1]
+
+
+def test_what_changes_while_it_is_used_is_one_clear_error(examples):
+    path = examples.folder / "ids.bin"
+    path.write_bytes(path.read_bytes()[:-2])
+    with pytest.raises(ValueError, match=r"ids.bin has become shorter since it was opened"):
+        list(examples)
+    path.unlink()
+    with pytest.raises(ValueError, match=r"ids.bin is gone. Was the cache cleared"):
+        examples.read([0])
 
 
 def test_what_a_killed_process_left_is_cleared_away(tmp_path):
@@ -258,4 +370,6 @@ def test_the_order_of_sources_is_that_of_their_whole_sums():
 def test_a_description_says_what_it_describes(examples):
     about = json.loads((examples.folder / "about.json").read_text())
     assert about["pairs"] == len(examples)
-    assert about["files"]["ids.bin"] == 2 * sum(map(sum, np.asarray(examples.lengths).tolist()))
+    ids = (examples.folder / "ids.bin").read_bytes()
+    assert len(ids) == 2 * sum(map(sum, np.asarray(examples.lengths).tolist()))
+    assert about["sha256"]["ids.bin"] == hashlib.sha256(ids).hexdigest()

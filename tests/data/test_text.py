@@ -9,10 +9,11 @@ from tests.conftest import make_model
 from tests.data.hostile import NO_TEXTS, NOT_TEXT, TWINS
 from transformer_lab.data.pair import Pair
 from transformer_lab.data.splits import key, split_pairs
-from transformer_lab.data.text import listed, read_text, shown
+from transformer_lab.data.text import listed, read_text
 from transformer_lab.data.text_files import pair_of_row, read_pairs
 from transformer_lab.data.tokenizer import WordTokenizer
 from transformer_lab.evaluation.bleu import exact_match, exact_match_by, score, sentence_chrf
+from transformer_lab.streams import escaped
 from transformer_lab.translator import Translator
 
 
@@ -105,8 +106,8 @@ def test_one_reading_says_what_is_unknown_and_what_is_refused(translator):
 
 
 def test_invisible_words_are_shown_escaped():
-    assert shown("caf\u00e9 \u732b") == "caf\u00e9 \u732b"
-    assert shown("\u200b\x1b[2J\u3164") == "\\u200b\\x1b[2J\\u3164"
+    assert escaped("caf\u00e9 \u732b") == "caf\u00e9 \u732b"
+    assert escaped("\u200b\x1b[2J\u3164") == "\\u200b\\x1b[2J\\u3164"
     assert listed(["a", "\u200b"]) == "a, \\u200b"
 
 

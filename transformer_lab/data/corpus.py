@@ -21,7 +21,7 @@ from transformer_lab.data.large import store_corpus
 from transformer_lab.data.packed import is_pipe
 from transformer_lab.data.pair import Pair, SentencePair, Splits
 from transformer_lab.data.splits import split_pairs
-from transformer_lab.data.stored import StoredPairs, described_as, made
+from transformer_lab.data.stored import StoredPairs, described, described_as, opened_or_made
 from transformer_lab.data.text_files import (
     COLUMNS,
     PairFile,
@@ -261,7 +261,12 @@ def shared_pieces(pairs: Sequence[SentencePair], vocab_size: int) -> Tokenizers:
         write_atomically(folder / "tokenizer.json", tokenizer.to_json().encode())
         described_as(folder)
 
-    kept = load_tokenizer(made(pairs.folder / f"pieces-{vocab_size}", make) / "tokenizer.json")
+    def open_whole(folder: Path) -> Tokenizer:
+        described(folder)
+        return load_tokenizer(folder / "tokenizer.json")
+
+    folder = pairs.folder / f"pieces-{vocab_size}-{pairs.fingerprint}"
+    kept = opened_or_made(folder, open_whole, make)
     return kept, kept
 
 

@@ -20,7 +20,7 @@ import numpy as np
 from transformer_lab.data.filtering import told, why_not
 from transformer_lab.data.pair import Pair, Splits
 from transformer_lab.data.splits import key
-from transformer_lab.data.stored import StoredPairs, described_as, made, write_pairs
+from transformer_lab.data.stored import StoredPairs, described_as, opened_or_made, write_pairs
 from transformer_lab.files import write_atomically
 
 OTHERS = "held.json"
@@ -70,7 +70,7 @@ def store_corpus(
         print(f"{name}: preparing it in {folder}", file=sys.stderr)
         write_splits(folder, name, read, seed, held() if held else {})
 
-    train = StoredPairs(made(folder, make))
+    train = opened_or_made(folder, StoredPairs, make)
     others = json.loads((folder / OTHERS).read_text(encoding="utf-8"))
     validation, test = ([Pair(*pair) for pair in others[s]] for s in ("validation", "test"))
     print(f"{name}: {train.about['said']}", file=sys.stderr)
@@ -130,13 +130,13 @@ def write_splits(folder: Path, name: str, read: Read, seed: int, held: Held) -> 
         if number + 1 != len(new):
             raise ValueError(f"{name} has changed while it was read; expected {len(new)} pairs")
 
-    count, fingerprint = write_pairs(folder, train())
+    count = write_pairs(folder, train())
     if not count:
         raise ValueError(f"{name} has no pair to train on; expected at least one")
     others = {name: [(p.source, p.target) for p in pairs] for name, pairs in splits.items()}
     write_atomically(folder / OTHERS, json.dumps(others).encode())
     said = told(len(new), left_out)
-    described_as(folder, pairs=count, fingerprint=fingerprint, said=said)
+    described_as(folder, corpus=name, seed=seed, pairs=count, said=said)
 
 
 def last_places(name: str, places: np.ndarray, parts: list[str]) -> dict[str, int]:

@@ -1,8 +1,9 @@
 """Corpora that do not fit into memory: text and ids in files, read where they are needed.
 
-A folder counts once its `about.json` is there, which is written last; whatever was being made when
-a process was killed is made anew. Several processes read the same files, and so share their pages
-in the system's memory.
+A folder counts once its `about.json` is there, which is written last and has the SHA-256 of every file
+and of itself. Each opening compares them, so a folder that something has changed is made anew, as is
+whatever was being made when a process was killed. Several processes read the same files, and so share
+their pages in the system's memory.
 """
 
 import hashlib
@@ -14,11 +15,11 @@ import sys
 import time
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -26,7 +27,9 @@ from transformer_lab.data.batching import Batch, Batches, Example, buckets, coll
 from transformer_lab.data.pair import Pair
 from transformer_lab.data.tokenizer import Tokenizer
 from transformer_lab.files import sync, write_atomically
-from transformer_lab.lock import FolderLock
+from transformer_lab.lock import LOCK, FolderLock
+
+T = TypeVar("T")
 
 ABOUT = "about.json"
 POOL = 500_000
@@ -39,7 +42,10 @@ AT_ONCE = 10_000
 
 
 class Stored:
-    """What is known of a folder that counts: where each of its pairs starts, and what it says."""
+    """What is known of a folder that counts: where each of its pairs starts, and what it says.
+
+    A ValueError if the folder was not finished, or is not as it was made.
+    """
 
     def __init__(self, folder: Path):
         self.folder = folder
@@ -47,7 +53,7 @@ class Stored:
         self.starts = mapped(folder / "starts.i64", np.int64)
 
     def __len__(self) -> int:
-        return self.about["pairs"]
+        return len(self.starts) - 1
 
     def place(self, place: object) -> int:
         """A place counted from the beginning; a slice would be a list as long as it is: a TypeError."""
@@ -61,7 +67,7 @@ class StoredPairs(Stored, Sequence[Pair]):
 
     def __init__(self, folder: Path):
         super().__init__(folder)
-        self.fingerprint: str = self.about["fingerprint"]
+        self.fingerprint: str = self.about["sha256"]["pairs.tsv"][:16]
 
     def __getitem__(self, place: Any) -> Any:
         number = self.place(place)
@@ -107,14 +113,21 @@ class StoredExamples(Stored, Sequence[Example]):
 
     def read(self, places: Iterable[int]) -> list[Example]:
         """The examples at these places. They are read, not mapped: the process stays small."""
+        path, size = self.folder / "ids.bin", self.dtype.itemsize
         examples = []
-        with (self.folder / "ids.bin").open("rb", buffering=0) as file:  # a few bytes, far apart
-            for place in places:
-                source, target = map(int, self.lengths[place])
-                file.seek(int(self.starts[place]) * self.dtype.itemsize)
-                raw = file.read((source + target) * self.dtype.itemsize)
-                ids = np.frombuffer(raw, self.dtype).tolist()
-                examples.append(Example(ids[:source], ids[source:]))
+        try:
+            with path.open("rb", buffering=0) as file:  # a few bytes, far apart
+                for place in places:
+                    source, target = map(int, self.lengths[place])
+                    file.seek(int(self.starts[place]) * size)
+                    raw = file.read((source + target) * size)
+                    if len(raw) < (source + target) * size:
+                        raise ValueError(f"{path} has become shorter since it was opened.")
+                    ids = np.frombuffer(raw, self.dtype).tolist()
+                    examples.append(Example(ids[:source], ids[source:]))
+        except FileNotFoundError:
+            gone = "is gone. Was the cache cleared during this run? --resume makes it anew."
+            raise ValueError(f"{path} {gone}") from None
         return examples
 
     def sketches(self, places: range) -> list[Sketch]:
@@ -166,17 +179,15 @@ def batches_of(examples: Sequence[Example], batch_tokens: int, seed: int, pad_id
     return kind(examples, batch_tokens, seed, pad_id)
 
 
-def write_pairs(folder: Path, pairs: Iterable[Pair]) -> tuple[int, str]:
-    """Write pairs without tabs and line ends into a folder; their number and their fingerprint."""
-    starts, at, sums = array("q", [0]), 0, hashlib.sha256()
+def write_pairs(folder: Path, pairs: Iterable[Pair]) -> int:
+    """Write pairs without tabs and line ends into a folder; how many they are."""
+    starts, at = array("q", [0]), 0
     with (folder / "pairs.tsv").open("wb") as file:
         for pair in pairs:
-            line = f"{pair.source}\t{pair.target}\n".encode()
-            at += file.write(line)
-            sums.update(line)
+            at += file.write(f"{pair.source}\t{pair.target}\n".encode())
             starts.append(at)
     write_array(folder / "starts.i64", starts)
-    return len(starts) - 1, sums.hexdigest()[:16]
+    return len(starts) - 1
 
 
 def store_examples(
@@ -188,10 +199,10 @@ def store_examples(
 ) -> StoredExamples:
     """The ids of stored pairs, without pairs of more than `longest` tokens on a side.
 
-    They are kept beside the pairs, under the sum of the tokenizers, and made once.
+    They are kept beside the pairs, under the sum of pairs and tokenizers, and made once.
     """
     texts = [t.to_json() for t in dict.fromkeys(tokenizers)]
-    asked = repr((texts, longest, bos_id, eos_id)).encode()
+    asked = repr((pairs.fingerprint, texts, longest, bos_id, eos_id)).encode()
     folder = pairs.folder / f"ids-{hashlib.sha256(asked).hexdigest()[:16]}"
     most = max(tokenizer.vocab_size for tokenizer in tokenizers)
     dtype = np.dtype(np.uint16 if most <= 1 << 16 else np.int32)
@@ -215,19 +226,37 @@ def store_examples(
         write_array(folder / "lengths.u16", lengths)
         described_as(folder, pairs=len(starts) - 1, left_out=left_out, dtype=dtype.name)
 
-    return StoredExamples(made(folder, make))
+    return opened_or_made(folder, StoredExamples, make)
 
 
-def made(folder: Path, make: Callable[[Path], None]) -> Path:
-    """The folder, as `make` makes it if it is not there as a whole; others wait meanwhile."""
-    if not is_whole(folder):
-        with in_turn(folder):
-            if not is_whole(folder):
-                for path in folder.iterdir():
-                    if not path.name.startswith("."):  # the lock
-                        shutil.rmtree(path) if path.is_dir() else path.unlink()
-                make(folder)
-    return folder
+def opened_or_made(
+    folder: Path, open_whole: Callable[[Path], T], make: Callable[[Path], None]
+) -> T:
+    """What `open_whole` reads from a folder that counts; `make` makes it if it doesn't.
+
+    Other processes wait meanwhile. A folder that was damaged is said to be, on standard error.
+    """
+    with suppress(ValueError):
+        return open_whole(folder)
+    with in_turn(folder):
+        try:
+            return open_whole(folder)  # another process may have made it by now
+        except ValueError as error:
+            if (folder / ABOUT).exists():
+                print(f"{error} It is made anew.", file=sys.stderr)
+        empty(folder)
+        make(folder)
+        return open_whole(folder)
+
+
+def empty(folder: Path) -> None:
+    """Delete all that a folder holds, but not its lock, nor what links lead to."""
+    # The description goes first: a folder that is half deleted does not count any more.
+    for path in sorted(folder.iterdir(), key=lambda path: path.name != ABOUT):
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        elif path.name != LOCK:
+            path.unlink()
 
 
 @contextmanager
@@ -249,37 +278,57 @@ def in_turn(folder: Path) -> Iterator[None]:
 
 
 def described_as(folder: Path, **about: Any) -> None:
-    """Let a folder count, with what is said about it and the sizes of its files."""
+    """Let a folder count, with what is said about it and the sum of each of its files."""
     files = {path.name: path for path in folder.iterdir() if not path.name.startswith(".")}
     for path in files.values():
         with path.open("rb") as file:
             os.fsync(file.fileno())
     sync(folder)
-    sizes = {name: path.stat().st_size for name, path in sorted(files.items())}
-    write_atomically(folder / ABOUT, json.dumps({**about, "files": sizes}).encode())
+    about["sha256"] = {name: sum_of(path) for name, path in sorted(files.items())}
+    about["seal"] = seal(folder, about)
+    write_atomically(folder / ABOUT, json.dumps(about).encode())
 
 
 def described(folder: Path) -> dict[str, Any]:
-    """What is said about a folder; a ValueError if it was not finished, or is damaged."""
-    try:
-        about: dict[str, Any] = json.loads((folder / ABOUT).read_text(encoding="utf-8"))
-        sizes = {name: (folder / name).stat().st_size for name in about["files"]}
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise ValueError(f"{folder} is no corpus that was stored here: {error}") from None
-    if sizes != about["files"]:
-        raise ValueError(
-            f"{folder} is damaged: its files have other sizes than when they were made"
-        )
+    """What is said about a folder; a ValueError if it was not finished, or is not as it was made.
+
+    This is the one way into what is stored: every file is read and compared with its sum, at one to two
+    seconds for two gigabytes.
+    """
+    about = told_about(folder)
+    for name, expected in about["sha256"].items():
+        try:
+            is_as_made = sum_of(folder / name) == expected
+        except OSError as error:
+            raise ValueError(f"{folder / name} cannot be read: {error.strerror}.") from None
+        if not is_as_made:
+            raise ValueError(f"{folder / name} is not as it was stored: its content has changed.")
     return about
 
 
-def is_whole(folder: Path) -> bool:
-    """Whether a folder counts."""
+def told_about(folder: Path) -> dict[str, Any]:
+    """What a folder says about itself, its files unread; a ValueError if we did not write that."""
     try:
-        described(folder)
-    except ValueError:
-        return False
-    return True
+        about: dict[str, Any] = json.loads((folder / ABOUT).read_bytes())
+        is_ours = about.pop("seal") == seal(folder, about)
+    except FileNotFoundError:
+        raise ValueError(f"{folder} has no {ABOUT}: it was not finished.") from None
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        is_ours = False
+    if not is_ours:
+        raise ValueError(f"{folder / ABOUT} is damaged, or was written by something else.")
+    return about
+
+
+def seal(folder: Path, about: dict[str, Any]) -> str:
+    """The sum of what is said about a folder and of its name, as nothing else may stand in its place."""
+    return hashlib.sha256(f"{folder.name} {json.dumps(about, sort_keys=True)}".encode()).hexdigest()
+
+
+def sum_of(path: Path) -> str:
+    """The SHA-256 of a file."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def write_array(path: Path, values: "array[int]") -> None:

@@ -3,8 +3,7 @@
 import unicodedata
 from collections.abc import Iterable
 
-BLANKS = frozenset("\u115f\u1160\u2800\u3164\uffa0")
-"""Letters and signs, as Unicode has it, that are drawn as nothing."""
+from transformer_lab.streams import BLANKS, escaped
 
 
 def read_text(name: str, text: object) -> str:
@@ -53,13 +52,6 @@ def without_invisible(text: str) -> str:
     return "".join(sign for sign in text if unicodedata.category(sign) != "Cf")
 
 
-def shown(text: str) -> str:
-    """The text for a terminal: what could not be seen there, or would command it, is escaped."""
-    return "".join(
-        sign if sign.isprintable() and sign not in BLANKS else ascii(sign)[1:-1] for sign in text
-    )
-
-
 def listed(words: Iterable[str]) -> str:
     """Words for a message, with commas between them."""
-    return ", ".join(map(shown, words))
+    return ", ".join(map(escaped, words))

@@ -1,0 +1,194 @@
+"""Flat files beside Arrow for the same corpus: time and peak memory of storing it and training from it.
+
+    python -m benchmarks.corpus_storage [PAIRS] [ROUNDS]
+
+Both sides read the same file with the same reader, cut it with the same tokenizer, and give the same
+batches in the same order, which is checked. Each measurement has a process of its own. Seconds are the
+processor's, of all threads, so that a machine that others use slows neither side.
+"""
+
+import hashlib
+import itertools
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import datasets
+import numpy as np
+
+from benchmarks.large_corpus import write_corpus
+from benchmarks.machine import in_a_line
+from benchmarks.memory import forget_peak, kilobytes
+from benchmarks.report import table
+from transformer_lab.data.batching import BOS_ID, EOS_ID, Example, encode_pairs
+from transformer_lab.data.pair import Pair
+from transformer_lab.data.stored import (
+    Sketch,
+    StoredBatches,
+    StoredPairs,
+    described_as,
+    store_examples,
+    write_pairs,
+)
+from transformer_lab.data.text_files import pairs_in, read_pairs
+from transformer_lab.data.tokenizer import BPETokenizer, load_tokenizer
+
+PAIRS, ROUNDS = 500_000, 3
+LEARNT_FROM, VOCABULARY = 20_000, 8_000
+LONGEST, BATCH_TOKENS, BATCHES = 250, 1_024, 3_000
+AT_ONCE = 10_000
+STAGES = ("reading", "tokenising", "batches", "all")
+
+
+class ArrowExamples:
+    """Ids in an Arrow table of `datasets`, as `StoredBatches` asks for them."""
+
+    def __init__(self, rows: Any):
+        self.rows = rows
+        lengths = (np.asarray(rows.with_format("numpy")[name]) for name in ("n", "m"))
+        self.lengths = np.stack(list(lengths), axis=1)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def sketches(self, places: range) -> list[Sketch]:
+        """The lengths of the examples at these places."""
+        lengths = self.lengths[places.start : places.stop : places.step].tolist()
+        return [
+            Sketch(place, range(source), range(target))
+            for place, (source, target) in zip(places, lengths, strict=True)
+        ]
+
+    def read(self, places: Iterable[int]) -> list[Example]:
+        """The examples at these places."""
+        found = self.rows[list(places)]
+        return list(map(Example, found["source"], found["target"]))
+
+
+def stored_in_arrow(path: Path, folder: Path) -> Any:
+    """The pairs of a file in the cache of `datasets`."""
+
+    def rows() -> Iterator[dict[str, str]]:
+        yield from ({"source": p.source, "target": p.target} for p in pairs_in(path) if p)
+
+    features = datasets.Features(source=datasets.Value("string"), target=datasets.Value("string"))
+    return datasets.Dataset.from_generator(rows, features=features, cache_dir=str(folder))
+
+
+def ids_in_arrow(pairs: Any, tokenizer: BPETokenizer) -> ArrowExamples:
+    """The ids of these pairs, two bytes each, in the same cache."""
+
+    def encode(rows: dict[str, list[str]]) -> dict[str, list[Any]]:
+        texts = list(map(Pair, rows["source"], rows["target"]))
+        found = [
+            example
+            for example in encode_pairs(texts, tokenizer, tokenizer, BOS_ID, EOS_ID)
+            if example.length <= LONGEST
+        ]
+        return {
+            "source": [example.source for example in found],
+            "target": [example.target for example in found],
+            "n": [len(example.source) for example in found],
+            "m": [len(example.target) for example in found],
+        }
+
+    ids, length = datasets.List(datasets.Value("uint16")), datasets.Value("uint16")
+    features = datasets.Features(source=ids, target=ids, n=length, m=length)
+    columns = ["source", "target"]
+    return ArrowExamples(
+        pairs.map(
+            encode, batched=True, batch_size=AT_ONCE, remove_columns=columns, features=features
+        )
+    )
+
+
+def stored_in_files(path: Path, folder: Path) -> StoredPairs:
+    """The pairs of a file in flat files."""
+    folder.mkdir()
+    described_as(folder, pairs=write_pairs(folder, filter(None, pairs_in(path))))
+    return StoredPairs(folder)
+
+
+def ids_in_files(pairs: StoredPairs, tokenizer: BPETokenizer) -> Any:
+    """The ids of these pairs in flat files."""
+    return store_examples(pairs, (tokenizer, tokenizer), LONGEST, BOS_ID, EOS_ID)
+
+
+SIDES = {"files": (stored_in_files, ids_in_files), "arrow": (stored_in_arrow, ids_in_arrow)}
+
+
+def once(side: str, path: Path, folder: Path) -> dict[str, Any]:
+    """Store a corpus and read batches of it: the seconds, the peak in megabytes, and their sum."""
+    datasets.disable_progress_bars()
+    tokenizer = load_tokenizer(path.with_suffix(".json"))
+    assert isinstance(tokenizer, BPETokenizer)
+    store, cut = SIDES[side]
+    before = kilobytes("VmRSS")
+    forget_peak()
+    laps = [time.process_time()]
+    pairs = store(path, folder)
+    laps.append(time.process_time())
+    examples: Any = cut(pairs, tokenizer)
+    laps.append(time.process_time())
+    prepared = kilobytes("VmHWM")
+    forget_peak()
+    sums = hashlib.sha256()
+    batches = StoredBatches(examples, BATCH_TOKENS).starting_at(0, 0)
+    for _, _, batch in itertools.islice(batches, BATCHES):
+        sums.update(batch.source.numpy().tobytes() + batch.target.numpy().tobytes())
+    laps.append(time.process_time())
+    seconds = [end - start for start, end in itertools.pairwise(laps)]
+    return {
+        "seconds": dict(zip(STAGES, [*seconds, laps[-1] - laps[0]], strict=True)),
+        "preparing": (prepared - before) / 1024,
+        "training": (kilobytes("VmHWM") - before) / 1024,
+        "private": kilobytes("RssAnon") / 1024,
+        "disk": sum(f.stat().st_size for f in folder.rglob("*") if f.is_file()) / 1e6,
+        "sum": sums.hexdigest(),
+    }
+
+
+def measured(side: str, path: Path) -> dict[str, Any]:
+    """What `once` finds in a process of its own, with an empty cache."""
+    with tempfile.TemporaryDirectory() as name:
+        command = [sys.executable, "-m", "benchmarks.corpus_storage", side, str(path)]
+        done = subprocess.run(  # noqa: S603
+            [*command, f"{name}/cache"], check=True, capture_output=True, text=True
+        )
+    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    print(side, found, file=sys.stderr)
+    return found
+
+
+def section(count: int = PAIRS, rounds: int = ROUNDS) -> str:
+    """A table: medians of the rounds, in which both sides take turns."""
+    with tempfile.TemporaryDirectory() as name:
+        path = Path(name) / "pairs.tsv"
+        write_corpus(path, count)
+        first = read_pairs(path).pairs[:LEARNT_FROM]
+        texts = [p.source for p in first] + [p.target for p in first]
+        path.with_suffix(".json").write_text(BPETokenizer.train(texts, VOCABULARY).to_json())
+        found = [{side: measured(side, path) for side in SIDES} for _ in range(rounds)]
+    assert len({one["sum"] for both in found for one in both.values()}) == 1
+    rows = []
+    for stage in STAGES:
+        ours, theirs = (median(f[side]["seconds"][stage] for f in found) for side in SIDES)
+        rows.append([f"{stage}, s", f"{ours:.1f}", f"{theirs:.1f}", f"{theirs / ours:.2f}"])
+    for name in ("preparing", "training", "private", "disk"):
+        ours, theirs = (median(f[side][name] for f in found) for side in SIDES)
+        rows.append([f"{name}, MB", f"{ours:.0f}", f"{theirs:.0f}", f"{theirs / ours:.2f}"])
+    head = [f"{count:,} pairs", "flat files", f"datasets {datasets.__version__}", "ratio"]
+    return f"{table(head, rows)}\n{in_a_line(rounds)}"
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] and sys.argv[1] in SIDES:
+        print(json.dumps(once(sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3]))))
+    else:
+        print(section(*map(int, sys.argv[1:])))
