@@ -69,7 +69,7 @@ def numbers(seed: int, *shape: int, scale: float = 1.0) -> np.ndarray:
 def models(draw: Any) -> Transformer:
     """A model in float64 of small sizes, whose special ids stand anywhere."""
     heads, width = draw(st.integers(1, 3)), draw(st.integers(1, 3))
-    pad_id, bos_id, eos_id = draw(st.permutations(range(5)))[:3]
+    pad_id, bos_id, eos_id, unk_id = draw(st.permutations(range(5)))[:4]
     return make_model(
         draw(st.integers(0, 10_000)),
         source_vocab_size=11,
@@ -83,15 +83,17 @@ def models(draw: Any) -> Transformer:
         positions=draw(st.sampled_from(["sinusoidal", "learned", "rotary", "alibi", "none"])),
         tie_target_output=draw(st.booleans()),
         max_length=40,
-        **{"pad_id": pad_id, "bos_id": bos_id, "eos_id": eos_id},
+        **{"pad_id": pad_id, "bos_id": bos_id, "eos_id": eos_id, "unk_id": unk_id},
     )
 
 
 @st.composite
 def sources(draw: Any, model: Transformer, most: int = 4) -> torch.Tensor:
-    """Sentences of unequal length, padded behind."""
+    """Sentences of unequal length, padded behind or in front."""
     pad_id = model.config.pad_id
     words = st.integers(0, 10).filter(lambda word: word != pad_id)
     rows = draw(st.lists(st.lists(words, min_size=1, max_size=6), min_size=1, max_size=most))
     length = max(map(len, rows))
-    return torch.tensor([row + [pad_id] * (length - len(row)) for row in rows])
+    in_front = draw(st.booleans())
+    padded = [(row, [pad_id] * (length - len(row))) for row in rows]
+    return torch.tensor([pads + row if in_front else row + pads for row, pads in padded])

@@ -228,6 +228,9 @@ def test_a_source_mask_of_another_shape_is_refused_whoever_reads_it(name):
             ValueError, match=r"source_mask.shape is .*\(batch, 1, 1, source\), here"
         ):
             READERS[name](model, torch.ones(shape, dtype=torch.bool))
+    for dtype in (torch.float64, torch.int64):
+        with pytest.raises(ValueError, match="mask.dtype is .*; expected torch.bool"):
+            READERS[name](model, padding_mask(SOURCE, 0).to(dtype))
     READERS[name](model, padding_mask(SOURCE, 0))
 
 
@@ -276,8 +279,8 @@ def test_batches_of_source_and_target_that_do_not_fit_are_named(sources, targets
 def test_rows_are_rolled_each_by_its_own_number(pad_id):
     p = pad_id
     ids = torch.tensor([[p, p, 7, p, 9], [7, 8, 9, 6, p], [p, p, p, p, p], [p, p, p, p, 8]])
-    start = padding_in_front(ids, pad_id)
-    assert start.tolist() == [2, 0, 5, 4]
+    start = padding_in_front(ids, padding_mask(ids, pad_id), pad_id)
+    assert start.tolist() == padding_in_front(ids, None, pad_id).tolist() == [2, 0, 5, 4]
     rolled = roll_rows(ids, start)
     assert rolled.tolist() == [[7, p, 9, p, p], [7, 8, 9, 6, p], [p] * 5, [8, p, p, p, p]]
     assert torch.equal(roll_rows(rolled, -start), ids)
@@ -288,7 +291,7 @@ def test_rows_are_rolled_each_by_its_own_number(pad_id):
     )
     for shape in [(0, 5), (3, 0)]:
         empty = torch.zeros(shape, dtype=torch.int64)
-        assert roll_rows(empty, padding_in_front(empty, pad_id)).shape == shape
+        assert roll_rows(empty, padding_in_front(empty, None, pad_id)).shape == shape
 
 
 def sides(pad_id: int):
@@ -337,6 +340,19 @@ def test_a_source_padded_in_front_is_the_same_translation(name, pad_id):
         (wanted,) = DECODERS[name](model, one)
         assert found[row].ids == wanted.ids
         assert found[row].log_probability == pytest.approx(wanted.log_probability, abs=1e-5)
+
+
+def test_only_padding_that_is_hidden_has_no_place():
+    """A word with the id of padding, and a word that somebody hides, stand where they stand."""
+    model, other = make_model(seed=3), make_model(seed=3, pad_id=19)
+    source = torch.tensor([[0, 0, 6, 9, 2]])
+    seen = torch.ones(1, 1, 1, 5, dtype=torch.bool)
+    assert torch.equal(model.encode(source, seen), other.encode(source, seen))
+    hidden = seen.clone()
+    hidden[..., :2] = False
+    words = other.encode(source, hidden)  # its padding is another id: two words are hidden
+    padding = model.encode(source, hidden)
+    assert (words - padding)[:, 2:].abs().max() > 0.1
 
 
 def test_a_capture_of_a_source_padded_in_front_has_the_same_weights_further_right():

@@ -4,7 +4,7 @@ import torch
 from jaxtyping import Bool, Int, Shaped
 from torch import Tensor
 
-from transformer_lab.config import check
+from transformer_lab.config import check, check_mask
 
 
 def padding_mask(ids: Int[Tensor, "batch key"], pad_id: int) -> Bool[Tensor, "batch 1 1 key"]:
@@ -51,18 +51,28 @@ def mask_of_source(
 
 
 def check_source_mask(mask: Tensor | None, source: Int[Tensor, "batch source"]) -> None:
-    """Raise a ValueError unless a source's mask has one row a sentence, and that for all queries.
+    """Raise a ValueError unless a source's mask is boolean, with one row a sentence for all queries.
 
     As (batch, source) it would be read as (query, key) where both are as many.
     """
     shape, fits = None if mask is None else tuple(mask.shape), (len(source), 1, 1, source.size(1))
     expected = f"(batch, 1, 1, source), here {fits}, as padding_mask makes it"
     check("source_mask.shape", shape, expected, shape in (None, fits))
+    if mask is not None:
+        check_mask(mask, fits)
 
 
-def padding_in_front(ids: Int[Tensor, "batch length"], pad_id: int) -> Int[Tensor, " batch"]:
-    """How many padding tokens stand before the first word of each sentence."""
-    return (ids == pad_id).cumprod(dim=1).sum(dim=1)
+def padding_in_front(
+    ids: Int[Tensor, "batch length"], mask: Bool[Tensor, "batch 1 1 length"] | None, pad_id: int
+) -> Int[Tensor, " batch"]:
+    """How many padding tokens stand before the first word of each sentence; the mask hides them.
+
+    A word that is hidden keeps its place, and so does a visible one with the id of padding.
+    """
+    padding = ids == pad_id
+    if mask is not None:
+        padding = padding & ~mask[:, 0, 0]
+    return padding.cumprod(dim=1).sum(dim=1)
 
 
 def roll_rows(

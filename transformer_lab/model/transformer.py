@@ -87,7 +87,7 @@ class Transformer(TransformerParts):
         Positions count from the first word, so padding in front of a sentence changes nothing.
         """
         check_source_mask(source_mask, source)
-        start = padding_in_front(source, self.config.pad_id)
+        start = padding_in_front(source, source_mask, self.config.pad_id)
         x = self.embed(self.source_embedding, roll_rows(source, start))
         x = roll_rows(self.source_positions(x), -start)
         return self.encoder(self.dropout(x), source_mask)
