@@ -296,7 +296,7 @@ def test_a_folder_of_two_files_says_how_they_are_read(tmp_path):
     (tmp_path / "set").mkdir()
     two_files(tmp_path / "set", "train")
     for sides in ("", "@en,de"):
-        with pytest.raises(ValueError, match="expected two of en, fr, in which its files end"):
+        with pytest.raises(ValueError, match="expected --source and --target to be two of en, fr"):
             find_corpus(f"{tmp_path / 'set'}{sides}").splits()
     with pytest.raises(ValueError, match="two of its files, which end in en, fr"):
         find_corpus(f"{tmp_path / 'set' / 'train'}@en,de")

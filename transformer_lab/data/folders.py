@@ -95,8 +95,9 @@ def text_folder(
 def check_sides(folder: Path) -> None:
     """A ValueError if a folder holds one file for each of several languages, and these are not named."""
     ends = sorted({suffix_of(path.name)[1:] for path in folder.iterdir()} & set(LANGUAGES))
-    expected = f"two of {', '.join(ends)}, in which its files end"
-    check(f"--source and --target of {folder}", "missing or another", expected, len(ends) < 2)
+    if len(ends) > 1:
+        expected = f"expected --source and --target to be two of {', '.join(ends)}"
+        raise ValueError(f"{folder} has files of one side each, which are not named; {expected}")
 
 
 def is_text(path: Path, columns: tuple[str, str] | None) -> bool:
