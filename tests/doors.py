@@ -1,4 +1,4 @@
-"""Every door through which something comes in, by kind, and the hostile things that are pushed through it.
+"""Every door through which something comes in, by kind, and the hostile things pushed through it.
 
 A door is a callable that takes one thing and an empty folder. `tests/test_doors.py` pushes, and
 `python -m tests.doors` writes the table in docs/trust.md.
@@ -70,7 +70,9 @@ def by_dataset(text: Any, folder: Path) -> object:
 TEXT = {
     "Translator.translate": lambda text, _: translator().translate([text]),
     "Translator.n_best": lambda text, _: translator().n_best(text, 2),
-    "Translator.sample": lambda text, _: translator().sample(text, seed=0),
+    "Translator.sample": lambda text, _: translator().sample([text], seed=0),
+    "Translator.translate, without a list": lambda text, _: translator().translate(text),
+    "Translator.sample, without a list": lambda text, _: translator().sample(text, seed=0),
     "Translator.score, source": lambda text, _: translator().score(text, "le chat"),
     "Translator.score, target": lambda text, _: translator().score("the cat", text),
     "Translator.attend, source": lambda text, _: translator().attend(text),
@@ -80,11 +82,21 @@ TEXT = {
     "a dataset's row": by_dataset,
 }
 TEXTS = {**NO_TEXTS, **{repr(value): value for value in NOT_TEXT}}
-IN_A_TARGET = {
-    (door, name) for door in TEXT if "target" in door and "JSON" not in door for name in NO_TEXTS
+LIST = repr(["the", "cat"])
+NO_HARM = frozenset(
+    {
+        # A translation may be nothing that can be seen: its end alone, or a sign that the vocabulary lacks.
+        *((door, name) for door in TEXT if door.endswith("target") for name in NO_TEXTS),
+        ("Translator.attend, target", "None"),  # then it translates by itself
+        ("Translator.translate, without a list", LIST),
+        ("Translator.sample, without a list", LIST),
+        ("JSON lines, source", repr(b"the cat")),  # which JSON cannot write
+        ("JSON lines, target", repr(b"the cat")),
+    }
+) - {
+    *((door, name) for door in TEXT for name in ("NUL", "UTF-16", "half a character")),
+    *(("JSON lines, target", name) for name in NO_TEXTS),
 }
-"""A translation may be nothing that can be seen: the end alone, or a sign that the vocabulary lacks."""
-REFUSED_THERE = {"NUL", "UTF-16", "half a character"}
 
 
 # ---------------------------------------------------------------- corpora
@@ -237,15 +249,7 @@ LABEL: dict[str, Door] = {
 }
 
 KINDS = {
-    "text": Kind(
-        "a text",
-        TEXT,
-        TEXTS,
-        frozenset(
-            {pair for pair in IN_A_TARGET if pair[1] not in REFUSED_THERE}
-            | {("Translator.attend, target", "None")}  # then it translates by itself
-        ),
-    ),
+    "text": Kind("a text", TEXT, TEXTS, NO_HARM),
     "corpus": Kind("a corpus", CORPUS, CORPORA),
     "checkpoint": Kind("a file of a model", CHECKPOINT, FILES_OF_MODELS),
     "mask": Kind("a mask", MASK, MASKS),
@@ -271,7 +275,7 @@ def total() -> str:
     """All of it in a sentence."""
     counted = rows()
     pushed = sum(int(count) for _, _, count in counted)
-    return f"{len(counted)} doors, {pushed} hostile things: each was refused by one ValueError in one line."
+    return f"{len(counted)} doors were tried with {pushed} hostile things, and each of them was refused in one line."
 
 
 if __name__ == "__main__":

@@ -205,7 +205,7 @@ class Translator:
         decode: Callable[[Tensor, Tensor], list[Hypothesis]],
     ) -> list[Translation]:
         """The texts, in order, as `decode` translates batches of ids and their mask."""
-        fits = not isinstance(sources, bytes | bytearray | None)
+        fits = isinstance(sources, Iterable) and not isinstance(sources, bytes | bytearray)
         check("sources", sources, "a text, or a list of texts", fits)
         texts = [sources] if isinstance(sources, str) else list(sources)
         encoded = [self.encode(text, number) for number, text in enumerate(texts, 1)]
