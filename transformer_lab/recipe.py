@@ -133,7 +133,8 @@ def make_trainer(
     """A trainer for a translator; exact match is measured on so many validation sentences.
 
     Pairs too long for the model or for a batch are left out; how many is said on standard error.
-    A ValueError for a model whose special ids are not the package's own, on which training counts.
+    A ValueError for a model whose special ids are not the package's own: in its tokenizers the others
+    are words, which would be left out as padding.
     """
     config = translator.model.config
     special, own = (config.pad_id, config.bos_id, config.eos_id), (PAD_ID, BOS_ID, EOS_ID)
