@@ -85,7 +85,7 @@ TEXTS = {**NO_TEXTS, **{repr(value): value for value in NOT_TEXT}}
 LIST = repr(["the", "cat"])
 NO_HARM = frozenset(
     {
-        # A translation may be nothing that can be seen: its end alone, or a sign that the vocabulary lacks.
+        # A translation may be nothing that can be seen: its end alone, or an unknown sign.
         *((door, name) for door in TEXT if door.endswith("target") for name in NO_TEXTS),
         ("Translator.attend, target", "None"),  # then it translates by itself
         ("Translator.translate, without a list", LIST),
@@ -275,7 +275,8 @@ def total() -> str:
     """All of it in a sentence."""
     counted = rows()
     pushed = sum(int(count) for _, _, count in counted)
-    return f"{len(counted)} doors were tried with {pushed} hostile things, and each of them was refused in one line."
+    tried = f"{len(counted)} doors were tried with {pushed} hostile things"
+    return f"{tried}, and each of them was refused in one line."
 
 
 if __name__ == "__main__":

@@ -37,7 +37,15 @@ FOLDED = {"solution", "answers", "drawing"}
 WIDGET = "application/vnd.jupyter.widget-view+json"
 METADATA = {
     "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
-    "language_info": {"name": "python"},
+    # What nbconvert asks: without it a script would be text, and code would have no colours.
+    "language_info": {
+        "codemirror_mode": {"name": "ipython", "version": 3},
+        "file_extension": ".py",
+        "mimetype": "text/x-python",
+        "name": "python",
+        "nbconvert_exporter": "python",
+        "pygments_lexer": "ipython3",
+    },
 }
 SETUP = """\
 # On Colab this installs the course; where it is installed this does nothing. No restart is needed.

@@ -19,10 +19,14 @@ PAGE = """\
 <meta name="color-scheme" content="light dark">
 <title>{title}</title>
 <link rel="icon" href="data:,">
-<style>body {{ margin: 16px; font-family: system-ui, sans-serif; background: Canvas }}</style>
+<style>
+body {{ margin: 16px; font-family: system-ui, sans-serif; background: Canvas }}
+h1 {{ position: absolute; width: 1px; height: 1px; margin: 0; overflow: hidden; clip-path: inset(50%) }}
+</style>
 </head>
 <body>
 <main>
+<h1>{title}</h1>
 {body}
 </main>
 </body>

@@ -57,7 +57,7 @@ export class How {
     const length = Math.hypot(...output[row]);
     const isSet = state.pointsOf(state.head, row).length > 0;
     const columns = ["", "q · k", `÷ √${width}`, "softmax", ...(isSet ? ["set to"] : []), ""];
-    const head = make("tr", {}, ...columns.map((text) => make("th", {}, text)));
+    const head = make("tr", {}, ...columns.map((text) => make(text ? "th" : "td", {}, text)));
     const lines = Array.from({ length: seen }, (_, k) => {
       const bar = make("i", { className: "bar" });
       bar.style.width = `${100 * weights[row][k]}%`;
