@@ -51,7 +51,7 @@ lint: $(READY)
 
 # The longest files first: one that is left for the end keeps a core waiting.
 test: lint
-	@tools/get_browser.sh
+	@tools/get_browsers.sh
 	$(PYTEST) --no-loadscope-reorder tests/notebooks tests/browser tests --ignore tests/lint $(ARGS)
 	$(PYTEST) $(NBVAL) notebooks
 
@@ -67,13 +67,13 @@ bench: $(READY)
 
 # The pages' part of benchmarks/RESULTS.md; about seven minutes.
 bench-viz: $(READY)
-	@tools/get_browser.sh
+	@tools/get_browsers.sh
 	$(PIP) --constraint constraints.txt -e '.[bench,test,lab]'
 	$(BIN)/python -m benchmarks --only explorer bench $(ARGS)
 
 # 50,000 cases, other ones at each run; about half an hour. `make test` has 500.
 fuzz: $(READY)
-	@tools/get_browser.sh
+	@tools/get_browsers.sh
 	$(PIP) --constraint constraints.txt -e '.[test,lab]'
 	FUZZ_CASES=50000 $(PYTEST) -o timeout=3600 tests/fuzz tests/browser/test_records_by_chance.py $(ARGS)
 
@@ -83,13 +83,13 @@ mutants: $(READY)
 
 # About twelve minutes; ARGS=--write writes what was found into docs/trust.md. Small disks need root.
 chaos: $(READY)
-	@tools/get_browser.sh
+	@tools/get_browsers.sh
 	$(PIP) --constraint constraints.txt -e '.[test,lab]'
 	$(BIN)/python -m tools.chaos $(ARGS)
 
 # 20,000 translations and 2,000 edits of each page, for as many minutes as are asked for at least.
 soak: $(READY)
-	@tools/get_browser.sh
+	@tools/get_browsers.sh
 	$(PIP) --constraint constraints.txt -e '.[test,lab]'
 	$(BIN)/python -m tools.soak $(ARGS)
 
