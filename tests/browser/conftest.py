@@ -27,7 +27,7 @@ from playwright.sync_api import Page, expect, sync_playwright
 from tests import records
 from tests.browser.screen import HOSTILE, RECORD, SNAPSHOTS, Opened
 from tests.records import make_record, probabilities
-from tools.build_notebooks import NOTEBOOKS, read, written
+from tools.build_notebooks import NOTEBOOKS, ROOT, read, written
 from transformer_lab.doctor import find_browser
 from transformer_lab.translator import Translator
 from transformer_lab.viz import explore
@@ -273,6 +273,18 @@ def outside():
 def shipped() -> Translator:
     """The model that comes with the package; nobody changes it."""
     return Translator.load(device="cpu")
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory) -> Path:
+    """The folder of the site; a warning of Sphinx fails here."""
+    folder = tmp_path_factory.mktemp("site")
+    command = [sys.executable, "-m", "sphinx", "--quiet", "--fail-on-warning", "--keep-going"]
+    made = subprocess.run(
+        [*command, "-c", ROOT / "docs", ROOT, folder], capture_output=True, text=True
+    )
+    assert made.returncode == 0, made.stderr
+    return folder
 
 
 @pytest.fixture(scope="session")

@@ -3,13 +3,10 @@
 import importlib.util
 import json
 import re
-import subprocess
-import sys
 import threading
 from functools import partial
 from html.parser import HTMLParser
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import pytest
@@ -18,25 +15,13 @@ from playwright.sync_api import expect
 
 from tests.browser.conftest import HERE
 from tests.browser.planted import plant
-from tests.browser.screen import try_sliders_and_quizzes
+from tests.browser.screen import serious, try_sliders_and_quizzes
 from tools.build_notebooks import NOTEBOOKS, ROOT, lessons
 
 SPEC = importlib.util.spec_from_file_location("search_sections", ROOT / "docs/search_sections.py")
 search_sections = importlib.util.module_from_spec(SPEC)
 SPEC.loader.exec_module(search_sections)
 PAGES = sorted(path.stem for path in NOTEBOOKS.glob("*.ipynb"))
-
-
-@pytest.fixture(scope="session")
-def site(tmp_path_factory) -> Path:
-    """The folder of the site; a warning of Sphinx fails here."""
-    folder = tmp_path_factory.mktemp("site")
-    command = [sys.executable, "-m", "sphinx", "--quiet", "--fail-on-warning", "--keep-going"]
-    made = subprocess.run(
-        [*command, "-c", ROOT / "docs", ROOT, folder], capture_output=True, text=True
-    )
-    assert made.returncode == 0, made.stderr
-    return folder
 
 
 @pytest.fixture(scope="session")
@@ -170,6 +155,30 @@ def test_a_lesson_opens_without_an_error_and_without_the_world(read, name):
     source = (NOTEBOOKS / f"{name}.ipynb").read_text(encoding="utf-8")
     assert sliders == len(re.findall(r"\bshow_live\(", source))
     assert quizzes == len(re.findall(r"\b(?:quiz|mixed)\.show\(", source))
+
+
+def test_no_page_asks_for_the_next_one_ahead_which_its_policy_refuses(site):
+    pages = [path.read_text(encoding="utf-8") for path in site.rglob("*.html")]
+    assert [
+        page for page in pages if re.search(r"rel=.(next|prefetch|preload|prerender)\b", page)
+    ] == []
+
+
+LOOKED_AT = ["docs/index.html", "notebooks/07_the_whole_transformer.html", "docs/bench.html"]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize("name", LOOKED_AT)
+def test_a_page_can_be_read_by_everyone(browser, address, name, width, scheme):
+    viewport = {"width": width, "height": 900}
+    context = browser.new_context(viewport=viewport, color_scheme=scheme, bypass_csp=True)
+    page = context.new_page()
+    page.goto(f"{address}/{name}", wait_until="load")
+    page.locator("[data-ready=true], .card").first.wait_for()
+    expect(page.locator("h1")).to_have_count(1)
+    assert serious(page) == []
+    context.close()
 
 
 def test_every_page_says_once_what_it_may_load(site):

@@ -120,3 +120,16 @@ def test_no_name_of_a_corpus_moves_the_terminal(cache, capsys):
     store_corpus(cache / ("d" * 16), "a\x1b[2J\nb", lambda: iter(numbered(50)), 3)
     (line,) = (line for line in lines_of(capsys) if "d" * 16 in line)
     assert line.endswith(r"a\x1b[2J\nb")
+
+
+def test_what_came_through_a_pipe_is_listed_and_cleared_and_nothing_beside_it(cache):
+    piped = corpora.user_cache_folder() / corpora.PIPED
+    piped.mkdir()
+    ours, other = piped / f"{'0' * 15}d.tsv", piped / "notes.tsv"
+    for path in (ours, other):
+        path.write_bytes(b"a\tb\n")
+    (found,) = [one for one in list_cache() if one.path.parent == piped]
+    assert (found.path, found.corpus, found.size) == (ours, f"piped:{ours.stem}", 4)
+    assert [one.path for one in clear_cache([found.corpus])] == [ours]
+    assert not ours.exists()
+    assert other.exists()

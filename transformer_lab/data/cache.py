@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from transformer_lab.data.corpora import OURS, user_cache_folder
+from transformer_lab.data.corpora import OURS, PIPED, user_cache_folder
 from transformer_lab.data.stored import empty, told_about
 from transformer_lab.lock import FolderLock
 
 FOLDER = re.compile(r"[0-9a-f]{16}")
 """How a folder of a stored corpus is called; nothing else is ever looked into or deleted."""
+PIPED_FILE = re.compile(r"[0-9a-f]{16}\.(tsv|jsonl)")
+"""The same of a file that came through a pipe."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +38,7 @@ class Cached:
 
 def list_cache() -> list[Cached]:
     """The corpora in the cache of this user, the largest first."""
-    found = [*stored_corpora(), *debian_files()]
+    found = [*stored_corpora(), *debian_files(), *piped_files()]
     return sorted(found, key=lambda one: (-one.size, one.path))
 
 
@@ -60,6 +62,14 @@ def debian_files() -> Iterator[Cached]:
             if OURS in file.read(100):
                 corpus = f"debian:{path.stem.removeprefix('debian-')}"
                 yield Cached(path, corpus, None, None, path.stat().st_size)
+
+
+def piped_files() -> Iterator[Cached]:
+    """What came through pipes and is kept, since a pipe can be read only once."""
+    for path in (user_cache_folder() / PIPED).glob("*"):
+        if PIPED_FILE.fullmatch(path.name) and path.is_file() and not path.is_symlink():
+            with suppress(OSError):
+                yield Cached(path, f"piped:{path.stem}", None, None, path.stat().st_size)
 
 
 def size_of(folder: Path) -> int:

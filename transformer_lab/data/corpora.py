@@ -78,6 +78,8 @@ def user_cache_folder() -> Path:
 
 
 OURS = b" transformer_lab debian"
+PIPED = "piped"
+"""The folder of the cache that keeps what came through a pipe."""
 """What the beginning of each of our cache files says, whatever its rules."""
 
 

@@ -146,7 +146,7 @@ def kept_from(pipe: Path) -> Path:
 
     A pipe can be read once, and a run reads its corpus again to be resumed and to be scored.
     """
-    folder = corpora.user_cache_folder() / "piped"
+    folder = corpora.user_cache_folder() / corpora.PIPED
     folder.mkdir(parents=True, exist_ok=True)
     sums, begins = hashlib.sha256(), b""
     with tempfile.TemporaryDirectory(dir=folder) as own:

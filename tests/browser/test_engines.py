@@ -1,0 +1,177 @@
+"""In Firefox and WebKit a page says what it says in Chromium, is as high, and has no error."""
+
+import json
+import os
+import threading
+import time
+from functools import cache, partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+
+from tests.browser import engines
+from tests.browser.engines import HEIGHT, HERE, WIDTH, until
+from transformer_lab.viz.bench import bench
+
+RECORDER = b"""<style>* { scrollbar-width: none !important }
+.tl-page, .tl-page * { font-family: "DejaVu Sans" !important }</style>
+<script>globalThis.problems = [];
+const note = (kind, told) => addEventListener(kind, (event) => problems.push(`${told(event)}`), true);
+note("error", ({ message, target }) => message ?? target.outerHTML);
+note("unhandledrejection", ({ reason }) => reason);
+note("securitypolicyviolation", (event) => `${event.effectiveDirective} ${event.blockedURI}`);
+for (const kind of ["error", "warn"]) console[kind] = (...said) => problems.push(said.join(" "));
+</script>"""
+"""Stands before a page's policy, which says nothing of what was before it. One font and no
+scroll bars: lines end alike."""
+LEAST, SHARE = 5, 0.05
+"""How far heights may differ: 5 pixels, or 5 in a hundred: WebKit's lines are lower."""
+WRAPPED = {"figure > label.", " > small."}
+"""Lines of the bench's narrowest column, which WebKit ends a word earlier: their heights are left out."""
+SENTENCE = "the animal didn't cross the street because it was too tired"
+WALKS = {
+    "explorer.html": (".tl-explorer", ["Encoder", "Lines", "Cross"]),
+    "bench.html": (".tl-bench", ["wide", "c2.3", "Mute", "e2.3"]),
+    "site/notebooks/07_the_whole_transformer.html": (".tl-page", ["Next \u25b6"] * 4),
+    "site/notebooks/06_masks_and_the_decoder.html": (".tl-page", ["Next \u25b6"] * 6),
+    "site/notebooks/04_positions.html": (".tl-page", ["ALiBi"]),
+}
+"""Page → what is looked at, and the buttons that are pressed one after the other, wherever they are."""
+READY = """
+[...document.querySelectorAll(ROOT)].length > 0
+  && [...document.querySelectorAll(ROOT)].every((root) => root.dataset.ready === "true")
+  && document.readyState === "complete" && document.getAnimations().length === 0
+"""
+UNFOLD = "document.querySelectorAll('details').forEach((fold) => { fold.open = true; })"
+PRESS = """
+[...document.querySelectorAll(ROOT)].flatMap((root) => [...root.querySelectorAll("button")])
+  .filter((button) => button.textContent === NAME && !button.disabled)
+  .map((button) => button.click()).length
+"""
+SEEN = """
+[...document.querySelectorAll(ROOT)].flatMap((root) => [root, ...root.querySelectorAll("*")])
+  .filter((element) => !element.closest("svg *")).map((element) => [
+    `${element.parentElement.className} > ${element.localName}.${element.getAttribute("class") ?? ""}`,
+    element.textContent, element.getBoundingClientRect().height])
+"""
+"""Of each element: where it stands, what it says, and how high it is."""
+
+
+class InChromium:
+    """The browser of all other tests, asked as the two others are."""
+
+    def __init__(self, page):
+        self.page = page
+        self.open, self.ask = page.goto, page.evaluate
+
+
+@pytest.fixture(scope="module")
+def chromium(browser):
+    page = browser.new_page(viewport={"width": WIDTH, "height": HEIGHT}, reduced_motion="reduce")
+    yield InChromium(page)
+    page.close()
+
+
+@pytest.fixture(scope="module")
+def firefox(tmp_path_factory):
+    needed("Firefox", engines.FIREFOX, "apt-get install firefox-esr")
+    with engines.firefox(tmp_path_factory.mktemp("firefox")) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def webkit():
+    there = engines.WEBKIT and engines.MINI and engines.DISPLAY
+    needed("WebKitGTK", there, "apt-get install webkit2gtk-driver xvfb")
+    with engines.webkit() as opened:
+        yield opened
+
+
+def needed(name, there, how):
+    """Skip where an engine is not installed; under CI this fails."""
+    if not there:
+        (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)(f"no {name}: {how}")
+
+
+def settled(engine, seen):
+    """What is seen, once it no longer changes."""
+    last, now = None, engine.ask(seen)
+    while last != now:
+        time.sleep(0.3)
+        last, now = now, engine.ask(seen)
+    return now
+
+
+def walk(engine, address, root, names):
+    """What is seen at first and after each button, and the problems that the page had."""
+    engine.open(address)
+    asked = [text.replace("ROOT", json.dumps(root)) for text in (READY, SEEN, PRESS)]
+    ready, seen, press = asked
+    until(lambda: engine.ask(ready))
+    engine.ask(UNFOLD)
+    found = [settled(engine, seen)]
+    for name in names:
+        assert engine.ask(press.replace("NAME", json.dumps(name))), f"no button {name}"
+        until(lambda: engine.ask(ready))
+        found.append(settled(engine, seen))
+    return found, engine.ask("problems")
+
+
+def otherwise(mine, theirs):
+    """Where one engine's page says something else than Chromium's, or is of another height."""
+    assert len(mine) == len(theirs) > 9
+    return [
+        (where, f"{text[:60]!r} {height:.0f}", f"{other[:60]!r} {high:.0f}")
+        for (where, text, height), (_, other, high) in zip(mine, theirs, strict=True)
+        if text != other or (where not in WRAPPED and abs(height - high) > max(LEAST, SHARE * high))
+    ][:20]
+
+
+class Recorded(SimpleHTTPRequestHandler):
+    """Files, and in front of each page what notes its problems."""
+
+    def do_GET(self):
+        path = self.translate_path(self.path.partition("#")[0])
+        if not path.endswith(".html"):
+            super().do_GET()
+            return
+        with open(path, "rb") as file:
+            page = file.read().replace(b"<head>", b"<head>" + RECORDER, 1)
+        self.send_response(200)
+        self.send_header("Content-Type", "text/html; charset=utf-8")
+        self.end_headers()
+        self.wfile.write(page)
+
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture(scope="module")
+def served(full_page, shipped, site, tmp_path_factory):
+    """The pages that we write, and where they are served."""
+    folder = tmp_path_factory.mktemp("pages")
+    (folder / "explorer.html").write_bytes(full_page.read_bytes())
+    bench(shipped, [SENTENCE, SENTENCE.replace("tired", "wide")]).to_html(folder / "bench.html")
+    (folder / "site").symlink_to(site)
+    server = ThreadingHTTPServer((HERE, 0), partial(Recorded, directory=str(folder)))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://{HERE}:{server.server_port}"
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.fixture(scope="module")
+def expected(chromium, served):
+    """What Chromium shows on the walk through a page."""
+    return cache(lambda name: walk(chromium, f"{served}/{name}", *WALKS[name])[0])
+
+
+@pytest.mark.parametrize("engine", ["firefox", "webkit"])
+@pytest.mark.parametrize("name", WALKS)
+def test_a_page_says_the_same_is_as_high_and_has_no_problem(
+    request, served, expected, engine, name
+):
+    found, problems = walk(request.getfixturevalue(engine), f"{served}/{name}", *WALKS[name])
+    assert problems == []
+    told = [otherwise(*step) for step in zip(found, expected(name), strict=True)]
+    assert told == [[] for _ in told]
