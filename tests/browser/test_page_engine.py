@@ -2,6 +2,7 @@
 
 import base64
 import json
+import unicodedata
 from typing import get_args
 
 import numpy as np
@@ -241,6 +242,16 @@ def test_words_are_split_and_joined_as_in_python(ask, shipped):
             [tokenizer.unknown(text) for text in texts],
             [tokenizer.decode(some) for some in ids],
         ]
+
+
+def test_accents_that_are_signs_of_their_own_are_the_same_words(ask, shipped):
+    tokenizer = shipped.target_tokenizer
+    accented = [w for w in json.loads(tokenizer.to_json())["words"] if not w.isascii()]
+    assert len(accented) > 20
+    texts = [unicodedata.normalize("NFD", word) for word in accented]
+    given = {"state": json.loads(tokenizer.to_json()), "texts": texts}
+    words = "({ Words }, { state, texts }) => texts.map((text) => new Words(state).encode(text))"
+    assert ask("engine/words.js", words, given) == [tokenizer.encode(word) for word in accented]
 
 
 def test_half_precision_is_read_to_the_bit(ask):

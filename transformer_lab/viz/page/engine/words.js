@@ -9,9 +9,9 @@ const WORD = new RegExp(
   "gu",
 );
 
-/** Lower case, plain apostrophes, and no full stop or exclamation mark at the end. */
+/** NFC, lower case, plain apostrophes, and no full stop or exclamation mark at the end. */
 function normal(text) {
-  let kept = text.toLowerCase().replaceAll("’", "'").trim();
+  let kept = text.normalize("NFC").toLowerCase().replaceAll("’", "'").trim();
   while (/[.!]$/.test(kept)) kept = kept.replace(/[.!]+$/, "").trimEnd(); // as in "so . . ." too
   return kept;
 }
