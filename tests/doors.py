@@ -237,14 +237,31 @@ FILES_OF_MODELS = {
 
 # ---------------------------------------------------------------- masks, labels
 
+MASKED = {
+    "in_numpy": "numpy_reference.scaled_dot_product_attention",
+    "by_heads_in_numpy": "numpy_reference.multi_head_attention",
+    "by_weights": "attention_weights",
+    "fused": "fused_attention",
+    "fused_with_bias": "fused_attention, with a bias",
+    "core": "AttentionCore",
+    "watched": "AttentionCore, recorded",
+    "behind_a_past": "AttentionCore, with a KV cache",
+    "multi_head": "MultiHeadAttention",
+    "grouped": "GroupedQueryAttention",
+    "decoder": "Decoder",
+}
 MASK: dict[str, Door] = {
-    path.__name__.replace("_", " "): (lambda mask, _, path=path: path(mask)) for path in PATHS
+    MASKED[path.__name__]: (lambda mask, _, path=path: path(mask)) for path in PATHS
 }
 MASKS = {f"shape {shape}": mask_of(shape) for shape in dict.fromkeys([*AMBIGUOUS, *UNFIT])}
 MASKS |= {str(dtype): mask_of(()).to(dtype) for dtype in (torch.float32, torch.uint8, torch.int64)}
 LABEL: dict[str, Door] = {
-    f"{door.__name__}, {axis}": (lambda labels, _, door=door, axis=axis: door(labels, axis))
-    for door in (record_of, from_outputs, captured)
+    f"{name}, {axis}": (lambda labels, _, door=door, axis=axis: door(labels, axis))
+    for name, door in (
+        ("AttentionRecord", record_of),
+        ("AttentionRecord.from_transformers", from_outputs),
+        ("AttentionCapture.record", captured),
+    )
     for axis in AXES
 }
 
@@ -257,7 +274,9 @@ KINDS = {
         "labels of an axis",
         LABEL,
         LABELS,
-        frozenset({("from_outputs, written_tokens", "nothing")}),  # those that were read next
+        frozenset(
+            {("AttentionRecord.from_transformers, written_tokens", "nothing")}
+        ),  # those that were read next
     ),
 }
 
