@@ -2,7 +2,13 @@
 
     python tools/build_notebooks.py                  all of them
     python tools/build_notebooks.py 03 11_explore    those whose names begin so
+    python tools/build_notebooks.py --rerun 03       run it although none of its code has changed
     python tools/build_notebooks.py --measure        renew the outputs of cells tagged `measures`
+
+A notebook runs only if its code has changed since its outputs were stored, and only the outputs from
+the first changed cell on are replaced. So a sentence costs nothing, and trained numbers don't move
+because somebody mended a comma. When the package has changed, say --rerun, because the builder can't
+know which outputs that touches.
 
 Nothing is written unless every cell of every notebook asked for has run.
 """
@@ -59,6 +65,10 @@ if importlib.util.find_spec("transformer_lab") is None:
         raise RuntimeError(f"pip did not install the course from {{source}}; it says why above")"""
 
 
+CODE = "code_that_ran"
+"""Of a notebook's metadata: the sum of each code cell as it was when the outputs were stored."""
+
+
 class BuildError(Exception):
     """A notebook that could not be built; the message names notebook, cell and error."""
 
@@ -93,19 +103,53 @@ def read(path: Path) -> NotebookNode:
     return nbformat.v4.reads_json(path.read_text(encoding="utf-8"))
 
 
-def build(path: Path, *, measure: bool = False) -> str:
-    """The text of a notebook after a run, normalised; the file itself stays as it is.
+def build(path: Path, *, measure: bool = False, rerun: bool = False) -> str:
+    """The text of a notebook, run as far as its code has changed, and normalised.
+
+    The file itself stays as it is. With `measure` or `rerun` it runs in any case.
 
     Raises:
         BuildError: For the first cell that fails.
     """
     stored = read(path)
     stamp(stored, path.stem)
-    fresh = copy.deepcopy(stored)
-    execute(fresh, path)
-    if not measure:
-        keep_measured(stored, fresh)
-    return written(normalise(fresh, path.stem))
+    sums = code_sums(stored)
+    if measure or rerun or stored.metadata.get(CODE) != sums:
+        fresh = copy.deepcopy(stored)
+        execute(fresh, path)
+        if not (measure or rerun):
+            keep_unchanged(stored, fresh)
+        if not measure:
+            keep_measured(stored, fresh)
+        stored = fresh
+    stored.metadata[CODE] = sums
+    return written(normalise(stored, path.stem))
+
+
+def code_sums(notebook: NotebookNode) -> list[str]:
+    """A sum of each code cell but the first, which sets the notebook up, in order."""
+    return [code_sum(cell) for cell in notebook.cells if is_run(cell)]
+
+
+def is_run(cell: NotebookNode) -> bool:
+    """Whether this is code of the lesson, and not the cell that sets the notebook up."""
+    return bool(cell.cell_type == "code" and cell.source != setup_cell())
+
+
+def code_sum(cell: NotebookNode) -> str:
+    """A short sum of a cell's code."""
+    return hashlib.sha256(cell.source.strip("\n").encode()).hexdigest()[:8]
+
+
+def keep_unchanged(stored: NotebookNode, fresh: NotebookNode) -> None:
+    """Put the stored outputs back of each cell that has no changed code in or above it."""
+    ran = iter(stored.metadata.get(CODE, ()))
+    for old, new in zip(stored.cells, fresh.cells, strict=True):
+        if not is_run(old):
+            continue
+        if next(ran, None) != code_sum(old):
+            return
+        new.outputs = old.outputs
 
 
 def stamp(notebook: NotebookNode, name: str) -> None:
@@ -164,7 +208,8 @@ def normalise(notebook: NotebookNode, name: str) -> NotebookNode:
     """
     notebook = copy.deepcopy(notebook)
     notebook.nbformat, notebook.nbformat_minor = 4, 5
-    notebook.metadata = nbformat.from_dict(METADATA)
+    ran = {CODE: notebook.metadata[CODE]} if CODE in notebook.metadata else {}
+    notebook.metadata = nbformat.from_dict(METADATA | ran)
     give_ids(notebook, name)
     count = 0
     for cell in notebook.cells:
@@ -282,6 +327,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Build all notebooks or those named; 1 and one message if a cell fails."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("names", nargs="*", help="beginnings of file names (default: all)")
+    parser.add_argument(
+        "--rerun", action="store_true", help="run them although no code has changed"
+    )
     parser.add_argument("--measure", action="store_true", help="renew stored times and memory")
     options = parser.parse_args(arguments)
     paths = sorted(NOTEBOOKS.glob("*.ipynb"))
@@ -293,7 +341,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for path in (path for path in paths if path.name.startswith(names)):
         print(path.name, flush=True)
         try:
-            built[path] = build(path, measure=options.measure)
+            built[path] = build(path, measure=options.measure, rerun=options.rerun)
         except BuildError as error:
             print(f"error: {error}\nnothing was written", file=sys.stderr)
             return 1

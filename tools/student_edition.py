@@ -20,6 +20,7 @@ from pathlib import Path
 from nbformat import NotebookNode
 
 from tools.build_notebooks import (
+    CODE,
     NOTEBOOKS,
     ROOT,
     lessons,
@@ -48,6 +49,7 @@ def without_answers(notebook: NotebookNode, *, definitions: bool) -> NotebookNod
     Nor does it say what the teacher's slides show: their titles answer what a page asks.
     """
     notebook = copy.deepcopy(notebook)
+    notebook.metadata.pop(CODE, None)  # it is the builder's, and speaks of the cells that go
     cells = [cell for cell in notebook.cells if not is_solution(cell)]
     for cell in cells:
         if cell.metadata.pop("slides", None):

@@ -7,7 +7,16 @@ from html.parser import HTMLParser
 import pytest
 
 from tools import build_notebooks
-from tools.build_notebooks import NOTEBOOKS, ROOT, normalise, read, setup_cell, written
+from tools.build_notebooks import (
+    CODE,
+    NOTEBOOKS,
+    ROOT,
+    code_sums,
+    normalise,
+    read,
+    setup_cell,
+    written,
+)
 
 PATHS = sorted(NOTEBOOKS.glob("*.ipynb"))
 TAGS = {
@@ -58,6 +67,11 @@ def test_is_committed_executed_and_without_an_error(notebook):
         assert cell.execution_count, cell.source
         if "raises-exception" not in cell.metadata.get("tags", ()):
             assert not [o.evalue for o in cell.outputs if o.output_type == "error"]
+
+
+def test_the_outputs_are_those_of_the_code(notebook):
+    """Who has changed code and not built the notebook: `python tools/build_notebooks.py NN`."""
+    assert notebook.metadata.get(CODE) == code_sums(notebook)
 
 
 def test_no_line_of_code_runs_out_of_the_page(notebook):

@@ -22,6 +22,9 @@ def cell(source, **fields):
     return {"cell_type": "code", "source": source, "metadata": {}, "outputs": [], **fields}
 
 
+TEXT = {"cell_type": "markdown", "metadata": {}, "id": "text"}
+
+
 def messy():
     """A notebook as editors and kernels leave it."""
     stream = {"output_type": "stream", "name": "stdout"}
@@ -118,7 +121,7 @@ def test_running_twice_gives_the_same_bytes_and_keeps_the_pictures(folder):
     path = folder("01_x.ipynb", cell(PICTURE), cell("print(object())"))
     first = build(path)
     path.write_text(first, encoding="utf-8")
-    assert build(path) == first
+    assert build(path, rerun=True) == first
     setup, pictures, printed = code(read(path))
     assert setup.source == setup_cell()
     assert [set(o.data) for o in pictures.outputs] == [{"image/png", "text/html", "text/plain"}] * 2
@@ -150,6 +153,45 @@ def test_measured_outputs_are_kept_until_asked(folder):
     assert [o.text for o in outputs(read(path))] == ["12 seconds\n", "new\n"]
     build_notebooks.main(["01", "--measure"])
     assert [o.text for o in outputs(read(path))] == ["13 seconds\n", "new\n"]
+
+
+def test_a_changed_sentence_runs_nothing(folder, monkeypatch):
+    path = folder("01_x.ipynb", cell("print(1)"), {**TEXT, "source": "one"})
+    path.write_text(build(path), encoding="utf-8")
+    monkeypatch.setattr(build_notebooks, "execute", None)
+    notebook = read(path)
+    notebook.cells[-1].source = "two"
+    notebook.cells[1].outputs[0].text = "as it was stored\n"
+    path.write_text(written(notebook), encoding="utf-8")
+    assert build(path) == path.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(("rerun", "kept"), [(False, "7\n"), (True, "1\n")])
+def test_outputs_above_the_first_changed_cell_stay_and_those_below_are_new(folder, rerun, kept):
+    cells = [cell("print(1)"), cell("x = 2"), cell("print(3 * x)")]
+    path = folder("01_x.ipynb", *cells)
+    path.write_text(build(path), encoding="utf-8")
+    notebook = read(path)
+    first, middle, last = code(notebook)[1:]
+    first.outputs[0].text = "7\n"  # as another processor wrote it
+    last.outputs[0].text = "8\n"
+    middle.source = "x = 5"
+    path.write_text(written(notebook), encoding="utf-8")
+    path.write_text(build(path, rerun=rerun), encoding="utf-8")
+    assert [o.text for o in outputs(read(path))] == [kept, "15\n"]
+    assert read(path).metadata[build_notebooks.CODE] == build_notebooks.code_sums(read(path))
+
+
+def test_a_cell_that_is_new_or_gone_runs_what_is_below(folder):
+    path = folder("01_x.ipynb", cell("print(1)"), cell("print(2)"), cell("print(3)"))
+    path.write_text(build(path), encoding="utf-8")
+    notebook = read(path)
+    for place, each in enumerate(code(notebook)[1:]):
+        each.outputs[0].text = f"stored {place}\n"
+    del notebook.cells[2]
+    path.write_text(written(notebook), encoding="utf-8")
+    path.write_text(build(path), encoding="utf-8")
+    assert [o.text for o in outputs(read(path))] == ["stored 0\n", "3\n"]
 
 
 def test_an_unknown_name_is_an_error(folder, capsys):
