@@ -357,7 +357,7 @@ def test_utf_16_is_refused_as_a_whole(tmp_path, encoding):
     ("name", "begins", "message"),
     [
         ("a.tmx", b"", "is TMX. To convert it: python -c"),
-        ("A.TMX.GZ", gzip.compress(b""), "is TMX"),
+        ("A.TMX.GZ", gzip.compress(b"", mtime=0), "is TMX"),
         ("a.json", b'[{"en": "a"}]', r"one JSON value.*jq -c '\.\[\]'"),
         ("a.tsv", b"a\tb\rc\td\r", r"ends its lines with \\r alone.*tr '\\r' '\\n'"),
         ("a.jsonl", '{"source": "a", "target": "b"}\n'.encode("utf-16-le"), "is in UTF-16"),
