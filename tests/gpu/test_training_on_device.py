@@ -5,53 +5,18 @@ import torch
 import torch.distributed as dist
 from torch.nn.parallel import DistributedDataParallel
 
-from transformer_lab.config import TrainingConfig, TransformerConfig
-from transformer_lab.data.batching import Example, buckets, collate
-from transformer_lab.model import Transformer
+from tests.training import test_trainer
+from tests.training.test_trainer import examples
+from transformer_lab.data.batching import buckets, collate
 from transformer_lab.training import distributed
-from transformer_lab.training.trainer import Trainer
 
-WORDS, STEPS = 17, 11
-
-
-def examples(count, seed):
-    """Sentences to be written backwards."""
-    generator = torch.Generator().manual_seed(seed)
-    lengths = torch.randint(2, 8, (count,), generator=generator).tolist()
-    words = [torch.randint(4, WORDS, (n,), generator=generator).tolist() for n in lengths]
-    return [Example([*each, 2], [1, *each[::-1], 2]) for each in words]
+STEPS = 11
 
 
 def make_trainer(device, state_path=None, steps=STEPS, precision="fp32", dropout=0.0):
-    torch.manual_seed(7)
-    config = TransformerConfig(
-        source_vocab_size=WORDS,
-        target_vocab_size=WORDS,
-        d_model=24,
-        d_ff=53,
-        num_heads=3,
-        num_encoder_layers=1,
-        num_decoder_layers=2,
-        dropout=dropout,
-    )
-    training = TrainingConfig(
-        max_steps=steps,
-        batch_tokens=301,
-        warmup_steps=5,
-        peak_rate=3e-3,
-        validate_every=5,
-        device=str(device),
-        precision=precision,
-    )
-    model = Transformer(config)
-    return Trainer(
-        model,
-        examples(401, seed=1),
-        examples(31, seed=2),
-        training,
-        state_path=state_path,
-        show_progress=False,
-    )
+    """The small trainer of the other tests, on a device and by default without dropout."""
+    changes = {"max_steps": steps, "peak_rate": 3e-3, "device": str(device), "precision": precision}
+    return test_trainer.make_trainer(state_path, changes=changes, dropout=dropout)
 
 
 @torch.no_grad()

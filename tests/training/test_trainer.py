@@ -37,7 +37,7 @@ def examples(count: int, seed: int) -> list[Example]:
     return found
 
 
-def make_trainer(state_path=None, *, changes=None, **options) -> Trainer:
+def make_trainer(state_path=None, *, changes=None, dropout=0.1, **options) -> Trainer:
     torch.manual_seed(7)
     config = TransformerConfig(
         source_vocab_size=WORDS,
@@ -47,7 +47,7 @@ def make_trainer(state_path=None, *, changes=None, **options) -> Trainer:
         num_heads=3,
         num_encoder_layers=1,
         num_decoder_layers=2,
-        dropout=0.1,
+        dropout=dropout,
     )
     training = {
         "max_steps": 12,
