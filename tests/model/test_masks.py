@@ -414,6 +414,16 @@ def test_a_target_padded_in_front_is_refused(pad_id, recurrent):
         assert model(source, ids).shape[:2] == ids.shape
 
 
+def test_words_behind_others_may_begin_with_the_id_of_padding():
+    model = make_model(seed=3)
+    source, mask = SOURCE[:1], padding_mask(SOURCE[:1], 0)
+    cache = start_cache(model, source, mask)
+    _, cache = decode_step(model, torch.tensor([1]), cache)
+    whole = model.decode(torch.tensor([[1, 0, 6]]), model.encode(source, mask), mask)
+    behind = model.decode(torch.tensor([[0, 6]]), whole[:, :0], cache.memory_mask, cache.layers)
+    torch.testing.assert_close(behind, whole[:, 1:])
+
+
 def test_where_padding_begins_a_target_nobody_can_tell():
     model = make_model(pad_id=5, bos_id=5)
     assert model(SOURCE[:2], torch.tensor([[5, 5, 8], [5, 6, 8]])).shape[:2] == (2, 3)

@@ -129,13 +129,19 @@ def padded_behind(decode: Callable[..., Tensor]) -> Callable[..., Tensor]:
     """
 
     @wraps(decode)
-    def checked(model: Any, target: Tensor, *others: Any, **named: Any) -> Tensor:
+    def checked(
+        model: Any,
+        target: Tensor,
+        memory: Tensor,
+        source_mask: Tensor,
+        past: Sequence[LayerPast] | None = None,
+    ) -> Tensor:
         c = model.config
         traced = torch.compiler.is_compiling() or torch.jit.is_tracing()  # type: ignore[attr-defined]
         known = target.device.type == "cpu" and not traced and c.pad_id != c.bos_id
-        if known and target.size(1) > 1:
+        if known and target.size(1) > 1 and length_of(past) == 0:  # else others stand before these
             check_padded_behind(target, c.pad_id)
-        return decode(model, target, *others, **named)
+        return decode(model, target, memory, source_mask, past)
 
     return checked
 
