@@ -249,6 +249,7 @@ MASKED = {
     "multi_head": "MultiHeadAttention",
     "grouped": "GroupedQueryAttention",
     "decoder": "Decoder",
+    "chunked": "chunked_attention",
 }
 MASK: dict[str, Door] = {
     MASKED[path.__name__]: (lambda mask, _, path=path: path(mask)) for path in PATHS

@@ -30,15 +30,13 @@ def check(name: str, value: object, expected: str, holds: bool) -> None:
         raise ValueError(f"{name} is {value!r}; expected {expected}")
 
 
-def check_mask(mask: Any, scores: Sequence[int]) -> None:
+def check_mask(mask: Any, scores: Sequence[int], dtype: str = "torch.bool") -> None:
     """Raise a ValueError unless a mask is boolean, and fits scores of this shape in one way only.
 
     With scores (batch, heads, query, key), the first of three dimensions might count sentences or
     heads, and where both are as many nobody could tell from the result.
     """
-    dtype = getattr(mask, "dtype", type(mask))
-    kind = "torch.bool" if "torch" in str(dtype) else "bool"
-    check("mask.dtype", dtype, f"{kind}, True = may attend", str(dtype) == kind)
+    check_boolean(mask, dtype)
     shape, scores = tuple(mask.shape), tuple(scores)
     sizes = zip(shape[::-1], scores[::-1], strict=False)
     broadcasts = len(shape) <= len(scores) and all(m in (1, s) for m, s in sizes)
@@ -50,6 +48,12 @@ def check_mask(mask: Any, scores: Sequence[int]) -> None:
     elif shape and shape[-1] not in (1, scores[-1]):
         expected += f": there are {scores[-1]} keys, but the mask covers {shape[-1]}"
     check("mask.shape", shape, expected, broadcasts and clear)
+
+
+def check_boolean(mask: Any, dtype: str = "torch.bool") -> None:
+    """Raise a ValueError unless a mask holds this library's True and False: "bool" is NumPy's."""
+    found = getattr(mask, "dtype", type(mask))
+    check("mask.dtype", found, f"{dtype}, True = may attend", str(found) == dtype)
 
 
 def at_least_one(name: str, value: Any) -> int:

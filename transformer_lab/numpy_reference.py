@@ -56,7 +56,7 @@ def check_attention(
     fits = (*batch, keys, d_v)
     check("value.shape", value.shape, f"{fits}, as key.shape is {key.shape}", value.shape == fits)
     if mask is not None:
-        check_mask(mask, (*batch, length, keys))
+        check_mask(mask, (*batch, length, keys), "bool")
 
 
 def softmax(scores: Scores) -> Scores:

@@ -205,6 +205,29 @@ def test_a_source_word_that_a_shortlist_lacks_and_a_file_that_is_none_are_refuse
             Shortlist(missing)
 
 
+@pytest.mark.parametrize(
+    ("sources", "words", "message"),
+    [
+        (61, [0, 60, 7], None),
+        (61, [0, 61, 7], "highest id of the shortlist is 61; expected at most 60"),
+        (61, [2**32 - 1], "highest id of the shortlist is 4294967295; expected at most 60"),
+        (59, [3], "source words of the shortlist is 59; expected 61"),
+        (67, [], "source words of the shortlist is 67; expected 61"),
+    ],
+)
+def test_a_shortlist_of_another_vocabulary_is_refused(tmp_path, pieces, sources, words, message):
+    (tmp_path / "vocab.some.spm").write_bytes(pieces)
+    offsets = [0] * sources + [len(words)]
+    body = struct.pack(f"<{len(offsets)}Q{len(words)}I", *offsets, *words)
+    head = HEAD.pack(MAGIC, 0, 3, 9, len(offsets), len(words))
+    (tmp_path / "lex.some.bin").write_bytes(head + body)
+    if message is None:
+        assert load_shortlist(tmp_path).allowed([60]).tolist() == [0, 1, 2, 7, 60]
+        return
+    with pytest.raises(ValueError, match=message):
+        load_shortlist(tmp_path)
+
+
 # ---------------------------------------------------------------- a small model
 
 SIZES = {"dim-emb": 6, "transformer-dim-ffn": 11, "transformer-heads": 3}

@@ -3,6 +3,7 @@
 import copy
 import functools
 import json
+import math
 import resource
 import shutil
 import sys
@@ -434,10 +435,11 @@ def test_no_code_and_no_pickle_of_a_checkpoint_is_asked_for(monkeypatch):
         asked.append(options)
         raise OSError("not in reach")
 
-    monkeypatch.setattr(transformers.AutoConfig, "from_pretrained", refuse)
+    monkeypatch.setattr(transformers.MarianConfig, "get_config_dict", refuse)
     with pytest.raises(ValueError, match="of a hub that can be reached, in safetensors: not in"):
         load_marian("somebody/something")
-    monkeypatch.setattr(transformers.AutoConfig, "from_pretrained", lambda *_, **__: None)
+    said = {"model_type": "marian"}
+    monkeypatch.setattr(transformers.MarianConfig, "get_config_dict", lambda *_, **__: (said, {}))
     monkeypatch.setattr("transformer_lab.checkpoints.marian.check_config", lambda _: None)
     monkeypatch.setattr("transformer_lab.checkpoints.marian.our_config", lambda _: None)
     monkeypatch.setattr("transformer_lab.checkpoints.marian.check_memory", lambda *_: None)
@@ -680,6 +682,43 @@ def test_a_size_that_is_not_the_files_is_refused_before_memory_is_asked_for(fold
         load_marian(folder)
     assert "\n" not in str(error.value)
     assert resident() < before + 100_000_000
+
+
+@pytest.mark.parametrize("value", [10**9, 10**30, -1, None, "two", 2.5, [2], True])
+def test_as_many_names_as_a_file_asks_for_are_never_made(folder, value):
+    """Transformers makes a name for each label of a classifier, which a translator has none of."""
+    path, before = folder / "config.json", resident()
+    path.write_text(json.dumps({**json.loads(path.read_text()), "num_labels": value}))
+    with pytest.raises(ValueError, match="num_labels is .*; expected a whole number up to 10,000"):
+        load_marian(folder)
+    assert resident() < before + 100_000_000
+
+
+@pytest.mark.parametrize("number", [math.nan, math.inf, -math.inf])
+def test_weights_that_no_model_can_compute_with_are_named(folder, number):
+    from safetensors.torch import load_file, save_file
+
+    path = folder / "model.safetensors"
+    weights = load_file(path)
+    weights["model.encoder.layers.0.fc1.weight"][0, 0] = number
+    save_file(weights, path, metadata={"format": "pt"})
+    with pytest.raises(
+        ValueError, match=r"weights of encoder.*'with NaN or infinity'; expected fin"
+    ):
+        load_marian(folder)
+
+
+@pytest.mark.parametrize("kind", [torch.int8, torch.uint8, torch.int64, torch.bool])
+def test_weights_that_are_whole_numbers_are_refused(folder, kind):
+    from safetensors.torch import load_file, save_file
+
+    path = folder / "model.safetensors"
+    weights = load_file(path)
+    name = "model.encoder.layers.0.fc1.weight"
+    weights[name] = weights[name].to(kind)
+    save_file(weights, path, metadata={"format": "pt"})
+    with pytest.raises(ValueError, match=f"weights of .* is .*{name}.*; expected one of .*F32"):
+        load_marian(folder)
 
 
 def resident():

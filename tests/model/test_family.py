@@ -7,7 +7,7 @@ import torch
 from torch import nn
 
 from tests.conftest import small_config
-from transformer_lab.config import Positions
+from transformer_lab.config import Positions, TransformerConfig
 from transformer_lab.course.twin import copy_layer
 from transformer_lab.model.later.family import BERT, GPT, empty_past, gpt_step
 
@@ -74,3 +74,17 @@ def test_cached_steps_equal_one_parallel_pass(positions, shared, norm, tokens):
 def test_the_output_is_the_embedding():
     model = make(GPT)
     assert model.output.weight is model.embedding.weight
+
+
+@pytest.mark.parametrize("kind", [GPT, BERT])
+def test_one_that_no_machine_can_hold_is_refused_before_it_is_built(kind):
+    sizes = {"d_model": 2**15, "d_ff": 2**20, "num_encoder_layers": 99, "num_decoder_layers": 0}
+    config = TransformerConfig(source_vocab_size=7, target_vocab_size=7, num_heads=8, **sizes)
+    with pytest.raises(ValueError, match="number of parameters is .*; expected at most"):
+        kind(config)
+
+
+def test_of_a_configuration_only_what_one_stack_takes_must_fit():
+    sizes = {"d_model": 8, "d_ff": 11, "num_heads": 2, "num_encoder_layers": 1}
+    left = {"source_vocab_size": 10**11, "num_decoder_layers": 10**4, "tie_source_target": False}
+    assert GPT(TransformerConfig(target_vocab_size=13, **sizes, **left)).output.out_features == 13

@@ -2,6 +2,7 @@
 
 import itertools
 import re
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from transformer_lab import numpy_reference as reference
 from transformer_lab.attention_record import Head
 from transformer_lab.capture import capture_attention
 from transformer_lab.config import Positions, check_mask
+from transformer_lab.data.batching import Batch
 from transformer_lab.decoding import (
     beam_search,
     greedy,
@@ -29,9 +31,12 @@ from transformer_lab.model.cache import decode_step, start_cache
 from transformer_lab.model.decoder import Decoder
 from transformer_lab.model.encoder import Encoder
 from transformer_lab.model.later.grouped import GroupedQueryAttention
+from transformer_lab.model.later.recurrence import transformer_of
+from transformer_lab.model.later.variants import chunked_attention
 from transformer_lab.model.masks import padding_in_front, padding_mask, roll_rows
 from transformer_lab.model.past import Past
 from transformer_lab.model.watch import Watch, watching
+from transformer_lab.training.step import BatchLoss
 
 BATCH, HEADS, QUERY, KEY, D = 3, 3, 5, 7, 12
 """As many sentences as heads: there a mask of three dimensions could be read in two ways."""
@@ -125,8 +130,13 @@ def decoder(mask):
     return Decoder(small_config()).eval()(query, key, None, mask)
 
 
+def chunked(mask):
+    query, key = of_heads()
+    return chunked_attention(query, key, key, mask, size=3)
+
+
 PATHS = [in_numpy, by_heads_in_numpy, by_weights, fused, fused_with_bias, core, watched]
-PATHS += [behind_a_past, multi_head, grouped, decoder]
+PATHS += [behind_a_past, multi_head, grouped, decoder, chunked]
 
 
 def mask_of(shape):
@@ -157,6 +167,17 @@ def test_a_mask_of_numbers_is_refused_on_every_path(path, dtype):
         path(mask_of((QUERY, KEY)).to(dtype))
 
 
+@pytest.mark.usefixtures("as_users_run_it")
+@pytest.mark.parametrize("path", PATHS, ids=lambda path: path.__name__)
+def test_a_mask_of_the_other_library_or_of_none_is_refused_on_every_path(path):
+    mask = mask_of((QUERY, KEY))
+    other = mask if path in (in_numpy, by_heads_in_numpy) else mask.numpy()
+    for one in (other, mask.tolist(), True, "x"):
+        wrong = SimpleNamespace(numpy=lambda one=one: one) if other is mask else one
+        with pytest.raises(ValueError, match="mask.dtype is .*; expected .*bool, True = may att"):
+            path(wrong)
+
+
 @pytest.mark.parametrize("path", PATHS, ids=lambda path: path.__name__)
 def test_a_mask_that_fits_in_one_way_is_as_if_it_were_written_out(path):
     for shape in FINE:
@@ -178,8 +199,8 @@ def test_the_encoder_refuses_them_too():
 
 def test_what_is_said_names_the_number_of_keys():
     with pytest.raises(ValueError, match="there are 7 keys, but the mask covers 5"):
-        check_mask(np.ones((3, 1, 1, 5), dtype=bool), (3, 3, 5, 7))
-    with pytest.raises(ValueError, match="mask.dtype is <class 'list'>; expected bool"):
+        check_mask(torch.ones((3, 1, 1, 5), dtype=torch.bool), (3, 3, 5, 7))
+    with pytest.raises(ValueError, match="mask.dtype is <class 'list'>; expected torch.bool"):
         check_mask([[True]], (1, 1))
 
 
@@ -231,6 +252,9 @@ def test_a_source_mask_of_another_shape_is_refused_whoever_reads_it(name):
     for dtype in (torch.float64, torch.int64):
         with pytest.raises(ValueError, match="mask.dtype is .*; expected torch.bool"):
             READERS[name](model, padding_mask(SOURCE, 0).to(dtype))
+    for other in (padding_mask(SOURCE, 0).numpy(), padding_mask(SOURCE, 0).tolist()):
+        with pytest.raises(ValueError, match="mask.dtype is .*; expected torch.bool"):
+            READERS[name](model, other)
     READERS[name](model, padding_mask(SOURCE, 0))
 
 
@@ -371,6 +395,38 @@ def test_a_capture_of_a_source_padded_in_front_has_the_same_weights_further_righ
         for found, wanted in zip(left.cross, right.cross, strict=True):
             np.testing.assert_allclose(found[..., start:], wanted, atol=1e-6)
             assert not found[..., :start].any()
+
+
+@pytest.mark.parametrize("pad_id", [0, 5])
+@pytest.mark.parametrize("recurrent", [False, True])
+def test_a_target_padded_in_front_is_refused(pad_id, recurrent):
+    """Its words would be read at other positions, beside padding that no mask hides."""
+    model = transformer_of(small_config(pad_id=pad_id, recurrent_decoder=recurrent)).eval()
+    source = torch.tensor([[6, 9, 2], [8, 2, pad_id]])
+    p = pad_id
+    for row, target in ((1, [[1, 6, 9], [p, 1, 6]]), (0, [[p, p, 8], [1, 6, p]])):
+        with pytest.raises(ValueError, match=f"target {row} begins with padding, id {pad_id}; exp"):
+            model(source, torch.tensor(target))
+        with pytest.raises(ValueError, match=f"target {row} begins with padding, id {pad_id}; exp"):
+            BatchLoss(model)(Batch(source, torch.tensor([[*one, 2] for one in target])))
+    for fine in ([[1, 6, p], [1, p, p]], [[1, p, 6], [p, p, p]], [[p], [1]], [[], []]):
+        ids = torch.tensor(fine, dtype=torch.int64)
+        assert model(source, ids).shape[:2] == ids.shape
+
+
+def test_words_behind_others_may_begin_with_the_id_of_padding():
+    model = make_model(seed=3)
+    source, mask = SOURCE[:1], padding_mask(SOURCE[:1], 0)
+    cache = start_cache(model, source, mask)
+    _, cache = decode_step(model, torch.tensor([1]), cache)
+    whole = model.decode(torch.tensor([[1, 0, 6]]), model.encode(source, mask), mask)
+    behind = model.decode(torch.tensor([[0, 6]]), whole[:, :0], cache.memory_mask, cache.layers)
+    torch.testing.assert_close(behind, whole[:, 1:])
+
+
+def test_where_padding_begins_a_target_nobody_can_tell():
+    model = make_model(pad_id=5, bos_id=5)
+    assert model(SOURCE[:2], torch.tensor([[5, 5, 8], [5, 6, 8]])).shape[:2] == (2, 3)
 
 
 def test_a_beam_reads_masks_that_serve_all_its_sentences():

@@ -152,6 +152,14 @@ def test_bars_show_each_row_on_one_scale(weights):
             r"range of weights is \(2.0, 2.0\); expected .* 0 to 1",
         ),
         ({"weights": np.full((5, 7), np.nan)}, "range of weights is"),
+        (
+            {"queries": "abcde"},
+            "queries is one text, 'abcde'; expected a list with a text for each",
+        ),
+        ({"keys": b"abcdefg"}, "keys is one text, b'abcdefg'; expected a list"),
+        ({"keys": range(7)}, "keys has 0 .int. at place 0; expected the tokens themselves"),
+        ({"queries": dict.fromkeys(QUERIES)}, "queries is .*; expected a list of texts"),
+        ({"queries": [*QUERIES[:4], None]}, "queries has None .* at place 4; expected texts"),
         ({"row": 5}, "row is 5; expected None or 0 to 4"),
         ({"cell": (5, 0)}, r"cell is \(5, 0\)"),
         ({"alignment": ((0, 5),)}, r"alignment link is \(0, 5\)"),
@@ -164,6 +172,8 @@ def test_what_does_not_fit_is_named(arguments, message, weights, as_users_run_it
 
 
 def test_bars_name_what_does_not_fit(weights, as_users_run_it):
+    with pytest.raises(ValueError, match="labels is one text, 'fives'; expected a list"):
+        weight_bars(weights, "fives", KEYS)
     with pytest.raises(ValueError, match=r"len\(labels\) is 1; expected 5"):
         weight_bars(weights, ["one"], KEYS)
     with pytest.raises(
@@ -313,6 +323,8 @@ def test_a_cell_that_may_not_be_seen_is_no_weight(weights):
     ("mask", "message"),
     [
         (np.ones((7, 5), dtype=bool), r"shape of mask is \(7, 5\); expected \(5, 7\)"),
+        (np.tri(5, 7, 2, dtype=int), "mask.dtype is .*int.*; expected bool, True = may attend"),
+        ([[True] * 7] * 5, "mask.dtype is <class 'list'>; expected bool"),
         (np.zeros((5, 7), dtype=bool), "weight where the mask hides is .* expected 0"),
     ],
 )

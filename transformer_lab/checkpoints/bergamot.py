@@ -76,9 +76,13 @@ def load_shortlist(pair_or_folder: str | Path) -> Shortlist:
     """The likely translations that the model's own engine is held to; ours may write every word.
 
     Raises:
-        ValueError: As `load_bergamot`.
+        ValueError: As `load_bergamot`; also if it is a shortlist of another vocabulary.
     """
-    return Shortlist(only(find_folder(pair_or_folder), "lex.*.bin"))
+    folder = find_folder(pair_or_folder)
+    shortlist = Shortlist(only(folder, "lex.*.bin"))
+    words = read_vocabulary(only(folder, "vocab.*.spm")).vocab_size - 1  # without what begins
+    shortlist.check_vocabulary(words)
+    return shortlist
 
 
 def find_folder(pair_or_folder: str | Path) -> Path:

@@ -29,7 +29,7 @@ from jaxtyping import Int
 from torch import Tensor
 
 from transformer_lab.checkpoints.marian_layers import copy_weights, matches
-from transformer_lab.config import Activation, TransformerConfig, check
+from transformer_lab.config import Activation, TransformerConfig, check, is_integer
 from transformer_lab.data.sentence_pieces import SPECIAL, SentencePieceTokenizer
 from transformer_lab.data.tokenizer import UNK_ID, Tokenizer, load_tokenizer
 from transformer_lab.device import pick_device
@@ -38,6 +38,7 @@ from transformer_lab.model import Transformer
 from transformer_lab.model.positions import sinusoids
 from transformer_lab.model.size import check_memory
 from transformer_lab.model.undrawn import Undrawn
+from transformer_lab.training.checkpoint import is_usable, weights_of
 from transformer_lab.translator import Translator
 
 FILES = ("config.json", "source.spm", "target.spm", "vocab.json")
@@ -47,9 +48,12 @@ WEIGHTS = ("model.safetensors", "pytorch_model.bin")
 """What we read, and what older checkpoints have: a pickle, which is not read here."""
 INDEX = "model.safetensors.index.json"
 """Which weight is in which file, where a checkpoint has several."""
+FLOATS = ("F64", "F32", "F16", "BF16")
+"""The kinds of numbers that weights are saved in, as safetensors calls them."""
 UNUSED = "<unused {}>"
 """The name of an id that no piece has."""
 MOST_POSITIONS = 65_536
+MOST_LABELS = 10_000
 CONVERSION = (
     "which may run any code; expected model.safetensors. Where you trust it, write that once: python -c "
     """"from transformers import MarianMTModel as M; M.from_pretrained('{0}').save_pretrained('{0}')\""""
@@ -100,6 +104,7 @@ def load_marian(name_or_folder: str | Path, device: str = "auto") -> Translator:
         check_files(folder)
         # Two bytes a number or more.
         name, saved = str(folder), sum(f.stat().st_size for f in weight_files(folder)) // 2
+        check_floats(folder)
     found = config_from(name)
     check_config(found)
     config = our_config(found)
@@ -108,6 +113,7 @@ def load_marian(name_or_folder: str | Path, device: str = "auto") -> Translator:
     source, target = tokenizers_of(name, config)
     unk_id = source.ids["<unk>"] if isinstance(source, SentencePieceTokenizer) else UNK_ID
     model = from_marian(theirs, unk_id)
+    check_numbers(model)
     forbid_unused(model, target)
     return Translator(model.to(pick_device(device)), source, target, about={"checkpoint": name})
 
@@ -117,7 +123,14 @@ def config_from(name: str) -> Any:
     import transformers
 
     with one_error("config.json", name):
-        return transformers.AutoConfig.from_pretrained(name, trust_remote_code=False)
+        said, _ = transformers.MarianConfig.get_config_dict(name, trust_remote_code=False)
+        kind, labels = said.get("model_type"), said.get("num_labels", 0)
+    check("model_type", kind, "'marian'", kind == "marian")
+    few = is_integer(labels) and 0 <= labels <= MOST_LABELS
+    expected = f"a whole number up to {MOST_LABELS:,}: Transformers makes a name for each"
+    check("num_labels", labels, expected, few)
+    with one_error("config.json", name):
+        return transformers.MarianConfig.from_dict(said)
 
 
 def model_from(name: str) -> Any:
@@ -162,6 +175,13 @@ def tokenizers_of(name: str, config: TransformerConfig) -> tuple[Tokenizer, Toke
         for spm, size in zip(both, sizes, strict=True)
     )
     return source, target
+
+
+def check_numbers(model: Transformer) -> None:
+    """A ValueError names the first weight with a number that no model can compute with."""
+    for weight, tensor in weights_of(model).items():
+        said = "with NaN or infinity"
+        check(f"weights of {weight}", said, "finite numbers", is_usable(weight, tensor))
 
 
 def has_rules(token: Any) -> bool:
@@ -258,6 +278,17 @@ def weight_files(folder: Path) -> list[Path]:
         there = NAME.fullmatch(name) is not None and (folder / name).is_file()
         check(f"a file that {index} names", name, "one of this folder", there)
     return [folder / name for name in names]
+
+
+def check_floats(folder: Path) -> None:
+    """A ValueError names weights saved as whole numbers, which Transformers would take for floats."""
+    import safetensors
+
+    for path in weight_files(folder):
+        with one_error(path.name, str(folder)), safetensors.safe_open(path, "pt") as file:
+            kinds = {name: file.get_slice(name).get_dtype() for name in file.keys()}  # noqa: SIM118
+        odd = {name: kind for name, kind in kinds.items() if kind not in FLOATS}
+        check(f"weights of {path}", dict(list(odd.items())[:3]), f"one of {FLOATS}", not odd)
 
 
 def check_config(found: Any) -> None:

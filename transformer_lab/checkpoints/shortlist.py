@@ -43,6 +43,14 @@ class Shortlist:
         expected = f"at most {sources}, as many as there are"
         check(f"frequent words of {path}", self.frequent, expected, self.frequent <= sources)
 
+    def check_vocabulary(self, words: int) -> None:
+        """A ValueError unless this is a shortlist of so many words, of which both languages consist."""
+        sources, highest = len(self.offsets) - 1, int(self.words.max(initial=0))
+        expected = f"{words}, as many as the vocabulary has"
+        check("source words of the shortlist", sources, expected, sources == words)
+        expected = f"at most {words - 1}, the last one of the vocabulary"
+        check("highest id of the shortlist", highest, expected, highest < words)
+
     def allowed(self, source: Sequence[int]) -> Int[np.ndarray, " words"]:
         """The ids that a translation of these source ids may use, in ascending order."""
         sources = len(self.offsets) - 1

@@ -16,6 +16,7 @@ from transformer_lab.config import at_least_one
 from transformer_lab.decoding.hypothesis import Hypothesis
 from transformer_lab.decoding.sampling import sample
 from transformer_lab.model import Transformer
+from transformer_lab.model.masks import mask_of_source
 
 Candidate = TypeVar("Candidate", bound=Hashable)
 Ids = tuple[int, ...]
@@ -67,8 +68,8 @@ def minimum_bayes_risk(
     """
     count = at_least_one("candidates", candidates)
     eos = model.config.eos_id
+    mask = mask_of_source(source, source_mask, model.config.pad_id).repeat_interleave(count, dim=0)
     repeated = source.repeat_interleave(count, dim=0)  # (batch * candidates, source)
-    mask = None if source_mask is None else source_mask.repeat_interleave(count, dim=0)
     drawn = sample(
         model,
         repeated,

@@ -4,7 +4,7 @@ import torch
 from jaxtyping import Bool, Int, Shaped
 from torch import Tensor
 
-from transformer_lab.config import check, check_mask
+from transformer_lab.config import check, check_boolean
 
 
 def padding_mask(ids: Int[Tensor, "batch key"], pad_id: int) -> Bool[Tensor, "batch 1 1 key"]:
@@ -55,11 +55,12 @@ def check_source_mask(mask: Tensor | None, source: Int[Tensor, "batch source"]) 
 
     As (batch, source) it would be read as (query, key) where both are as many.
     """
-    shape, fits = None if mask is None else tuple(mask.shape), (len(source), 1, 1, source.size(1))
+    if mask is None:
+        return
+    check_boolean(mask)
+    shape, fits = tuple(mask.shape), (len(source), 1, 1, source.size(1))
     expected = f"(batch, 1, 1, source), here {fits}, as padding_mask makes it"
-    check("source_mask.shape", shape, expected, shape in (None, fits))
-    if mask is not None:
-        check_mask(mask, fits)
+    check("source_mask.shape", shape, expected, shape == fits)
 
 
 def padding_in_front(

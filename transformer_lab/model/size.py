@@ -4,6 +4,7 @@ Models ask as they are built; loaders, presets and commands ask before they read
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import wraps
 from typing import Any
 
@@ -68,16 +69,30 @@ def bytes_of_tables(config: TransformerConfig) -> int:
     return rows * width * (4 * tables + COMPUTED * (tables > 0))
 
 
-def fitting(build: Callable[[Any, TransformerConfig], None]) -> Callable[..., None]:
+def of_one_stack(config: TransformerConfig) -> TransformerConfig:
+    """The configuration without what a model of one stack does not take of it."""
+    return replace(
+        config,
+        source_vocab_size=config.target_vocab_size,
+        tie_source_target=True,
+        tie_target_output=True,
+        num_decoder_layers=0,
+    )
+
+
+def fitting(
+    build: Callable[[Any, TransformerConfig], None], one_stack: bool = False
+) -> Callable[..., None]:
     """The `__init__` of a model, which now refuses what does not fit into the memory.
 
-    On the meta device, and on any other that is not the CPU, it asks nothing.
+    On the meta device, and on any other that is not the CPU, it asks nothing. A model of `one_stack`
+    has the encoder's layers and the target's vocabulary alone.
     """
 
     @wraps(build)
     def checked(self: Any, config: TransformerConfig) -> None:
         if torch.get_default_device().type == "cpu":
-            check_memory(config)
+            check_memory(of_one_stack(config) if one_stack else config)
         build(self, config)
 
     return checked

@@ -1,9 +1,11 @@
 """The whole of Figure 1: embeddings, encoder, decoder, output projection."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import wraps
 from typing import Any
 
+import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
@@ -116,6 +118,46 @@ class Transformer(TransformerParts):
     ) -> Float[Tensor, "batch length d_model"]:
         """Look the ids up and multiply by √d_model (§3.4)."""
         return look_up(embedding, ids) * math.sqrt(self.config.d_model)
+
+
+def padded_behind(decode: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    """`decode`, which on a CPU refuses a target with padding in front of its first word.
+
+    Its words would stand at other positions and see the padding, and the loss would count the word
+    that begins it. A GPU would have to wait for the answer; where padding is also what begins a
+    target, nobody can tell.
+    """
+
+    @wraps(decode)
+    def checked(
+        model: Any,
+        target: Tensor,
+        memory: Tensor,
+        source_mask: Tensor,
+        past: Sequence[LayerPast] | None = None,
+    ) -> Tensor:
+        c = model.config
+        traced = torch.compiler.is_compiling() or torch.jit.is_tracing()  # type: ignore[attr-defined]
+        known = target.device.type == "cpu" and not traced and c.pad_id != c.bos_id
+        if known and target.size(1) > 1 and length_of(past) == 0:  # else others stand before these
+            check_padded_behind(target, c.pad_id)
+        return decode(model, target, memory, source_mask, past)
+
+    return checked
+
+
+def check_padded_behind(target: Int[Tensor, "batch target"], pad_id: int) -> None:
+    """A ValueError names the first sentence with padding in front of a word; one of padding is fine."""
+    wrong = (target[:, 0] == pad_id) & (target != pad_id).any(dim=1)
+    if wrong.any():
+        row = int(wrong.nonzero()[0])
+        raise ValueError(
+            f"target {row} begins with padding, id {pad_id}; expected padding behind its words alone. "
+            "Did the tokenizer pad it on the left?"
+        )
+
+
+Transformer.decode = padded_behind(Transformer.decode)  # type: ignore[method-assign]
 
 
 def look_up(

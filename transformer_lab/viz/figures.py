@@ -9,8 +9,8 @@ from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
 from matplotlib.patches import Rectangle
 
-from transformer_lab.attention_record import Alignment
-from transformer_lab.config import check
+from transformer_lab.attention_record import Alignment, checked_labels
+from transformer_lab.config import check, check_boolean
 from transformer_lab.viz import words
 from transformer_lab.viz.style import (
     COLOURS,
@@ -231,6 +231,7 @@ def check_weights_and_tokens(
     name = f"shape of {names[0]}"
     check(name, weights.shape, f"({names[1]}, {names[2]})", weights.ndim == 2 and weights.size > 0)
     for axis, tokens in enumerate((queries, keys)):
+        checked_labels(names[axis + 1], tokens)
         expected = f"{weights.shape[axis]}, as {names[0]} has shape {weights.shape}"
         check(f"len({names[axis + 1]})", len(tokens), expected, len(tokens) == weights.shape[axis])
     holds = bool(np.all((weights >= 0) & (weights <= 1 + 1e-3)))  # False for NaN too
@@ -241,6 +242,7 @@ def check_weights_and_tokens(
 def check_mask(mask: np.ndarray | None, weights: np.ndarray) -> None:
     """Raise a ValueError unless the mask covers the weights, and hides no weight above 0."""
     if mask is not None:
+        check_boolean(mask, "bool")
         check("shape of mask", mask.shape, f"{weights.shape}", mask.shape == weights.shape)
         hidden = float(weights[~mask].max(initial=0))
         check("weight where the mask hides", hidden, "0", hidden == 0)

@@ -11,6 +11,7 @@ from transformer_lab.model.encoder import Encoder
 from transformer_lab.model.masks import causal_mask, padding_mask
 from transformer_lab.model.past import Past
 from transformer_lab.model.positions import added_positions
+from transformer_lab.model.size import fitting
 from transformer_lab.model.transformer import initialise
 
 
@@ -45,6 +46,9 @@ class OneStack(nn.Module):
     def mask(self, ids: Int[Tensor, "batch length"]) -> Bool[Tensor, "..."]:
         """True where a query may see a key."""
         raise NotImplementedError
+
+
+OneStack.__init__ = fitting(OneStack.__init__, one_stack=True)  # type: ignore[method-assign]
 
 
 class GPT(OneStack):

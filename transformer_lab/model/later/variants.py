@@ -5,12 +5,14 @@ Time and memory grow with n² and n in the first, with n in the other two.
 """
 
 import math
+from collections.abc import Callable
+from functools import wraps
 
 import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from transformer_lab.config import check
+from transformer_lab.config import check, check_mask
 from transformer_lab.model.attention import attention_weights
 
 
@@ -47,6 +49,25 @@ def chunked_attention(
         largest = new
     # The largest score adds exp(0) = 1, if there is one.
     return (mixed / total.clamp(min=1)).to(value.dtype)
+
+
+def with_fitting_mask(attend: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    """The same attention, which refuses a mask as `attention_weights` does, before it cuts it up."""
+
+    @wraps(attend)
+    def checked(
+        query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None, size: int = 128
+    ) -> Tensor:
+        if mask is not None:
+            check_mask(mask, (*query.shape[:-1], key.size(-2)))
+            # One column that stands for all keys could not be cut.
+            mask = torch.atleast_1d(mask).expand(*mask.shape[:-1], key.size(-2))
+        return attend(query, key, value, mask, size)
+
+    return checked
+
+
+chunked_attention = with_fitting_mask(chunked_attention)
 
 
 def local_mask(
