@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 import zipfile
+from unicodedata import normalize
 
 import pytest
 
@@ -149,8 +150,84 @@ def test_columns_that_cannot_be_meant_are_named_and_nothing_is_trained(tmp_path,
     assert message in str(error.value)
 
 
+HEADERS = """eng,fra eng_Latn,fra_Latn Englisch,Deutsch translation.en,translation.fr src-en,tgt-fr
+0,1 1,2 EN:,FR: en.txt,fr.txt sent_en,sent_fr column1,column2 text_eng,text_fra""".split()
+
+
+@pytest.mark.parametrize("header", [*HEADERS, "Sentence (EN),Sentence (FR)"])
+def test_a_header_is_known_without_names(tmp_path, header):
+    path = table(tmp_path / "pairs.tsv", TEXTS, *header.split(","))
+    assert read_pairs(path).pairs == PAIRS
+
+
+NO_SENTENCES = {
+    "URLs": lambda i: f"https://x.org/a?id={i}&b=%20",
+    "Windows paths": lambda i: rf"C:\audio\{i}.wav",
+    "files with spaces": lambda i: f"clip {word(i)}.mp3",
+    "ids without digits": lambda i: f"sent_{word(i)}",
+    "times": lambda i: f"2024-01-{i % 28 + 1:02} 12:00",
+    "brackets": lambda i: f"[{i}]",
+    "shares": lambda i: f"{i} %",
+    "quotes": lambda i: f'"{i}"',
+    "Arabic digits": lambda i: "".join(chr(0x660 + int(d)) for d in str(i)),
+    "numbers or nothing": lambda i: str(i) if i % 3 else "NaN",
+    "languages": lambda i: ("en", "de", "es")[i % 3],
+    "yes and no": lambda i: str(i % 2 == 0),
+    "nothing": lambda i: "",
+}
+
+
+@pytest.mark.parametrize("cell", NO_SENTENCES.values(), ids=NO_SENTENCES)
+def test_a_first_column_without_sentences_is_told(tmp_path, cell):
+    path = table(tmp_path / "pairs.tsv", [(cell(i), *sides) for i, sides in enumerate(TEXTS)])
+    with pytest.raises(ValueError, match="column 1 is .*did you mean columns 2 and 3"):
+        read_pairs(path)
+    assert read_pairs(path, ("2", "3")).pairs == PAIRS
+
+
+def test_two_columns_of_short_labels_may_be_meant(tmp_path):
+    rows = [(("yes", "no")[i % 2], ("oui", "non")[i % 2], "CC-BY 2.0 by Ann") for i in range(61)]
+    assert len(read_pairs(table(tmp_path / "pairs.tsv", rows)).pairs) == 61
+
+
+def test_a_header_without_a_name_for_the_index_is_refused(tmp_path):
+    rows = [(f"row {word(i)}", *sides) for i, sides in enumerate(TEXTS)]
+    path = table(tmp_path / "of_r.tsv", rows, "en", "fr")
+    for columns in (None, ("en", "fr"), ("fr", "en")):
+        with pytest.raises(ValueError, match="names 2 columns, and the lines below have 3.*2 --t"):
+            read_pairs(path, columns)
+    assert read_pairs(path, ("2", "3")).pairs == PAIRS
+    with pytest.raises(ValueError, match="did you mean columns 2 and 3. Then say --source 2 --tar"):
+        read_pairs(table(path, INDEX, "en", "fr"))
+
+
+@pytest.mark.parametrize("header", [(), ("en", "fr")])
+def test_a_tab_in_a_text_makes_no_other_pair(tmp_path, header):
+    rows = [*TEXTS[:31], ("the cat", "and the dog", "le chat et le chien"), *TEXTS[31:]]
+    path = table(tmp_path / "pairs.tsv", [(*row, "", " ") for row in rows], *header)
+    with pytest.raises(ValueError, match="3 columns, and 2 elsewhere; expected no tab in a text"):
+        read_pairs(path)
+    assert read_pairs(path, skip_bad=True).pairs == PAIRS
+
+
+@pytest.mark.parametrize("form", ["NFC", "NFD"])
+def test_names_are_compared_in_one_form_of_unicode(tmp_path, form):
+    there, asked = (normalize(f, "fran\u00e7ais") for f in (form, {"NFC": "NFD"}.get(form, "NFC")))
+    path = table(tmp_path / "pairs.tsv", TEXTS, "\u200banglais", there)
+    assert read_pairs(path, ("anglais", asked)).pairs == PAIRS
+    lines = tmp_path / "pairs.jsonl"
+    lines.write_text("".join(json.dumps({"anglais": a, there: b}) + "\n" for a, b in TEXTS))
+    assert read_pairs(lines, ("anglais", asked)).pairs == PAIRS
+
+
 def test_a_first_pair_that_looks_like_words_is_a_pair(tmp_path):
-    for first in (("it works", "es geht"), ("cat", "chat"), ("English", "le chat"), ("1", "un")):
+    for first in (
+        ("it works", "es geht"),
+        ("cat", "chat"),
+        ("English", "le chat"),
+        ("1", "un"),
+        ("Hi.", "Da."),
+    ):
         path = table(tmp_path / "pairs.tsv", [first, *TEXTS])
         assert read_pairs(path).pairs == [Pair(*first), *PAIRS]
 

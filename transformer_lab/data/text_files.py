@@ -23,7 +23,7 @@ from transformer_lab.data.packed import (
     suffix_of,
 )
 from transformer_lab.data.pair import Pair
-from transformer_lab.data.tables import Layout, Row, layout_of, peeked, rows_of
+from transformer_lab.data.tables import Layout, Row, layout_of, name_of, peeked, rows_of, width_of
 from transformer_lab.data.text import read_text
 
 COLUMNS = ("source", "target")
@@ -266,6 +266,8 @@ def pair_of(cells: list[bytes], layout: Layout, place: str) -> Pair | str:
     """The pair in the cells of a row, or where it is and why it is none."""
     if sum(map(len, cells)) + len(cells) > LONGEST_LINE:
         return f"{place}: more than {LONGEST_LINE:,} bytes; expected a sentence and its translation"
+    if len(cells) > layout.width and (width := width_of(cells)) > layout.width:
+        return f"{place}: {width} columns, and {layout.width} elsewhere; expected no tab in a text"
     sides = [(cells[i] if i < len(cells) else None) for i in (layout.source, layout.target)]
     try:
         texts = [None if raw is None else text_of(raw, place) for raw in sides]
@@ -325,6 +327,9 @@ def pair_of_row(row: Any, columns: tuple[str, str], place: str) -> Pair:
     """
     sides = row.get("translation", row) if isinstance(row, dict) else row
     there = sorted(map(str, sides)) if isinstance(sides, dict) else type(sides).__name__
+    if isinstance(sides, dict) and not set(columns) <= set(sides):
+        found = {name_of(str(name)): text for name, text in sides.items()}  # in NFC
+        sides = {**{column: found.get(name_of(column)) for column in columns}, **sides}
     texts = []
     for column in columns:
         text = sides.get(column) if isinstance(sides, dict) else None
