@@ -407,6 +407,10 @@ def test_no_corpus_is_not_the_world(capsys, tmp_path):
     [
         (["--source", "en"], "('en', None); expected both or none"),
         (["--corpus", "x", "--source", "en", "--target", "en"], "with two different names"),
+        (
+            ["--corpus", "x", "--source", "en, US", "--target", "fr"],
+            "names without a comma, / or @, or the numbers",
+        ),
         (["--resume", "--source", "en", "--target", "fr"], "expected --corpus beside them"),
         (
             ["--corpus", "world", "--source", "en", "--target", "fr"],

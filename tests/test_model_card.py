@@ -9,9 +9,17 @@ import torch
 
 from transformer_lab import cli
 from transformer_lab.data.corpus import find_corpus
-from transformer_lab.data.pair import Splits
+from transformer_lab.data.pair import Pair, Splits
 from transformer_lab.model.transformer import count_parameters
-from transformer_lab.model_card import CARD, MARK, data_rows, may_write, model_card
+from transformer_lab.model_card import (
+    CARD,
+    MARK,
+    data_rows,
+    may_write,
+    model_card,
+    section,
+    understood,
+)
 from transformer_lab.recipe import evaluate
 from transformer_lab.runs import begin, resume
 from transformer_lab.translator import PRETRAINED, Translator
@@ -117,3 +125,10 @@ def test_the_shipped_card_is_that_of_the_shipped_model():
     assert said["BLEU"] == pytest.approx(evaluation.bleu, abs=0.3)
     assert said["exact match"] == pytest.approx(100 * evaluation.exact_match, abs=0.5)
     assert said["test sentences"] == evaluation.sentences
+
+
+def test_the_name_of_a_file_in_a_zip_is_shown_and_not_obeyed():
+    pair = Pair("the cat", "le chat")
+    splits = Splits([pair], [pair], [pair], form="two files; source is a\x1b[2J\n|.en")
+    assert "source is a\\x1b[2J\\n|.en\n" in understood("a.zip@en,fr", splits)
+    assert section("Data", [("form", splits.form)]).endswith("source is a\\x1b[2J\\n\\|.en |")

@@ -234,6 +234,8 @@ def with_sides(corpus: str | None, source: str | None, target: str | None) -> st
     check(name, sides, "both or none, with two different names", all(sides) and source != target)
     check(name, sides, "--corpus beside them", corpus is not None)
     assert corpus is not None
+    plain = not any(sign in f"{source}{target}" for sign in ",/@")
+    check(name, sides, "names without a comma, / or @, or the numbers of these columns", plain)
     own = corpus == "world" or corpus.startswith("debian:")
     check(name, sides, f"none: the sides of {corpus} are known", not own)
     return f"{corpus}@{source},{target}"

@@ -91,7 +91,8 @@ def exported_card(folder: Path, use: str) -> str | None:
 
 def section(title: str, rows: list[tuple[str, object]]) -> str:
     """A heading and a table of two columns."""
-    lines = [f"| {name} | {str(value).replace('|', chr(92) + '|')} |" for name, value in rows]
+    cells = [(name, escaped(str(value)).replace("|", "\\|")) for name, value in rows]
+    lines = [f"| {name} | {value} |" for name, value in cells]
     return "\n".join([f"## {title}", "", "| | |", "| --- | --- |", *lines])
 
 
@@ -137,7 +138,7 @@ def understood(corpus: str | None, splits: Splits[Any]) -> str:
         sides = (escaped(side[:EXAMPLE_SIGNS]) for side in (pair.source, pair.target))
         lines.append("  " + " → ".join(sides))
     rows = [*([("read", splits.said)] if splits.said else []), *understood_rows(splits)]
-    return "\n".join([*lines, *(f"{name}: {value}" for name, value in rows)])
+    return "\n".join([*lines, *(escaped(f"{name}: {value}") for name, value in rows)])
 
 
 def training_rows(about: dict[str, Any]) -> list[tuple[str, object]]:

@@ -1,12 +1,16 @@
 """Which columns are the pair: by name, by number or the first two, and the same in file and folder."""
 
+import bz2
 import csv
 import gzip
 import json
+import lzma
+import shutil
 import subprocess
 import sys
 import threading
 import zipfile
+from unicodedata import normalize
 
 import pytest
 
@@ -149,8 +153,84 @@ def test_columns_that_cannot_be_meant_are_named_and_nothing_is_trained(tmp_path,
     assert message in str(error.value)
 
 
+HEADERS = """eng,fra eng_Latn,fra_Latn Englisch,Deutsch translation.en,translation.fr src-en,tgt-fr
+0,1 1,2 EN:,FR: en.txt,fr.txt sent_en,sent_fr column1,column2 text_eng,text_fra""".split()
+
+
+@pytest.mark.parametrize("header", [*HEADERS, "Sentence (EN),Sentence (FR)"])
+def test_a_header_is_known_without_names(tmp_path, header):
+    path = table(tmp_path / "pairs.tsv", TEXTS, *header.split(","))
+    assert read_pairs(path).pairs == PAIRS
+
+
+NO_SENTENCES = {
+    "URLs": lambda i: f"https://x.org/a?id={i}&b=%20",
+    "Windows paths": lambda i: rf"C:\audio\{i}.wav",
+    "files with spaces": lambda i: f"clip {word(i)}.mp3",
+    "ids without digits": lambda i: f"sent_{word(i)}",
+    "times": lambda i: f"2024-01-{i % 28 + 1:02} 12:00",
+    "brackets": lambda i: f"[{i}]",
+    "shares": lambda i: f"{i} %",
+    "quotes": lambda i: f'"{i}"',
+    "Arabic digits": lambda i: "".join(chr(0x660 + int(d)) for d in str(i)),
+    "numbers or nothing": lambda i: str(i) if i % 3 else "NaN",
+    "languages": lambda i: ("en", "de", "es")[i % 3],
+    "yes and no": lambda i: str(i % 2 == 0),
+    "nothing": lambda i: "",
+}
+
+
+@pytest.mark.parametrize("cell", NO_SENTENCES.values(), ids=NO_SENTENCES)
+def test_a_first_column_without_sentences_is_told(tmp_path, cell):
+    path = table(tmp_path / "pairs.tsv", [(cell(i), *sides) for i, sides in enumerate(TEXTS)])
+    with pytest.raises(ValueError, match="column 1 is .*did you mean columns 2 and 3"):
+        read_pairs(path)
+    assert read_pairs(path, ("2", "3")).pairs == PAIRS
+
+
+def test_two_columns_of_short_labels_may_be_meant(tmp_path):
+    rows = [(("yes", "no")[i % 2], ("oui", "non")[i % 2], "CC-BY 2.0 by Ann") for i in range(61)]
+    assert len(read_pairs(table(tmp_path / "pairs.tsv", rows)).pairs) == 61
+
+
+def test_a_header_without_a_name_for_the_index_is_refused(tmp_path):
+    rows = [(f"row {word(i)}", *sides) for i, sides in enumerate(TEXTS)]
+    path = table(tmp_path / "of_r.tsv", rows, "en", "fr")
+    for columns in (None, ("en", "fr"), ("fr", "en")):
+        with pytest.raises(ValueError, match="names 2 columns, and the lines below have 3.*2 --t"):
+            read_pairs(path, columns)
+    assert read_pairs(path, ("2", "3")).pairs == PAIRS
+    with pytest.raises(ValueError, match="did you mean columns 2 and 3. Then say --source 2 --tar"):
+        read_pairs(table(path, INDEX, "en", "fr"))
+
+
+@pytest.mark.parametrize("header", [(), ("en", "fr")])
+def test_a_tab_in_a_text_makes_no_other_pair(tmp_path, header):
+    rows = [*TEXTS[:31], ("the cat", "and the dog", "le chat et le chien"), *TEXTS[31:]]
+    path = table(tmp_path / "pairs.tsv", [(*row, "", " ") for row in rows], *header)
+    with pytest.raises(ValueError, match="3 columns, and 2 elsewhere; expected no tab in a text"):
+        read_pairs(path)
+    assert read_pairs(path, skip_bad=True).pairs == PAIRS
+
+
+@pytest.mark.parametrize("form", ["NFC", "NFD"])
+def test_names_are_compared_in_one_form_of_unicode(tmp_path, form):
+    there, asked = (normalize(f, "fran\u00e7ais") for f in (form, {"NFC": "NFD"}.get(form, "NFC")))
+    path = table(tmp_path / "pairs.tsv", TEXTS, "\u200banglais", there)
+    assert read_pairs(path, ("anglais", asked)).pairs == PAIRS
+    lines = tmp_path / "pairs.jsonl"
+    lines.write_text("".join(json.dumps({"anglais": a, there: b}) + "\n" for a, b in TEXTS))
+    assert read_pairs(lines, ("anglais", asked)).pairs == PAIRS
+
+
 def test_a_first_pair_that_looks_like_words_is_a_pair(tmp_path):
-    for first in (("it works", "es geht"), ("cat", "chat"), ("English", "le chat"), ("1", "un")):
+    for first in (
+        ("it works", "es geht"),
+        ("cat", "chat"),
+        ("English", "le chat"),
+        ("1", "un"),
+        ("Hi.", "Da."),
+    ):
         path = table(tmp_path / "pairs.tsv", [first, *TEXTS])
         assert read_pairs(path).pairs == [Pair(*first), *PAIRS]
 
@@ -267,6 +347,54 @@ def test_a_folder_of_two_files_has_its_own_parts(tmp_path):
     )
 
 
+@pytest.mark.parametrize("name", ["CORPUS.{}", "CORPUS.{}.GZ", "Corpus.{}.gz"])
+def test_two_files_may_be_in_capitals(tmp_path, name):
+    for place, end in enumerate(("EN", "FR")):
+        text = "".join(f"{sides[place]}\n" for sides in TEXTS).encode()
+        packed = gzip.compress(text) if name.lower().endswith("gz") else text
+        (tmp_path / name.format(end)).write_bytes(packed)
+    for given in (name.split(".")[0], name.format("EN"), name.format("FR")):
+        assert read_pairs(tmp_path / given, ("fr", "en")).pairs == TURNED
+
+
+ARCHIVES = {
+    "one language twice": (("a.en", "b.en"), "expected one table, or two files"),
+    "two corpora": (("a.en", "b.fr"), "expected one table, or two files"),
+    "two parts": (("a.en", "a.fr", "b.en", "b.fr"), "expected one table, or two files"),
+    "capitals": (("x/A.EN", "x/A.FR"), ""),
+    "Zstandard": (("a.en.zst", "a.fr.zst"), ""),
+}
+
+
+@pytest.mark.parametrize(("names", "message"), ARCHIVES.values(), ids=ARCHIVES)
+def test_a_zip_has_the_two_sides_of_one_corpus(tmp_path, names, message):
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
+        for place, name in enumerate(names):
+            text = "".join(f"{sides[place % 2]}\n" for sides in TEXTS).encode()
+            archive.writestr(name, zstd.compress(text) if name.endswith(".zst") else text)
+    if message:
+        with pytest.raises(ValueError, match=message):
+            read_pairs(tmp_path / "a.zip", ("en", "fr"))
+    else:
+        assert read_pairs(tmp_path / "a.zip", ("en", "fr")).pairs == PAIRS
+
+
+def test_a_folder_leaves_no_table_out_without_a_word(tmp_path):
+    folder = tmp_path / "set"
+    (folder / "en-fr").mkdir(parents=True)
+    path = table(folder / "pairs.tsv", TEXTS)
+    with zipfile.ZipFile(folder / "pairs.zip", "w") as archive:
+        archive.write(path, "pairs.tsv")
+    path.unlink()
+    assert every_pair(find_corpus(str(folder)).splits()) == sorted(PAIRS, key=str)
+    path = table(folder / "en-fr" / "more.tsv", TEXTS)
+    with pytest.raises(ValueError, match=r"has en-fr/more.tsv, whose folder names no part"):
+        find_corpus(str(folder)).splits()
+    (folder / "b.json").write_text('{"en": "a", "fr": "b"}')
+    with pytest.raises(ValueError, match=r"has more.tsv and b.json; expected files of one form"):
+        find_corpus(f"{folder}@en,fr").splits()
+
+
 LINES = {
     "one more": ("a b\nc d\n", "e\n", "ends before line 2"),
     "one less": ("a b\n", "e\nf\n", "ends before line 2"),
@@ -329,6 +457,23 @@ def test_a_pipe_is_read_once_and_kept(tmp_path):
         assert every_pair(find_corpus(names[0]).splits()) == sorted(TURNED, key=str)
 
 
+@pytest.mark.parametrize("before", [b"", b"\xef\xbb\xbf"])
+@pytest.mark.parametrize("pack", [bytes, gzip.compress, zstd.compress])
+def test_json_lines_are_known_in_a_pipe(tmp_path, before, pack):
+    lines = "".join(json.dumps({"source": a, "target": b}) + "\n" for a, b in TEXTS)
+    corpus.os.mkfifo(tmp_path / "pipe")
+    write = (tmp_path / "pipe").write_bytes
+    threading.Thread(target=write, args=(pack(before + lines.encode()),)).start()
+    assert every_pair(find_corpus(str(tmp_path / "pipe")).splits()) == sorted(PAIRS, key=str)
+
+
+def test_a_table_in_a_pipe_may_begin_with_a_brace(tmp_path):
+    corpus.os.mkfifo(tmp_path / "pipe")
+    content = "".join(f"{{{a}\t{{{b}\n" for a, b in TEXTS).encode()
+    threading.Thread(target=(tmp_path / "pipe").write_bytes, args=(content,)).start()
+    assert len(every_pair(find_corpus(str(tmp_path / "pipe")).splits())) == 61
+
+
 @pytest.mark.parametrize("name", ["/dev/null", "/dev/zero", "", "a\0b"])
 def test_a_device_is_no_corpus(name):
     with pytest.raises(ValueError, match="expected 'world'"):
@@ -356,17 +501,25 @@ def test_utf_16_is_refused_as_a_whole(tmp_path, encoding):
 @pytest.mark.parametrize(
     ("name", "begins", "message"),
     [
-        ("a.tmx", b"", "is TMX. To convert it: python -c"),
+        ("a.tmx", b"", r"is TMX. To convert it: cat .*a.tmx \| python -c"),
         ("A.TMX.GZ", gzip.compress(b"", mtime=0), "is TMX"),
         ("a.json", b'[{"en": "a"}]', r"one JSON value.*jq -c '\.\[\]'"),
         ("a.tsv", b"a\tb\rc\td\r", r"ends its lines with \\r alone.*tr '\\r' '\\n'"),
         ("a.jsonl", '{"source": "a", "target": "b"}\n'.encode("utf-16-le"), "is in UTF-16"),
         ("a.xml", b'<?xml version="1.0"?>\n<tmx/>', "is TMX"),
-        ("a.po", b'msgid "a"', "is a PO file.*po2csv .*a.po pairs.csv"),
+        ("a.po", b'msgid "a"', "is a PO file.*a.po > pairs.po.*po2csv pairs.po pairs.csv"),
         ("a.xlf", b"", "is XLIFF"),
         ("a.xlsx", b"PK\3\4", "is a spreadsheet. Save it as CSV"),
         ("a.parquet", b"PAR1", "Put it into a folder"),
         ("a.zip", b"PK\3\4", "damaged"),
+        ("a.tar.gz", gzip.compress(bytes(257) + b"ustar"), r"a tar archive.*gzip -dc .* \| tar -x"),
+        ("a.tsv.bz2", bz2.compress(b"a\tb\n"), "is bzip2; expected text"),
+        ("a.tsv.xz", lzma.compress(b"a\tb\n"), "is xz; expected text"),
+        ("a.pdf", b"%PDF-1.7\n", "is PDF; expected text"),
+        ("a.bin", b"\1" + bytes(97), "is binary; expected text"),
+        ("a.xml", b"\xef\xbb\xbf<?xml version='1.0'?>\n<xliff version='1.2'>", "is XLIFF"),
+        ("a.xml", b"<?xml version='1.0'?>\n<resources>", "neither TMX nor XLIFF"),
+        ("a.txt", b'# x\nmsgid ""\nmsgstr ""\n', "is a PO file. To convert it: cat .*a.txt > p"),
     ],
 )
 def test_another_form_is_refused_with_the_way_to_convert_it(tmp_path, name, begins, message):
@@ -375,14 +528,21 @@ def test_another_form_is_refused_with_the_way_to_convert_it(tmp_path, name, begi
         find_corpus(str(tmp_path / name)).splits(0, True)
 
 
-def test_the_line_that_converts_tmx_does_so(tmp_path):
-    path = tmp_path / "it's.tmx"
+@pytest.mark.parametrize("packing", ["", ".gz", ".zip"])
+def test_the_line_that_converts_tmx_does_so(tmp_path, packing):
     units = "".join(
         f"<tu><tuv xml:lang='en'><seg>{a}</seg></tuv><tuv xml:lang='fr'><seg>le <hi>chat</hi>"
         f"{b[7:]}</seg></tuv></tu>"
         for a, b in TEXTS
     )
-    path.write_text(f"<?xml version='1.0'?><tmx><body>{units}</body></tmx>", encoding="utf-8")
+    content = f"<?xml version='1.0'?><tmx><body>{units}</body></tmx>".encode()
+    path = tmp_path / f"it's.tmx{packing}"
+    path.write_bytes(gzip.compress(content) if packing == ".gz" else content)
+    if packing == ".zip":
+        if shutil.which("unzip") is None:
+            pytest.skip("unzip is not installed")
+        with zipfile.ZipFile(path, "w") as archive:
+            archive.writestr("en-fr.tmx", content)
     with pytest.raises(ValueError, match="is TMX") as error:
         read_pairs(path)
     line = str(error.value).split("To convert it: ")[1].replace("python -c", f"{sys.executable} -c")

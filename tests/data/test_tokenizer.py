@@ -1,7 +1,10 @@
 """Both tokenizers: round trips, unknown words, and files that come back as they were."""
 
+from unicodedata import normalize
+
 import pytest
 
+from transformer_lab.checkpoints.fast_tokenizer import fast_tokenizer
 from transformer_lab.data.tokenizer import (
     SPECIAL_TOKENS,
     BPETokenizer,
@@ -46,6 +49,17 @@ def test_words_are_cut_where_french_elides_and_english_does_not():
 def test_capitals_full_stops_and_curly_apostrophes_are_forgiven():
     tokenizer = WordTokenizer.train(ENGLISH)
     assert tokenizer.encode("The animal didn’t cross the street.") == tokenizer.encode(ENGLISH[0])
+
+
+@pytest.mark.parametrize("form", ["NFC", "NFD"])
+def test_an_accent_typed_in_two_ways_is_the_same_word(form):
+    texts = [normalize(form, text) for text in FRENCH]
+    words, pieces = WordTokenizer.train(texts), BPETokenizer.train(texts, 300)
+    assert words.words == WordTokenizer.train(FRENCH).words
+    for tokenizer in (words, fast_tokenizer(words), pieces, fast_tokenizer(pieces)):
+        ids = [tokenizer.encode(normalize(f, FRENCH[0])) for f in ("NFC", "NFD")]
+        assert len({tuple(getattr(found, "ids", found)) for found in ids}) == 1
+    assert words.unknown(normalize("NFD", FRENCH[0])) == []
 
 
 def test_unknown_words_become_unk_and_are_named():

@@ -67,6 +67,7 @@ def test_the_script_is_that_of_most_letters_and_kana_make_japanese():
     assert script_of(["Linux 猫"]) == "Latin"
     assert script_of(["Linux は自由なソフトウェアです"]) == "Japanese"
     assert script_of(["我喜欢日本的の字，" * 9 + "我们都喜欢日本的文字和文化" * 9]) == "Han"
+    assert script_of(["\uff8a\uff9f\uff9d", "\uff21"]) == "Japanese"  # in half and full width
     assert script_of(["7 + 3", ""]) == script_of([]) == "none"
     assert script_of(["café Ωδή"]) == "Latin"
 
@@ -150,3 +151,17 @@ def test_a_mean_over_records_names_every_head():
     assert scores == {Head("cross", 0, 0): 1, Head("cross", 0, 1): 0}
     with pytest.raises(ValueError, match="records is empty"):
         mean_over_records(referent_score, [], "cross")
+
+
+MIXED = {
+    "\u4f7f\u7528 GNU/Linux \u7684 PostgreSQL \u6570\u636e\u5e93\u670d\u52a1\u5668": "zh",
+    "Kubernetes \u306e Deployment \u3092 Terraform \u3067\u7ba1\u7406\u3059\u308b": "char",
+    "\uff8a\uff9f\uff9d\uff76\uff9e\uff7d\uff77": "char",
+    "Das Zeichen \u732b hei\u00dft Katze": "13a",
+    "\uace0\uc591\uc774\uac00 \u732b \uc794\ub2e4": "13a",
+}
+
+
+@pytest.mark.parametrize(("reference", "tokenization"), MIXED.items())
+def test_names_in_latin_letters_leave_a_script_without_spaces_what_it_is(reference, tokenization):
+    assert tokenization_of([reference]) == tokenization

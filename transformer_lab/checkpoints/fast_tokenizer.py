@@ -51,6 +51,7 @@ def of_words(tokenizer: WordTokenizer) -> tokenizers.Tokenizer:
     fast = tokenizers.Tokenizer(models.WordLevel(tokenizer.ids, unk_token="<unk>"))  # noqa: S106
     fast.normalizer = normalizers.Sequence(
         [
+            normalizers.NFC(),
             normalizers.Lowercase(),
             normalizers.Replace("’", "'"),
             normalizers.Replace(Regex(r"[.!\s]+\z"), ""),

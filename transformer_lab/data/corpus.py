@@ -1,6 +1,7 @@
 """A corpus by its name: what it splits into, its tokenizers, and how one begins with it."""
 
 import hashlib
+import json
 import os
 import re
 import sys
@@ -18,7 +19,7 @@ from transformer_lab.data.folders import text_folder
 from transformer_lab.data.hub import open_hub
 from transformer_lab.data.languages import LANGUAGES
 from transformer_lab.data.large import store_corpus
-from transformer_lab.data.packed import is_pipe
+from transformer_lab.data.packed import Part, is_pipe, packing_of, raw_lines
 from transformer_lab.data.pair import Pair, SentencePair, Splits
 from transformer_lab.data.splits import split_pairs
 from transformer_lab.data.stored import StoredPairs, described, described_as, opened_or_made
@@ -38,6 +39,7 @@ from transformer_lab.data.tokenizer import (
 )
 from transformer_lab.data.world import grammar
 from transformer_lab.files import write_atomically
+from transformer_lab.streams import escaped
 
 WORLD_PAIRS = 60_000
 """Training pairs of the bilingual world. More different ones beat the same ones again: they cost
@@ -148,17 +150,28 @@ def kept_from(pipe: Path) -> Path:
     """
     folder = corpora.user_cache_folder() / corpora.PIPED
     folder.mkdir(parents=True, exist_ok=True)
-    sums, begins = hashlib.sha256(), b""
+    sums = hashlib.sha256()
     with tempfile.TemporaryDirectory(dir=folder) as own:
         with pipe.open("rb") as stream, (Path(own) / "all").open("wb") as file:
             while block := stream.read(1 << 20):
-                begins = begins or block[:1]
                 sums.update(block)
                 file.write(block)
-        kept = folder / f"{sums.hexdigest()[:16]}{'.jsonl' if begins == b'{' else '.tsv'}"
+        suffix = ".jsonl" if begins_with_json(Path(own) / "all") else ".tsv"
+        kept = folder / f"{sums.hexdigest()[:16]}{suffix}"
         os.replace(Path(own) / "all", kept)
     print(f"{pipe} can be read only once: what came is kept in {kept}", file=sys.stderr)
     return kept
+
+
+def begins_with_json(path: Path) -> bool:
+    """Whether the first line that is not blank is a JSON object, in a file that may be packed."""
+    if packing_of(path) == ".zip":
+        return False
+    try:
+        line = next(filter(bytes.strip, raw_lines(Part(path))), b"")
+        return isinstance(json.loads(line), dict)
+    except (ValueError, RecursionError):
+        return False
 
 
 def columns_of(name: str) -> tuple[str, tuple[str, str] | None]:
@@ -210,7 +223,7 @@ def open_file(
     if left_out.total():
         print(f"{path}: {said}", file=sys.stderr)
     if found.left_out:
-        print(f"the first bad line: {found.first_fault}", file=sys.stderr)
+        print(f"the first bad line: {escaped(found.first_fault)}", file=sys.stderr)
     return replace(split_pairs(pairs, seed=seed), said=said, form=form)
 
 

@@ -74,22 +74,36 @@ def text_folder(
     folder = Path(name)
     if any((folder / file).is_file() for file in SAVED):
         return None
-    if any(path.suffix.lower() in OTHER_DATA for path in folder.rglob("*")):
+    others = [path for path in sorted(folder.rglob("*")) if path.suffix.lower() in OTHER_DATA]
+    if others:
+        refuse_mixture(folder, others[0])
         return None
+    ignored: list[Path] = []
     files: dict[str, list[Path]] = {}
     for path in sorted(folder.rglob("*")):
         inside = path.relative_to(folder)
         if not path.is_file() or any(part.startswith((".", "_")) for part in inside.parts):
             continue
         if len(inside.parts) > 1 and part_of(inside.parent) is None:
-            continue
-        if is_text(path, columns):
+            ignored += [inside] if is_text(path, columns) else []
+        elif is_text(path, columns):
             files.setdefault(part_of(inside) or "train", []).append(path)
+    if ignored:
+        known = "its tables beside each other, or in folders called train, validation and test"
+        raise ValueError(f"{folder} has {ignored[0]}, whose folder names no part; expected {known}")
     if not files:
         check_sides(folder)
         return None
     check("splits", sorted(files), "'train' among them", "train" in files)
     return TextFolder(name, files, columns, is_csv)
+
+
+def refuse_mixture(folder: Path, other: Path) -> None:
+    """A ValueError if tables lie beside files that `datasets` reads, which would leave them out."""
+    tables = (path for path in sorted(folder.rglob("*")) if suffix_of(path.name) in TABLES)
+    if table := next((path for path in tables if path.suffix.lower() != ".txt"), None):
+        expected = "expected files of one form"
+        raise ValueError(f"{folder} has {table.name} and {other.name}; {expected}")
 
 
 def check_sides(folder: Path) -> None:
@@ -110,7 +124,7 @@ def is_text(path: Path, columns: tuple[str, str] | None) -> bool:
         return bool(sides_of(path, columns))
     if path.stem.lower().startswith(("readme", "license")):
         return False
-    return suffix in TABLES or SAME_FORMS.get(suffix, suffix) in OTHER_FORMS
+    return suffix in (*TABLES, ".zip") or SAME_FORMS.get(suffix, suffix) in OTHER_FORMS
 
 
 def part_of(inside: Path) -> str | None:

@@ -42,7 +42,10 @@ LANGUAGES = {
 }
 """Some codes in words; another code is its own name."""
 
-SCRIPTS = {"CJK": "Han", "HIRAGANA": "Japanese", "KATAKANA": "Japanese"}
+SCRIPTS = {
+    **{"CJK": "Han", "IDEOGRAPHIC": "Han", "HIRAGANA": "Japanese", "KATAKANA": "Japanese"},
+    "KATAKANA-HIRAGANA": "Japanese",
+}
 """By the first word of a letter's name in Unicode, where that is not what the script is called."""
 KANA_SHARE = 0.05
 """Japanese mixes its own letters with Chinese ones; of Chinese text, less than this share is kana."""
@@ -50,11 +53,18 @@ KANA_SHARE = 0.05
 
 def script_of(texts: Iterable[str]) -> str:
     """The script of most letters, as "Latin", "Han" or "Japanese"; "none" of texts without letters."""
+    scripts = count_scripts(texts)
+    return max(sorted(scripts), key=scripts.__getitem__) if scripts else "none"
+
+
+def count_scripts(texts: Iterable[str]) -> Counter[str]:
+    """How many letters of these texts are of each script."""
     letters = Counter(sign for text in texts for sign in text if sign.isalpha())
     scripts: Counter[str] = Counter()
     for sign, count in letters.items():
-        first = unicodedata.name(sign, "UNKNOWN").split()[0].removeprefix("HALFWIDTH")
+        name = unicodedata.name(sign, "UNKNOWN").removeprefix("HALFWIDTH ")
+        first = name.removeprefix("FULLWIDTH ").split()[0]
         scripts[SCRIPTS.get(first, first.capitalize())] += count
     if scripts["Japanese"] > KANA_SHARE * (scripts["Han"] + scripts["Japanese"]):
         scripts["Japanese"] += scripts.pop("Han", 0)
-    return max(sorted(scripts), key=scripts.__getitem__) if letters else "none"
+    return scripts

@@ -24,18 +24,34 @@ UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 TMX_TO_TSV = (
     "import sys, xml.etree.ElementTree as e; "
     "[print(*(' '.join(''.join(s.itertext()).split()) for s in u.iter('seg')), sep=chr(9)) "
-    "for u in e.parse(sys.argv[1]).iter('tu')]"
+    "for u in e.parse(sys.stdin.buffer).iter('tu')]"
 )
 OTHER_FORMS = {
-    ".tmx": f'is TMX. To convert it: python -c "{TMX_TO_TSV}" {{}} > pairs.tsv',
-    ".po": "is a PO file. To convert it: pip install translate-toolkit, then po2csv {} pairs.csv, "
+    ".tmx": f'is TMX. To convert it: {{}} | python -c "{TMX_TO_TSV}" > pairs.tsv',
+    ".po": "is a PO file. To convert it: {} > pairs.po, then pip install translate-toolkit, "
+    "then po2csv pairs.po pairs.csv, "
     "then train --corpus pairs.csv --csv --source source --target target",
-    ".xliff": "is XLIFF. To convert it: pip install translate-toolkit, then xliff2po {} pairs.po, "
+    ".xliff": "is XLIFF. To convert it: {} > pairs.xlf, then pip install translate-toolkit, "
+    "then xliff2po pairs.xlf pairs.po, "
     "then po2csv pairs.po pairs.csv",
     ".xlsx": "is a spreadsheet. Save it as CSV, then train with --csv",
     ".parquet": "is a Parquet file. Put it into a folder, and give the folder",
 }
 """By the end of a name: what is not read, and how it becomes what is."""
+XML = (
+    "is XML, and neither TMX nor XLIFF; expected a line for each pair, with a tab between its texts"
+)
+NO_TEXT = {
+    b"BZh91AY&SY": "bzip2",
+    b"\xfd7zXZ": "xz",
+    b"7z\xbc\xaf": "7-Zip",
+    b"Rar!\x1a": "RAR",
+    b"%PDF-": "PDF",
+    b"SQLite format 3\0": "an SQLite database",
+    b"ARROW1\0": "Arrow",
+    b"\x80\x04\x95": "a pickle",
+}
+"""How files begin that hold no lines of text, whatever they are called."""
 SAME_FORMS = {".pot": ".po", ".xlf": ".xliff", ".ods": ".xlsx", ".xls": ".xlsx"}
 
 
@@ -108,7 +124,13 @@ def unpacked(part: Part) -> Iterator[IO[bytes]]:
     try:
         if packing == ".zip":
             with zipfile.ZipFile(part.path) as archive, archive.open(part.member) as member:
-                yield cast(IO[bytes], gzip.GzipFile(fileobj=member) if inner == ".gz" else member)
+                if inner == ".zst":
+                    zstd = zstd_for(part.path)
+                    damaged += (zstd.ZstdError,)
+                    yield zstd.open(member)
+                else:
+                    file = gzip.GzipFile(fileobj=member) if inner == ".gz" else member
+                    yield cast(IO[bytes], file)
         elif packing == ".gz":
             with gzip.open(part.path) as file:
                 yield cast(IO[bytes], file)
@@ -168,30 +190,60 @@ def refuse_other_forms(part: Part) -> None:
     suffix = suffix_of(part.name)
     form = OTHER_FORMS.get(SAME_FORMS.get(suffix, suffix))
     if form:
-        raise ValueError(f"{part} {form.format(shlex.quote(part.member or str(part.path)))}")
+        raise ValueError(f"{part} {form.format(printed(part))}")
+
+
+def printed(part: Part) -> str:
+    """The shell's command that prints a file without its packing."""
+    path, member = shlex.quote(str(part.path)), shlex.quote(part.member)
+    packing = packing_of(part.path) if part.path.is_file() else None
+    if packing == ".zip":
+        inner = {".gz": " | gzip -dc", ".zst": " | zstd -dc"}.get(
+            Path(part.member).suffix.lower(), ""
+        )
+        return f"unzip -p {path} {member}{inner}"
+    return {".gz": "gzip -dc", ".zst": "zstd -dc", None: "cat"}[packing] + f" {path}"
 
 
 def refuse_other_text(part: Part, line: bytes) -> None:
     """A ValueError for a file whose first line says that it is not text in UTF-8, with the remedy."""
-    begins, name = line[:1_000], shlex.quote(part.member or str(part.path))
+    begins, how = line[:1_000], printed(part)
+    binary = next((form for magic, form in NO_TEXT.items() if line.startswith(magic)), None)
+    if line[257:262] == b"ustar":
+        raise ValueError(f"{part} is a tar archive. To unpack it: {how} | tar -x")
+    if binary or b"\0\0\0\0" in begins:
+        raise ValueError(
+            f"{part} is {binary or 'binary'}; expected text in UTF-8, as it is or in .gz, .zst or .zip"
+        )
     has_half = any(pair in begins for pair in (b"\t\0", b"\0\t"))
     if line.startswith(UTF_16) or has_half or 4 * begins.count(0) > len(begins):
-        how = f"iconv -f UTF-16 -t UTF-8 {name} > pairs.tsv"
+        how = f"{how} | iconv -f UTF-16 -t UTF-8 > pairs.tsv"
         raise ValueError(f"{part} is in UTF-16; expected UTF-8. To convert it: {how}")
-    if line.lstrip(codecs.BOM_UTF8).lstrip().startswith((b"<?xml", b"<tmx")):
-        raise ValueError(f"{part} {OTHER_FORMS['.tmx'].format(shlex.quote(str(part.path)))}")
+    opened = line.lstrip(codecs.BOM_UTF8).lstrip()
+    if opened.startswith((b"<?xml", b"<tmx", b"#", b"msgid")) and b"\t" not in line:
+        refuse_by_content(part)
     if b"\r" in line.rstrip() and not line.endswith(b"\n"):
-        how = f"tr '\\r' '\\n' < {name} > pairs.tsv"
         raise ValueError(
-            f"{part} ends its lines with \\r alone; expected \\n. To convert it: {how}"
+            f"{part} ends its lines with \\r alone; expected \\n. To convert it: {how} | "
+            "tr '\\r' '\\n' > pairs.tsv"
         )
     if suffix_of(part.name) == ".json" and (line.startswith(b"[") or line.strip() == b"{"):
-        how = f"jq -c '.[]' {name} > pairs.jsonl"
+        how = f"{how} | jq -c '.[]' > pairs.jsonl"
         raise ValueError(
             f"{part} is one JSON value; expected one on each line. To convert it: {how}"
         )
     if line.startswith(b"PAR1"):
         raise ValueError(f"{part} {OTHER_FORMS['.parquet']}")
+
+
+def refuse_by_content(part: Part) -> None:
+    """A ValueError for a file that begins as XML or PO does, whatever its name, with the remedy."""
+    with unpacked(part) as file:
+        begins = file.read(4_000).lower()
+    known = {b"<tmx": ".tmx", b"<xliff": ".xliff", b'msgid "': ".po"}
+    form = next((OTHER_FORMS[kind] for sign, kind in known.items() if sign in begins), XML)
+    if form != XML or b"<?xml" in begins:
+        raise ValueError(f"{part} {form.format(printed(part))}")
 
 
 def is_pipe(path: Path) -> bool:

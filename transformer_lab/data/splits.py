@@ -72,9 +72,14 @@ def split_groups(
             train |= {pair: None for pairs in groups[group].values() for pair in pairs}
     if not train or any(count and not held[name] for name, count in wanted.items()):
         least = sum(wanted.values()) + 1
+        first = next(
+            (pair.source for keys in groups.values() for own in keys.values() for pair in own), ""
+        )
+        seen = f". The first is {first[:60]!r}: is that a sentence?" if first else ""
         raise ValueError(
             f"{len(holders)} different source sentences in {len(groups)} groups are too few to hold "
             f"out {wanted['validation']} and {wanted['test']}; expected {least} in as many groups"
+            f"{seen}"
         )
     return Splits(list(train), held["validation"], held["test"])
 

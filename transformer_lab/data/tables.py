@@ -2,7 +2,9 @@
 
 import contextlib
 import csv
+import math
 import re
+import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -11,6 +13,7 @@ from typing import Any
 
 from transformer_lab.data.languages import LANGUAGES
 from transformer_lab.data.packed import Part, lines_of, suffix_of
+from transformer_lab.data.text import composed, without_invisible
 
 Cells = list[bytes]
 Row = tuple[int, Cells | str]
@@ -22,30 +25,65 @@ ENOUGH = 5
 """Rows from which on it means something that all of them are alike."""
 MOST = 0.9
 """A column is one of numbers or ids if so many of its cells are: a line may be bad."""
-NUMBER = re.compile(rb"\s*[-+]?\d[\d.,:]*\s*")
+FEW = 0.05
+"""A column is one of labels, as of domains, if it has no more different cells for each line."""
+NUMBER = re.compile(r"[-+]?\d[\d.,:]*")
 CODE = re.compile(r"[a-z]{2,3}(?=[_-][a-z]+$)")
-ID = re.compile(rb"(?=.*\d)[\w.:/+=#-]+", re.ASCII)
+ID = re.compile(
+    r"(?=.*\d)[\W\d_]+"  # without a letter, as a date, a share or a number in brackets
+    r"|(?=.*[\d_\\/@{}=|#])[!-~]+"  # one word with signs in it, as a URL
+    r"|[^.]*\.[A-Za-z]\w{1,3}"  # the name of a file
+)
+NOTHING = {"", "nan", "na", "n/a", "null", "none"}
+"""What stands in a column of numbers where there is none."""
+CODES = (
+    "ara bul cat ces chi cmn cze dan deu dut ell eng est fas fin fra fre ger gre heb hin hun ind ita "
+    "jpn kor lav lit nld per pol por ron rum rus slk slo spa swe tha tur ukr vie zho"
+).split()
+"""The languages in three letters."""
+OWN_NAMES = (
+    "anglais français englisch deutsch inglés español inglese italiano inglês português engels "
+    "nederlands angielski polski английский русский 英文 中文 英語 日本語 영어 한국어"
+).split()
 HEADERS = {
     *("source", "target", "src", "tgt", "trg", "text", "sentence", "sentences", "translation"),
     *("sentence1", "sentence2", "source_text", "target_text", "input", "output", "original"),
     *("source_sentence", "target_sentence", "id", "index", "lang", "language", "translated"),
+    *(
+        "sent",
+        "orig",
+        "trans",
+        "phrase",
+        "traduction",
+        "question",
+        "answer",
+        "column",
+        "col",
+        "txt",
+    ),
+    *("premise", "hypothesis", "reference", "ref", "mt", "latn", "cyrl", "hans", "hant", "jpan"),
     *(name.lower() for name in LANGUAGES.values()),
-    *LANGUAGES,
+    *(*LANGUAGES, *CODES, *OWN_NAMES),
 }
 """What columns are called, in small letters."""
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The places of source and target in a row, from 0, and the names of all columns if it has any."""
+    """The places of source and target in a row, from 0, and the names of all columns if it has any.
+
+    A row of more columns than `width` is bad: a tab stands in a text, or the names are of others.
+    """
 
     source: int
     target: int
     header: tuple[str, ...] = ()
+    width: int = sys.maxsize
 
     def __str__(self) -> str:
         sides = [
-            f"column {place + 1}" + (f", {self.header[place]!r}" if self.header else "")
+            f"column {place + 1}"
+            + "".join(f", {name!r}" for name in self.header[place : place + 1])
             for place in (self.source, self.target)
         ]
         said = f"source is {sides[0]}; target is {sides[1]}"
@@ -119,23 +157,42 @@ def layout_of(
         ValueError: The table has no such columns, or a column is none of sentences.
     """
     table = [cells for _, cells in rows if not isinstance(cells, str)]
-    first = [text_of(cell) for cell in table[0]] if table and table[0] is rows[0][1] else []
-    width = max(map(len, table), default=0)
-    if suffix_of(part.name) == ".csv" and not is_csv and width < 2:
+    has_first = bool(table) and table[0] is rows[0][1]
+    first = [text_of(cell) for cell in table[0][: width_of(table[0])]] if has_first else []
+    most, width = max(map(len, table), default=0), max(usual_width(table), len(first))
+    if suffix_of(part.name) == ".csv" and not is_csv and most < 2:
         raise ValueError(f"{part}: no tab separates its columns; if commas do, add --csv")
     header = tuple(first) if looks_like_names(table, first) else ()
-    if columns and not is_numbers(columns, first):
-        return named(columns, tuple(first), part, is_csv)
-    if columns:
+    if columns and is_numbers(columns, first):
         source, target = (int(column) - 1 for column in columns)
-        if not 0 <= min(source, target) < max(source, target) < width:
+        if not 0 <= min(source, target) < max(source, target) < most:
             raise ValueError(
-                f"{part} has {width} columns; expected {columns[0]} and {columns[1]} to be two of "
+                f"{part} has {most} columns; expected {columns[0]} and {columns[1]} to be two of "
                 f"them, counted from 1{comma_hint(first, is_csv)}"
             )
-        return Layout(source, target, header)
-    refuse_ids(table, header, part)
-    return Layout(0, 1, header)
+        return Layout(source, target, header, max(width, source + 1, target + 1))
+    found = Layout(0, 1, header, width)
+    if columns:
+        found = named(columns, tuple(first), part, is_csv)
+    else:
+        refuse_ids(table, header, part)
+    if found.header and len(first) < width:
+        raise ValueError(
+            f"{part}: its first line names {len(first)} columns, and the lines below have {width}; "
+            f"expected a name for each, or numbers, as in --source {width - 1} --target {width}"
+        )
+    return found
+
+
+def usual_width(table: Sequence[Cells]) -> int:
+    """The columns of the widest row but for the few that are wider than nearly all."""
+    widths = sorted(map(width_of, table))
+    return widths[math.ceil(MOST * len(widths)) - 1] if widths else 0
+
+
+def width_of(cells: Cells) -> int:
+    """How many columns a row has, without the empty ones at its end."""
+    return max((place for place, cell in enumerate(cells, start=1) if cell.strip()), default=0)
 
 
 def is_numbers(columns: tuple[str, str], first: Sequence[str]) -> bool:
@@ -147,7 +204,7 @@ def is_numbers(columns: tuple[str, str], first: Sequence[str]) -> bool:
 def named(columns: tuple[str, str], first: tuple[str, ...], part: Part, is_csv: bool) -> Layout:
     """The places of columns that the first line names, if need be in other capitals."""
     places = []
-    for column in columns:
+    for column in map(name_of, columns):
         found = [i for i, name in enumerate(first) if name == column] or [
             i for i, name in enumerate(first) if name.casefold() == column.casefold()
         ]
@@ -162,7 +219,7 @@ def named(columns: tuple[str, str], first: tuple[str, ...], part: Part, is_csv: 
         places += found
     if places[0] == places[1]:
         raise ValueError(f"{part}: {columns} are the same column; expected two")
-    return Layout(places[0], places[1], first)
+    return Layout(places[0], places[1], first, len(first))
 
 
 def comma_hint(first: Sequence[str], is_csv: bool) -> str:
@@ -179,37 +236,41 @@ def looks_like_names(table: Sequence[Cells], first: Sequence[str]) -> bool:
     Two of its cells are what columns are called, or one has no number where all cells below have.
     """
     cells = [cell.lower() for cell in first]
-    called = [set(re.split(r"[\s_]+", cell)) <= HEADERS or is_code(cell) for cell in cells]
-    if len(set(cells)) == len(cells) and sum(called) >= 2:
+    if len(set(cells)) == len(cells) and sum(map(is_column_name, cells)) >= 2:
         return True
     below = table[1:] if first else []
-    return len(below) >= ENOUGH and any(
-        kind_of(below, place).startswith("a number") and not NUMBER.fullmatch(table[0][place])
-        for place in range(min(map(len, table)))
-    )
+    if len(below) < ENOUGH:
+        return False
+    width = min(len(cells), *map(len, below))
+    are_numbers = [kind_of(below, place).startswith("a number") for place in range(width)]
+    counted = [[str(place + start) for place in range(len(cells))] for start in (0, 1)]
+    if len(cells) > 1 and cells in counted and not any(are_numbers):
+        return True  # a table that was written without names of its own
+    numbers = [bool(NUMBER.fullmatch(cell)) or cell in NOTHING - {""} for cell in cells[:width]]
+    return any(below > first for below, first in zip(are_numbers, numbers, strict=True))
 
 
-def is_code(cell: str) -> bool:
-    """Whether this is a language with its country, as "pt_br"."""
-    found = CODE.match(cell)
-    return found is not None and found[0] in LANGUAGES
+def is_column_name(cell: str) -> bool:
+    """Whether columns are called so: "Sentence (EN)", "text_eng", "eng_Latn"; a sentence ends."""
+    words = set(re.split(r"[\W\d_]+", cell)) - {""}
+    is_code = (found := CODE.match(cell)) is not None and found[0] in {*LANGUAGES, *CODES}
+    return is_code or (bool(words) and words <= HEADERS and cell[-1] not in ".!?")
 
 
 def kind_of(table: Sequence[Cells], place: int) -> str:
     """What the cells of a column are, and on how many lines, if they are no sentences; else nothing."""
-    cells = [row[place] for row in table]
-    same = re.compile(re.escape(cells[0]))
-    for pattern, kind in (
-        (NUMBER, "a number"),
-        (ID, "an id or the name of a file"),
-        (same, repr(text_of(cells[0]))),
-    ):
-        count = len([cell for cell in cells if pattern.fullmatch(cell)])
-        if count == len(cells):
+    cells = [text_of(row[place]) for row in table]
+    if len(set(cells)) == 1:
+        return f"{cells[0]!r} on every line"
+    numbers = [bool(NUMBER.fullmatch(c)) or c.lower() in NOTHING for c in cells]
+    ids = [bool(ID.fullmatch(cell)) for cell in cells]
+    for are, kind in ((numbers, "a number"), (ids, "an id or the name of a file")):
+        if all(are):
             return f"{kind} on every line"
-        if count >= MOST * len(cells) and pattern is not same:
-            return f"{kind} on {count} of {len(cells)} lines"
-    return ""
+        if sum(are) >= MOST * len(cells):
+            return f"{kind} on {sum(are)} of {len(cells)} lines"
+    few = len(set(cells)) <= FEW * len(cells)
+    return f"one of {len(set(cells))} labels on every line" if few else ""
 
 
 def refuse_ids(table: Sequence[Cells], header: tuple[str, ...], part: Part) -> None:
@@ -217,18 +278,21 @@ def refuse_ids(table: Sequence[Cells], header: tuple[str, ...], part: Part) -> N
     below = [row for row in table[bool(header) :] if len(row) > 1]
     if len(below) < ENOUGH:
         return
-    kinds = [kind_of(below, place) for place in range(min(map(len, below)))]
+    width = usual_width(below)
+    kinds = [kind_of([r for r in below if len(r) >= width], place) for place in range(width)]
     wrong = next((place for place, kind in enumerate(kinds[:2]) if kind), None)
+    others = [place for place, kind in enumerate(kinds) if not kind][:2]
     # A column of ids, or of one text, may be meant if there are but two.
     if wrong is None or (len(kinds) == 2 and not kinds[wrong].startswith("a number")):
         return
     if len(kinds) == 2 and wrong == 1:
         return  # a number for each sentence can be learnt
-    others = [place for place, kind in enumerate(kinds) if not kind][:2]
+    if len(others) < 2 and kinds[wrong].startswith("one of"):
+        return  # a column of few words may be one to translate
     said = f"column {wrong + 1} is {kinds[wrong]}"
     if len(others) < 2:
         raise ValueError(f"{part}: {said}; expected a sentence and its translation")
-    names = [header[place] if header else str(place + 1) for place in others]
+    names = [header[p] if len(header) == width else str(p + 1) for p in others]
     numbers = " and ".join(str(place + 1) for place in others)
     raise ValueError(
         f"{part}: {said}; did you mean columns {numbers}? "
@@ -237,5 +301,10 @@ def refuse_ids(table: Sequence[Cells], header: tuple[str, ...], part: Part) -> N
 
 
 def text_of(cell: Any) -> str:
-    """A cell of the first line as text, whatever its bytes are."""
-    return cell.decode(errors="backslashreplace").strip()
+    """A cell as text, whatever its bytes are, for a look at it."""
+    return name_of(cell.decode(errors="backslashreplace"))
+
+
+def name_of(text: str) -> str:
+    """The name of a column in the one form in which names are compared."""
+    return composed(without_invisible(text)).strip()

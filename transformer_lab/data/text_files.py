@@ -1,7 +1,7 @@
 """Sentence pairs in files: tables, JSON lines, or two files that go line by line; also packed."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from glob import escape
 from itertools import chain, zip_longest
@@ -23,7 +23,7 @@ from transformer_lab.data.packed import (
     suffix_of,
 )
 from transformer_lab.data.pair import Pair
-from transformer_lab.data.tables import Layout, Row, layout_of, peeked, rows_of
+from transformer_lab.data.tables import Layout, Row, layout_of, name_of, peeked, rows_of, width_of
 from transformer_lab.data.text import read_text
 
 COLUMNS = ("source", "target")
@@ -168,13 +168,7 @@ def parts_of(path: Path, columns: tuple[str, str] | None) -> tuple[Part, ...]:
     if packing_of(path) != ".zip":
         return (Part(path),)
     names = members_of(path)
-    found = tuple(
-        Part(path, name)
-        for side in columns or ()
-        for name in names
-        if Path(plain_name(name)).suffix == f".{side}"
-    )
-    if len(found) == 2:
+    if found := members_of_sides(path, names, columns or ()):
         return found
     tables = [name for name in names if suffix_of(name) in TABLES and "readme" not in name.lower()]
     if len(tables) == 1:
@@ -188,18 +182,36 @@ def parts_of(path: Path, columns: tuple[str, str] | None) -> tuple[Part, ...]:
     )
 
 
+def members_of_sides(path: Path, names: list[str], columns: Sequence[str]) -> tuple[Part, ...]:
+    """The two sides of the one corpus in a .zip, as a.en and a.fr; nothing if there is not just one."""
+    ends: dict[str, dict[str, str]] = {}
+    for name in names:
+        plain = Path(plain_name(name))
+        ends.setdefault(str(plain.with_suffix("")), {})[plain.suffix[1:].lower()] = name
+    asked = [column.lower() for column in columns]
+    both = [found for found in ends.values() if asked and set(asked) <= set(found)]
+    return tuple(Part(path, both[0][end]) for end in asked) if len(both) == 1 else ()
+
+
 def sides_of(path: Path, columns: tuple[str, str]) -> tuple[Part, ...]:
     """The two files of a corpus, as corpus.en and corpus.fr; nothing if there are no such two."""
     plain = Path(plain_name(path.name))
-    one_of_them = plain.suffix[1:] in columns
+    one_of_them = plain.suffix[1:].lower() in map(str.lower, columns)
     if path.is_file() and not one_of_them:
         return ()
     stem = path.with_name(plain.stem if one_of_them else path.name)
-    found = []
-    for column in columns:
-        files = [stem.with_name(f"{stem.name}.{column}{packing}") for packing in ("", *PACKED)]
-        found += [Part(file) for file in files if file.is_file()][:1]
-    return tuple(found) if len(found) == 2 else ()
+    found = [file for column in columns if (file := side_file(stem, column))]
+    return tuple(map(Part, found)) if len(found) == 2 else ()
+
+
+def side_file(stem: Path, column: str) -> Path | None:
+    """The file of one side, if need be in other capitals; None if there is none."""
+    names = [f"{stem.name}.{column}{packing}" for packing in ("", *PACKED)]
+    files = [stem.with_name(name) for name in names]
+    if not any(file.is_file() for file in files):
+        lower = [name.lower() for name in names]
+        files = sorted(file for file in stem.parent.glob("*") if file.name.lower() in lower)
+    return next((file for file in files if file.is_file()), None)
 
 
 def siblings_of(path: Path) -> list[str]:
@@ -266,6 +278,8 @@ def pair_of(cells: list[bytes], layout: Layout, place: str) -> Pair | str:
     """The pair in the cells of a row, or where it is and why it is none."""
     if sum(map(len, cells)) + len(cells) > LONGEST_LINE:
         return f"{place}: more than {LONGEST_LINE:,} bytes; expected a sentence and its translation"
+    if len(cells) > layout.width and (width := width_of(cells)) > layout.width:
+        return f"{place}: {width} columns, and {layout.width} elsewhere; expected no tab in a text"
     sides = [(cells[i] if i < len(cells) else None) for i in (layout.source, layout.target)]
     try:
         texts = [None if raw is None else text_of(raw, place) for raw in sides]
@@ -325,6 +339,9 @@ def pair_of_row(row: Any, columns: tuple[str, str], place: str) -> Pair:
     """
     sides = row.get("translation", row) if isinstance(row, dict) else row
     there = sorted(map(str, sides)) if isinstance(sides, dict) else type(sides).__name__
+    if isinstance(sides, dict) and not set(columns) <= set(sides):
+        found = {name_of(str(name)): text for name, text in sides.items()}  # in NFC
+        sides = {**{column: found.get(name_of(column)) for column in columns}, **sides}
     texts = []
     for column in columns:
         text = sides.get(column) if isinstance(sides, dict) else None

@@ -12,6 +12,7 @@ from tokenizers import decoders, models, normalizers, pre_tokenizers, trainers
 
 from transformer_lab.config import check
 from transformer_lab.data.sentence_pieces import SentencePieceTokenizer
+from transformer_lab.data.text import composed
 
 SPECIAL_TOKENS = ("<pad>", "<bos>", "<eos>", "<unk>")
 """Their ids are their places: pad 0, bos 1, eos 2, unk 3."""
@@ -181,8 +182,8 @@ class BPETokenizer:
 
 
 def normalise(text: str) -> str:
-    """Lower case, plain apostrophes, and no full stop or exclamation mark at the end."""
-    text = text.lower().replace("’", "'").strip()
+    """NFC, lower case, plain apostrophes, and no full stop or exclamation mark at the end."""
+    text = composed(text).lower().replace("’", "'").strip()
     while text.endswith((".", "!")):  # as in "so . . ." too
         text = text.rstrip(".!").rstrip()
     return text

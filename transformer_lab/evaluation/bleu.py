@@ -6,15 +6,18 @@ from dataclasses import dataclass
 
 from sacrebleu.metrics import BLEU, CHRF
 
-from transformer_lab.data.languages import script_of
+from transformer_lab.data.languages import count_scripts
 from transformer_lab.data.text import composed
 
 TOKENIZATIONS = {
-    "Han": "zh",
-    **dict.fromkeys(("Japanese", "Thai", "Lao", "Khmer", "Myanmar", "Tibetan"), "char"),
+    **{"Han": "zh", "Bopomofo": "zh"},
+    **dict.fromkeys(("Japanese", "Thai", "Lao", "Khmer", "Myanmar", "Tibetan", "Javanese"), "char"),
 }
 """Of sacreBLEU, by the script of the references, where it puts no spaces between words: else "13a",
 by which a whole sentence would be one word."""
+UNSPACED = 0.15
+"""The share of such letters from which on they count: technical Chinese has more Latin letters than
+Chinese ones, as a name has many of them and a word of its own but two."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +49,11 @@ def score(hypotheses: Sequence[str], references: Sequence[str]) -> Scores:
 
 def tokenization_of(references: Iterable[str]) -> str:
     """How BLEU is to cut these references into words, as sacreBLEU calls it."""
-    return TOKENIZATIONS.get(script_of(references), "13a")
+    scripts = count_scripts(references)
+    unspaced = {s: n for s, n in scripts.items() if s in TOKENIZATIONS}
+    if not unspaced or sum(unspaced.values()) < UNSPACED * scripts.total():
+        return "13a"
+    return TOKENIZATIONS[max(sorted(unspaced), key=unspaced.__getitem__)]
 
 
 def sentence_chrf(hypothesis: str, reference: str) -> float:
