@@ -11,7 +11,7 @@ from tools.build_notebooks import NOTEBOOKS, read
 PATHS = sorted(NOTEBOOKS.glob("*.ipynb"))
 ENDINGS = {"html": ".html", "slides": ".slides.html", "markdown": ".md"}
 SLOW = {"html", "slides"}
-"""What takes seconds a notebook: one with an explorer is tried, and one with a drawing to step through."""
+"""What takes seconds: tried on a notebook with an explorer, and on one with a drawing to step through."""
 PAGES = [
     pytest.param(kind, path, id=f"{path.stem}-{kind}")
     for kind in ENDINGS
