@@ -219,7 +219,16 @@ def test_with_scores_of_three_dimensions_three_are_clear():
 SOURCE = torch.tensor([[5, 9, 7, 2], [8, 6, 2, 0], [4, 2, 0, 0], [11, 5, 5, 2]])
 """As many sentences as words: (batch, source) could be (query, key)."""
 TARGET = torch.tensor([[1, 6, 9]] * 4)
-SOURCE_MASKS = [(4, 4), (4, 1, 4), (1, 1, 1, 4), (4, 1, 4, 4), (3, 1, 1, 4), (4, 1, 1, 3), (4,)]
+SOURCE_MASKS = [
+    (4, 4),
+    (4, 1, 4),
+    (1, 1, 4),
+    (1, 4),
+    (4, 1, 4, 4),
+    (3, 1, 1, 4),
+    (4, 1, 1, 3),
+    (4,),
+]
 
 
 def generator():
@@ -238,6 +247,17 @@ READERS = {
         model, SOURCE, mask, generator=generator(), utility=lambda a, b: a == b, candidates=1
     ),
 }
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_one_row_of_a_mask_serves_all_sources(name):
+    model, one = make_model(), torch.tensor([[[[True, True, False, True]]]])
+    with torch.no_grad():
+        found, expected = (READERS[name](model, mask) for mask in (one, one.repeat(4, 1, 1, 1)))
+    if name == "start_cache":
+        found, expected = found.memory_mask, expected.memory_mask
+    same = torch.equal(found, expected) if torch.is_tensor(found) else found == expected
+    assert same
 
 
 @pytest.mark.usefixtures("as_users_run_it")

@@ -66,7 +66,7 @@ def keeping_width(
 def beam_search(
     model: Transformer,
     source: Int[Tensor, "batch source"],
-    source_mask: Bool[Tensor, "batch 1 1 source"] | None = None,
+    source_mask: Bool[Tensor, "#batch 1 1 source"] | None = None,
     *,
     beam_size: int = 4,
     n_best: int = 1,

@@ -11,7 +11,7 @@ from transformer_lab.model import Transformer
 def greedy(
     model: Transformer,
     source: Int[Tensor, "batch source"],
-    source_mask: Bool[Tensor, "batch 1 1 source"] | None = None,
+    source_mask: Bool[Tensor, "#batch 1 1 source"] | None = None,
     max_length: int | None = None,
 ) -> list[Hypothesis]:
     """Translate each row of `source`; finished sentences leave the batch.

@@ -25,7 +25,7 @@ class Hypothesis:
 
 
 def length_limits(
-    model: Transformer, source_mask: Bool[Tensor, "batch 1 1 source"], max_length: int | None
+    model: Transformer, source_mask: Bool[Tensor, "#batch 1 1 source"], max_length: int | None
 ) -> list[int]:
     """The length at which each sentence is cut: `max_length`, or its own source length + 50 (§6.1).
 

@@ -46,7 +46,7 @@ def mean_utilities(
 def minimum_bayes_risk(
     model: Transformer,
     source: Int[Tensor, "batch source"],
-    source_mask: Bool[Tensor, "batch 1 1 source"] | None = None,
+    source_mask: Bool[Tensor, "#batch 1 1 source"] | None = None,
     *,
     utility: Callable[[Ids, Ids], float],
     generator: torch.Generator,

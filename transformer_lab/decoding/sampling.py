@@ -64,7 +64,7 @@ def next_word(
 def sample(
     model: Transformer,
     source: Int[Tensor, "batch source"],
-    source_mask: Bool[Tensor, "batch 1 1 source"] | None = None,
+    source_mask: Bool[Tensor, "#batch 1 1 source"] | None = None,
     *,
     generator: torch.Generator,
     temperature: float = 1.0,

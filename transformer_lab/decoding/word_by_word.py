@@ -16,7 +16,7 @@ from transformer_lab.model.masks import mask_of_source
 def word_by_word(
     model: Transformer,
     source: Int[Tensor, "batch source"],
-    source_mask: Bool[Tensor, "batch 1 1 source"] | None,
+    source_mask: Bool[Tensor, "#batch 1 1 source"] | None,
     max_length: int | None,
     choose: Callable[[Tensor, Tensor], Tensor],
 ) -> list[Hypothesis]:

@@ -64,7 +64,7 @@ class Cache:
 def start_cache(
     model: Transformer,
     source: Int[Tensor, "batch source"],
-    source_mask: Bool[Tensor, "batch 1 1 source"],
+    source_mask: Bool[Tensor, "#batch 1 1 source"],
 ) -> Cache:
     """Encode the source; the cache before the first word holds the memory's keys and values.
 
@@ -78,7 +78,7 @@ def start_cache(
         kept = Past()
         kept.append(*layer.cross_attention.keys_and_values(memory, memory))
         layers.append(LayerPast(Past(), kept))
-    return Cache(tuple(layers), source_mask)
+    return Cache(tuple(layers), source_mask.expand(len(source), -1, -1, -1))
 
 
 @torch.no_grad()

@@ -47,11 +47,11 @@ def mask_of_source(
     if mask is None:
         return padding_mask(source, pad_id)
     check_source_mask(mask, source)
-    return mask
+    return mask.expand(len(source), -1, -1, -1)
 
 
 def check_source_mask(mask: Tensor | None, source: Int[Tensor, "batch source"]) -> None:
-    """Raise a ValueError unless a source's mask is boolean, with one row a sentence for all queries.
+    """Raise a ValueError unless a source's mask is boolean, with one row a sentence or one for all.
 
     As (batch, source) it would be read as (query, key) where both are as many.
     """
@@ -60,11 +60,11 @@ def check_source_mask(mask: Tensor | None, source: Int[Tensor, "batch source"]) 
     check_boolean(mask)
     shape, fits = tuple(mask.shape), (len(source), 1, 1, source.size(1))
     expected = f"(batch, 1, 1, source), here {fits}, as padding_mask makes it"
-    check("source_mask.shape", shape, expected, shape == fits)
+    check("source_mask.shape", shape, expected, shape in (fits, (1, *fits[1:])))
 
 
 def padding_in_front(
-    ids: Int[Tensor, "batch length"], mask: Bool[Tensor, "batch 1 1 length"] | None, pad_id: int
+    ids: Int[Tensor, "batch length"], mask: Bool[Tensor, "#batch 1 1 length"] | None, pad_id: int
 ) -> Int[Tensor, " batch"]:
     """How many padding tokens stand before the first word of each sentence; the mask hides them.
 

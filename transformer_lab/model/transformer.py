@@ -61,7 +61,7 @@ class Transformer(TransformerParts):
         self,
         source: Int[Tensor, "batch source"],
         target: Int[Tensor, "batch target"],
-        source_mask: Bool[Tensor, "batch 1 1 source"] | None = None,
+        source_mask: Bool[Tensor, "#batch 1 1 source"] | None = None,
     ) -> Float[Tensor, "batch target vocabulary"]:
         """Logits of the word after each target position, all positions in one pass.
 
@@ -74,7 +74,7 @@ class Transformer(TransformerParts):
         self,
         source: Int[Tensor, "batch source"],
         target: Int[Tensor, "batch target"],
-        source_mask: Bool[Tensor, "batch 1 1 source"] | None = None,
+        source_mask: Bool[Tensor, "#batch 1 1 source"] | None = None,
     ) -> Float[Tensor, "batch target d_model"]:
         """What `forward` hands to the output projection: the decoder's last vectors."""
         if source_mask is None:
@@ -82,7 +82,7 @@ class Transformer(TransformerParts):
         return self.decode(target, self.encode(source, source_mask), source_mask)
 
     def encode(
-        self, source: Int[Tensor, "batch source"], source_mask: Bool[Tensor, "batch 1 1 source"]
+        self, source: Int[Tensor, "batch source"], source_mask: Bool[Tensor, "#batch 1 1 source"]
     ) -> Float[Tensor, "batch source d_model"]:
         """The memory: one vector for each source position.
 
