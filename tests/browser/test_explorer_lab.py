@@ -236,7 +236,7 @@ def what_fails_is_said_and_what_is_slow_is_waited_for(live):
     ask(live, "a slow bird")
     expect(status).to_have_text("Python is translating …")
     turning = "e => getComputedStyle(e, '::before').animationName"
-    assert status.evaluate(turning) == "tl-turn"
+    assert status.evaluate(turning) == "tl-explorer-turn"
     check_map(live, record.cross[0][0])
     expect(written(live)).to_have_text("A SLOW BIRD <eos>")
     expect(status).to_have_text("")

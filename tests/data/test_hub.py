@@ -122,10 +122,12 @@ def test_a_folder_is_found_again_from_elsewhere_and_its_place_is_not_told(tmp_pa
 
 @pytest.mark.parametrize("kind", ["hf", "stream"])
 def test_a_folder_whose_files_have_changed_is_another_corpus(tmp_path, kind):
+    folder = tmp_path / "set"  # the cache lies beside it
+    folder.mkdir()
     for pairs in (numbered(97)[:60], numbered(97)[37:]):
         lines = (json.dumps({"en": p.source, "fr": p.target}) for p in pairs)
-        (tmp_path / "train.jsonl").write_text("\n".join(lines))
-        splits = find_corpus(f"{kind}:{tmp_path}@en,fr").splits()
+        (folder / "train.jsonl").write_text("\n".join(lines))
+        splits = find_corpus(f"{kind}:{folder}@en,fr").splits()
         assert {*splits.train, *splits.validation, *splits.test} == set(pairs)
 
 
