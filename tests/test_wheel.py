@@ -105,6 +105,7 @@ def test_each_command_runs_from_the_wheel_alone(run):
         "evaluate": run("evaluate", "--limit", "7", "--json"),
         "explore": run("explore", "the animal didn't cross the street", "--json"),
         "bench": run("bench", "--json"),
+        "corpora": run("corpora"),
         "progress": run("progress"),
         "train": run("train", "--max-steps", "2", "--out", "run", "--json"),
         # It needs what is not asked for by the wheel alone, and says how to get it.
