@@ -24,7 +24,7 @@ from transformer_lab.data.batching import (
     longest_word,
     pad,
 )
-from transformer_lab.data.text import as_text, listed, read_text
+from transformer_lab.data.text import as_text, composed, listed, read_text
 from transformer_lab.data.tokenizer import Tokenizer, load_tokenizer
 from transformer_lab.decoding import Hypothesis, beam_search, greedy, log_probabilities, sample
 from transformer_lab.device import device_of, pick_device
@@ -234,7 +234,7 @@ class Translator:
         text = self.target_tokenizer.decode(
             [i for i in hypothesis.ids if i != self.model.config.eos_id]
         )
-        unknown = self.reading(source).unknown
+        unknown = tuple(self.source_tokenizer.unknown(composed(source)))
         cut = self.model.config.eos_id not in hypothesis.ids
         return Translation(source, text, hypothesis.log_probability, cut, unknown)
 
@@ -329,7 +329,7 @@ class Translator:
             alignment=alignment,
             referent=referent,
             label=label,
-            unknown=self.reading(source).unknown,
+            unknown=tuple(self.source_tokenizer.unknown(composed(source))),
         )
 
     def save(
