@@ -502,7 +502,7 @@ def test_utf_16_is_refused_as_a_whole(tmp_path, encoding):
     ("name", "begins", "message"),
     [
         ("a.tmx", b"", r"is TMX. To convert it: cat .*a.tmx \| python -c"),
-        ("A.TMX.GZ", gzip.compress(b"", mtime=0), "is TMX"),
+        ("A.TMX.GZ", gzip.compress(b""), "is TMX"),
         ("a.json", b'[{"en": "a"}]', r"one JSON value.*jq -c '\.\[\]'"),
         ("a.tsv", b"a\tb\rc\td\r", r"ends its lines with \\r alone.*tr '\\r' '\\n'"),
         ("a.jsonl", '{"source": "a", "target": "b"}\n'.encode("utf-16-le"), "is in UTF-16"),
@@ -512,7 +512,7 @@ def test_utf_16_is_refused_as_a_whole(tmp_path, encoding):
         ("a.xlsx", b"PK\3\4", "is a spreadsheet. Save it as CSV"),
         ("a.parquet", b"PAR1", "Put it into a folder"),
         ("a.zip", b"PK\3\4", "damaged"),
-        ("a.tar.gz", gzip.compress(bytes(257) + b"ustar", mtime=0), r"a tar archive.*gzip -dc .* \| tar -x"),
+        ("a.tar.gz", gzip.compress(bytes(257) + b"ustar"), r"a tar archive.*gzip -dc .* \| tar -x"),
         ("a.tsv.bz2", bz2.compress(b"a\tb\n"), "is bzip2; expected text"),
         ("a.tsv.xz", lzma.compress(b"a\tb\n"), "is xz; expected text"),
         ("a.pdf", b"%PDF-1.7\n", "is PDF; expected text"),
