@@ -1,21 +1,13 @@
-# make lab      set up and open the course in JupyterLab (ARGS=--no-browser on a remote machine)
-# make quick    set up and test the package in about a minute: nothing that trains, no notebook, no browser
-# make lint     set up and check formatting, types, prose, and the notebooks as they are written
-# make test     set up and run every check (lint, package, browser, notebooks), and say at the end which failed
-# make seeds    run the lessons with other seeds and as on another processor (ARGS=05 for one)
-# make bench    measure beside nn.Transformer, MarianMT and CTranslate2 (ARGS="--only world" for one part)
-# make bench-viz  measure explorer and bench in a browser, beside BertViz (which needs npm)
-# make student  the notebooks without solutions, in student/ (ARGS=--nbgrader: for grading, in grading/)
-# make site     build the website into build/site, offline, from the notebooks as they are
-# make slides   a deck of slides for each lesson, in build/slides (ARGS=03 for one)
-# make format   let ruff mend what it can
-# make versions  run the package's tests with the oldest, the newest and other versions
-# make fuzz     fifty thousand questions by chance to every part (ARGS=--hypothesis-seed=7)
-# make mutants  change the package in small ways: do its tests notice? (ARGS="--sample 0" for all)
-# make chaos    kill, starve and interrupt training at random moments: what is lost? (Linux, root)
-# make soak     translate and edit for a long time: does memory grow? (ARGS="--minutes 60")
-# make lock     write the hashes of what is installed, after a dependency has changed
-# make sbom     list what is installed, with its licences, in docs/
+# make lab        set up and open the course in JupyterLab (ARGS=--no-browser on a remote machine)
+# make quick      set up and test what you have changed, in half a minute: nothing that trains, no browser
+# make lint       set up and check formatting, types, prose, and the notebooks as they are written
+# make test       set up and check everything once (lint, package, browser, notebooks); the end says what failed
+# make test-all   make test, and then every other case: all engines and hosts, and the notebooks that train
+# make format     let ruff mend what it can
+# make notebooks  run every notebook and store its outputs (MEASURE=1 renews stored timings)
+# make site       build the website into build/site, offline, from the notebooks as they are
+# make student    the notebooks without solutions, in student/ (ARGS=--nbgrader: for grading, in grading/)
+# make bench      measure beside nn.Transformer, MarianMT and CTranslate2 (ARGS="--only world" for one part)
 
 PYTHON ?= python3
 VENV := .venv
@@ -30,26 +22,31 @@ PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile
 NBVAL := --nbval --nbval-current-env --nbval-cell-timeout 600 \
 	--nbval-sanitize-with tools/nbval_sanitize.cfg -o addopts= -o filterwarnings=default
 
-.PHONY: lab quick lint test check-format check-types check-lessons check-package check-notebooks seeds bench bench-viz student site slides format notebooks checkpoint constraints clean lock sbom versions fuzz mutants chaos soak
+.PHONY: lab quick lint test test-all check-format check-types check-lessons check-package check-notebooks \
+	check-package-thoroughly check-trained-notebooks bench student site format notebooks checkpoint
 
 lab: $(READY)
 	$(BIN)/jupyter lab --LabApp.default_url=/lab/tree/$(START) $(ROOT) $(ARGS)
 
-# Without the check of every argument's shape, which takes half of the time: `make test` has it.
+# tools/quick.py chooses the tests that import what you have changed, and runs them.
 quick: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(PYTEST) tests -m "not slow" --ignore tests/lint --ignore tests/notebooks --ignore tests/browser \
-		-o addopts="-p no:nbval --import-mode=importlib --strict-markers" $(ARGS)
+	OMP_NUM_THREADS=1 $(BIN)/python -m tools.quick $(ARGS)
 
-# Both run each of their parts, whatever became of the ones before, name those that failed, and then fail.
+# Each of these runs all of its parts, whatever became of the ones before, name those that failed, and then fail.
 lint: $(READY)
 	@tools/run_parts.sh $(LINT)
 
 test: $(READY)
-	@tools/run_parts.sh $(LINT) check-package check-notebooks
+	@tools/run_parts.sh $(TEST)
+
+# The parts of `make test` come first, so you learn soon what is broken.
+test-all: $(READY)
+	@tools/run_parts.sh $(TEST) check-package-thoroughly check-trained-notebooks
 
 LINT := check-format check-types check-lessons
+TEST := $(LINT) check-package check-notebooks
 
 check-format: $(READY)
 	$(BIN)/ruff check .
@@ -63,50 +60,31 @@ check-lessons: $(READY)
 	$(PYTEST) tests/lint
 
 # The longest files first: one that is left for the end keeps a core waiting.
+PACKAGE := --no-loadscope-reorder tests/notebooks tests/browser tests --ignore tests/lint
+
 check-package: $(READY)
 	@tools/get_browsers.sh
-	$(PYTEST) --no-loadscope-reorder tests/notebooks tests/browser tests --ignore tests/lint $(ARGS)
+	$(PYTEST) $(PACKAGE) -m "not thorough" $(ARGS)
+
+# What is marked `thorough`, and nothing else.
+check-package-thoroughly: $(READY)
+	@tools/get_browsers.sh
+	$(PYTEST) $(PACKAGE) -m thorough $(ARGS)
+
+# Lessons whose cells train or measure for half a minute and more.
+TRAINED := $(foreach number,09 10 11 12 13 15 16,$(wildcard notebooks/$(number)_*.ipynb))
 
 check-notebooks: $(READY)
-	$(PYTEST) $(NBVAL) notebooks
+	$(PYTEST) $(NBVAL) $(filter-out $(TRAINED),$(wildcard notebooks/*.ipynb))
 
-# Ten runs of each lesson, one thread: about two hours.
-seeds: $(READY)
-	$(BIN)/python -m tools.reseed $(ARGS)
+check-trained-notebooks: $(READY)
+	$(PYTEST) $(NBVAL) $(TRAINED)
 
 # Writes benchmarks/RESULTS.md; about fourteen minutes on two cores that nobody else uses, ten and a half
 # with AVX2 alone and without bfloat16.
 bench: $(READY)
 	$(PIP) --constraint constraints.txt -e '.[bench]'
 	$(BIN)/python -m benchmarks $(ARGS)
-
-# The pages' part of benchmarks/RESULTS.md; about seven minutes.
-bench-viz: $(READY)
-	@tools/get_browsers.sh
-	$(PIP) --constraint constraints.txt -e '.[bench,test,lab]'
-	$(BIN)/python -m benchmarks --only explorer bench $(ARGS)
-
-# 50,000 cases, other ones at each run; about half an hour. `make test` has 500.
-fuzz: $(READY)
-	@tools/get_browsers.sh
-	$(PIP) --constraint constraints.txt -e '.[test,lab]'
-	FUZZ_CASES=50000 $(PYTEST) -o timeout=3600 tests/fuzz tests/browser/test_records_by_chance.py $(ARGS)
-
-# A sample of 400 changes, about an hour; ARGS=--write writes what was found into docs/trust.md.
-mutants: $(READY)
-	$(BIN)/python -m tools.mutate.package $(ARGS)
-
-# About twelve minutes; ARGS=--write writes what was found into docs/trust.md. Small disks need root.
-chaos: $(READY)
-	@tools/get_browsers.sh
-	$(PIP) --constraint constraints.txt -e '.[test,lab]'
-	$(BIN)/python -m tools.chaos $(ARGS)
-
-# 20,000 translations and 2,000 edits of each page, for as many minutes as are asked for at least.
-soak: $(READY)
-	@tools/get_browsers.sh
-	$(PIP) --constraint constraints.txt -e '.[test,lab]'
-	$(BIN)/python -m tools.soak $(ARGS)
 
 format: $(READY)
 	$(BIN)/ruff check --fix .
@@ -120,7 +98,7 @@ student: $(READY)
 notebooks: $(READY)
 	$(BIN)/python tools/build_notebooks.py $(if $(MEASURE),--measure)
 
-# Train the model that comes with the package, with its snapshots.
+# Train the model that comes with the package, with its snapshots. Its description names this target.
 checkpoint: $(READY)
 	$(BIN)/python tools/build_checkpoint.py
 
@@ -128,33 +106,6 @@ checkpoint: $(READY)
 site: $(READY)
 	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going -c docs . build/site
 	@echo "open build/site/index.html"
-
-# Nothing is run, nothing fetched: the slides show what the notebooks hold.
-slides: $(READY)
-	$(BIN)/python -m tools.slides $(ARGS)
-
-# Write down what is installed now, for the next CI to pass with, and lock it.
-constraints: $(READY)
-	$(BIN)/pip freeze --exclude-editable > constraints.new
-	sed 's/+cpu$$//' constraints.new > constraints.txt
-	rm constraints.new
-	$(MAKE) lock
-
-# The hashes of what constraints.txt and pyproject.toml ask for; uv only looks things up here.
-lock:
-	$(PYTHON) -m venv build/uv
-	build/uv/bin/pip install --quiet uv
-	build/uv/bin/python -m tools.lock
-
-# Of what is installed: each package, its licence and where it comes from.
-sbom: $(READY)
-	$(PYTHON) -m venv build/sbom
-	build/sbom/bin/pip install --quiet cyclonedx-bom pip-licenses
-	$(BIN)/python -m tools.sbom build/sbom/bin
-
-# An environment for each row of docs/versions.md; PyTorch is fetched for most, with CUDA: some gigabytes each.
-versions: $(READY)
-	$(BIN)/python -m tools.versions $(ARGS)
 
 # Made anew when a dependency changes, and only then. What has a hash is checked against it; PyTorch has none, since
 # its wheels differ from index to index under one version. Nothing is left to choose, so --no-deps.
@@ -166,6 +117,3 @@ $(READY): pyproject.toml constraints.txt requirements.lock
 	$(PIP) --no-deps --no-build-isolation -e .
 	$(BIN)/python -m pip check
 	@touch $(READY)
-
-clean:
-	rm -rf $(VENV) build *.egg-info .mypy_cache .ruff_cache .pytest_cache

@@ -2,6 +2,6 @@
 
 import os
 
-from transformer_lab.progress_file import SWITCH
+from transformer_lab.course.diary import SWITCH
 
 os.environ[SWITCH] = "off"

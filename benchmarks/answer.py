@@ -8,7 +8,7 @@ from functools import partial
 from benchmarks.memory import print_peak
 
 
-def answer_or_peak(what: str, decode: Callable[[int], object], length: Sequence[str]) -> None:
+def time_or_peak(what: str, decode: Callable[[int], object], length: Sequence[str]) -> None:
     """For each length that is read, print the seconds; or the peak for the one that is given."""
     if what == "peak":
         decode(2)

@@ -10,13 +10,13 @@ import numpy as np
 from circuitsvis.attention import attention_heads
 from playwright.sync_api import Locator
 
-from benchmarks.browser import MEGA, chromium, visit
-from benchmarks.machine import in_a_line
+from benchmarks.browser import MEGA, launch_chromium, open_page
+from benchmarks.machine import describe_run
 from benchmarks.report import Target, table, target_table
 from benchmarks.timing import Times
+from transformer_lab.lab.bench import bench
+from transformer_lab.lab.bench_guide import NOUN_FINDER, famous_guide
 from transformer_lab.translator import Translator
-from transformer_lab.viz.bench import bench
-from transformer_lab.viz.bench_guide import NOUN_FINDER, famous_guide
 
 FRAME = '<!doctype html>\n<meta charset="utf-8">\n<title>CircuitsVis</title>\n<body>\n{}\n</body>\n'
 SETTLED = """(async () => {
@@ -48,11 +48,11 @@ def measure(rounds: int) -> tuple[int, list[float], dict[str, Times]]:
     who = f"#head={NOUN_FINDER}&row=10&key=5"
     drawn: list[float] = []
     work: dict[str, list[float]] = {name: [] for name in ACTS}
-    with tempfile.TemporaryDirectory() as folder, chromium() as browser:
+    with tempfile.TemporaryDirectory() as folder, launch_chromium() as browser:
         page_of = bench(Translator.load(device="cpu"), **guide)
         path = page_of.to_html(Path(folder) / "bench.html")
         for turn in range(rounds + 1):
-            with visit(browser, path, {}) as page:
+            with open_page(browser, path, {}) as page:
                 seconds = page.seconds_to_drawn
                 seen = {}
                 for name, act in ACTS.items():
@@ -73,14 +73,14 @@ def measure_circuitsvis(rounds: int) -> tuple[int, list[float], Times]:
     heads = np.concatenate(record.encoder)
     page_of = attention_heads(attention=heads, tokens=list(record.source_tokens))
     drawn, work = [], []
-    with tempfile.TemporaryDirectory() as folder, chromium() as browser:
+    with tempfile.TemporaryDirectory() as folder, launch_chromium() as browser:
         path = Path(folder) / "circuitsvis.html"
         # As it does where no network is: its script stands in the page.
         path.write_text(FRAME.format(page_of.local_src), encoding="utf-8")
         for turn in range(rounds + 1):
-            with visit(browser, path, {}) as page:
+            with open_page(browser, path, {}) as page:
                 canvases = page.page.locator("canvas")
-                confirm(
+                check_canvases(
                     "CircuitsVis does not draw each head and the open one", canvases, 1 + len(heads)
                 )
                 where = canvases.nth(1).bounding_box()
@@ -94,13 +94,13 @@ def measure_circuitsvis(rounds: int) -> tuple[int, list[float], Times]:
     return size, drawn, Times(work)
 
 
-def confirm(otherwise: str, found: Locator, count: int) -> None:
+def check_canvases(otherwise: str, found: Locator, count: int) -> None:
     """A RuntimeError if a page does not hold what is timed."""
     if found.count() != count:
         raise RuntimeError(f"{otherwise}: it has {found.count()} canvases; expected {count}")
 
 
-def in_milliseconds(times: Times) -> str:
+def format_milliseconds(times: Times) -> str:
     """Median and, in brackets, the fastest."""
     return f"{1000 * times.median:,.1f} ({1000 * times.best:,.1f}) ms"
 
@@ -116,14 +116,14 @@ def section(rounds: int) -> str:
     rows += [
         [
             name,
-            in_milliseconds(times),
-            in_milliseconds(other_head) if name == "another head" else "–",
+            format_milliseconds(times),
+            format_milliseconds(other_head) if name == "another head" else "–",
         ]
         for name, times in work.items()
     ]
     words = f"""\
 The shipped translator (802,681 parameters, half precision) in one page, a sentence of 12 tokens, \
-Chromium without a GPU. {in_a_line(max(rounds, 5))} First drawing: from the beginning of the \
+Chromium without a GPU. {describe_run(max(rounds, 5))} First drawing: from the beginning of the \
 navigation to the frame after the first translation, or the first heads, are drawn. The others: \
 main-thread work of one act, as for the explorer; median and, in brackets, the fastest.
 

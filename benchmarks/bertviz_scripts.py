@@ -18,7 +18,7 @@ PACKAGES = {
 }
 
 
-def bertviz_scripts() -> dict[str, bytes]:
+def load_bertviz_scripts() -> dict[str, bytes]:
     """Each address with what it answers.
 
     Raises:
@@ -26,10 +26,10 @@ def bertviz_scripts() -> dict[str, bytes]:
     """
     folder = user_cache_folder() / "bench"
     folder.mkdir(parents=True, exist_ok=True)
-    return {CDN + place: from_npm(*package, folder) for place, package in PACKAGES.items()}
+    return {CDN + place: read_from_npm(*package, folder) for place, package in PACKAGES.items()}
 
 
-def from_npm(package: str, file: str, folder: Path) -> bytes:
+def read_from_npm(package: str, file: str, folder: Path) -> bytes:
     """One file of an npm package such as `d3@5.7.0`."""
     archive = folder / f"{package.replace('@', '-')}.tgz"
     if not archive.exists():

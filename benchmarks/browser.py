@@ -8,7 +8,7 @@ from typing import Any
 
 from playwright.sync_api import Browser, Page, Route, sync_playwright
 
-from transformer_lab.doctor import find_browser
+from transformer_lab.command.doctor import find_browser
 
 ARGUMENTS = ("--no-sandbox", "--disable-gpu", "--disable-background-networking")
 DRAWN = Path(__file__).with_name("drawn.js")
@@ -17,7 +17,7 @@ MEGA = 1e6
 
 
 @contextmanager
-def chromium() -> Iterator[Browser]:
+def launch_chromium() -> Iterator[Browser]:
     """The browser that the tests drive too; a RuntimeError without one."""
     path = find_browser()
     if path is None:
@@ -28,7 +28,7 @@ def chromium() -> Iterator[Browser]:
         browser.close()
 
 
-class Visit:
+class OpenPage:
     """A page that has been opened and is drawn."""
 
     def __init__(self, browser: Browser, page: Page):
@@ -80,11 +80,11 @@ class Visit:
         heap = self.metric("JSHeapUsedSize") / MEGA
         listed = self.browser.new_browser_cdp_session().send("SystemInfo.getProcessInfo")
         pages = [p["id"] for p in listed["processInfo"] if p["type"] == "renderer"]
-        return heap, max(map(resident, pages))  # a spare one, without a page, is smaller
+        return heap, max(map(resident_megabytes, pages))  # a spare one, without a page, is smaller
 
 
-def resident(process: int) -> float:
-    """Anonymous resident megabytes of a process."""
+def resident_megabytes(process: int) -> float:
+    """The anonymous resident memory of a process, in megabytes; 0 outside Linux."""
     status = Path(f"/proc/{process}/status")
     if status.exists():
         for line in status.read_text(encoding="utf-8").splitlines():
@@ -94,8 +94,11 @@ def resident(process: int) -> float:
 
 
 @contextmanager
-def visit(browser: Browser, path: Path, served: Mapping[str, bytes]) -> Iterator[Visit]:
-    """Open a file and wait until it is drawn; addresses are answered from `served` or not at all."""
+def open_page(browser: Browser, path: Path, served: Mapping[str, bytes]) -> Iterator[OpenPage]:
+    """Open a file in a new page and wait until it is drawn.
+
+    Requests are answered from `served` or blocked.
+    """
 
     def answer(route: Route) -> None:
         body = served.get(route.request.url)
@@ -112,6 +115,6 @@ def visit(browser: Browser, path: Path, served: Mapping[str, bytes]) -> Iterator
     page = context.new_page()
     page.goto(path.as_uri(), wait_until="commit")
     try:
-        yield Visit(browser, page)
+        yield OpenPage(browser, page)
     finally:
         context.close()

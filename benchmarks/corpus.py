@@ -35,7 +35,7 @@ def open_corpus() -> Corpus:
         return Corpus(name, list(world.train), list(world.validation))
 
 
-def encode(corpus: Corpus, vocab_size: int) -> tuple[list[Example], list[Example]]:
+def encode_corpus(corpus: Corpus, vocab_size: int) -> tuple[list[Example], list[Example]]:
     """Training examples in a random order and validation examples, in pieces of one vocabulary."""
     pairs = corpus.train[:20_000]
     texts = [*(p.source for p in pairs), *(p.target for p in pairs)]
@@ -57,8 +57,8 @@ def fixed_batches(examples: Sequence[Example], sentences: int) -> list[list[Exam
     return [list(examples[at : at + sentences]) for at in range(0, len(examples), sentences)]
 
 
-def budget_for(examples: Sequence[Example], steps: int) -> int:
-    """The token budget at which these examples make so many buckets, or the nearest number.
+def find_token_budget(examples: Sequence[Example], steps: int) -> int:
+    """The token budget at which these examples make about so many buckets.
 
     So both ways take equally many steps of Adam, of equally many real tokens on average.
     """

@@ -23,20 +23,20 @@ import datasets
 import numpy as np
 
 from benchmarks.large_corpus import write_corpus
-from benchmarks.machine import in_a_line
-from benchmarks.memory import forget_peak, kilobytes
+from benchmarks.machine import describe_run
+from benchmarks.memory import read_kilobytes, reset_peak
 from benchmarks.report import table
 from transformer_lab.data.batching import BOS_ID, EOS_ID, Example, encode_pairs
 from transformer_lab.data.pair import Pair
 from transformer_lab.data.stored import (
-    Sketch,
+    ExampleLengths,
     StoredBatches,
     StoredPairs,
-    described_as,
+    seal_folder,
     store_examples,
     write_pairs,
 )
-from transformer_lab.data.text_files import pairs_in, read_pairs
+from transformer_lab.data.text_files import iterate_pairs, read_pairs
 from transformer_lab.data.tokenizer import BPETokenizer, load_tokenizer
 
 PAIRS, ROUNDS = 500_000, 3
@@ -57,11 +57,11 @@ class ArrowExamples:
     def __len__(self) -> int:
         return len(self.rows)
 
-    def sketches(self, places: range) -> list[Sketch]:
+    def sketches(self, places: range) -> list[ExampleLengths]:
         """The lengths of the examples at these places."""
         lengths = self.lengths[places.start : places.stop : places.step].tolist()
         return [
-            Sketch(place, range(source), range(target))
+            ExampleLengths(place, range(source), range(target))
             for place, (source, target) in zip(places, lengths, strict=True)
         ]
 
@@ -71,17 +71,17 @@ class ArrowExamples:
         return list(map(Example, found["source"], found["target"]))
 
 
-def stored_in_arrow(path: Path, folder: Path) -> Any:
+def store_in_arrow(path: Path, folder: Path) -> Any:
     """The pairs of a file in the cache of `datasets`."""
 
     def rows() -> Iterator[dict[str, str]]:
-        yield from ({"source": p.source, "target": p.target} for p in pairs_in(path) if p)
+        yield from ({"source": p.source, "target": p.target} for p in iterate_pairs(path) if p)
 
     features = datasets.Features(source=datasets.Value("string"), target=datasets.Value("string"))
     return datasets.Dataset.from_generator(rows, features=features, cache_dir=str(folder))
 
 
-def ids_in_arrow(pairs: Any, tokenizer: BPETokenizer) -> ArrowExamples:
+def encode_in_arrow(pairs: Any, tokenizer: BPETokenizer) -> ArrowExamples:
     """The ids of these pairs, two bytes each, in the same cache."""
 
     def encode(rows: dict[str, list[str]]) -> dict[str, list[Any]]:
@@ -108,38 +108,38 @@ def ids_in_arrow(pairs: Any, tokenizer: BPETokenizer) -> ArrowExamples:
     )
 
 
-def stored_in_files(path: Path, folder: Path) -> StoredPairs:
+def store_in_files(path: Path, folder: Path) -> StoredPairs:
     """The pairs of a file in flat files."""
     folder.mkdir()
-    described_as(folder, pairs=write_pairs(folder, filter(None, pairs_in(path))))
+    seal_folder(folder, pairs=write_pairs(folder, filter(None, iterate_pairs(path))))
     return StoredPairs(folder)
 
 
-def ids_in_files(pairs: StoredPairs, tokenizer: BPETokenizer) -> Any:
+def encode_in_files(pairs: StoredPairs, tokenizer: BPETokenizer) -> Any:
     """The ids of these pairs in flat files."""
     return store_examples(pairs, (tokenizer, tokenizer), LONGEST, BOS_ID, EOS_ID)
 
 
-SIDES = {"files": (stored_in_files, ids_in_files), "arrow": (stored_in_arrow, ids_in_arrow)}
+SIDES = {"files": (store_in_files, encode_in_files), "arrow": (store_in_arrow, encode_in_arrow)}
 
 
-def once(side: str, path: Path, folder: Path) -> dict[str, Any]:
+def measure_here(side: str, path: Path, folder: Path) -> dict[str, Any]:
     """Store a corpus and read batches of it: the seconds, the peak in megabytes, and their sum."""
     datasets.disable_progress_bars()
     tokenizer = load_tokenizer(path.with_suffix(".json"))
     assert isinstance(tokenizer, BPETokenizer)
     store, cut = SIDES[side]
-    before = kilobytes("VmRSS")
-    forget_peak()
+    before = read_kilobytes("VmRSS")
+    reset_peak()
     laps = [time.process_time()]
     pairs = store(path, folder)
     laps.append(time.process_time())
     examples: Any = cut(pairs, tokenizer)
     laps.append(time.process_time())
-    prepared = kilobytes("VmHWM")
-    forget_peak()
+    prepared = read_kilobytes("VmHWM")
+    reset_peak()
     sums = hashlib.sha256()
-    batches = StoredBatches(examples, BATCH_TOKENS).starting_at(0, 0)
+    batches = StoredBatches(examples, BATCH_TOKENS).iterate_from(0, 0)
     for _, _, batch in itertools.islice(batches, BATCHES):
         sums.update(batch.source.numpy().tobytes() + batch.target.numpy().tobytes())
     laps.append(time.process_time())
@@ -147,15 +147,15 @@ def once(side: str, path: Path, folder: Path) -> dict[str, Any]:
     return {
         "seconds": dict(zip(STAGES, [*seconds, laps[-1] - laps[0]], strict=True)),
         "preparing": (prepared - before) / 1024,
-        "training": (kilobytes("VmHWM") - before) / 1024,
-        "private": kilobytes("RssAnon") / 1024,
+        "training": (read_kilobytes("VmHWM") - before) / 1024,
+        "private": read_kilobytes("RssAnon") / 1024,
         "disk": sum(f.stat().st_size for f in folder.rglob("*") if f.is_file()) / 1e6,
         "sum": sums.hexdigest(),
     }
 
 
-def measured(side: str, path: Path) -> dict[str, Any]:
-    """What `once` finds in a process of its own, with an empty cache."""
+def measure_in_process(side: str, path: Path) -> dict[str, Any]:
+    """What `measure_here` finds in a process of its own, with an empty cache."""
     with tempfile.TemporaryDirectory() as name:
         command = [sys.executable, "-m", "benchmarks.corpus_storage", side, str(path)]
         done = subprocess.run(  # noqa: S603
@@ -174,7 +174,7 @@ def section(count: int = PAIRS, rounds: int = ROUNDS) -> str:
         first = read_pairs(path).pairs[:LEARNT_FROM]
         texts = [p.source for p in first] + [p.target for p in first]
         path.with_suffix(".json").write_text(BPETokenizer.train(texts, VOCABULARY).to_json())
-        found = [{side: measured(side, path) for side in SIDES} for _ in range(rounds)]
+        found = [{side: measure_in_process(side, path) for side in SIDES} for _ in range(rounds)]
     assert len({one["sum"] for both in found for one in both.values()}) == 1
     rows = []
     for stage in STAGES:
@@ -184,11 +184,11 @@ def section(count: int = PAIRS, rounds: int = ROUNDS) -> str:
         ours, theirs = (median(f[side][name] for f in found) for side in SIDES)
         rows.append([f"{name}, MB", f"{ours:.0f}", f"{theirs:.0f}", f"{theirs / ours:.2f}"])
     head = [f"{count:,} pairs", "flat files", f"datasets {datasets.__version__}", "ratio"]
-    return f"{table(head, rows)}\n{in_a_line(rounds)}"
+    return f"{table(head, rows)}\n{describe_run(rounds)}"
 
 
 if __name__ == "__main__":
     if sys.argv[1:2] and sys.argv[1] in SIDES:
-        print(json.dumps(once(sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3]))))
+        print(json.dumps(measure_here(sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3]))))
     else:
         print(section(*map(int, sys.argv[1:])))

@@ -19,15 +19,15 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from benchmarks.answer import answer_or_peak
-from benchmarks.machine import in_a_line
+from benchmarks.answer import time_or_peak
+from benchmarks.machine import describe_run
 from benchmarks.memory import peak_megabytes
-from benchmarks.peers import LARGE, SMALL, Size, TutorialTransformer, marian, ours
+from benchmarks.peers import LARGE, SMALL, Size, TutorialTransformer, make_marian, make_ours
 from benchmarks.report import Target, table, target_table
-from benchmarks.timing import Times, ratio, share_of_products, why_not
-from transformer_lab.checkpoints.to_ctranslate2 import spec_of
+from benchmarks.timing import Times, explain_miss, measure_product_share, median_ratio
 from transformer_lab.data.batching import EOS_ID, PAD_ID
 from transformer_lab.decoding import beam_search, greedy
+from transformer_lab.formats.to_ctranslate2 import build_spec
 from transformer_lab.model import Transformer
 
 SIZES = {"small": SMALL, "large": LARGE}
@@ -42,7 +42,7 @@ Decode = Callable[[int], object]
 """Decodes the sentences to a length in new tokens."""
 
 
-def sources(size: Size) -> Tensor:
+def draw_sources(size: Size) -> Tensor:
     """Random sentences of 10 to 25 tokens and their eos, padded."""
     generator = torch.Generator().manual_seed(0)
     ids = torch.randint(4, size.vocab, (SENTENCES, 26), generator=generator)
@@ -53,13 +53,16 @@ def sources(size: Size) -> Tensor:
     return ids
 
 
-def decoder(name: str, size: Size) -> Decode:
-    """One of those that are compared, with a model of its own; same seed, same weights where it can."""
+def make_decoder(name: str, size: Size) -> Decode:
+    """One of those that are compared, with a model of its own.
+
+    Same seed, same weights where it can.
+    """
     torch.manual_seed(0)
-    source = sources(size)
+    source = draw_sources(size)
     beams = BEAM if "beam" in name else 1
     if name.startswith("MarianMT"):
-        peer = marian(size).eval()
+        peer = make_marian(size).eval()
         peer.final_logits_bias[0, EOS_ID] = NEVER
         mask = (source != PAD_ID).long()
         return lambda length: peer.generate(
@@ -74,7 +77,7 @@ def decoder(name: str, size: Size) -> Decode:
         with torch.no_grad():
             tutorial.output.bias[EOS_ID] = NEVER
         return lambda length: tutorial.greedy(source, length)
-    model = endless(size)
+    model = make_endless_model(size)
     if "compiled" in name:
         for layer in model.decoder.layers:
             layer.compile(dynamic=True)
@@ -83,10 +86,10 @@ def decoder(name: str, size: Size) -> Decode:
     return lambda length: greedy(model, source, max_length=length)
 
 
-def endless(size: Size) -> Transformer:
+def make_endless_model(size: Size) -> Transformer:
     """Our model, which never ends a sentence; the same at each call."""
     torch.manual_seed(0)
-    model = ours(size).eval()
+    model = make_ours(size).eval()
     with torch.no_grad():
         model.output.bias[EOS_ID] = NEVER
     return model
@@ -95,12 +98,12 @@ def endless(size: Size) -> Transformer:
 def write_for_ctranslate2(size: Size, folder: Path) -> None:
     """Our model as CTranslate2 reads it, in float32, and what it is to translate."""
     words = [str(i) for i in range(size.vocab)]
-    spec_of(endless(size), words, words).save(str(folder))
-    tokens = [[str(i) for i in row if i != PAD_ID] for row in sources(size).tolist()]
+    build_spec(make_endless_model(size), words, words).save(str(folder))
+    tokens = [[str(i) for i in row if i != PAD_ID] for row in draw_sources(size).tolist()]
     (folder / "sources.json").write_text(json.dumps(tokens), encoding="utf-8")
 
 
-def command(what: str, name: str, size: str, *length: str) -> list[str]:
+def build_command(what: str, name: str, size: str, *length: str) -> list[str]:
     """What starts a process that decodes as `name` does."""
     threads = str(torch.get_num_threads())
     if name.startswith("CTranslate2"):
@@ -113,12 +116,15 @@ def command(what: str, name: str, size: str, *length: str) -> list[str]:
     return [sys.executable, "-m", *asked]
 
 
-class Asked:
+class DecoderProcess:
     """A decoder in a process of its own, which decodes when it is asked and says how long it took."""
 
     def __init__(self, name: str, size: str):
         self.process = subprocess.Popen(  # noqa: S603
-            command("answer", name, size), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+            build_command("answer", name, size),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
         )
         self.started = self.seconds_of(LENGTHS[0])
 
@@ -142,9 +148,9 @@ BEAMS = ("MarianMT, beam 4", "CTranslate2, beam 4", "CTranslate2, workers, beam 
 COMPILED = "ours, compiled, greedy"
 
 
-def rounds_of(names: tuple[str, ...], size: str, rounds: int) -> dict[int, dict[str, Times]]:
+def time_rounds(names: tuple[str, ...], size: str, rounds: int) -> dict[int, dict[str, Times]]:
     """For each length the seconds of each candidate, by turns."""
-    asked = {name: Asked(name, size) for name in names}
+    asked = {name: DecoderProcess(name, size) for name in names}
     times = {}
     for length in LENGTHS:
         seconds: dict[str, list[float]] = {name: [] for name in names}
@@ -167,10 +173,10 @@ def section(rounds: int) -> str:
             write_for_ctranslate2(size, ENGINES / name)
             # Without a cache and in `generate` the larger one takes minutes and tells nothing new.
             names = (UNCACHED, *GREEDY, *BEAMS) if name == "small" else (*GREEDY[1:], *BEAMS[1:])
-            times = rounds_of(names, name, rounds)
+            times = time_rounds(names, name, rounds)
             parts.append(f"**{size.name}**\n")
-            parts += [rates(times[length], name, length) for length in LENGTHS]
-            targets += promises(times, name)
+            parts += [format_rates(times[length], name, length) for length in LENGTHS]
+            targets += list_targets(times, name)
     finally:
         shutil.rmtree(ENGINES, ignore_errors=True)
     about = (
@@ -180,12 +186,12 @@ def section(rounds: int) -> str:
         "one before sleep. *Workers*: CTranslate2 with one thread for each part of the batch, "
         "where otherwise all threads work on the whole batch, as ours do. Peak memory is what "
         "decoding adds to a fresh process that holds the model and "
-        f"has decoded two words. {in_a_line(rounds)}\n"
+        f"has decoded two words. {describe_run(rounds)}\n"
     )
-    return "\n".join([about, *parts, compiled(rounds), target_table(targets)])
+    return "\n".join([about, *parts, measure_compiled(rounds), target_table(targets)])
 
 
-def rates(times: dict[str, Times], size: str, length: int) -> str:
+def format_rates(times: dict[str, Times], size: str, length: int) -> str:
     """One table: tokens a second, and memory."""
     tokens = SENTENCES * length
     slowest = times.get(UNCACHED)
@@ -193,18 +199,18 @@ def rates(times: dict[str, Times], size: str, length: int) -> str:
         (
             name,
             f"{tokens / t.median / 1e3:.1f} ({tokens / t.best / 1e3:.1f})",
-            f"{ratio(slowest, t):.1f}" if slowest else "–",
-            f"{peak_megabytes(*command('peak', name, size, str(length))):.0f} MB",
+            f"{median_ratio(slowest, t):.1f}" if slowest else "–",
+            f"{peak_megabytes(*build_command('peak', name, size, str(length))):.0f} MB",
         )
         for name, t in times.items()
     ]
     return table([f"{length} new tokens", "k tokens/s", "× uncached", "peak memory"], rows)
 
 
-def promises(times: dict[int, dict[str, Times]], size: str) -> list[Target]:
+def list_targets(times: dict[int, dict[str, Times]], size: str) -> list[Target]:
     """What ours was to reach, at one size."""
-    mine = {name: decoder(name, SIZES[size]) for name in (GREEDY[-1], BEAMS[-1])}
-    share = {name: share_of_products(partial(run, LENGTHS[0])) for name, run in mine.items()}
+    mine = {name: make_decoder(name, SIZES[size]) for name in (GREEDY[-1], BEAMS[-1])}
+    share = {name: measure_product_share(partial(run, LENGTHS[0])) for name, run in mine.items()}
     wanted = [
         ("greedy to CTranslate2", GREEDY[1], GREEDY[-1], 1.0),
         ("beam 4 to CTranslate2", BEAMS[1], BEAMS[-1], 0.9),
@@ -217,17 +223,20 @@ def promises(times: dict[int, dict[str, Times]], size: str) -> list[Target]:
             ("beam 4 to `generate`", BEAMS[0], BEAMS[-1], 2.0),
         ]
         for what, slow, name, goal in [*(of_small if size == "small" else []), *wanted]:
-            reached = ratio(times[length][slow], times[length][name])
+            reached = median_ratio(times[length][slow], times[length][name])
             which = f"d_model {SIZES[size].d_model}, {length} tokens: {what}"
-            targets.append(Target(which, reached, goal, reason=why_not(reached, share[name])))
+            targets.append(Target(which, reached, goal, reason=explain_miss(reached, share[name])))
     return targets
 
 
-def compiled(rounds: int) -> str:
-    """The decoder's layers through `torch.compile`, where there is a compiler; apart from the rest."""
+def measure_compiled(rounds: int) -> str:
+    """The decoder's layers through `torch.compile`, where there is a compiler.
+
+    Apart from the rest.
+    """
     if not shutil.which("g++"):
         return "`torch.compile` was not tried: there is no g++.\n"
-    plain, fast = Asked(GREEDY[-1], "small"), Asked(COMPILED, "small")
+    plain, fast = DecoderProcess(GREEDY[-1], "small"), DecoderProcess(COMPILED, "small")
     length = LENGTHS[-1]
     seconds = [(plain.seconds_of(length), fast.seconds_of(length)) for _ in range(rounds)]
     plain.close()
@@ -235,7 +244,7 @@ def compiled(rounds: int) -> str:
     times = [Times(list(one)) for one in zip(*seconds, strict=True)]
     return (
         f"`torch.compile` of the decoder's layers ({SIZES['small'].name}, {length} tokens, greedy): "
-        f"{ratio(*times):.2f} times as fast as without, and {fast.started:.0f} s for the first "
+        f"{median_ratio(*times):.2f} times as fast as without, and {fast.started:.0f} s for the first "
         "sentence.\n"
     )
 
@@ -244,7 +253,7 @@ def main() -> None:
     """Decode here: `python -m benchmarks.decoding answer|peak NAME SIZE [LENGTH] THREADS`."""
     what, name, size, *length, threads = sys.argv[1:]
     torch.set_num_threads(int(threads))
-    answer_or_peak(what, decoder(name, SIZES[size]), length)
+    time_or_peak(what, make_decoder(name, SIZES[size]), length)
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import ctranslate2
 
-from benchmarks.answer import answer_or_peak
+from benchmarks.answer import time_or_peak
 
 
 def main() -> None:
@@ -34,7 +34,7 @@ def main() -> None:
         return_scores=True,
         max_batch_size=len(words) // count,
     )
-    answer_or_peak(what, lambda length: decode(max_decoding_length=length), length)
+    time_or_peak(what, lambda length: decode(max_decoding_length=length), length)
 
 
 if __name__ == "__main__":

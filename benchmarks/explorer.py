@@ -13,14 +13,14 @@ import numpy as np
 from jaxtyping import Float
 from playwright.sync_api import Browser
 
-from benchmarks.bertviz_scripts import bertviz_scripts, check_addresses
-from benchmarks.browser import MEGA, chromium, visit
-from benchmarks.machine import in_a_line
+from benchmarks.bertviz_scripts import check_addresses, load_bertviz_scripts
+from benchmarks.browser import MEGA, launch_chromium, open_page
+from benchmarks.machine import describe_run
 from benchmarks.report import Target, table, target_table
-from benchmarks.timing import Times, ratio
-from transformer_lab.attention_record import AttentionRecord
-from transformer_lab.viz.bertviz import head_view, model_view
-from transformer_lab.viz.explorer.page import explore
+from benchmarks.timing import Times, median_ratio
+from transformer_lab.attention.record import AttentionRecord
+from transformer_lab.figures.bertviz import head_view, model_view
+from transformer_lab.lab.explorer.page import explore
 
 LAYERS, HEADS = 6, 8
 LENGTHS = (12, 40, 100)
@@ -32,7 +32,10 @@ HOVERED = (2, 5, 8, 11)
 
 @dataclass(frozen=True)
 class Candidate:
-    """One way to look at a record, and how its page is used; the rest are expressions in the page."""
+    """One way to look at a record, and how its page is used.
+
+    The rest are expressions in the page.
+    """
 
     name: str
     build: Callable[[AttentionRecord, Path], object]
@@ -47,7 +50,7 @@ class Candidate:
     """Whether the hover of token `i` shows."""
 
 
-def chosen(select: str, value: int) -> str:
+def select_option(select: str, value: int) -> str:
     """The expression that chooses another option of a list, as a reader does."""
     return (
         f"(document.querySelector('{select}').value = {value}, "
@@ -55,7 +58,7 @@ def chosen(select: str, value: int) -> str:
     )
 
 
-def middles(tokens: str) -> str:
+def list_middles(tokens: str) -> str:
     """The expression for the middles of some of these elements."""
     return (
         f"{list(HOVERED)}.map((i) => {tokens}[i].getBoundingClientRect())"
@@ -86,24 +89,24 @@ MODEL_VIEW = Candidate(
     # The place that a drawing's click is heard at is the last of its elements.
     change_head="document.querySelector('#attn_background_0_1').parentNode.lastChild"
     ".dispatchEvent(new MouseEvent('click'))",
-    change_kind=chosen("#filter", 1),
-    places=middles("document.querySelectorAll('.detail .highlight')"),
+    change_kind=select_option("#filter", 1),
+    places=list_middles("document.querySelectorAll('.detail .highlight')"),
     marked="document.querySelectorAll('.attn-line-group[style*=\"opacity: 0\"]').length === n - 1",
 )
 HEAD_VIEW = Candidate(
     "BertViz, head view",
     lambda record, path: path.write_text(FRAME.format(head_view(record).data), encoding="utf-8"),
     whole=f"document.querySelectorAll('line').length === {HEADS} * n * n",
-    change_head=chosen("#layer", 3),
-    change_kind=chosen("#filter", 1),
-    places=middles("document.querySelectorAll('#left text')"),
+    change_head=select_option("#layer", 3),
+    change_kind=select_option("#filter", 1),
+    places=list_middles("document.querySelectorAll('#left text')"),
     marked=f"document.querySelectorAll('line[visibility=visible]').length === {HEADS} * n",
 )
 CANDIDATES = (OURS, MODEL_VIEW, HEAD_VIEW)
 
 
 @dataclass
-class Measured:
+class Measurement:
     """What was seen of one candidate at one length; times in seconds, one a round."""
 
     payload: int = 0
@@ -120,7 +123,7 @@ class Measured:
         return Times(self.times[what])
 
 
-def random_record(tokens: int) -> AttentionRecord:
+def draw_record(tokens: int) -> AttentionRecord:
     """48 heads of each kind: rows are softmaxes of 2 × standard normal scores, the decoder's causal."""
     draw = np.random.default_rng(0)
     earlier = np.tril(np.ones((tokens, tokens), dtype=bool))
@@ -140,13 +143,13 @@ def random_record(tokens: int) -> AttentionRecord:
     )
 
 
-def look(
+def measure_page(
     browser: Browser,
     candidate: Candidate,
     record: AttentionRecord,
     folder: Path,
     served: dict[str, bytes],
-    seen: Measured,
+    seen: Measurement,
 ) -> None:
     """Build a candidate's page, open it, use it, and note what it took."""
     path = folder / "page.html"
@@ -155,47 +158,47 @@ def look(
     seen.note("build", time.perf_counter() - start)
     seen.payload = path.stat().st_size
     check_addresses(path.read_text(encoding="utf-8"), served)
-    with visit(browser, path, served) as page:
+    with open_page(browser, path, served) as page:
         seen.note("drawn", page.seconds_to_drawn)
         page.ask(f"n = {len(record.source_tokens)}")
-        confirm(candidate, "is not drawn whole", page.ask(candidate.whole))
+        check_page(candidate, "is not drawn whole", page.ask(candidate.whole))
         seen.memory.append(page.megabytes())
         seen.note("head", page.work(lambda: page.ask(candidate.change_head)))
         hovers = []
         for token, (x, y) in zip(HOVERED, page.ask(candidate.places), strict=True):
             page.ask(f"i = {token}")
             hovers.append(page.work(partial(page.page.mouse.move, x, y)))
-            confirm(candidate, "shows no hover", page.ask(candidate.marked))
+            check_page(candidate, "shows no hover", page.ask(candidate.marked))
         seen.note("hover", median(hovers))
         seen.note("kind", page.work(lambda: page.ask(candidate.change_kind)))
         seen.said = page.ask("document.querySelector('.left-out')?.textContent ?? ''")
 
 
-def confirm(candidate: Candidate, otherwise: str, holds: bool) -> None:
+def check_page(candidate: Candidate, otherwise: str, holds: bool) -> None:
     """A RuntimeError if a page does not do what is timed."""
     if not holds:
         raise RuntimeError(f"{candidate.name} {otherwise}")
 
 
-def measure(
+def measure_candidates(
     browser: Browser,
     candidates: Iterable[Candidate],
     tokens: int,
     rounds: int,
     served: dict[str, bytes],
-) -> dict[str, Measured]:
+) -> dict[str, Measurement]:
     """All candidates by turns, round by round, on one record."""
-    record = random_record(tokens)
-    found = {candidate.name: Measured() for candidate in candidates}
+    record = draw_record(tokens)
+    found = {candidate.name: Measurement() for candidate in candidates}
     with tempfile.TemporaryDirectory() as folder:
         for _ in range(rounds):
             for candidate in candidates:
                 seen = found[candidate.name]
-                look(browser, candidate, record, Path(folder), served, seen)
+                measure_page(browser, candidate, record, Path(folder), served, seen)
     return found
 
 
-def row(tokens: int, name: str, seen: Measured) -> list[str]:
+def format_row(tokens: int, name: str, seen: Measurement) -> list[str]:
     """One line of the table: medians and, in brackets, the fastest round."""
 
     def milliseconds(what: str) -> str:
@@ -218,22 +221,22 @@ def row(tokens: int, name: str, seen: Measured) -> list[str]:
     ]
 
 
-def seconds_to_nothing(browser: Browser, rounds: int) -> float:
+def time_empty_page(browser: Browser, rounds: int) -> float:
     """How long an empty drawing takes until it is drawn: of any page's time, what cannot be saved."""
     seconds = []
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "page.html"
         path.write_text(FRAME.format('<div id="vis"><svg></svg></div>'), encoding="utf-8")
         for _ in range(rounds):
-            with visit(browser, path, {}) as page:
+            with open_page(browser, path, {}) as page:
                 seconds.append(page.seconds_to_drawn)
     return median(seconds)
 
 
-def targets(found: dict[str, Measured], nothing: float) -> list[Target]:
+def list_targets(found: dict[str, Measurement], nothing: float) -> list[Target]:
     """What was promised at 100 tokens, beside BertViz's model view, which shows all heads too."""
     ours, model = found[OURS.name], found[MODEL_VIEW.name]
-    drawn = ratio(model.of("drawn"), ours.of("drawn"))
+    drawn = median_ratio(model.of("drawn"), ours.of("drawn"))
     reason = f"A page with an empty drawing takes {1000 * nothing:.0f} ms."
     return [
         Target("BertViz's payload to ours", model.payload / ours.payload, 30),
@@ -252,15 +255,17 @@ def targets(found: dict[str, Measured], nothing: float) -> list[Target]:
 def section(rounds: int) -> str:
     """All lengths beside BertViz, and a long record that is shown alone."""
     rounds = max(rounds, 5)
-    served = bertviz_scripts()
-    with chromium() as browser:
+    served = load_bertviz_scripts()
+    with launch_chromium() as browser:
         chromium_version = browser.version.partition(".")[0]
-        measure(browser, CANDIDATES, 2 + max(HOVERED), 1, served)  # the browser is still starting
-        nothing = seconds_to_nothing(browser, rounds)
-        found = {n: measure(browser, CANDIDATES, n, rounds, served) for n in LENGTHS}
-        long = measure(browser, [OURS], LONG, 1, served)[OURS.name]
-    rows = [row(n, name, seen) for n in LENGTHS for name, seen in found[n].items()]
-    rows.append(row(LONG, OURS.name, long))
+        measure_candidates(
+            browser, CANDIDATES, 2 + max(HOVERED), 1, served
+        )  # the browser is still starting
+        nothing = time_empty_page(browser, rounds)
+        found = {n: measure_candidates(browser, CANDIDATES, n, rounds, served) for n in LENGTHS}
+        long = measure_candidates(browser, [OURS], LONG, 1, served)[OURS.name]
+    rows = [format_row(n, name, seen) for n in LENGTHS for name, seen in found[n].items()]
+    rows.append(format_row(LONG, OURS.name, long))
     head = [
         "tokens",
         "",
@@ -279,7 +284,7 @@ def section(rounds: int) -> str:
 {LAYERS * HEADS} heads ({LAYERS} layers × {HEADS}) of each of three kinds, with random weights: \
 softmaxes of 2 × standard normal scores, the decoder's causal. BertViz {version("bertviz")}, its \
 scripts from npm (RequireJS 2.3.6, D3 5.7.0; jQuery 2.1.0, for npm has no 2.0.0) served locally; \
-Chromium {chromium_version}, without a GPU. {in_a_line(rounds)}
+Chromium {chromium_version}, without a GPU. {describe_run(rounds)}
 
 Payload: the HTML, with everything but BertViz's scripts. Build: from the record to the file, in \
 Python. Drawn: from the beginning of the navigation to the frame after the first complete \
@@ -295,5 +300,5 @@ At {LONG} tokens the explorer says: “{long.said}” BertViz was not run there:
 {would_be:.1f} GB and its model view {LAYERS * HEADS * LONG**2 / 1e6:.1f} million lines.
 """
     at = f"At {LENGTHS[-1]} tokens, to BertViz's model view:\n"
-    promised = target_table(targets(found[LENGTHS[-1]], nothing), "ratio or limit")
+    promised = target_table(list_targets(found[LENGTHS[-1]], nothing), "ratio or limit")
     return "\n".join([words, table(head, rows), long_words, at, promised])

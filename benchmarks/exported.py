@@ -11,12 +11,12 @@ import ctranslate2
 from tokenizers import Tokenizer
 
 from benchmarks.report import table
-from transformer_lab.checkpoints.fast_tokenizer import SOURCE, TARGET
-from transformer_lab.checkpoints.to_ctranslate2 import to_ctranslate2
 from transformer_lab.config import EXTRA_TOKENS
 from transformer_lab.data.corpus import find_corpus
 from transformer_lab.evaluation.bleu import score
-from transformer_lab.runs import About
+from transformer_lab.formats.fast_tokenizer import SOURCE, TARGET
+from transformer_lab.formats.to_ctranslate2 import to_ctranslate2
+from transformer_lab.runs.run import About
 from transformer_lab.translator import Translator
 
 
@@ -27,25 +27,25 @@ def main() -> None:
     translator = Translator.load(parser.parse_args().run, device="cpu")
     about = About.of(translator)
     test = find_corpus(about.corpus or "world").splits(about.seed, about.skip_bad).test
-    refused = translator.refused([pair.source for pair in test])
+    refused = translator.find_refusals([pair.source for pair in test])
     test = [pair for number, pair in enumerate(test) if number not in refused]
     texts, references = [pair.source for pair in test], [pair.target for pair in test]
     ours = [
         [found.translation for found in translator.translate(texts, beam_size=beam)]
         for beam in (1, 4)
     ]
-    rows = [row("here", ours, ours, references)]
+    rows = [format_row("here", ours, ours, references)]
     with tempfile.TemporaryDirectory() as name:
         for quantization in (None, "int8"):
             folder = Path(name) / (quantization or "float32")
             to_ctranslate2(translator, folder, quantization)
-            theirs = [translated(folder, texts, beam) for beam in (1, 4)]
-            rows.append(row(f"CTranslate2, {folder.name}", theirs, ours, references))
+            theirs = [translate_exported(folder, texts, beam) for beam in (1, 4)]
+            rows.append(format_row(f"CTranslate2, {folder.name}", theirs, ours, references))
     head = ("", "same text, greedy", "same text, beam 4", "BLEU, greedy", "BLEU, beam 4")
     print(f"{table(head, rows)}\n{len(test)} sentences.")
 
 
-def translated(folder: Path, texts: list[str], beam: int) -> list[str]:
+def translate_exported(folder: Path, texts: list[str], beam: int) -> list[str]:
     """What CTranslate2 writes on two cores; each text is cut where ours are, at its length + 50."""
     engine = ctranslate2.Translator(str(folder), intra_threads=2)
     source, target = (Tokenizer.from_file(str(folder / name)) for name in (SOURCE, TARGET))
@@ -65,7 +65,7 @@ def translated(folder: Path, texts: list[str], beam: int) -> list[str]:
     return target.decode_batch([[ids[word] for word in one] for one in written])
 
 
-def row(
+def format_row(
     name: str, found: list[list[str]], ours: list[list[str]], references: list[str]
 ) -> list[str]:
     """How many texts are those that we write, and the scores."""

@@ -3,14 +3,14 @@
 import subprocess
 import sys
 
-from benchmarks.machine import in_a_line
+from benchmarks.machine import describe_run
 from benchmarks.report import Target, table, target_table
-from benchmarks.timing import interleave, ratio
+from benchmarks.timing import interleave, median_ratio
 
 MODULES = ("torch", "transformer_lab", "transformer_lab.translator")
 
 
-def start(module: str) -> None:
+def import_in_process(module: str) -> None:
     """One interpreter that imports the module and ends."""
     subprocess.run([sys.executable, "-c", f"import {module}"], check=True)  # noqa: S603
 
@@ -18,18 +18,25 @@ def start(module: str) -> None:
 def section(rounds: int) -> str:
     """Times of the imports, by turns; the interpreter's own start is within all of them."""
     for module in MODULES:
-        start(module)  # the first one reads from the disk and compiles
+        import_in_process(module)  # the first one reads from the disk and compiles
     rounds = max(rounds, 5)
-    runs = {module: lambda _, module=module: start(module) for module in MODULES}
+    runs = {module: lambda _, module=module: import_in_process(module) for module in MODULES}
     times = interleave(runs, rounds)
     torch_alone = times["torch"]
     rows = [
-        (f"`import {name}`", f"{t.median:.2f} s", f"{t.best:.2f} s", f"{ratio(t, torch_alone):.2f}")
+        (
+            f"`import {name}`",
+            f"{t.median:.2f} s",
+            f"{t.best:.2f} s",
+            f"{median_ratio(t, torch_alone):.2f}",
+        )
         for name, t in times.items()
     ]
     targets = [
-        Target(f"`import {name}` to `import torch`", ratio(times[name], torch_alone), 1.1, True)
+        Target(
+            f"`import {name}` to `import torch`", median_ratio(times[name], torch_alone), 1.1, True
+        )
         for name in MODULES[1:]
     ]
     head = ["", "median", "fastest", "to torch"]
-    return "\n".join([in_a_line(rounds) + "\n", table(head, rows), target_table(targets)])
+    return "\n".join([describe_run(rounds) + "\n", table(head, rows), target_table(targets)])

@@ -17,7 +17,7 @@ from typing import Any
 
 import datasets
 
-from benchmarks.machine import in_a_line
+from benchmarks.machine import describe_run
 from benchmarks.report import Target, table, target_table
 from transformer_lab.data import corpora
 from transformer_lab.data.batching import PAD_ID
@@ -25,7 +25,8 @@ from transformer_lab.data.corpus import find_corpus
 from transformer_lab.data.pair import Pair
 from transformer_lab.data.stored import StoredBatches, StoredExamples
 from transformer_lab.data.world import grammar
-from transformer_lab.recipe import PRESETS, encode_fitting, new_translator
+from transformer_lab.runs.building import build_translator, encode_fitting
+from transformer_lab.runs.presets import PRESETS
 
 PAIRS = (500_000, 5_000_000)
 STEPS = 150
@@ -47,7 +48,7 @@ def write_corpus(path: Path, count: int) -> None:
             file.write(f"{source}\t{target}\n")
 
 
-def started(corpus: Path, out: Path, steps: int, processes: int = 1) -> list[dict[str, Any]]:
+def start_run(corpus: Path, out: Path, steps: int, processes: int = 1) -> list[dict[str, Any]]:
     """What `large_start` prints, a line for each process."""
     module = ["benchmarks.large_start", str(corpus), str(out), str(steps), str(time.time())]
     command = [sys.executable, "-m", *module]
@@ -60,29 +61,29 @@ def started(corpus: Path, out: Path, steps: int, processes: int = 1) -> list[dic
     return [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
 
 
-def measured(count: int, folder: Path) -> dict[str, Any]:
+def measure_corpus(count: int, folder: Path) -> dict[str, Any]:
     """All that is measured with so many pairs."""
     path = folder / f"{count}.tsv"
     write_corpus(path, count)
-    (cold,) = started(path, folder / "none", 0)
-    (one,) = started(path, folder / f"one-{count}", STEPS)
-    two = started(path, folder / f"two-{count}", STEPS, processes=2)
+    (cold,) = start_run(path, folder / "none", 0)
+    (one,) = start_run(path, folder / f"one-{count}", STEPS)
+    two = start_run(path, folder / f"two-{count}", STEPS, processes=2)
     size = path.stat().st_size
     path.unlink()
     return {"bytes": size, "cold": cold, "one": one, "two": two}
 
 
-def reading(folder: Path) -> str:
+def measure_reading(folder: Path) -> str:
     """How fast one core makes batches of stored ids, and how fast Arrow gives the same ids."""
     path = folder / "reading.tsv"
     write_corpus(path, READ)
     splits = find_corpus(str(path)).splits()
-    translator = new_translator(splits, str(path), PRESETS["small"])
+    translator = build_translator(splits, str(path), PRESETS["small"])
     examples = encode_fitting(translator, splits.train, 250)
     assert isinstance(examples, StoredExamples)
     rows = []
     for tokens in (1_024, 25_000):
-        batches = (batch for _, _, batch in StoredBatches(examples, tokens).starting_at(0, 0))
+        batches = (batch for _, _, batch in StoredBatches(examples, tokens).iterate_from(0, 0))
         next(batches)  # here the pool is put in order
         start, real, made = time.perf_counter(), 0, 0
         while time.perf_counter() - start < SECONDS:
@@ -116,9 +117,9 @@ def section() -> str:
     rows, found = [], {}
     with tempfile.TemporaryDirectory() as name:
         os.environ["XDG_CACHE_HOME"] = name
-        speed = reading(Path(name))
+        speed = measure_reading(Path(name))
         for count in PAIRS:
-            now = found[count] = measured(count, Path(name))
+            now = found[count] = measure_corpus(count, Path(name))
             seconds = now["cold"]["seconds"]
             one = now["one"]["memory"]
             rows.append(
@@ -157,4 +158,4 @@ def section() -> str:
         Target("memory of two processes beside one", both, 1.2, at_most=True, reason=shared),
     ]
     promised = target_table(targets, "measured")
-    return f"{table(head, rows)}\n{promised}\n{speed}\n\n{in_a_line(1)}"
+    return f"{table(head, rows)}\n{promised}\n{speed}\n\n{describe_run(1)}"

@@ -14,16 +14,17 @@ from typing import Any
 
 import torch.distributed as dist
 
-from benchmarks.memory import kilobytes
+from benchmarks.memory import read_kilobytes
 from transformer_lab.data.corpus import find_corpus
-from transformer_lab.recipe import PRESETS, encode_fitting, new_translator
-from transformer_lab.runs import begin
+from transformer_lab.runs.building import build_translator, encode_fitting
+from transformer_lab.runs.presets import PRESETS
+from transformer_lab.runs.run import begin_run
 from transformer_lab.training import distributed
 
 PRESET = "small"
 
 
-def prepared(corpus: str) -> dict[str, Any]:
+def time_preparing(corpus: str) -> dict[str, Any]:
     """The seconds of each part of preparing a corpus, and how many pairs it has."""
     preset, seconds, before = PRESETS[PRESET], {}, time.perf_counter()
 
@@ -34,7 +35,7 @@ def prepared(corpus: str) -> dict[str, Any]:
 
     splits = find_corpus(corpus).splits()
     lap("reading")
-    translator = new_translator(splits, corpus, preset)
+    translator = build_translator(splits, corpus, preset)
     lap("pieces")
     examples = encode_fitting(
         translator,
@@ -45,11 +46,11 @@ def prepared(corpus: str) -> dict[str, Any]:
     return {"seconds": seconds, "pairs": len(splits.train), "examples": len(examples)}
 
 
-def memory() -> dict[str, float]:
+def measure_memory() -> dict[str, float]:
     """Megabytes: the peak, what is here now, what is this process's alone, and its fair share."""
     rollup = Path("/proc/self/smaps_rollup").read_text(encoding="utf-8").splitlines()
     share = next(int(line.split()[1]) for line in rollup if line.startswith("Pss:"))
-    now = {name: kilobytes(name) for name in ("VmHWM", "VmRSS", "RssAnon")} | {"Pss": share}
+    now = {name: read_kilobytes(name) for name in ("VmHWM", "VmRSS", "RssAnon")} | {"Pss": share}
     return {name: count * 1024 / 1e6 for name, count in now.items()}  # Linux counts 1,024 bytes
 
 
@@ -57,23 +58,23 @@ def main() -> None:
     """Prepare where that is asked for (0 steps), else train so many, and print what was measured."""
     corpus, out, steps, launched = sys.argv[1:]
     if steps == "0":
-        print(json.dumps(prepared(corpus) | {"memory": memory()}))
+        print(json.dumps(time_preparing(corpus) | {"memory": measure_memory()}))
         return
     first: list[float] = []
 
     def note(report: Any) -> None:
         first.append(time.time() - float(launched))
 
-    with distributed.joined("cpu"):
-        run = begin(
+    with distributed.process_group("cpu"):
+        run = begin_run(
             out, corpus, preset=PRESET, max_steps=int(steps), device="cpu", on_step=note,
             show_progress=False,
         )  # fmt: skip
         begun = run.trainer.train()
-        if distributed.processes() > 1:
+        if distributed.world_size() > 1:
             dist.barrier()
-        found = {"stop": begun, "first_step": first[:1], "memory": memory()}
-        if distributed.processes() > 1:
+        found = {"stop": begun, "first_step": first[:1], "memory": measure_memory()}
+        if distributed.world_size() > 1:
             dist.barrier()
     sys.__stdout__.write(json.dumps(found) + "\n")  # type: ignore[union-attr]
     run.release()

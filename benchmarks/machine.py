@@ -8,15 +8,15 @@ import torch
 
 from benchmarks.report import table
 from benchmarks.timing import interleave
-from transformer_lab.device import has_bfloat16
-from transformer_lab.experiments.stopwatch import wait_for
+from transformer_lab.config.device import has_bfloat16
+from transformer_lab.studies.common.stopwatch import synchronize
 
 FLAGS = ("avx2", "avx512f", "avx512_bf16", "amx_bf16")
 SIDE = 2_048
 TORCH = torch.__version__.partition("+")[0]
 
 
-def cpu_info() -> dict[str, str]:
+def read_cpu_info() -> dict[str, str]:
     """The fields of Linux's description of the first processor; empty elsewhere."""
     path = Path("/proc/cpuinfo")
     if not path.exists():
@@ -26,9 +26,9 @@ def cpu_info() -> dict[str, str]:
     return {name.strip(): value.strip() for name, _, value in pairs}
 
 
-def description() -> str:
+def describe_machine() -> str:
     """A table of the machine, without its name."""
-    info = cpu_info()
+    info = read_cpu_info()
     flags = info.get("flags", "").split()
     rows = [
         ("processor", info.get("model name") or platform.processor() or platform.machine()),
@@ -41,25 +41,25 @@ def description() -> str:
     return table(["", ""], rows)
 
 
-def in_a_line(rounds: int) -> str:
-    """What each section says about its own run."""
+def describe_run(rounds: int) -> str:
+    """One line about a section's run: processor, threads, torch version, rounds and load."""
     load = os.getloadavg()[0] if hasattr(os, "getloadavg") else float("nan")
-    name = cpu_info().get("model name") or platform.machine()
+    name = read_cpu_info().get("model name") or platform.machine()
     return (
         f"{name}, {torch.get_num_threads()} threads, torch {TORCH}, {rounds} rounds; "
         f"load average {load:.1f} over the minute before the section's end."
     )
 
 
-def ceiling(
+def measure_peak_flops(
     dtype: torch.dtype, rounds: int = 5, device: torch.device | str = "cpu", side: int = SIDE
 ) -> float:
-    """The most multiplications and additions a second (FLOP/s) that a large product reaches."""
+    """The FLOP/s of a large square matrix product, the fastest of some rounds."""
     a, b = (torch.randn(side, side, device=device).to(dtype) for _ in range(2))
 
     def product(_: int) -> None:
         torch.mm(a, b)
-        wait_for(device)
+        synchronize(device)
 
     product(0)
     return 2 * side**3 / interleave({"mm": product}, rounds)["mm"].best
@@ -69,8 +69,8 @@ def section() -> str:
     """The machine and its ceilings."""
     line = (
         f"Product of two {SIDE:,} × {SIDE:,} matrices, fastest of 5: "
-        f"{ceiling(torch.float32) / 1e9:.0f} GFLOP/s in float32"
+        f"{measure_peak_flops(torch.float32) / 1e9:.0f} GFLOP/s in float32"
     )
     if has_bfloat16(torch.device("cpu")):
-        line += f", {ceiling(torch.bfloat16) / 1e9:.0f} GFLOP/s in bfloat16"
-    return f"{description()}\n{line}."
+        line += f", {measure_peak_flops(torch.bfloat16) / 1e9:.0f} GFLOP/s in bfloat16"
+    return f"{describe_machine()}\n{line}."

@@ -38,8 +38,8 @@ SMALL = Size(d_model=128, num_layers=2, num_heads=4, d_ff=512, vocab=4_000)
 LARGE = Size(d_model=256, num_layers=3, num_heads=8, d_ff=1_024, vocab=8_000)
 
 
-def ours(size: Size) -> Transformer:
-    """The course's model, as the paper has it."""
+def make_ours(size: Size) -> Transformer:
+    """The package's Transformer of this size, with random weights."""
     return Transformer(
         TransformerConfig(
             source_vocab_size=size.vocab,
@@ -135,7 +135,7 @@ class TutorialTransformer(nn.Module):
         return ids[:, 1:]
 
 
-def marian(size: Size) -> MarianMTModel:
+def make_marian(size: Size) -> MarianMTModel:
     """MarianMT with PyTorch's fused attention, which is what the library chooses by itself."""
     config = MarianConfig(
         vocab_size=size.vocab,
@@ -170,7 +170,7 @@ def marian_logits(model: MarianMTModel, source: Tensor, target: Tensor) -> Tenso
     return out.logits
 
 
-def trainable(model: nn.Module) -> int:
+def count_trainable(model: nn.Module) -> int:
     """How many numbers Adam moves."""
     return sum(p.numel() for p in model.parameters() if p.requires_grad)
 
@@ -181,9 +181,9 @@ def check_sizes(size: Size) -> dict[str, int]:
     nn.Transformer ends encoder and decoder with a LayerNorm that the paper does not have.
     Marian's output bias is a constant.
     """
-    models: dict[str, Any] = {"ours": ours(size), "nn": TutorialTransformer(size)}
-    models["marian"] = marian(size)
-    counts = {name: trainable(model) for name, model in models.items()}
+    models: dict[str, Any] = {"ours": make_ours(size), "nn": TutorialTransformer(size)}
+    models["marian"] = make_marian(size)
+    counts = {name: count_trainable(model) for name, model in models.items()}
     assert counts["nn"] - counts["ours"] == 2 * 2 * size.d_model, counts
     assert counts["ours"] - counts["marian"] == (size.target_vocab or size.vocab), counts
     return counts

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import torch
 
 from benchmarks.corpus import fixed_batches, real_tokens
-from benchmarks.machine import in_a_line
+from benchmarks.machine import describe_run
 from benchmarks.peers import Size, TutorialTransformer
 from benchmarks.report import table
 from benchmarks.training import SENTENCES, Ordinary
@@ -17,8 +17,8 @@ from transformer_lab.data.corpus import find_corpus
 from transformer_lab.data.pair import SentencePair
 from transformer_lab.data.tokenizer import Tokenizer
 from transformer_lab.evaluation.bleu import Scores, score
-from transformer_lab.experiments import store
-from transformer_lab.recipe import PRESETS
+from transformer_lab.runs.presets import PRESETS
+from transformer_lab.studies.common import store
 from transformer_lab.training.schedule import inverse_sqrt_rate
 
 SMALL = PRESETS["small"]
@@ -26,7 +26,7 @@ LONGEST = 128
 """New tokens; what has not ended by then is cut there."""
 
 
-def ordinary_loop(minutes: float) -> tuple[int, int, Scores]:
+def train_ordinary_loop(minutes: float) -> tuple[int, int, Scores]:
     """Train `nn.Transformer` as tutorials do; steps, real tokens, and the scores of the test set.
 
     Shuffled batches of `SENTENCES` sentences, padded, float32, plain Adam, the sizes, the highest
@@ -56,7 +56,7 @@ def ordinary_loop(minutes: float) -> tuple[int, int, Scores]:
         shuffler.shuffle(examples)
         for group in fixed_batches(examples, SENTENCES):
             if time.perf_counter() - start >= 60 * minutes:
-                return steps, tokens, translated(model, splits.test, tokenizer)
+                return steps, tokens, score_greedy(model, splits.test, tokenizer)
             steps += 1
             tokens += real_tokens(group)
             peak = SMALL.training.peak_rate or 2e-3
@@ -64,7 +64,7 @@ def ordinary_loop(minutes: float) -> tuple[int, int, Scores]:
             loop.step(collate(group), rate)
 
 
-def translated(
+def score_greedy(
     model: TutorialTransformer, pairs: Sequence[SentencePair], tokenizer: Tokenizer
 ) -> Scores:
     """The scores of the model's greedy translations."""
@@ -82,7 +82,7 @@ def translated(
 
 def section(minutes: float = 20.0) -> str:
     """The ordinary loop, run now, beside the stored run of ours."""
-    steps, tokens, scores = ordinary_loop(minutes)
+    steps, tokens, scores = train_ordinary_loop(minutes)
     ours = store.load("debian_french")
     rows = [
         (
@@ -104,6 +104,6 @@ def section(minutes: float = 20.0) -> str:
         f"Sizes of the preset small, one vocabulary of {SMALL.vocab_size:,} pieces. The ordinary "
         f"loop saw {tokens:,} real tokens; its rate falls as 1/√step, ours straight to 0. The "
         f"scores are of {ours['sentences']} sentences of package families that training lacks: "
-        f"{scores.bleu_signature}. {in_a_line(1)}\n"
+        f"{scores.bleu_signature}. {describe_run(1)}\n"
     )
     return "\n".join([about, table(["", "minutes", "steps", "BLEU", "chrF"], rows)])

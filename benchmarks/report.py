@@ -5,12 +5,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from transformer_lab.files import write_atomically
+from transformer_lab.storage.files import write_atomically
 
 RESULTS = Path(__file__).parent / "RESULTS.md"
 TITLE = """# Side by side with the peers
 
-Written by `make bench` and `make bench-viz`; not by hand. Candidates run by turns in one process,
+Written by `make bench`, not by hand. Candidates run by turns in one process,
 round by round. Rates are in thousand tokens a second, from the median round and, in
 brackets, the fastest. A ratio compares two candidates round by round; it is the median over the
 rounds.
@@ -19,7 +19,10 @@ rounds.
 
 @dataclass(frozen=True)
 class Target:
-    """A ratio or a limit that was promised, and what was measured; `reason` says why it is missed."""
+    """A ratio or a limit that was promised, and what was measured.
+
+    `reason` says why it is missed.
+    """
 
     what: str
     measured: float

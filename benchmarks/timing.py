@@ -38,16 +38,16 @@ def interleave(candidates: Mapping[str, Callable[[int], object]], rounds: int) -
     return {name: Times(values) for name, values in seconds.items()}
 
 
-def ratio(slow: Times, fast: Times) -> float:
-    """How many times as fast: the median over the rounds of slow / fast, pair by pair.
+def median_ratio(slow: Times, fast: Times) -> float:
+    """How many times as fast: the median over the rounds of slow / fast, round by round.
 
     The two of a pair ran right after each other, so that what slows one slows the other.
     """
     return median(s / f for s, f in zip(slow.seconds, fast.seconds, strict=True))
 
 
-def share_of_products(run: Callable[[], object]) -> float:
-    """The share of a run's time that is spent in matrix products, fused attention included.
+def measure_product_share(run: Callable[[], object]) -> float:
+    """The share of a run's time, from 0 to 1, that is spent in matrix products and fused attention.
 
     All sides have to compute them: it is what cannot be avoided.
     """
@@ -58,8 +58,8 @@ def share_of_products(run: Callable[[], object]) -> float:
     return products / sum(own.values())
 
 
-def why_not(reached: float, share: float) -> str:
-    """The reason to print beside a missed target."""
+def explain_miss(reached: float, share: float) -> str:
+    """The sentence that stands beside a missed target: how far matrix products alone would allow."""
     return (
         f"Matrix products are {share:.0%} of our time; with nothing else the ratio would be "
         f"{reached / share:.1f}."

@@ -16,28 +16,28 @@ from torch.utils.flop_counter import (
 from benchmarks.corpus import (
     LONGEST,
     Corpus,
-    budget_for,
-    encode,
+    encode_corpus,
+    find_token_budget,
     fixed_batches,
     open_corpus,
     real_tokens,
 )
-from benchmarks.machine import ceiling, in_a_line
+from benchmarks.machine import describe_run, measure_peak_flops
 from benchmarks.peers import (
     LARGE,
     SMALL,
     Size,
     TutorialTransformer,
     check_sizes,
-    marian,
+    make_marian,
+    make_ours,
     marian_logits,
-    ours,
 )
 from benchmarks.report import Target, table, target_table
-from benchmarks.timing import Times, interleave, ratio, share_of_products, why_not
+from benchmarks.timing import Times, explain_miss, interleave, measure_product_share, median_ratio
 from transformer_lab.config import Precision, TrainingConfig
+from transformer_lab.config.device import has_bfloat16
 from transformer_lab.data.batching import PAD_ID, Batch, Example, buckets, collate, padding_share
-from transformer_lab.device import has_bfloat16
 from transformer_lab.training.trainer import Trainer
 
 SENTENCES = 64  # in a batch of an ordinary loop
@@ -47,12 +47,12 @@ SMOOTHING = 0.1
 CLIP = 1.0
 
 
-def attention(query: Any, key: Any, value: Any, *_: object, **__: object) -> int:
+def count_attention_flops(query: Any, key: Any, value: Any, *_: object, **__: object) -> int:
     """Multiplications and additions of fused attention, from the shapes."""
     return int(sdpa_flop_count(query, key, value))
 
 
-def attention_backward(
+def count_attention_backward_flops(
     d_out: Any, query: Any, key: Any, value: Any, *_: object, **__: object
 ) -> int:
     """The same of its backward pass."""
@@ -60,21 +60,21 @@ def attention_backward(
 
 
 ATTENTION = {
-    torch.ops.aten._scaled_dot_product_flash_attention_for_cpu: attention,
-    torch.ops.aten._scaled_dot_product_flash_attention_for_cpu_backward: attention_backward,
+    torch.ops.aten._scaled_dot_product_flash_attention_for_cpu: count_attention_flops,
+    torch.ops.aten._scaled_dot_product_flash_attention_for_cpu_backward: count_attention_backward_flops,
 }
 """torch counts the products of a GPU's fused attention; on a CPU it has to be told."""
 
 
-def precisions() -> tuple[Precision, ...]:
+def list_precisions() -> tuple[Precision, ...]:
     """bf16 only where the processor multiplies it: emulated, one section takes longer than all others."""
     return ("fp32", "bf16") if has_bfloat16(torch.device("cpu")) else ("fp32",)
 
 
-def ceilings() -> dict[str, float]:
+def measure_ceilings() -> dict[str, float]:
     """The most FLOP/s in each of them."""
     dtypes = {"fp32": torch.float32, "bf16": torch.bfloat16}
-    return {precision: ceiling(dtypes[precision]) for precision in precisions()}
+    return {precision: measure_peak_flops(dtypes[precision]) for precision in list_precisions()}
 
 
 class Ours:
@@ -84,7 +84,7 @@ class Ours:
         config = TrainingConfig(
             precision=precision, device=device, label_smoothing=SMOOTHING, clip_norm=CLIP
         )
-        self.model = ours(size)
+        self.model = make_ours(size)
         self.trainer = Trainer(self.model, [Example([2], [1, 2])], [], config, show_progress=False)
 
     def step(self, batch: Batch, rate: float) -> Tensor:
@@ -179,7 +179,7 @@ class Candidate:
         return total / tokens
 
 
-def candidates(size: Size, precision: Precision, budget: int) -> dict[str, Candidate]:
+def make_candidates(size: Size, precision: Precision, budget: int) -> dict[str, Candidate]:
     """All that are compared at one size and precision, each from the same seed."""
 
     def padded(examples: list[Example]) -> list[list[Example]]:
@@ -194,7 +194,7 @@ def candidates(size: Size, precision: Precision, budget: int) -> dict[str, Candi
 
     def hugging_face() -> Ordinary:
         torch.manual_seed(0)
-        return Ordinary(marian(size), marian_logits, precision, fused=True)
+        return Ordinary(make_marian(size), marian_logits, precision, fused=True)
 
     def course() -> Ours:
         torch.manual_seed(0)
@@ -209,7 +209,7 @@ def candidates(size: Size, precision: Precision, budget: int) -> dict[str, Candi
     }
 
 
-def measure(
+def measure_size(
     size: Size, corpus: Corpus, rounds: int
 ) -> tuple[str, dict[str, Times], dict[str, float]]:
     """All candidates in every precision by turns.
@@ -218,27 +218,27 @@ def measure(
     the keys are precision and name.
     """
     check_sizes(size)
-    train, validation = encode(corpus, size.vocab)
+    train, validation = encode_corpus(corpus, size.vocab)
     parts = rounds + 1  # the first one warms up, and is where the products are counted
     pool = train[: parts * STEPS * SENTENCES]
-    budget = budget_for(pool, parts * STEPS)
+    budget = find_token_budget(pool, parts * STEPS)
     everyone = {
         f"{precision}: {name}": candidate
-        for precision in precisions()
-        for name, candidate in candidates(size, precision, budget).items()
+        for precision in list_precisions()
+        for name, candidate in make_candidates(size, precision, budget).items()
     }
     # All train on the whole pool, each in its own batches; every round takes some of them.
     groups = {name: candidate.groups(pool) for name, candidate in everyone.items()}
     pieces = {name: [g[part::parts] for part in range(parts)] for name, g in groups.items()}
     tokens = {name: [sum(map(real_tokens, p)) for p in own] for name, own in pieces.items()}
-    peak = ceilings()
+    peak = measure_ceilings()
     flops = {name: c.count(pieces[name][0]) / tokens[name][0] for name, c in everyone.items()}
     runs = {
         name: lambda number, name=name, candidate=candidate: candidate.run(pieces[name][number + 1])
         for name, candidate in everyone.items()
     }
     times = interleave(runs, rounds)
-    peak = {precision: max(peak[precision], one) for precision, one in ceilings().items()}
+    peak = {precision: max(peak[precision], one) for precision, one in measure_ceilings().items()}
     # Seconds a token: the rounds differ a little in length.
     scaled = {
         name: Times([s / n for s, n in zip(t.seconds, tokens[name][1:], strict=True)])
@@ -255,8 +255,8 @@ def measure(
             (
                 name,
                 f"{1 / t.median / 1e3:.1f} ({1 / t.best / 1e3:.1f})",
-                f"{ratio(scaled[f'{precision}: {base}'], t):.2f}",
-                f"{ratio(scaled[f'fp32: {base}'], t):.2f}",
+                f"{median_ratio(scaled[f'{precision}: {base}'], t):.2f}",
+                f"{median_ratio(scaled[f'fp32: {base}'], t):.2f}",
                 f"{flops[name] / 1e6:.1f}",
                 f"{share:.0%}",
                 str(len(everyone[name].losses)),
@@ -273,7 +273,7 @@ def measure(
         "tokens:\n\n"
     )
     shares = {
-        name: share_of_products(partial(candidate.run, pieces[name][0][:2]))
+        name: measure_product_share(partial(candidate.run, pieces[name][0][:2]))
         for name, candidate in everyone.items()
         if "ours" in name
     }
@@ -285,7 +285,7 @@ def section(rounds: int) -> str:
     corpus = open_corpus()
     parts, targets = [], []
     for size in (SMALL, LARGE):
-        text, times, shares = measure(size, corpus, rounds)
+        text, times, shares = measure_size(size, corpus, rounds)
         parts.append(text)
         ordinary = times["fp32: `nn.Transformer`, ordinary loop"]
         for what, name, goal in (
@@ -294,11 +294,11 @@ def section(rounds: int) -> str:
         ):
             if name not in times:
                 continue
-            reached = ratio(ordinary, times[name])
+            reached = median_ratio(ordinary, times[name])
             what = f"d_model {size.d_model}: {what}, to `nn.Transformer`'s loop in fp32"
-            reason = why_not(reached, shares[name])
+            reason = explain_miss(reached, shares[name])
             targets.append(Target(what, reached, goal, reason=reason))
-    about = f"Corpus: {corpus.name}, up to {LONGEST} tokens a side. {in_a_line(rounds)}\n"
-    if "bf16" not in precisions():
+    about = f"Corpus: {corpus.name}, up to {LONGEST} tokens a side. {describe_run(rounds)}\n"
+    if "bf16" not in list_precisions():
         about += "bf16 is left out: this processor does not multiply it.\n"
     return "\n".join([about, *parts, target_table(targets)])

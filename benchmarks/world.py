@@ -10,15 +10,15 @@ import torch
 from torch import Tensor, nn
 
 from benchmarks.corpus import fixed_batches, real_tokens
-from benchmarks.machine import in_a_line
-from benchmarks.peers import Size, TutorialTransformer, marian, marian_logits, ours
+from benchmarks.machine import describe_run
+from benchmarks.peers import Size, TutorialTransformer, make_marian, make_ours, marian_logits
 from benchmarks.report import table
 from benchmarks.training import Ordinary
 from transformer_lab.config import TrainingConfig
 from transformer_lab.data.batching import EOS_ID, PAD_ID, Example, buckets, collate, encode_pairs
 from transformer_lab.data.corpus import find_corpus
 from transformer_lab.decoding import greedy
-from transformer_lab.recipe import PRESETS
+from transformer_lab.runs.presets import PRESETS
 from transformer_lab.training.schedule import linear_rate
 from transformer_lab.training.trainer import Trainer
 
@@ -40,15 +40,15 @@ class Run:
     translate: Callable[[Tensor], list[list[int]]]
 
 
-def until_eos(ids: list[int]) -> list[int]:
+def cut_at_eos(ids: list[int]) -> list[int]:
     """The words before eos."""
     return ids[: ids.index(EOS_ID)] if EOS_ID in ids else ids
 
 
-def course(size: Size) -> Run:
+def make_ours_run(size: Size) -> Run:
     """Our Trainer with the recipe of `train`; it translates with its averaged weights."""
     torch.manual_seed(0)
-    model = ours(size)
+    model = make_ours(size)
     config = TrainingConfig(**{**TINY.to_dict(), "device": "cpu", "save_every": None})
     trainer = Trainer(model, [Example([2], [1, 2])], [], config, show_progress=False)
 
@@ -57,14 +57,14 @@ def course(size: Size) -> Run:
         trainer.step(collate(group), rate)
 
     def translate(source: Tensor) -> list[list[int]]:
-        with trainer.averaged():
+        with trainer.ema_weights():
             model.eval()
             return [list(h.ids) for h in greedy(model, source, max_length=LONGEST)]
 
     return Run(lambda chunk: buckets(chunk, TINY.batch_tokens, seed=0), step, translate)
 
 
-def ordinary(
+def make_ordinary_run(
     model: nn.Module,
     forward: Callable[[Any, Tensor, Tensor], Tensor],
     fused: bool,
@@ -92,7 +92,7 @@ def exact_match(run: Run, examples: list[Example]) -> float:
         batch = collate(group)
         found = run.translate(batch.source)
         right += sum(
-            until_eos(ids) == until_eos(e.target[1:]) for ids, e in zip(found, group, strict=True)
+            cut_at_eos(ids) == cut_at_eos(e.target[1:]) for ids, e in zip(found, group, strict=True)
         )
     return right / len(examples)
 
@@ -138,11 +138,11 @@ def section() -> str:
         torch.manual_seed(0)
         model = TutorialTransformer(size)
         decode = lambda ids: model.greedy(ids, LONGEST)  # noqa: E731
-        return ordinary(model, TutorialTransformer.__call__, False, sentences, decode)
+        return make_ordinary_run(model, TutorialTransformer.__call__, False, sentences, decode)
 
     def hugging_face() -> Run:
         torch.manual_seed(0)
-        model = marian(size)
+        model = make_marian(size)
 
         def decode(ids: Tensor) -> Tensor:
             mask = (ids != PAD_ID).long()
@@ -155,12 +155,12 @@ def section() -> str:
             )
             return found[:, 1:]
 
-        return ordinary(model, marian_logits, True, sentences, decode)
+        return make_ordinary_run(model, marian_logits, True, sentences, decode)
 
     makers = {
         "`nn.Transformer`, ordinary loop": tutorial,
         "MarianMT, fused Adam": hugging_face,
-        "ours": lambda: course(size),
+        "ours": lambda: make_ours_run(size),
     }
     rows = [[name, *time_to_goal(make(), train, validation)] for name, make in makers.items()]
     about = (
@@ -169,7 +169,7 @@ def section() -> str:
         f"batches, and as many on average in our buckets; rate and weight decay of `train`. "
         f"Every {LOOK_EVERY} steps {SENTENCES} held-out sentences are translated greedily, which is "
         f"not counted in the time. At most {CAP:.0f} s and {TINY.max_steps:,} steps each. Ours "
-        f"translates with its averaged weights, which its step pays for. {in_a_line(1)}\n"
+        f"translates with its averaged weights, which its step pays for. {describe_run(1)}\n"
     )
     head = ["", "training until 98 %", "steps", "real tokens", "exact match there"]
     return "\n".join([about, table(head, rows)])

@@ -19,12 +19,12 @@ from PIL import Image
 from sphinx.application import Sphinx
 
 import transformer_lab as tl
+from transformer_lab.lab.bench_guide import famous_guide
+from transformer_lab.lab.explorer.page import STYLES
+from transformer_lab.lab.page.drawing import list_kinds
+from transformer_lab.lab.page.join import modules, script, style
+from transformer_lab.lab.page.policy import policy_meta
 from transformer_lab.translator import Translator
-from transformer_lab.viz.bench_guide import famous_guide
-from transformer_lab.viz.explorer.page import STYLES
-from transformer_lab.viz.page.drawing import kinds
-from transformer_lab.viz.page.join import modules, script, style
-from transformer_lab.viz.page.policy import policy
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
@@ -131,7 +131,7 @@ FOLDED = {
 """A cell's tag → what is folded on the site, and what the reader clicks on."""
 STEPPED = [
     kind
-    for kind in kinds()
+    for kind in list_kinds()
     if any(path.name == "steps.js" for path in modules(f"lesson/{kind}.js"))
 ]
 """Drawings that begin before what they show: they ask by themselves, and stay in sight."""
@@ -256,7 +256,7 @@ def guard(app: Sphinx, error: Exception | None) -> None:
         if "Content-Security-Policy" in page:
             continue
         page = mended(page)
-        rule = policy(page, SITE, scripts=["'self'"])
+        rule = policy_meta(page, SITE, scripts=["'self'"])
         charset = re.search(r"<meta charset=[^>]*>", page)
         assert charset, f"{path} does not say how its letters are written"
         path.write_text(page.replace(charset[0], f"{charset[0]}\n{rule}", 1), encoding="utf-8")

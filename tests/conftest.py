@@ -13,7 +13,7 @@ import torch
 from transformer_lab.config import TransformerConfig
 from transformer_lab.data.corpora import CorpusUnavailable, debian
 from transformer_lab.model import Transformer
-from transformer_lab.recipe import PRESETS
+from transformer_lab.runs.presets import PRESETS
 
 # The models here are so small that a second thread only waits for the first.
 torch.set_num_threads(1)
@@ -114,3 +114,29 @@ def real_french(tmp_path_factory):
         return debian("fr", cache_folder=cache), cache
     except (CorpusUnavailable, ValueError) as reason:
         pytest.skip(f"this machine's mirrors give no French: {reason}")
+
+
+@pytest.fixture
+def shown(monkeypatch):
+    """What was sent to the page: (data, metadata) for each output."""
+    sent = []
+    for module in ("figures.display", "lab.sliders"):
+        monkeypatch.setattr(
+            f"transformer_lab.{module}.display",
+            lambda data, metadata, raw: sent.append((data, metadata)),
+        )
+    return sent
+
+
+@pytest.fixture
+def panel_of():
+    """The part of a live output that is drawn anew; ipywidgets 7 keeps its widgets elsewhere than 8."""
+
+    import ipywidgets
+
+    def found(data):
+        view = data["application/vnd.jupyter.widget-view+json"]["model_id"]
+        kept = getattr(ipywidgets.widgets.widget, "_instances", None)
+        return (ipywidgets.Widget.widgets if kept is None else kept)[view].children[-1]
+
+    return found

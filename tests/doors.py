@@ -23,14 +23,14 @@ from tests.model.test_masks import AMBIGUOUS, PATHS, UNFIT, mask_of
 from tests.test_attention_record import AXES, LABELS, captured, from_outputs, record_of
 from tests.test_translator import make_translator
 from tools.written import DOCUMENTS, put
-from transformer_lab.checkpoints.bergamot import load_bergamot, load_shortlist
-from transformer_lab.checkpoints.marian import FILES, load_marian
-from transformer_lab.checkpoints.marian_binary import MarianFile
 from transformer_lab.data.corpus import find_corpus
 from transformer_lab.data.text_files import read_pairs
 from transformer_lab.data.tokenizer import load_tokenizer
-from transformer_lab.runs import begin, resume
-from transformer_lab.training.checkpoint import load_tensors
+from transformer_lab.formats.bergamot import load_bergamot, load_shortlist
+from transformer_lab.formats.marian import FILES, load_marian
+from transformer_lab.formats.marian_binary import MarianFile
+from transformer_lab.runs.run import begin_run, resume_run
+from transformer_lab.storage.tensors import load_tensors
 from transformer_lab.training.saving import load_state
 from transformer_lab.translator import Translator
 
@@ -62,9 +62,9 @@ def by_json_lines(text: Any, folder: Path, side: str = "source") -> object:
 
 
 def by_dataset(text: Any, folder: Path) -> object:
-    from transformer_lab.data.text_files import pair_of_row
+    from transformer_lab.data.text_files import pair_from_row
 
-    return pair_of_row({"en": text, "fr": "le chat"}, ("en", "fr"), "row 1")
+    return pair_from_row({"en": text, "fr": "le chat"}, ("en", "fr"), "row 1")
 
 
 TEXT = {
@@ -126,7 +126,7 @@ def by_two_files(content: bytes, folder: Path) -> object:
 
 def by_run(content: bytes, folder: Path) -> object:
     (folder / "pairs.tsv").write_bytes(content)
-    return begin(folder / "run", str(folder / "pairs.tsv"), preset="tiny", max_steps=1)
+    return begin_run(folder / "run", str(folder / "pairs.tsv"), preset="tiny", max_steps=1)
 
 
 CORPUS: dict[str, Door] = {
@@ -203,7 +203,7 @@ def by_state(content: bytes, folder: Path) -> object:
 def by_run_folder(content: bytes, folder: Path) -> object:
     for name in ("config.json", "run.json", "state.safetensors"):
         (folder / name).write_bytes(content)
-    return resume(folder)
+    return resume_run(folder)
 
 
 CHECKPOINT: dict[str, Door] = {

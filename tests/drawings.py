@@ -3,8 +3,8 @@
 import numpy as np
 
 from tests.records import WRITTEN, make_record, probabilities
-from transformer_lab.attention_record import AttentionRecord
-from transformer_lab.viz import (
+from transformer_lab.attention.record import AttentionRecord
+from transformer_lab.lab import (
     decoder_stepper,
     heads_as_slabs,
     residual_stream,

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from transformer_lab.attention_record import AttentionRecord, Head
+from transformer_lab.attention.record import AttentionRecord, Head
 
 SOURCE = ("the", "cat", "sees", "a", "dog", ".", "<eos>")
 TARGET = ("<bos>", "le", "chat", "voit", "chien")

@@ -11,8 +11,8 @@ import torch
 import transformer_lab
 from tests.conftest import make_model
 from tests.records import make_record
-from transformer_lab.attention_record import AttentionRecord, Head, Referent, check_weights
-from transformer_lab.capture import capture_attention
+from transformer_lab.attention.capture import capture_attention
+from transformer_lab.attention.record import AttentionRecord, Head, Referent, check_weights
 
 FACTS = {
     "next_tokens": ((("le", 0.5),),) * 5,

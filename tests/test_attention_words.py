@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from tests.records import make_record, probabilities, random_maps
-from transformer_lab.attention_record import KINDS, AttentionRecord, Head, Referent
-from transformer_lab.attention_words import by_words, names_of, step_groups, word_groups
+from transformer_lab.attention.record import KINDS, AttentionRecord, Head, Referent
+from transformer_lab.attention.words import by_words, names_of, step_groups, word_groups
 from transformer_lab.data.sentence_pieces import SPACE
 from transformer_lab.data.tokenizer import BPETokenizer
 from transformer_lab.translator import Translator

@@ -12,13 +12,13 @@ import pytest
 import torch
 
 from tests.conftest import make_model, small_config
-from transformer_lab.attention_record import AttentionRecord, Head
-from transformer_lab.capture import attention_cores, capture_attention
+from transformer_lab.attention.capture import attention_cores, capture_attention
+from transformer_lab.attention.record import AttentionRecord, Head
 from transformer_lab.decoding import greedy
-from transformer_lab.model.cache import decode_step, start_cache
-from transformer_lab.model.later.recurrence import transformer_of
+from transformer_lab.hooks import Hook, find_hook, use_hooks
+from transformer_lab.model.build import build_model
+from transformer_lab.model.decoder_cache import decode_step, prefill
 from transformer_lab.model.masks import causal_mask, padding_mask
-from transformer_lab.model.watch import Watch, watch_of, watching
 
 
 def test_records_every_head_of_every_kind_with_rows_that_sum_to_one(ids):
@@ -124,16 +124,16 @@ def test_captures_end_in_any_order_and_each_takes_only_itself_away(order, fails,
 @pytest.mark.parametrize("order", list(permutations(range(3))))
 def test_of_watches_around_each_other_the_innermost_that_is_left_sees_the_pass(order):
     core = make_model().encoder.layers[0].self_attention.core
-    watches = [Watch() for _ in range(3)]
-    blocks = [watching({core: watch}) for watch in watches]
+    watches = [Hook() for _ in range(3)]
+    blocks = [use_hooks({core: watch}) for watch in watches]
     for block in blocks:
         block.__enter__()
     left = list(watches)
     for number in order:
-        assert watch_of(core) is left[-1]
+        assert find_hook(core) is left[-1]
         blocks[number].__exit__(None, None, None)
         left.remove(watches[number])
-    assert watch_of(core) is None
+    assert find_hook(core) is None
 
 
 def muted_until_closed(model, head, ids):
@@ -248,7 +248,7 @@ def test_cached_decoding_records_the_same_rows_as_one_pass(ids):
     with capture_attention(model) as whole:
         model(source, target)
     with capture_attention(model) as steps:
-        cache = start_cache(model, source, padding_mask(source, 0))
+        cache = prefill(model, source, padding_mask(source, 0))
         for step in range(5):
             _, cache = decode_step(model, target[:, step], cache)
     for kind in ("encoder", "decoder", "cross"):
@@ -269,7 +269,7 @@ def test_sentences_that_leave_the_batch_cannot_be_put_together():
     model = make_model(seed=3)
     source = torch.tensor([[5, 9, 11, 7, 13, 6, 2], [8, 21, 4, 2, 0, 0, 0]])
     with capture_attention(model) as capture:
-        cache = start_cache(model, source, padding_mask(source, 0))
+        cache = prefill(model, source, padding_mask(source, 0))
         _, cache = decode_step(model, torch.tensor([1, 1]), cache)
         decode_step(model, torch.tensor([4]), cache.select(torch.tensor([1])))
     with pytest.raises(ValueError, match=r"recorded batches of \[1, 2\]; expected one pass"):
@@ -297,7 +297,7 @@ def test_leaves_no_trace_even_after_an_error(fails, ids):
     except RuntimeError:
         assert fails
     cores = attention_cores(model)
-    assert all(watch_of(core) is None for kind in cores.values() for core in kind)
+    assert all(find_hook(core) is None for kind in cores.values() for core in kind)
     assert all(torch.equal(p, before[name]) for name, p in model.state_dict().items())
     assert torch.equal(model(*ids), plain)
 
@@ -379,7 +379,7 @@ def test_a_patch_acts_in_cached_decoding_as_in_one_pass(ids):
     with capture_attention(model, patch=patch):
         whole = model(source, target)
     with capture_attention(model, patch=patch):
-        cache = start_cache(model, source, padding_mask(source, 0))
+        cache = prefill(model, source, padding_mask(source, 0))
         for step in range(5):
             logits, cache = decode_step(model, target[:, step], cache)
             torch.testing.assert_close(logits, whole[:, step], rtol=1e-8, atol=1e-10)
@@ -415,7 +415,7 @@ def test_a_patch_of_the_decoder_fits_a_shorter_and_a_longer_translation(ids, len
     assert (seen[:rows, rows:] == 0).all()
     np.testing.assert_allclose(seen[rows:], own.decoder[2][0, 1, rows:], atol=1e-6)
     with capture_attention(model, patch=patch):
-        cache = start_cache(model, source, padding_mask(source, 0))
+        cache = prefill(model, source, padding_mask(source, 0))
         for step in range(length):
             logits, cache = decode_step(model, target[:, step], cache)
             torch.testing.assert_close(logits, whole[:, step], rtol=1e-8, atol=1e-10)
@@ -452,7 +452,7 @@ def test_what_does_not_fit_is_named(arguments, message, ids, as_users_run_it):
 
     with pytest.raises(ValueError, match=message):
         run()
-    assert watch_of(attention_cores(model)["cross"][0]) is None
+    assert find_hook(attention_cores(model)["cross"][0]) is None
 
 
 def test_one_capture_at_a_time(ids):
@@ -488,7 +488,7 @@ def test_record_is_cut_to_the_tokens_of_one_sentence(ids):
 
 
 def test_a_decoder_with_a_recurrence_has_two_kinds_of_heads(ids):
-    model = transformer_of(small_config(recurrent_decoder=True))
+    model = build_model(small_config(recurrent_decoder=True))
     with capture_attention(model) as capture:
         model(*ids)
     assert [len(capture.layers(kind)) for kind in ("encoder", "decoder", "cross")] == [2, 0, 3]

@@ -9,14 +9,14 @@ from torch import nn
 
 from tests.test_translator import make_translator
 from tests.training.test_trainer import examples, make_trainer
-from transformer_lab.checkpoints.to_transformers import theirs_of
 from transformer_lab.config import TrainingConfig
-from transformer_lab.device import device_of
-from transformer_lab.training.checkpoint import weights_of
+from transformer_lab.config.device import device_of
+from transformer_lab.formats.to_transformers import build_transformers_model
+from transformer_lab.lab.bench_data import bench_model_data
+from transformer_lab.storage.tensors import weights_of
 from transformer_lab.training.loss import label_smoothed_loss, projected_loss
 from transformer_lab.training.trainer import Trainer
 from transformer_lab.translator import Translator
-from transformer_lab.viz.bench_data import runnable
 
 TEXT, FRENCH = "the cat sees a small dog", "le chat voit un chien"
 
@@ -94,10 +94,10 @@ def test_what_could_not_be_read_again_is_not_saved(changed, tmp_path):
         changed.save(tmp_path / "new")
     assert not (tmp_path / "new" / "config.json").exists()
     with pytest.raises(ValueError, match=message):
-        runnable(changed)
+        bench_model_data(changed)
     pytest.importorskip("transformers", exc_type=ImportError)
     with pytest.raises(ValueError, match=message):
-        theirs_of(changed.model)
+        build_transformers_model(changed.model)
 
 
 def test_an_untied_matrix_is_named_too(tmp_path):

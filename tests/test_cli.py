@@ -19,11 +19,11 @@ from pathlib import Path
 import pytest
 
 from tests.test_translator import make_translator
-from transformer_lab import progress
-from transformer_lab.cli import main, without_nan
+from transformer_lab.command.main import main, replace_nan
+from transformer_lab.course import diary as progress
+from transformer_lab.course.diary import FILE, SWITCH
 from transformer_lab.data.corpus import find_corpus
-from transformer_lab.progress_file import FILE, SWITCH
-from transformer_lab.runs import About
+from transformer_lab.runs.run import About
 from transformer_lab.translator import Translator
 
 pytestmark = pytest.mark.slow
@@ -522,7 +522,7 @@ def test_an_invisible_line_is_told_escaped(model):
 
 
 def test_json_has_null_and_a_reason_and_never_nan():
-    told = without_nan({"a": math.nan, "b": [{"c": math.inf, "d": 1.5}], "e": "NaN"})
+    told = replace_nan({"a": math.nan, "b": [{"c": math.inf, "d": 1.5}], "e": "NaN"})
     assert told == {
         "a": None,
         "a_reason": "there is no pair to measure it on",
@@ -645,8 +645,8 @@ def test_progress_is_told_and_forgotten(capsys, tmp_path, monkeypatch):
     assert (code, text.splitlines()[0]) == (0, progress.NOTHING)
     assert last_json(text) == {"file": None, "lessons": {}, "due": []}
     long_ago = date(2020, 1, 1)
-    progress.exercise_passed(progress.Place("03", "split", 5), long_ago)
-    progress.question_answered(progress.Place("03", "Why √d?", 7), False, long_ago)
+    progress.record_exercise(progress.Place("03", "split", 5), long_ago)
+    progress.record_answer(progress.Place("03", "Why √d?", 7), False, long_ago)
     capsys.readouterr()
     code, text, _ = run(capsys, "progress", "--json")
     assert code == 0

@@ -11,6 +11,8 @@ import pytest
 import torch
 
 from tests.conftest import make_model
+from tests.thorough import thorough_from
+from transformer_lab.config.device import total_memory
 from transformer_lab.data.batching import Example
 from transformer_lab.decoding import (
     accept,
@@ -23,10 +25,14 @@ from transformer_lab.decoding import (
     sample,
     speculative_greedy,
 )
-from transformer_lab.decoding.beam import bytes_of_a_beginning, keeping_width, narrowing, staying
+from transformer_lab.decoding.beam import (
+    bytes_per_hypothesis,
+    order_in_place,
+    split_keeping_width,
+    split_narrowing,
+)
 from transformer_lab.decoding.sampling import next_word
-from transformer_lab.device import memory_there
-from transformer_lab.model.cache import decode_step, start_cache
+from transformer_lab.model.decoder_cache import decode_step, prefill
 from transformer_lab.model.masks import padding_mask
 from transformer_lab.translator import PRETRAINED, Translator
 
@@ -60,9 +66,9 @@ def all_hypotheses(limit):
 
 
 @pytest.mark.slow
-def test_a_wide_beam_finds_the_best_of_all_sentences(tiny):
+@pytest.mark.parametrize("limit", thorough_from(1, [3, 4]))
+def test_a_wide_beam_finds_the_best_of_all_sentences(tiny, limit):
     model, source = tiny
-    limit = 4
     for row in source:
         row = row[row != 0][None]
         all_of_them = {ids: log_probability(model, row, ids) for ids in all_hypotheses(limit)}
@@ -124,10 +130,10 @@ def test_a_place_that_ends_is_lost_to_one_beam_and_passed_on_in_the_other():
     ends = torch.tensor([[False, True, False, False, True], [True, False, False, True, False]])
     places = torch.tensor([[3], [1]])
     first, second = [0, 1, 0, 0, 0], [1, 0, 0, 0, 0]
-    ended, on = narrowing(ends, places)
+    ended, on = split_narrowing(ends, places)
     assert ended.int().tolist() == [first, second]
     assert on.int().tolist() == [[1, 0, 1, 0, 0], [0, 0, 0, 0, 0]]
-    ended, on = keeping_width(ends, places)
+    ended, on = split_keeping_width(ends, places)
     assert ended.int().tolist() == [first, second]
     assert on.int().tolist() == [[1, 0, 1, 1, 0], [0, 1, 0, 0, 0]]
 
@@ -135,7 +141,7 @@ def test_a_place_that_ends_is_lost_to_one_beam_and_passed_on_in_the_other():
 def test_who_goes_on_from_a_place_stays_there_where_it_can():
     for parents in itertools.product(range(5), repeat=5):
         parent = torch.tensor([parents])
-        order = staying(parent)[0].tolist()
+        order = order_in_place(parent)[0].tolist()
         assert sorted(order) == [0, 1, 2, 3, 4]  # nobody is lost
         for place, candidate in enumerate(order):
             if place in parents:  # the best of those that go on from here
@@ -214,7 +220,7 @@ def test_finished_sentences_leave_the_batch(tiny, monkeypatch):
         rows.append(len(last))
         return decode_step(model, last, cache)
 
-    monkeypatch.setattr("transformer_lab.decoding.word_by_word.decode_step", counting)
+    monkeypatch.setattr("transformer_lab.decoding.generate.decode_step", counting)
     lengths = [len(h.ids) for h in greedy(model, source.repeat(3, 1), max_length=9)]
     expected = [sum(n >= step for n in lengths) for step in range(1, max(lengths) + 1)]
     assert rows == expected
@@ -245,7 +251,7 @@ def search_to_the_end(model, source, beam_size, alpha, limit):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("alpha", [0.6, 2.0])
+@pytest.mark.parametrize("alpha", thorough_from(1, [0.6, 2.0]))
 def test_stopping_early_loses_nothing_and_saves_steps(alpha, monkeypatch):
     """As good as a search to the end, and no step more than it takes to be sure of that."""
     steps = []
@@ -364,14 +370,14 @@ def test_bad_arguments_are_named(tiny, as_users_run_it, arguments, message):
 def test_the_least_memory_of_a_beginning_is_that_of_its_first_words(tiny):
     model, source = tiny
     one = source[:1]
-    cache = start_cache(model, one, padding_mask(one, model.config.pad_id))
+    cache = prefill(model, one, padding_mask(one, model.config.pad_id))
     for _ in range(2):  # the room for more words is made with the second
         logits, cache = decode_step(model, torch.tensor([3]), cache)
     pasts = [layer.words for layer in cache.layers]
-    kept = sum(w.buffer.tensor.numel() for past in pasts for w in (past.key, past.value))
+    kept = sum(w.buffer.tensor.numel() for cache in pasts for w in (cache.key, cache.value))
     least = 4 * (2 * logits.numel() + kept)
-    assert bytes_of_a_beginning(model.config) == least
-    most = int(memory_there() // (len(source) * least))
+    assert bytes_per_hypothesis(model.config) == least
+    most = int(total_memory() // (len(source) * least))
     with pytest.raises(ValueError, match=f"expected at most {most:,}, whose first words fill"):
         beam_search(model, source, beam_size=most + 1)
 
@@ -597,7 +603,7 @@ def test_settings_that_leave_no_word_are_named(tiny, as_users_run_it, arguments,
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("ahead", [1, 2, 3, 7])
+@pytest.mark.parametrize("ahead", thorough_from(2, [1, 2, 3, 7]))
 @pytest.mark.parametrize("limit", [1, 5, 11])
 def test_the_draft_never_changes_what_is_written(ahead, limit):
     """A stranger, the model itself, and the model with shaken weights: the same words from all."""

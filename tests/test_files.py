@@ -8,8 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from transformer_lab.files import current, read_settled, settle, write_atomically, write_together
-from transformer_lab.lock import LOCK, FolderLock, locked
+from transformer_lab.storage.files import (
+    locate_file,
+    read_consistently,
+    recover_folder,
+    write_atomically,
+    write_files_atomically,
+)
+from transformer_lab.storage.lock import LOCK, FolderLock, lock_folder
 
 OLD = {"a.json": b"old a", "b.safetensors": b"old b"}
 FRESH = {"a.json": b"new a", "b.safetensors": b"new b", "c.json": b"new c"}
@@ -17,7 +23,7 @@ FRESH = {"a.json": b"new a", "b.safetensors": b"new b", "c.json": b"new c"}
 KILLED = """
 import os, sys
 from pathlib import Path
-from transformer_lab.files import write_together
+from transformer_lab.storage.files import write_files_atomically
 left = int(sys.argv[2])
 def die_at_the_nth(event, arguments):
     global left
@@ -26,7 +32,7 @@ def die_at_the_nth(event, arguments):
         if left < 0:
             os._exit(9)
 sys.addaudithook(die_at_the_nth)
-write_together(Path(sys.argv[1]), FRESH, gone=["d.json"])
+write_files_atomically(Path(sys.argv[1]), FRESH, removed=["d.json"])
 """
 
 
@@ -37,7 +43,9 @@ def python(script: str, *arguments, **options) -> subprocess.CompletedProcess:
 
 def seen(folder: Path) -> dict[str, bytes]:
     names = ("a.json", "b.safetensors", "c.json")
-    return {n: current(folder, n).read_bytes() for n in names if current(folder, n).exists()}
+    return {
+        n: locate_file(folder, n).read_bytes() for n in names if locate_file(folder, n).exists()
+    }
 
 
 def test_several_files_are_all_old_or_all_new_wherever_the_writer_is_killed(tmp_path):
@@ -51,7 +59,7 @@ def test_several_files_are_all_old_or_all_new_wherever_the_writer_is_killed(tmp_
         assert done.returncode in (0, 9), done.stderr
         now = seen(folder)
         assert now in (OLD, FRESH)
-        settle(folder)
+        recover_folder(folder)
         assert seen(folder) == now
         kept = {p.name for p in folder.iterdir()}
         assert kept == (FRESH.keys() if now == FRESH else OLD.keys() | {"d.json"})
@@ -75,7 +83,7 @@ def test_a_write_that_fails_leaves_the_old_file_and_names_it(tmp_path, monkeypat
         write_atomically(path, b"better")
     assert caught.value.filename == str(path)
     with pytest.raises(OSError, match="No space left"):
-        write_together(tmp_path, FRESH)
+        write_files_atomically(tmp_path, FRESH)
     assert [(p.name, p.read_bytes()) for p in tmp_path.iterdir()] == [("page.html", b"good")]
 
 
@@ -85,13 +93,13 @@ def test_rights_are_those_that_the_user_gives(tmp_path, mask, rights):
     script = """
 import os, sys
 from pathlib import Path
-from transformer_lab.files import write_atomically, write_together
-from transformer_lab.lock import locked
+from transformer_lab.storage.files import write_atomically, write_files_atomically
+from transformer_lab.storage.lock import lock_folder
 os.umask(int(sys.argv[2]))
 folder = Path(sys.argv[1])
-with locked(folder):
+with lock_folder(folder):
     write_atomically(folder / "one", b"1")
-    write_together(folder, {"two": b"2"})
+    write_files_atomically(folder, {"two": b"2"})
     print(*(oct(p.stat().st_mode & 0o777) for p in folder.iterdir()))
 """
     done = python(script, tmp_path, mask)
@@ -114,7 +122,7 @@ def test_what_a_killed_writer_leaves_is_cleared_and_nothing_else(tmp_path):
     mine += (".notes.md.original", ".settings.json.20240101", ".new.download")
     for name in (*left, *mine):
         (tmp_path / name).write_text("x")
-    settle(tmp_path)
+    recover_folder(tmp_path)
     assert {p.name for p in tmp_path.iterdir()} == set(mine)
 
 
@@ -129,7 +137,7 @@ def test_a_folder_from_elsewhere_removes_nothing_outside_itself(tmp_path):
     asked = [str(mine), "../thesis.txt", "../notes/a", "..", ".", "", ".hidden", "old.safetensors"]
     (ready / ".gone").write_text("\n".join(asked))
     (folder / ".transformer_lab.new").symlink_to(tmp_path / "notes")
-    settle(folder)
+    recover_folder(folder)
     assert mine.read_text() == (tmp_path / "notes" / "a").read_text() == "mine"
     assert not list(folder.iterdir())
 
@@ -148,14 +156,14 @@ def test_who_reads_while_another_writes_gets_one_state_or_the_other(tmp_path):
 
     def write():
         for _ in range(40):
-            write_together(tmp_path, FRESH)
-            write_together(tmp_path, before)
+            write_files_atomically(tmp_path, FRESH)
+            write_files_atomically(tmp_path, before)
         done.set()
 
     thread = threading.Thread(target=write)
     thread.start()
     while not done.is_set():
-        found.append(read_settled(tmp_path, read))
+        found.append(read_consistently(tmp_path, read))
     thread.join()
     assert len(found) > 1
 
@@ -168,22 +176,22 @@ def test_what_is_damaged_and_still_is_said_at_once(tmp_path):
         raise ValueError("damaged")
 
     with pytest.raises(ValueError, match="damaged"):
-        read_settled(tmp_path, read)
+        read_consistently(tmp_path, read)
     with pytest.raises(ValueError, match="damaged"):
-        read_settled(tmp_path / "not there", read)
+        read_consistently(tmp_path / "not there", read)
     assert len(asked) == 2
 
 
 def test_a_folder_has_one_writer_and_no_trace_of_it_afterwards(tmp_path):
     folder = tmp_path / "run"
-    with locked(folder):
+    with lock_folder(folder):
         with pytest.raises(ValueError, match="run is in use; expected a folder that nobody else"):
-            FolderLock(folder).take()
+            FolderLock(folder).acquire()
         said = []
 
         def other():
             try:
-                FolderLock(folder).take()
+                FolderLock(folder).acquire()
             except ValueError as error:
                 said.append(str(error))
 
@@ -193,24 +201,24 @@ def test_a_folder_has_one_writer_and_no_trace_of_it_afterwards(tmp_path):
         assert len(said) == 1
     assert not list(folder.iterdir())
     lock = FolderLock(folder)
-    lock.take()
-    assert lock.held
+    lock.acquire()
+    assert lock.is_held
     del lock
-    FolderLock(folder).take()
+    FolderLock(folder).acquire()
 
 
 def test_a_lock_of_a_process_that_was_killed_is_free(tmp_path):
     script = """
 import os, sys
 from pathlib import Path
-from transformer_lab.lock import FolderLock
+from transformer_lab.storage.lock import FolderLock
 lock = FolderLock(Path(sys.argv[1]))
-lock.take()
+lock.acquire()
 os.kill(os.getpid(), 9)
 """
     assert python(script, tmp_path).returncode == -9
     assert (tmp_path / LOCK).exists()
-    with locked(tmp_path):
+    with lock_folder(tmp_path):
         pass
 
 
@@ -218,11 +226,11 @@ def test_many_that_want_it_at_once_have_it_one_at_a_time(tmp_path):
     script = """
 import sys, time
 from pathlib import Path
-from transformer_lab.lock import locked
+from transformer_lab.storage.lock import lock_folder
 folder, taken = Path(sys.argv[1]), 0
 while taken < 40:
     try:
-        with locked(folder):
+        with lock_folder(folder):
             with (folder / "only").open("x"):
                 time.sleep(0.0005)
             (folder / "only").unlink()

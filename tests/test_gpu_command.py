@@ -22,7 +22,7 @@ sys.meta_path.insert(0, Blocked())
 from benchmarks.gpu import __main__, lesson
 
 names, absent = {{}}, set()
-cells = dict(lesson.cells())
+cells = dict(lesson.read_cells())
 lesson.run_cell(cells["ebc25373"], names, absent)
 lesson.run_cell(cells["c2c09f67"], names, absent)
 assert callable(names["training_step"]) and names["torch"].__name__ == "torch"

@@ -13,9 +13,9 @@ import torch
 from transformer_lab.config import TransformerConfig
 from transformer_lab.data.sentence_pieces import SentencePieceTokenizer
 from transformer_lab.data.tokenizer import BPETokenizer, WordTokenizer, tokenizer_from_json
-from transformer_lab.files import path_of
 from transformer_lab.model import Transformer
-from transformer_lab.training.checkpoint import CheckpointError
+from transformer_lab.storage.files import expand_path
+from transformer_lab.storage.tensors import CheckpointError
 from transformer_lab.training.state import State
 from transformer_lab.translator import Translator
 
@@ -136,7 +136,7 @@ def test_a_home_in_a_path_is_found(folder, monkeypatch):
     with pytest.raises(
         ValueError, match="path is '~nobody.at.all'; expected one that can be found"
     ):
-        path_of("~nobody.at.all")
+        expand_path("~nobody.at.all")
 
 
 # ---------------------------------------------------------------- tokenizers
@@ -267,4 +267,4 @@ def test_random_numbers_of_another_kind_are_named(tmp_path, name, kept):
     with pytest.raises(
         CheckpointError, match=f"random/{name} is no state of torch's random numbers"
     ):
-        State.of(state.tensors(), {"progress": progress}, {"w": (3,)}, tmp_path)
+        State.from_tensors(state.to_tensors(), {"progress": progress}, {"w": (3,)}, tmp_path)

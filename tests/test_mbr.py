@@ -143,6 +143,13 @@ def test_of_one_candidate_the_sample_is_returned(tiny):
     assert [h.score for h in found] == [0.0, 0.0]
 
 
+@pytest.mark.thorough(
+    caught_by=[
+        "test_it_chooses_among_the_samples_of_each_row",
+        "test_mean_utilities_are_those_of_a_loop_over_all_pairs",
+        "test_what_was_drawn_twice_counts_twice",
+    ]
+)
 @pytest.mark.slow
 def test_with_many_samples_it_is_the_best_choice_under_the_whole_distribution(tiny):
     model, source = tiny

@@ -7,21 +7,21 @@ import re
 import pytest
 import torch
 
-from transformer_lab import cli
+from transformer_lab.command import main as cli
 from transformer_lab.data.corpus import find_corpus
 from transformer_lab.data.pair import Pair, Splits
-from transformer_lab.model.transformer import count_parameters
-from transformer_lab.model_card import (
+from transformer_lab.model.size import count_parameters
+from transformer_lab.runs.card import (
     CARD,
     MARK,
     data_rows,
-    may_write,
+    describe_corpus,
+    format_section,
+    may_write_card,
     model_card,
-    section,
-    understood,
 )
-from transformer_lab.recipe import evaluate
-from transformer_lab.runs import begin, resume
+from transformer_lab.runs.evaluation import evaluate
+from transformer_lab.runs.run import begin_run, resume_run
 from transformer_lab.translator import PRETRAINED, Translator
 
 QUIET = {"device": "cpu", "show_progress": False}
@@ -75,20 +75,20 @@ def test_a_dataset_of_the_hub_is_named_whole(kind):
 
 
 def test_a_run_that_was_not_scored_says_so_and_a_later_save_writes_anew(tsv, tmp_path, endless):
-    begin(tmp_path / "run", str(tsv), max_steps=1, **QUIET).train()
+    begin_run(tmp_path / "run", str(tsv), max_steps=1, **QUIET).train()
     path = tmp_path / "run" / CARD
     assert "None yet." in path.read_text(encoding="utf-8")
     assert cells(path.read_text(encoding="utf-8"), "Training")["steps"] == "1"
-    resume(tmp_path / "run", max_steps=2, **QUIET).train()
+    resume_run(tmp_path / "run", max_steps=2, **QUIET).train()
     assert cells(path.read_text(encoding="utf-8"), "Training")["steps"] == "2"
 
 
 def test_somebody_elses_card_is_left_as_it_is(tsv, tmp_path, endless):
-    begin(tmp_path / "run", str(tsv), max_steps=1, **QUIET).train()
+    begin_run(tmp_path / "run", str(tsv), max_steps=1, **QUIET).train()
     path = tmp_path / "run" / CARD
     path.write_text("mine")
-    assert not may_write(tmp_path / "run")
-    resume(tmp_path / "run", max_steps=2, **QUIET).train()
+    assert not may_write_card(tmp_path / "run")
+    resume_run(tmp_path / "run", max_steps=2, **QUIET).train()
     assert path.read_text() == "mine"
 
 
@@ -105,7 +105,7 @@ def test_a_clone_that_is_not_installed_writes_a_card_too(tsv, monkeypatch):
     def not_found(package):
         raise importlib.metadata.PackageNotFoundError(package)
 
-    monkeypatch.setattr("transformer_lab.model_card.version", not_found)
+    monkeypatch.setattr("transformer_lab.runs.card.version", not_found)
     text = model_card(Translator.load(PRETRAINED, device="cpu"), find_corpus(str(tsv)).splits())
     assert "| transformer-lab | not installed |" in text
 
@@ -130,5 +130,7 @@ def test_the_shipped_card_is_that_of_the_shipped_model():
 def test_the_name_of_a_file_in_a_zip_is_shown_and_not_obeyed():
     pair = Pair("the cat", "le chat")
     splits = Splits([pair], [pair], [pair], form="two files; source is a\x1b[2J\n|.en")
-    assert "source is a\\x1b[2J\\n|.en\n" in understood("a.zip@en,fr", splits)
-    assert section("Data", [("form", splits.form)]).endswith("source is a\\x1b[2J\\n\\|.en |")
+    assert "source is a\\x1b[2J\\n|.en\n" in describe_corpus("a.zip@en,fr", splits)
+    assert format_section("Data", [("form", splits.form)]).endswith(
+        "source is a\\x1b[2J\\n\\|.en |"
+    )

@@ -11,10 +11,19 @@ from datetime import date, datetime, timedelta
 
 import pytest
 
-from transformer_lab import lock, progress, progress_file
-from transformer_lab.progress import Place, exercise_passed, question_answered
-from transformer_lab.progress_file import FILE, SWITCH, Done
-from transformer_lab.spacing import Standing, answered
+from transformer_lab.course import diary as progress
+from transformer_lab.course import diary as progress_file
+from transformer_lab.course.diary import (
+    FILE,
+    SWITCH,
+    LessonRecord,
+    Place,
+    QuestionRecord,
+    record_answer,
+    record_exercise,
+    update_question,
+)
+from transformer_lab.storage import lock
 
 DAY = date(2026, 3, 28)  # clocks change in Europe in the night after
 
@@ -40,7 +49,7 @@ def replay(answers):
     """The standing after (day, right) answers, in order."""
     standing = None
     for day, right in answers:
-        standing = answered(standing, right, day)
+        standing = update_question(standing, right, day)
     return standing
 
 
@@ -53,19 +62,19 @@ def sought(answers):
         due = base + timedelta(days=gap)
         places = [n for n, (day, _) in enumerate(later) if day >= due]
         if not places:
-            return Standing(*answers[0], steps, due)
+            return QuestionRecord(*answers[0], steps, due)
         base, later = later[places[0]][0], later[places[0] + 1 :]
-    return Standing(*answers[0], 3, None)
+    return QuestionRecord(*answers[0], 3, None)
 
 
 def test_a_question_comes_back_after_1_then_3_then_7_days_and_then_no_more():
-    standing = answered(None, True, DAY)
+    standing = update_question(None, True, DAY)
     for wait in (1, 3, 7):
         assert (standing.due - DAY).days == {1: 1, 3: 4, 7: 11}[wait]
         assert not standing.is_due(standing.due - timedelta(1))
         assert standing.is_due(standing.due)
-        standing = answered(standing, True, standing.due)
-    assert standing == Standing(DAY, True, 3, None)
+        standing = update_question(standing, True, standing.due)
+    assert standing == QuestionRecord(DAY, True, 3, None)
     assert not standing.is_due(date.max)
 
 
@@ -73,15 +82,15 @@ def test_a_wrong_answer_begins_again_at_one_day_whenever_it_comes():
     for steps in range(4):
         due = None if steps == 3 else days(20)
         for day in (days(13), days(20), days(33)):
-            again = answered(Standing(DAY, True, steps, due), False, day)
-            assert again == Standing(DAY, True, 0, day + timedelta(1))
+            again = update_question(QuestionRecord(DAY, True, steps, due), False, day)
+            assert again == QuestionRecord(DAY, True, 0, day + timedelta(1))
 
 
 def test_a_right_answer_before_it_is_due_changes_nothing():
-    standing = answered(answered(None, False, DAY), True, days(1))
-    assert standing == Standing(DAY, False, 1, days(4))
+    standing = update_question(update_question(None, False, DAY), True, days(1))
+    assert standing == QuestionRecord(DAY, False, 1, days(4))
     for early in range(-5, 4):
-        assert answered(standing, True, days(early)) == standing
+        assert update_question(standing, True, days(early)) == standing
 
 
 @pytest.mark.parametrize("seed", range(200))
@@ -98,7 +107,7 @@ def test_on_one_day_only_whether_one_was_wrong_counts():
     for _ in range(50):
         more = [rng.random() < 0.5 for _ in range(rng.randint(1, 6))]
         orders = {replay([(DAY, True), *((DAY, r) for r in rng.sample(more, len(more)))])}
-        assert orders == {Standing(DAY, True, 0, days(1))}
+        assert orders == {QuestionRecord(DAY, True, 0, days(1))}
         begun = [(DAY, True), (days(1), True)]
         due = {replay([*begun, *((days(2), r) for r in rng.sample(more, len(more)))]).due}
         assert due == {days(4) if all(more) else days(3)}
@@ -130,55 +139,57 @@ def test_the_day_is_that_of_utc_wherever_the_clock_hangs(monkeypatch):
 
 
 def test_what_is_noted_is_kept_and_the_file_is_announced_once(folder):
-    said = exercise_passed(Place("03", "split", 5), DAY)
+    said = record_exercise(Place("03", "split", 5), DAY)
     assert "\n" not in said
     assert said.startswith("(Kept in .progress.json beside the notebooks, and sent nowhere: ")
-    assert exercise_passed(Place("03", "split", 5), days(2)) == ""
-    assert question_answered(Place("03", "½ of “√d”?", 7), False, DAY) == ""
-    assert question_answered(Place("03", "½ of “√d”?", 7), True, days(1)) == ""
-    assert question_answered(Place("01", "Why?", 6), True, DAY) == ""
-    record = progress_file.read(folder / FILE)
-    questions = {"½ of “√d”?": Standing(DAY, False, 1, days(4))}
+    assert record_exercise(Place("03", "split", 5), days(2)) == ""
+    assert record_answer(Place("03", "½ of “√d”?", 7), False, DAY) == ""
+    assert record_answer(Place("03", "½ of “√d”?", 7), True, days(1)) == ""
+    assert record_answer(Place("01", "Why?", 6), True, DAY) == ""
+    record = progress_file.read_record(folder / FILE)
+    questions = {"½ of “√d”?": QuestionRecord(DAY, False, 1, days(4))}
     assert record == {
-        "01": Done(questions={"Why?": Standing(DAY, True, 0, days(1))}, questions_of=6),
-        "03": Done({"split": DAY}, 5, questions, 7),
+        "01": LessonRecord(
+            questions={"Why?": QuestionRecord(DAY, True, 0, days(1))}, questions_of=6
+        ),
+        "03": LessonRecord({"split": DAY}, 5, questions, 7),
     }
     assert {path.name for path in folder.iterdir()} == {FILE, "01_lesson.ipynb"}
 
 
 def test_only_the_first_pass_of_an_exercise_is_written(folder):
-    exercise_passed(Place("03", "split", 5), DAY)
+    record_exercise(Place("03", "split", 5), DAY)
     before = (folder / FILE).stat()
-    exercise_passed(Place("03", "split", 5), days(1))
+    record_exercise(Place("03", "split", 5), days(1))
     after = (folder / FILE).stat()
     assert (before.st_ino, before.st_mtime_ns) == (after.st_ino, after.st_mtime_ns)
 
 
 def test_it_lies_beside_the_lessons_also_when_one_works_above_them(folder, monkeypatch):
-    assert progress_file.where() == folder / FILE
+    assert progress_file.find_diary() == folder / FILE
     above, other = folder / "above", folder / "other"
     (above / "notebooks").mkdir(parents=True)
     (above / "notebooks" / "01_lesson.ipynb").touch()
     other.mkdir()
     monkeypatch.chdir(above)
-    assert progress_file.where() == above / "notebooks" / FILE
+    assert progress_file.find_diary() == above / "notebooks" / FILE
     monkeypatch.chdir(other)
-    assert progress_file.where() is None
-    question_answered(Place("01", "Why?", 6), True, DAY)
-    assert progress.told(DAY) == progress.NOWHERE
+    assert progress_file.find_diary() is None
+    record_answer(Place("01", "Why?", 6), True, DAY)
+    assert progress.format_progress(DAY) == progress.NOWHERE
     assert list(other.iterdir()) == []
 
 
 @pytest.mark.parametrize("value", ["off", "OFF"])
 def test_switched_off_it_is_neither_written_nor_read(folder, monkeypatch, value):
     monkeypatch.setenv(SWITCH, value)
-    assert exercise_passed(Place("03", "split", 5)) == ""
-    assert question_answered(Place("03", "Why?", 6), False) == ""
+    assert record_exercise(Place("03", "split", 5)) == ""
+    assert record_answer(Place("03", "Why?", 6), False) == ""
     assert not (folder / FILE).exists()
     (folder / FILE).write_text("damaged")
-    assert exercise_passed(Place("03", "split", 5)) == ""
-    assert progress.told() == progress.NOTHING
-    assert progress.kept() == {}
+    assert record_exercise(Place("03", "split", 5)) == ""
+    assert progress.format_progress() == progress.NOTHING
+    assert progress.load_record() == {}
     assert (folder / FILE).read_text() == "damaged"
 
 
@@ -239,23 +250,29 @@ ODD = {
 
 def test_a_good_record_is_read():
     """Of which the odd ones are changes."""
-    assert json.loads(progress_file.written(record_of(good()))) == good()
+    assert json.loads(progress_file.encode_record(record_of(good()))) == good()
 
 
 def record_of(told):
-    return {number: progress_file.done_of(lesson) for number, lesson in told["lessons"].items()}
+    return {
+        number: progress_file.parse_lesson(lesson) for number, lesson in told["lessons"].items()
+    }
 
 
 @pytest.mark.parametrize("content", ODD.values(), ids=ODD)
 def test_a_damaged_or_foreign_file_gets_one_line_and_is_left(folder, content):
     content = content if isinstance(content, bytes) else content.encode()
     (folder / FILE).write_bytes(content)
-    first = exercise_passed(Place("03", "split", 5))
-    assert question_answered(Place("03", "Why?", 6), True) == ""
+    first = record_exercise(Place("03", "split", 5))
+    assert record_answer(Place("03", "Why?", 6), True) == ""
     said = f"{folder / FILE} is damaged, or no record of this course: it is left as it is; "
     said += "move it away, or delete it, to begin anew"
     assert first == f"(Not kept: {said})"
-    for call in (progress.told, progress.kept, lambda: progress_file.forget(folder / FILE)):
+    for call in (
+        progress.format_progress,
+        progress.load_record,
+        lambda: progress_file.delete_diary(folder / FILE),
+    ):
         with pytest.raises(ValueError, match="is damaged, or no record") as error:
             call()
         assert str(error.value) == said
@@ -265,7 +282,7 @@ def test_a_damaged_or_foreign_file_gets_one_line_and_is_left(folder, content):
 
 def test_a_folder_in_the_place_of_the_file_gets_one_line(folder):
     (folder / FILE).mkdir()
-    said = exercise_passed(Place("03", "split", 5))
+    said = record_exercise(Place("03", "split", 5))
     assert said == f"(Not kept: {folder / FILE}: Is a directory)"
 
 
@@ -273,30 +290,30 @@ def test_where_nothing_can_be_written_one_line_says_so(folder, monkeypatch):
     def refuse(path):
         raise OSError(errno.EROFS, os.strerror(errno.EROFS), str(path))
 
-    monkeypatch.setattr(lock, "opened", refuse)
-    said = exercise_passed(Place("03", "split", 5))
+    monkeypatch.setattr(lock, "open_and_lock", refuse)
+    said = record_exercise(Place("03", "split", 5))
     assert said == f"(Not kept: {folder / lock.LOCK}: Read-only file system)"
-    assert exercise_passed(Place("03", "merge", 5)) == ""
+    assert record_exercise(Place("03", "merge", 5)) == ""
     assert not (folder / FILE).exists()
 
 
 def test_a_lock_that_is_never_free_gets_one_line(folder, monkeypatch):
     monkeypatch.setattr(progress_file, "PATIENCE", 0.0)
-    with lock.locked(folder):
-        said = exercise_passed(Place("03", "split", 5))
+    with lock.lock_folder(folder):
+        said = record_exercise(Place("03", "split", 5))
     assert said.startswith(f"(Not kept: {folder} is in use; expected ")
     assert "\n" not in said
-    exercise_passed(Place("03", "split", 5))
-    assert progress_file.read(folder / FILE)
+    record_exercise(Place("03", "split", 5))
+    assert progress_file.read_record(folder / FILE)
 
 
 WRITER = """\
 import sys
-from transformer_lab import progress, progress_file
+from transformer_lab.course import diary as progress, diary as progress_file
 progress_file.PATIENCE = 300
 for n in range(17):
-    progress.question_answered(progress.Place("05", f"{sys.argv[1]} {n}", 51), True)
-    progress.exercise_passed(progress.Place("05", f"{sys.argv[1]} {n}", 51))"""
+    progress.record_answer(progress.Place("05", f"{sys.argv[1]} {n}", 51), True)
+    progress.record_exercise(progress.Place("05", f"{sys.argv[1]} {n}", 51))"""
 
 
 def test_processes_that_write_at_once_lose_nothing(folder):
@@ -305,7 +322,7 @@ def test_processes_that_write_at_once_lose_nothing(folder):
         for name in "abc"
     ]
     assert [writer.wait(300) for writer in writers] == [0, 0, 0]
-    done = progress_file.read(folder / FILE)["05"]
+    done = progress_file.read_record(folder / FILE)["05"]
     expected = {f"{name} {n}" for name in "abc" for n in range(17)}
     assert set(done.questions) == set(done.exercises) == expected
     assert {path.name for path in folder.iterdir()} == {FILE, "01_lesson.ipynb"}
@@ -326,27 +343,27 @@ The next: 1 on 2026-04-02."""
 
 
 def test_the_table_says_what_is_done_and_what_to_repeat(folder):
-    assert progress.told(DAY) == progress.NOTHING
-    exercise_passed(Place("03", "split", 5), DAY)
-    exercise_passed(Place("03", "merge", 5), DAY)
-    exercise_passed(Place("11", "entropy", 4), DAY)
-    question_answered(Place("03", "old?", 7), False, days(-3))
-    question_answered(Place("03", "new?", 7), True, days(4))
-    question_answered(Place("01", "Why?", 6), True, DAY)
-    assert progress.told(days(4)) == TABLE
-    later = progress.told(days(9)).splitlines()
+    assert progress.format_progress(DAY) == progress.NOTHING
+    record_exercise(Place("03", "split", 5), DAY)
+    record_exercise(Place("03", "merge", 5), DAY)
+    record_exercise(Place("11", "entropy", 4), DAY)
+    record_answer(Place("03", "old?", 7), False, days(-3))
+    record_answer(Place("03", "new?", 7), True, days(4))
+    record_answer(Place("01", "Why?", 6), True, DAY)
+    assert progress.format_progress(days(4)) == TABLE
+    later = progress.format_progress(days(9)).splitlines()
     assert later[5] == "To repeat today: 3 questions."
     assert later[6:] == ["    03  old?", "    01  Why?", "    03  new?"]
-    early = progress.told(days(-3)).splitlines()
+    early = progress.format_progress(days(-3)).splitlines()
     assert early[5:] == ["To repeat today: no questions.", "The next: 1 on 2026-03-26."]
 
 
 def test_of_many_questions_the_first_ten_are_named(folder):
     for n in range(13):
-        question_answered(Place("02", f"Question {n:02}", 13), True, DAY)
-    lines = progress.told(days(1)).splitlines()
+        record_answer(Place("02", f"Question {n:02}", 13), True, DAY)
+    lines = progress.format_progress(days(1)).splitlines()
     assert lines[3] == "To repeat today: 13 questions."
     assert lines[4] == "    02  Question 00"
     assert lines[14:] == ["    and 3 more"]
     progress.drop_questions([("02", f"Question {n:02}") for n in range(12)] + [("07", "none")])
-    assert "To repeat today: 1 question." in progress.told(days(1)).splitlines()
+    assert "To repeat today: 1 question." in progress.format_progress(days(1)).splitlines()

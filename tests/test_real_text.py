@@ -8,17 +8,22 @@ from tests.data.test_corpora import assert_disjoint, sources
 from transformer_lab.config import TrainingConfig
 from transformer_lab.data.corpora import debian
 from transformer_lab.data.pair import Splits
-from transformer_lab.recipe import PRESETS, evaluate, make_trainer, new_translator
+from transformer_lab.runs.building import build_translator, make_trainer
+from transformer_lab.runs.evaluation import evaluate
+from transformer_lab.runs.presets import PRESETS
 
 pytestmark = pytest.mark.slow
 
 
+@pytest.mark.thorough(
+    caught_by=["tests/test_presets.py::test_the_world_trains_and_is_scored_by_construction"]
+)
 def test_a_few_steps_on_real_text_lower_the_loss_and_are_scored(real_french):
     """A small piece of what `train --corpus debian:fr` runs; skipped where apt gives no French."""
     whole, _ = real_french
     splits = Splits(whole.train[:3_001], whole.validation[:53], whole.test[:7])
     preset = replace(PRESETS["small"], vocab_size=1_009)
-    translator = new_translator(splits, "debian:fr", preset)
+    translator = build_translator(splits, "debian:fr", preset)
     training = TrainingConfig(
         max_steps=40, batch_tokens=701, warmup_steps=20, validate_every=20, device="cpu"
     )

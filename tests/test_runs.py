@@ -11,8 +11,8 @@ import pytest
 from tests.test_translator import make_translator
 from transformer_lab.config import TrainingConfig
 from transformer_lab.data.corpus import find_corpus, fingerprint
-from transformer_lab.runs import About, begin, resume
-from transformer_lab.training.checkpoint import CheckpointError
+from transformer_lab.runs.run import About, begin_run, resume_run
+from transformer_lab.storage.tensors import CheckpointError
 from transformer_lab.translator import PRETRAINED, Translator
 
 QUIET = {"device": "cpu", "show_progress": False}
@@ -20,18 +20,18 @@ QUIET = {"device": "cpu", "show_progress": False}
 
 def test_a_run_is_begun_and_resumed_without_a_command_line(tsv, tmp_path, endless):
     seen = []
-    run = begin(tmp_path / "half", str(tsv), max_steps=2, on_step=seen.append, **QUIET)
+    run = begin_run(tmp_path / "half", str(tsv), max_steps=2, on_step=seen.append, **QUIET)
     assert run.about.steps is None
     assert run.train() == "max_steps"
     assert [report.step for report in seen] == [1, 2]
     assert (run.about.steps, run.about.stop) == (2, "max_steps")
 
-    again = resume(tmp_path / "half", max_steps=5, on_step=seen.append, **QUIET)
+    again = resume_run(tmp_path / "half", max_steps=5, on_step=seen.append, **QUIET)
     assert again.about.training.max_steps == 5
     assert again.train() == "max_steps"
     assert [report.step for report in seen] == [1, 2, 3, 4, 5]
 
-    whole = begin(tmp_path / "whole", str(tsv), max_steps=5, **QUIET)
+    whole = begin_run(tmp_path / "whole", str(tsv), max_steps=5, **QUIET)
     whole.train()
     weights = [(tmp_path / name / "model.safetensors").read_bytes() for name in ("half", "whole")]
     assert weights[0] == weights[1]
@@ -41,7 +41,7 @@ def test_a_run_is_begun_and_resumed_without_a_command_line(tsv, tmp_path, endles
 
 def test_what_a_run_says_of_itself_is_written_under_the_same_names(tsv, tmp_path):
     """Older runs, and the shipped model, are read by these."""
-    run = begin(tmp_path / "run", str(tsv), preset="tiny", seed=3, max_minutes=1e-9, **QUIET)
+    run = begin_run(tmp_path / "run", str(tsv), preset="tiny", seed=3, max_minutes=1e-9, **QUIET)
     path = tmp_path / "run" / "config.json"
     before = json.loads(path.read_text())["about"]
     assert list(before) == ["corpus", "seed", "preset", "skip_bad", "training", "data"]
@@ -70,19 +70,19 @@ def test_a_translator_from_elsewhere_says_nothing_and_is_no_run(tmp_path):
     assert About.of(translator) == About()
     translator.save(tmp_path)
     with pytest.raises(ValueError, match="was not begun by train: it says nothing of 'corpus'"):
-        resume(tmp_path)
+        resume_run(tmp_path)
 
 
 def test_a_moved_file_is_the_same_corpus_and_another_file_is_not(tsv, tmp_path, endless):
-    begin(tmp_path / "run", str(tsv), max_steps=1, **QUIET).train()
+    begin_run(tmp_path / "run", str(tsv), max_steps=1, **QUIET).train()
     moved = tsv.rename(tmp_path / "moved.tsv")
-    run = resume(tmp_path / "run", corpus=str(moved), max_steps=2, **QUIET)
+    run = resume_run(tmp_path / "run", corpus=str(moved), max_steps=2, **QUIET)
     assert run.about.corpus == str(moved)
     run.release()
     lines = moved.read_text(encoding="utf-8").splitlines()
     tsv.write_text("\n".join(lines[1:]), encoding="utf-8")
     with pytest.raises(ValueError, match="has changed since .* began, or is another"):
-        resume(tmp_path / "run", corpus=str(tsv))
+        resume_run(tmp_path / "run", corpus=str(tsv))
 
 
 @pytest.mark.parametrize(
@@ -98,7 +98,7 @@ def test_a_moved_file_is_the_same_corpus_and_another_file_is_not(tsv, tmp_path, 
 )
 def test_what_cannot_be_begun_is_named_and_leaves_no_folder(tmp_path, arguments, message):
     with pytest.raises(ValueError, match=message):
-        begin(tmp_path / "run", **arguments)
+        begin_run(tmp_path / "run", **arguments)
     assert not (tmp_path / "run").exists()
 
 
@@ -107,21 +107,21 @@ def test_a_folder_with_files_of_others_is_left_as_it_is(tsv, tmp_path):
     theirs.mkdir()
     (theirs / "config.json").write_text('{"port": 8080}')
     with pytest.raises(ValueError, match="holds a config.json of another kind; expected a folder"):
-        begin(theirs, str(tsv), **QUIET)
+        begin_run(theirs, str(tsv), **QUIET)
     assert [(p.name, p.read_text()) for p in theirs.iterdir()] == [
         ("config.json", '{"port": 8080}')
     ]
 
 
 def test_two_runs_in_one_folder_are_one_run_and_a_refusal(tsv, tmp_path, endless):
-    run = begin(tmp_path / "run", str(tsv), max_steps=1, **QUIET)
-    for again in (begin, lambda folder, *_, **__: resume(folder)):
+    run = begin_run(tmp_path / "run", str(tsv), max_steps=1, **QUIET)
+    for again in (begin_run, lambda folder, *_, **__: resume_run(folder)):
         with pytest.raises(ValueError, match="run is in use; expected a folder that nobody else"):
             again(tmp_path / "run", str(tsv), **QUIET)
     with pytest.raises(ValueError, match="run is in use"):
         make_translator().save(tmp_path / "run", overwrite=True)
     run.train()
-    later = resume(tmp_path / "run", max_steps=2, **QUIET)
+    later = resume_run(tmp_path / "run", max_steps=2, **QUIET)
     with pytest.raises(ValueError, match="run is in use"):
         run.train()
     later.train()
@@ -133,21 +133,21 @@ def test_two_runs_in_one_folder_are_one_run_and_a_refusal(tsv, tmp_path, endless
 def test_a_run_that_fails_to_begin_lets_go_and_leaves_no_folder(tsv, tmp_path):
     tsv.write_text("no tab here\n")
     with pytest.raises(ValueError, match="no tab; expected"):
-        begin(tmp_path / "run", str(tsv), **QUIET)
+        begin_run(tmp_path / "run", str(tsv), **QUIET)
     assert not (tmp_path / "run").exists()
 
 
 KILLED = """
 import os, signal, sys
 import torch
-from transformer_lab.runs import begin
+from transformer_lab.runs.run import begin_run
 torch.set_num_threads(1)  # as conftest.py has it here: sums of two threads have other last bits
 changes = {"device": "cpu", "show_progress": False, "max_steps": 9}
-run = begin(sys.argv[1], sys.argv[2], preset="tiny", **changes)
+run = begin_run(sys.argv[1], sys.argv[2], preset="tiny", **changes)
 if sys.argv[3] == "first":
     os.replace = lambda *_: os.kill(os.getpid(), signal.SIGKILL)  # the state is written, not moved
 if sys.argv[3] == "last":
-    run.translator.write_into = lambda *_, **__: os.kill(os.getpid(), signal.SIGKILL)
+    run.translator.save_in_locked = lambda *_, **__: os.kill(os.getpid(), signal.SIGKILL)
 run.train()
 """
 
@@ -163,12 +163,12 @@ def test_a_run_that_was_killed_is_begun_again_or_gone_on_with(tsv, tmp_path, mom
     if moment == "first":
         assert [name for name in left if name.endswith(".part")]
         (folder / ".training_state.safetensors.x").touch()
-        run = begin(folder, str(tsv), preset="tiny", max_steps=9, **QUIET)
+        run = begin_run(folder, str(tsv), preset="tiny", max_steps=9, **QUIET)
     else:
-        run = resume(folder, **QUIET)
+        run = resume_run(folder, **QUIET)
     run.train()
     assert not [p for p in folder.iterdir() if p.name.endswith((".part", ".lock"))]
-    whole = begin(tmp_path / "whole", str(tsv), preset="tiny", max_steps=9, **QUIET)
+    whole = begin_run(tmp_path / "whole", str(tsv), preset="tiny", max_steps=9, **QUIET)
     whole.train()
     weights = [(f / "model.safetensors").read_bytes() for f in (folder, tmp_path / "whole")]
     assert weights[0] == weights[1]
@@ -177,20 +177,20 @@ def test_a_run_that_was_killed_is_begun_again_or_gone_on_with(tsv, tmp_path, mom
 def test_parts_of_a_state_that_was_never_whole_are_cleared_away(tsv, tmp_path):
     """As of several processes that were killed in their first save."""
     folder = tmp_path / "run"
-    begin(folder, str(tsv), max_steps=1, **QUIET).release()
+    begin_run(folder, str(tsv), max_steps=1, **QUIET).release()
     part = folder / "training_state_3_1_of_2.safetensors"
     part.touch()
-    begin(folder, str(tsv), max_steps=1, **QUIET).train()
+    begin_run(folder, str(tsv), max_steps=1, **QUIET).train()
     assert not part.exists()
     part.touch()
     with pytest.raises(ValueError, match="is not empty; resume"):
-        begin(folder, str(tsv), max_steps=1, **QUIET)
+        begin_run(folder, str(tsv), max_steps=1, **QUIET)
     assert part.exists()
 
 
 def test_a_state_is_saved_by_the_clock_too(tsv, tmp_path):
     saved = []
-    run = begin(tmp_path / "run", str(tsv), max_steps=4, **QUIET)
+    run = begin_run(tmp_path / "run", str(tsv), max_steps=4, **QUIET)
     run.trainer.config = replace(run.trainer.config, save_every=None, save_minutes=1e-9)
     save = run.trainer.save
     run.trainer.save = lambda: (saved.append(run.trainer.progress.step), save())
@@ -201,8 +201,8 @@ def test_a_state_is_saved_by_the_clock_too(tsv, tmp_path):
 
 def test_a_resume_leaves_the_sums_of_the_weights_as_they_were(tsv, tmp_path, endless):
     folder = tmp_path / "run"
-    begin(folder, str(tsv), max_steps=1, **QUIET).train()
-    resume(folder, max_steps=2, **QUIET).release()
+    begin_run(folder, str(tsv), max_steps=1, **QUIET).train()
+    resume_run(folder, max_steps=2, **QUIET).release()
     assert Translator.load(folder, device="cpu").about["steps"] == 1
     weights = folder / "model.safetensors"
     weights.write_bytes(weights.read_bytes()[:-4] + b"abcd")

@@ -11,11 +11,11 @@ import zipfile
 import pytest
 
 from tests.data.test_stored import is_whole
-from transformer_lab import cli
+from transformer_lab.command import main as cli
 from transformer_lab.data import corpus, stored
 from transformer_lab.data.corpora import user_cache_folder
 from transformer_lab.data.stored import StoredBatches, StoredPairs
-from transformer_lab.runs import begin, resume
+from transformer_lab.runs.run import begin_run, resume_run
 
 QUIET = {"device": "cpu", "show_progress": False}
 
@@ -28,15 +28,15 @@ def all_is_large(tmp_path, monkeypatch):
 
 
 def test_a_run_stops_in_the_middle_of_an_epoch_and_goes_on_to_the_same_bits(tsv, tmp_path, endless):
-    run = begin(tmp_path / "half", str(tsv), max_steps=2, **QUIET)
+    run = begin_run(tmp_path / "half", str(tsv), max_steps=2, **QUIET)
     assert isinstance(run.splits.train, StoredPairs)
     assert isinstance(run.trainer.batches, StoredBatches)
     assert len(list(run.trainer.batches.pools(0))) > 1
     run.train()
     assert run.trainer.progress.epoch == 0 < run.trainer.progress.index
-    again = resume(tmp_path / "half", max_steps=5, **QUIET)
+    again = resume_run(tmp_path / "half", max_steps=5, **QUIET)
     again.train()
-    whole = begin(tmp_path / "whole", str(tsv), max_steps=5, **QUIET)
+    whole = begin_run(tmp_path / "whole", str(tsv), max_steps=5, **QUIET)
     whole.train()
     weights = [(tmp_path / name / "model.safetensors").read_bytes() for name in ("half", "whole")]
     assert weights[0] == weights[1]
@@ -57,16 +57,16 @@ def test_a_packed_file_counts_for_what_it_has_unpacked(tsv, tmp_path, monkeypatc
 
 
 def test_a_run_is_not_resumed_on_a_file_that_has_changed(tsv, tmp_path):
-    begin(tmp_path / "run", str(tsv), max_steps=1, **QUIET).train()
+    begin_run(tmp_path / "run", str(tsv), max_steps=1, **QUIET).train()
     tsv.write_bytes(tsv.read_bytes() + b"one more\tun de plus\n")
     with pytest.raises(ValueError, match="has changed since"):
-        resume(tmp_path / "run", **QUIET)
+        resume_run(tmp_path / "run", **QUIET)
 
 
 KILLED = """
 import os, signal, sys
 from transformer_lab.data import corpus, stored
-from transformer_lab.runs import begin
+from transformer_lab.runs.run import begin_run
 corpus.LARGE, calls, real = 1, 0, stored.{at}
 def dying(*arguments, **named):
     global calls
@@ -75,10 +75,10 @@ def dying(*arguments, **named):
         os.kill(os.getpid(), signal.SIGKILL)
     return real(*arguments, **named)
 stored.{at} = dying
-if "{at}" == "described_as":
+if "{at}" == "seal_folder":
     from transformer_lab.data import large
-    corpus.described_as = large.described_as = dying
-begin(sys.argv[1], sys.argv[2], device="cpu", show_progress=False)
+    corpus.seal_folder = large.seal_folder = dying
+begin_run(sys.argv[1], sys.argv[2], device="cpu", show_progress=False)
 """
 
 
@@ -86,10 +86,10 @@ begin(sys.argv[1], sys.argv[2], device="cpu", show_progress=False)
     ("at", "call"),
     [
         ("write_array", 1),
-        ("described_as", 1),
-        ("described_as", 2),
+        ("seal_folder", 1),
+        ("seal_folder", 2),
         ("write_array", 2),
-        ("described_as", 3),
+        ("seal_folder", 3),
     ],
     ids=["half of the pairs", "pairs alone", "pieces alone", "half of the ids", "ids alone"],
 )
@@ -102,10 +102,10 @@ def test_after_a_kill_while_it_was_prepared_the_next_start_has_the_same(
     (folder,) = (user_cache_folder() / "corpora").iterdir()
     torn = [f for f in (folder, *folder.glob("*-*")) if not is_whole(f)]
     assert len(torn) == 1
-    run = begin(tmp_path / "a", str(tsv), max_steps=1, **QUIET)
+    run = begin_run(tmp_path / "a", str(tsv), max_steps=1, **QUIET)
     assert is_whole(torn[0])
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "another"))
-    fresh = begin(tmp_path / "b", str(tsv), max_steps=1, **QUIET)
+    fresh = begin_run(tmp_path / "b", str(tsv), max_steps=1, **QUIET)
     assert list(run.splits.train) == list(fresh.splits.train)
     assert list(run.trainer.batches.examples) == list(fresh.trainer.batches.examples)
 
@@ -129,7 +129,7 @@ def test_the_command_line_trains_on_named_columns_of_a_packed_file(tsv, tmp_path
 
 def test_a_corpus_that_was_changed_in_the_cache_is_not_trained_on(tsv, tmp_path, capsys):
     """Of the same size, and at the same time: nothing but the content tells."""
-    begin(tmp_path / "first", str(tsv), max_steps=1, **QUIET).train()
+    begin_run(tmp_path / "first", str(tsv), max_steps=1, **QUIET).train()
     (folder,) = (user_cache_folder() / "corpora").iterdir()
     pairs, status = folder / "pairs.tsv", (folder / "pairs.tsv").stat()
     true = pairs.read_bytes()
@@ -137,7 +137,7 @@ def test_a_corpus_that_was_changed_in_the_cache_is_not_trained_on(tsv, tmp_path,
     os.utime(pairs, ns=(status.st_atime_ns, status.st_mtime_ns))
     assert pairs.read_bytes() != true
     capsys.readouterr()
-    run = begin(tmp_path / "again", str(tsv), max_steps=1, **QUIET)
+    run = begin_run(tmp_path / "again", str(tsv), max_steps=1, **QUIET)
     said = f"{pairs} is not as it was stored: its content has changed. It is made anew."
     assert said in capsys.readouterr().err.splitlines()
     assert pairs.read_bytes() == true

@@ -12,12 +12,14 @@ import pytest
 from tests.conftest import make_model
 from tests.data.test_splits import numbered
 from tests.test_translator import make_translator
-from transformer_lab import cli, progress, recipe
+from transformer_lab.command import main as cli
+from transformer_lab.command.streams import prepare_streams, read_lines
+from transformer_lab.course import diary as progress
+from transformer_lab.course.diary import LessonRecord, QuestionRecord, Record
 from transformer_lab.data.pair import Pair, Splits
+from transformer_lab.data.text import escape_for_terminal
 from transformer_lab.data.tokenizer import WordTokenizer
-from transformer_lab.progress_file import Done, Record
-from transformer_lab.spacing import Standing
-from transformer_lab.streams import escaped, prepare_streams, read_lines
+from transformer_lab.runs import evaluation
 from transformer_lab.translator import Translator
 
 CODE_PAGES = ("cp1252", "ascii:strict", "utf-16")
@@ -38,13 +40,13 @@ HOSTILE = {
 
 @pytest.mark.parametrize(("text", "seen"), HOSTILE.values(), ids=HOSTILE)
 def test_what_a_terminal_would_obey_is_escaped(text, seen):
-    assert escaped(text) == seen
-    assert escaped(seen) == seen
+    assert escape_for_terminal(text) == seen
+    assert escape_for_terminal(seen) == seen
 
 
 @pytest.mark.parametrize("text", ["Où est l’été ?", "½ of “√d”", "今日は", "e\u0301", "🙂", "\\n"])
 def test_what_can_be_read_stays(text):
-    assert escaped(text) == text
+    assert escape_for_terminal(text) == text
 
 
 @pytest.mark.parametrize("code_page", CODE_PAGES)
@@ -121,26 +123,28 @@ def test_a_translation_goes_through_a_pipe_with_its_accents(tmp_path):
 @pytest.mark.parametrize(("text", "seen"), HOSTILE.values(), ids=HOSTILE)
 def test_no_question_of_the_progress_file_moves_the_terminal(text, seen):
     day = progress.today()
-    record: Record = {text: Done(questions={text: Standing(day, True, 0, day)}, questions_of=1)}
-    report = progress.report(record, day)
+    record: Record = {
+        text: LessonRecord(questions={text: QuestionRecord(day, True, 0, day)}, questions_of=1)
+    }
+    report = progress.format_report(record, day)
     assert report.isprintable() or set(filter(lambda s: not s.isprintable(), report)) == {"\n"}
     assert f"    {seen}  {seen}" in report.splitlines()
 
 
 @pytest.mark.parametrize(("text", "seen"), HOSTILE.values(), ids=HOSTILE)
 def test_no_error_and_no_unknown_word_moves_the_terminal(capsys, text, seen):
-    cli.fail(f"no such file: {text}")
-    cli.say_unknown([text])
+    cli.print_error(f"no such file: {text}")
+    cli.warn_unknown([text])
     error, unknown = capsys.readouterr().err.splitlines()
     assert error.isprintable()
     assert unknown.endswith(seen)
 
 
 def test_the_loss_of_a_perfect_model_is_nothing_and_not_minus_nothing(monkeypatch, capsys):
-    monkeypatch.setattr(recipe, "log_probabilities", lambda model, group: [0.0] * len(group))
+    monkeypatch.setattr(evaluation, "log_probabilities", lambda model, group: [0.0] * len(group))
     translator, pairs = make_translator(), numbered(5)
-    assert str(recipe.validation_loss(translator, pairs)) == "0.0"
+    assert str(evaluation.validation_loss(translator, pairs)) == "0.0"
     monkeypatch.setattr(cli, "validation_loss", lambda translator, pairs: -1e-9)
     splits = Splits(pairs, pairs, [Pair("the cat", "le chat")])
-    cli.score_line(translator, splits, beam_size=1)
+    cli.print_scores(translator, splits, beam_size=1)
     assert capsys.readouterr().out.startswith("validation loss 0.000; on 1 test sentences")

@@ -14,12 +14,13 @@ from torch import nn
 from torch.nn.utils.parametrize import register_parametrization
 
 from tests.test_translator import make_translator
+from tests.thorough import thorough_from
 from tests.training.test_trainer import make_trainer, same_weights
-from transformer_lab.attention_record import Head
+from transformer_lab.attention.record import Head
 from transformer_lab.decoding import greedy
-from transformer_lab.training.learner import learner_of
+from transformer_lab.lab.explorer import AttentionExplorer
+from transformer_lab.training.learner import clone_sharing_parameters
 from transformer_lab.translator import Translator
-from transformer_lab.viz.explorer import AttentionExplorer
 
 pytestmark = pytest.mark.slow
 
@@ -64,19 +65,20 @@ def questions(translator: Translator, explorers: threading.local):
 def short(monkeypatch):
     """Translations of at most 9 words: an untrained model would write on to the limit."""
     monkeypatch.setattr(
-        "transformer_lab.decoding.word_by_word.length_limits", lambda _, mask, __: [9] * len(mask)
+        "transformer_lab.decoding.generate.length_limits", lambda _, mask, __: [9] * len(mask)
     )
     monkeypatch.setattr(
         "transformer_lab.decoding.beam.length_limits", lambda _, mask, __: [9] * len(mask)
     )
 
 
-def test_each_of_many_threads_gets_what_it_would_have_got_alone(short):
+@pytest.mark.parametrize("calls", thorough_from(1, [2, CALLS]))
+def test_each_of_many_threads_gets_what_it_would_have_got_alone(short, calls):
     translator = make_translator()
     asked = list(questions(translator, threading.local()))
     alone = [ask() for ask in asked]
     assert alone[4] != alone[5], "a muted head changes the record, or nothing is tested here"
-    order = list(itertools.islice(itertools.cycle(range(len(asked))), THREADS * CALLS))
+    order = list(itertools.islice(itertools.cycle(range(len(asked))), THREADS * calls))
     random.Random(0).shuffle(order)
     with ThreadPoolExecutor(THREADS) as pool:
         found = list(pool.map(lambda i: asked[i](), order))
@@ -136,7 +138,7 @@ def test_what_is_written_while_it_trains_has_no_dropout():
 
 def test_a_learner_has_the_parameters_and_the_hooks_and_its_own_mode():
     model = make_translator(dropout=0.5).model.eval()
-    learner = learner_of(model)
+    learner = clone_sharing_parameters(model)
     assert {id(p) for p in learner.parameters()} == {id(p) for p in model.parameters()}
     assert learner.training
     assert not any(module.training for module in model.modules())
@@ -155,7 +157,7 @@ def test_a_learner_has_the_parameters_and_the_hooks_and_its_own_mode():
 def test_a_learner_of_parametrised_modules_has_their_parameters_too():
     model = make_translator().model.eval()
     register_parametrization(model.output, "weight", nn.Dropout(0.5))
-    learner = learner_of(model)
+    learner = clone_sharing_parameters(model)
     source, target = torch.tensor([[4, 5, 2]]), torch.tensor([[1, 7]])
     assert not torch.equal(learner(source, target), learner(source, target))
     assert torch.equal(model(source, target), model(source, target))

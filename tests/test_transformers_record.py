@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import torch
 
-from transformer_lab.attention_record import AttentionRecord
-from transformer_lab.viz.explorer.payload import record_data
+from transformer_lab.attention.record import AttentionRecord
+from transformer_lab.lab.explorer.payload import record_data
 
 transformers = pytest.importorskip("transformers", exc_type=ImportError)
 

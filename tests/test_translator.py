@@ -8,16 +8,18 @@ import safetensors.torch
 import torch
 
 from tests.conftest import small_config
-from transformer_lab.attention_record import Head
+from tests.thorough import thorough_from
+from transformer_lab.attention.record import Head
 from transformer_lab.config import TrainingConfig
 from transformer_lab.data.tokenizer import WordTokenizer
+from transformer_lab.lab.explorer import AttentionExplorer
+from transformer_lab.lab.explorer.payload import page_data
 from transformer_lab.model import Transformer
-from transformer_lab.model_card import CARD
-from transformer_lab.training.checkpoint import CheckpointError, check_sum, weights_of
-from transformer_lab.training.folder import DESCRIPTION, described, save_weights, sealed
+from transformer_lab.model.weights import save_weights
+from transformer_lab.runs.card import CARD
+from transformer_lab.storage.folder import DESCRIPTION, add_own_checksum, read_description
+from transformer_lab.storage.tensors import CheckpointError, check_sha256, weights_of
 from transformer_lab.translator import PRETRAINED, Translator
-from transformer_lab.viz.explorer import AttentionExplorer
-from transformer_lab.viz.explorer.payload import page_data
 
 ENGLISH = "the cat sees a dog and runs to its small red house now".split()
 FRENCH = "le chat voit un chien et court vers sa petite maison rouge maintenant oui non si".split()
@@ -38,7 +40,7 @@ def doubting():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("beam_size", [1, 3])
+@pytest.mark.parametrize("beam_size", thorough_from(1, [1, 3]))
 def test_translations_come_in_order_whatever_their_length(beam_size):
     translator = make_translator()
     texts = ["the cat sees a dog", "the dog", "a small red house runs to the cat now", "now"]
@@ -330,7 +332,7 @@ def change_description(folder, **model):
     path = folder / "config.json"
     description = json.loads(path.read_text())
     description["model"] |= model
-    path.write_text(json.dumps(sealed(description)))
+    path.write_text(json.dumps(add_own_checksum(description)))
 
 
 def damage_depth(folder):
@@ -494,10 +496,10 @@ def test_weights_that_do_not_fit_into_half_precision_are_not_saved(tmp_path):
 
 
 def test_the_shipped_model_has_the_sum_of_each_of_its_files():
-    sums = described(PRETRAINED)["sha256"]
+    sums = read_description(PRETRAINED)["sha256"]
     assert sums.keys() == {p.name for p in PRETRAINED.iterdir()} - {CARD}
     for name in sums.keys() - {"config.json"}:
-        check_sum(PRETRAINED / name, sums[name])
+        check_sha256(PRETRAINED / name, sums[name])
 
 
 @pytest.mark.parametrize("name", ["config.json", "source_tokenizer.json", "model.safetensors"])
@@ -525,7 +527,7 @@ def test_a_file_that_is_named_like_a_snapshot_is_left_alone(tmp_path):
     for _ in range(2):
         make_translator().save(tmp_path, overwrite=True)
     assert mine.read_bytes() == b"mine"
-    assert mine.name not in described(tmp_path)["sha256"]
+    assert mine.name not in read_description(tmp_path)["sha256"]
 
 
 @pytest.mark.parametrize("beam_size", [1, 4])
@@ -572,7 +574,7 @@ def test_a_longest_sentence_that_nobody_will_write_costs_nothing(tmp_path):
     assert Translator.load(tmp_path).translate("the cat", beam_size=1, max_length=3)
 
 
-@pytest.mark.parametrize("act", ["translate", "sample", "refused"])
+@pytest.mark.parametrize("act", ["translate", "sample", "find_refusals"])
 def test_nothing_becomes_nothing(act):
     assert len(getattr(make_translator(), act)([])) == 0
 

@@ -41,6 +41,7 @@ def files_of(wheel):
         return {name: whole.read(name) for name in whole.namelist() if "dist-info" not in name}
 
 
+@pytest.mark.thorough(caught_by=["test_the_wheel_has_each_file_of_the_package_and_no_other"])
 def test_the_source_distribution_gives_the_same_wheel(made, tmp_path):
     wheel, source = made
     # Not by `tarfile`: Python 3.11.2, which is Debian 12's, knows no `filter`, and 3.12 asks for one.
@@ -97,6 +98,12 @@ def last(printed):
     return json.loads(printed.splitlines()[-1])
 
 
+@pytest.mark.thorough(
+    caught_by=[
+        "test_the_wheel_has_each_file_of_the_package_and_no_other",
+        "tests/lint/test_house.py::test_importing_the_package_loads_nothing_of_what_it_names",
+    ]
+)
 def test_each_command_runs_from_the_wheel_alone(run):
     commands = run("--help")
     asked = {

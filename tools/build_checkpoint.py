@@ -17,9 +17,11 @@ from typing import Any
 import torch
 
 from transformer_lab.data.corpus import find_corpus, fingerprint
-from transformer_lab.model_card import CARD, model_card
-from transformer_lab.recipe import PRESETS, Evaluation, evaluate, make_trainer, new_translator
-from transformer_lab.training.folder import save_weights
+from transformer_lab.model.weights import save_weights
+from transformer_lab.runs.building import build_translator, make_trainer
+from transformer_lab.runs.card import CARD, model_card
+from transformer_lab.runs.evaluation import Evaluation, evaluate
+from transformer_lab.runs.presets import PRESETS
 from transformer_lab.training.trainer import StepReport
 from transformer_lab.translator import PRETRAINED, Translator
 
@@ -40,13 +42,13 @@ def main() -> None:
     preset = PRESETS["tiny"]
     training = replace(preset.training, seed=options.seed, device="cpu")
     splits = find_corpus("world").splits()
-    translator = new_translator(splits, "world", preset, options.seed)
+    translator = build_translator(splits, "world", preset, options.seed)
     translator.save_description(building)
     trainer = make_trainer(translator, splits, training, watch_exact_match=500)
 
     def keep(report: StepReport) -> None:
         if report.step in SNAPSHOTS:
-            with trainer.averaged():  # as the finished model is
+            with trainer.ema_weights():  # as the finished model is
                 path = building / f"step_{report.step:05}.safetensors"
                 save_weights(translator.model, path, HALF)
 

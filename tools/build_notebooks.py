@@ -30,9 +30,9 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 from nbformat import NotebookNode
 
-from transformer_lab.files import write_atomically
-from transformer_lab.progress_file import SWITCH
-from transformer_lab.viz.sliders import STORE_FRAMES
+from transformer_lab.course.diary import SWITCH
+from transformer_lab.lab.sliders import STORE_FRAMES
+from transformer_lab.storage.files import write_atomically
 
 ROOT = Path(__file__).resolve().parent.parent
 NOTEBOOKS = ROOT / "notebooks"

@@ -9,5 +9,11 @@ ROOT = Path(__file__).resolve().parents[1]
 def copy_of_checkout(folder: Path) -> Path:
     """This checkout in a new folder, without what git ignores and what begins with a dot."""
     ignored = (ROOT / ".gitignore").read_text(encoding="utf-8").split()
-    names = shutil.ignore_patterns(".*", *(name.strip("/") for name in ignored))
-    return Path(shutil.copytree(ROOT, folder, ignore=names))
+    anywhere = shutil.ignore_patterns(".*", *(n.strip("/") for n in ignored if n[0] != "/"))
+    at_the_root = shutil.ignore_patterns(*(n.strip("/") for n in ignored if n[0] == "/"))
+
+    def left_out(place: str, names: list[str]) -> set[str]:
+        found = anywhere(place, names)
+        return found | at_the_root(place, names) if Path(place) == ROOT else found
+
+    return Path(shutil.copytree(ROOT, folder, ignore=left_out))

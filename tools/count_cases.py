@@ -28,7 +28,7 @@ def with_counts(number: str, text: str) -> str:
     for check in vars(lesson(number).check).values():
         said = json.dumps(f"Right: {check.verified} (", ensure_ascii=False)[1:-1]
         line = re.compile(re.escape(said) + r"\d+ cases\)\.")
-        now = f"{said}{len(check.made)} cases)."
+        now = f"{said}{len(check.all_cases)} cases)."
         text = line.sub(now.replace("\\", r"\\"), text)
     return text
 

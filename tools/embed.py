@@ -12,20 +12,20 @@ from functools import partial
 from nbformat import NotebookNode
 
 from tools.build_notebooks import NOTEBOOKS, read, written
-from transformer_lab.course import quiz
-from transformer_lab.files import write_atomically
-from transformer_lab.viz import bench
-from transformer_lab.viz.explorer import page
-from transformer_lab.viz.page import drawing
+from transformer_lab.course.quiz import quiz
+from transformer_lab.lab import bench
+from transformer_lab.lab.explorer import page
+from transformer_lab.lab.page import drawing
+from transformer_lab.storage.files import write_atomically
 
 
 def quiz_page(_: str, data: str) -> str:
     """A quiz of these packed data, as `Quiz.page` writes it today."""
-    return drawing.fragment("quiz", quiz.still(json.loads(data)), data)
+    return drawing.fragment("quiz", quiz.static_html(json.loads(data)), data)
 
 
 KINDS = {"explorer": page.fragment, "bench": bench.fragment} | {
-    kind: partial(drawing.fragment, kind) for kind in drawing.kinds()
+    kind: partial(drawing.fragment, kind) for kind in drawing.list_kinds()
 }
 KINDS["quiz"] = quiz_page
 STORED = re.compile(

@@ -54,7 +54,7 @@ def source_edition(
     cells = {cell.id: cell for cell in edition.cells}
     for stub, check, solution in exercises(notebook):
         as_answer(cells[stub.id], solution.source)
-        as_test(cells[check.id], f"transformer_lab.course.lesson_{name[:2]}")
+        as_test(cells[check.id], f"transformer_lab.course.lessons.lesson_{name[:2]}")
     for cell in edition.cells:
         if cell.cell_type == "code":
             cell.outputs, cell.execution_count = [], None

@@ -11,10 +11,10 @@ from pathlib import Path
 from PIL import Image
 from playwright.sync_api import sync_playwright
 
-from transformer_lab.doctor import find_browser
+from transformer_lab.command.doctor import find_browser
+from transformer_lab.lab import explore
+from transformer_lab.lab.bench import bench
 from transformer_lab.translator import Translator
-from transformer_lab.viz import explore
-from transformer_lab.viz.bench import bench
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "_static"
 SENTENCE = "the animal didn't cross the street because it was too tired"

@@ -9,7 +9,7 @@ a page on Colab and the package it installs are of one time.
 import re
 
 from tools.build_notebooks import ROOT, repository, tag
-from transformer_lab.files import write_atomically
+from transformer_lab.storage.files import write_atomically
 
 FILES = ("README.md", "docs/index.md", "docs/instructors.md", "CITATION.cff")
 ADDRESS = re.compile(r"https://github\.com/[\w.-]+/transformer_lab\b")

@@ -30,7 +30,7 @@ from tools.build_notebooks import (
     written,
 )
 from tools.nbgrader_source import CONFIG, exercises, source_edition
-from transformer_lab.files import write_atomically
+from transformer_lab.storage.files import write_atomically
 
 README = ROOT / "tools" / "student_readme.md"
 MANIFEST = ".written_by_make_student.json"

@@ -4,8 +4,8 @@ import os
 import platform
 from pathlib import Path
 
-from benchmarks.machine import cpu_info
-from transformer_lab.files import write_atomically
+from benchmarks.machine import read_cpu_info
+from transformer_lab.storage.files import write_atomically
 
 DOCUMENTS = Path(__file__).parents[1] / "docs"
 
@@ -22,7 +22,7 @@ def put(document: Path, name: str, text: str) -> None:
 
 def machine() -> str:
     """What it was measured on, without a name that only its owner knows."""
-    wide = " with AVX-512" if "avx512f" in cpu_info().get("flags", "").split() else ""
+    wide = " with AVX-512" if "avx512f" in read_cpu_info().get("flags", "").split() else ""
     try:
         system = platform.freedesktop_os_release()["PRETTY_NAME"]
     except OSError:

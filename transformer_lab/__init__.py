@@ -8,16 +8,16 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 ROOMS = {
-    "AttentionExplorer": "viz",
-    "AttentionRecord": "attention_record",
-    "Head": "attention_record",
+    "AttentionExplorer": "lab",
+    "AttentionRecord": "attention.record",
+    "Head": "attention.record",
     "Transformer": "model",
     "TransformerConfig": "config",
     "Translator": "translator",
-    "bench": "viz.bench",
-    "by_words": "attention_words",
-    "capture_attention": "capture",
-    "explore": "viz",
+    "bench": "lab.bench",
+    "by_words": "attention.words",
+    "capture_attention": "attention.capture",
+    "explore": "lab",
 }
 """Name → the module that it comes from."""
 

@@ -2,7 +2,7 @@
 
 import sys
 
-from transformer_lab.cli import main
+from transformer_lab.command.main import main
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -1,4 +1,7 @@
-"""A model with its tokenizers: text in, text out, and a look at every head on the way."""
+"""A model with its tokenizers: text in, text out, with every attention head on record if you want.
+
+Lessons, runs, the lab and the command line use it.
+"""
 
 import json
 import math
@@ -14,9 +17,10 @@ import torch
 from jaxtyping import Bool, Int
 from torch import Tensor
 
-from transformer_lab.attention_record import Alignment, AttentionRecord, Head, Referent
-from transformer_lab.capture import capture_attention
-from transformer_lab.config import TransformerConfig, at_least_one, check, checked_seed
+from transformer_lab.attention.capture import capture_attention
+from transformer_lab.attention.record import Alignment, AttentionRecord, Head, Referent
+from transformer_lab.config import TransformerConfig, check, check_positive_integer, check_seed
+from transformer_lab.config.device import device_of, pick_device
 from transformer_lab.data.batching import (
     LONGEST_WORD,
     Example,
@@ -24,33 +28,37 @@ from transformer_lab.data.batching import (
     longest_word,
     pad,
 )
-from transformer_lab.data.text import as_text, composed, listed, read_text
+from transformer_lab.data.text import check_text, check_visible_text, join_for_terminal, to_nfc
 from transformer_lab.data.tokenizer import Tokenizer, load_tokenizer
 from transformer_lab.decoding import Hypothesis, beam_search, greedy, log_probabilities, sample
-from transformer_lab.device import device_of, pick_device
-from transformer_lab.files import current, path_of, read_settled, write_together
-from transformer_lab.lock import locked
 from transformer_lab.model import Transformer
-from transformer_lab.model.later.recurrence import transformer_of
+from transformer_lab.model.build import build_model, model_class
 from transformer_lab.model.masks import length_mask
 from transformer_lab.model.size import check_memory
-from transformer_lab.model.undrawn import Undrawn
-from transformer_lab.training.checkpoint import (
+from transformer_lab.model.skip_init import SkipInit
+from transformer_lab.model.weights import weights_as_bytes
+from transformer_lab.storage.files import (
+    expand_path,
+    locate_file,
+    read_consistently,
+    write_files_atomically,
+)
+from transformer_lab.storage.folder import (
+    FORMAT,
+    WEIGHTS,
+    add_own_checksum,
+    hash_bytes,
+    hash_file,
+    holds_translator,
+    read_description,
+)
+from transformer_lab.storage.lock import lock_folder
+from transformer_lab.storage.tensors import (
     CheckpointError,
-    check_sum,
+    check_sha256,
     is_checkpoint,
     load_tensors,
     load_weights,
-)
-from transformer_lab.training.folder import (
-    FORMAT,
-    WEIGHTS,
-    described,
-    is_ours,
-    sealed,
-    sha256,
-    sha256_of,
-    weights_as_bytes,
 )
 
 PRETRAINED = Path(__file__).parent / "pretrained" / "tiny"
@@ -66,30 +74,30 @@ class Translation:
     source: str
     translation: str
     score: float
-    """The log-probability of what the model wrote, in nats, whatever the search ranked by."""
+    """The log-probability of the translation, in nats, without length penalty."""
     cut: bool
-    """It was cut at the length limit, so its score has no end in it (`Translator.score` has)."""
+    """Whether it was cut at the length limit; its score then lacks eos (`Translator.score` adds it)."""
     unknown: tuple[str, ...]
-    """Words of the source that the vocabulary lacks; the model read `<unk>` in their place."""
+    """Words of the source that the vocabulary lacks; the model reads `<unk>` instead."""
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
-    """How a translator reads a text: whether it can be translated, and what of it is unknown."""
+class EncodedSource:
+    """A source text as ids, or the reason why it cannot be translated."""
 
     ids: list[int]
-    """With eos; none of a text that is refused."""
+    """With eos; empty if the text is refused."""
     unknown: tuple[str, ...] = ()
     """Its words that the vocabulary lacks."""
     refusal: str = ""
-    """Why it cannot be translated; nothing if it can."""
+    """Why it cannot be translated; empty if it can."""
 
 
 class Translator:
     """A trained Transformer and the tokenizers of its two languages.
 
-    Several threads may use one translator; whatever one of them mutes, the others do not see.
-    `about` is a JSON value that travels with the files: corpus, steps, seeds.
+    Several threads may use one translator; what one of them mutes does not affect the others.
+    `about` is a JSON value that is saved with it: corpus, steps, seeds.
     """
 
     def __init__(
@@ -109,12 +117,12 @@ class Translator:
 
     @property
     def tokenizers(self) -> tuple[Tokenizer, Tokenizer]:
-        """Of the source and of the target."""
+        """The tokenizers of the source and of the target."""
         return self.source_tokenizer, self.target_tokenizer
 
     @property
     def device(self) -> torch.device:
-        """Where the model computes."""
+        """The device of the model."""
         return device_of(self.model)
 
     def translate(
@@ -132,30 +140,32 @@ class Translator:
                 the message gives its number, and nothing is translated. Also for weights
                 so large that the model computes NaN.
         """
-        if at_least_one("beam_size", beam_size) == 1:
-            return self.write(sources, lambda ids, mask: greedy(self.model, ids, mask, max_length))
+        if check_positive_integer("beam_size", beam_size) == 1:
+            return self.decode_texts(
+                sources, lambda ids, mask: greedy(self.model, ids, mask, max_length)
+            )
 
         def search(ids: Tensor, mask: Tensor) -> list[Hypothesis]:
             beams = beam_search(
                 self.model, ids, mask, beam_size=beam_size, alpha=alpha, max_length=max_length
             )
-            check("logits", "NaN", COMPUTABLE, all(beams))  # a beam without a number holds nothing
+            check("logits", "NaN", COMPUTABLE, all(beams))  # with NaN alone, a beam is empty
             return [beam[0] for beam in beams]
 
-        return self.write(sources, search)
+        return self.decode_texts(sources, search)
 
     def n_best(
         self, source: str, n: int = 4, *, alpha: float = 0.6, max_length: int | None = None
     ) -> list[Translation]:
-        """The n best translations of one text that a beam of n finds, in the order of the search.
+        """Return the n best translations of one text that beam search finds, best first.
 
-        It ranks by `score` divided by the length penalty (see `length_penalty`).
+        They are ranked by their score divided by the length penalty (`decoding.length_penalty`).
         """
         ids, mask = self.batch([self.encode(source)])
         (beam,) = beam_search(
             self.model, ids, mask, beam_size=n, n_best=n, alpha=alpha, max_length=max_length
         )
-        return [self.translation(source, hypothesis) for hypothesis in beam]
+        return [self.to_translation(source, hypothesis) for hypothesis in beam]
 
     def sample(
         self,
@@ -168,7 +178,7 @@ class Translator:
         max_length: int | None = None,
     ) -> list[Translation]:
         """Draw a translation of each text; equal seeds draw equal ones (see `decoding.sample`)."""
-        generator = torch.Generator(self.device).manual_seed(checked_seed(seed))
+        generator = torch.Generator(self.device).manual_seed(check_seed(seed))
 
         def draw(ids: Tensor, mask: Tensor) -> list[Hypothesis]:
             return sample(
@@ -182,15 +192,15 @@ class Translator:
                 max_length=max_length,
             )
 
-        return self.write(sources, draw)
+        return self.decode_texts(sources, draw)
 
     def score(self, source: str, target: str) -> float:
-        """The log-probability of this translation, its end included, in nats.
+        """Return the log-probability of this translation of the source, eos included, in nats.
 
-        The score of a `Translation` is the same of what the model itself wrote, but for one that
-        is `cut`: there it ended nowhere, and here it is taken to end.
+        For a translation of the model's own it equals `Translation.score`, unless that one was `cut`:
+        then its score has no eos, and this one has.
 
-        Words of the target that the vocabulary lacks are scored as `<unk>`, and a warning says so.
+        Words of the target that the vocabulary lacks are scored as `<unk>`, with a warning.
 
         Raises:
             ValueError: For a source that `translate` refuses; for a target with a NUL byte, or one
@@ -199,17 +209,17 @@ class Translator:
         written = [self.model.eval().config.bos_id, *self.encode_target(target)]
         return log_probabilities(self.model, [Example(self.encode(source), written)])[0]
 
-    def write(
+    def decode_texts(
         self,
         sources: str | Sequence[str],
         decode: Callable[[Tensor, Tensor], list[Hypothesis]],
     ) -> list[Translation]:
-        """The texts, in order, as `decode` translates batches of ids and their mask."""
+        """Translate texts, in order, with `decode`, which gets batches of ids and their mask."""
         fits = isinstance(sources, Iterable) and not isinstance(sources, bytes | bytearray)
         check("sources", sources, "a text, or a list of texts", fits)
         texts = [sources] if isinstance(sources, str) else list(sources)
         encoded = [self.encode(text, number) for number, text in enumerate(texts, 1)]
-        # Sentences of like length share a batch, so that little of it is padding.
+        # Sentences of similar length share a batch, so that little of it is padding.
         order = sorted(range(len(texts)), key=lambda i: len(encoded[i]))
         found: dict[int, Hypothesis] = {}
         for start in range(0, len(order), SENTENCES_AT_ONCE):
@@ -218,45 +228,49 @@ class Translator:
             found |= zip(rows, decode(*batch), strict=True)
         has_nan = any(math.isnan(hypothesis.log_probability) for hypothesis in found.values())
         check("logits", "NaN", COMPUTABLE, not has_nan)
-        return [self.translation(text, found[i]) for i, text in enumerate(texts)]
+        return [self.to_translation(text, found[i]) for i, text in enumerate(texts)]
 
     def batch(
         self, sources: Sequence[Sequence[int]]
     ) -> tuple[Int[Tensor, "batch source"], Bool[Tensor, "batch 1 1 source"]]:
-        """Sources as ids with eos, padded, and their mask; the model is put in evaluation mode."""
+        """Pad sources, given as ids with eos, and return them with their mask (True = may attend).
+
+        The model is put in evaluation mode.
+        """
         self.model.eval()
         ids = pad(sources, self.model.config.pad_id).to(self.device)
         lengths = torch.tensor([len(source) for source in sources], device=self.device)
         return ids, length_mask(lengths, ids.size(1))
 
-    def translation(self, source: str, hypothesis: Hypothesis) -> Translation:
-        """The text of a hypothesis."""
+    def to_translation(self, source: str, hypothesis: Hypothesis) -> Translation:
+        """Decode a hypothesis of a search into a `Translation`."""
         text = self.target_tokenizer.decode(
             [i for i in hypothesis.ids if i != self.model.config.eos_id]
         )
-        unknown = tuple(self.source_tokenizer.unknown(composed(source)))
+        unknown = tuple(self.source_tokenizer.unknown(to_nfc(source)))
         cut = self.model.config.eos_id not in hypothesis.ids
         return Translation(source, text, hypothesis.log_probability, cut, unknown)
 
     def encode(self, text: str, number: int = 1) -> list[int]:
-        """The ids of one source text with eos; a ValueError if it cannot be translated."""
-        reading = self.reading(text, number)
+        """Return the ids of a source text with eos; a ValueError if it cannot be translated."""
+        reading = self.read_source(text, number)
         if reading.refusal:
             raise ValueError(reading.refusal)
         return reading.ids
 
-    def reading(self, text: str, number: int = 1) -> Reading:
-        """Whether a text can be translated, and how it is read; `number` is its place among others.
+    def read_source(self, text: str, number: int = 1) -> EncodedSource:
+        """Encode a source text, or say why it cannot be translated, without raising an error.
 
-        What is no text (see `read_text`) cannot, nor what has no word, a word too long to cut, too
-        many tokens, or no word of the vocabulary.
+        It cannot be translated if it is not valid text (`data.text.check_visible_text`), has no word,
+        It cannot be translated if it is not valid text (see `data.text.check_visible_text`), has no word,
+        list, for the message.
         """
         name = "source" if number == 1 else f"source {number}"
         config = self.model.config
         try:
-            text = without_long_words(name, read_text(name, text))
+            text = check_word_lengths(name, check_visible_text(name, text))
         except ValueError as error:
-            return Reading([], refusal=str(error))
+            return EncodedSource([], refusal=str(error))
         ids = encode_source(text, self.source_tokenizer, config.eos_id)
         unknown, limit = tuple(self.source_tokenizer.unknown(text)), config.max_length
         refusal = ""
@@ -266,18 +280,22 @@ class Translator:
             refusal = f"{name} has {len(ids) - 1} tokens; expected at most {limit - 1}"
         elif set(ids[:-1]) == {config.unk_id}:
             refusal = f"{name} is {text[:60]!r}; expected at least one word of the vocabulary"
-        return Reading([] if refusal else ids, unknown, refusal)
+        return EncodedSource([] if refusal else ids, unknown, refusal)
 
-    def refused(self, texts: Sequence[str]) -> dict[int, str]:
-        """Which of these texts `translate` would refuse, by place, and why."""
-        reasons = {i: self.reading(text).refusal for i, text in enumerate(texts)}
+    def find_refusals(self, texts: Sequence[str]) -> dict[int, str]:
+        """Return the texts that `translate` would refuse: their place in the list, and the reason."""
+        reasons = {i: self.read_source(text).refusal for i, text in enumerate(texts)}
         return {i: reason for i, reason in reasons.items() if reason}
 
     def encode_target(self, text: str) -> list[int]:
-        """The ids of a target text with eos; a warning names words that the vocabulary lacks."""
-        text = without_long_words("target", as_text("target", text))
+        """Return the ids of a target text with eos; a warning names unknown words.
+
+        Raises:
+            ValueError: If it is not valid text, too long, or has a word that is too long.
+        """
+        text = check_word_lengths("target", check_text("target", text))
         if unknown := self.target_tokenizer.unknown(text):
-            said = f"not in the vocabulary, read as <unk>: {listed(unknown)}"
+            said = f"not in the vocabulary, read as <unk>: {join_for_terminal(unknown)}"
             warnings.warn(said, stacklevel=3)
         ids = [*self.target_tokenizer.encode(text), self.model.config.eos_id]
         limit = self.model.config.max_length
@@ -300,14 +318,21 @@ class Translator:
     ) -> AttentionRecord:
         """Translate one sentence, greedily unless `target` is given, and record every head.
 
-        Muting and patching act on the translation too. `top` is how many next tokens each step
-        keeps; `alignment`, `referent` and `label` become the record's.
+        Args:
+            source: The sentence.
+            target: Its translation; the model writes its own if it is None.
+            mute: Heads whose output is 0, while translating too.
+            patch: Attention weights to use instead of a head's own, while translating too.
+            top: How many of the likeliest next tokens are recorded at each step.
+            alignment: Stored in the record, like the next two.
+            referent: The noun that a pronoun stands for.
+            label: A name for the record.
 
         Raises:
-            ValueError: For texts that `score` refuses; what it warns of is warned of here, too.
+            ValueError: For texts that `score` refuses.
         """
         config = self.model.config
-        top = at_least_one("top", top)
+        top = check_positive_integer("top", top)
         ids, mask = self.batch([self.encode(source)])
         with capture_attention(self.model, mute=mute, patch=patch) as capture:
             if target is None:
@@ -329,7 +354,7 @@ class Translator:
             alignment=alignment,
             referent=referent,
             label=label,
-            unknown=tuple(self.source_tokenizer.unknown(composed(source))),
+            unknown=tuple(self.source_tokenizer.unknown(to_nfc(source))),
         )
 
     def save(
@@ -337,87 +362,92 @@ class Translator:
     ) -> None:
         """Write configuration, tokenizers and weights, all of them or nothing.
 
-        With `overwrite` the new model takes the place of an old one, whose snapshots go: those that
-        its description names. A full disk, a crash or a kill on the way leaves the old model whole.
+        `overwrite` replaces a model that is there, and removes the snapshots that its config.json
+        names. If the disk is full or the process is killed meanwhile, the old model stays intact.
 
         Raises:
             ValueError: If the folder holds a model and `overwrite` is not given, or a file of one of
                 these names that this package did not write; if another process is writing there;
                 or if a weight is no finite number in this precision.
         """
-        folder = path_of(folder)
-        with locked(folder):
-            self.write_into(folder, dtype, overwrite)
+        folder = expand_path(folder)
+        with lock_folder(folder):
+            self.save_in_locked(folder, dtype, overwrite)
 
-    def write_into(
+    def save_in_locked(
         self,
         folder: Path,
         dtype: torch.dtype,
         overwrite: bool,
         beside: Mapping[str, bytes] | None = None,
     ) -> None:
-        """`save`, for a caller who holds the folder's lock; other files may come along."""
-        replaces = is_ours(folder) and current(folder, WEIGHTS).exists()
+        """Do the work of `save` for a caller that holds the folder's lock.
+
+        `beside` are more files to write in the same step.
+        """
+        replaces = holds_translator(folder) and locate_file(folder, WEIGHTS).exists()
         if replaces and not overwrite:
             raise ValueError(f"{folder} holds a model already; expected a folder without one")
         snapshots = [f"{name}.safetensors" for name in self.snapshots(folder).values()]
         snapshots = [name for name in snapshots if is_checkpoint(folder / name)]
-        known = described(folder).get("sha256", {}) if replaces else {}
-        gone = [name for name in snapshots if name in known]  # another's file may have such a name
-        kept = {name: sha256_of(folder / name) for name in snapshots if name not in known}
+        known = read_description(folder).get("sha256", {}) if replaces else {}
+        gone = [name for name in snapshots if name in known]  # a foreign file may have such a name
+        kept = {name: hash_file(folder / name) for name in snapshots if name not in known}
         weights = weights_as_bytes(self.model, dtype)
-        description = self.description(kept | {WEIGHTS: sha256(weights)})
+        description = self.description_files(kept | {WEIGHTS: hash_bytes(weights)})
         files = {**(beside or {}), **description, WEIGHTS: weights}
-        write_together(folder, files, gone)
+        write_files_atomically(folder, files, gone)
 
     def save_description(self, folder: Path) -> None:
-        """Write all but the weights; a ValueError as for `save`.
+        """Write configuration and tokenizers without weights; a ValueError as for `save`.
 
-        For a caller who holds the folder's lock, or has made the folder.
+        The caller holds the folder's lock, or has created the folder.
         """
         folder.mkdir(parents=True, exist_ok=True)
-        kept = described(folder).get("sha256", {}) if is_ours(folder) else {}
-        sums = {name: said for name, said in kept.items() if current(folder, name).exists()}
-        write_together(folder, self.description(sums))
+        kept = read_description(folder).get("sha256", {}) if holds_translator(folder) else {}
+        sums = {name: said for name, said in kept.items() if locate_file(folder, name).exists()}
+        write_files_atomically(folder, self.description_files(sums))
 
-    def description(self, sums: Mapping[str, str]) -> dict[str, bytes]:
-        """The files that DESCRIPTION names; `sums` are the SHA-256 of the files beside them."""
+    def description_files(self, sums: Mapping[str, str]) -> dict[str, bytes]:
+        """Return the contents of the files in DESCRIPTION; `sums` are the SHA-256 of the other files."""
         files = {
             "source_tokenizer.json": self.source_tokenizer.to_json().encode(),
             "target_tokenizer.json": self.target_tokenizer.to_json().encode(),
         }
-        sums = {**sums, **{name: sha256(content) for name, content in files.items()}}
-        described = {
+        sums = {**sums, **{name: hash_bytes(content) for name, content in files.items()}}
+        config = {
             "format": FORMAT,
             "model": self.model.config.to_dict(),
             "about": self.about,
             "sha256": dict(sorted(sums.items())),
         }
-        text = json.dumps(sealed(described), indent=1, ensure_ascii=False, allow_nan=False)
+        text = json.dumps(add_own_checksum(config), indent=1, ensure_ascii=False, allow_nan=False)
         return {**files, "config.json": f"{text}\n".encode()}
 
     @classmethod
     def load(
         cls, folder: str | Path = PRETRAINED, *, weights: str = "model", device: str = "auto"
     ) -> "Translator":
-        """Read what `save` wrote; `weights` may name a snapshot, see `snapshots`.
+        """Load a translator that `save` wrote; `weights` may name a snapshot, see `snapshots`.
 
         Raises:
             CheckpointError: Naming the file that is missing, damaged, or does not fit the others.
         """
-        place, folder = pick_device(device), path_of(folder)
-        translator = read_settled(folder, lambda: cls.read(folder, f"{weights}.safetensors"))
+        place, folder = pick_device(device), expand_path(folder)
+        translator = read_consistently(
+            folder, lambda: cls.load_once(folder, f"{weights}.safetensors")
+        )
         translator.model.to(place).eval()
         return translator
 
     @classmethod
-    def read(cls, folder: Path, name: str) -> "Translator":
-        """`load`, onto the CPU, for a folder into which nobody is writing."""
-        path = current(folder, name)
+    def load_once(cls, folder: Path, name: str) -> "Translator":
+        """Load onto the CPU, with the weights of the file `name`, while no process writes there."""
+        path = locate_file(folder, name)
         room = path.stat().st_size if path.is_file() else None
-        with Undrawn():
+        with SkipInit():
             translator = cls.load_untrained(folder, most_parameters=room)
-        tensors, _ = load_tensors(path, described(folder).get("sha256", {}).get(name))
+        tensors, _ = load_tensors(path, read_description(folder).get("sha256", {}).get(name))
         load_weights(translator.model, tensors, path)
         return translator
 
@@ -425,39 +455,42 @@ class Translator:
     def load_untrained(
         cls, folder: str | Path, *, most_parameters: int | None = None
     ) -> "Translator":
-        """Configuration and tokenizers of a folder, with fresh weights.
+        """Load the configuration and tokenizers of a folder, and give the model random weights.
 
-        `most_parameters` is how many the model may have at most, if anybody knows it: a file of
-        weights holds no more of them than it has bytes.
+        `most_parameters` is the largest number of parameters to accept, if the caller knows it. A
+        file of weights cannot hold more parameters than it has bytes.
+
+        Raises:
+            CheckpointError: Naming the file that is missing, damaged, or does not fit the others.
         """
-        folder = path_of(folder)
-        description = described(folder)
-        path = current(folder, "config.json")
+        folder = expand_path(folder)
+        description = read_description(folder)
+        path = locate_file(folder, "config.json")
         try:
             config = TransformerConfig.from_dict(description["model"])
-            check_memory(config, most_parameters)
+            check_memory(model_class(config), config, most_parameters)
         except (ValueError, KeyError, TypeError) as error:
             raise CheckpointError(f"{path}: damaged: {error}") from error
-        files = [current(folder, f"{side}_tokenizer.json") for side in ("source", "target")]
+        files = [locate_file(folder, f"{side}_tokenizer.json") for side in ("source", "target")]
         for file in files:
             if not file.is_file():
                 raise CheckpointError(f"{file}: no such file; expected a tokenizer")
-            check_sum(file, description.get("sha256", {}).get(file.name))
+            check_sha256(file, description.get("sha256", {}).get(file.name))
         try:
             source, target = (load_tokenizer(file) for file in files)
-            return cls(transformer_of(config), source, target, description.get("about"))
+            return cls(build_model(config), source, target, description.get("about"))
         except ValueError as error:
             raise CheckpointError(f"{folder}: {error}") from error
 
     @staticmethod
     def snapshots(folder: str | Path = PRETRAINED) -> dict[int, str]:
-        """Training step → the `weights` that `load` takes, for the snapshots kept of a run."""
-        found = [path.stem for path in sorted(path_of(folder).glob("step_*.safetensors"))]
+        """Return the saved snapshots of a run: for each training step, the `weights` for `load`."""
+        found = [path.stem for path in sorted(expand_path(folder).glob("step_*.safetensors"))]
         return {int(name[5:]): name for name in found if re.fullmatch(r"step_[0-9]+", name)}
 
 
-def without_long_words(name: str, text: str) -> str:
-    """The text; a ValueError if it has a word that would take too long to cut."""
+def check_word_lengths(name: str, text: str) -> str:
+    """Return the text; a ValueError if a word of it is too long to tokenize in reasonable time."""
     longest = longest_word(text)
     if longest > LONGEST_WORD:
         expected = f"at most {LONGEST_WORD:,} without a space"

@@ -34,22 +34,22 @@ happened on this machine that day. A part that failed stands here with its error
 """
 Part = Callable[[torch.device, float], str]
 PARTS: dict[str, tuple[Part, float]] = {
-    "Tests on the device": (checks.tests, 85),
-    "The bilingual world": (training.world, 45),
+    "Tests on the device": (checks.run_tests, 85),
+    "The bilingual world": (training.train_world, 45),
     "Tokens a second": (throughput.section, 135),
-    "Two minutes of Debian's French": (training.french, 130),
+    "Two minutes of Debian's French": (training.train_french, 130),
     "Lesson 09's training cells": (lesson.section, 75),
 }
 """Each part, and its seconds of the eight minutes."""
 
 
-def machine(device: torch.device) -> str:
+def describe_device(device: torch.device) -> str:
     """The device by its name, and the versions that ran on it."""
     name = torch.cuda.get_device_name(device) if device.type == "cuda" else "no GPU, the CPU"
     return f"{name}; torch {TORCH}, Python {platform.python_version()}."
 
 
-def run(part: Part, device: torch.device, seconds: float) -> tuple[str, bool]:
+def run_part(part: Part, device: torch.device, seconds: float) -> tuple[str, bool]:
     """What a part found and how long it took, or the error with which it ended; whether it held."""
     start = time.perf_counter()
     try:
@@ -77,11 +77,11 @@ def main() -> None:
         torch.set_num_threads(1)  # so little to do is done sooner by one
     path = RESULTS if device.type == "cuda" else CHECK
     path.parent.mkdir(parents=True, exist_ok=True)
-    write_sections({"The machine": machine(device)}, path, TITLE)
+    write_sections({"The machine": describe_device(device)}, path, TITLE)
     failed = []
     for name in chosen.only:
         part, seconds = PARTS[name]
-        found, held = run(part, device, seconds * chosen.minutes / 8)
+        found, held = run_part(part, device, seconds * chosen.minutes / 8)
         write_sections({name: found}, path, TITLE)
         print(f"## {name}\n\n{found}\n", flush=True)
         failed += [] if held else [name]

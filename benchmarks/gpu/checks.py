@@ -11,7 +11,7 @@ import torch
 ROOT = Path(__file__).parents[2]
 
 
-def run(command: list[str], seconds: float, **variables: str) -> str:
+def run_command(command: list[str], seconds: float, **variables: str) -> str:
     """What a command prints; a RuntimeError with the end of it if the command fails."""
     done = subprocess.run(  # noqa: S603
         command,
@@ -29,12 +29,12 @@ def run(command: list[str], seconds: float, **variables: str) -> str:
     return done.stdout
 
 
-def tests(device: torch.device, seconds: float) -> str:
+def run_tests(device: torch.device, seconds: float) -> str:
     """Each test of tests/gpu with its outcome; a RuntimeError if one fails or is skipped."""
     # The options of pyproject.toml ask for packages that a machine with a GPU need not have.
     options = ["-o", "addopts=--import-mode=importlib -p no:nbval", "-o", "filterwarnings=default"]
     command = [sys.executable, "-m", "pytest", "tests/gpu", "-v", "--tb=short", *options]
-    printed = run(command, seconds, TEST_DEVICE=str(device), OMP_NUM_THREADS="1")
+    printed = run_command(command, seconds, TEST_DEVICE=str(device), OMP_NUM_THREADS="1")
     outcomes = re.findall(r"::(test_.+?) (PASSED|SKIPPED)", printed)
     if not outcomes or any(outcome == "SKIPPED" for _, outcome in outcomes):
         raise RuntimeError(f"expected every test to run:\n{printed[-3000:]}")

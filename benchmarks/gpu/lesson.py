@@ -32,7 +32,7 @@ class Absent:
         return self
 
 
-def cells() -> Iterator[tuple[str, str]]:
+def read_cells() -> Iterator[tuple[str, str]]:
     """The id and the code of each cell to run, in order."""
     notebook = json.loads(NOTEBOOK.read_text(encoding="utf-8"))
     for cell in notebook["cells"]:
@@ -67,7 +67,7 @@ def section(device: torch.device, seconds: float) -> str:
     printed, rows, start = io.StringIO(), [], time.perf_counter()
     try:
         with contextlib.redirect_stdout(printed):
-            for name, code in cells():
+            for name, code in read_cells():
                 began = time.perf_counter()
                 run_cell(code, names, absent)
                 rows.append(f"{name} {time.perf_counter() - began:.1f} s")

@@ -12,19 +12,19 @@ from torch.profiler import ProfilerActivity, profile
 from torch.utils.flop_counter import FlopCounterMode
 
 from benchmarks.corpus import real_tokens
-from benchmarks.gpu.training import french_splits
-from benchmarks.machine import ceiling
+from benchmarks.gpu.training import load_french
+from benchmarks.machine import measure_peak_flops
 from benchmarks.peers import Size, TutorialTransformer
 from benchmarks.report import table
-from benchmarks.timing import Times, interleave, ratio
+from benchmarks.timing import Times, interleave, median_ratio
 from benchmarks.training import ATTENTION, RATE, Loop, Ordinary, Ours
 from transformer_lab.config import Precision
+from transformer_lab.config.device import has_bfloat16
 from transformer_lab.data.batching import Batch, Example, buckets, collate, encode_pairs
 from transformer_lab.data.pair import Pair
 from transformer_lab.data.tokenizer import BPETokenizer
-from transformer_lab.device import has_bfloat16
-from transformer_lab.experiments.stopwatch import wait_for
-from transformer_lab.recipe import PRESETS
+from transformer_lab.runs.presets import PRESETS
+from transformer_lab.studies.common.stopwatch import synchronize
 
 ROUNDS = 3
 BATCHES = 4
@@ -33,7 +33,7 @@ SIDE = {"cuda": 8_192, "cpu": 1_024}
 """Of the product that stands for the most that the device can multiply."""
 
 
-def size_of(name: str) -> Size:
+def get_preset_size(name: str) -> Size:
     """A preset's sizes, as the peers want them; one vocabulary for both languages."""
     preset = PRESETS[name]
     config = preset.model(preset.vocab_size, preset.vocab_size)
@@ -47,7 +47,7 @@ def size_of(name: str) -> Size:
     )
 
 
-def examples_of(pairs: Sequence[Pair], vocab_size: int) -> list[Example]:
+def encode_examples(pairs: Sequence[Pair], vocab_size: int) -> list[Example]:
     """Debian's French as ids below `vocab_size`, shuffled, without sentences of more than 100 pieces."""
     texts = [text for pair in pairs for text in (pair.source, pair.target)]
     tokenizer = BPETokenizer.train(texts, vocab_size)
@@ -56,7 +56,7 @@ def examples_of(pairs: Sequence[Pair], vocab_size: int) -> list[Example]:
     return examples
 
 
-def candidates(size: Size, device: torch.device, compiled: bool) -> dict[str, Callable[[], Loop]]:
+def make_loops(size: Size, device: torch.device, compiled: bool) -> dict[str, Callable[[], Loop]]:
     """The loops that are compared; bf16 only where the device multiplies it."""
     precisions: tuple[Precision, ...] = ("fp32", "bf16") if has_bfloat16(device) else ("fp32",)
 
@@ -82,14 +82,14 @@ def candidates(size: Size, device: torch.device, compiled: bool) -> dict[str, Ca
     return loops
 
 
-def flops_of(loop: Loop, batch: Batch) -> float:
+def count_flops(loop: Loop, batch: Batch) -> float:
     """Multiplications and additions of one step in matrix products, padding included."""
     with FlopCounterMode(display=False, custom_mapping=ATTENTION) as counter:
         loop.step(batch, RATE)
     return float(counter.get_total_flops())
 
 
-def kernels_of(loop: Loop, batch: Batch, device: torch.device) -> str:
+def find_attention_kernels(loop: Loop, batch: Batch, device: torch.device) -> str:
     """The fused attention that PyTorch chose in one step, by its names."""
     activities = [ProfilerActivity.CPU]
     activities += [ProfilerActivity.CUDA] if device.type == "cuda" else []
@@ -103,7 +103,7 @@ def kernels_of(loop: Loop, batch: Batch, device: torch.device) -> str:
 
 
 @dataclass(frozen=True)
-class Measured:
+class Measurement:
     """One preset: each loop's times of a round, its FLOP in a round, and what a round holds."""
 
     times: dict[str, Times]
@@ -112,12 +112,14 @@ class Measured:
     kernel: str = ""
 
 
-def measure(name: str, examples: list[Example], device: torch.device, compiled: bool) -> Measured:
+def measure_preset(
+    name: str, examples: list[Example], device: torch.device, compiled: bool
+) -> Measurement:
     """Run the loops of one preset by turns, over the same batches of the preset's own size."""
     groups = buckets(examples, PRESETS[name].training.batch_tokens, seed=0)[:BATCHES]
     batches = [collate(group) for group in groups]
     tokens = sum(real_tokens(group) for group in groups)
-    makers = candidates(size_of(name), device, compiled)
+    makers = make_loops(get_preset_size(name), device, compiled)
     loops = {what: make() for what, make in makers.items()}
     for loop in loops.values():
         for batch in batches:
@@ -125,18 +127,22 @@ def measure(name: str, examples: list[Example], device: torch.device, compiled: 
 
     def one_round(loop: Loop, _: int) -> None:
         losses = [loop.step(batch, RATE) for batch in batches]
-        wait_for(device)
+        synchronize(device)
         assert torch.stack(losses).isfinite().all(), "a loss became NaN"
 
     times = interleave({what: partial(one_round, loop) for what, loop in loops.items()}, ROUNDS)
     if compiled:
-        return Measured(times, {}, tokens)
-    flops = {what: sum(flops_of(loop, batch) for batch in batches) for what, loop in loops.items()}
-    return Measured(times, flops, tokens, kernels_of(list(loops.values())[-1], batches[0], device))
+        return Measurement(times, {}, tokens)
+    flops = {
+        what: sum(count_flops(loop, batch) for batch in batches) for what, loop in loops.items()
+    }
+    return Measurement(
+        times, flops, tokens, find_attention_kernels(list(loops.values())[-1], batches[0], device)
+    )
 
 
-def rows_of(
-    name: str, plain: Measured, found: Measured, peaks: dict[str, float]
+def format_rows(
+    name: str, plain: Measurement, found: Measurement, peaks: dict[str, float]
 ) -> list[list[str]]:
     """Table rows of one preset: `found` beside the plain loops of `plain`."""
     rows = []
@@ -149,7 +155,7 @@ def rows_of(
         row += [f"{1e3 * times.median / BATCHES:.1f}"]
         for loop in ("fp32", "bf16"):
             other = plain.times.get(f"`nn.Transformer`, plain loop, {loop}")
-            row += [f"{ratio(other, times):.2f}" if other else ""]
+            row += [f"{median_ratio(other, times):.2f}" if other else ""]
         rows.append([*row, f"{flops / times.median / peaks[precision]:.0%}"])
     return rows
 
@@ -163,9 +169,9 @@ def section(device: torch.device, seconds: float) -> str:
     if not has_bfloat16(device):
         del dtypes["bf16"]
     side = SIDE[device.type]
-    peaks = {p: ceiling(dtype, device=device, side=side) for p, dtype in dtypes.items()}
-    pairs = french_splits(device).train[:20_000]
-    plain: dict[str, Measured] = {}
+    peaks = {p: measure_peak_flops(dtype, device=device, side=side) for p, dtype in dtypes.items()}
+    pairs = load_french(device).train[:20_000]
+    plain: dict[str, Measurement] = {}
     rows: list[list[str]] = []
     failures: list[str] = []
     # A CPU compiles for a minute, which is all that a check without a GPU has.
@@ -175,7 +181,9 @@ def section(device: torch.device, seconds: float) -> str:
             rows.append([name, "compiled" if compiled else "all", "no time left", *[""] * 5])
             continue
         try:
-            found = measure(name, examples_of(pairs, PRESETS[name].vocab_size), device, compiled)
+            found = measure_preset(
+                name, encode_examples(pairs, PRESETS[name].vocab_size), device, compiled
+            )
         except Exception as error:  # as without a compiler, or memory: the other rows still count
             failures.append(f"**{name}, {'compiled' if compiled else 'eager'} failed**: {error}")
             continue
@@ -183,7 +191,7 @@ def section(device: torch.device, seconds: float) -> str:
             if on_gpu:
                 torch.cuda.empty_cache()
         plain.setdefault(name, found)
-        rows += rows_of(name, plain[name], found, peaks)
+        rows += format_rows(name, plain[name], found, peaks)
     head = ["preset", "", "k tokens/s", "fastest", "ms a step", "× loop, fp32", "× loop, bf16"]
     limits = ", ".join(f"{peak / 1e12:.3g} TFLOP/s in {p}" for p, peak in peaks.items())
     about = (

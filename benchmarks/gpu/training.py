@@ -11,14 +11,16 @@ from transformer_lab.data.corpus import find_corpus
 from transformer_lab.data.pair import Pair, Splits
 from transformer_lab.data.splits import split_groups
 from transformer_lab.data.world import grammar
-from transformer_lab.recipe import PRESETS, evaluate, make_trainer, new_translator
+from transformer_lab.runs.building import build_translator, make_trainer
+from transformer_lab.runs.evaluation import evaluate
+from transformer_lab.runs.presets import PRESETS
 
 TEXT = Path("build/gpu")
 """Where Debian's French lies when it has travelled with the checkout: the cache of `corpora.debian`."""
 GOAL = 0.98
 
 
-def world(device: torch.device, seconds: float) -> str:
+def train_world(device: torch.device, seconds: float) -> str:
     """The shipped model's recipe: the seconds until 98 % of unseen sentences are right to the letter."""
     # Without a GPU a tenth of the pairs will do: there is no time to train on more.
     on_gpu = device.type == "cuda"
@@ -31,7 +33,7 @@ def world(device: torch.device, seconds: float) -> str:
         save_every=None,
         save_minutes=None,
     )
-    translator = new_translator(splits, "world", PRESETS["tiny"])
+    translator = build_translator(splits, "world", PRESETS["tiny"])
     few = replace(splits, validation=splits.validation[:500])
     trainer = make_trainer(translator, few, training, show_progress=False, watch_exact_match=500)
     reached: list[tuple[int, float, float]] = []
@@ -52,7 +54,7 @@ def world(device: torch.device, seconds: float) -> str:
     )
 
 
-def french_splits(device: torch.device) -> Splits[Pair]:
+def load_french(device: torch.device) -> Splits[Pair]:
     """Debian's French from the text that travels; without a GPU only as much as a minute allows."""
     if device.type == "cuda":
         return corpora.debian("fr", cache_folder=TEXT)
@@ -60,10 +62,10 @@ def french_splits(device: torch.device) -> Splits[Pair]:
     return split_groups(rows, 0, 100, 100)
 
 
-def french(device: torch.device, seconds: float) -> str:
+def train_french(device: torch.device, seconds: float) -> str:
     """The preset small on Debian's French, for nearly as long as there is; steps and losses."""
-    splits = french_splits(device)
-    translator = new_translator(splits, "debian:fr", PRESETS["small"])
+    splits = load_french(device)
+    translator = build_translator(splits, "debian:fr", PRESETS["small"])
     training = replace(
         PRESETS["small"].training,
         device=str(device),

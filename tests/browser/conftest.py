@@ -28,10 +28,10 @@ from tests import records
 from tests.browser.screen import HOSTILE, RECORD, SNAPSHOTS, Opened
 from tests.records import make_record, probabilities
 from tools.build_notebooks import NOTEBOOKS, ROOT, read, written
-from transformer_lab.doctor import find_browser
+from transformer_lab.command.doctor import find_browser
+from transformer_lab.lab import explore
+from transformer_lab.lab.page.join import FOLDER
 from transformer_lab.translator import Translator
-from transformer_lab.viz import explore
-from transformer_lab.viz.page.join import FOLDER
 
 HERE = "127.0.0.1"
 START_TIMEOUT = 120  # seconds until a server that does not answer counts as hung

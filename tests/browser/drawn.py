@@ -5,7 +5,7 @@ from pathlib import Path
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.screen import serious
-from transformer_lab.viz.page.drawing import Drawing
+from transformer_lab.lab.page.drawing import Drawing
 
 PAYLOAD = 60_000
 """Bytes of script, style and data; the still picture is not counted."""

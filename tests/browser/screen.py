@@ -14,7 +14,7 @@ from PIL import Image
 from playwright.sync_api import Locator, Page, expect
 
 from tests.records import WRITTEN, make_record, probabilities
-from transformer_lab.attention_record import AttentionRecord, Head, Referent
+from transformer_lab.attention.record import AttentionRecord, Head, Referent
 
 GOLD = ((0, 0), (1, 1), (2, 2), (4, 3))
 HOSTILE = (

@@ -8,13 +8,13 @@ from nbconvert import HTMLExporter
 from playwright.sync_api import expect
 
 from transformer_lab.data.world.grammar import FAMOUS
+from transformer_lab.lab.bench import bench
 from transformer_lab.translator import Translator
-from transformer_lab.viz.bench import bench
 
 TIRED = FAMOUS[0].source
 CELLS = (
     "from transformer_lab.translator import Translator\n"
-    "from transformer_lab.viz.bench import bench",
+    "from transformer_lab.lab.bench import bench",
     f"bench(Translator.load(device='cpu'), {TIRED!r}, start='head=e2.3')",
 )
 
@@ -38,6 +38,12 @@ def mute_by_keyboard(root):
     expect(head).to_be_focused()
 
 
+@pytest.mark.thorough(
+    caught_by=[
+        "test_in_nbconverts_html_it_runs",
+        "tests/browser/test_lab.py::test_restart_and_run_all_translates_draws_and_answers_the_keyboard",
+    ]
+)
 def test_in_jupyterlab_it_runs_is_saved_and_opens_again(lab, visit, notebook):
     visit.open(lab, notebook)
     visit.run_all(len(CELLS))

@@ -1,10 +1,10 @@
-"""`make bench-viz` still finds its way around the explorer's page."""
+"""`python -m benchmarks --only explorer` still finds its way around the explorer's page."""
 
-from benchmarks.explorer import OURS, measure
+from benchmarks.explorer import OURS, measure_candidates
 
 
 def test_the_explorers_page_can_be_measured(browser):
-    seen = measure(browser, [OURS], 13, 1, {})[OURS.name]
+    seen = measure_candidates(browser, [OURS], 13, 1, {})[OURS.name]
     assert set(seen.times) == {"build", "drawn", "head", "hover", "kind"}
     assert min(seen.payload, *seen.memory[0]) > 0
     assert seen.said == ""

@@ -9,13 +9,15 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.screen import serious
-from transformer_lab.course.questions import Question
-from transformer_lab.course.quiz import Quiz
+from tests.thorough import thorough_from
+from transformer_lab.course.quiz.questions import Question
+from transformer_lab.course.quiz.quiz import Quiz
+from transformer_lab.figures import weight_bars
+from transformer_lab.lab import attention_player
+from transformer_lab.lab.page import saved
+from transformer_lab.lab.page.drawing import fragment
+from transformer_lab.lab.sliders import draw_frames
 from transformer_lab.numpy_reference import scaled_dot_product_attention
-from transformer_lab.viz import attention_player, weight_bars
-from transformer_lab.viz.page import saved
-from transformer_lab.viz.page.drawing import fragment
-from transformer_lab.viz.sliders import frames
 
 WORDS = ["the", "<b>", "שלום"]
 RANDOM = np.random.default_rng(11)
@@ -37,7 +39,7 @@ def player_page(tmp_path_factory):
 
 
 def page_of(tmp_path, body):
-    return saved.write(tmp_path / "page.html", "page", body, overwrite=False)
+    return saved.write_page(tmp_path / "page.html", "page", body, overwrite=False)
 
 
 def numbers(page, place):
@@ -120,9 +122,9 @@ def test_a_slider_shows_the_picture_of_each_value(visit_page, tmp_path):
     def draw(value):
         return weight_bars(np.full((1, 2), value / 2), ["x"], ["a", "b"]), f"bars at {value}"
 
-    data = frames(draw, ipywidgets.IntSlider(min=0, max=2, value=1, description="times"))
+    data = draw_frames(draw, ipywidgets.IntSlider(min=0, max=2, value=1, description="times"))
     page = visit_page(
-        page_of(tmp_path, fragment("frames", "<p>still</p>", saved.packed(data)))
+        page_of(tmp_path, fragment("frames", "<p>still</p>", saved.dump_json(data)))
     ).page
     image, slider = page.locator("img"), page.get_by_role("slider", name="times")
     expect(image).to_have_attribute("alt", "bars at 1")
@@ -160,7 +162,7 @@ def test_without_scripts_the_still_picture_and_folded_answers_are_there(visit_pa
     expect(page.get_by_text("It is b.")).to_be_hidden()
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", thorough_from(1, ["light", "dark"]))
 @pytest.mark.parametrize("width", [1240, 390])
 def test_folded_answers_can_be_read_by_everyone(browser, tmp_path, scheme, width):
     path = page_of(tmp_path, QUIZ.page().partition("<script")[0])  # axe-core is a script itself
@@ -173,7 +175,7 @@ def test_folded_answers_can_be_read_by_everyone(browser, tmp_path, scheme, width
     page.close()
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", thorough_from(1, ["light", "dark"]))
 @pytest.mark.parametrize("width", [1240, 390])
 def test_each_step_can_be_read_by_everyone(visit_page, tmp_path, scheme, width):
     drawing = attention_player(WORDS, QUERY, KEY, VALUE, inputs=INPUTS)

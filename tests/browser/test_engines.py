@@ -11,7 +11,7 @@ import pytest
 
 from tests.browser import engines
 from tests.browser.engines import HEIGHT, HERE, WIDTH, until
-from transformer_lab.viz.bench import bench
+from transformer_lab.lab.bench import bench
 
 RECORDER = b"""<style>* { scrollbar-width: none !important }
 .tl-page, .tl-page * { font-family: "DejaVu Sans" !important }</style>
@@ -184,6 +184,12 @@ def expected(chromium, served):
     return cache(lambda name: walk(chromium, f"{served}/{name}", *WALKS[name])[0])
 
 
+@pytest.mark.thorough(
+    caught_by=[
+        "tests/browser/test_site.py::test_a_lesson_opens_without_an_error_and_without_the_world",
+        "tests/browser/test_page_bench.py::test_muting_says_before_and_after_as_python_does",
+    ]
+)
 @pytest.mark.parametrize("engine", ["firefox", "webkit"])
 @pytest.mark.parametrize("name", WALKS)
 def test_a_page_says_the_same_is_as_high_and_has_no_problem(

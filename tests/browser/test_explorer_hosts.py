@@ -27,10 +27,11 @@ from tests.browser.screen import (
     weights_of_picture,
 )
 from tests.records import WordByWord, make_record
-from transformer_lab.attention_record import AttentionRecord
-from transformer_lab.viz import explore
-from transformer_lab.viz.explorer import payload, widget
-from transformer_lab.viz.page.saved import PAGE
+from tests.thorough import thorough_from
+from transformer_lab.attention.record import AttentionRecord
+from transformer_lab.lab import explore
+from transformer_lab.lab.explorer import payload, widget
+from transformer_lab.lab.page.saved import PAGE
 
 # ---------------------------------------------------------------- hostile tokens
 
@@ -101,7 +102,7 @@ def check_contrast(opened):
     assert checked > 40
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("theme", thorough_from(1, ["light", "dark"]))
 def test_text_is_readable_and_an_accessibility_checker_finds_nothing_serious(
     theme, visit_page, full_page, hostile_page
 ):

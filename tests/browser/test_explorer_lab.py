@@ -11,13 +11,13 @@ from playwright.sync_api import expect
 
 from tests.browser.screen import pixels_of, read_weights, serious
 from tests.records import WordByWord, make_record
-from transformer_lab.attention_record import Head
+from transformer_lab.attention.record import Head
 
 SENTENCE = "the cat sees a dog"
 CELLS = (
     "import traitlets\n"
     "from records import WordByWord, make_record\n"
-    "from transformer_lab.viz import AttentionExplorer, explore\n"
+    "from transformer_lab.lab import AttentionExplorer, explore\n"
     "translator = WordByWord()\n"
     f"sentence = {SENTENCE!r}",
     "explore(make_record(), kind='encoder', layer=0, pinned=(3, None))",
@@ -83,6 +83,12 @@ def use_theme(page, name):
     choice.filter(has_text=re.compile(rf"^{name}\s*$")).click()
 
 
+@pytest.mark.thorough(
+    caught_by=[
+        "tests/browser/test_explorer_questions.py::test_two_views_of_one_live_explorer_and_an_answer_that_comes_too_late",
+        "tests/browser/test_explorer_hosts.py::test_in_nbconverts_html_it_works_too",
+    ]
+)
 def test_asked_and_answered_saved_and_opened_again(lab, visit, notebook):
     visit.open(lab, notebook)
     visit.run_all(len(CELLS))

@@ -24,10 +24,9 @@ from tests.browser.screen import (
     shown_head,
 )
 from tests.records import SOURCE, TARGET, WRITTEN, make_record
-from transformer_lab.attention_record import Head
-from transformer_lab.evaluation.alignment import head_alignment_error_rate
-from transformer_lab.viz import explore
-from transformer_lab.viz.explorer.scores import scores_for
+from transformer_lab.attention.record import Head
+from transformer_lab.attention.scores import available_scores, head_alignment_error_rate
+from transformer_lab.lab import explore
 
 # ---------------------------------------------------------------- what is drawn
 
@@ -144,8 +143,8 @@ def test_gold_is_ringed_at_its_word_and_step(opened):
 def test_the_line_of_scores_is_that_of_the_open_head(opened):
     opened.root.locator(".tile").nth(5).click()
     head = Head("cross", 1, 2)
-    scores = scores_for(RECORD, "cross")
-    expected = [score.of(RECORD, head) for score in scores]
+    scores = available_scores(RECORD, "cross")
+    expected = [score.compute(RECORD, head) for score in scores]
     facts = opened.root.locator(".facts").inner_text()
     assert numbers(facts) == pytest.approx(expected, abs=0.0051)
     assert re.findall(r"[a-z][a-z ]+[a-z]", facts) == [score.label for score in scores]
@@ -295,8 +294,8 @@ def test_a_head_is_opened_by_keyboard(opened):
 @pytest.mark.parametrize("how", ["choice", "keyboard"])
 @pytest.mark.parametrize("name", ["entropy", "mean_distance"])
 def test_heads_are_sorted_by_a_score(how, name, opened):
-    names = [score.name for score in scores_for(RECORD, "encoder")]
-    score = scores_for(RECORD, "encoder")[names.index(name)]
+    names = [score.name for score in available_scores(RECORD, "encoder")]
+    score = available_scores(RECORD, "encoder")[names.index(name)]
     sign = 1 if score.best == "low" else -1
     opened.button("Encoder").click()
     order = opened.root.get_by_label("Sort heads by")
@@ -306,7 +305,7 @@ def test_heads_are_sorted_by_a_score(how, name, opened):
         order.focus()
         opened.press(*["ArrowDown"] * (1 + names.index(name)))
     heads = RECORD.heads("encoder")
-    scores = [score.of(RECORD, head) for head in heads]
+    scores = [score.compute(RECORD, head) for head in heads]
     expected = [heads[i] for i in np.argsort(np.array(scores) * sign, kind="stable")]
     captions = in_order(opened)
     assert [c.split()[0] for c in captions] == [f"{h.layer + 1}.{h.head + 1}" for h in expected]
@@ -408,7 +407,7 @@ def test_the_slider_goes_on_from_the_row_that_the_keyboard_looks_at(opened):
 
 def test_what_the_numbers_mean_can_be_read(opened):
     opened.root.get_by_text("What the numbers of a head mean").click()
-    labels = [score.label for score in scores_for(RECORD, "cross")]
+    labels = [score.label for score in available_scores(RECORD, "cross")]
     terms = opened.root.locator("dt").all_inner_texts()
     assert terms == [*labels, "2.1 under a small map"]
     expect(opened.root.locator("dd").first).to_contain_text("0 nats if all is on one key")

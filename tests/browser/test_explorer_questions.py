@@ -8,10 +8,10 @@ from playwright.sync_api import expect
 
 from tests.browser.screen import serious
 from tests.records import WordByWord
-from transformer_lab.viz.explorer import payload
-from transformer_lab.viz.explorer.page import STYLES
-from transformer_lab.viz.page.join import script, style
-from transformer_lab.viz.page.saved import PAGE
+from transformer_lab.lab.explorer import payload
+from transformer_lab.lab.explorer.page import STYLES
+from transformer_lab.lab.page.join import script, style
+from transformer_lab.lab.page.saved import PAGE
 
 HOST = """
 <div id="one"></div><div id="two"></div>

@@ -7,7 +7,7 @@ from tests.browser.test_explorer_lab import check_map, settle, written
 from tests.records import WordByWord
 
 CELLS = (
-    "from records import WordByWord\nfrom transformer_lab.viz import AttentionExplorer",
+    "from records import WordByWord\nfrom transformer_lab.lab import AttentionExplorer",
     "sentence = 'the cat sees a dog'\n"
     "live = AttentionExplorer(WordByWord(), source=sentence, kind='encoder', layer=0, head=0)\nlive",
 )
@@ -41,6 +41,11 @@ def dead(visit):
     dialog.get_by_role("button").last.click()
 
 
+@pytest.mark.thorough(
+    caught_by=[
+        "tests/browser/test_explorer_questions.py::test_pictures_beside_a_live_explorer_are_seen_when_it_has_gone"
+    ]
+)
 @pytest.mark.parametrize("gone", [restarted, dead], ids=lambda gone: gone.__name__)
 def test_what_was_shown_stays_and_a_cell_that_is_run_again_answers(visit, live, gone):
     live.get_by_label("Sentence to translate").fill("a bird sings")

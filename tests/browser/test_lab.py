@@ -2,6 +2,7 @@
 
 import re
 
+import pytest
 from playwright.sync_api import expect
 
 from tools.build_notebooks import read, written
@@ -11,6 +12,11 @@ TRANSLATION = "l'animal n'a pas traversé la rue parce qu'il était trop fatigu�
 WIDTH = "image => image.complete && image.naturalWidth"
 
 
+@pytest.mark.thorough(
+    caught_by=[
+        "tests/browser/test_explorer_hosts.py::test_where_scripts_do_not_run_the_picture_and_its_words_remain"
+    ]
+)
 def test_before_anything_is_run_the_saved_pictures_and_their_words_are_there(lab, visit):
     """The notebook is not trusted here: it comes from somebody else, as for everyone who clones it."""
     visit.open(lab, START)

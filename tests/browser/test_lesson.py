@@ -2,14 +2,21 @@
 
 import inspect
 
+import pytest
 from playwright.sync_api import expect
 
 from tests.course.lesson_01.wrong_answers import TABLE
-from transformer_lab.course.lesson_01 import quiz
+from transformer_lab.course.lessons.lesson_01 import quiz
 
 LESSON = "01_attention_in_numpy.ipynb"
 
 
+@pytest.mark.thorough(
+    caught_by=[
+        "tests/browser/test_lab.py::test_restart_and_run_all_translates_draws_and_answers_the_keyboard",
+        "tests/browser/test_drawings.py::test_a_quiz_answers_and_counts_first_choices",
+    ]
+)
 def test_it_runs_and_answers_the_slider_the_quiz_and_a_wrong_answer(lab, visit):
     code = lab.without_outputs(LESSON)
     visit.open(lab, LESSON)

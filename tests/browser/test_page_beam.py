@@ -7,9 +7,9 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.drawn import open_drawing, walk
-from tests.viz.test_beam_tree import KEPT, PARENTS, VALUES
-from tests.viz.test_growing_beam import GIVEN
-from transformer_lab.viz import growing_beam
+from tests.figures.test_beam_tree import KEPT, PARENTS, VALUES
+from tests.lab.test_growing_beam import GIVEN
+from transformer_lab.lab import growing_beam
 
 
 def test_every_step_can_be_read_everywhere(browser, tmp_path):

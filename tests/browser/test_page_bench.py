@@ -8,12 +8,12 @@ import torch
 from playwright.sync_api import expect
 
 from tests.browser.screen import serious
-from transformer_lab.attention_record import Head
-from transformer_lab.capture import capture_attention
+from transformer_lab.attention.capture import capture_attention
+from transformer_lab.attention.record import Head
 from transformer_lab.data.world.grammar import FAMOUS
+from transformer_lab.lab.bench import bench
+from transformer_lab.lab.bench_guide import NOUN_FINDER, READER, famous_guide
 from transformer_lab.translator import Translator
-from transformer_lab.viz.bench import bench
-from transformer_lab.viz.bench_guide import NOUN_FINDER, READER, famous_guide
 
 TIRED, WIDE = (pair.source for pair in FAMOUS)
 WHO = FAMOUS[0].coreference
@@ -404,6 +404,12 @@ def guided_page(shipped, tmp_path_factory):
     return bench(shipped, **famous_guide()).to_html(path)
 
 
+@pytest.mark.thorough(
+    caught_by=[
+        "test_muting_says_before_and_after_as_python_does",
+        "test_a_pointed_row_changes_the_pronoun_as_in_python",
+    ]
+)
 def test_the_guide_asks_for_what_can_be_done_and_says_what_is_seen(
     visit_page, guided_page, shipped
 ):

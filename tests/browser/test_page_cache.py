@@ -5,9 +5,9 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.drawn import open_drawing, walk
-from tests.viz.test_kv_cache import KEY, QUERY, VALUE, WORDS
+from tests.lab.test_kv_cache import KEY, QUERY, VALUE, WORDS
+from transformer_lab.lab import kv_cache
 from transformer_lab.numpy_reference import scaled_dot_product_attention
-from transformer_lab.viz import kv_cache
 
 N = len(WORDS)
 

@@ -10,14 +10,14 @@ import pytest
 import torch
 from safetensors.torch import save
 
-from transformer_lab.attention_record import KINDS, Head
+from transformer_lab.attention.record import KINDS, Head
 from transformer_lab.config import Positions, TransformerConfig
 from transformer_lab.data.tokenizer import WordTokenizer
 from transformer_lab.data.world.grammar import world
+from transformer_lab.lab.bench_data import POSITIONS
+from transformer_lab.lab.page.join import FOLDER
 from transformer_lab.model import Transformer
 from transformer_lab.translator import PRETRAINED, Translator
-from transformer_lab.viz.bench_data import POSITIONS
-from transformer_lab.viz.page.join import FOLDER
 
 OPEN = """async ({ Engine }, { name, packed, ...texts }) => {
     const weights = Uint8Array.from(atob(packed), (sign) => sign.charCodeAt(0)).buffer;

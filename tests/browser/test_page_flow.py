@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.drawn import open_drawing, walk
-from tests.viz.test_flow import drawn, translator  # noqa: F401  fixtures
+from tests.lab.test_flow import drawn, translator  # noqa: F401  fixtures
 
 
 def test_every_step_can_be_read_everywhere(browser, drawn, tmp_path):  # noqa: F811

@@ -4,9 +4,9 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.drawn import open_drawing, walk
-from tests.viz.test_hops import HEADS, Answers
+from tests.lab.test_hops import HEADS, Answers
 from transformer_lab.data.world.grammar import FAMOUS
-from transformer_lab.viz import two_hops
+from transformer_lab.lab import two_hops
 
 
 @pytest.fixture(scope="module")

@@ -9,6 +9,7 @@ from playwright.sync_api import expect
 
 from tests.browser.screen import serious
 from tests.drawings import DRAWINGS, slabs_arguments, stepper_record, stream_arguments
+from tests.thorough import thorough_from
 from transformer_lab.numpy_reference import (
     layer_norm,
     merge_heads,
@@ -46,7 +47,7 @@ def draw(browser, tmp_path):
 
 
 @pytest.mark.parametrize("name", DRAWINGS)
-@pytest.mark.parametrize("width", [760, 390])
+@pytest.mark.parametrize("width", thorough_from(1, [760, 390]))
 def test_each_step_fits_its_page_says_something_new_and_is_clean(draw, name, width):
     at = draw(name, viewport={"width": width, "height": 900})
     texts = []

@@ -14,9 +14,9 @@ from playwright.sync_api import CDPSession, Page
 
 from benchmarks.browser import TWO_FRAMES
 from tests.browser.drawn import open_drawing
-from tests.viz.test_flow import drawn, translator  # noqa: F401  fixtures
+from tests.lab.test_flow import drawn, translator  # noqa: F401  fixtures
 from transformer_lab.data.world.grammar import FAMOUS
-from transformer_lab.viz.bench import bench
+from transformer_lab.lab.bench import bench
 
 TIMES = 13  # in one round
 TRANSLATE = "(text) => transformerLab.state.translate(text)"

@@ -12,9 +12,9 @@ from PIL import Image
 
 from tests.browser.screen import GOLD, HOSTILE, RECORD, SEEN, SNAPSHOTS, luminance
 from tests.records import make_record
-from transformer_lab.attention_record import KINDS
-from transformer_lab.viz.explorer.payload import page_data, record_data
-from transformer_lab.viz.page.join import FOLDER
+from transformer_lab.attention.record import KINDS
+from transformer_lab.lab.explorer.payload import page_data, record_data
+from transformer_lab.lab.page.join import FOLDER
 
 PAINT = "({ palettes, paint, pooled, bitmap, isBright, scaleBytes }, given) => "
 

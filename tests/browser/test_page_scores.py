@@ -9,35 +9,20 @@ from playwright.sync_api import expect
 
 from tests.browser.screen import serious
 from tests.browser.test_page_engine import open_engine
-from transformer_lab.attention_record import KINDS, AttentionRecord, Head
-from transformer_lab.evaluation.alignment import (
-    entropy,
-    head_alignment_error_rate,
-    mean_distance,
-    mean_over_records,
-    previous_token,
-)
+from tests.records import make_record
+from tests.thorough import thorough_from
+from transformer_lab.attention.record import KINDS, AttentionRecord, Head
+from transformer_lab.attention.scores import SCORES, mean_over_records
+from transformer_lab.lab.bench import Example, bench
+from transformer_lab.lab.bench_guide import famous_guide
 from transformer_lab.model import Transformer
 from transformer_lab.translator import PRETRAINED, Translator
-from transformer_lab.viz.bench import Example, bench
-from transformer_lab.viz.bench_guide import famous_guide
 
 EXAMPLES = famous_guide()["examples"][:12]
 
 
-def of_map(score):
-    return lambda record, head: score(record.weights(head))
-
-
-ORACLES = {
-    "previous token": (of_map(previous_token), ("encoder", "decoder")),
-    "mean distance": (of_map(mean_distance), ("encoder", "decoder")),
-    "entropy": (of_map(entropy), KINDS),
-    "gold alignment": (
-        lambda record, head: 1 - head_alignment_error_rate(record, head),
-        ("cross",),
-    ),
-}
+ON_BENCH = {score.name: score for score in SCORES if score.needs != "referent"}
+"""The scores of the one table, except the one that needs what the bench's examples do not tell."""
 
 
 @pytest.fixture(scope="module")
@@ -65,22 +50,57 @@ def short(head: Head) -> str:
     return f"{head.kind[0]}{head.layer + 1}.{head.head + 1}"
 
 
-@pytest.mark.parametrize("name", ORACLES)
+def test_javascript_has_a_formula_for_each_score_of_the_table(ask):
+    formulas = ask("bench/head_scores.js", "({ FORMULAS }) => Object.keys(FORMULAS)")
+    assert formulas == list(ON_BENCH)
+
+
+@pytest.mark.parametrize("name", ON_BENCH)
+def test_measure_gives_pythons_number(ask, name):
+    links = ((0, 0), (1, 1), (4, 3), (2, 3))
+    record = make_record(alignment=links)
+    measured = "({ measure }, [name, maps, links]) => maps.map((map) => measure(name, map, links))"
+    for kind in ON_BENCH[name].kinds:
+        heads = record.heads(kind)
+        maps = [record.weights(head).tolist() for head in heads]
+        found = ask("bench/head_scores.js", measured, [name, maps, links])
+        assert found == pytest.approx([ON_BENCH[name].compute(record, head) for head in heads])
+
+
+@pytest.mark.parametrize("name", ["previous_token", "first_token"])
+def test_a_map_of_one_row_has_no_such_score(ask, name):
+    measured = "({ measure }, name) => Number.isNaN(measure(name, [[1]]))"
+    assert ask("bench/head_scores.js", measured, name)
+
+
+@pytest.mark.parametrize(("best", "expected"), [("low", [0.75, 0]), ("high", [0.25, 1])])
+def test_the_better_end_is_the_darker(ask, best, expected):
+    darkness = """({ HeadScores }, best) => {
+        const row = { name: "entropy", label: "entropy", best, means: "", kinds: ["encoder"] };
+        const scores = new HeadScores(null, [["a", "b", null]], [row]);
+        scores.sums.trained.set("entropy e1.1", 0.5).set("entropy e1.2", 2);
+        return [0.5, 2].map((value) => scores.darkness("entropy", value));
+    }"""
+    assert ask("bench/head_scores.js", darkness, best) == expected
+
+
+@pytest.mark.parametrize("name", ON_BENCH)
 def test_a_score_is_pythons_mean_over_the_same_sentences(page, records, name):
-    score, kinds = ORACLES[name]
+    _, label, _, means, score, kinds, _ = ON_BENCH[name]
     page.get_by_label("Colour of the heads").select_option(name)
     note = page.locator(".figure .note")
     expect(note).to_contain_text("learnt nothing")
+    expect(note).to_contain_text(f"{label}: {means}")
     for kind in KINDS:
         for head in records[0].heads(kind):
             title = page.locator(f"[data-control='head {short(head)}']").get_attribute("title")
-            said = re.search(rf"{name} (\d\.\d+), untrained (\d+\.\d+)", title)
+            said = re.search(rf"{label} (\d\.\d+), untrained (\d+\.\d+)", title)
             assert (said is not None) == (kind in kinds)
         if kind in kinds:
             expected = mean_over_records(score, records, kind)
             for head, value in expected.items():
                 title = page.locator(f"[data-control='head {short(head)}']").get_attribute("title")
-                assert f"{name} {value:.2f}" in title or f"{name} {value - 0.004:.2f}" in title
+                assert f"{label} {value:.2f}" in title or f"{label} {value - 0.004:.2f}" in title
             low, high = min(expected.values()), max(expected.values())
             ranges = re.findall(r"([\d.]+) to ([\d.]+), untrained", note.inner_text())
             assert [low, high] in [
@@ -89,7 +109,8 @@ def test_a_score_is_pythons_mean_over_the_same_sentences(page, records, name):
 
 
 def test_an_untrained_head_has_the_scores_of_pythons_untrained_heads(page, shipped):
-    page.get_by_label("Colour of the heads").select_option("previous token")
+    previous = ON_BENCH["previous_token"].compute
+    page.get_by_label("Colour of the heads").select_option("previous_token")
     note = page.locator(".figure .note")
     expect(note).to_contain_text("learnt nothing")
     (encoder, decoder) = re.findall(r"untrained (\d\.\d+) to (\d\.\d+)", note.inner_text())
@@ -100,7 +121,7 @@ def test_an_untrained_head_has_the_scores_of_pythons_untrained_heads(page, shipp
         blank = Translator(model, *shipped.tokenizers)
         records = [blank.attend(e.source, e.target) for e in EXAMPLES]
         for kind, values in found.items():
-            values += mean_over_records(of_map(previous_token), records, kind).values()
+            values += mean_over_records(previous, records, kind).values()
     for kind, said in (("encoder", encoder), ("decoder", decoder)):
         low, high = map(float, said)
         # Eight heads of one seed lie about where those of three others lie.
@@ -145,7 +166,7 @@ def test_sentences_without_gold_links_have_no_score_by_them(visit_page, shipped,
     path = bench(shipped, EXAMPLES[0].source, examples=examples).to_html(tmp_path / "lab.html")
     page = visit_page(path).page
     options = page.locator("optgroup option").all_inner_texts()
-    assert options == ["previous token", "mean distance", "entropy"]
+    assert options == [score.label for score in ON_BENCH.values() if score.needs is None]
 
 
 def test_gold_links_that_lead_nowhere_are_named(shipped):
@@ -157,9 +178,9 @@ def test_gold_links_that_lead_nowhere_are_named(shipped):
         bench(shipped, EXAMPLES[0].source, examples=[EXAMPLES[0]._replace(alignment=())])
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("theme", thorough_from(1, ["light", "dark"]))
 def test_an_accessibility_checker_finds_nothing_serious_beside_scores(visit_page, lab_page, theme):
     page = visit_page(lab_page, color_scheme=theme).page
-    page.get_by_label("Colour of the heads").select_option("gold alignment")
+    page.get_by_label("Colour of the heads").select_option("aer")
     expect(page.locator(".figure .note")).to_contain_text("learnt nothing")
     assert serious(page) == []

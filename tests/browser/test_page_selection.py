@@ -7,8 +7,8 @@ import pytest
 
 from tests.browser.screen import RECORD, SNAPSHOTS
 from tests.records import make_record
-from transformer_lab.attention_record import Head
-from transformer_lab.viz.explorer.payload import page_data, record_data
+from transformer_lab.attention.record import Head
+from transformer_lab.lab.explorer.payload import page_data, record_data
 
 SELECT = """async ({ Selection }, data) => {
     const [{ Values }, { readRecords }] = await Promise.all([import("/values.js"), import("/record.js")]);

@@ -6,10 +6,11 @@ import pytest
 from nbconvert import HTMLExporter
 from playwright.sync_api import Page, expect
 
+from tests.thorough import thorough_from
 from tools.build_notebooks import NOTEBOOKS, read
 from tools.embed import KINDS, STORED, with_todays_script
-from transformer_lab.viz.page.join import FOLDER
-from transformer_lab.viz.page.saved import PAGE
+from transformer_lab.lab.page.join import FOLDER
+from transformer_lab.lab.page.saved import PAGE
 
 SHEETS = [path.read_text(encoding="utf-8") for path in sorted(FOLDER.rglob("*.css"))]
 PROPERTIES = sorted(
@@ -80,7 +81,7 @@ def wait_until_drawn(page: Page, count: int) -> None:
     page.wait_for_function("document.getAnimations().length === 0")
 
 
-@pytest.mark.parametrize(("width", "scheme"), [(1240, "light"), (390, "dark")])
+@pytest.mark.parametrize(("width", "scheme"), thorough_from(1, [(1240, "light"), (390, "dark")]))
 @pytest.mark.parametrize("kind", KINDS)
 def test_styles_of_other_widgets_before_and_behind_it_change_nothing(
     browser, stored, kind, width, scheme
@@ -96,7 +97,7 @@ def test_styles_of_other_widgets_before_and_behind_it_change_nothing(
     assert told == []
 
 
-@pytest.mark.parametrize("name", HELD)
+@pytest.mark.parametrize("name", thorough_from(2, HELD))
 def test_in_exported_html_each_widget_looks_as_it_does_alone(browser, name):
     page = browser.new_page(reduced_motion="reduce")
     html = HTMLExporter().from_filename(str(NOTEBOOKS / f"{name}.ipynb"))[0]

@@ -6,10 +6,10 @@ import torch
 from playwright.sync_api import expect
 
 from tests.browser.drawn import open_drawing, walk
-from tests.viz.test_turning import KEY, QUERY, WORDS
+from tests.lab.test_turning import KEY, QUERY, WORDS
+from transformer_lab.lab import clock_positions, turning_arrows
 from transformer_lab.model.positions import AlibiPositions, RotaryPositions
 from transformer_lab.numpy_reference import sinusoidal_positions
-from transformer_lab.viz import clock_positions, turning_arrows
 
 PAIRS = len(QUERY) // 2
 

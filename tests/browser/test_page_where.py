@@ -7,9 +7,9 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.screen import serious
-from transformer_lab.attention_record import Head
+from transformer_lab.attention.record import Head
 from transformer_lab.data.world.grammar import FAMOUS
-from transformer_lab.viz.bench import bench
+from transformer_lab.lab.bench import bench
 
 PAIR = FAMOUS[0]
 WHO = PAIR.coreference

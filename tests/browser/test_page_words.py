@@ -8,11 +8,12 @@ from playwright.sync_api import expect
 
 from tests.browser.screen import close, numbers, serious
 from tests.records import make_record, probabilities
-from transformer_lab.attention_record import KINDS, AttentionRecord, Head, Referent
-from transformer_lab.attention_words import by_words, joined, step_groups, word_groups
-from transformer_lab.viz import explore
-from transformer_lab.viz.explorer.payload import page_data
-from transformer_lab.viz.explorer.scores import head_scores
+from tests.thorough import thorough_from
+from transformer_lab.attention.record import KINDS, AttentionRecord, Head, Referent
+from transformer_lab.attention.scores import head_scores
+from transformer_lab.attention.words import by_words, joined, step_groups, word_groups
+from transformer_lab.lab import explore
+from transformer_lab.lab.explorer.payload import page_data
 
 SOURCE = (" The", " tro", "phy", " can", "'", "t", " fit", " i", "n", ".", "</s>")
 TARGET = ("<pad>", " O", " tro", "f", "éu", " cai", "u")
@@ -158,7 +159,7 @@ def test_steps_say_which_piece_began_a_word(visit_page, page_of_pieces):
     expect(opened.root.locator(".readout")).to_contain_text("␣tro looks at:")
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("theme", thorough_from(1, ["light", "dark"]))
 @pytest.mark.parametrize("width", [1280, 390])
 def test_words_fit_every_screen(visit_page, page_of_pieces, theme, width):
     size = {"width": width, "height": 900}

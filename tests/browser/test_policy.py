@@ -5,9 +5,10 @@ import shutil
 import pytest
 
 from tests.browser.planted import plant
+from tests.thorough import thorough_from
 from tools.build_notebooks import NOTEBOOKS
 from tools.slides.__main__ import build
-from transformer_lab.viz.bench import bench
+from transformer_lab.lab.bench import bench
 
 
 @pytest.fixture(scope="module")
@@ -23,7 +24,7 @@ def written(full_page, shipped, tmp_path_factory):
 
 
 @pytest.mark.parametrize("is_guarded", [True, False])
-@pytest.mark.parametrize("name", ["explorer", "bench", "deck"])
+@pytest.mark.parametrize("name", thorough_from(1, ["explorer", "bench", "deck"]))
 def test_what_is_planted_in_a_page_does_nothing(browser, written, outside, name, is_guarded):
     there, asked = outside
     path = plant(written / f"{name}.html", there, is_guarded)

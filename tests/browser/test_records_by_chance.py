@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from tests.browser.test_page_modules import READ, check_read
 from tests.fuzz.cases import cases, depths, seeds, sentences
 from tests.records import make_record
-from transformer_lab.viz.explorer.payload import page_data
+from transformer_lab.lab.explorer.payload import page_data
 
 
 @cases(0.027)

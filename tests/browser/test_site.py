@@ -16,6 +16,7 @@ from playwright.sync_api import expect
 from tests.browser.conftest import HERE
 from tests.browser.planted import plant
 from tests.browser.screen import serious, try_sliders_and_quizzes
+from tests.thorough import thorough_from
 from tools.build_notebooks import NOTEBOOKS, ROOT, lessons
 
 SPEC = importlib.util.spec_from_file_location("search_sections", ROOT / "docs/search_sections.py")
@@ -142,7 +143,7 @@ def test_a_lesson_opens_the_bench_that_all_pages_share(read, name):
     expect(inside).to_have_attribute("data-ready", "true")
 
 
-@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize("name", thorough_from(3, PAGES))
 def test_a_lesson_opens_without_an_error_and_without_the_world(read, name):
     page = read(f"notebooks/{name}.html")
     expect(page.locator("h1")).to_have_count(1)
@@ -167,8 +168,8 @@ def test_no_page_asks_for_the_next_one_ahead_which_its_policy_refuses(site):
 LOOKED_AT = ["docs/index.html", "notebooks/07_the_whole_transformer.html", "docs/bench.html"]
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize("scheme", thorough_from(1, ["light", "dark"]))
+@pytest.mark.parametrize("width", thorough_from(1, [390, 1280]))
 @pytest.mark.parametrize("name", LOOKED_AT)
 def test_a_page_can_be_read_by_everyone(browser, address, name, width, scheme):
     viewport = {"width": width, "height": 900}
@@ -203,7 +204,7 @@ def test_what_is_to_be_predicted_is_folded(read):
 STEPPED = "turning|stream|stepper|flow|beam|cache|hops|slabs|family|player"
 
 
-@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize("name", thorough_from(2, PAGES))
 def test_a_drawing_to_step_through_is_in_sight(read, name):
     drawings = len(re.findall(rf"data-(?:{STEPPED})=", (NOTEBOOKS / f"{name}.ipynb").read_text()))
     if drawings == 0:

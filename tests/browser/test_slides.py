@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from tests.thorough import thorough_from
 from tools.build_notebooks import lessons
 from tools.slides.__main__ import build
 from tools.slides.deck import deck
@@ -81,7 +82,7 @@ def slide_of(page, kind):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", thorough_from(2, PATHS), ids=lambda path: path.stem)
 def test_nothing_overflows_a_slide(open_deck, path):
     page = open_deck(path.name[:2])
     count = page.locator(".slides > section").count()
@@ -122,7 +123,9 @@ def test_a_drawing_steps_in_its_slide_and_keys_are_shared(open_deck):
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("lesson", "kind"),
-    [("03", "slabs"), ("05", "stream"), ("06", "stepper"), ("10", "beam"), ("12", "hops")],
+    thorough_from(
+        1, [("03", "slabs"), ("05", "stream"), ("06", "stepper"), ("10", "beam"), ("12", "hops")]
+    ),
 )
 def test_a_drawing_that_grows_with_its_steps_still_fits(open_deck, lesson, kind):
     page = open_deck(lesson)
@@ -169,6 +172,9 @@ def test_the_notes_are_the_guides(open_deck):
     assert "Minutes 0 to 8." in notes.inner_text()
 
 
+@pytest.mark.thorough(
+    caught_by=["test_nothing_overflows_a_slide", "test_the_list_leads_to_each_deck"]
+)
 @pytest.mark.slow
 def test_a_deck_prints_a_page_for_each_slide(open_deck):
     page = open_deck("01", "?print-pdf")

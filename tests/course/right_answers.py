@@ -9,6 +9,7 @@ from torch import nn
 
 from transformer_lab.model.attention import MultiHeadAttention
 from transformer_lab.model.feed_forward import FeedForward
+from transformer_lab.model.masks import causal_mask, padding_mask
 from transformer_lab.model.positions import AlibiPositions
 
 
@@ -251,6 +252,32 @@ def flat(x):
     return x.flatten().tolist()
 
 
+def greedy_by_recursion(next_logits, ids, eos, left):
+    if left == 0 or ids[-1] == eos:
+        return []
+    word = next_logits(torch.tensor(ids)).argmax()
+    return [word, *greedy_by_recursion(next_logits, [*ids, int(word)], eos, left - 1)]
+
+
+def top_p_by_a_loop(row, p):
+    kept, total = torch.full_like(row, float("-inf")), 0.0
+    for word in row.argsort(descending=True):
+        if total < p:
+            kept[word] = row[word]
+            total += row.softmax(0)[word]
+    return kept
+
+
+def step_in_numbers(loss_of, optimizer, batch, rate):
+    optimizer.zero_grad(set_to_none=False)
+    optimizer.param_groups[0].update(lr=rate)
+    loss = loss_of(batch)
+    loss.backward()
+    norm = torch.nn.utils.clip_grad_norm_(loss_of.parameters(), 1.0)
+    optimizer.step()
+    return loss.item(), norm.item()
+
+
 RIGHT = [
     ("01.softmax", softmax_by_rows),
     ("01.softmax", lambda scores: softmax_by_rows(scores).astype(np.float32)),
@@ -347,3 +374,67 @@ def words_of(next_logits, bos, eos, limit):
 def agreed(proposed, best):
     pairs = zip(proposed, best, strict=False)
     return len(list(itertools.takewhile(lambda pair: pair[0] == pair[1], pairs)))
+
+
+RIGHT_IN_ANOTHER_WAY = {
+    "05.feed_forward": lambda x, w1, b1, w2, b2: (
+        np.where(x @ w1 + b1 > 0, x @ w1 + b1, 0) @ w2 + b2
+    ),
+    "06.masked_weights": lambda scores, mask: torch.where(
+        mask, torch.where(mask, scores, -torch.inf).softmax(-1), 0.0
+    ),
+    "10.greedy_words": lambda next_logits, bos, eos, limit: greedy_by_recursion(
+        next_logits, [bos], eos, limit
+    ),
+    "10.beam_step": lambda beams, rows, k: [
+        [value, (*beams[place // rows.shape[1]][1], place % rows.shape[1])]
+        for value, place in zip(
+            *(
+                part.tolist()
+                for part in (torch.tensor([[b[0]] for b in beams]) + rows).flatten().topk(k)
+            ),
+            strict=True,
+        )
+    ],
+    "10.keep_top_p": lambda logits, p: torch.stack([top_p_by_a_loop(row, p) for row in logits]),
+    "10.keep_top_p: log-probabilities are logits too": lambda logits, p: torch.stack(
+        [top_p_by_a_loop(row, p) for row in logits.log_softmax(-1)]
+    ),
+    "10.keep_top_p: shares of the kept words, as logarithms": lambda logits, p: torch.stack(
+        [top_p_by_a_loop(row, p).softmax(-1).log() for row in logits]
+    ),
+    "09.training_step": step_in_numbers,
+    "10.accept": lambda proposed, best: [
+        word for n, word in enumerate(best) if proposed[:n] == best[:n]
+    ],
+    "07.encoder_input": lambda ids, table, positions: (
+        torch.nn.functional.embedding(ids, table) * torch.tensor(table.shape[1]).sqrt()
+        + positions[: ids.shape[1]]
+    ),
+    "07.forward": lambda model, source, target: model.output(
+        model.decoder(
+            model.target_positions(model.embed(model.target_embedding, target)),
+            model.encode(source, padding_mask(source, model.config.pad_id)),
+            causal_mask(target.size(1)) & padding_mask(target, model.config.pad_id),
+            padding_mask(source, model.config.pad_id),
+        )
+    ),
+    "18.eight_bits: a list of a tensor and a number": lambda weights: [
+        (torch.tensor(weights) * (127 / abs(weights).max())).round().to(torch.int8),
+        127 / abs(weights).max(),
+    ],
+    "18.join: rows as lists": lambda weights, words: [
+        [
+            weights[np.ix_(words == asks, words == gives)].sum() / (words == asks).sum()
+            for gives in range(max(words) + 1)
+        ]
+        for asks in range(max(words) + 1)
+    ],
+    "18.interval: one array of both ends": lambda values, draws: np.percentile(
+        values[draws].mean(axis=1), (2.5, 97.5)
+    ),
+    "18.interval: PyTorch": lambda values, draws: torch.quantile(
+        torch.tensor(values[draws].mean(axis=1)), torch.tensor([0.025, 0.975], dtype=torch.float64)
+    ),
+}
+"""(lesson and check, and perhaps how the answer is unlike the reference): a right answer"""

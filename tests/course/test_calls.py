@@ -5,11 +5,16 @@ import pytest
 import torch
 from torch import nn
 
-from transformer_lab.course.calls import MOST, Call, Calls, first_other_call
-from transformer_lab.course.cases import draw
-from transformer_lab.course.check import Check
+from transformer_lab.course.judge.call_recorder import (
+    MAX_CALLS,
+    Call,
+    CallRecorder,
+    find_first_wrong_call,
+)
+from transformer_lab.course.judge.cases import random_array
+from transformer_lab.course.judge.check import Check
 
-X, Y = draw(3, 5, seed=1), draw(3, 5, seed=2)
+X, Y = random_array(3, 5, seed=1), random_array(3, 5, seed=2)
 
 
 def calls(*named):
@@ -36,36 +41,38 @@ WANTED = calls(("embed", X), ("inner", Y), ("inner", X), ("norm", X + Y))
     ],
 )
 def test_the_first_call_that_differs_is_named(got, said):
-    assert said in first_other_call(got, WANTED)
+    assert said in find_first_wrong_call(got, WANTED)
 
 
 def test_nothing_is_said_where_nothing_is_called_or_too_much():
-    assert first_other_call(WANTED, []) is None
-    assert first_other_call([*WANTED, *WANTED], WANTED) is None
-    assert first_other_call(WANTED[:1] * MOST, WANTED) is None
+    assert find_first_wrong_call(WANTED, []) is None
+    assert find_first_wrong_call([*WANTED, *WANTED], WANTED) is None
+    assert find_first_wrong_call(WANTED[:1] * MAX_CALLS, WANTED) is None
 
 
 def test_what_is_no_array_is_not_compared():
-    kept = Calls()
-    kept.keep("f", [object(), X])
-    assert kept.kept[0].given[0] is None
-    assert first_other_call(kept.kept, calls(("f", None, X))).startswith("what `f` gets is right")
-    assert "is not right: argument 2" in first_other_call(kept.kept, calls(("f", None, X.T)))
+    kept = CallRecorder()
+    kept.record("f", [object(), X])
+    assert kept.calls[0].given[0] is None
+    assert find_first_wrong_call(kept.calls, calls(("f", None, X))).startswith(
+        "what `f` gets is right"
+    )
+    assert "is not right: argument 2" in find_first_wrong_call(kept.calls, calls(("f", None, X.T)))
 
 
 def test_what_is_kept_does_not_change_with_what_was_given():
-    kept, x = Calls(), X.copy()
-    kept.around("f", lambda given: given)(x)
+    kept, x = CallRecorder(), X.copy()
+    kept.wrap_function("f", lambda given: given)(x)
     x *= 0
-    np.testing.assert_array_equal(kept.kept[0].given[0], X)
+    np.testing.assert_array_equal(kept.calls[0].given[0], X)
 
 
 def test_a_function_in_a_loop_without_end_is_kept_so_often():
-    kept = Calls()
-    called = kept.around("f", len)
-    for _ in range(MOST + 7):
+    kept = CallRecorder()
+    called = kept.wrap_function("f", len)
+    for _ in range(MAX_CALLS + 7):
         called([1, 2, 3])
-    assert len(kept.kept) == MOST
+    assert len(kept.calls) == MAX_CALLS
 
 
 class Two(nn.Module):
@@ -83,10 +90,10 @@ class Negative(Two):
 
 
 def test_the_parts_of_a_module_are_watched_if_they_have_parameters():
-    kept, module = Calls(), Two()
-    kept.watch(module)
+    kept, module = CallRecorder(), Two()
+    kept.hook_parts(module)
     module(torch.ones(3, 5))
-    assert [call.name for call in kept.kept] == ["first", "second"]
+    assert [call.name for call in kept.calls] == ["first", "second"]
 
 
 @pytest.mark.parametrize("wrong", ["class", "function"])

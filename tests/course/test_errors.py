@@ -12,8 +12,14 @@ import pytest
 import torch
 from torch import nn
 
-from transformer_lab.course.errors import MOST, in_line, learners_frame, size_of, sizes_in
-from transformer_lab.course.reasons import REASONS, reason_for
+from transformer_lab.course.judge.error_reasons import REASONS, find_reason
+from transformer_lab.course.judge.errors import (
+    MAX_NAMES,
+    describe_line,
+    describe_size,
+    describe_sizes,
+    find_learner_frame,
+)
 
 PAIR, HALF = [1, 2], 0.5
 A, B = torch.ones(2, 3, 5), torch.ones(2, 7, 11)
@@ -142,7 +148,7 @@ def error_of(function):
 @pytest.mark.parametrize("number", range(len(PROVOKED)))
 def test_an_error_is_explained(number):
     function, *expected = PROVOKED[number]
-    said = reason_for(str(error_of(function)))
+    said = find_reason(str(error_of(function)))
     assert said
     for part in expected:
         assert part in said
@@ -155,7 +161,7 @@ def test_every_reason_is_provoked():
 
 
 def test_an_unknown_error_has_no_reason():
-    assert reason_for("the moon is full") is None
+    assert find_reason("the moon is full") is None
 
 
 def test_the_line_is_the_learners_own_and_says_what_stands_in_it():
@@ -165,9 +171,9 @@ def test_the_line_is_the_learners_own_and_says_what_stands_in_it():
     linecache.cache["<cell>"] = (len(source), None, source.splitlines(keepends=True), "<cell>")
     place = {}
     exec(compile(source, "<cell>", "exec"), place)
-    frame, line = learners_frame(error_of(lambda: place["answer"](torch.ones(3, 5), 11)))
+    frame, line = find_learner_frame(error_of(lambda: place["answer"](torch.ones(3, 5), 11)))
     assert line == 3
-    said = in_line(frame, line)
+    said = describe_line(frame, line)
     assert said.startswith("\n  in your line 3: return x.reshape(rows, half, 7)\n  there ")
     assert said.endswith("x has shape (3, 5), rows is 11, half is 2")
 
@@ -178,12 +184,14 @@ def test_sizes_are_few_and_of_local_names_alone():
         "text": "word",
         "ids": [1, 2],
     }
-    said = list(sizes_in("x.f = f(text, ids, gone, " + ", ".join(f"x{n}" for n in range(9)), known))
+    said = list(
+        describe_sizes("x.f = f(text, ids, gone, " + ", ".join(f"x{n}" for n in range(9)), known)
+    )
     assert said[0] == "ids has length 2"
     assert said[1] == "x0 has shape (0, 2)"
-    assert len(said) == MOST
+    assert len(said) == MAX_NAMES
 
 
 @pytest.mark.parametrize("value", [len, "word", {1: 2}, nn.Linear(2, 3), object()])
 def test_what_has_no_shape_is_not_told(value):
-    assert size_of(value) == ""
+    assert describe_size(value) == ""

@@ -7,15 +7,14 @@ from datetime import date, timedelta
 
 import pytest
 
-from transformer_lab import progress
+from transformer_lab.course import diary as progress
 from transformer_lab.course import progress as shown
-from transformer_lab.course.check import Check
+from transformer_lab.course.diary import FILE, SWITCH, Place
+from transformer_lab.course.judge.check import Check
 from transformer_lab.course.lessons import lesson, lesson_numbers
-from transformer_lab.course.questions import Question
-from transformer_lab.course.quiz import Quiz
-from transformer_lab.course.review import MixedQuiz, lesson_questions
-from transformer_lab.progress import Place
-from transformer_lab.progress_file import FILE, SWITCH
+from transformer_lab.course.quiz.questions import Question
+from transformer_lab.course.quiz.quiz import Quiz
+from transformer_lab.course.quiz.review import MixedQuiz, lesson_questions
 
 DAY = date(2026, 10, 24)
 DOUBLE = Check(
@@ -46,7 +45,7 @@ def test_a_check_that_is_passed_is_kept_and_one_that_is_not_is_not(folder, capsy
     assert not (folder / FILE).exists()
     DOUBLE(lambda x: x + x)
     assert capsys.readouterr().out.endswith("Right: twice the number (2 cases).\n" + announced())
-    assert progress.kept()["03"].exercises == {"double": DAY}
+    assert progress.load_record()["03"].exercises == {"double": DAY}
 
 
 def test_the_first_click_says_where_answers_are_kept():
@@ -91,7 +90,7 @@ def test_the_pages_own_solution_passes_and_is_not_kept(folder, capsys):
     assert "Right" in capsys.readouterr().out
     assert not (folder / FILE).exists()
     DOUBLE(defined_in(SOLUTION.replace("###", "#"), "double"))
-    assert progress.kept()["03"].exercises == {"double": DAY}
+    assert progress.load_record()["03"].exercises == {"double": DAY}
 
 
 class Twice:
@@ -112,14 +111,14 @@ def test_a_class_of_the_pages_own_solution_is_not_kept(folder, capsys):
     assert capsys.readouterr().out.startswith("Right: twice")
     assert not (folder / FILE).exists()
     by_class(defined_in(SOLUTION.replace("###", "#"), "Double"))
-    assert progress.kept()["03"].exercises == {"double": DAY}
+    assert progress.load_record()["03"].exercises == {"double": DAY}
 
 
 def test_where_nothing_can_be_kept_a_check_still_passes(capsys, monkeypatch):
     def refuse(path, content):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
 
-    monkeypatch.setattr("transformer_lab.progress_file.write_atomically", refuse)
+    monkeypatch.setattr("transformer_lab.course.diary.write_atomically", refuse)
     DOUBLE(lambda x: x + x)
     right, warning = capsys.readouterr().out.splitlines()
     assert right == "Right: twice the number (2 cases)."
@@ -148,7 +147,7 @@ def test_first_choices_are_kept_by_letter_and_by_click():
     choices = quiz.widget.children[2].children[1]
     choices.value = rights[1]
     choices.value = (rights[1] + 1) % 3
-    kept = progress.kept()["06"]
+    kept = progress.load_record()["06"]
     assert {text: one.right for text, one in kept.questions.items()} == {
         texts[0]: False,
         texts[1]: True,
@@ -165,7 +164,7 @@ def test_the_mixed_quiz_keeps_answers_in_the_lessons_they_are_from():
     mixed = MixedQuiz(lesson_questions(), 30, 1)
     for number, question in enumerate(mixed.questions, 1):
         mixed.answer(number, "abcdefgh"[question.right])
-    kept = progress.kept()
+    kept = progress.load_record()
     for number, done in kept.items():
         texts = {question.text for question in lesson(number).quiz.questions}
         assert done.questions.keys() <= texts
@@ -201,14 +200,14 @@ def test_a_damaged_file_is_shown_as_one_line(folder, capsys):
 def test_what_comes_back_is_asked_and_moves_on(capsys):
     quiz = lesson("06").quiz
     for place in quiz.places[:3]:
-        progress.question_answered(place, True, DAY)
-    progress.question_answered(Place("12", "Gone?", 6), True, DAY)
-    progress.question_answered(Place("77", "Gone too?", 6), True, DAY)
+        progress.record_answer(place, True, DAY)
+    progress.record_answer(Place("12", "Gone?", 6), True, DAY)
+    progress.record_answer(Place("77", "Gone too?", 6), True, DAY)
     assert shown.review(DAY).questions == ()
     due = shown.review(DAY + timedelta(1))
     assert len(due.questions) == 3
     assert list(due.places) == list(quiz.places[:3])
-    assert "Gone" not in progress.told(DAY + timedelta(1)), "no lesson asks it any more"
+    assert "Gone" not in progress.format_progress(DAY + timedelta(1)), "no lesson asks it any more"
     capsys.readouterr()
     due._ipython_display_()
     text = capsys.readouterr().out
@@ -219,14 +218,14 @@ def test_what_comes_back_is_asked_and_moves_on(capsys):
 def test_an_answer_in_the_review_counts_for_its_lesson(monkeypatch):
     quiz = lesson("06").quiz
     for place in quiz.places[:2]:
-        progress.question_answered(place, True, DAY)
+        progress.record_answer(place, True, DAY)
     tomorrow = DAY + timedelta(1)
     monkeypatch.setattr(progress, "today", lambda: tomorrow)
     due = shown.review()
     first, second = due.questions
     due.answer(1, "abcdefgh"[first.right])
     due.answer(2, "abcdefgh"[(second.right + 1) % len(second.choices)])
-    standings = progress.kept()["06"].questions
+    standings = progress.load_record()["06"].questions
     assert [standings[place.name].due for place in due.places] == [
         tomorrow + timedelta(3),
         tomorrow + timedelta(1),
@@ -236,7 +235,7 @@ def test_an_answer_in_the_review_counts_for_its_lesson(monkeypatch):
 def test_a_review_has_no_more_than_twenty_and_says_when_there_is_none(capsys):
     every = [place for number in lesson_numbers() for place in lesson(number).quiz.places]
     for place in every[:23]:
-        progress.question_answered(place, False, DAY)
+        progress.record_answer(place, False, DAY)
     due = shown.review(DAY + timedelta(2))
     assert [place.name for place in due.places] == [place.name for place in every[:20]]
     capsys.readouterr()

@@ -23,6 +23,12 @@ def sample(solution, share):
     return drawn.sample(every, few)
 
 
+@pytest.mark.thorough(
+    caught_by=[
+        "tests/course/every_check.py::test_wrong_answers_as_learners_write_them_get_the_hint_that_fits",
+        "tests/course/every_check.py::test_every_known_mistake_gets_its_own_hint",
+    ]
+)
 @pytest.mark.slow
 def test_a_changed_solution_is_refused():
     everyone = list(solutions())
@@ -55,6 +61,9 @@ def test_mutants_differ_from_their_solution_and_from_each_other():
             assert mutant.source != ast.unparse(ast.parse(solution.source))
 
 
+@pytest.mark.thorough(
+    caught_by=["tests/course/every_check.py::test_no_right_answer_is_refused_for_its_style"]
+)
 @pytest.mark.slow
 def test_every_mutant_that_is_known_to_be_equal_is_called_right():
     everyone = {f"{s.number}.{s.check}": s for s in solutions()}

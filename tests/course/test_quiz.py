@@ -7,10 +7,10 @@ from html.parser import HTMLParser
 
 import pytest
 
-from transformer_lab.course import quiz as quiz_module
 from transformer_lab.course.lessons import lesson, lesson_numbers
-from transformer_lab.course.questions import Question, read_questions
-from transformer_lab.course.quiz import Quiz, folded
+from transformer_lab.course.quiz import quiz as quiz_module
+from transformer_lab.course.quiz.questions import Question, read_questions
+from transformer_lab.course.quiz.quiz import Quiz, question_html
 
 
 @pytest.fixture(params=lesson_numbers())
@@ -206,7 +206,7 @@ def test_ipython_in_a_terminal_prints_and_a_notebook_shows(small, capsys, monkey
 
 
 def test_plain_python_and_ipython_print_it_as_a_reader_types_it():
-    lines = "from transformer_lab.course.lesson_06 import quiz; quiz.show(); quiz.answer(1, 'b')"
+    lines = "from transformer_lab.course.lessons.lesson_06 import quiz; quiz.show(); quiz.answer(1, 'b')"
     said = [
         subprocess.run(
             [sys.executable, *start, lines], capture_output=True, text=True, check=True
@@ -258,7 +258,7 @@ class Folds(HTMLParser):
 
 def test_without_a_kernel_each_choice_folds_its_own_word(quiz):
     for number, question in enumerate(quiz.questions, 1):
-        page = Folds(folded(number, question))
+        page = Folds(question_html(number, question))
         assert page.sight == f"{number}. {question.text}"
         assert page.folds == [
             (f"{letter}. {text}", question.verdict(place))
@@ -269,7 +269,7 @@ def test_without_a_kernel_each_choice_folds_its_own_word(quiz):
 
 
 def test_what_is_folded_is_text():
-    text = folded(2, SMALL.questions[1])
+    text = question_html(2, SMALL.questions[1])
     assert "2 &lt; 1?" in text
     assert "<b>No.</b> Look &lt;again&gt;." in text
 

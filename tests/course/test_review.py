@@ -4,12 +4,12 @@ import re
 
 import pytest
 
-from transformer_lab.course import review
-from transformer_lab.course.lesson_07 import check as check_07
-from transformer_lab.course.lesson_10 import check as check_10
 from transformer_lab.course.lessons import lesson_numbers
-from transformer_lab.course.questions import Question
-from transformer_lab.course.review import MixedQuiz, lesson_questions, translate_with
+from transformer_lab.course.lessons.lesson_07 import check as check_07
+from transformer_lab.course.lessons.lesson_10 import check as check_10
+from transformer_lab.course.quiz import review
+from transformer_lab.course.quiz.questions import Question
+from transformer_lab.course.quiz.review import MixedQuiz, lesson_questions, translate_with
 
 
 def asked(text):

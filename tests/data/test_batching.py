@@ -59,8 +59,8 @@ def test_epochs_differ_and_repeat_for_a_seed():
 def test_batches_go_on_from_any_place():
     batches = Batches(examples(), 301)
     size = len(batches.epoch(0))
-    start = list(islice(batches.starting_at(0, 0), size + 3))
-    rest = list(islice(batches.starting_at(0, size - 2), 5))
+    start = list(islice(batches.iterate_from(0, 0), size + 3))
+    rest = list(islice(batches.iterate_from(0, size - 2), 5))
     assert [(e, i) for e, i, _ in rest] == [(0, size - 2), (0, size - 1), (1, 0), (1, 1), (1, 2)]
     for (_, _, one), (_, _, other) in zip(start[size - 2 :], rest, strict=True):
         assert torch.equal(one.source, other.source)

@@ -5,12 +5,12 @@ import json
 import pytest
 
 from tests.data.test_splits import numbered
-from transformer_lab import cli
+from transformer_lab.command import main as cli
 from transformer_lab.data import corpora
 from transformer_lab.data.cache import clear_cache, list_cache
 from transformer_lab.data.debian import Row
 from transformer_lab.data.large import store_corpus
-from transformer_lab.lock import LOCK, locked
+from transformer_lab.storage.lock import LOCK, lock_folder
 
 NAMES = ("0" * 15 + "a", "0" * 15 + "b", "0" * 15 + "c")
 
@@ -25,7 +25,7 @@ def cache(tmp_path, monkeypatch):
     (folder / NAMES[2] / "ids-0").mkdir(parents=True)
     (folder / NAMES[2] / "ids-0" / "ids.bin").write_bytes(b"half")
     rows = [Row("family", pair) for pair in numbered(5)]
-    corpora.save(corpora.user_cache_folder() / "debian-fr.tsv", rows)
+    corpora.write_cache_file(corpora.user_cache_folder() / "debian-fr.tsv", rows)
     return folder
 
 
@@ -102,7 +102,7 @@ def test_what_is_not_ours_stays(cache, tmp_path, capsys):
 
 
 def test_what_somebody_is_preparing_stays(cache, capsys):
-    with locked(cache / NAMES[2]):
+    with lock_folder(cache / NAMES[2]):
         assert {one.path.name for one in clear_cache()} == {NAMES[0], NAMES[1], "debian-fr.tsv"}
         assert {path.name for path in (cache / NAMES[2]).iterdir()} == {LOCK, "ids-0"}
         assert lines_of(capsys, "--clear", NAMES[2])[-1].startswith("Deleted: 0.0 MB")
@@ -123,7 +123,7 @@ def test_no_name_of_a_corpus_moves_the_terminal(cache, capsys):
 
 
 def test_what_came_through_a_pipe_is_listed_and_cleared_and_nothing_beside_it(cache):
-    piped = corpora.user_cache_folder() / corpora.PIPED
+    piped = corpora.user_cache_folder() / corpora.PIPE_FOLDER
     piped.mkdir()
     ours, other = piped / f"{'0' * 15}d.tsv", piped / "notes.tsv"
     for path in (ours, other):

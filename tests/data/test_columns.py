@@ -15,10 +15,10 @@ from unicodedata import normalize
 import pytest
 
 from transformer_lab.data import corpus, packed, text_files
-from transformer_lab.data.corpus import find_corpus, languages_of
-from transformer_lab.data.folders import text_folder
+from transformer_lab.data.corpus import find_corpus, language_names
+from transformer_lab.data.folders import find_text_folder
 from transformer_lab.data.pair import Pair
-from transformer_lab.data.text_files import PairFile, pairs_in, read_pairs
+from transformer_lab.data.text_files import PairFile, iterate_pairs, read_pairs
 
 zstd = pytest.importorskip("backports.zstd", exc_type=ImportError)
 
@@ -247,7 +247,7 @@ def test_file_and_folder_have_the_same_pairs_whatever_stands_in_them(tmp_path):
 def test_csv_has_quotes_commas_and_line_ends_in_a_text(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text('en;fr\n"a; ""b""\nc";d\nx;y\n"open;z\nv;w\n', encoding="utf-8")
-    assert list(pairs_in(path, ("en", "fr"), is_csv=True, skip_bad=True)) == [
+    assert list(iterate_pairs(path, ("en", "fr"), is_csv=True, skip_bad=True)) == [
         *(Pair('a; "b" c', "d"), Pair("x", "y"), None, None),
     ]
     with pytest.raises(ValueError, match=r"a\.csv, line 5: no CSV"):
@@ -272,7 +272,7 @@ def test_a_comma_without_quotes_is_no_shorter_sentence(tmp_path):
     path = tmp_path / "a.csv"
     lines = [f"{a},{b}" for a, b in TEXTS]
     path.write_text("\n".join(["en,fr", *lines[:7], "Hello, you,Bonjour", *lines[7:]]))
-    assert list(pairs_in(path, ("en", "fr"), is_csv=True, skip_bad=True)).index(None) == 7
+    assert list(iterate_pairs(path, ("en", "fr"), is_csv=True, skip_bad=True)).index(None) == 7
     with pytest.raises(ValueError, match="line 9: 3 columns, and 2 before; expected quotes around"):
         read_pairs(path, ("en", "fr"), is_csv=True)
 
@@ -286,9 +286,9 @@ def test_a_table_all_of_whose_cells_have_quotes_says_so(tmp_path):
 
 def test_text_beside_a_dataset_is_no_table(tmp_path):
     table(tmp_path / "notes.txt", TEXTS)
-    assert text_folder(str(tmp_path)) is not None
+    assert find_text_folder(str(tmp_path)) is not None
     (tmp_path / "train.parquet").write_bytes(b"PAR1")
-    assert text_folder(str(tmp_path)) is None
+    assert find_text_folder(str(tmp_path)) is None
 
 
 def two_files(folder, stem="corpus", ends=("en", "fr"), packing=""):
@@ -556,16 +556,16 @@ def test_a_line_without_end_is_bad_and_not_kept(tmp_path, monkeypatch):
     path = tmp_path / "pairs.tsv"
     rows = [TEXTS[0], ("x" * 5_003, "y"), TEXTS[1], ("x", "y" * 1_008)]
     table(path, rows)
-    assert list(pairs_in(path, skip_bad=True)) == [PAIRS[0], None, PAIRS[1], None]
+    assert list(iterate_pairs(path, skip_bad=True)) == [PAIRS[0], None, PAIRS[1], None]
 
 
 def test_numbers_of_columns_are_no_languages():
-    assert languages_of("/a/b.tsv@2,3") == ("source", "target")
-    assert languages_of("csv:/a/b.csv@EN,fr") == ("English", "French")
+    assert language_names("/a/b.tsv@2,3") == ("source", "target")
+    assert language_names("csv:/a/b.csv@EN,fr") == ("English", "French")
 
 
 def test_the_identity_changes_with_any_of_the_files(tmp_path):
     stem = two_files(tmp_path)
-    before = PairFile(stem, ("en", "fr")).identity
+    before = PairFile(stem, ("en", "fr")).cache_key
     (tmp_path / "corpus.fr").write_text("un\n")
-    assert PairFile(stem, ("en", "fr")).identity != before
+    assert PairFile(stem, ("en", "fr")).cache_key != before

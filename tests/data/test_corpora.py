@@ -116,7 +116,7 @@ def record(package: str, digest: str, language: str, body: str) -> str:
 
 
 def pairs_of(english: str, translated: str) -> list[tuple[str, str]]:
-    rows = descriptions.rows_from(
+    rows = descriptions.build_rows(
         [record("zorp", "1", "en", english)], [record("zorp", "1", "xx", translated)]
     )
     return [(row.pair.source, row.pair.target) for row in rows]
@@ -209,7 +209,7 @@ def test_records_are_paired_by_digest_not_by_name():
         record("blib", "1", "xx", "Es malt Häuser."),
         record("zorp", "3", "xx", "Nichts."),
     ]
-    rows = descriptions.rows_from(["\n".join(english)], ["\n".join(translated)])
+    rows = descriptions.build_rows(["\n".join(english)], ["\n".join(translated)])
     assert rows == [("zorp", Pair("It paints houses.", "Es malt Häuser."))]
 
 
@@ -227,7 +227,7 @@ def test_records_are_paired_by_digest_not_by_name():
     ],
 )
 def test_sentences_end_where_the_next_one_begins(text, count):
-    parts = descriptions.sentences(text)
+    parts = descriptions.split_sentences(text)
     assert len(parts) == count
     assert "".join("".join(parts).split()) == "".join(text.split())
 
@@ -377,7 +377,7 @@ def test_descriptions_are_split_by_family(apt, tmp_path):
     apt.gives(lists())
     splits = debian("fr", cache_folder=tmp_path)
     assert_disjoint(splits)
-    rows = corpora.load(tmp_path / "debian-fr.tsv")
+    rows = corpora.read_cache_file(tmp_path / "debian-fr.tsv")
     assert len({row.family for row in rows}) == FAMILIES
     parts = [families_of(s, rows) for s in (splits.train, splits.validation, splits.test)]
     for one, other in itertools.combinations(parts, 2):
@@ -388,7 +388,7 @@ def test_descriptions_are_split_by_family(apt, tmp_path):
 def test_rows_are_all_pairs_with_their_family(apt, tmp_path):
     apt.gives(lists())
     rows = corpora.debian_rows("fr", cache_folder=tmp_path)
-    assert rows == corpora.load(tmp_path / "debian-fr.tsv")
+    assert rows == corpora.read_cache_file(tmp_path / "debian-fr.tsv")
     splits = debian("fr", cache_folder=tmp_path)
     held = {pair for part in (splits.train, splits.validation, splits.test) for pair in part}
     assert held <= {row.pair for row in rows}
@@ -459,7 +459,7 @@ def test_an_interrupted_write_leaves_nothing(monkeypatch, tmp_path):
 
     monkeypatch.setattr("os.replace", fail)
     with pytest.raises(OSError, match="no space"):
-        corpora.save(tmp_path / "debian-fr.tsv", [])
+        corpora.write_cache_file(tmp_path / "debian-fr.tsv", [])
     assert not list(tmp_path.iterdir())
 
 

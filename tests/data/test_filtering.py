@@ -2,7 +2,7 @@
 
 import pytest
 
-from transformer_lab.data.filtering import filtered, told, why_not
+from transformer_lab.data.filtering import filter_pairs, format_filter_counts, rejection_reason
 from transformer_lab.data.pair import Pair
 
 
@@ -21,15 +21,15 @@ from transformer_lab.data.pair import Pair
 )
 def test_what_is_left_out(source, target, reason):
     for pair in (Pair(source, target), Pair(target, source)):
-        found = why_not(pair)
+        found = rejection_reason(pair)
         assert reason in found
         assert bool(found) == bool(reason)
 
 
 def test_each_pair_once_in_order_and_the_rest_is_counted():
     pairs = [Pair("b", "c"), Pair("a", "d"), Pair("b", "c"), Pair("b", "e"), Pair("x", "y " * 30)]
-    found, left_out = filtered([*pairs, pairs[0]])
+    found, left_out = filter_pairs([*pairs, pairs[0]])
     assert found == [pairs[0], pairs[1], pairs[3]]
     said = "6 pairs; left out: 2 repeated, 1 with more than 9 words for one"
-    assert told(6, left_out) == said
-    assert told(1_000, left_out - left_out) == "1,000 pairs"
+    assert format_filter_counts(6, left_out) == said
+    assert format_filter_counts(1_000, left_out - left_out) == "1,000 pairs"

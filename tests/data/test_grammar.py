@@ -13,10 +13,10 @@ from itertools import islice
 import pytest
 
 from transformer_lab.data.world import grammar
-from transformer_lab.data.world.because import SCENES, because, in_role
+from transformer_lab.data.world.because import SCENES, because_sentence, mark_role
 from transformer_lab.data.world.clauses import (
-    being,
-    compared,
+    comparison_predicate,
+    copula,
     modal_group,
     predicate,
     question,
@@ -25,15 +25,15 @@ from transformer_lab.data.world.clauses import (
 from transformer_lab.data.world.constructions import CONSTRUCTIONS
 from transformer_lab.data.world.grammar import (
     FAMOUS,
-    held_out,
+    is_held_out,
     join_tokens,
+    make_world_pair,
     sentences,
     world,
-    written,
 )
 from transformer_lab.data.world.held_out import (
-    held_out_combination,
     held_out_combinations,
+    is_held_out_combination,
     lemma,
 )
 from transformer_lab.data.world.lexicon import (
@@ -42,14 +42,14 @@ from transformer_lab.data.world.lexicon import (
     NOUNS,
     VERBS,
     Verb,
-    all_named,
-    suits,
+    can_describe,
+    find_nouns,
 )
 from transformer_lab.data.world.phrases import (
-    coordinated,
-    extended,
-    fixed,
-    joined,
+    coordinate,
+    extend_noun_phrase,
+    fixed_phrase,
+    join_phrases,
     noun_phrase,
     personal_pronoun,
 )
@@ -57,7 +57,11 @@ from transformer_lab.data.world.phrases import (
 # ---------------------------------------------------------------- words put together by hand
 
 DETERMINERS = ("the", "a", "any", "this", "that", "my", "his", "her", "our", "their")
-NEAR, BESIDE, TO = fixed("near", "près de"), fixed("next to", "à:0 côté:0 de:1"), fixed("to", "à")
+NEAR, BESIDE, TO = (
+    fixed_phrase("near", "près de"),
+    fixed_phrase("next to", "à:0 côté:0 de:1"),
+    fixed_phrase("to", "à"),
+)
 
 
 def np(text):
@@ -77,7 +81,7 @@ def np(text):
 
 
 def texts(*parts):
-    pair = written(joined(*parts), "by hand")
+    pair = make_world_pair(join_phrases(*parts), "by hand")
     return pair.source, pair.target
 
 
@@ -312,7 +316,7 @@ def test_predicates(built, english, french):
     ],
 )
 def test_coordination_is_masculine_as_soon_as_one_is(first, second, french):
-    both = coordinated(np(first), np(second))
+    both = coordinate(np(first), np(second))
     assert texts(both, predicate(both, ADJECTIVES["tired"], "background"))[1] == french
 
 
@@ -327,7 +331,7 @@ def test_coordination_is_masculine_as_soon_as_one_is(first, second, french):
 )
 def test_comparisons(word, way, english, french):
     house = np("the house")
-    group = compared(house, ADJECTIVES[word], way, "present", np("the hotel"))
+    group = comparison_predicate(house, ADJECTIVES[word], way, "present", np("the hotel"))
     assert texts(group) == (english, french)
 
 
@@ -362,11 +366,15 @@ def test_questions():
         question(owl, verb_group(owl, VERBS["entendre"], "present", asked=True)),
         question(she, predicate(she, ADJECTIVES["tired"], "present")),
         question(
-            girl, verb_group(girl, VERBS["arriver"], "past", asked=True), fixed("when", "quand")
+            girl,
+            verb_group(girl, VERBS["arriver"], "past", asked=True),
+            fixed_phrase("when", "quand"),
         ),
-        question(girl, verb_group(girl, VERBS["manger"], "past", asked=True), fixed("what", "que")),
+        question(
+            girl, verb_group(girl, VERBS["manger"], "past", asked=True), fixed_phrase("what", "que")
+        ),
     ]
-    assert [texts(ask, fixed("?", "?")) for ask in asks] == [
+    assert [texts(ask, fixed_phrase("?", "?")) for ask in asks] == [
         ("is the dog sleeping?", "est-ce que le chien dort ?"),
         ("did the girl open?", "est-ce que la fille a ouvert ?"),
         ("does the owl hear?", "est-ce que le hibou entend ?"),
@@ -389,7 +397,7 @@ def test_questions():
 def test_the_participle_agrees_with_an_object_that_precedes(head, subject, verb, english, french):
     thing, who = np(head), np(subject)
     group = verb_group(who, VERBS[verb], "past", preceding=thing.agreement)
-    relative = extended(thing, fixed("that", "que"), who, group)
+    relative = extend_noun_phrase(thing, fixed_phrase("that", "que"), who, group)
     source, target = texts(relative)
     assert source.endswith(f" that {english}")
     assert target == french
@@ -400,11 +408,11 @@ def reason(subject, thing, verb, word, referent, **options):
     """A because-sentence in the past; `referent` is "subject" or "object"."""
     roles = ("referent", "other") if referent == "subject" else ("other", "referent")
     doer, done_to = (
-        in_role(np(text), role) for text, role in zip((subject, thing), roles, strict=True)
+        mark_role(np(text), role) for text, role in zip((subject, thing), roles, strict=True)
     )
     group = verb_group(doer, VERBS[verb], "past", negated=options.pop("negated", False))
     what = ADJECTIVES.get(word) or VERBS[word]
-    return written(because(doer, group, done_to, what, **options), "because")
+    return make_world_pair(because_sentence(doer, group, done_to, what, **options), "because")
 
 
 @pytest.mark.parametrize(
@@ -491,14 +499,14 @@ def test_the_famous_pair():
     at, other = tired.coreference, wide.coreference
     assert (at.pronoun, at.referent, at.other, at.decider, at.target_pronoun) == (7, 1, 5, 10, 10)
     assert other == replace(at, referent=5, other=1)
-    assert held_out(tired)
-    assert held_out(wide)
+    assert is_held_out(tired)
+    assert is_held_out(wide)
 
 
 def test_alignment_where_orders_differ():
     house = np("a small red house")
-    near = joined(being(house, "present", negated=True), NEAR, np("the wall"))
-    pair = written(joined(house, near), "by hand")
+    near = join_phrases(copula(house, "present", negated=True), NEAR, np("the wall"))
+    pair = make_world_pair(join_phrases(house, near), "by hand")
     assert links(pair) == [
         "une = a",
         "petite = small",
@@ -516,7 +524,7 @@ def test_alignment_where_orders_differ():
 def test_alignment_of_a_question():
     girl = np("the girl")
     group = verb_group(girl, VERBS["ouvrir"], "past", asked=True)
-    pair = written(joined(question(girl, group), np("the box")), "by hand")
+    pair = make_world_pair(join_phrases(question(girl, group), np("the box")), "by hand")
     assert links(pair) == [
         "est-ce = did",
         "que = did",
@@ -618,7 +626,7 @@ def test_a_smaller_training_set_begins_the_larger_one(corpus, stream, monkeypatc
 
 def test_held_out_combinations_never_occur_in_training(corpus):
     for pair in [*corpus.train, *corpus.validation]:
-        assert not held_out(pair)
+        assert not is_held_out(pair)
         assert not {("animal", "tired"), ("street", "wide")} & set(pair.combinations)
 
 
@@ -646,8 +654,8 @@ def test_combinations_are_recorded(everything):
 
 
 def test_half_of_the_test_set_is_held_out_and_the_rest_is_not(corpus):
-    assert sum(map(held_out, corpus.test)) == 500
-    held = Counter(pair.construction for pair in corpus.test if held_out(pair))
+    assert sum(map(is_held_out, corpus.test)) == 500
+    held = Counter(pair.construction for pair in corpus.test if is_held_out(pair))
     assert held["because_first"] + held["because_last"] > 100
     assert len(held) >= 12
 
@@ -660,13 +668,13 @@ def test_one_combination_in_ten_is_held_out():
         (noun.english, lemma(word))
         for noun in NOUNS.values()
         for word in WORDS
-        if suits(word, noun)
+        if can_describe(word, noun)
     }
     assert held_out_combinations() <= combinations
     assert len(held_out_combinations()) == len(combinations) // 10
-    assert held_out_combination("animal", "tired")
-    assert held_out_combination("street", "wide")
-    assert not held_out_combination("street", "tired")
+    assert is_held_out_combination("animal", "tired")
+    assert is_held_out_combination("street", "wide")
+    assert not is_held_out_combination("street", "tired")
 
 
 def genders(nouns):
@@ -677,7 +685,7 @@ def test_training_shows_every_word_with_nouns_of_both_genders(corpus):
     """So that what a held-out combination needs can be learnt."""
     shown = {combination for pair in corpus.train for combination in pair.combinations}
     for word in WORDS:
-        suited = [noun for noun in NOUNS.values() if suits(word, noun)]
+        suited = [noun for noun in NOUNS.values() if can_describe(word, noun)]
         met = genders(noun for noun in suited if (noun.english, lemma(word)) in shown)
         for gender, count in genders(suited).items():
             assert met[gender] >= min(2, count), lemma(word)
@@ -694,11 +702,11 @@ def test_every_reason_is_said_of_nouns_of_both_genders_in_training():
             ("object", scene.objects, scene.object_reasons),
         ):
             for word in of_it:
-                found = {noun for noun in all_named(nouns) if suits(word, noun)}
+                found = {noun for noun in find_nouns(nouns) if can_describe(word, noun)}
                 reasons[scene.verb.infinitive, role, lemma(word)] |= found
     assert len(reasons) > 100
     for (verb, role, word), suited in reasons.items():
-        trained = genders(n for n in suited if not held_out_combination(n.english, word))
+        trained = genders(n for n in suited if not is_held_out_combination(n.english, word))
         assert trained["m"] >= 1, (verb, role, word)
         assert trained["f"] >= 1, (verb, role, word)
         for gender, count in genders(suited).items():
@@ -735,15 +743,15 @@ def test_every_referent_could_be_decided_by_its_word_only(everything):
             form = plural if tokens[at.pronoun] == "they" else singular
             referent, other = form[tokens[at.referent]], form[tokens[at.other]]
             decider = words[tokens[at.decider]]
-            assert suits(decider, referent)
-            assert not suits(decider, other)
+            assert can_describe(decider, referent)
+            assert not can_describe(decider, other)
             french = pair.target_tokens[at.target_pronoun]
             assert french.startswith("elle" if referent.gender == "f" else "il")
             assert french.endswith("s") == (form is plural)
             # No third noun is a candidate either.
             if form is singular:
                 others = {singular[word] for word in tokens if word in singular} - {referent}
-                assert not any(suits(decider, noun) for noun in others)
+                assert not any(can_describe(decider, noun) for noun in others)
 
 
 def test_no_position_gives_the_answer_away(everything):

@@ -8,12 +8,12 @@ import pytest
 from tests.data.test_splits import numbered
 from transformer_lab.data import hub
 from transformer_lab.data.corpora import user_cache_folder
-from transformer_lab.data.corpus import find_corpus, languages_of
-from transformer_lab.data.hub import open_hub, readings_of
+from transformer_lab.data.corpus import find_corpus, language_names
+from transformer_lab.data.hub import open_hub_dataset, possible_names
 from transformer_lab.data.pair import Pair
 from transformer_lab.data.splits import split_pairs
 from transformer_lab.data.stored import StoredPairs
-from transformer_lab.model_card import data_rows
+from transformer_lab.runs.card import data_rows
 
 datasets = pytest.importorskip("datasets", exc_type=ImportError)
 
@@ -58,14 +58,14 @@ def test_a_folder_is_split_as_a_file_of_its_pairs_is(tmp_path, form):
     again = corpus.splits(seed=3)
     assert (list(again.train), again.test) == (list(splits.train), splits.test)
     assert len(list((user_cache_folder() / "corpora").iterdir())) == 1  # it was stored once
-    assert languages_of(corpus.name) == ("English", "French")
+    assert language_names(corpus.name) == ("English", "French")
 
 
 def test_a_translation_may_be_a_plain_structure(tmp_path):
     sides = [{"en": pair.source, "fr": pair.target} for pair in PAIRS]
     datasets.Dataset.from_dict({"translation": sides}).save_to_disk(tmp_path / "set")
-    opened = open_hub(str(tmp_path / "set"), ("en", "fr"))
-    assert list(opened.pairs("train", skip_bad=False)) == CLEAN
+    load_splits_and_versions = open_hub_dataset(str(tmp_path / "set"), ("en", "fr"))
+    assert list(load_splits_and_versions.pairs("train", skip_bad=False)) == CLEAN
 
 
 def test_the_other_direction_is_another_corpus(tmp_path):
@@ -151,12 +151,12 @@ def test_a_row_without_a_side_is_named_or_left_out(tmp_path, capsys):
 def test_languages_that_are_not_there_are_an_error(tmp_path, columns, message):
     folder = saved(tmp_path / "set", train=PAIRS)
     with pytest.raises(ValueError, match=message):
-        open_hub(folder, columns)
+        open_hub_dataset(folder, columns)
 
 
 def test_a_dataset_without_train_is_an_error(tmp_path):
     with pytest.raises(ValueError, match=r"splits is \['test'\]; expected 'train' among them"):
-        open_hub(saved(tmp_path / "set", test=PAIRS), ("en", "fr"))
+        open_hub_dataset(saved(tmp_path / "set", test=PAIRS), ("en", "fr"))
 
 
 def test_what_cannot_be_had_is_one_error(monkeypatch):
@@ -184,10 +184,10 @@ def test_a_name_that_is_none_is_read_the_other_way(monkeypatch):
         return "a builder"
 
     monkeypatch.setattr(datasets, "load_dataset_builder", on_the_hub)
-    assert hub.builder_of(readings_of("me/az-to")) == "a builder"
+    assert hub.load_builder(possible_names("me/az-to")) == "a builder"
     assert asked == [("me", "az-to"), ("me/az-to",)]
     with pytest.raises(FileNotFoundError, match=r"no dataset \('you', 'az-to'\)"):
-        hub.builder_of(readings_of("you/az-to"))
+        hub.load_builder(possible_names("you/az-to"))
 
 
 def test_without_the_library_it_is_said_how_to_get_it(monkeypatch):
@@ -213,11 +213,11 @@ def test_without_the_library_it_is_said_how_to_get_it(monkeypatch):
     ],
 )
 def test_a_name_on_the_hub_has_a_configuration_or_none(name, parts):
-    assert readings_of(name)[0] == parts
-    assert len(readings_of(name)) == (2 if name.count("/") == 1 else 1)
+    assert possible_names(name)[0] == parts
+    assert len(possible_names(name)) == (2 if name.count("/") == 1 else 1)
 
 
 def test_rows_are_read_in_groups(tmp_path, monkeypatch):
     folder = saved(tmp_path / "set", train=PAIRS)
     monkeypatch.setattr(hub, "ROWS_AT_ONCE", 7)
-    assert list(open_hub(folder, ("en", "fr")).pairs("train", skip_bad=False)) == CLEAN
+    assert list(open_hub_dataset(folder, ("en", "fr")).pairs("train", skip_bad=False)) == CLEAN

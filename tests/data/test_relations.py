@@ -3,7 +3,7 @@
 import pytest
 
 from transformer_lab.data.world.grammar import FAMOUS, WorldPair, world
-from transformer_lab.data.world.relations import CLAUSES, NOUN_FORMS, RELATIONS, relations
+from transformer_lab.data.world.relations import CLAUSES, NOUN_FORMS, RELATIONS, find_relations
 
 MARKED = [
     (
@@ -53,14 +53,14 @@ MARKED = [
 @pytest.mark.parametrize(("construction", "sentence", "links"), [(c, s, m) for c, s, *m in MARKED])
 def test_it_marks_what_a_teacher_would(construction, sentence, links):
     words = tuple(sentence.split())
-    found = relations(WorldPair(words, (), (), construction, None))
+    found = find_relations(WorldPair(words, (), (), construction, None))
     for name, wanted in zip(RELATIONS, links, strict=True):
         pairs = [pair.split(">") for pair in wanted.split()]
         assert found[name] == tuple((words.index(a), words.index(b)) for a, b in pairs), name
 
 
 def test_the_famous_sentence_has_its_four():
-    assert relations(FAMOUS[0]) == {
+    assert find_relations(FAMOUS[0]) == {
         "determiner": ((0, 1), (4, 5)),
         "adjective": (),
         "subject": ((1, 3),),
@@ -71,7 +71,7 @@ def test_the_famous_sentence_has_its_four():
 def test_links_are_sound_in_thousands_of_sentences():
     pairs = world(5_000, seed=1).train
     for pair in pairs:
-        found, words = relations(pair), pair.source_tokens
+        found, words = find_relations(pair), pair.source_tokens
         for name in ("determiner", "adjective"):
             assert all(a < b and words[b] in NOUN_FORMS for a, b in found[name])
         assert len(found["subject"]) == (pair.construction in CLAUSES)

@@ -7,7 +7,7 @@ import pytest
 
 from tests.data.test_corpora import assert_disjoint, sources
 from transformer_lab.data.pair import Pair, Splits
-from transformer_lab.data.splits import NEAR, split_groups, split_pairs, without_near_copies
+from transformer_lab.data.splits import NEAR, remove_near_copies, split_groups, split_pairs
 
 
 def numbered(count: int) -> list[Pair]:
@@ -91,7 +91,7 @@ def test_near_copies_are_those_that_share_most_words():
     train = [Pair("the small cat sleeps in the old house today", "…"), Pair("it sings", "…")]
     near, far = Pair("The small cat sleeps in the new house, today!", "…"), Pair("a dog barks", "…")
     half = Pair("the small cat barks at an old dog today", "…")
-    splits = without_near_copies(Splits(train, [near, far], [far, half, near]))
+    splits = remove_near_copies(Splits(train, [near, far], [far, half, near]))
     assert splits == Splits(train, [far], [far, half])
 
 
@@ -108,4 +108,4 @@ def test_near_copies_are_found_as_by_comparing_all(monkeypatch):
 
     expected = [pair for pair in held if max(share(pair, t) for t in train) <= NEAR]
     assert 0 < len(expected) < len(held)
-    assert without_near_copies(Splits(train, held, [])).validation == expected
+    assert remove_near_copies(Splits(train, held, [])).validation == expected

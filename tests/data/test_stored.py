@@ -24,15 +24,15 @@ from transformer_lab.data.splits import split_pairs
 from transformer_lab.data.stored import (
     StoredBatches,
     StoredExamples,
-    described,
     store_examples,
+    verify_folder,
 )
 from transformer_lab.data.tokenizer import BPETokenizer, WordTokenizer
 
 
 def is_whole(folder: Path) -> bool:
     try:
-        described(folder)
+        verify_folder(folder)
     except ValueError:
         return False
     return True
@@ -170,7 +170,7 @@ def examples(tmp_path) -> StoredExamples:
 def test_one_pool_has_the_batches_of_memory(examples):
     ours, plain = StoredBatches(examples, 101, 5), Batches(list(examples), 101, 5)
     assert ours.epoch(1) == plain.epoch(1)
-    for mine, other in zip(*(b.starting_at(0, 3) for b in (ours, plain)), strict=False):
+    for mine, other in zip(*(b.iterate_from(0, 3) for b in (ours, plain)), strict=False):
         assert mine[:2] == other[:2]
         assert torch.equal(mine[2].source, other[2].source)
         assert torch.equal(mine[2].target, other[2].target)
@@ -194,8 +194,8 @@ def test_pools_hold_every_example_once_and_go_on_from_any_place(examples, monkey
     assert batches.epoch(0) != batches.epoch(1)
     assert batches.epoch(0) != StoredBatches(examples, 101, 6).epoch(0)
     size = len(batches.epoch(0))
-    whole = list(islice(batches.starting_at(0, 0), size + 3))
-    rest = list(islice(batches.starting_at(0, size - 2), 5))
+    whole = list(islice(batches.iterate_from(0, 0), size + 3))
+    rest = list(islice(batches.iterate_from(0, size - 2), 5))
     assert [(e, i) for e, i, _ in rest] == [(0, size - 2), (0, size - 1), (1, 0), (1, 1), (1, 2)]
     for (_, _, one), (_, _, other) in zip(whole[size - 2 :], rest, strict=True):
         assert torch.equal(one.source, other.source)
@@ -230,7 +230,7 @@ DAMAGES = {
 def all_made(folder: Path):
     """Everything that is read of a stored corpus."""
     splits = kept(folder, some())
-    (pieces, _) = corpus.shared_pieces(splits.train, 307)
+    (pieces, _) = corpus.train_shared_bpe(splits.train, 307)
     examples = store_examples(splits.train, (pieces, pieces), 23, 1, 2)
     parts = [list(part) for part in (splits.train, splits.validation, splits.test, examples)]
     return [*parts, pieces.to_json(), fingerprint(splits.train)]
@@ -256,7 +256,7 @@ def test_what_is_not_as_it_was_made_is_made_anew_and_said_to_be(whole, tmp_path,
             path = tmp_path / "a" / original.relative_to(whole[0]) / name
             damage(path)
             with pytest.raises(ValueError, match=re.escape(str(path.parent))) as error:
-                described(path.parent)
+                verify_folder(path.parent)
             capsys.readouterr()
             assert all_made(tmp_path / "a") == whole[1]
             said = [line for line in capsys.readouterr().err.splitlines() if "made anew" in line]
@@ -307,7 +307,7 @@ def test_no_description_is_believed_that_was_not_written_here(whole, tmp_path, n
         about.write_bytes(odd_descriptions((original / "about.json").read_bytes())[name])
         said = f"{about} is damaged, or was written by something else."
         with pytest.raises(ValueError, match=re.escape(said)):
-            described(folder)
+            verify_folder(folder)
         assert all_made(tmp_path / "a") == whole[1]
         assert f"{said} It is made anew." in capsys.readouterr().err.splitlines()
         shutil.rmtree(tmp_path / "a")
@@ -361,7 +361,7 @@ def test_others_wait_until_a_corpus_is_made(tmp_path):
 
 def test_the_order_of_sources_is_that_of_their_whole_sums():
     sources = [f"{name} sleeps" for name in ("a", "b", "c", "d", "e", "f", "g")]
-    by_place = sorted(sources, key=lambda source: large.place_of(source, 3))
+    by_place = sorted(sources, key=lambda source: large.hash_source(source, 3))
     splits = split_pairs([Pair(s, "…") for s in sources], seed=3, validation=2, test=3)
     assert sorted(by_place[:3]) == sorted(p.source for p in splits.test)
     assert sorted(by_place[3:5]) == sorted(p.source for p in splits.validation)

@@ -8,12 +8,11 @@ import pytest
 from tests.conftest import make_model
 from tests.data.hostile import NO_TEXTS, NOT_TEXT, TWINS
 from transformer_lab.data.pair import Pair
-from transformer_lab.data.splits import key, split_pairs
-from transformer_lab.data.text import listed, read_text
-from transformer_lab.data.text_files import pair_of_row, read_pairs
+from transformer_lab.data.splits import source_key, split_pairs
+from transformer_lab.data.text import check_visible_text, escape_for_terminal, join_for_terminal
+from transformer_lab.data.text_files import pair_from_row, read_pairs
 from transformer_lab.data.tokenizer import WordTokenizer
-from transformer_lab.evaluation.bleu import exact_match, exact_match_by, score, sentence_chrf
-from transformer_lab.streams import escaped
+from transformer_lab.evaluation.bleu import exact_match, exact_match_by_group, score, sentence_chrf
 from transformer_lab.translator import Translator
 
 
@@ -29,10 +28,10 @@ def translator():
 def test_what_the_translator_refuses_the_readers_refuse(translator, tmp_path, text):
     with pytest.raises(ValueError, match="source is|source holds"):
         translator.translate(["the cat", text][1])
-    assert translator.refused(["the cat", text]).keys() == {1}
+    assert translator.find_refusals(["the cat", text]).keys() == {1}
     row = {"source": text, "target": "un"}
     with pytest.raises(ValueError, match=r"row 3: (a side (is|holds)|an empty side)") as error:
-        pair_of_row(row, ("source", "target"), "row 3")
+        pair_from_row(row, ("source", "target"), "row 3")
     assert str(error.value).isascii()  # what cannot be seen is shown escaped
     path = tmp_path / "pairs.jsonl"
     path.write_text(json.dumps(row) + "\n" + json.dumps({**row, "source": "the cat"}))
@@ -50,11 +49,11 @@ def test_what_the_translator_refuses_the_readers_refuse(translator, tmp_path, te
 @pytest.mark.parametrize("value", NOT_TEXT, ids=repr)
 def test_what_is_no_text_is_one_error(translator, value, as_users_run_it):
     with pytest.raises(ValueError, match=r"line 7 is .* of type .*; expected text"):
-        read_text("line 7", value)
+        check_visible_text("line 7", value)
     with pytest.raises(ValueError, match="source is"):
         translator.translate([value])
     with pytest.raises(ValueError, match="no text 'fr'"):
-        pair_of_row({"en": "the cat", "fr": value}, ("en", "fr"), "row 1")
+        pair_from_row({"en": "the cat", "fr": value}, ("en", "fr"), "row 1")
 
 
 @pytest.mark.parametrize("value", [None, b"the cat"])
@@ -67,14 +66,18 @@ def test_sources_that_are_no_texts_are_named(translator, value, as_users_run_it)
 def test_twins_are_one_text_for_reader_key_translator_and_scores(translator, tmp_path, twins):
     one, other = twins
     assert one != other
-    assert read_text("x", one) == read_text("x", other) == unicodedata.normalize("NFC", other)
-    assert key(one) == key(other)
+    assert (
+        check_visible_text("x", one)
+        == check_visible_text("x", other)
+        == unicodedata.normalize("NFC", other)
+    )
+    assert source_key(one) == source_key(other)
     (tmp_path / "a.tsv").write_text(f"{one}\t{other}\n{other}\t{one}\n", encoding="utf-8")
     assert len(set(read_pairs(tmp_path / "a.tsv").pairs)) == 1
     assert translator.encode(one) == translator.encode(other)
-    assert translator.reading(other).unknown == ()
+    assert translator.read_source(other).unknown == ()
     assert translator.score(one, other) == translator.score(other, one)
-    assert exact_match([one], [other]) == exact_match_by(["g"], [one], [other])["g"] == 1
+    assert exact_match([one], [other]) == exact_match_by_group(["g"], [one], [other])["g"] == 1
     assert score([one], [other]) == score([one], [one]) == score([other], [one])
     assert sentence_chrf(one, other) == pytest.approx(100)
 
@@ -87,30 +90,30 @@ def test_twins_never_straddle_a_split():
     pairs += [Pair(s.replace(" ", "\u200b "), "zero-width") for s in sources]
     splits = split_pairs(pairs, seed=5)
     parts = [splits.train, splits.validation, splits.test]
-    seen = [{key(pair.source) for pair in part} for part in parts]
+    seen = [{source_key(pair.source) for pair in part} for part in parts]
     assert len(sources) * 3 == sum(map(len, parts))
     assert not seen[0] & seen[1] | seen[0] & seen[2] | seen[1] & seen[2]
     assert [len(part) for part in parts[1:]] == [3 * 17, 3 * 17]
 
 
 def test_one_reading_says_what_is_unknown_and_what_is_refused(translator):
-    reading = translator.reading("the zebra x")
+    reading = translator.read_source("the zebra x")
     assert (reading.unknown, reading.refusal, len(reading.ids)) == (("zebra",), "", 4)
-    nothing = translator.reading("zebra zebu", 3)
+    nothing = translator.read_source("zebra zebu", 3)
     assert nothing.unknown == ("zebra", "zebu")
     assert nothing.refusal.startswith("source 3 is 'zebra zebu'; expected at least one word of")
     assert nothing.ids == []
-    assert translator.refused(["zebra"]) == {0: translator.reading("zebra").refusal}
+    assert translator.find_refusals(["zebra"]) == {0: translator.read_source("zebra").refusal}
     (told,) = translator.translate("the zebra x", beam_size=1)
     assert told.unknown == reading.unknown
 
 
 def test_invisible_words_are_shown_escaped():
-    assert escaped("caf\u00e9 \u732b") == "caf\u00e9 \u732b"
-    assert escaped("\u200b\x1b[2J\u3164") == "\\u200b\\x1b[2J\\u3164"
-    assert listed(["a", "\u200b"]) == "a, \\u200b"
+    assert escape_for_terminal("caf\u00e9 \u732b") == "caf\u00e9 \u732b"
+    assert escape_for_terminal("\u200b\x1b[2J\u3164") == "\\u200b\\x1b[2J\\u3164"
+    assert join_for_terminal(["a", "\u200b"]) == "a, \\u200b"
 
 
 def test_words_joined_by_marks_that_languages_need_are_kept():
     persian = "\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645"
-    assert read_text("x", persian) == persian
+    assert check_visible_text("x", persian) == persian

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from transformer_lab.data.pair import Pair
-from transformer_lab.data.text_files import pairs_in, read_pairs
+from transformer_lab.data.text_files import iterate_pairs, read_pairs
 
 zstd = pytest.importorskip("backports.zstd", exc_type=ImportError)
 
@@ -68,7 +68,7 @@ def test_a_bad_line_of_json_is_named_or_left_out(tmp_path, line, message):
     path.write_bytes(as_lines(ROWS[:1]) + line + b"\n" + as_lines(ROWS[1:]))
     with pytest.raises(ValueError, match=f"pairs.jsonl, line 2: {message}"):
         read_pairs(path)
-    assert list(pairs_in(path, skip_bad=True)) == [PAIRS[0], None, *PAIRS[1:]]
+    assert list(iterate_pairs(path, skip_bad=True)) == [PAIRS[0], None, *PAIRS[1:]]
 
 
 @pytest.mark.parametrize("kind", ["gz", "zst"])

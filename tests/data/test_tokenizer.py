@@ -4,7 +4,6 @@ from unicodedata import normalize
 
 import pytest
 
-from transformer_lab.checkpoints.fast_tokenizer import fast_tokenizer
 from transformer_lab.data.tokenizer import (
     SPECIAL_TOKENS,
     BPETokenizer,
@@ -12,6 +11,7 @@ from transformer_lab.data.tokenizer import (
     load_tokenizer,
     tokenizer_from_json,
 )
+from transformer_lab.formats.fast_tokenizer import build_fast_tokenizer
 
 FRENCH = [
     "l'animal n'a pas traversé la rue parce qu'il était trop fatigué",
@@ -56,7 +56,7 @@ def test_an_accent_typed_in_two_ways_is_the_same_word(form):
     texts = [normalize(form, text) for text in FRENCH]
     words, pieces = WordTokenizer.train(texts), BPETokenizer.train(texts, 300)
     assert words.words == WordTokenizer.train(FRENCH).words
-    for tokenizer in (words, fast_tokenizer(words), pieces, fast_tokenizer(pieces)):
+    for tokenizer in (words, build_fast_tokenizer(words), pieces, build_fast_tokenizer(pieces)):
         ids = [tokenizer.encode(normalize(f, FRENCH[0])) for f in ("NFC", "NFD")]
         assert len({tuple(getattr(found, "ids", found)) for found in ids}) == 1
     assert words.unknown(normalize("NFD", FRENCH[0])) == []

@@ -5,9 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from transformer_lab.attention_record import AttentionRecord, Head, Referent
-from transformer_lab.data.languages import script_of
-from transformer_lab.evaluation.alignment import (
+from transformer_lab.attention.record import AttentionRecord, Head, Referent
+from transformer_lab.attention.scores import (
     alignment_error_rate,
     entropy,
     first_token,
@@ -17,12 +16,13 @@ from transformer_lab.evaluation.alignment import (
     previous_token,
     referent_score,
 )
+from transformer_lab.data.languages import main_script
 from transformer_lab.evaluation.bleu import (
+    choose_bleu_tokenization,
     exact_match,
-    exact_match_by,
+    exact_match_by_group,
     score,
     sentence_chrf,
-    tokenization_of,
 )
 
 
@@ -54,7 +54,7 @@ def test_bleu_is_sacrebleus_corpus_score_with_its_signature():
     ],
 )
 def test_bleu_cuts_by_the_script_of_the_references(reference, near, tokenization):
-    assert tokenization_of([reference]) == tokenization
+    assert choose_bleu_tokenization([reference]) == tokenization
     scores = score([near], [reference])
     assert f"|tok:{tokenization}|" in scores.bleu_signature
     assert 10 < scores.bleu < 100
@@ -64,12 +64,12 @@ def test_bleu_cuts_by_the_script_of_the_references(reference, near, tokenization
 
 
 def test_the_script_is_that_of_most_letters_and_kana_make_japanese():
-    assert script_of(["Linux 猫"]) == "Latin"
-    assert script_of(["Linux は自由なソフトウェアです"]) == "Japanese"
-    assert script_of(["我喜欢日本的の字，" * 9 + "我们都喜欢日本的文字和文化" * 9]) == "Han"
-    assert script_of(["\uff8a\uff9f\uff9d", "\uff21"]) == "Japanese"  # in half and full width
-    assert script_of(["7 + 3", ""]) == script_of([]) == "none"
-    assert script_of(["café Ωδή"]) == "Latin"
+    assert main_script(["Linux 猫"]) == "Latin"
+    assert main_script(["Linux は自由なソフトウェアです"]) == "Japanese"
+    assert main_script(["我喜欢日本的の字，" * 9 + "我们都喜欢日本的文字和文化" * 9]) == "Han"
+    assert main_script(["\uff8a\uff9f\uff9d", "\uff21"]) == "Japanese"  # in half and full width
+    assert main_script(["7 + 3", ""]) == main_script([]) == "none"
+    assert main_script(["café Ωδή"]) == "Latin"
 
 
 def test_chrf_of_one_sentence_is_that_of_a_corpus_of_one():
@@ -81,7 +81,10 @@ def test_chrf_of_one_sentence_is_that_of_a_corpus_of_one():
 
 def test_exact_match_counts_whole_sentences():
     assert exact_match(["a b", "c"], ["a b", "d"]) == 0.5
-    assert exact_match_by(["x", "y", "x"], ["a", "b", "c"], ["a", "b", "d"]) == {"x": 0.5, "y": 1}
+    assert exact_match_by_group(["x", "y", "x"], ["a", "b", "c"], ["a", "b", "d"]) == {
+        "x": 0.5,
+        "y": 1,
+    }
 
 
 @pytest.mark.parametrize("pairs", [(["a"], ["a", "b"]), ([], [])])
@@ -164,4 +167,4 @@ MIXED = {
 
 @pytest.mark.parametrize(("reference", "tokenization"), MIXED.items())
 def test_names_in_latin_letters_leave_a_script_without_spaces_what_it_is(reference, tokenization):
-    assert tokenization_of([reference]) == tokenization
+    assert choose_bleu_tokenization([reference]) == tokenization

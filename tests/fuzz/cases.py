@@ -14,7 +14,7 @@ from transformer_lab.model import Transformer
 
 FEW = 500
 CASES = int(os.environ.get("FUZZ_CASES", FEW))
-"""Of all properties together: in `make test` 500, the same at each run; in `make fuzz` 50,000."""
+"""Of all properties together; other ones at each run if it is not 500 (`python -m tools.stress fuzz`)."""
 
 
 def cases(share: float) -> Callable[..., Any]:

@@ -60,9 +60,9 @@ def test_padding_stands_behind_each_sentence(sentences, pad_id):
 @given(examples.filter(bool), st.integers(0, 5), st.integers(0, 9))
 def test_who_starts_in_the_middle_gets_what_would_have_come(given_, seed, skipped):
     batches = Batches(given_, 40, seed)
-    every = list(itertools.islice(batches.starting_at(0, 0), skipped + 3))
+    every = list(itertools.islice(batches.iterate_from(0, 0), skipped + 3))
     epoch, index, _ = every[skipped]
-    again = itertools.islice(batches.starting_at(epoch, index), 3)
+    again = itertools.islice(batches.iterate_from(epoch, index), 3)
     for (e, i, one), (f, j, other) in zip(every[skipped:], again, strict=True):
         assert (e, i) == (f, j)
         assert torch.equal(one.source, other.source)

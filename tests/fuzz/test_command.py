@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tests.fuzz.cases import cases, texts
 from tests.test_translator import make_translator
-from transformer_lab.cli import main
+from transformer_lab.command.main import main
 
 word = texts.filter(lambda text: "\0" not in text)
 value = word | st.sampled_from(["-1", "0", "1", "nan", "1e400", "9" * 30, "cpu", "meta", "", "-"])

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.fuzz.cases import cases, jsons, odd, texts, tried
 from transformer_lab.config import TrainingConfig, TransformerConfig
 from transformer_lab.data.text_files import read_pairs
-from transformer_lab.training.checkpoint import load_tensors, save_tensors
+from transformer_lab.storage.tensors import load_tensors, save_tensors
 
 line = st.binary(max_size=12) | st.tuples(texts, st.sampled_from("\t \n"), texts).map(
     lambda parts: "".join(parts).encode()

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from tests.fuzz.cases import cases, depths, jsons, odd, sentences, texts, tried
 from tests.records import WordByWord, make_record
-from transformer_lab.attention_record import AttentionRecord
-from transformer_lab.viz import AttentionExplorer
+from transformer_lab.attention.record import AttentionRecord
+from transformer_lab.lab import AttentionExplorer
 
 
 @cases(0.053)

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import torch
 
-from transformer_lab.attention_record import Head
-from transformer_lab.capture import capture_attention
+from transformer_lab.attention.capture import capture_attention
+from transformer_lab.attention.record import Head
 from transformer_lab.data.batching import pad
 from transformer_lab.data.world.grammar import FAMOUS, world
 from transformer_lab.translator import Translator

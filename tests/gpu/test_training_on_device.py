@@ -95,8 +95,8 @@ def test_one_process_of_a_group_takes_the_step_of_a_plain_one(device, tmp_path):
             losses = [t.step(batch, 1e-3)[0].item() for t in (grouped, plain)]
             assert losses[0] == pytest.approx(losses[1], abs=1e-4)
         assert distance(grouped.model, plain.model) < 1e-3
-        assert distributed.as_the_first({"said": 3}) == {"said": 3}
-        assert distributed.from_all("here") == ["here"]
+        assert distributed.broadcast({"said": 3}) == {"said": 3}
+        assert distributed.all_gather("here") == ["here"]
         (summed,) = [torch.ones(5, device=device)]
         dist.all_reduce(summed)
         assert summed.tolist() == [1.0] * 5

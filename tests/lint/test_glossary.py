@@ -5,7 +5,7 @@ import re
 import pytest
 
 from tools.build_notebooks import NOTEBOOKS, read
-from transformer_lab.course.review import glossary
+from transformer_lab.course.quiz.review import glossary
 
 ROWS = [re.split(r" \| ", line.strip("| ")) for line in glossary().splitlines()[2:]]
 

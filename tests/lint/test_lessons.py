@@ -11,7 +11,7 @@ import pytest
 from tools.build_notebooks import NOTEBOOKS, ROOT, lessons, read
 from transformer_lab.course.lessons import lesson as package_of
 from transformer_lab.course.lessons import lesson_numbers
-from transformer_lab.course.review import (
+from transformer_lab.course.quiz.review import (
     MixedQuiz,
     further_reading,
     glossary,
@@ -202,7 +202,7 @@ def test_each_exercise_is_a_stub_a_check_and_a_folded_solution(lesson):
         assert solution.source.endswith(f"### END SOLUTION\n\n{check.source}")
         # A check that was given another case since prints another number than the stored page.
         asks = checks[name.group(1)]
-        right = f"Right: {asks.verified} ({len(asks.made)} cases)."
+        right = f"Right: {asks.verified} ({len(asks.all_cases)} cases)."
         assert printed(solution).strip() == right
     assert asked == list(checks)
     assert sum("solution" in tags(cell) for cell in cells) == len(stubs)

@@ -9,7 +9,8 @@ from torch import nn
 
 from tests.conftest import make_model
 from transformer_lab.config import Positions
-from transformer_lab.course.twin import copy_attention
+from transformer_lab.formats.to_torch import copy_attention
+from transformer_lab.hooks import Hook, use_hooks
 from transformer_lab.model.attention import (
     AttentionCore,
     MultiHeadAttention,
@@ -17,7 +18,6 @@ from transformer_lab.model.attention import (
     fused_attention,
 )
 from transformer_lab.model.masks import causal_mask, length_mask, padding_mask
-from transformer_lab.model.watch import Watch, watching
 
 BATCH, HEADS, QUERY, KEY, D_K, D_V = 2, 3, 5, 7, 11, 13
 
@@ -111,7 +111,7 @@ def test_equals_torch_multihead_attention_forward_weights_and_gradients(name):
         blocked = ~mask.expand(BATCH, HEADS, QUERY, KEY).flatten(0, 1)
     watch = Recorder()
     fused = ours(query, memory, memory, mask)
-    with watching({ours.core: watch}):
+    with use_hooks({ours.core: watch}):
         explicit = ours(query, memory, memory, mask)
     expected, weights = theirs(query, memory, memory, attn_mask=blocked, average_attn_weights=False)
     torch.testing.assert_close(fused, expected, rtol=1e-10, atol=1e-12)
@@ -126,7 +126,7 @@ def test_equals_torch_multihead_attention_forward_weights_and_gradients(name):
     torch.testing.assert_close(found[3], wanted[3][:d_model], rtol=1e-9, atol=1e-11)
 
 
-class Recorder(Watch):
+class Recorder(Hook):
     def weights(self, weights):
         self.seen = weights
         return weights
@@ -166,7 +166,7 @@ def test_a_mask_that_is_not_boolean_is_refused_on_both_paths(watched, as_users_r
     x = torch.randn(2, 7, 15)
     numbers = torch.ones(7, 7).tril()  # to be added to the scores? then the future leaks
     with (
-        watching({attention.core: Watch()} if watched else {}),
+        use_hooks({attention.core: Hook()} if watched else {}),
         pytest.raises(ValueError, match="mask.dtype is torch.float32; expected torch.bool"),
     ):
         attention(x, x, x, numbers)
@@ -198,7 +198,7 @@ def test_dropout_falls_on_weights_after_they_were_seen_and_only_in_training():
     core = AttentionCore(dropout=0.5)
     watch = Recorder()
     query, key, value = (torch.randn(2, 3, 7, 11) for _ in range(3))
-    with watching({core: watch}):
+    with use_hooks({core: watch}):
         quiet = core.eval()(query, key, value)
         torch.testing.assert_close(quiet, watch.seen @ value)
         torch.manual_seed(0)

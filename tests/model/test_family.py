@@ -8,8 +8,8 @@ from torch import nn
 
 from tests.conftest import small_config
 from transformer_lab.config import Positions, TransformerConfig
-from transformer_lab.course.twin import copy_layer
-from transformer_lab.model.later.family import BERT, GPT, empty_past, gpt_step
+from transformer_lab.formats.to_torch import copy_layer
+from transformer_lab.model.later.family import BERT, GPT, empty_cache, gpt_step
 
 POSITIONS = get_args(Positions)
 
@@ -62,7 +62,7 @@ def test_one_layer_equals_pytorchs_at_equal_weights(kind, tokens):
 @pytest.mark.parametrize("positions", POSITIONS)
 def test_cached_steps_equal_one_parallel_pass(positions, shared, norm, tokens):
     model = make(GPT, positions=positions, norm=norm, num_key_value_heads=shared, d_k=6, d_v=5)
-    parallel, cache = model(tokens), empty_past(model)
+    parallel, cache = model(tokens), empty_cache(model)
     for step in range(7):
         logits, cache = gpt_step(model, tokens[:, step], cache)
         torch.testing.assert_close(logits, parallel[:, step], rtol=1e-9, atol=1e-11)

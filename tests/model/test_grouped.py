@@ -6,14 +6,14 @@ import pytest
 import torch
 
 from tests.conftest import make_model, small_config
-from transformer_lab.capture import capture_attention
+from transformer_lab.attention.capture import capture_attention
 from transformer_lab.config import Positions
 from transformer_lab.model import Transformer
 from transformer_lab.model.attention import MultiHeadAttention
-from transformer_lab.model.cache import decode_step, start_cache
-from transformer_lab.model.later.grouped import GroupedQueryAttention
+from transformer_lab.model.decoder_cache import decode_step, prefill
+from transformer_lab.model.grouped_attention import GroupedQueryAttention
 from transformer_lab.model.masks import padding_mask
-from transformer_lab.model.transformer import count_parameters
+from transformer_lab.model.size import count_parameters
 
 
 @pytest.mark.parametrize("shared", [1, 2, 3, 6])
@@ -40,12 +40,12 @@ def test_cached_steps_equal_one_parallel_pass(positions, shared, ids):
     model = make_model(num_key_value_heads=shared, positions=positions, d_k=4, **changes)
     source, target = ids
     parallel = model(source, target)
-    cache = start_cache(model, source, padding_mask(source, 0))
+    cache = prefill(model, source, padding_mask(source, 0))
     for step in range(target.size(1)):
         logits, cache = decode_step(model, target[:, step], cache)
         torch.testing.assert_close(logits, parallel[:, step], rtol=1e-9, atol=1e-11)
-    for past in (one for layer in cache.layers for one in layer):
-        assert past.key.tensor.size(1) == past.value.tensor.size(1) == shared
+    for kept in (one for layer in cache.layers for one in layer):
+        assert kept.key.tensor.size(1) == kept.value.tensor.size(1) == shared
 
 
 def test_every_query_head_is_recorded_and_watching_changes_nothing(ids):

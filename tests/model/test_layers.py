@@ -5,7 +5,7 @@ import torch
 from torch import nn
 
 from tests.conftest import make_model
-from transformer_lab.course.twin import copy_layer
+from transformer_lab.formats.to_torch import copy_layer
 from transformer_lab.model.add_norm import AddNorm
 from transformer_lab.model.feed_forward import FeedForward
 from transformer_lab.model.masks import causal_mask, padding_mask

@@ -10,8 +10,8 @@ import torch
 
 from tests.conftest import make_model, small_config
 from transformer_lab import numpy_reference as reference
-from transformer_lab.attention_record import Head
-from transformer_lab.capture import capture_attention
+from transformer_lab.attention.capture import capture_attention
+from transformer_lab.attention.record import Head
 from transformer_lab.config import Positions, check_mask
 from transformer_lab.data.batching import Batch
 from transformer_lab.decoding import (
@@ -21,21 +21,21 @@ from transformer_lab.decoding import (
     sample,
     speculative_greedy,
 )
+from transformer_lab.hooks import Hook, use_hooks
 from transformer_lab.model.attention import (
     AttentionCore,
     MultiHeadAttention,
     attention_weights,
     fused_attention,
 )
-from transformer_lab.model.cache import decode_step, start_cache
+from transformer_lab.model.build import build_model
 from transformer_lab.model.decoder import Decoder
+from transformer_lab.model.decoder_cache import decode_step, prefill
 from transformer_lab.model.encoder import Encoder
-from transformer_lab.model.later.grouped import GroupedQueryAttention
-from transformer_lab.model.later.recurrence import transformer_of
+from transformer_lab.model.grouped_attention import GroupedQueryAttention
+from transformer_lab.model.kv_cache import KVCache
 from transformer_lab.model.later.variants import chunked_attention
 from transformer_lab.model.masks import padding_in_front, padding_mask, roll_rows
-from transformer_lab.model.past import Past
-from transformer_lab.model.watch import Watch, watching
 from transformer_lab.training.step import BatchLoss
 
 BATCH, HEADS, QUERY, KEY, D = 3, 3, 5, 7, 12
@@ -100,18 +100,18 @@ def core(mask):
 def watched(mask):
     query, key = of_heads()
     one = AttentionCore().eval()
-    with watching({one: Watch()}):
+    with use_hooks({one: Hook()}):
         return one(query, key, key, mask)
 
 
 def behind_a_past(mask):
     query, key = of_heads()
-    past, before, new = Past(), key[:, :, :2], key[:, :, 2:]
-    past.append(before, before)
+    cache, before, new = KVCache(), key[:, :, :2], key[:, :, 2:]
+    cache.append(before, before)
     try:
-        return AttentionCore().eval()(query, new, new, mask, past)
+        return AttentionCore().eval()(query, new, new, mask, cache)
     except ValueError:
-        assert past.length == 2, "what is refused is not kept"
+        assert cache.length == 2, "what is refused is not kept"
         raise
 
 
@@ -239,7 +239,7 @@ READERS = {
     "forward": lambda model, mask: model(SOURCE, TARGET, mask),
     "features": lambda model, mask: model.features(SOURCE, TARGET, mask),
     "encode": lambda model, mask: model.encode(SOURCE, mask),
-    "start_cache": lambda model, mask: start_cache(model, SOURCE, mask),
+    "start_cache": lambda model, mask: prefill(model, SOURCE, mask),
     "greedy": lambda model, mask: greedy(model, SOURCE, mask, 3),
     "beam_search": lambda model, mask: beam_search(model, SOURCE, mask, max_length=3),
     "sample": lambda model, mask: sample(model, SOURCE, mask, generator=generator(), max_length=3),
@@ -299,7 +299,7 @@ def test_an_id_that_the_vocabulary_lacks_is_named(name, wrong, monkeypatch):
 @pytest.mark.parametrize("wrong", [-1, 29])
 def test_an_id_that_the_targets_vocabulary_lacks_is_named_in_one_pass_and_in_steps(wrong):
     model, last = make_model(), torch.tensor([4, 5, wrong, 6])
-    cache = start_cache(model, SOURCE, padding_mask(SOURCE, 0))
+    cache = prefill(model, SOURCE, padding_mask(SOURCE, 0))
     for run in (
         lambda: decode_step(model, last, cache),
         lambda: model(SOURCE, torch.stack([TARGET[:, 0], last], dim=1)),
@@ -421,7 +421,7 @@ def test_a_capture_of_a_source_padded_in_front_has_the_same_weights_further_righ
 @pytest.mark.parametrize("recurrent", [False, True])
 def test_a_target_padded_in_front_is_refused(pad_id, recurrent):
     """Its words would be read at other positions, beside padding that no mask hides."""
-    model = transformer_of(small_config(pad_id=pad_id, recurrent_decoder=recurrent)).eval()
+    model = build_model(small_config(pad_id=pad_id, recurrent_decoder=recurrent)).eval()
     source = torch.tensor([[6, 9, 2], [8, 2, pad_id]])
     p = pad_id
     for row, target in ((1, [[1, 6, 9], [p, 1, 6]]), (0, [[p, p, 8], [1, 6, p]])):
@@ -437,7 +437,7 @@ def test_a_target_padded_in_front_is_refused(pad_id, recurrent):
 def test_words_behind_others_may_begin_with_the_id_of_padding():
     model = make_model(seed=3)
     source, mask = SOURCE[:1], padding_mask(SOURCE[:1], 0)
-    cache = start_cache(model, source, mask)
+    cache = prefill(model, source, mask)
     _, cache = decode_step(model, torch.tensor([1]), cache)
     whole = model.decode(torch.tensor([[1, 0, 6]]), model.encode(source, mask), mask)
     behind = model.decode(torch.tensor([[0, 6]]), whole[:, :0], cache.memory_mask, cache.layers)
@@ -463,6 +463,6 @@ def test_a_beam_reads_masks_that_serve_all_its_sentences():
 
 def test_steps_of_a_cache_read_the_mask_that_it_was_started_with():
     model = make_model()
-    cache = start_cache(model, SOURCE, padding_mask(SOURCE, 0))
+    cache = prefill(model, SOURCE, padding_mask(SOURCE, 0))
     logits, _ = decode_step(model, TARGET[:, 0], cache)
     torch.testing.assert_close(logits, model(SOURCE, TARGET[:, :1])[:, 0])

@@ -3,10 +3,11 @@
 import torch
 
 from transformer_lab.config import TransformerConfig
-from transformer_lab.model.cache import decode_step, start_cache
-from transformer_lab.model.later.recurrence import SSRU, transformer_of
+from transformer_lab.model.build import build_model
+from transformer_lab.model.decoder_cache import decode_step, prefill
+from transformer_lab.model.kv_cache import KVCache
+from transformer_lab.model.later.recurrence import SSRU
 from transformer_lab.model.masks import padding_mask
-from transformer_lab.model.past import Past
 
 D = 5
 
@@ -29,17 +30,17 @@ def test_it_is_its_equations():
 def test_in_pieces_it_is_the_same_and_a_branch_leaves_its_past_alone():
     torch.manual_seed(1)
     layer, x = SSRU(D), torch.randn(2, 7, D)
-    past = Past()
-    first = layer(x[:, :3], past=past)
-    branch = past.branch()
-    rest = [layer(x[:, start:end], past=branch) for start, end in ((3, 4), (4, 6), (6, 7))]
+    cache = KVCache()
+    first = layer(x[:, :3], cache=cache)
+    branch = cache.fork()
+    rest = [layer(x[:, start:end], cache=branch) for start, end in ((3, 4), (4, 6), (6, 7))]
     torch.testing.assert_close(torch.cat([first, *rest], dim=1), by_hand(layer, x))
-    assert (past.length, branch.length) == (3, 7)
-    assert past.value.tensor.numel() == 0  # the state is all that is kept
+    assert (cache.length, branch.length) == (3, 7)
+    assert cache.value.tensor.numel() == 0  # the state is all that is kept
     with torch.no_grad():
-        kept = Past()
-        layer(x[:, :3], past=kept)
-        other = layer(x[:, 6:], past=kept.select(torch.tensor([1, 0])))
+        kept = KVCache()
+        layer(x[:, :3], cache=kept)
+        other = layer(x[:, 6:], cache=kept.select(torch.tensor([1, 0])))
     swapped = torch.cat([x[[1, 0], :3], x[:, 6:]], dim=1)
     torch.testing.assert_close(other, by_hand(layer, swapped)[:, 3:])
 
@@ -56,10 +57,10 @@ def test_a_decoder_of_it_writes_word_by_word_what_it_writes_at_once():
         num_decoder_layers=2,
         recurrent_decoder=True,
     )
-    model = transformer_of(config).eval()
+    model = build_model(config).eval()
     source, target = torch.randint(4, 13, (2, 5)), torch.randint(4, 13, (2, 7))
     expected = model(source, target)
-    cache = start_cache(model, source, padding_mask(source, config.pad_id))
+    cache = prefill(model, source, padding_mask(source, config.pad_id))
     for t in range(target.size(1)):
         logits, cache = decode_step(model, target[:, t], cache)
         torch.testing.assert_close(logits, expected[:, t], atol=1e-5, rtol=1e-5)

@@ -11,15 +11,20 @@ import torch
 
 from tests.conftest import SOURCE_WORDS, make_model, small_config
 from transformer_lab.config import Positions, TrainingConfig, TransformerConfig
+from transformer_lab.hooks import Hook, use_hooks
 from transformer_lab.model import Transformer
-from transformer_lab.model.cache import decode_step, start_cache
-from transformer_lab.model.later.recurrence import transformer_of
+from transformer_lab.model.build import build_model, model_class
+from transformer_lab.model.decoder_cache import decode_step, prefill
+from transformer_lab.model.kv_cache import KVCache
 from transformer_lab.model.masks import length_mask, padding_mask
-from transformer_lab.model.past import Past
 from transformer_lab.model.positions import SinusoidTable
-from transformer_lab.model.size import COMPUTED, bytes_of_tables, check_memory, num_parameters
-from transformer_lab.model.transformer import count_parameters
-from transformer_lab.model.watch import Watch, watching
+from transformer_lab.model.size import (
+    COMPUTED,
+    bytes_of_tables,
+    check_memory,
+    count_parameters,
+    num_parameters,
+)
 
 POSITIONS = get_args(Positions)
 
@@ -56,7 +61,7 @@ def test_cached_steps_equal_one_parallel_pass(positions, norm, ids):
     model = make_model(positions=positions, norm=norm, d_k=6, d_v=5)
     source, target = ids
     parallel = model(source, target)
-    cache = start_cache(model, source, padding_mask(source, 0))
+    cache = prefill(model, source, padding_mask(source, 0))
     for step in range(target.size(1)):
         before = cache
         logits, cache = decode_step(model, target[:, step], cache)
@@ -67,14 +72,14 @@ def test_cached_steps_equal_one_parallel_pass(positions, norm, ids):
 def test_cache_rows_can_be_reordered_repeated_and_dropped(ids):
     model = make_model()
     source, target = ids
-    _, cache = decode_step(model, target[:, 0], start_cache(model, source, padding_mask(source, 0)))
+    _, cache = decode_step(model, target[:, 0], prefill(model, source, padding_mask(source, 0)))
     rows = torch.tensor([1, 0, 1])
     logits, _ = decode_step(model, target[rows, 1], cache.select(rows))
     torch.testing.assert_close(logits, model(source, target)[rows, 1], rtol=1e-9, atol=1e-11)
 
 
 def test_a_past_copies_only_when_its_room_is_used_up():
-    past, new = Past(), torch.zeros(2, 3, 1, 5)
+    past, new = KVCache(), torch.zeros(2, 3, 1, 5)
     past.append(new, new)
     rooms = []
     for _ in range(2, 132):
@@ -86,12 +91,12 @@ def test_a_past_copies_only_when_its_room_is_used_up():
 
 @pytest.mark.parametrize("first_room", [1, 2, 64])
 def test_a_cache_is_a_value_however_often_its_room_is_used_up(first_room, ids, monkeypatch):
-    monkeypatch.setattr("transformer_lab.model.past.FIRST_ROOM", first_room)
+    monkeypatch.setattr("transformer_lab.model.kv_cache.INITIAL_CAPACITY", first_room)
     model = make_model()
     source, target = ids
     other = target.clone()
     other[:, 2:] = 11
-    cache = start_cache(model, source, padding_mask(source, 0))
+    cache = prefill(model, source, padding_mask(source, 0))
     for step in range(2):
         _, cache = decode_step(model, target[:, step], cache)
     # Two continuations of the same cache, step by step beside each other: neither sees the other.
@@ -108,12 +113,12 @@ def test_a_cache_is_a_value_however_often_its_room_is_used_up(first_room, ids, m
 @pytest.mark.parametrize("watched", [False, True])
 def test_rows_of_one_sentence_read_one_memory(ids, watched, groups):
     model, source = make_model(num_heads=4, d_k=6, d_v=5, num_key_value_heads=groups), ids[0]
-    cache = start_cache(model, source, padding_mask(source, 0)).regroup(torch.tensor([0, 0, 1, 1]))
+    cache = prefill(model, source, padding_mask(source, 0)).reorder(torch.tensor([0, 0, 1, 1]))
     cores = [layer.cross_attention.core for layer in model.decoder.layers]
-    with watching({core: Watch() for core in cores} if watched else {}):
+    with use_hooks({core: Hook() for core in cores} if watched else {}):
         _, cache = decode_step(model, torch.tensor([1, 1, 1, 1]), cache)
         _, cache = decode_step(model, torch.tensor([4, 5, 6, 7]), cache)
-        within = cache.regroup(torch.tensor([1, 0, 2, 2]))
+        within = cache.reorder(torch.tensor([1, 0, 2, 2]))
         assert within.layers[0].memory is cache.layers[0].memory
         logits, _ = decode_step(model, torch.tensor([8, 9, 8, 9]), within)
         read = torch.tensor([[1, 5, 8], [1, 4, 9], [1, 6, 8], [1, 6, 9]])
@@ -127,13 +132,13 @@ def test_rows_of_one_sentence_read_one_memory(ids, watched, groups):
 
 def test_rows_that_move_are_written_in_place(ids):
     model, source = make_model(), ids[0]
-    cache = start_cache(model, source, padding_mask(source, 0)).regroup(
+    cache = prefill(model, source, padding_mask(source, 0)).reorder(
         torch.tensor([0, 0, 0, 1, 1, 1])
     )
     for words in ([1] * 6, [4, 5, 6, 7, 8, 9]):
         _, cache = decode_step(model, torch.tensor(words), cache)
     room = cache.layers[0].words.key.buffer.tensor.data_ptr()
-    moved = cache.move_(torch.tensor([1, 0, 5]), torch.tensor([0, 1, 3]))
+    moved = cache.copy_rows_(torch.tensor([1, 0, 5]), torch.tensor([0, 1, 3]))
     assert moved.layers[0].words.key.buffer.tensor.data_ptr() == room
     logits, _ = decode_step(model, torch.tensor([11] * 6), moved)
     read = torch.tensor([[1, word, 11] for word in (5, 4, 6, 9, 8, 9)])
@@ -160,7 +165,7 @@ def test_a_past_takes_in_any_number_of_words_at_once(parts, positions, ids):
     source, target = ids
     memory_mask = padding_mask(source, 0)
     whole = model(source, target)
-    past = start_cache(model, source, memory_mask).layers
+    past = prefill(model, source, memory_mask).layers
     nothing = torch.empty(2, 0, 12).double()
     logits = [
         model.output(model.decode(words, nothing, memory_mask, past))
@@ -172,7 +177,7 @@ def test_a_past_takes_in_any_number_of_words_at_once(parts, positions, ids):
 def test_a_decoder_without_layers_cannot_write_word_by_word(ids):
     model, source = make_model(num_decoder_layers=0), ids[0]
     with pytest.raises(ValueError, match="num_decoder_layers is 0; expected at least 1 to write"):
-        start_cache(model, source, padding_mask(source, 0))
+        prefill(model, source, padding_mask(source, 0))
 
 
 def test_a_kind_of_positions_that_nobody_builds_is_an_error():
@@ -316,10 +321,14 @@ def test_configuration_survives_json_and_names_unknown_fields():
 def test_parameters_are_counted_without_building_the_model(changes):
     config = small_config(**changes)
     before = torch.get_rng_state()
-    count = num_parameters(config)
+    count = counted(config)
     assert torch.equal(torch.get_rng_state(), before)
-    model = transformer_of(config)
+    model = build_model(config)
     assert count == count_parameters(model)["total"] == sum(p.numel() for p in model.parameters())
+
+
+def counted(config):
+    return num_parameters(model_class(config), config)
 
 
 def test_a_part_that_somebody_adds_is_counted_too(monkeypatch):
@@ -333,21 +342,21 @@ def test_a_part_that_somebody_adds_is_counted_too(monkeypatch):
         def forward(self, query, key):
             return query, key, self.table.weight.sum(1)[:, None, None]
 
-    before = num_parameters(small_config())
+    before = counted(small_config())
     monkeypatch.setattr("transformer_lab.model.encoder.score_positions", Biases)
-    assert num_parameters(small_config()) == before + 2 * 3 * 13
+    assert counted(small_config()) == before + 2 * 3 * 13
 
 
 def test_a_deep_model_is_counted_at_once(monkeypatch):
     built = []
     monkeypatch.setattr(
-        "transformer_lab.model.later.recurrence.transformer_of",
-        lambda c: built.append(c) or transformer_of(c),
+        "transformer_lab.model.size.count_parameters",
+        lambda model: built.append(model.config) or count_parameters(model),
     )
-    deep = num_parameters(small_config(num_encoder_layers=10_000, num_decoder_layers=9_999))
-    shallow = [num_parameters(small_config(num_encoder_layers=n)) for n in (1, 2)]
-    less = num_parameters(small_config(num_encoder_layers=1, num_decoder_layers=1))
-    more = num_parameters(small_config(num_encoder_layers=1, num_decoder_layers=2))
+    deep = counted(small_config(num_encoder_layers=10_000, num_decoder_layers=9_999))
+    shallow = [counted(small_config(num_encoder_layers=n)) for n in (1, 2)]
+    less = counted(small_config(num_encoder_layers=1, num_decoder_layers=1))
+    more = counted(small_config(num_encoder_layers=1, num_decoder_layers=2))
     assert deep == less + 9_999 * (shallow[1] - shallow[0]) + 9_998 * (more - less)
     assert {c.num_encoder_layers for c in built} == {c.num_decoder_layers for c in built} == {1}
 
@@ -393,9 +402,9 @@ def test_sizes_that_no_machine_has_are_refused_before_memory_is_asked_for(change
         ),
     ],
 )
-@pytest.mark.parametrize("build", [Transformer, transformer_of])
+@pytest.mark.parametrize("build", [Transformer, build_model])
 def test_a_model_that_is_larger_than_the_memory_is_refused(build, changes, message, monkeypatch):
-    monkeypatch.setattr("transformer_lab.model.size.memory_there", lambda: 10**10)
+    monkeypatch.setattr("transformer_lab.model.size.total_memory", lambda: 10**10)
     config = small_config(**{"num_heads": 1, "d_k": 1, "d_v": 1, **changes})
     before = resident()
     with pytest.raises(ValueError, match=message) as error:
@@ -413,13 +422,13 @@ def test_where_nothing_is_allocated_a_model_may_be_of_any_size():
     config = small_config(d_ff=10**9, num_heads=1)
     with torch.device("meta"):
         model = Transformer(config)
-    assert count_parameters(model)["total"] == num_parameters(config) > 10**11
+    assert count_parameters(model)["total"] == counted(config) > 10**11
 
 
 @pytest.mark.parametrize("changes", [{}, {"positions": "rotary", "d_k": 6}, {"positions": "none"}])
 def test_the_tables_of_positions_are_what_is_counted(changes):
     config = small_config(**{"max_length": 31, **changes})
-    tables = [m for m in transformer_of(config).modules() if isinstance(m, SinusoidTable)]
+    tables = [m for m in build_model(config).modules() if isinstance(m, SinusoidTable)]
     rows = 31 * tables[0].table.size(1) if tables else 0
     kept = sum(4 * table.table.numel() for table in tables)
     assert bytes_of_tables(config) == kept + COMPUTED * rows
@@ -435,7 +444,7 @@ def test_the_tables_of_positions_are_what_is_counted(changes):
 )
 def test_a_configuration_that_is_larger_than_the_memory_is_refused(changes, message):
     with pytest.raises(ValueError, match=f"number of parameters is .*{message}"):
-        check_memory(small_config(num_heads=1, **changes))
+        check_memory(Transformer, small_config(num_heads=1, **changes))
 
 
 @pytest.mark.parametrize(

@@ -110,7 +110,8 @@ def folder(tmp_path, monkeypatch):
 
 PICTURE = """\
 import ipywidgets, numpy as np
-from transformer_lab.viz import attention_heatmap, show, show_live
+from transformer_lab.figures import attention_heatmap, show
+from transformer_lab.lab import show_live
 draw = lambda row: (attention_heatmap(np.eye(3), ("a", "b", "c"), ("x", "y", "z"), row=row), "a diagonal")
 show(draw(0)[0], alt="a diagonal")
 show_live(draw, ipywidgets.IntSlider(value=1, max=2))

@@ -17,7 +17,7 @@ from nbformat.v4 import new_code_cell
 from tests.lent import lend
 from tools.build_notebooks import execute, normalise, read
 from tools.checkout import copy_of_checkout
-from tools.versions import COLAB
+from tools.stress.versions import COLAB
 
 WHERE = "import transformer_lab; print(transformer_lab.__file__)"
 WIDGETS = """\
@@ -96,6 +96,12 @@ def printed(notebook):
     ]
 
 
+@pytest.mark.thorough(
+    caught_by=[
+        "tests/lint/test_house.py::test_what_is_pinned_runs_on_the_python_that_a_promised_system_brings",
+        "tests/test_wheel.py::test_the_wheel_has_each_file_of_the_package_and_no_other",
+    ]
+)
 def test_it_installs_beside_colabs_packages_and_runs_without_a_restart(python, checkout, tmp_path):
     before = installed(python)
     start, lesson = sorted((checkout / "notebooks").glob("0[01]_*.ipynb"))

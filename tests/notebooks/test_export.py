@@ -1,4 +1,4 @@
-"""Each notebook leaves JupyterLab whole: as a script and as Markdown, and two as HTML and as slides."""
+"""Each notebook leaves JupyterLab whole: as a script, as Markdown, as HTML and as slides."""
 
 import ast
 import re
@@ -11,12 +11,18 @@ from tools.build_notebooks import NOTEBOOKS, read
 PATHS = sorted(NOTEBOOKS.glob("*.ipynb"))
 ENDINGS = {"html": ".html", "slides": ".slides.html", "markdown": ".md"}
 SLOW = {"html", "slides"}
-"""What takes seconds: tried on a notebook with an explorer, and on one with a drawing to step through."""
+"""What takes seconds. `make test` tries it on a notebook with an explorer, and on one with a drawing to
+step through; `make test-all` on every one."""
+ALL = pytest.mark.thorough(caught_by=["test_as_a_page_it_has_each_heading_picture_and_widget"])
 PAGES = [
-    pytest.param(kind, path, id=f"{path.stem}-{kind}")
+    pytest.param(
+        kind,
+        path,
+        id=f"{path.stem}-{kind}",
+        marks=[ALL] * (kind in SLOW and path.stem[:2] not in ("00", "06")),
+    )
     for kind in ENDINGS
     for path in PATHS
-    if kind not in SLOW or path.stem[:2] in ("00", "06")
 ]
 COMMAND = re.compile(r"^\s*[%!]", re.M)
 """A line for IPython, which a script has as a call."""

@@ -5,10 +5,11 @@ from jupyter_client.manager import start_new_kernel
 TRAIN = """
 from dataclasses import replace
 from transformer_lab.data.world.grammar import world
-from transformer_lab.recipe import PRESETS, make_trainer, new_translator
+from transformer_lab.runs.building import make_trainer, build_translator
+from transformer_lab.runs.presets import PRESETS
 
 splits = world(train=500, validation=20, test=20, seed=0)
-translator = new_translator(splits, "world", PRESETS["tiny"])
+translator = build_translator(splits, "world", PRESETS["tiny"])
 settings = replace(PRESETS["tiny"].training, max_steps=100_000, validate_every=100_000, save_every=None)
 
 def on_step(report):

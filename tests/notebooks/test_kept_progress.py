@@ -12,14 +12,14 @@ from nbclient import NotebookClient
 
 from tools.build_notebooks import ROOT, execute, normalise, read
 from tools.nbgrader_source import CONFIG
-from transformer_lab import progress
-from transformer_lab.progress_file import FILE, SWITCH
+from transformer_lab.course import diary as progress
+from transformer_lab.course.diary import FILE, SWITCH
 
 STUB = "def softmax(scores):\n    raise NotImplementedError"
 CHECK = "check.softmax(softmax)"
 IMPORT = """\
 import numpy as np
-from transformer_lab.course.lesson_01 import check, quiz"""
+from transformer_lab.course.lessons.lesson_01 import check, quiz"""
 WRITTEN = """\
 def softmax(scores):
     raised = np.exp(scores - scores.max(axis=-1, keepdims=True))

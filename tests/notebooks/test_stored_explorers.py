@@ -7,9 +7,9 @@ import pytest
 from tests.records import make_record
 from tools.build_notebooks import NOTEBOOKS, read, written
 from tools.embed import STORED, embed, with_todays_script
-from transformer_lab.viz import explore
-from transformer_lab.viz.explorer import page
-from transformer_lab.viz.explorer.scores import SCORES
+from transformer_lab.attention.scores import SCORES
+from transformer_lab.lab import explore
+from transformer_lab.lab.explorer import page
 
 PATHS = sorted(NOTEBOOKS.glob("*.ipynb"))
 

@@ -4,9 +4,10 @@ import pytest
 import torch
 
 from tests.conftest import SOURCE_WORDS, TARGET_WORDS, make_model
+from tests.thorough import thorough_from
 from transformer_lab.config import TrainingConfig
 from transformer_lab.data.batching import Batch, Batches, Example, collate, pad
-from transformer_lab.data.stored import batches_of
+from transformer_lab.data.stored import make_batches
 from transformer_lab.decoding import (
     beam_search,
     greedy,
@@ -15,7 +16,7 @@ from transformer_lab.decoding import (
     sample,
     speculative_greedy,
 )
-from transformer_lab.training.distributed import share_of
+from transformer_lab.training.distributed import local_batch
 from transformer_lab.training.step import BatchLoss
 from transformer_lab.training.trainer import Trainer, token_loss
 
@@ -115,7 +116,7 @@ def test_the_shares_of_several_processes_count_no_padding(pad_id, processes):
     batch = collate(examples(model), pad_id)
     loss_of, mean = BatchLoss(model), 0.0
     for rank in range(processes):
-        mine, factor = share_of(batch, rank, processes, pad_id)
+        mine, factor = local_batch(batch, rank, processes, pad_id)
         mean += loss_of(mine) * factor / processes
     torch.testing.assert_close(mean, loss_of(batch))
 
@@ -124,19 +125,19 @@ def test_batches_and_their_validation_are_padded_with_the_models_own_id():
     model = model_with(5)
     pairs = examples(model)
     trainer = trainer_of(model, pairs)
-    drawn = [next(trainer.batches.starting_at(0, n))[2] for n in range(2)]
+    drawn = [next(trainer.batches.iterate_from(0, n))[2] for n in range(2)]
     for batch in [
         *trainer.validation,
         *drawn,
-        Batches(pairs, 41, pad_id=5).starting_at(0, 0).__next__()[2],
+        Batches(pairs, 41, pad_id=5).iterate_from(0, 0).__next__()[2],
     ]:
         assert not (batch.source == 0).any()
         assert not (batch.target == 0).any()
     assert any((batch.source == 5).any() for batch in trainer.validation)
-    assert batches_of(pairs, 41, 0, 5).pad_id == 5
+    assert make_batches(pairs, 41, 0, 5).pad_id == 5
 
 
-@pytest.mark.parametrize("pad_id", PADS)
+@pytest.mark.parametrize("pad_id", thorough_from(1, PADS))
 def test_every_decoder_reads_a_sentence_as_it_reads_it_alone(pad_id):
     model = model_with(pad_id)
     sources = [e.source for e in examples(model)]

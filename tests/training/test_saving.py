@@ -6,8 +6,8 @@ import pytest
 import torch
 
 from transformer_lab.config import TrainingConfig
+from transformer_lab.storage.tensors import CheckpointError, load_tensors, save_tensors
 from transformer_lab.training import saving
-from transformer_lab.training.checkpoint import CheckpointError, load_tensors, save_tensors
 from transformer_lab.training.saving import load_state, save_state
 from transformer_lab.training.state import ADAM, Progress, State
 
@@ -27,7 +27,7 @@ def state_at(step):
 
 
 def same(one, other):
-    a, b = one.tensors(), other.tensors()
+    a, b = one.to_tensors(), other.to_tensors()
     return a.keys() == b.keys() and all(torch.equal(a[name], b[name]) for name in a)
 
 
@@ -61,7 +61,7 @@ def test_parts_without_the_file_that_names_them_count_for_nothing(path, monkeypa
     def killed(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(saving, "check_same_folder", killed)
+    monkeypatch.setattr(saving, "check_shards_exist", killed)
     with pytest.raises(KeyboardInterrupt):
         save_state(path, state_at(11), True)
     monkeypatch.undo()
@@ -78,13 +78,13 @@ def test_two_parts_are_joined(path):
         part = path.with_name(f"training_state_5_{number}_of_2.safetensors")
         adam = {f"adam/{key}/{name}": whole.adam[key][name] for key in ADAM}
         save_tensors(part, adam, {})
-        parts[part.name] = saving.sha256_of(part)
+        parts[part.name] = saving.hash_file(part)
     meta = {"progress": whole.progress, "parts": parts}
-    save_tensors(path, replace(whole, adam={}).tensors(), meta)
+    save_tensors(path, replace(whole, adam={}).to_tensors(), meta)
     assert same(load_state(path, SHAPES), whole)
 
     del meta["parts"][part.name]
-    save_tensors(path, replace(whole, adam={}).tensors(), meta)
+    save_tensors(path, replace(whole, adam={}).to_tensors(), meta)
     with pytest.raises(CheckpointError, match="b has nothing"):
         load_state(path, SHAPES)
 
@@ -105,14 +105,14 @@ def test_a_part_that_is_missing_or_changed_is_named(path):
 @pytest.mark.parametrize("parts", [["x"], {"../a_5_1_of_1.safetensors": "0"}, {"x": "0"}, 3])
 def test_what_names_no_part_is_not_opened(path, parts):
     whole = state_at(5)
-    save_tensors(path, whole.tensors(), {"progress": whole.progress, "parts": parts})
+    save_tensors(path, whole.to_tensors(), {"progress": whole.progress, "parts": parts})
     with pytest.raises(CheckpointError, match="not the state of a training run"):
         load_state(path, SHAPES)
 
 
 def test_machines_without_a_common_folder_are_told(path, monkeypatch):
     monkeypatch.setattr(
-        saving.distributed, "from_all", lambda mine: [mine, ("training_state_5_2_of_2.x", "0")]
+        saving.distributed, "all_gather", lambda mine: [mine, ("training_state_5_2_of_2.x", "0")]
     )
     with pytest.raises(ValueError, match=r"lacks training_state_5_2_of_2\.x of another process"):
         save_state(path, state_at(5), True)

@@ -9,16 +9,12 @@ from pathlib import Path
 import pytest
 import torch
 
+from tests.thorough import thorough_from
 from transformer_lab.config import TrainingConfig, TransformerConfig
 from transformer_lab.data.batching import Example
 from transformer_lab.model import Transformer
-from transformer_lab.training.checkpoint import (
-    CheckpointError,
-    load_tensors,
-    save_tensors,
-    weights_of,
-)
-from transformer_lab.training.step import adam, training_step
+from transformer_lab.storage.tensors import CheckpointError, load_tensors, save_tensors, weights_of
+from transformer_lab.training.step import build_adam, training_step
 from transformer_lab.training.trainer import LossIsNaNError, Trainer
 
 pytestmark = pytest.mark.slow
@@ -76,7 +72,7 @@ def same_weights(one: Trainer, other: Trainer) -> bool:
 
 def test_without_decay_each_step_is_that_of_plain_adam():
     decayed, plain = (torch.nn.LayerNorm(7), torch.nn.LayerNorm(7))
-    for model, make in ((decayed, adam), (plain, plain_adam)):
+    for model, make in ((decayed, build_adam), (plain, plain_adam)):
         optimizer = make(model, TrainingConfig(device="cpu"))
         for i in range(3):
             noise = torch.randn(5, 7, generator=torch.Generator().manual_seed(i))
@@ -95,7 +91,7 @@ def plain_adam(model: torch.nn.Module, config: TrainingConfig) -> torch.optim.Ad
 def test_decay_shrinks_matrices_and_leaves_vectors():
     model = torch.nn.Linear(5, 3)
     matrix, vector = model.weight.detach().clone(), model.bias.detach().clone()
-    optimizer = adam(model, TrainingConfig(weight_decay=0.25, device="cpu"))
+    optimizer = build_adam(model, TrainingConfig(weight_decay=0.25, device="cpu"))
     still = lambda x: 0 * model(x).sum()  # noqa: E731 - a gradient of zeros, so Adam does not move
     training_step(still, optimizer, torch.ones(2, 5), rate=0.5)
     torch.testing.assert_close(model.weight.detach(), (1 - 0.25 * 0.5) * matrix)
@@ -129,7 +125,7 @@ def test_a_run_that_was_stopped_before_its_first_step_begins_when_resumed(tmp_pa
     whole = make_trainer()
     whole.train()
     stopped = make_trainer(tmp_path / "state.safetensors")
-    stopped.limit = lambda interrupted: "interrupted"
+    stopped.stop_reason = lambda interrupted: "interrupted"
     assert stopped.train() == "interrupted"
     resumed = make_trainer(tmp_path / "state.safetensors")
     resumed.resume()
@@ -166,7 +162,7 @@ make_trainer(Path({state!r}), changes={changes!r}, on_step=die).train()
 """
 
 
-@pytest.mark.parametrize("decay", ["inverse_sqrt", "linear"])
+@pytest.mark.parametrize("decay", thorough_from(1, ["inverse_sqrt", "linear"]))
 def test_a_killed_run_resumes_to_the_same_bits(tmp_path, decay):
     state = tmp_path / "state.safetensors"
     root = str(Path(__file__).parents[2])
@@ -283,7 +279,7 @@ def test_patience_stops_and_puts_the_best_weights_back():
         return {"exact_match": next(scores)}
 
     changes = {"max_steps": 100, "validate_every": 2, "patience": 2}
-    trainer = make_trainer(changes=changes, measure=measure, watch="exact_match")
+    trainer = make_trainer(changes=changes, measure=measure, monitor="exact_match")
     assert trainer.train() == "patience"
     assert trainer.progress.step == 8
     best = kept[1]

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tools.mutate.solutions import Solution
-from transformer_lab.course.check import Check
+from transformer_lab.course.judge.check import Check
 from transformer_lab.course.lessons import lesson
 
 

@@ -13,7 +13,7 @@ from types import FrameType
 from typing import Any
 
 from tools.mutate.mutants import Mutant
-from transformer_lab.course.check import Check, Verdict
+from transformer_lab.course.judge.check import Check, Verdict
 from transformer_lab.course.lessons import lesson
 
 STEPS = 60_000

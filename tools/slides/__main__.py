@@ -1,4 +1,4 @@
-"""A deck of slides for each lesson, into build/slides: `python -m tools.slides`, or `make slides`.
+"""A deck of slides for each lesson, into build/slides: `python -m tools.slides`.
 
 Nothing is run: the slides show what the notebooks hold. A deck opens from disk in any browser and
 asks no other machine for anything; reveal.js and MathJax lie in the folder beside it.
@@ -20,7 +20,7 @@ from tools.build_notebooks import ROOT, lessons
 from tools.slides import guide
 from tools.slides.body import body, inline, paragraphs
 from tools.slides.deck import Deck, deck
-from transformer_lab.viz.page.policy import policy
+from transformer_lab.lab.page.policy import policy_meta
 
 HERE = Path(__file__).resolve().parent
 SHARED = "shared"
@@ -92,7 +92,7 @@ def page(one: Deck, text: str) -> str:
 def guarded(text: str) -> str:
     """A page with the policy that names what runs in it, in its frames and in the speaker's window."""
     frames = [html.unescape(frame) for frame in re.findall(r'srcdoc="([^"]*)"', text)]
-    rule = policy("\n".join([text, *frames, speaker_window()]), MORE, scripts=["'self'"])
+    rule = policy_meta("\n".join([text, *frames, speaker_window()]), MORE, scripts=["'self'"])
     return text.replace(CHARSET, f"{CHARSET}\n{rule}", 1)
 
 

@@ -1,1 +1,4 @@
-"""What the lessons ask of their reader: checks of exercises, and quizzes; one folder a lesson."""
+"""The exercises of the lessons: checks, quizzes and the learner's diary; one folder for each lesson.
+
+The notebooks import `check` and `quiz` from here, and the command line shows the diary.
+"""

@@ -1,64 +1,64 @@
-"""What lessons show of a learner's progress: what is done, and the questions that come back today.
+"""Shows a learner's progress in a notebook: what is done, and a quiz of the questions due today.
 
-Checks and quizzes note it in `transformer_lab.progress`, which says where it is kept.
+Lessons 00 and 17 call it. `transformer_lab.course.diary` records the progress and says where.
 """
 
 from collections.abc import Sequence
 from datetime import date
 from random import Random
 
-from transformer_lab import progress
+from transformer_lab.course import diary
+from transformer_lab.course.diary import Place
 from transformer_lab.course.lessons import lesson, lesson_numbers
-from transformer_lab.course.questions import Question
-from transformer_lab.course.quiz import Quiz
-from transformer_lab.course.review import shuffled, tells_lesson
-from transformer_lab.progress import Place
+from transformer_lab.course.quiz.questions import Question
+from transformer_lab.course.quiz.quiz import Quiz
+from transformer_lab.course.quiz.review import add_lesson_number, shuffle_choices
 
-AT_ONCE = 20
+MAX_QUESTIONS = 20
 
 
 def show(day: date | None = None) -> None:
-    """Print what is done and what is to be repeated, today if no day is given."""
+    """Print what is done, and which questions are due on this day (by default today)."""
     try:
-        print(progress.told(day))
+        print(diary.format_progress(day))
     except (OSError, ValueError) as error:
-        print(progress.in_one_line(error))
+        print(diary.format_error(error))
 
 
 def review(day: date | None = None) -> "Review":
-    """The questions that come back by this day, or today, as a quiz; at most 20 at once.
+    """The questions due by this day (by default today) as a quiz of at most 20.
 
-    In a notebook it shows itself. In plain Python, `due = review()`, then `due.ask()`. A question
-    that no lesson has any more is dropped from what is kept.
+    A notebook displays it. In plain Python, call `due = review()`, then `due.ask()`. Questions that no
+    lesson asks any more are removed from the diary.
 
     Raises:
-        ValueError: If what is kept is damaged, or was not written by this.
+        ValueError: If the diary is damaged.
     """
-    day = day or progress.today()
+    day = day or diary.today()
     found: list[tuple[Place, Question]] = []
     gone: list[tuple[str, str]] = []
-    for number, text in progress.due(progress.kept(), day):
+    for number, text in diary.due_questions(diary.load_record(), day):
         asked = lesson(number).quiz.questions if number in lesson_numbers() else ()
         same = [question for question in asked if question.text == text]
         found += [(Place(number, text, len(asked)), question) for question in same]
         gone += [(number, text)] * (not same)
-    if gone and (line := progress.drop_questions(gone)):
+    if gone and (line := diary.drop_questions(gone)):
         print(line)
-    return Review(found[:AT_ONCE], Random(day.toordinal()))
+    return Review(found[:MAX_QUESTIONS], Random(day.toordinal()))
 
 
 class Review(Quiz):
-    """Questions of several lessons that come back today, each with its choices in another order."""
+    """A quiz of due questions from several lessons, with the choices of each shuffled."""
 
     called = "due"
 
     def __init__(self, found: Sequence[tuple[Place, Question]], random: Random):
-        told = [tells_lesson(place.lesson, question) for place, question in found]
+        told = [add_lesson_number(place.lesson, question) for place, question in found]
         places = [place for place, _ in found]
-        super().__init__([shuffled(question, random) for question in told], places)
+        super().__init__([shuffle_choices(question, random) for question in told], places)
 
     def show(self) -> None:
-        """Show the questions, if there is one."""
+        """Show the questions, or say that there are none."""
         if self.questions:
             super().show()
         else:

@@ -1,4 +1,8 @@
-"""Sentences of like length together: batches with a budget of tokens and little padding (§5.1)."""
+"""Batches for training: pairs as token ids, grouped by length, padded and shuffled (§5.1 of the paper).
+
+The trainer, the evaluation and the lessons use them. A batch has a budget of tokens instead of a
+number of sentences, and holds sentences of similar length, so that little of it is padding.
+"""
 
 import random
 from collections.abc import Iterator, Sequence, Sized
@@ -14,38 +18,41 @@ from transformer_lab.data.tokenizer import BPETokenizer, Tokenizer
 
 PAD_ID, BOS_ID, EOS_ID = 0, 1, 2
 LONGEST_WORD = 1_000
-"""Letters without a space between them. What it takes to cut a word, or to learn how, grows with
-the square of its length, and cannot be interrupted."""
+"""Letters in a row, without a space, that are accepted. The time to cut a word into pieces grows with the
+square of its length, and cannot be interrupted."""
 
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """One pair as ids: the source ends with eos; the target starts with bos and ends with eos."""
+    """A sentence pair as token ids.
+
+    The source ends with eos; the target starts with bos and ends with eos.
+    """
 
     source: list[int]
     target: list[int]
 
     @property
     def length(self) -> int:
-        """The longer side: what the example costs in a batch."""
+        """The number of tokens of the longer side, which is what the example costs in a batch."""
         return max(len(self.source), len(self.target))
 
 
 @runtime_checkable
 class HasLengths(Protocol):
-    """All that the order of batches asks of an example."""
+    """An example as `buckets` sees it: the lengths of its two sides."""
 
     @property
     def source(self) -> Sized:
-        """What is as long as the source."""
+        """Anything as long as the source."""
 
     @property
     def target(self) -> Sized:
-        """What is as long as the target."""
+        """Anything as long as the target."""
 
     @property
     def length(self) -> int:
-        """The longer side."""
+        """The number of tokens of the longer side."""
 
 
 AnyExample = TypeVar("AnyExample", bound=HasLengths)
@@ -53,44 +60,44 @@ AnyExample = TypeVar("AnyExample", bound=HasLengths)
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Padded ids, batch first, padding on the right."""
+    """Token ids of several pairs, (batch, length), padded on the right."""
 
     source: Int[Tensor, "batch source"]
     target: Int[Tensor, "batch target"]
 
     @property
     def target_input(self) -> Int[Tensor, "batch steps"]:
-        """What the decoder reads: bos and the words."""
+        """What the decoder reads, (batch, steps): the target without its last token."""
         return self.target[:, :-1]
 
     @property
     def target_output(self) -> Int[Tensor, "batch steps"]:
-        """What it is to predict, one step ahead: the words and eos."""
+        """What the decoder should predict, (batch, steps): the target without bos, one step ahead."""
         return self.target[:, 1:]
 
     def to(self, device: torch.device) -> "Batch":
-        """The same batch on a device; the copy does not wait for the device."""
+        """The batch on another device; the copy does not wait for the device."""
         return Batch(
             self.source.to(device, non_blocking=True), self.target.to(device, non_blocking=True)
         )
 
 
 def longest_word(text: str) -> int:
-    """How many letters the longest word has, whatever stands between spaces being a word."""
+    """The number of letters of the longest word, where words are separated by spaces."""
     return max(map(len, text.split()), default=0)
 
 
 def is_too_long(pair: SentencePair, most_tokens: int) -> bool:
-    """Whether it is known before a text is cut that it has more tokens, or a word too long to cut.
+    """Whether a side must have more than `most_tokens` tokens, or has a word too long to cut into pieces.
 
-    Each word has at least one token.
+    It needs no tokenizer, because each word has at least one token.
     """
     sides = (pair.source, pair.target)
     return any(len(s.split()) > most_tokens or longest_word(s) > LONGEST_WORD for s in sides)
 
 
 def encode_source(text: str, tokenizer: Tokenizer, eos_id: int = EOS_ID) -> list[int]:
-    """Ids with eos at the end."""
+    """The token ids of a source text, with eos at the end."""
     return [*tokenizer.encode(text), eos_id]
 
 
@@ -101,31 +108,34 @@ def encode_pairs(
     bos_id: int = BOS_ID,
     eos_id: int = EOS_ID,
 ) -> list[Example]:
-    """Each pair as ids, in order; a model made elsewhere may have other ids for bos and eos."""
-    sources = encode_many([pair.source for pair in pairs], source_tokenizer)
-    targets = encode_many([pair.target for pair in pairs], target_tokenizer)
+    """Encode sentence pairs as token ids, in order.
+
+    Models made elsewhere may have other ids for bos and eos.
+    """
+    sources = encode_texts([pair.source for pair in pairs], source_tokenizer)
+    targets = encode_texts([pair.target for pair in pairs], target_tokenizer)
     return [
         Example([*source, eos_id], [bos_id, *target, eos_id])
         for source, target in zip(sources, targets, strict=True)
     ]
 
 
-def encode_many(texts: Sequence[str], tokenizer: Tokenizer) -> list[list[int]]:
-    """The ids of each text; pieces are cut on all cores."""
+def encode_texts(texts: Sequence[str], tokenizer: Tokenizer) -> list[list[int]]:
+    """The token ids of each text; a BPE tokenizer works on all cores."""
     if isinstance(tokenizer, BPETokenizer):
         return tokenizer.encode_batch(texts)
     return [tokenizer.encode(text) for text in texts]
 
 
 def pad(sequences: Sequence[Sequence[int]], pad_id: int = PAD_ID) -> Int[Tensor, "batch length"]:
-    """One row for each sequence, filled up on the right."""
+    """Sequences of ids as one tensor (batch, length), filled up with `pad_id` on the right."""
     length = max(map(len, sequences), default=0)
     rows = [[*sequence, *[pad_id] * (length - len(sequence))] for sequence in sequences]
     return torch.tensor(rows, dtype=torch.int64).reshape(len(rows), length)
 
 
 def collate(examples: Sequence[Example], pad_id: int = PAD_ID) -> Batch:
-    """Put examples into one batch, padded with the `pad_id` of the model that it is for."""
+    """One padded batch of these examples, with the `pad_id` of the model that will read it."""
     return Batch(
         pad([e.source for e in examples], pad_id), pad([e.target for e in examples], pad_id)
     )
@@ -162,7 +172,11 @@ def buckets(
 
 
 class Batches:
-    """The batches of one epoch after another, the same for the same seed."""
+    """Batches for training, epoch after epoch. The same seed gives the same batches.
+
+    Raises:
+        ValueError: There are no examples.
+    """
 
     def __init__(
         self,
@@ -179,11 +193,11 @@ class Batches:
         self.pad_id = pad_id
 
     def epoch(self, number: int) -> list[list[Example]]:
-        """The groups of one epoch, shuffled anew for each."""
+        """The groups of examples of one epoch; each epoch is shuffled differently."""
         return buckets(self.examples, self.batch_tokens, seed=1_000_003 * self.seed + number)
 
-    def starting_at(self, epoch: int, index: int) -> Iterator[tuple[int, int, Batch]]:
-        """Batches without end from one place on, each with its epoch and its index there."""
+    def iterate_from(self, epoch: int, index: int) -> Iterator[tuple[int, int, Batch]]:
+        """Yield (epoch, index, batch) without end, starting with batch `index` of `epoch`."""
         while True:
             groups = self.epoch(epoch)
             for i in range(index, len(groups)):
@@ -192,7 +206,7 @@ class Batches:
 
 
 def padding_share(groups: Sequence[Sequence[Example]]) -> float:
-    """The share of all positions, source and target, that is padding."""
+    """The share of padding, from 0 to 1, in all positions of source and target."""
     real = sum(len(e.source) + len(e.target) for group in groups for e in group)
     padded = sum(
         len(group) * (max(len(e.source) for e in group) + max(len(e.target) for e in group))

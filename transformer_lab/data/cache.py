@@ -1,4 +1,7 @@
-"""What the cache of corpora holds, how much room it takes, and how to get that back."""
+"""The user's cache of corpora: list what it holds and how big it is, and delete it.
+
+The command `transformer-lab cache` uses it.
+"""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -7,25 +10,25 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from transformer_lab.data.corpora import OURS, PIPED, user_cache_folder
-from transformer_lab.data.stored import empty, told_about
-from transformer_lab.lock import FolderLock
+from transformer_lab.data.corpora import CACHE_MARK, PIPE_FOLDER, user_cache_folder
+from transformer_lab.data.stored import delete_contents, read_about
+from transformer_lab.storage.lock import FolderLock
 
 FOLDER = re.compile(r"[0-9a-f]{16}")
-"""How a folder of a stored corpus is called; nothing else is ever looked into or deleted."""
+"""The name of a stored corpus's folder. Nothing with another name is looked into or deleted."""
 PIPED_FILE = re.compile(r"[0-9a-f]{16}\.(tsv|jsonl)")
-"""The same of a file that came through a pipe."""
+"""The name of a file that came through a pipe; again nothing else is touched."""
 
 
 @dataclass(frozen=True)
-class Cached:
+class CachedCorpus:
     """One corpus in the cache.
 
     Attributes:
-        path: Its folder, or its file.
-        corpus: What it was called, or "" if that cannot be read any more.
-        seed: That of its splits; None if there is none.
-        pairs: How many there are to train on; None if that is not known.
+        path: Its folder or its file.
+        corpus: The name it was opened with; "" if that cannot be read any more.
+        seed: The seed of its splits; None if it has none.
+        pairs: The number of training pairs; None if that is unknown.
         size: Bytes of all of its files.
     """
 
@@ -36,44 +39,47 @@ class Cached:
     size: int
 
 
-def list_cache() -> list[Cached]:
-    """The corpora in the cache of this user, the largest first."""
-    found = [*stored_corpora(), *debian_files(), *piped_files()]
+def list_cache() -> list[CachedCorpus]:
+    """The corpora in this user's cache, the largest first."""
+    found = [*list_stored_corpora(), *list_debian_files(), *list_piped_files()]
     return sorted(found, key=lambda one: (-one.size, one.path))
 
 
-def stored_corpora() -> Iterator[Cached]:
-    """Those that are stored as folders, and what is left of unfinished, damaged and older ones."""
+def list_stored_corpora() -> Iterator[CachedCorpus]:
+    """Yield the corpora that are stored as folders, including unfinished, damaged and old ones."""
     folder = user_cache_folder() / "corpora"
     for path in folder.iterdir() if folder.is_dir() else ():
         if not FOLDER.fullmatch(path.name) or path.is_symlink() or not path.is_dir():
             continue
         about: dict[str, Any] = {}
         with suppress(ValueError):
-            about = told_about(path)
+            about = read_about(path)
         named = about.get("corpus", ""), about.get("seed"), about.get("pairs")
-        yield Cached(path, *named, size=size_of(path))
+        yield CachedCorpus(path, *named, size=folder_size(path))
 
 
-def debian_files() -> Iterator[Cached]:
-    """Debian's package descriptions, as far as the files are ours."""
+def list_debian_files() -> Iterator[CachedCorpus]:
+    """Yield the files of Debian's package descriptions that this package wrote."""
     for path in user_cache_folder().glob("debian-*.tsv"):
         with suppress(OSError), path.open("rb") as file:
-            if OURS in file.read(100):
+            if CACHE_MARK in file.read(100):
                 corpus = f"debian:{path.stem.removeprefix('debian-')}"
-                yield Cached(path, corpus, None, None, path.stat().st_size)
+                yield CachedCorpus(path, corpus, None, None, path.stat().st_size)
 
 
-def piped_files() -> Iterator[Cached]:
-    """What came through pipes and is kept, since a pipe can be read only once."""
-    for path in (user_cache_folder() / PIPED).glob("*"):
+def list_piped_files() -> Iterator[CachedCorpus]:
+    """Yield the files of text that came through pipes.
+
+    They are stored because a pipe can be read only once.
+    """
+    for path in (user_cache_folder() / PIPE_FOLDER).glob("*"):
         if PIPED_FILE.fullmatch(path.name) and path.is_file() and not path.is_symlink():
             with suppress(OSError):
-                yield Cached(path, f"piped:{path.stem}", None, None, path.stat().st_size)
+                yield CachedCorpus(path, f"piped:{path.stem}", None, None, path.stat().st_size)
 
 
-def size_of(folder: Path) -> int:
-    """Bytes of all files of a folder, as far as they are still there."""
+def folder_size(folder: Path) -> int:
+    """Bytes of all files in a folder. Files that disappear meanwhile are not counted."""
     total = 0
     for path in folder.rglob("*"):
         with suppress(OSError):
@@ -81,11 +87,11 @@ def size_of(folder: Path) -> int:
     return total
 
 
-def clear_cache(names: Sequence[str] = ()) -> list[Cached]:
-    """Delete the corpora of these names, or all of them; those that were deleted.
+def clear_cache(names: Sequence[str] = ()) -> list[CachedCorpus]:
+    """Delete the corpora with these names, or all of them, and return those that were deleted.
 
-    A name is a corpus, or its folder's name, as `list_cache` has them. What another process is just
-    preparing stays.
+    A name is a corpus's name, its path, or the name of its folder, as `list_cache` gives them. A
+    corpus that another process is preparing is not deleted.
 
     Raises:
         ValueError: No corpus in the cache has one of these names; then nothing is deleted.
@@ -93,31 +99,34 @@ def clear_cache(names: Sequence[str] = ()) -> list[Cached]:
     """
     found = list_cache()
     for name in names:
-        if not any(is_called(one, name) for one in found):
+        if not any(has_name(one, name) for one in found):
             known = ", ".join(sorted({one.corpus or one.path.name for one in found})) or "none"
             raise ValueError(f"The cache has no corpus {name!r}. It has: {known}.")
-    chosen = [one for one in found if not names or any(is_called(one, name) for name in names)]
-    return [one for one in chosen if delete(one.path)]
+    chosen = [one for one in found if not names or any(has_name(one, name) for name in names)]
+    return [one for one in chosen if delete_path(one.path)]
 
 
-def is_called(one: Cached, name: str) -> bool:
-    """Whether this is the name of a corpus: as it was called, its folder's, or a file's from here."""
+def has_name(one: CachedCorpus, name: str) -> bool:
+    """Whether `name` means this corpus: its name, its path, or the name of its folder."""
     names = {one.path.name, one.corpus} - {""}
     return name in names or str(Path(name).resolve()) in names
 
 
-def delete(path: Path) -> bool:
-    """Delete a file, or a folder that nobody is preparing; whether it was deleted."""
+def delete_path(path: Path) -> bool:
+    """Delete a file, or a folder that no other process is preparing.
+
+    Returns whether it was deleted.
+    """
     if path.is_file():
         path.unlink()
         return True
     lock = FolderLock(path)
     try:
-        lock.take()
+        lock.acquire()
     except ValueError:
         return False
     try:
-        empty(path)
+        delete_contents(path)
     finally:
         lock.release()
     with suppress(OSError):  # somebody begins to prepare it again

@@ -1,4 +1,8 @@
-"""Real parallel text that needs no file: the package descriptions of Debian and Ubuntu."""
+"""Debian's and Ubuntu's package descriptions as a parallel corpus, cached for the user.
+
+Lessons call `debian`, and `corpus` uses it for "debian:LANGUAGE". The text comes from
+`data.debian`.
+"""
 
 import errno
 import hashlib
@@ -9,10 +13,10 @@ import warnings
 from collections.abc import Iterable
 from pathlib import Path
 
-from transformer_lab.data.debian import CorpusUnavailable, Row, fetch, rows_from
+from transformer_lab.data.debian import CorpusUnavailable, Row, build_rows, fetch_description_lists
 from transformer_lab.data.pair import Pair, Splits
-from transformer_lab.data.splits import split_groups, without_near_copies
-from transformer_lab.files import write_atomically
+from transformer_lab.data.splits import remove_near_copies, split_groups
+from transformer_lab.storage.files import write_atomically
 
 __all__ = ["CorpusUnavailable", "debian", "debian_rows"]
 
@@ -25,49 +29,51 @@ def debian(
     validation: int | None = None,
     test: int | None = None,
 ) -> Splits[Pair]:
-    """English sentences of package descriptions and their translations into `language`.
+    """English sentences of package descriptions and their translations, in three splits.
 
-    The first call fetches them through apt, as an ordinary user, from the
-    mirrors that this machine uses; later calls read the cache. Families of
-    packages, which repeat each other's sentences, are not divided between
-    splits, and near copies of training sentences are not held out; so
-    validation and test may be a little smaller than asked for.
+    The first call fetches them through apt, as an ordinary user, from the mirrors that this machine
+    uses; later calls read the cache. Packages of one family repeat each other's sentences, so a
+    family is never divided between splits. Near copies of training sentences are removed from
+    validation and test, which may therefore be a little smaller than asked for.
 
     Args:
-        language: A code as Debian writes it: "fr", "de", "pt_BR".
-        cache_folder: By default the one that the system has for this user.
+        language: A language code as Debian writes it: "fr", "de", "pt_BR".
+        cache_folder: By default the system's cache folder for this user.
         seed: Chooses the families that are held out.
         validation: Source sentences at most; by default a twentieth, at most 1,000.
         test: The same for the test split.
 
     Raises:
-        ValueError: no such language, or too few sentences in it.
-        CorpusUnavailable: there is no apt here, or it did not get the lists.
+        ValueError: There is no such language, or it has too few sentences.
+        CorpusUnavailable: This machine has no apt, or apt did not get the lists.
     """
     rows = debian_rows(language, cache_folder=cache_folder)
-    return without_near_copies(split_groups(rows, seed, validation, test))
+    return remove_near_copies(split_groups(rows, seed, validation, test))
 
 
 def debian_rows(language: str, *, cache_folder: Path | str | None = None) -> list[Row]:
-    """All pairs of `debian`, each with the family of packages that it describes; same errors."""
+    """All pairs of `debian` before they are split, each with its family of packages.
+
+    It raises the same errors.
+    """
     if not re.fullmatch(r"[a-z]{2,3}(?:[_@]\w+)*", language, re.ASCII) or language == "en":
         raise ValueError(f"language is {language!r}; expected a code such as 'fr', 'de' or 'pt_BR'")
     folder = user_cache_folder() if cache_folder is None else Path(cache_folder)
     path = folder / f"debian-{language}.tsv"
-    rows = load(path)
+    rows = read_cache_file(path)
     if rows is None:
         unusable = f" ({path} is damaged or old)" if path.exists() else ""
         print(f"fetching package descriptions ({language}) through apt{unusable}", file=sys.stderr)
-        rows = rows_from(*fetch(language))
+        rows = build_rows(*fetch_description_lists(language))
         try:
-            save(path, rows)
+            write_cache_file(path, rows)
         except OSError as error:
             warnings.warn(f"{path} cannot be written ({error.strerror})", stacklevel=3)
     return rows
 
 
 def user_cache_folder() -> Path:
-    """Where this user's programs keep what they can make again."""
+    """The folder in which this package caches files that it can make again, for this user and system."""
     if sys.platform == "win32":
         home = os.environ.get("LOCALAPPDATA", "~/AppData/Local")
     elif sys.platform == "darwin":
@@ -77,34 +83,38 @@ def user_cache_folder() -> Path:
     return Path(home).expanduser() / "transformer_lab"
 
 
-OURS = b" transformer_lab debian"
-PIPED = "piped"
-"""The folder of the cache that keeps what came through a pipe."""
-"""What the beginning of each of our cache files says, whatever its rules."""
+CACHE_MARK = b" transformer_lab debian"
+"""The beginning of each of our cache files has this in it, whatever their format version."""
+PIPE_FOLDER = "piped"
+"""The folder of the cache that holds text which came through a pipe."""
 
 
-def seal(body: str) -> str:
-    """The first line of a cache file, by which a damaged one or one of older rules is known."""
-    return f"#{OURS.decode()} 1 {hashlib.sha256(body.encode()).hexdigest()}"
+def cache_header(body: str) -> str:
+    """The first line of a cache file: version and checksum, so that old or damaged files are noticed."""
+    return f"#{CACHE_MARK.decode()} 1 {hashlib.sha256(body.encode()).hexdigest()}"
 
 
-def load(path: Path) -> list[Row] | None:
-    """The rows of a cache file; None if it is not there or not as it was written."""
+def read_cache_file(path: Path) -> list[Row] | None:
+    """The rows of a cache file; None if it is missing, damaged or of another version."""
     try:
         header, _, body = path.read_bytes().decode().partition("\n")
     except (OSError, UnicodeDecodeError):
         return None
-    if header != seal(body):
+    if header != cache_header(body):
         return None
     columns = (line.split("\t") for line in body.split("\n")[:-1])
     return [Row(family, Pair(source, target)) for family, source, target in columns]
 
 
-def save(path: Path, rows: Iterable[Row]) -> None:
-    """Write a cache file: family, source, target. What is no cache of ours is left as it is."""
+def write_cache_file(path: Path, rows: Iterable[Row]) -> None:
+    """Write rows into a cache file, as family, source and target with tabs between them.
+
+    Raises:
+        FileExistsError: A file is there that is no cache of this package; it is left as it is.
+    """
     begins = path.read_bytes()[:100] if path.exists() else b""
-    if begins and OURS not in begins:
+    if begins and CACHE_MARK not in begins:
         raise FileExistsError(errno.EEXIST, "it is no cache of this package", str(path))
     body = "".join(f"{row.family}\t{row.pair.source}\t{row.pair.target}\n" for row in rows)
     path.parent.mkdir(parents=True, exist_ok=True)
-    write_atomically(path, f"{seal(body)}\n{body}".encode())
+    write_atomically(path, f"{cache_header(body)}\n{body}".encode())

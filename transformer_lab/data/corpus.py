@@ -1,4 +1,7 @@
-"""A corpus by its name: what it splits into, its tokenizers, and how one begins with it."""
+"""Find a corpus by its name, such as "world", "debian:fr" or a file, and load its splits and tokenizers.
+
+Runs, studies and the command line open every corpus through `find_corpus`.
+"""
 
 import hashlib
 import json
@@ -14,22 +17,23 @@ from typing import Any
 
 from transformer_lab.config import check
 from transformer_lab.data import corpora
-from transformer_lab.data.filtering import filtered, told
-from transformer_lab.data.folders import text_folder
-from transformer_lab.data.hub import open_hub
+from transformer_lab.data.filtering import filter_pairs, format_filter_counts
+from transformer_lab.data.folders import find_text_folder
+from transformer_lab.data.hub import open_hub_dataset
 from transformer_lab.data.languages import LANGUAGES
 from transformer_lab.data.large import store_corpus
-from transformer_lab.data.packed import Part, is_pipe, packing_of, raw_lines
+from transformer_lab.data.packed import TextFile, detect_packing, is_pipe, read_raw_lines
 from transformer_lab.data.pair import Pair, SentencePair, Splits
 from transformer_lab.data.splits import split_pairs
-from transformer_lab.data.stored import StoredPairs, described, described_as, opened_or_made
+from transformer_lab.data.stored import StoredPairs, open_or_build, seal_folder, verify_folder
+from transformer_lab.data.text import escape_for_terminal
 from transformer_lab.data.text_files import (
     COLUMNS,
     PairFile,
-    pairs_in,
+    find_side_files,
+    iterate_pairs,
+    list_side_suffixes,
     read_pairs,
-    siblings_of,
-    sides_of,
 )
 from transformer_lab.data.tokenizer import (
     BPETokenizer,
@@ -38,42 +42,47 @@ from transformer_lab.data.tokenizer import (
     load_tokenizer,
 )
 from transformer_lab.data.world import grammar
-from transformer_lab.files import write_atomically
-from transformer_lab.streams import escaped
+from transformer_lab.storage.files import write_atomically
 
 WORLD_PAIRS = 60_000
-"""Training pairs of the bilingual world. More different ones beat the same ones again: they cost
-nothing but the seconds to write them, and rules are learnt instead of sentences."""
+"""Training pairs of the bilingual world. New sentences cost only seconds to write, and they teach rules
+where repeated sentences would be learnt by heart."""
 
 LARGE = 32_000_000
-"""Bytes of a file, unpacked, from which on it is stored as files that are read piece by piece. Read
-as a whole it takes about 16 times its size."""
+"""Bytes, unpacked. A file at least this large is stored and then read in pieces, since a file that is
+read as a whole takes about 16 times its size in memory."""
 PIECES_OF = 500_000
-"""Pairs of a stored corpus from which its pieces are learnt: more would change few of them."""
-STORED = 2
-"""The version of what is stored: another one is made anew."""
-HUB = ("hf", "stream")
-"""Datasets of Hugging Face's hub, fetched as a whole or as they are read."""
+"""Pairs of a stored corpus from which a BPE vocabulary is learnt.
+
+More pairs would hardly change it.
+"""
+STORED_VERSION = 2
+"""The version of the stored form. Corpora of another version are stored again."""
+HUB_KINDS = ("hf", "stream")
+"""Prefixes of names of datasets on Hugging Face's hub: downloaded as a whole, or streamed."""
 CSV = "csv"
-"""A file or folder whose tables have commas and quotes."""
-FORMS = "'world', 'debian:LANGUAGE', 'hf:NAME', 'stream:NAME', or a file or folder that exists"
+"""The prefix for a file or folder whose tables are CSV, with commas and quotes."""
+CORPUS_FORMS = (
+    "'world', 'debian:LANGUAGE', 'hf:NAME', 'stream:NAME', or a file or folder that exists"
+)
 
 Tokenizers = tuple[Tokenizer, Tokenizer]
 
 
 @dataclass(frozen=True)
 class Corpus:
-    """What is known of a corpus before it is opened; `find_corpus` makes it.
+    """A corpus that can be opened, as `find_corpus` returns it.
 
     Attributes:
-        name: "world", "debian:LANGUAGE", "hf:NAME", "stream:NAME", or the whole path of a file or of
-            a folder, with "csv:" before it if its tables have commas and quotes; with
-            "@SOURCE,TARGET" behind it where the sides have names.
-        read: From a seed, and whether bad lines are left out, to its splits.
-        tokenizers: From training pairs and a size of vocabulary to those of source and target.
-        preset: The size of model that one begins with.
-        changes: Fields of the model's configuration that are other here than in the preset.
-        watched: How many validation sentences a run translates whenever it validates.
+        name: "world", "debian:LANGUAGE", "hf:NAME", "stream:NAME", or the absolute path of a file
+            or folder. "csv:" before it means CSV, and "@SOURCE,TARGET" after it names the columns
+            or languages.
+        read: Returns the splits for a seed and whether to skip bad lines.
+        tokenizers: Trains source and target tokenizers on pairs, for a size of vocabulary.
+        preset: The size of model to begin with.
+        changes: Fields of the model's configuration that differ from the preset for this corpus.
+        validation_translations: How many validation sentences a run translates whenever it
+            validates.
     """
 
     name: str
@@ -81,74 +90,88 @@ class Corpus:
     tokenizers: Callable[[Sequence[SentencePair], int], Tokenizers]
     preset: str = "small"
     changes: Mapping[str, Any] = field(default_factory=dict)
-    watched: int = 0
+    validation_translations: int = 0
 
     def splits(self, seed: int = 0, skip_bad: bool = False) -> Splits[Any]:
-        """Training, validation and test.
+        """The training, validation and test splits.
 
-        What is left out of a file or a dataset is said on standard error: pairs that are repeated,
-        or unfit (see `filtering`), and with `skip_bad` bad lines.
+        What is left out of a file or dataset is reported on standard error: repeated pairs, unfit
+        pairs (see `filtering`) and, with `skip_bad`, bad lines.
 
         Raises:
-            ValueError: For a file with bad lines, or too few of them.
-            CorpusUnavailable: Where apt or the network is missing.
+            ValueError: A line is bad and `skip_bad` is False, or there are too few pairs.
+            CorpusUnavailable: apt or the network is missing.
         """
         return self.read(seed, skip_bad)
 
 
 def find_corpus(name: str) -> Corpus:
-    """The corpus of this name; a ValueError if there is none."""
+    """The corpus with this name (see `Corpus`); nothing is read yet.
+
+    Raises:
+        ValueError: There is no such corpus.
+    """
     if name == "world":
         # A run sees its many different sentences once or twice: too little to learn by heart.
-        return Corpus(name, open_world, words_of_each, "tiny", {"dropout": 0.0}, watched=200)
+        return Corpus(
+            name,
+            open_world,
+            train_word_tokenizers,
+            "tiny",
+            {"dropout": 0.0},
+            validation_translations=200,
+        )
     kind, _, rest = name.partition(":")
     if kind == "debian" and rest:
-        return Corpus(name, partial(open_debian, rest), shared_pieces)
-    place, columns = columns_of(name)
+        return Corpus(name, partial(open_debian, rest), train_shared_bpe)
+    place, columns = parse_columns(name)
     sides = "" if columns is None else f"@{','.join(columns)}"
-    if kind in HUB and rest:
+    if kind in HUB_KINDS and rest:
         hub = place.partition(":")[2]
         if Path(hub).is_dir():
             hub = str(Path(hub).resolve())
         read = partial(open_dataset, hub, columns, kind == "stream", False)
-        return Corpus(f"{kind}:{hub}{sides}", read, shared_pieces)
+        return Corpus(f"{kind}:{hub}{sides}", read, train_shared_bpe)
     is_csv = kind == CSV and bool(rest)
-    path = whole_path(name, Path(place.partition(":")[2] if is_csv else place), columns)
+    path = resolve_corpus_path(name, Path(place.partition(":")[2] if is_csv else place), columns)
     whole = f"{CSV}:{path}{sides}" if is_csv else f"{path}{sides}"
     if path.is_dir():
         read = partial(open_dataset, str(path), columns, False, is_csv)
     else:
         read = partial(open_file, str(path), columns, is_csv)
-    return Corpus(whole, read, shared_pieces)
+    return Corpus(whole, read, train_shared_bpe)
 
 
-def whole_path(name: str, path: Path, columns: tuple[str, str] | None) -> Path:
-    """The path of a file or folder from the root, so that a run finds it from any folder.
+def resolve_corpus_path(name: str, path: Path, columns: tuple[str, str] | None) -> Path:
+    """The absolute path of a corpus's file or folder, so that a run finds it from any folder.
 
-    A ValueError if it is not there. Of two files, one for each side, it is what their names begin
-    with, and of a pipe that of the file in which what came through it is kept.
+    For two parallel files it is what their names have in common. A pipe is saved, and the path is
+    that of the saved file.
+
+    Raises:
+        ValueError: The file or folder does not exist.
     """
     try:
         name.encode()
     except UnicodeEncodeError:
         raise ValueError(f"corpus is {name!a}; expected a name in UTF-8") from None
     if is_pipe(path):
-        return kept_from(path)
-    two = path.name and columns and sides_of(path, columns)
-    if path.name and not two and not path.exists() and (ends := siblings_of(path)):
+        return save_pipe(path)
+    two = path.name and columns and find_side_files(path, columns)
+    if path.name and not two and not path.exists() and (ends := list_side_suffixes(path)):
         expected = f"--source and --target to name two of its files, which end in {', '.join(ends)}"
         check("corpus", name, expected, holds=False)
     there = path.is_file() or path.is_dir() or bool(two)
-    check("corpus", name, FORMS, bool(name) and there)
+    check("corpus", name, CORPUS_FORMS, bool(name) and there)
     return path.resolve()
 
 
-def kept_from(pipe: Path) -> Path:
-    """What comes through a pipe, in a file under its sum.
+def save_pipe(pipe: Path) -> Path:
+    """Save what comes through a pipe in the cache, in a file named by its checksum; return the path.
 
-    A pipe can be read once, and a run reads its corpus again to be resumed and to be scored.
+    A pipe can be read only once, but a run reads its corpus again when it is resumed or scored.
     """
-    folder = corpora.user_cache_folder() / corpora.PIPED
+    folder = corpora.user_cache_folder() / corpora.PIPE_FOLDER
     folder.mkdir(parents=True, exist_ok=True)
     sums = hashlib.sha256()
     with tempfile.TemporaryDirectory(dir=folder) as own:
@@ -164,32 +187,38 @@ def kept_from(pipe: Path) -> Path:
 
 
 def begins_with_json(path: Path) -> bool:
-    """Whether the first line that is not blank is a JSON object, in a file that may be packed."""
-    if packing_of(path) == ".zip":
+    """Whether the first line of a file that is not blank is a JSON object.
+
+    The file may be packed.
+    """
+    if detect_packing(path) == ".zip":
         return False
     try:
-        line = next(filter(bytes.strip, raw_lines(Part(path))), b"")
+        line = next(filter(bytes.strip, read_raw_lines(TextFile(path))), b"")
         return isinstance(json.loads(line), dict)
     except (ValueError, RecursionError):
         return False
 
 
-def columns_of(name: str) -> tuple[str, tuple[str, str] | None]:
-    """A corpus's name without "@SOURCE,TARGET" at its end, and these two, if they are there."""
+def parse_columns(name: str) -> tuple[str, tuple[str, str] | None]:
+    """Split "NAME@SOURCE,TARGET" into the name and the two columns.
+
+    They are None if the name has none.
+    """
     found = re.fullmatch(r"(.+)@([^@,/]+),([^@,/]+)", name, re.DOTALL)
     if found is None or Path(name).exists():
         return name, None
     return found[1], (found[2], found[3])
 
 
-def languages_of(name: str | None) -> tuple[str, str]:
-    """What the two languages of a corpus are called: "source" and "target" where nobody knows."""
+def language_names(name: str | None) -> tuple[str, str]:
+    """The names of a corpus's two languages, or "source" and "target" if they are unknown."""
     kind, _, code = (name or "").partition(":")
     if kind == "debian" and code:
         return "English", LANGUAGES.get(code, code)
     if name == "world":
         return "English", "French"
-    sides = columns_of(name or "")[1] or COLUMNS
+    sides = parse_columns(name or "")[1] or COLUMNS
     if all(side.isdigit() for side in sides):
         sides = COLUMNS
     source, target = (LANGUAGES.get(side.lower(), side) for side in sides)
@@ -197,33 +226,33 @@ def languages_of(name: str | None) -> tuple[str, str]:
 
 
 def open_world(seed: int, skip_bad: bool) -> Splits[grammar.WorldPair]:
-    """The bilingual world, which has no bad lines."""
+    """The splits of the bilingual world. It has no bad lines, so `skip_bad` changes nothing."""
     return grammar.world(train=WORLD_PAIRS, seed=seed)
 
 
 def open_debian(language: str, seed: int, skip_bad: bool) -> Splits[Pair]:
-    """Debian's package descriptions, whose bad lines never come so far."""
+    """The splits of Debian's package descriptions. `skip_bad` changes nothing."""
     return corpora.debian(language, seed=seed)
 
 
 def open_file(
     path: str, columns: tuple[str, str] | None, is_csv: bool, seed: int, skip_bad: bool
 ) -> Splits[Pair]:
-    """A file of pairs, filtered and split by source; a large one is stored first, and said to be."""
+    """Read a file of pairs, filter them, and split them by source. A large file is stored first."""
     file = PairFile(Path(path), columns, is_csv)
     form = file.form
-    if file.bytes_at_least(LARGE):
-        folder = stored_at(f"{file.identity} {seed} {skip_bad}")
-        read = partial(pairs_in, path, columns, skip_bad=skip_bad, is_csv=is_csv)
+    if file.has_at_least_bytes(LARGE):
+        folder = stored_corpus_folder(f"{file.cache_key} {seed} {skip_bad}")
+        read = partial(iterate_pairs, path, columns, skip_bad=skip_bad, is_csv=is_csv)
         return replace(store_corpus(folder, path, read, seed), form=form)
     found = read_pairs(path, columns, skip_bad=skip_bad, is_csv=is_csv)
-    pairs, left_out = filtered(found.pairs)
+    pairs, left_out = filter_pairs(found.pairs)
     left_out["bad"] = found.left_out
-    said = told(len(found.pairs) + found.left_out, left_out)
+    said = format_filter_counts(len(found.pairs) + found.left_out, left_out)
     if left_out.total():
         print(f"{path}: {said}", file=sys.stderr)
     if found.left_out:
-        print(f"the first bad line: {escaped(found.first_fault)}", file=sys.stderr)
+        print(f"the first bad line: {escape_for_terminal(found.first_fault)}", file=sys.stderr)
     return replace(split_pairs(pairs, seed=seed), said=said, form=form)
 
 
@@ -235,34 +264,34 @@ def open_dataset(
     seed: int,
     skip_bad: bool,
 ) -> Splits[Pair]:
-    """A folder of text files or a dataset of Hugging Face's library, stored.
+    """The splits of a folder of text files or of a Hugging Face dataset, stored in the cache.
 
-    Its own validation and test are taken, as far as it has them.
+    Its own validation and test sets are used if it has them.
     """
-    local = text_folder(name, columns, is_csv) if Path(name).is_dir() else None
-    rows = local or open_hub(name, columns, stream=stream)
-    folder = stored_at(f"{rows.identity} {seed} {skip_bad}")
+    local = find_text_folder(name, columns, is_csv) if Path(name).is_dir() else None
+    rows = local or open_hub_dataset(name, columns, stream=stream)
+    folder = stored_corpus_folder(f"{rows.cache_key} {seed} {skip_bad}")
     read = partial(rows.pairs, "train", skip_bad)
-    splits = store_corpus(folder, name, read, seed, partial(rows.held, skip_bad))
+    splits = store_corpus(folder, name, read, seed, partial(rows.read_held_out, skip_bad))
     return replace(splits, form=rows.form)
 
 
-def stored_at(identity: str) -> Path:
-    """The folder of a corpus that is stored, by all that it is made from."""
-    name = hashlib.sha256(f"{STORED} {identity}".encode()).hexdigest()[:16]
+def stored_corpus_folder(identity: str) -> Path:
+    """The cache folder for a corpus with this cache key."""
+    name = hashlib.sha256(f"{STORED_VERSION} {identity}".encode()).hexdigest()[:16]
     return corpora.user_cache_folder() / "corpora" / name
 
 
-def words_of_each(pairs: Sequence[SentencePair], vocab_size: int) -> Tokenizers:
-    """The bilingual world has few words: each language gets its own, however many they are."""
+def train_word_tokenizers(pairs: Sequence[SentencePair], vocab_size: int) -> Tokenizers:
+    """Train a word tokenizer for each language, of all its words; `vocab_size` is not used."""
     sources, targets = [p.source for p in pairs], [p.target for p in pairs]
     return WordTokenizer.train(sources), WordTokenizer.train(targets)
 
 
-def shared_pieces(pairs: Sequence[SentencePair], vocab_size: int) -> Tokenizers:
-    """Real text gets one vocabulary of pieces for both languages, as in the paper (§5.1).
+def train_shared_bpe(pairs: Sequence[SentencePair], vocab_size: int) -> Tokenizers:
+    """Train one BPE tokenizer for both languages, as in the paper (§5.1).
 
-    That of a stored corpus is kept beside it.
+    For a stored corpus the tokenizer is stored in the corpus's folder and trained only once.
     """
     if not isinstance(pairs, StoredPairs):
         texts = [p.source for p in pairs] + [p.target for p in pairs]
@@ -270,21 +299,21 @@ def shared_pieces(pairs: Sequence[SentencePair], vocab_size: int) -> Tokenizers:
         return tokenizer, tokenizer
 
     def make(folder: Path) -> None:
-        tokenizer, _ = shared_pieces(pairs.sample(PIECES_OF), vocab_size)
+        tokenizer, _ = train_shared_bpe(pairs.sample(PIECES_OF), vocab_size)
         write_atomically(folder / "tokenizer.json", tokenizer.to_json().encode())
-        described_as(folder)
+        seal_folder(folder)
 
     def open_whole(folder: Path) -> Tokenizer:
-        described(folder)
+        verify_folder(folder)
         return load_tokenizer(folder / "tokenizer.json")
 
     folder = pairs.folder / f"pieces-{vocab_size}-{pairs.fingerprint}"
-    kept = opened_or_made(folder, open_whole, make)
+    kept = open_or_build(folder, open_whole, make)
     return kept, kept
 
 
 def fingerprint(pairs: Sequence[SentencePair]) -> str:
-    """A short name for exactly these pairs, so that a run is not resumed on others."""
+    """A short hash of these pairs. A run stores it, so that it is not resumed with other pairs."""
     if isinstance(pairs, StoredPairs):
         return pairs.fingerprint
     sums = hashlib.sha256()

@@ -1,9 +1,9 @@
-"""English sentences of package descriptions with their translations, through apt alone.
+"""Sentence pairs from the package descriptions of Debian and Ubuntu, fetched through apt alone.
 
-For each package Debian and Ubuntu carry a description, and volunteers translate
-them; every mirror has them as lists named `Translation-en`, `Translation-fr` and
-so on. `fetch` has apt bring these lists into a private folder, `rows_from` makes
-sentence pairs of them. `corpora.debian` keeps and splits the pairs.
+`corpora.debian` caches and splits them. Each package has an English description, and volunteers
+translate it; every mirror has them as lists called `Translation-en`, `Translation-fr` and so on.
+`fetch_description_lists` has apt bring these lists into a temporary folder, and `build_rows` makes
+sentence pairs of them.
 """
 
 import os
@@ -22,11 +22,14 @@ from transformer_lab.data.pair import Pair
 
 
 class CorpusUnavailable(RuntimeError):  # noqa: N818 - a state of the machine, no mistake
-    """Real text cannot be had on this machine now; the message names what can."""
+    """The corpus cannot be had on this machine now.
+
+    The message says why, and what can be used instead.
+    """
 
 
 class Row(NamedTuple):
-    """A sentence pair and the family of the package that it describes."""
+    """A sentence pair and the family of the package that it describes (see `family`)."""
 
     family: str
     pair: Pair
@@ -56,26 +59,26 @@ Dir::State "{folder}/state";
 Dir::Cache "{folder}/cache";
 """
 LONGEST_FETCH = 600
-"""Seconds, after which a fetch counts as failed."""
+"""Seconds after which a fetch counts as failed."""
 
 
-def unavailable(reason: str) -> CorpusUnavailable:
-    """The error for this reason, in one line."""
+def corpus_unavailable(reason: str) -> CorpusUnavailable:
+    """The error to raise for this reason, in one line."""
     return CorpusUnavailable(
         f"no package descriptions: {reason}; --corpus world needs neither apt nor a network"
     )
 
 
-def fetch(language: str) -> tuple[list[str], list[str]]:
-    """The lists in English and in `language` of the mirrors that this machine uses, as text.
+def fetch_description_lists(language: str) -> tuple[list[str], list[str]]:
+    """The English lists and the lists in `language` from this machine's mirrors, as text.
 
     Raises:
-        ValueError: the mirrors have no list in this language.
-        CorpusUnavailable: there is no apt, or it did not get the lists.
+        ValueError: The mirrors have no list in this language.
+        CorpusUnavailable: There is no apt, or it did not get the lists.
     """
     apt = shutil.which("apt-get")
     if apt is None:
-        raise unavailable("there is no apt-get on this machine")
+        raise corpus_unavailable("there is no apt-get on this machine")
     with tempfile.TemporaryDirectory(prefix="transformer_lab-") as name:
         folder = Path(name)
         (folder / "state/lists/partial").mkdir(parents=True)
@@ -93,16 +96,21 @@ def fetch(language: str) -> tuple[list[str], list[str]]:
                 errors="replace",
             )
         except subprocess.TimeoutExpired:
-            raise unavailable(f"apt-get took more than {LONGEST_FETCH} seconds") from None
+            raise corpus_unavailable(f"apt-get took more than {LONGEST_FETCH} seconds") from None
         except OSError as error:
-            raise unavailable(f"apt-get does not start ({error.strerror})") from None
+            raise corpus_unavailable(f"apt-get does not start ({error.strerror})") from None
         return read_lists(folder / "state/lists", language, run.stderr)
 
 
 def read_lists(folder: Path, language: str, complaints: str) -> tuple[list[str], list[str]]:
-    """The lists that apt left in a folder, if by its complaints they are whole.
+    """The English and the translated lists that apt left in a folder, as text.
 
-    Its exit code does not count: a mirror that has nothing to do with them may fail.
+    `complaints` is apt's standard error, which shows whether the lists are complete. Its exit code
+    cannot tell, because it also fails for mirrors that have nothing to do with them.
+
+    Raises:
+        ValueError: The mirrors have lists, but none in this language.
+        CorpusUnavailable: A list is missing or incomplete.
     """
     # apt's own _ stands for a slash, so it writes that of pt_BR as %5f.
     files = {unquote(path.name): path for path in sorted(folder.iterdir()) if path.is_file()}
@@ -120,7 +128,7 @@ def read_lists(folder: Path, language: str, complaints: str) -> tuple[list[str],
     if not translated or alone or broken:
         why = re.search(r"(?:Failed|Unable|Could not) .*", complaints)
         reason = why.group() if why else "its sources name none"
-        raise unavailable(f"apt-get did not get the lists ({reason})")
+        raise corpus_unavailable(f"apt-get did not get the lists ({reason})")
     return [texts[name] for name in english], [texts[name] for name in translated]
 
 
@@ -128,7 +136,7 @@ def read_lists(folder: Path, language: str, complaints: str) -> tuple[list[str],
 
 
 class Description(NamedTuple):
-    """One record of a list: the lines below its title."""
+    """One package's description in a list: its checksum, and the lines below its title."""
 
     package: str
     digest: str
@@ -139,8 +147,8 @@ class Description(NamedTuple):
 TYPOGRAPHY = str.maketrans({"⋅": " ", "’": "'", "ʼ": "'", "\u00ad": "", "\u200b": "", "\ufeff": ""})
 
 
-def descriptions(text: str) -> Iterator[Description]:
-    """The records of one list; whatever else it holds is passed over."""
+def parse_descriptions(text: str) -> Iterator[Description]:
+    """Yield the descriptions of one list; other records are skipped."""
     for stanza in unicodedata.normalize("NFC", text).translate(TYPOGRAPHY).split("\n\n"):
         fields: dict[str, str] = {}
         lines: list[str] = []
@@ -157,11 +165,11 @@ def descriptions(text: str) -> Iterator[Description]:
 BULLET = re.compile(r"(?:[-*+•·–—−‣◦o]|\d+[.)])\s+(?=\S)")
 
 
-def paragraphs(lines: Iterable[str]) -> list[list[str]]:
-    """The text of a description: paragraphs, each a list of blocks.
+def split_paragraphs(lines: Iterable[str]) -> list[list[str]]:
+    """Split a description into paragraphs, each a list of blocks.
 
-    A block is wrapped text, one entry of a list without its bullet, or one
-    line that is indented to be shown as it is.
+    A block is wrapped text, one item of a bulleted list without its bullet, or one line that is
+    indented because it should be shown as it is.
     """
     result: list[list[str]] = [[]]
     depth, listed = 0, False
@@ -177,15 +185,15 @@ def paragraphs(lines: Iterable[str]) -> list[list[str]]:
             depth, listed = indent, bool(bullet)
         else:
             result[-1][-1] += " " + text
-    return [[tidy(block) for block in blocks] for blocks in result if blocks]
+    return [[tidy_block(block) for block in blocks] for blocks in result if blocks]
 
 
 # Han and Kana are written without spaces, so that a space there is only where a line ended.
 UNSPACED = r"[\u3000-\u9fff\uff00-\uffef]"
 
 
-def tidy(block: str) -> str:
-    """One line with single spaces, without the comma or semicolon that ends a list's entry."""
+def tidy_block(block: str) -> str:
+    """A block as one line with single spaces, without the comma or semicolon that ends a list's item."""
     line = " ".join(block.split()).rstrip(" ;,；，、")
     return re.sub(rf"(?<={UNSPACED}) (?={UNSPACED})", "", line)
 
@@ -194,10 +202,10 @@ END = re.compile(r"[.!?…]+[\"'»”)\]]*\s+(?=\S)|[。！？]+[」』）]*\s*(
 INITIALS = re.compile(r"\W*(?:[^\W\d]\.)*[^\W\d]")
 
 
-def sentences(text: str) -> list[str]:
-    """Split where a sentence ends, by a rule that knows no language's words.
+def split_sentences(text: str) -> list[str]:
+    """Split a text into sentences by punctuation, in any language.
 
-    No sentence starts in lower case, and neither "e.g." nor an initial ends one.
+    A sentence does not start in lower case, and neither "e.g." nor an initial ends one.
     """
     parts, start = [], 0
     for end in END.finditer(text):
@@ -209,16 +217,20 @@ def sentences(text: str) -> list[str]:
     return [*parts, text[start:]]
 
 
-def sentence_pairs(english: Iterable[str], translated: Iterable[str]) -> Iterator[Pair]:
-    """Paragraphs, blocks and sentences side by side, as far down as their counts agree."""
-    lefts, rights = paragraphs(english), paragraphs(translated)
+def pair_sentences(english: Iterable[str], translated: Iterable[str]) -> Iterator[Pair]:
+    """Yield pairs from a description and its translation, by position.
+
+    Paragraphs, blocks and sentences are paired if both sides have equally many; else the block is
+    one pair, or the paragraph is skipped.
+    """
+    lefts, rights = split_paragraphs(english), split_paragraphs(translated)
     if len(lefts) != len(rights):
         return
     for left, right in zip(lefts, rights, strict=True):
         if len(left) != len(right):
             continue
         for source, target in zip(left, right, strict=True):
-            sources, targets = sentences(source), sentences(target)
+            sources, targets = split_sentences(source), split_sentences(target)
             together = len(sources) == len(targets)
             yield from map(Pair, sources, targets) if together else [Pair(source, target)]
 
@@ -237,20 +249,23 @@ def is_prose(pair: Pair) -> bool:
         and max(len(pair.source), len(pair.target)) <= LONGEST
         and "://" not in pair.source
         and "\ufffd" not in pair.source + pair.target
-        and min(share_of_letters(pair.source), share_of_letters(pair.target)) >= 0.7
+        and min(letter_share(pair.source), letter_share(pair.target)) >= 0.7
         and len(target - source) > 0.3 * len(target)
     )
 
 
-def share_of_letters(text: str) -> float:
-    """Letters, with the marks that some scripts write around them, among all that is no space."""
+def letter_share(text: str) -> float:
+    """The share of letters, from 0 to 1, among all characters that are no spaces.
+
+    Combining marks count as letters.
+    """
     visible = "".join(text.split())
     letters = sum(c.isalpha() or unicodedata.category(c)[0] == "M" for c in visible)
     return letters / max(1, len(visible))
 
 
-def of_usual_length(rows: Sequence[Row]) -> list[Row]:
-    """The rows whose lengths stand in about the ratio that is usual for the language."""
+def filter_by_length_ratio(rows: Sequence[Row]) -> list[Row]:
+    """The rows whose ratio of target to source length is close to the median ratio."""
     ratios = [len(row.pair.target) / len(row.pair.source) for row in rows]
     usual = statistics.median(ratios or [1])
     lowest, highest = usual / MOST_UNUSUAL, usual * MOST_UNUSUAL
@@ -265,7 +280,7 @@ ECOSYSTEM = re.compile(
 
 
 def family(package: str) -> str:
-    """The start of the name, which packages that repeat each other's sentences have in common.
+    """The first part of a package's name, shared by packages that repeat each other's sentences.
 
     `libfoo2-dev`, `foo-data` and `python3-foo` are of the family `foo`.
     """
@@ -275,17 +290,20 @@ def family(package: str) -> str:
     return letters.group() if letters else first
 
 
-def rows_from(english: Iterable[str], translated: Iterable[str]) -> list[Row]:
-    """The sentence pairs of these lists, given as text; each once for each family that has it."""
+def build_rows(english: Iterable[str], translated: Iterable[str]) -> list[Row]:
+    """Sentence pairs from English and translated lists, given as text.
+
+    A pair that several families have gets one row for each of them.
+    """
     originals: dict[str, Description] = {}
     families: dict[str, dict[str, None]] = {}
-    for record in (record for text in english for record in descriptions(text)):
+    for record in (record for text in english for record in parse_descriptions(text)):
         originals.setdefault(record.digest, record)
         families.setdefault(record.digest, {})[family(record.package)] = None
     rows: dict[Row, None] = {}
-    for record in (record for text in translated for record in descriptions(text)):
+    for record in (record for text in translated for record in parse_descriptions(text)):
         if record.digest in originals:
-            pairs = sentence_pairs(originals[record.digest].lines, record.lines)
+            pairs = pair_sentences(originals[record.digest].lines, record.lines)
             prose = [pair for pair in pairs if is_prose(pair)]
             rows |= {Row(name, pair): None for name in families[record.digest] for pair in prose}
-    return of_usual_length(list(rows))
+    return filter_by_length_ratio(list(rows))

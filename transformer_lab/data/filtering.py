@@ -1,4 +1,7 @@
-"""Which pairs of real text are fit to train on, and how it is said what was left out."""
+"""The filter for real text: which sentence pairs are fit to train on, and how many were left out.
+
+`corpus` and `large` apply it to every file and dataset.
+"""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -7,13 +10,13 @@ from transformer_lab.data.batching import LONGEST_WORD, is_too_long
 from transformer_lab.data.pair import Pair
 
 MOST_WORDS, MOST_RATIO = 250, 9
-"""Longer sentences, and pairs of which one side has more than so many times the words of the other,
-are left out: the limits of the Moses project's filter, which is much used before training. Of a
-language that puts no spaces between words, letters are counted as well: both must be so many more."""
+"""A pair is left out if a side has more words than this, or MOST_RATIO times as many as the other: the
+limits of the Moses project's corpus filter. In languages without spaces words cannot be counted, so the
+letters must be out of proportion as well."""
 
 
-def why_not(pair: Pair) -> str:
-    """Why the filter leaves a pair out; nothing if it does not."""
+def rejection_reason(pair: Pair) -> str:
+    """Why the filter leaves a pair out, in words; an empty string if the pair is fit."""
     if is_too_long(pair, MOST_WORDS):
         return f"of more than {MOST_WORDS} words, or of a word of more than {LONGEST_WORD} letters"
     sides = (pair.source, pair.target)
@@ -22,12 +25,12 @@ def why_not(pair: Pair) -> str:
     return f"with more than {MOST_RATIO} words for one" if uneven else ""
 
 
-def filtered(pairs: Iterable[Pair]) -> tuple[list[Pair], Counter[str]]:
-    """The pairs that are fit, each once and in their order, and how many are not, by reason."""
+def filter_pairs(pairs: Iterable[Pair]) -> tuple[list[Pair], Counter[str]]:
+    """The fit pairs, in order and without repeats, and how many were left out for each reason."""
     fit: dict[Pair, None] = {}
     left_out: Counter[str] = Counter()
     for pair in pairs:
-        reason = "repeated" if pair in fit else why_not(pair)
+        reason = "repeated" if pair in fit else rejection_reason(pair)
         if reason:
             left_out[reason] += 1
         else:
@@ -35,8 +38,8 @@ def filtered(pairs: Iterable[Pair]) -> tuple[list[Pair], Counter[str]]:
     return list(fit), left_out
 
 
-def told(pairs: int, left_out: Counter[str]) -> str:
-    """How many pairs were read, and how many of them were left out for which reason."""
+def format_filter_counts(pairs: int, left_out: Counter[str]) -> str:
+    """One line that says how many pairs were read, and how many were left out for which reason."""
     reasons = ", ".join(
         f"{count:,} {reason}" for reason, count in sorted(left_out.items()) if count
     )

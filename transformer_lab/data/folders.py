@@ -1,4 +1,7 @@
-"""A folder of text files: read by the same rules as a file, and divided by the names of its files."""
+"""A folder of text files as one corpus: its files are read as single files are, and split by their names.
+
+`corpus` uses it for a folder; folders of Parquet or Arrow files go to `hub` instead.
+"""
 
 import re
 from collections.abc import Iterator
@@ -8,26 +11,32 @@ from pathlib import Path
 
 from transformer_lab.config import check
 from transformer_lab.data.languages import LANGUAGES
-from transformer_lab.data.large import PARTS, Held
-from transformer_lab.data.packed import OTHER_FORMS, SAME_FORMS, TABLES, plain_name, suffix_of
+from transformer_lab.data.large import HELD_OUT_SPLITS, HeldOutPairs
+from transformer_lab.data.packed import (
+    OTHER_FORMS,
+    SUFFIX_ALIASES,
+    TABLE_SUFFIXES,
+    strip_packing_suffix,
+    text_suffix,
+)
 from transformer_lab.data.pair import Pair
-from transformer_lab.data.text_files import PairFile, pairs_in, sides_of
+from transformer_lab.data.text_files import PairFile, find_side_files, iterate_pairs
 
-SAVED = ("dataset_dict.json", "state.json")
-"""Files by which a folder is known that `save_to_disk` of Hugging Face's library wrote."""
+SAVED_DATASET_FILES = ("dataset_dict.json", "state.json")
+"""A folder that has one of these files was written by `save_to_disk` of Hugging Face's `datasets`."""
 OTHER_DATA = (".parquet", ".arrow", ".json")
-"""Files that only that library reads: text that lies beside them is about them."""
-NAMES = {
+"""Suffixes of files that only `datasets` reads. Text files next to them are documentation."""
+SPLIT_NAMES = {
     "train": re.compile(r"(?<![a-z0-9])train(ing)?(?![a-z0-9])"),
     "validation": re.compile(r"(?<![a-z0-9])(validation|valid|val|dev)(?![a-z0-9])"),
     "test": re.compile(r"(?<![a-z0-9])(test|testing|eval|evaluation)(?![a-z0-9])"),
 }
-"""What a file's path has in it, in small letters, if its pairs are of this part."""
+"""Patterns that a file's path, in lower case, matches if its pairs belong to this split."""
 
 
 @dataclass(frozen=True, slots=True)
 class TextFolder:
-    """A folder whose text files are sentence pairs; `files` are those of each part."""
+    """A folder whose text files hold sentence pairs; `files` are the paths for each split."""
 
     name: str
     files: dict[str, list[Path]]
@@ -35,48 +44,55 @@ class TextFolder:
     is_csv: bool
 
     @property
-    def identity(self) -> str:
-        """What changes when what is read of the folder does."""
-        files = {part: [self.file(p).identity for p in paths] for part, paths in self.files.items()}
+    def cache_key(self) -> str:
+        """A text that changes whenever the files or the way they are read change."""
+        files = {
+            part: [self.file(p).cache_key for p in paths] for part, paths in self.files.items()
+        }
         return f"{self.name} {files}"
 
     @property
     def form(self) -> str:
-        """How its first file of training pairs is read."""
+        """How the first training file is read, in one line."""
         return self.file(self.files["train"][0]).form
 
     def file(self, path: Path) -> PairFile:
-        """One of its files."""
+        """The `PairFile` for one path of the folder."""
         return PairFile(path, self.columns, self.is_csv)
 
     def pairs(self, part: str, skip_bad: bool) -> Iterator[Pair | None]:
-        """The pairs of a part; with `skip_bad`, None for a line that is bad."""
+        """Yield the pairs of a split; with `skip_bad`, None for each bad line."""
         return chain.from_iterable(
-            pairs_in(path, self.columns, skip_bad=skip_bad, is_csv=self.is_csv)
+            iterate_pairs(path, self.columns, skip_bad=skip_bad, is_csv=self.is_csv)
             for path in self.files[part]
         )
 
-    def held(self, skip_bad: bool) -> Held:
-        """Validation and test, as far as the folder has pairs of them; None stands for a bad line."""
-        found = {part: list(self.pairs(part, skip_bad)) for part in PARTS if part in self.files}
+    def read_held_out(self, skip_bad: bool) -> HeldOutPairs:
+        """The pairs of validation and test, if the folder has them; None stands for a bad line."""
+        found = {
+            part: list(self.pairs(part, skip_bad)) for part in HELD_OUT_SPLITS if part in self.files
+        }
         return {part: pairs for part, pairs in found.items() if any(pairs)}
 
 
-def text_folder(
+def find_text_folder(
     name: str, columns: tuple[str, str] | None = None, is_csv: bool = False
 ) -> TextFolder | None:
-    """The text files of a folder; None if it holds a dataset in another form, as Parquet or Arrow.
+    """Find the text files of a folder; None if its data is in another form, such as Parquet or Arrow.
 
-    Files whose path says "train", "validation" or "test" (or "dev", "val", "eval") are that part;
-    the others are trained on. Of folders in it only those with such a name are read. A ValueError if
-    nothing is trained on.
+    A file whose path says "train", "validation" or "test" (or "dev", "val", "eval") belongs to that
+    split; all other files are trained on. Subfolders are read only if their names say a split.
+
+    Raises:
+        ValueError: There is nothing to train on, a subfolder's name says no split, or the forms are
+            mixed.
     """
     folder = Path(name)
-    if any((folder / file).is_file() for file in SAVED):
+    if any((folder / file).is_file() for file in SAVED_DATASET_FILES):
         return None
     others = [path for path in sorted(folder.rglob("*")) if path.suffix.lower() in OTHER_DATA]
     if others:
-        refuse_mixture(folder, others[0])
+        refuse_mixed_forms(folder, others[0])
         return None
     ignored: list[Path] = []
     files: dict[str, list[Path]] = {}
@@ -84,50 +100,55 @@ def text_folder(
         inside = path.relative_to(folder)
         if not path.is_file() or any(part.startswith((".", "_")) for part in inside.parts):
             continue
-        if len(inside.parts) > 1 and part_of(inside.parent) is None:
-            ignored += [inside] if is_text(path, columns) else []
-        elif is_text(path, columns):
-            files.setdefault(part_of(inside) or "train", []).append(path)
+        if len(inside.parts) > 1 and split_from_path(inside.parent) is None:
+            ignored += [inside] if is_text_file(path, columns) else []
+        elif is_text_file(path, columns):
+            files.setdefault(split_from_path(inside) or "train", []).append(path)
     if ignored:
         known = "its tables beside each other, or in folders called train, validation and test"
         raise ValueError(f"{folder} has {ignored[0]}, whose folder names no part; expected {known}")
     if not files:
-        check_sides(folder)
+        refuse_unnamed_sides(folder)
         return None
     check("splits", sorted(files), "'train' among them", "train" in files)
     return TextFolder(name, files, columns, is_csv)
 
 
-def refuse_mixture(folder: Path, other: Path) -> None:
-    """A ValueError if tables lie beside files that `datasets` reads, which would leave them out."""
-    tables = (path for path in sorted(folder.rglob("*")) if suffix_of(path.name) in TABLES)
+def refuse_mixed_forms(folder: Path, other: Path) -> None:
+    """Raise a ValueError if there are tables next to `other`: `datasets` would silently skip them."""
+    tables = (
+        path for path in sorted(folder.rglob("*")) if text_suffix(path.name) in TABLE_SUFFIXES
+    )
     if table := next((path for path in tables if path.suffix.lower() != ".txt"), None):
         expected = "expected files of one form"
         raise ValueError(f"{folder} has {table.name} and {other.name}; {expected}")
 
 
-def check_sides(folder: Path) -> None:
-    """A ValueError if a folder holds one file for each of several languages, and these are not named."""
-    ends = sorted({suffix_of(path.name)[1:] for path in folder.iterdir()} & set(LANGUAGES))
+def refuse_unnamed_sides(folder: Path) -> None:
+    """Raise a ValueError if a folder has one file per language, and no languages were named."""
+    ends = sorted({text_suffix(path.name)[1:] for path in folder.iterdir()} & set(LANGUAGES))
     if len(ends) > 1:
         expected = f"expected --source and --target to be two of {', '.join(ends)}"
         raise ValueError(f"{folder} has files of one side each, which are not named; {expected}")
 
 
-def is_text(path: Path, columns: tuple[str, str] | None) -> bool:
-    """Whether a file is read here, or refused with the way to convert it.
+def is_text_file(path: Path, columns: tuple[str, str] | None) -> bool:
+    """Whether to read a file as text, or to refuse it with the way to convert it.
 
-    It is a table, has JSON lines, or is the source's side of two files.
+    True for tables, JSON lines, .zip files, and for the source side of two parallel files.
     """
-    suffix = suffix_of(path.name)
+    suffix = text_suffix(path.name)
     if columns and suffix == f".{columns[0].lower()}":
-        return bool(sides_of(path, columns))
+        return bool(find_side_files(path, columns))
     if path.stem.lower().startswith(("readme", "license")):
         return False
-    return suffix in (*TABLES, ".zip") or SAME_FORMS.get(suffix, suffix) in OTHER_FORMS
+    return suffix in (*TABLE_SUFFIXES, ".zip") or SUFFIX_ALIASES.get(suffix, suffix) in OTHER_FORMS
 
 
-def part_of(inside: Path) -> str | None:
-    """The part that a path within the folder names, if it names one."""
-    name = plain_name(str(inside)).lower()
-    return next((part for part, pattern in NAMES.items() if pattern.search(name)), None)
+def split_from_path(inside: Path) -> str | None:
+    """The split that a path within the folder names, "train", "validation" or "test".
+
+    None if it names none.
+    """
+    name = strip_packing_suffix(str(inside)).lower()
+    return next((part for part, pattern in SPLIT_NAMES.items() if pattern.search(name)), None)

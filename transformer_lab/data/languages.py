@@ -1,4 +1,7 @@
-"""Languages by their codes, and the script in which a text is written."""
+"""Names of languages by their codes, and the script in which a text is written.
+
+Corpora, model cards and BLEU's choice of a tokenization use them.
+"""
 
 import unicodedata
 from collections import Counter
@@ -40,25 +43,28 @@ LANGUAGES = {
     "vi": "Vietnamese",
     "zh": "Chinese",
 }
-"""Some codes in words; another code is its own name."""
+"""English names of languages by ISO 639-1 code. A code that is missing here stands for itself."""
 
 SCRIPTS = {
     **{"CJK": "Han", "IDEOGRAPHIC": "Han", "HIRAGANA": "Japanese", "KATAKANA": "Japanese"},
     "KATAKANA-HIRAGANA": "Japanese",
 }
-"""By the first word of a letter's name in Unicode, where that is not what the script is called."""
+"""Names of scripts by the first word of a character's Unicode name, if the two differ."""
 KANA_SHARE = 0.05
-"""Japanese mixes its own letters with Chinese ones; of Chinese text, less than this share is kana."""
+"""Text counts as Japanese if more than this share of its Han and Kana characters are Kana."""
 
 
-def script_of(texts: Iterable[str]) -> str:
-    """The script of most letters, as "Latin", "Han" or "Japanese"; "none" of texts without letters."""
+def main_script(texts: Iterable[str]) -> str:
+    """The script of most letters, such as "Latin", "Han" or "Japanese".
+
+    "none" if there are no letters.
+    """
     scripts = count_scripts(texts)
     return max(sorted(scripts), key=scripts.__getitem__) if scripts else "none"
 
 
 def count_scripts(texts: Iterable[str]) -> Counter[str]:
-    """How many letters of these texts are of each script."""
+    """The number of letters of each script in these texts."""
     letters = Counter(sign for text in texts for sign in text if sign.isalpha())
     scripts: Counter[str] = Counter()
     for sign, count in letters.items():

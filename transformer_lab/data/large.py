@@ -1,8 +1,9 @@
-"""A corpus that does not fit into memory: filtered and split as it is read, and stored as files.
+"""Split a corpus that does not fit into memory, and store the splits as files.
 
-It is read twice. The first time each pair leaves nothing but two numbers of eight bytes; from these
-it is known which pairs are repeated, and which sources are held out. The second time the pairs are
-written. What is held out is what `split_pairs` holds out.
+`corpus` uses it for large files and for datasets; `stored` reads the result. The corpus is read
+twice. The first reading stores two 8-byte numbers for each pair, which are enough to find repeated
+pairs and to choose the sources that are held out. The second reading writes the pairs. The held-out
+pairs are the same as those of `split_pairs`.
 """
 
 import hashlib
@@ -17,28 +18,32 @@ from pathlib import Path
 
 import numpy as np
 
-from transformer_lab.data.filtering import told, why_not
+from transformer_lab.data.filtering import format_filter_counts, rejection_reason
 from transformer_lab.data.pair import Pair, Splits
-from transformer_lab.data.splits import key
-from transformer_lab.data.stored import StoredPairs, described_as, opened_or_made, write_pairs
-from transformer_lab.files import write_atomically
+from transformer_lab.data.splits import source_key
+from transformer_lab.data.stored import StoredPairs, open_or_build, seal_folder, write_pairs
+from transformer_lab.storage.files import write_atomically
 
-OTHERS = "held.json"
+HELD_OUT_FILE = "held.json"
 """The file of validation and test pairs."""
 
-Read = Callable[[], Iterator[Pair | None]]
-"""Reads the corpus from its beginning; None stands for a line that is bad."""
-Held = Mapping[str, list[Pair | None]]
-"""Pairs that are not trained on, by the name of their part; None stands for a row that is bad."""
-PARTS = ("test", "validation")
-"""Those, in the order in which sources are held out for them."""
+PairReader = Callable[[], Iterator[Pair | None]]
+"""Reads the corpus from its beginning; None stands for a bad line."""
+HeldOutPairs = Mapping[str, list[Pair | None]]
+"""Pairs of "validation" and "test" that a corpus brings along; None stands for a bad row."""
+HELD_OUT_SPLITS = ("test", "validation")
+"""The splits that are not trained on, in the order in which sources are chosen for them."""
 
 
 @dataclass
-class Seen:
-    """What the first reading leaves: for each pair its place in the order of sources, and its sum.
+class ScanResult:
+    """What the first reading of a corpus finds out.
 
-    `fits` says whether the filter lets it pass, `left_out` how many it does not, by reason.
+    Attributes:
+        places: For each pair, the hash of its source, which decides its split; 0 if it is left out.
+        sums: For each pair, a hash of source and target, to find repeats; 0 if it is left out.
+        fits: For each pair, whether the filter lets it pass.
+        left_out: How many pairs are left out, by reason.
     """
 
     places: "array[int]"
@@ -48,71 +53,78 @@ class Seen:
 
 
 def store_corpus(
-    folder: Path, name: str, read: Read, seed: int, held: Callable[[], Held] | None = None
+    folder: Path,
+    name: str,
+    read: PairReader,
+    seed: int,
+    held: Callable[[], HeldOutPairs] | None = None,
 ) -> Splits[Pair]:
-    """The splits of a corpus, its training pairs stored in a folder, which is made once.
+    """Split a corpus, with its training pairs stored in a folder. A complete folder is used again.
 
     Args:
-        folder: Where; made if it is not there.
-        name: Of the corpus, for what is said on standard error.
-        read: Reads its pairs.
+        folder: Where to store it; made if it is missing.
+        name: The corpus's name, for messages on standard error.
+        read: Reads its pairs from the beginning.
         seed: Chooses the sources that are held out.
-        held: Reads the pairs of "validation" and of "test" that the corpus brings along, or of one
-            of them; no source of theirs is trained on. For a part that it does not bring, a
-            twentieth of the other sources, at most 1,000, is held out. They are taken as they are:
-            neither filtered nor compared with each other.
+        held: Reads the validation and test pairs that the corpus brings along. None of their sources is
+            trained on. They are neither filtered nor compared with each other. For a split that is
+            missing there, a twentieth of the other sources, at most 1,000, is held out.
 
     Raises:
-        ValueError: As `read` has it; if there are too few pairs; if they change between the readings.
+        ValueError: There are too few pairs, they changed between the two readings, or `read` raised it.
     """
 
     def make(folder: Path) -> None:
         print(f"{name}: preparing it in {folder}", file=sys.stderr)
         write_splits(folder, name, read, seed, held() if held else {})
 
-    train = opened_or_made(folder, StoredPairs, make)
-    others = json.loads((folder / OTHERS).read_text(encoding="utf-8"))
+    train = open_or_build(folder, StoredPairs, make)
+    others = json.loads((folder / HELD_OUT_FILE).read_text(encoding="utf-8"))
     validation, test = ([Pair(*pair) for pair in others[s]] for s in ("validation", "test"))
     print(f"{name}: {train.about['said']}", file=sys.stderr)
     return Splits(train, validation, test, said=train.about["said"])
 
 
-def first_reading(read: Read, seed: int) -> Seen:
-    """Read a corpus for the numbers of its pairs."""
-    seen = Seen(array("Q"), array("Q"), bytearray(), Counter())
+def scan_pairs(read: PairReader, seed: int) -> ScanResult:
+    """Read a corpus for the first time, and hash and filter its pairs."""
+    seen = ScanResult(array("Q"), array("Q"), bytearray(), Counter())
     for pair in read():
-        reason = "bad" if pair is None else why_not(pair)
+        reason = "bad" if pair is None else rejection_reason(pair)
         seen.fits.append(not reason)
         if pair is None or reason:
             seen.left_out[reason] += 1
             seen.places.append(0)
             seen.sums.append(0)
         else:
-            seen.places.append(place_of(pair.source, seed))
+            seen.places.append(hash_source(pair.source, seed))
             whole = f"{pair.source}\t{pair.target}".encode()
             seen.sums.append(int.from_bytes(hashlib.blake2b(whole, digest_size=8).digest()))
     return seen
 
 
-def place_of(source: str, seed: int) -> int:
-    """Where a source stands in the order of `split_groups`: by the first eight bytes of its sum."""
-    return int.from_bytes(hashlib.sha256(f"{seed} {key(source)}".encode()).digest()[:8])
+def hash_source(source: str, seed: int) -> int:
+    """A 64-bit hash of a source sentence, by which `split_groups` orders sources as well."""
+    return int.from_bytes(hashlib.sha256(f"{seed} {source_key(source)}".encode()).digest()[:8])
 
 
-def write_splits(folder: Path, name: str, read: Read, seed: int, held: Held) -> None:
-    """Read the corpus twice and write its splits into a folder, which then counts."""
-    seen = first_reading(read, seed)
+def write_splits(folder: Path, name: str, read: PairReader, seed: int, held: HeldOutPairs) -> None:
+    """Read the corpus twice, write its splits into a folder, and seal it."""
+    seen = scan_pairs(read, seed)
     places, fits = np.frombuffer(seen.places, np.uint64), np.frombuffer(seen.fits, np.bool_)
     fitting = np.flatnonzero(fits)
     sums = np.frombuffer(seen.sums, np.uint64)[fitting]
     new = np.zeros(len(fits), np.bool_)
     new[fitting[np.unique(sums, return_index=True)[1]]] = True
     left_out = seen.left_out + Counter(repeated=int((fits & ~new).sum()))
-    splits = {part: [pair for pair in held.get(part, ()) if pair is not None] for part in PARTS}
+    splits = {
+        part: [pair for pair in held.get(part, ()) if pair is not None] for part in HELD_OUT_SPLITS
+    }
     left_out["bad, of validation and test"] = sum(pairs.count(None) for pairs in held.values())
-    known = np.array([place_of(p.source, seed) for p in chain(*splits.values())], np.uint64)
+    known = np.array([hash_source(p.source, seed) for p in chain(*splits.values())], np.uint64)
     new_places = np.setdiff1d(places[new], known)
-    ends = last_places(name, new_places, [part for part in PARTS if part not in held])
+    ends = find_held_out_bounds(
+        name, new_places, [part for part in HELD_OUT_SPLITS if part not in held]
+    )
     theirs = set(known.tolist())
 
     def train() -> Iterator[Pair]:
@@ -134,15 +146,16 @@ def write_splits(folder: Path, name: str, read: Read, seed: int, held: Held) -> 
     if not count:
         raise ValueError(f"{name} has no pair to train on; expected at least one")
     others = {name: [(p.source, p.target) for p in pairs] for name, pairs in splits.items()}
-    write_atomically(folder / OTHERS, json.dumps(others).encode())
-    said = told(len(new), left_out)
-    described_as(folder, corpus=name, seed=seed, pairs=count, said=said)
+    write_atomically(folder / HELD_OUT_FILE, json.dumps(others).encode())
+    said = format_filter_counts(len(new), left_out)
+    seal_folder(folder, corpus=name, seed=seed, pairs=count, said=said)
 
 
-def last_places(name: str, places: np.ndarray, parts: list[str]) -> dict[str, int]:
-    """For each part that is to be held out the last of its places; they follow on each other.
+def find_held_out_bounds(name: str, places: np.ndarray, parts: list[str]) -> dict[str, int]:
+    """The largest source hash of each split in `parts`; the splits follow one another in sorted `places`.
 
-    A ValueError if there are too few different places.
+    Raises:
+        ValueError: There are too few different sources.
     """
     count = max(1, min(1000, len(places) // 20))
     if parts and len(places) <= len(parts) * count:

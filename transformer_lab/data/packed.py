@@ -1,4 +1,8 @@
-"""The bytes of a text file: out of .gz, .zst or .zip, line by line; what is no text is refused."""
+"""Text files as lines of bytes: unpacked from .gz, .zst or .zip, and checked to be UTF-8 text.
+
+`text_files`, `tables` and `folders` read through it. A file in another form is refused with the
+command that converts it.
+"""
 
 import codecs
 import gzip
@@ -14,12 +18,12 @@ from typing import IO, Any, cast
 
 from transformer_lab.config import check
 
-PACKED = (".gz", ".zst")
-TABLES = (".tsv", ".txt", ".csv", ".jsonl", ".ndjson")
+PACKED_SUFFIXES = (".gz", ".zst")
+TABLE_SUFFIXES = (".tsv", ".txt", ".csv", ".jsonl", ".ndjson")
 MAGIC = {b"\x1f\x8b": ".gz", b"\x28\xb5\x2f\xfd": ".zst", b"PK\x03\x04": ".zip"}
-"""How packed files begin, whatever they are called."""
+"""The first bytes of packed files, whatever their names."""
 LONGEST_LINE = 10_000_000
-"""Bytes: of a longer line only so many are kept, and it is bad."""
+"""Bytes. A longer line is cut here, and counts as bad."""
 UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 TMX_TO_TSV = (
     "import sys, xml.etree.ElementTree as e; "
@@ -37,11 +41,11 @@ OTHER_FORMS = {
     ".xlsx": "is a spreadsheet. Save it as CSV, then train with --csv",
     ".parquet": "is a Parquet file. Put it into a folder, and give the folder",
 }
-"""By the end of a name: what is not read, and how it becomes what is."""
-XML = (
+"""Forms that are not read, by suffix, and how to convert each of them."""
+UNKNOWN_XML = (
     "is XML, and neither TMX nor XLIFF; expected a line for each pair, with a tab between its texts"
 )
-NO_TEXT = {
+BINARY_FORMS = {
     b"BZh91AY&SY": "bzip2",
     b"\xfd7zXZ": "xz",
     b"7z\xbc\xaf": "7-Zip",
@@ -51,13 +55,13 @@ NO_TEXT = {
     b"ARROW1\0": "Arrow",
     b"\x80\x04\x95": "a pickle",
 }
-"""How files begin that hold no lines of text, whatever they are called."""
-SAME_FORMS = {".pot": ".po", ".xlf": ".xliff", ".ods": ".xlsx", ".xls": ".xlsx"}
+"""The first bytes of files that hold no lines of text, whatever their names."""
+SUFFIX_ALIASES = {".pot": ".po", ".xlf": ".xliff", ".ods": ".xlsx", ".xls": ".xlsx"}
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
-    """A text file: one of its own, or a member of a .zip."""
+class TextFile:
+    """A text file: a file on disk, perhaps packed, or a `member` of a .zip."""
 
     path: Path
     member: str = ""
@@ -67,33 +71,39 @@ class Part:
 
     @property
     def name(self) -> str:
-        """Its name without the end that says how it is packed."""
-        return plain_name(self.member or self.path.name)
+        """Its name without .gz or .zst at the end."""
+        return strip_packing_suffix(self.member or self.path.name)
 
-    def bytes_at_least(self, number: int) -> bool:
-        """Whether it has so many bytes once it is unpacked; no more of them are read."""
-        if not self.member and packing_of(self.path) is None:
+    def has_at_least_bytes(self, number: int) -> bool:
+        """Whether it has at least this many bytes when unpacked.
+
+        It reads no more of it than needed.
+        """
+        if not self.member and detect_packing(self.path) is None:
             return self.path.stat().st_size >= number
         read = 0
-        with unpacked(self) as file:
+        with open_unpacked(self) as file:
             while read < number and (block := file.read(1 << 20)):
                 read += len(block)
         return read >= number
 
 
-def plain_name(name: str) -> str:
-    """A file's name without .gz or .zst at its end, also in capitals."""
+def strip_packing_suffix(name: str) -> str:
+    """A file's name without .gz or .zst at its end, in upper or lower case."""
     path = Path(name)
-    return path.stem if path.suffix.lower() in PACKED else name
+    return path.stem if path.suffix.lower() in PACKED_SUFFIXES else name
 
 
-def suffix_of(name: str) -> str:
-    """What a name ends in, without its packing, in small letters."""
-    return Path(plain_name(name)).suffix.lower()
+def text_suffix(name: str) -> str:
+    """The suffix of a name in lower case, after .gz or .zst is removed."""
+    return Path(strip_packing_suffix(name)).suffix.lower()
 
 
-def packing_of(path: Path) -> str | None:
-    """How a file is packed, as ".gz", by the end of its name or else by its first bytes; or None."""
+def detect_packing(path: Path) -> str | None:
+    """How a file is packed, ".gz", ".zst" or ".zip", by its suffix or else its first bytes.
+
+    None if it is not.
+    """
     suffix = path.suffix.lower()
     if suffix in MAGIC.values():
         return suffix
@@ -102,8 +112,12 @@ def packing_of(path: Path) -> str | None:
     return next((packing for magic, packing in MAGIC.items() if head.startswith(magic)), None)
 
 
-def members_of(path: Path) -> list[str]:
-    """The files of a .zip, but for hidden ones and folders; a ValueError if it is damaged."""
+def list_zip_members(path: Path) -> list[str]:
+    """The names of the files in a .zip, without folders and hidden files.
+
+    Raises:
+        ValueError: The .zip is damaged.
+    """
     try:
         with zipfile.ZipFile(path) as archive:
             names = [info.filename for info in archive.infolist() if not info.is_dir()]
@@ -113,19 +127,23 @@ def members_of(path: Path) -> list[str]:
 
 
 @contextmanager
-def unpacked(part: Part) -> Iterator[IO[bytes]]:
-    """A file as bytes, without its packing; a ValueError if that is damaged."""
+def open_unpacked(part: TextFile) -> Iterator[IO[bytes]]:
+    """Open a file as a stream of unpacked bytes.
+
+    Raises:
+        ValueError: The packing is damaged, has a password, or needs a library that is missing.
+    """
     damaged: tuple[type[Exception], ...] = (
         *(EOFError, zlib.error, gzip.BadGzipFile, zipfile.BadZipFile),
         *(NotImplementedError, RuntimeError),  # a .zip with a password, or packed in another way
     )
-    packing = packing_of(part.path)
+    packing = detect_packing(part.path)
     inner = Path(part.member).suffix.lower()
     try:
         if packing == ".zip":
             with zipfile.ZipFile(part.path) as archive, archive.open(part.member) as member:
                 if inner == ".zst":
-                    zstd = zstd_for(part.path)
+                    zstd = import_zstd(part.path)
                     damaged += (zstd.ZstdError,)
                     yield zstd.open(member)
                 else:
@@ -135,7 +153,7 @@ def unpacked(part: Part) -> Iterator[IO[bytes]]:
             with gzip.open(part.path) as file:
                 yield cast(IO[bytes], file)
         elif packing == ".zst":
-            zstd = zstd_for(part.path)
+            zstd = import_zstd(part.path)
             damaged += (zstd.ZstdError,)
             with zstd.open(part.path) as file:
                 yield file
@@ -146,8 +164,12 @@ def unpacked(part: Part) -> Iterator[IO[bytes]]:
         raise ValueError(f"{part}: damaged: {error}; expected a whole {packing} file") from None
 
 
-def zstd_for(path: Path) -> Any:
-    """The library that unpacks .zst; a ValueError says how to get it."""
+def import_zstd(path: Path) -> Any:
+    """The library that unpacks .zst.
+
+    Raises:
+        ValueError: It is not installed; the message says how to install it.
+    """
     try:
         from backports import zstd
     except ImportError:
@@ -156,13 +178,14 @@ def zstd_for(path: Path) -> Any:
     return zstd
 
 
-def lines_of(part: Part) -> Iterator[bytes]:
-    """The lines of a file, without their ends, and without empty ones after the last.
+def read_lines(part: TextFile) -> Iterator[bytes]:
+    """Yield the lines of a file as bytes, without line ends and without empty lines at the end.
 
-    A ValueError for what is no text in UTF-8 at all.
+    Raises:
+        ValueError: The file is damaged, or is no text in UTF-8.
     """
     empty = 0
-    for line in raw_lines(part):
+    for line in read_raw_lines(part):
         if line.strip():
             yield from [b""] * empty
             empty = 0
@@ -171,13 +194,17 @@ def lines_of(part: Part) -> Iterator[bytes]:
             empty += 1
 
 
-def raw_lines(part: Part) -> Iterator[bytes]:
-    """All lines of a file, without their ends; a very long one is cut."""
-    with unpacked(part) as file:
+def read_raw_lines(part: TextFile) -> Iterator[bytes]:
+    """Yield all lines of a file as bytes, without line ends. A line over LONGEST_LINE is cut.
+
+    Raises:
+        ValueError: The file is damaged, or is no text in UTF-8.
+    """
+    with open_unpacked(part) as file:
         first = True
         while line := file.readline(LONGEST_LINE):
             if first:
-                refuse_other_text(part, line)
+                refuse_non_utf8(part, line)
                 line, first = line.removeprefix(codecs.BOM_UTF8), False
             end = line
             while len(end) == LONGEST_LINE and not end.endswith(b"\n"):
@@ -185,18 +212,21 @@ def raw_lines(part: Part) -> Iterator[bytes]:
             yield line.removesuffix(b"\n")
 
 
-def refuse_other_forms(part: Part) -> None:
-    """A ValueError for a file whose name says that it is in another form, with the way to convert it."""
-    suffix = suffix_of(part.name)
-    form = OTHER_FORMS.get(SAME_FORMS.get(suffix, suffix))
+def refuse_other_forms(part: TextFile) -> None:
+    """Raise a ValueError if the file's name says that it is in another form.
+
+    It tells how to convert it.
+    """
+    suffix = text_suffix(part.name)
+    form = OTHER_FORMS.get(SUFFIX_ALIASES.get(suffix, suffix))
     if form:
-        raise ValueError(f"{part} {form.format(printed(part))}")
+        raise ValueError(f"{part} {form.format(unpack_command(part))}")
 
 
-def printed(part: Part) -> str:
-    """The shell's command that prints a file without its packing."""
+def unpack_command(part: TextFile) -> str:
+    """The shell command that prints a file unpacked, for error messages."""
     path, member = shlex.quote(str(part.path)), shlex.quote(part.member)
-    packing = packing_of(part.path) if part.path.is_file() else None
+    packing = detect_packing(part.path) if part.path.is_file() else None
     if packing == ".zip":
         inner = {".gz": " | gzip -dc", ".zst": " | zstd -dc"}.get(
             Path(part.member).suffix.lower(), ""
@@ -205,10 +235,13 @@ def printed(part: Part) -> str:
     return {".gz": "gzip -dc", ".zst": "zstd -dc", None: "cat"}[packing] + f" {path}"
 
 
-def refuse_other_text(part: Part, line: bytes) -> None:
-    """A ValueError for a file whose first line says that it is not text in UTF-8, with the remedy."""
-    begins, how = line[:1_000], printed(part)
-    binary = next((form for magic, form in NO_TEXT.items() if line.startswith(magic)), None)
+def refuse_non_utf8(part: TextFile, line: bytes) -> None:
+    """Raise a ValueError if a file's first line shows that it is no UTF-8 text.
+
+    It tells how to convert it.
+    """
+    begins, how = line[:1_000], unpack_command(part)
+    binary = next((form for magic, form in BINARY_FORMS.items() if line.startswith(magic)), None)
     if line[257:262] == b"ustar":
         raise ValueError(f"{part} is a tar archive. To unpack it: {how} | tar -x")
     if binary or b"\0\0\0\0" in begins:
@@ -221,13 +254,13 @@ def refuse_other_text(part: Part, line: bytes) -> None:
         raise ValueError(f"{part} is in UTF-16; expected UTF-8. To convert it: {how}")
     opened = line.lstrip(codecs.BOM_UTF8).lstrip()
     if opened.startswith((b"<?xml", b"<tmx", b"#", b"msgid")) and b"\t" not in line:
-        refuse_by_content(part)
+        refuse_xml_and_po(part)
     if b"\r" in line.rstrip() and not line.endswith(b"\n"):
         raise ValueError(
             f"{part} ends its lines with \\r alone; expected \\n. To convert it: {how} | "
             "tr '\\r' '\\n' > pairs.tsv"
         )
-    if suffix_of(part.name) == ".json" and (line.startswith(b"[") or line.strip() == b"{"):
+    if text_suffix(part.name) == ".json" and (line.startswith(b"[") or line.strip() == b"{"):
         how = f"{how} | jq -c '.[]' > pairs.jsonl"
         raise ValueError(
             f"{part} is one JSON value; expected one on each line. To convert it: {how}"
@@ -236,18 +269,21 @@ def refuse_other_text(part: Part, line: bytes) -> None:
         raise ValueError(f"{part} {OTHER_FORMS['.parquet']}")
 
 
-def refuse_by_content(part: Part) -> None:
-    """A ValueError for a file that begins as XML or PO does, whatever its name, with the remedy."""
-    with unpacked(part) as file:
+def refuse_xml_and_po(part: TextFile) -> None:
+    """Raise a ValueError if a file begins as XML or PO does, whatever its name.
+
+    It tells how to convert it.
+    """
+    with open_unpacked(part) as file:
         begins = file.read(4_000).lower()
     known = {b"<tmx": ".tmx", b"<xliff": ".xliff", b'msgid "': ".po"}
-    form = next((OTHER_FORMS[kind] for sign, kind in known.items() if sign in begins), XML)
-    if form != XML or b"<?xml" in begins:
-        raise ValueError(f"{part} {form.format(printed(part))}")
+    form = next((OTHER_FORMS[kind] for sign, kind in known.items() if sign in begins), UNKNOWN_XML)
+    if form != UNKNOWN_XML or b"<?xml" in begins:
+        raise ValueError(f"{part} {form.format(unpack_command(part))}")
 
 
 def is_pipe(path: Path) -> bool:
-    """Whether what is read there is gone, as of a FIFO and of /dev/stdin behind a pipe."""
+    """Whether a path is a pipe, which can be read only once, such as a FIFO or /dev/stdin."""
     try:
         return stat.S_ISFIFO(path.stat().st_mode)
     except (OSError, ValueError):  # a name may hold a NUL

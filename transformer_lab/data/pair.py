@@ -1,4 +1,7 @@
-"""What every corpus is made of: pairs of sentences, in three splits."""
+"""Sentence pairs, and their training, validation and test splits.
+
+Every corpus gives a `Splits`; everything that trains or evaluates takes one.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,15 +10,15 @@ from typing import Generic, Protocol, TypeVar, runtime_checkable
 
 @runtime_checkable
 class SentencePair(Protocol):
-    """Anything with a source and a target text: a `Pair`, or a `WorldPair` with its gold facts."""
+    """Anything with a source and a target text: a `Pair`, or a `WorldPair` with its gold annotations."""
 
     @property
     def source(self) -> str:
-        """The sentence to translate, as text."""
+        """The sentence to translate."""
 
     @property
     def target(self) -> str:
-        """Its translation, as text."""
+        """Its translation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,10 +34,16 @@ P = TypeVar("P", bound=SentencePair, covariant=True)
 
 @dataclass(frozen=True, slots=True)
 class Splits(Generic[P]):
-    """Training, validation and test pairs; no source sentence of the others is trained on.
+    """Training, validation and test pairs. No source sentence of validation or test is trained on.
 
-    `said` has how many pairs were read for them, and how many left out for which reason, where that
-    is known; `form` how they were read: from which columns of what.
+    Attributes:
+        train: Pairs to train on.
+        validation: Pairs to watch the training with.
+        test: Pairs to report scores on.
+        said: How many pairs were read, and how many were left out for which reason; "" if that is
+            unknown.
+        form: How the pairs were read, from which columns of which kind of file; "" if that is
+            unknown.
     """
 
     train: Sequence[P]

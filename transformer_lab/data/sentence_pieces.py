@@ -1,4 +1,8 @@
-"""SentencePiece (Kudo and Richardson 2018) as OPUS-MT checkpoints use it: it cuts, a list numbers."""
+"""A SentencePiece tokenizer (Kudo and Richardson 2018) for OPUS-MT and Bergamot checkpoints.
+
+`formats` builds it from other people's checkpoints, and `tokenizer` loads it again. SentencePiece
+cuts a text into pieces; the checkpoint's own vocabulary gives each piece its id.
+"""
 
 import base64
 import json
@@ -14,19 +18,21 @@ SPECIAL = ("<pad>", "</s>", "<unk>")
 
 
 class SentencePieceTokenizer:
-    """One language of a checkpoint whose two languages share one list of pieces.
+    """The tokenizer of one language of a checkpoint whose two languages share one vocabulary.
 
-    `model` is the content of a .spm file. `vocabulary` gives each piece its id, that of vocab.json;
-    the numbers that SentencePiece has of its own are not used. A piece that the vocabulary lacks is
-    `<unk>`. A text may begin with a language code, as in ">>fr<< the cat".
+    Args:
+        model: The content of a .spm file.
+        vocabulary: The id of each piece, as in vocab.json. SentencePiece's own ids are not used. A
+            piece that the vocabulary lacks is `<unk>`.
+        added: Pieces of the vocabulary that were added to the model later, so that SentencePiece
+            does not know them. Where such a word stands in a text, it is one piece. Those that map
+            to True are left out when ids are decoded.
 
-    `added` are pieces of the vocabulary that somebody gave the model later, and that SentencePiece does
-    not know: wherever such a word stands in a text, it is that piece. Those that map to True leave no
-    trace in a translation.
+    A text may begin with a language code, as in ">>fr<< the cat".
 
     Raises:
-        ValueError: If the `sentencepiece` package is absent, the model is none, a special token is
-            absent from the vocabulary, or its ids are not 0, 1, 2 and so on, each of one piece.
+        ValueError: The `sentencepiece` package is missing, `model` is no SentencePiece model, the
+            vocabulary lacks a special token, or its ids are not 0, 1, 2 and so on.
     """
 
     def __init__(
@@ -34,7 +40,7 @@ class SentencePieceTokenizer:
     ):
         check_vocabulary(vocabulary)
         self.model = model
-        self.processor = processor_of(model)
+        self.processor = load_processor(model)
         self.ids = vocabulary
         self.pieces = {i: piece for piece, i in vocabulary.items()}
         self.added = dict(added or {})
@@ -46,45 +52,48 @@ class SentencePieceTokenizer:
 
     @property
     def vocab_size(self) -> int:
-        """How many ids there are, special ones included."""
+        """The number of ids, special tokens included."""
         return len(self.ids)
 
-    def cut(self, text: str) -> list[str]:
-        """The pieces of a text; a language code at its beginning is one, and so is an added piece."""
+    def tokenize(self, text: str) -> list[str]:
+        """The pieces of a text.
+
+        A language code at its beginning is one piece, and so is each added piece.
+        """
         parts = filter(None, self.split.split(text)) if self.added else [text]
         return [
             piece
             for part in parts
-            for piece in ([part] if part in self.added else self.cut_plain(part))
+            for piece in ([part] if part in self.added else self.tokenize_plain(part))
         ]
 
-    def cut_plain(self, text: str) -> list[str]:
-        """The pieces of a text in which nothing stands that was added."""
+    def tokenize_plain(self, text: str) -> list[str]:
+        """The pieces of a text that has no added piece in it."""
         code, mark, rest = text.partition("<<")
         if text.startswith(">>") and mark:
             return [code + mark, *self.processor.encode(rest, out_type=str)]
         return self.processor.encode(text, out_type=str)
 
     def encode(self, text: str) -> list[int]:
-        """The ids of the pieces. "<pad>" in a text is five signs, and not the id that means padding."""
-        return [self.ids.get(piece, self.ids["<unk>"]) for piece in self.cut(text)]
+        """The ids of the pieces. "<pad>" in a text is read as five letters, and not as padding."""
+        return [self.ids.get(piece, self.ids["<unk>"]) for piece in self.tokenize(text)]
 
     def decode(self, ids: Sequence[int]) -> str:
-        """The text that the pieces spell; special tokens leave no trace."""
+        """The text that the pieces spell, without special tokens."""
         pieces = [self.pieces[i] for i in ids]
         text = self.processor.decode_pieces([p for p in pieces if p not in self.silent])
         return text.replace(SPACE, " ").strip()
 
     def tokens(self, ids: Sequence[int]) -> list[str]:
-        """Each piece as text; one that begins a word keeps its space."""
+        """Each piece as text; a piece that begins a word keeps its space."""
         return [self.pieces[i].replace(SPACE, " ") for i in ids]
 
     def unknown(self, text: str) -> list[str]:
-        """The pieces of the text that have no id."""
-        return [piece.removeprefix(SPACE) for piece in self.cut(text) if piece not in self.ids]
+        """The pieces of the text that are not in the vocabulary."""
+        return [piece.removeprefix(SPACE) for piece in self.tokenize(text) if piece not in self.ids]
 
     def to_json(self) -> str:
-        """All there is to know, for `tokenizer_from_json`."""
+        """The whole tokenizer as JSON, which `tokenizer_from_json` reads back."""
         model = base64.b64encode(self.model).decode()
         state = {"kind": "sentencepiece", "model": model, "vocabulary": self.ids}
         state |= {"added": self.added} if self.added else {}
@@ -94,12 +103,17 @@ class SentencePieceTokenizer:
     def from_state(
         cls, model: str, vocabulary: dict[str, int], added: Mapping[str, bool] | None = None
     ) -> "SentencePieceTokenizer":
-        """The tokenizer of these fields of `to_json`; a ValueError if the model is none."""
+        """Build the tokenizer from the fields of `to_json`, where `model` is in base64."""
         return cls(base64.b64decode(model), vocabulary, added)
 
 
-def processor_of(model: bytes, extra: str = "marian") -> Any:
-    """What cuts, from a .spm file's content; a ValueError if it is none, or the package is absent."""
+def load_processor(model: bytes, extra: str = "marian") -> Any:
+    """The `sentencepiece` processor for the content of a .spm file.
+
+    Raises:
+        ValueError: The content is no model, or the package is missing; then the message names the
+            `extra` of this package that installs it.
+    """
     try:
         import sentencepiece
     except ImportError as error:
@@ -115,7 +129,7 @@ def processor_of(model: bytes, extra: str = "marian") -> Any:
 
 
 def check_vocabulary(vocabulary: object) -> None:
-    """A ValueError unless each id from 0 on is that of one piece, and the special ones are there."""
+    """Raise a ValueError unless the special tokens are there and the ids are 0, 1, 2 and so on."""
     kind = type(vocabulary).__name__
     check("vocabulary", f"a {kind}", "a dict, from piece to id", isinstance(vocabulary, dict))
     assert isinstance(vocabulary, dict)

@@ -1,4 +1,8 @@
-"""Splits of real text that share nothing: a test on sentences that were trained on measures recall."""
+"""Training, validation and test splits of real text that share no sentence, nor near copies.
+
+`corpus`, `corpora` and `large` use them: a test on sentences that were trained on would measure
+memory.
+"""
 
 import hashlib
 import itertools
@@ -7,45 +11,53 @@ from collections import Counter
 from collections.abc import Iterable
 
 from transformer_lab.data.pair import Pair, Splits
-from transformer_lab.data.text import composed, without_invisible
+from transformer_lab.data.text import remove_invisible, to_nfc
 
 
 def split_pairs(
     pairs: Iterable[Pair], *, seed: int = 0, validation: int | None = None, test: int | None = None
 ) -> Splits[Pair]:
-    """Split by source: sentences that differ only as `key` does not see stay together.
+    """Split pairs by their source: sentences with the same `source_key` stay together.
 
-    `validation` and `test` count source sentences; by default each has a
-    twentieth, at most 1,000. A pair that is repeated counts once.
+    A repeated pair counts once.
+
+    Args:
+        pairs: The sentence pairs.
+        seed: Chooses the sources that are held out.
+        validation: Number of source sentences; by default a twentieth of all, at most 1,000.
+        test: The same for the test split.
 
     Raises:
-        ValueError: there are too few sentences for these sizes.
+        ValueError: There are too few sentences for these sizes.
     """
-    return split_groups(((key(pair.source), pair) for pair in pairs), seed, validation, test)
+    return split_groups(((source_key(pair.source), pair) for pair in pairs), seed, validation, test)
 
 
 WORD = re.compile(r"\w+")
 DIGITS = re.compile(r"\d+")
 
 
-def words(sentence: str) -> list[str]:
-    """The words, without case and signs."""
+def split_words(sentence: str) -> list[str]:
+    """The words of a sentence in lower case, without punctuation."""
     return WORD.findall(sentence.casefold())
 
 
-def key(sentence: str) -> str:
-    """What sentences share that differ only in case, spaces, signs, digits or form of Unicode."""
-    sentence = composed(without_invisible(sentence))
-    return DIGITS.sub("0", " ".join(words(sentence))) or sentence
+def source_key(sentence: str) -> str:
+    """A key that ignores case, spaces, punctuation, Unicode form, and which digits a sentence has."""
+    sentence = to_nfc(remove_invisible(sentence))
+    return DIGITS.sub("0", " ".join(split_words(sentence))) or sentence
 
 
 def split_groups(
     rows: Iterable[tuple[str, Pair]], seed: int, validation: int | None, test: int | None
 ) -> Splits[Pair]:
-    """Split whole groups; a sentence that several groups have is held out with none of them."""
+    """Split (group, pair) rows so that no group is divided. Sentences in several groups are trained on.
+
+    See `split_pairs` for the arguments and the error.
+    """
     groups: dict[str, dict[str, list[Pair]]] = {}
     for group, pair in dict.fromkeys(rows):
-        groups.setdefault(group, {}).setdefault(key(pair.source), []).append(pair)
+        groups.setdefault(group, {}).setdefault(source_key(pair.source), []).append(pair)
     holders = Counter(k for keys in groups.values() for k in keys)
     usual = max(1, min(1000, len(holders) // 20))
     wanted = {
@@ -85,17 +97,19 @@ def split_groups(
 
 
 NEAR = 0.7
-"""Sentences are near copies if they share more than this of all the words that they have."""
+"""Two sentences are near copies if more than this share of all their words is in both."""
 
 
-def without_near_copies(splits: Splits[Pair]) -> Splits[Pair]:
-    """Leave out of validation and test what has a near copy among the training sources."""
-    sources = (words(pair.source) for pair in (*splits.train, *splits.validation, *splits.test))
+def remove_near_copies(splits: Splits[Pair]) -> Splits[Pair]:
+    """The splits, without validation and test pairs whose source nearly copies a training source."""
+    sources = (
+        split_words(pair.source) for pair in (*splits.train, *splits.validation, *splits.test)
+    )
     frequency = Counter(itertools.chain.from_iterable(sources))
     rank = {word: i for i, (word, _) in enumerate(reversed(frequency.most_common()))}
 
     def ranks(pair: Pair) -> frozenset[int]:
-        return frozenset(rank[word] for word in words(pair.source))
+        return frozenset(rank[word] for word in split_words(pair.source))
 
     def rarest(sentence: frozenset[int]) -> list[int]:
         # A near copy lacks so few of the words that it has one of these, and the other way

@@ -1,9 +1,9 @@
-"""Corpora that do not fit into memory: text and ids in files, read where they are needed.
+"""Corpora on disk that do not fit into memory: sealed folders, with pairs, token ids and batches.
 
-A folder counts once its `about.json` is there, which is written last and has the SHA-256 of every file
-and of itself. Each opening compares them, so a folder that something has changed is made anew, as is
-whatever was being made when a process was killed. Several processes read the same files, and so share
-their pages in the system's memory.
+`large` and `corpus` write them, and the trainer reads batches from them. A folder is valid once its
+`about.json` is there. That file is written last, and has the SHA-256 of every file and of itself.
+Opening a folder compares them, and a folder that has changed, or whose writing was interrupted, is
+built again. Several processes can read the same folder.
 """
 
 import hashlib
@@ -26,69 +26,79 @@ import numpy as np
 from transformer_lab.data.batching import Batch, Batches, Example, buckets, collate, encode_pairs
 from transformer_lab.data.pair import Pair
 from transformer_lab.data.tokenizer import Tokenizer
-from transformer_lab.files import sync, write_atomically
-from transformer_lab.lock import LOCK, FolderLock
+from transformer_lab.storage.files import sync_folder, write_atomically
+from transformer_lab.storage.lock import LOCK, FolderLock
 
 T = TypeVar("T")
 
 ABOUT = "about.json"
 POOL = 500_000
-"""Pairs that are put in order at once. Each pool takes its pairs from all over the corpus, so that
-the memory of an epoch's order is that of one pool, however many there are."""
+"""Pairs that are shuffled at once. A pool takes its pairs from all over the corpus, so that the order of
+an epoch needs memory for one pool only."""
 MOST_TOKENS = (1 << 16) - 1
-"""Of a side: its length is stored in two bytes."""
+"""Tokens of a side at most, because its length is stored in two bytes."""
 AT_ONCE = 10_000
-"""Pairs that are cut into pieces at once, on all cores."""
+"""Pairs that are tokenized at once, on all cores."""
 
 
-class Stored:
-    """What is known of a folder that counts: where each of its pairs starts, and what it says.
+# --- pairs, token ids and batches in a folder ---------------------------------------------------
 
-    A ValueError if the folder was not finished, or is not as it was made.
+
+class StoredFolder:
+    """A valid folder with its description, and the place in its file at which each pair starts.
+
+    Raises:
+        ValueError: The folder is unfinished, or has changed since it was sealed.
     """
 
     def __init__(self, folder: Path):
         self.folder = folder
-        self.about = described(folder)
-        self.starts = mapped(folder / "starts.i64", np.int64)
+        self.about = verify_folder(folder)
+        self.starts = map_array(folder / "starts.i64", np.int64)
 
     def __len__(self) -> int:
         return len(self.starts) - 1
 
-    def place(self, place: object) -> int:
-        """A place counted from the beginning; a slice would be a list as long as it is: a TypeError."""
+    def check_index(self, place: object) -> int:
+        """An index as a number from 0, so that -1 is the last pair.
+
+        Raises:
+            TypeError: It is no integer. Slices are refused, because a list of them may not fit into
+                memory.
+            IndexError: There are not so many pairs.
+        """
         if not isinstance(place, int | np.integer):
             raise TypeError(f"place is {place!r}; expected an integer")
         return range(len(self))[place]
 
 
-class StoredPairs(Stored, Sequence[Pair]):
-    """The sentence pairs of a folder that `write_pairs` has filled, in the order of the corpus."""
+class StoredPairs(StoredFolder, Sequence[Pair]):
+    """The sentence pairs that `write_pairs` wrote into a folder, in the order of the corpus."""
 
     def __init__(self, folder: Path):
         super().__init__(folder)
         self.fingerprint: str = self.about["sha256"]["pairs.tsv"][:16]
 
     def __getitem__(self, place: Any) -> Any:
-        number = self.place(place)
+        number = self.check_index(place)
         start, end = self.starts[number], self.starts[number + 1]
         with (self.folder / "pairs.tsv").open("rb") as file:
             file.seek(start)
-            return pair_in(file.read(end - start))
+            return parse_pair_line(file.read(end - start))
 
     def __iter__(self) -> Iterator[Pair]:
         with (self.folder / "pairs.tsv").open("rb") as file:
-            yield from map(pair_in, file)
+            yield from map(parse_pair_line, file)
 
     def sample(self, most: int) -> list[Pair]:
-        """So many pairs at most, at equal distances from each other."""
+        """At most `most` pairs, at equal distances in the corpus."""
         step = -(-len(self) // most)
         return list(itertools.islice(self, 0, None, step))
 
 
 @dataclass(frozen=True, slots=True)
-class Sketch:
-    """What the order of an epoch needs to know of an example: its place, and its lengths."""
+class ExampleLengths:
+    """The index of a stored example and its lengths, which are all that `buckets` needs."""
 
     place: int
     source: range
@@ -96,23 +106,27 @@ class Sketch:
 
     @property
     def length(self) -> int:
-        """The longer side."""
+        """The number of tokens of the longer side."""
         return max(len(self.source), len(self.target))
 
 
-class StoredExamples(Stored, Sequence[Example]):
-    """The ids of a folder that `store_examples` has made."""
+class StoredExamples(StoredFolder, Sequence[Example]):
+    """The token ids that `store_examples` wrote into a folder."""
 
     def __init__(self, folder: Path):
         super().__init__(folder)
         self.dtype = np.dtype(self.about["dtype"])
-        self.lengths = mapped(folder / "lengths.u16", np.uint16).reshape(-1, 2)
+        self.lengths = map_array(folder / "lengths.u16", np.uint16).reshape(-1, 2)
 
     def __getitem__(self, place: Any) -> Any:
-        return self.read([self.place(place)])[0]
+        return self.read([self.check_index(place)])[0]
 
     def read(self, places: Iterable[int]) -> list[Example]:
-        """The examples at these places. They are read, not mapped: the process stays small."""
+        """The examples with these indices, read and not memory-mapped, so that the process stays small.
+
+        Raises:
+            ValueError: The file has been deleted or has become shorter.
+        """
         path, size = self.folder / "ids.bin", self.dtype.itemsize
         examples = []
         try:
@@ -130,40 +144,39 @@ class StoredExamples(Stored, Sequence[Example]):
             raise ValueError(f"{path} {gone}") from None
         return examples
 
-    def sketches(self, places: range) -> list[Sketch]:
-        """The lengths of the examples at these places."""
+    def read_lengths(self, places: range) -> list[ExampleLengths]:
+        """The lengths of the examples with these indices."""
         lengths = self.lengths[places.start : places.stop : places.step].tolist()
         return [
-            Sketch(place, range(source), range(target))
+            ExampleLengths(place, range(source), range(target))
             for place, (source, target) in zip(places, lengths, strict=True)
         ]
 
 
 class StoredBatches(Batches):
-    """The batches of one epoch after another, of pools that are put in order one by one.
+    """Batches from stored examples, epoch after epoch, shuffled one pool at a time.
 
-    A pool takes every n-th example, where n pools are needed. With one pool the batches are those
-    of `Batches` on the same examples.
+    With n pools, each takes every n-th example. With one pool the batches are those of `Batches`.
     """
 
     examples: StoredExamples
 
-    def pools(self, epoch: int) -> Iterator[list[list[Sketch]]]:
-        """The groups of each pool of an epoch, the pools in an order of their own."""
+    def pools(self, epoch: int) -> Iterator[list[list[ExampleLengths]]]:
+        """Yield the groups of each pool of an epoch, in a random order of pools."""
         size = len(self.examples)
         number = -(-size // POOL)
         seed = 1_000_003 * self.seed + epoch
         for pool in Random(seed).sample(range(number), number):
-            sketches = self.examples.sketches(range(pool, size, number))
+            sketches = self.examples.read_lengths(range(pool, size, number))
             yield buckets(sketches, self.batch_tokens, seed + 7_368_787 * pool)
 
     def epoch(self, number: int) -> list[list[Example]]:
-        """All groups of an epoch, read: of a large corpus more than fits into memory."""
+        """All groups of an epoch, read into memory. For a large corpus use `iterate_from`."""
         groups = itertools.chain.from_iterable(self.pools(number))
         return [self.examples.read(sketch.place for sketch in group) for group in groups]
 
-    def starting_at(self, epoch: int, index: int) -> Iterator[tuple[int, int, Batch]]:
-        """Batches without end from one place on, each with its epoch and its index there."""
+    def iterate_from(self, epoch: int, index: int) -> Iterator[tuple[int, int, Batch]]:
+        """Yield (epoch, index, batch) without end, starting with batch `index` of `epoch`."""
         while True:
             groups = itertools.chain.from_iterable(self.pools(epoch))
             for i, group in enumerate(groups):
@@ -173,14 +186,17 @@ class StoredBatches(Batches):
             epoch, index = epoch + 1, 0
 
 
-def batches_of(examples: Sequence[Example], batch_tokens: int, seed: int, pad_id: int) -> Batches:
-    """The batches of examples in memory, or of stored ones."""
+def make_batches(examples: Sequence[Example], batch_tokens: int, seed: int, pad_id: int) -> Batches:
+    """`Batches` of examples in memory, or `StoredBatches` of stored ones."""
     kind = StoredBatches if isinstance(examples, StoredExamples) else Batches
     return kind(examples, batch_tokens, seed, pad_id)
 
 
 def write_pairs(folder: Path, pairs: Iterable[Pair]) -> int:
-    """Write pairs without tabs and line ends into a folder; how many they are."""
+    """Write pairs into a folder and return how many there are.
+
+    Their texts have no tabs or line ends.
+    """
     starts, at = array("q", [0]), 0
     with (folder / "pairs.tsv").open("wb") as file:
         for pair in pairs:
@@ -197,9 +213,10 @@ def store_examples(
     bos_id: int,
     eos_id: int,
 ) -> StoredExamples:
-    """The ids of stored pairs, without pairs of more than `longest` tokens on a side.
+    """Encode stored pairs as token ids, without pairs that have more than `longest` tokens on a side.
 
-    They are kept beside the pairs, under the sum of pairs and tokenizers, and made once.
+    The ids are stored in the folder of the pairs, and encoded only once for the same pairs and
+    tokenizers.
     """
     texts = [t.to_json() for t in dict.fromkeys(tokenizers)]
     asked = repr((pairs.fingerprint, texts, longest, bos_id, eos_id)).encode()
@@ -224,33 +241,37 @@ def store_examples(
                 ids.tofile(file)
         write_array(folder / "starts.i64", starts)
         write_array(folder / "lengths.u16", lengths)
-        described_as(folder, pairs=len(starts) - 1, left_out=left_out, dtype=dtype.name)
+        seal_folder(folder, pairs=len(starts) - 1, left_out=left_out, dtype=dtype.name)
 
-    return opened_or_made(folder, StoredExamples, make)
+    return open_or_build(folder, StoredExamples, make)
 
 
-def opened_or_made(
-    folder: Path, open_whole: Callable[[Path], T], make: Callable[[Path], None]
-) -> T:
-    """What `open_whole` reads from a folder that counts; `make` makes it if it doesn't.
+# --- sealed folders: build, seal, verify --------------------------------------------------------
 
-    Other processes wait meanwhile. A folder that was damaged is said to be, on standard error.
+
+def open_or_build(folder: Path, open_whole: Callable[[Path], T], make: Callable[[Path], None]) -> T:
+    """Open a folder with `open_whole`; if it is not valid, build it with `make` first.
+
+    Other processes wait meanwhile. If a folder was damaged, standard error says so.
     """
     with suppress(ValueError):
         return open_whole(folder)
-    with in_turn(folder):
+    with hold_folder_lock(folder):
         try:
             return open_whole(folder)  # another process may have made it by now
         except ValueError as error:
             if (folder / ABOUT).exists():
                 print(f"{error} It is made anew.", file=sys.stderr)
-        empty(folder)
+        delete_contents(folder)
         make(folder)
         return open_whole(folder)
 
 
-def empty(folder: Path) -> None:
-    """Delete all that a folder holds, but not its lock, nor what links lead to."""
+def delete_contents(folder: Path) -> None:
+    """Delete everything in a folder except its lock.
+
+    Links are deleted, but not what they point to.
+    """
     # The description goes first: a folder that is half deleted does not count any more.
     for path in sorted(folder.iterdir(), key=lambda path: path.name != ABOUT):
         if path.is_dir() and not path.is_symlink():
@@ -260,12 +281,12 @@ def empty(folder: Path) -> None:
 
 
 @contextmanager
-def in_turn(folder: Path) -> Iterator[None]:
-    """Inside the block the folder is this process's; it waits for whoever has it before."""
+def hold_folder_lock(folder: Path) -> Iterator[None]:
+    """Hold a folder's lock inside the `with` block; wait if another process holds it."""
     lock, said = FolderLock(folder), False
-    while not lock.held:
+    while not lock.is_held:
         try:
-            lock.take()
+            lock.acquire()
         except ValueError:
             if not said:
                 print(f"another process prepares {folder}: waiting for it", file=sys.stderr)
@@ -277,28 +298,30 @@ def in_turn(folder: Path) -> Iterator[None]:
         lock.release()
 
 
-def described_as(folder: Path, **about: Any) -> None:
-    """Let a folder count, with what is said about it and the sum of each of its files."""
+def seal_folder(folder: Path, **about: Any) -> None:
+    """Make a folder valid: write `about.json` with these fields and the SHA-256 of each file."""
     files = {path.name: path for path in folder.iterdir() if not path.name.startswith(".")}
     for path in files.values():
         with path.open("rb") as file:
             os.fsync(file.fileno())
-    sync(folder)
-    about["sha256"] = {name: sum_of(path) for name, path in sorted(files.items())}
-    about["seal"] = seal(folder, about)
+    sync_folder(folder)
+    about["sha256"] = {name: file_sha256(path) for name, path in sorted(files.items())}
+    about["seal"] = about_checksum(folder, about)
     write_atomically(folder / ABOUT, json.dumps(about).encode())
 
 
-def described(folder: Path) -> dict[str, Any]:
-    """What is said about a folder; a ValueError if it was not finished, or is not as it was made.
+def verify_folder(folder: Path) -> dict[str, Any]:
+    """Compare every file of a folder with its SHA-256, and return the fields of `about.json`.
 
-    This is the one way into what is stored: every file is read and compared with its sum, at one to two
-    seconds for two gigabytes.
+    All stored data is opened through this. It takes one to two seconds for two gigabytes.
+
+    Raises:
+        ValueError: The folder is unfinished, or a file has changed.
     """
-    about = told_about(folder)
+    about = read_about(folder)
     for name, expected in about["sha256"].items():
         try:
-            is_as_made = sum_of(folder / name) == expected
+            is_as_made = file_sha256(folder / name) == expected
         except OSError as error:
             raise ValueError(f"{folder / name} cannot be read: {error.strerror}.") from None
         if not is_as_made:
@@ -306,11 +329,15 @@ def described(folder: Path) -> dict[str, Any]:
     return about
 
 
-def told_about(folder: Path) -> dict[str, Any]:
-    """What a folder says about itself, its files unread; a ValueError if we did not write that."""
+def read_about(folder: Path) -> dict[str, Any]:
+    """The fields of a folder's `about.json`; its other files are not read.
+
+    Raises:
+        ValueError: The file is missing, damaged, or was not written by this package.
+    """
     try:
         about: dict[str, Any] = json.loads((folder / ABOUT).read_bytes())
-        is_ours = about.pop("seal") == seal(folder, about)
+        is_ours = about.pop("seal") == about_checksum(folder, about)
     except FileNotFoundError:
         raise ValueError(f"{folder} has no {ABOUT}: it was not finished.") from None
     except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
@@ -320,29 +347,29 @@ def told_about(folder: Path) -> dict[str, Any]:
     return about
 
 
-def seal(folder: Path, about: dict[str, Any]) -> str:
-    """The sum of what is said about a folder and of its name, as nothing else may stand in its place."""
+def about_checksum(folder: Path, about: dict[str, Any]) -> str:
+    """The SHA-256 of a folder's fields and name, so that `about.json` is valid in this folder only."""
     return hashlib.sha256(f"{folder.name} {json.dumps(about, sort_keys=True)}".encode()).hexdigest()
 
 
-def sum_of(path: Path) -> str:
-    """The SHA-256 of a file."""
+def file_sha256(path: Path) -> str:
+    """The SHA-256 of a file, in hexadecimal."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def write_array(path: Path, values: "array[int]") -> None:
-    """Numbers as they lie in memory."""
+    """Write numbers into a file as they are in memory."""
     with path.open("wb") as file:
         values.tofile(file)
 
 
-def mapped(path: Path, dtype: Any) -> np.ndarray:
-    """The numbers of a file, of which only what is asked for is read; an empty file has none."""
+def map_array(path: Path, dtype: Any) -> np.ndarray:
+    """The numbers of a file as a memory-mapped array; an empty array for an empty file."""
     return np.memmap(path, dtype, mode="r") if path.stat().st_size else np.zeros(0, dtype)
 
 
-def pair_in(line: bytes) -> Pair:
-    """The pair of a line that `write_pairs` wrote."""
+def parse_pair_line(line: bytes) -> Pair:
+    """The pair in a line that `write_pairs` wrote."""
     source, target = line.decode().removesuffix("\n").split("\t")
     return Pair(source, target)

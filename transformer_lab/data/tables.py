@@ -1,4 +1,8 @@
-"""Which two columns of a table are the sentences: by their names, by their numbers, or the first two."""
+"""Tables of sentence pairs: read their rows, and find out which two columns are the sentences.
+
+`text_files` uses both halves: `read_rows` splits lines at tabs, or reads CSV. `detect_layout`
+chooses the columns by name, by number, or takes the first two, after a look at the first rows.
+"""
 
 import contextlib
 import csv
@@ -12,21 +16,24 @@ from itertools import chain, islice
 from typing import Any
 
 from transformer_lab.data.languages import LANGUAGES
-from transformer_lab.data.packed import Part, lines_of, suffix_of
-from transformer_lab.data.text import composed, without_invisible
+from transformer_lab.data.packed import TextFile, read_lines, text_suffix
+from transformer_lab.data.text import remove_invisible, to_nfc
 
 Cells = list[bytes]
 Row = tuple[int, Cells | str]
-"""The number of a line, and its cells; a str says why there are none."""
+"""The number of a line, and its cells, or a str that says why the line has none."""
 
-PEEK = 200
+ROWS_LOOKED_AT = 200
 """Rows that are looked at before the first pair is read."""
-ENOUGH = 5
-"""Rows from which on it means something that all of them are alike."""
-MOST = 0.9
-"""A column is one of numbers or ids if so many of its cells are: a line may be bad."""
-FEW = 0.05
-"""A column is one of labels, as of domains, if it has no more different cells for each line."""
+MIN_ROWS = 5
+"""Fewer rows than this say nothing about a column, even if they are all alike."""
+NUMBER_SHARE = 0.9
+"""A column holds numbers or ids if at least this share of its cells does.
+
+The other lines may be bad.
+"""
+LABEL_SHARE = 0.05
+"""A column holds labels, such as domains, if it has at most this many different cells for each line."""
 NUMBER = re.compile(r"[-+]?\d[\d.,:]*")
 CODE = re.compile(r"[a-z]{2,3}(?=[_-][a-z]+$)")
 ID = re.compile(
@@ -34,13 +41,13 @@ ID = re.compile(
     r"|(?=.*[\d_\\/@{}=|#])[!-~]+"  # one word with signs in it, as a URL
     r"|[^.]*\.[A-Za-z]\w{1,3}"  # the name of a file
 )
-NOTHING = {"", "nan", "na", "n/a", "null", "none"}
-"""What stands in a column of numbers where there is none."""
+MISSING_VALUES = {"", "nan", "na", "n/a", "null", "none"}
+"""What stands in a column of numbers if a number is missing."""
 CODES = (
     "ara bul cat ces chi cmn cze dan deu dut ell eng est fas fin fra fre ger gre heb hin hun ind ita "
     "jpn kor lav lit nld per pol por ron rum rus slk slo spa swe tha tur ukr vie zho"
 ).split()
-"""The languages in three letters."""
+"""Languages by codes of three letters (ISO 639-2 and 639-3)."""
 OWN_NAMES = (
     "anglais français englisch deutsch inglés español inglese italiano inglês português engels "
     "nederlands angielski polski английский русский 英文 中文 英語 日本語 영어 한국어"
@@ -65,14 +72,15 @@ HEADERS = {
     *(name.lower() for name in LANGUAGES.values()),
     *(*LANGUAGES, *CODES, *OWN_NAMES),
 }
-"""What columns are called, in small letters."""
+"""Usual names of columns, in lower case."""
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The places of source and target in a row, from 0, and the names of all columns if it has any.
+    """The columns of source and target, from 0, and the names of all columns if there is a header.
 
-    A row of more columns than `width` is bad: a tab stands in a text, or the names are of others.
+    A row with more columns than `width` is bad: a text has a tab in it, or the header belongs
+    elsewhere.
     """
 
     source: int
@@ -90,24 +98,28 @@ class Layout:
         return said + ("; the first line is a header" if self.header else "")
 
 
-def rows_of(part: Part, is_csv: bool) -> Iterator[Row]:
-    """The rows of a table, each with the number of its first line.
+# --- read the rows ------------------------------------------------------------------------------
 
-    Tabs separate, and quotes are text; of CSV a comma, semicolon or tab separates (see
-    `separator_of`), and quotes enclose a text that may have those and line ends in it.
+
+def read_rows(part: TextFile, is_csv: bool) -> Iterator[Row]:
+    """Yield the rows of a table, each with the number of its first line.
+
+    Columns are separated by tabs, and quotes belong to the text. In CSV they are separated by a
+    comma, semicolon or tab (see `detect_separator`), and a quoted text may contain those and line
+    ends.
     """
     if is_csv:
-        yield from csv_rows(part)
+        yield from read_csv_rows(part)
     else:
-        for number, line in enumerate(lines_of(part), start=1):
+        for number, line in enumerate(read_lines(part), start=1):
             yield number, line.split(b"\t")
 
 
-def csv_rows(part: Part) -> Iterator[Row]:
-    """The rows of a CSV file; a faulty row counts as one for each line that it took."""
-    lines = (f"{line.decode(errors='surrogateescape')}\n" for line in lines_of(part))
-    first = list(islice(lines, PEEK))
-    reader = csv.reader(chain(first, lines), delimiter=separator_of(first), strict=True)
+def read_csv_rows(part: TextFile) -> Iterator[Row]:
+    """Yield the rows of a CSV file. A faulty row is yielded once for each of its lines."""
+    lines = (f"{line.decode(errors='surrogateescape')}\n" for line in read_lines(part))
+    first = list(islice(lines, ROWS_LOOKED_AT))
+    reader = csv.reader(chain(first, lines), delimiter=detect_separator(first), strict=True)
     width = 0
     while True:
         before = reader.line_num
@@ -127,8 +139,8 @@ def csv_rows(part: Part) -> Iterator[Row]:
             yield before + 1, [cell.encode(errors="surrogateescape") for cell in cells] or [b""]
 
 
-def separator_of(lines: Sequence[str]) -> str:
-    """What separates the columns of CSV: tab, comma or semicolon, by which most rows are alike."""
+def detect_separator(lines: Sequence[str]) -> str:
+    """The separator of CSV columns, tab, comma or semicolon: the one that makes most rows alike."""
 
     def alike(separator: str) -> int:
         rows = csv.reader(lines, delimiter=separator)  # without strict it takes whatever there is
@@ -140,42 +152,45 @@ def separator_of(lines: Sequence[str]) -> str:
     return max("\t,;", key=alike)
 
 
-def peeked(rows: Iterator[Row]) -> list[Row]:
-    """The first rows."""
-    return list(islice(rows, PEEK))
+# --- find the columns of source and target ------------------------------------------------------
 
 
-def layout_of(
-    rows: Sequence[Row], columns: tuple[str, str] | None, part: Part, is_csv: bool = False
+def take_first_rows(rows: Iterator[Row]) -> list[Row]:
+    """The first rows, to detect the layout from."""
+    return list(islice(rows, ROWS_LOOKED_AT))
+
+
+def detect_layout(
+    rows: Sequence[Row], columns: tuple[str, str] | None, part: TextFile, is_csv: bool = False
 ) -> Layout:
-    """Which columns the two sides are, from the first rows of a table.
+    """Find out which columns are source and target, from the first rows of a table.
 
-    `columns` are names in its first line, or numbers from 1; by default the first two columns. A
-    first line that looks like names is taken for them.
+    `columns` are names from the header or numbers from 1; by default the first two columns. A first
+    line that looks like names is taken as a header.
 
     Raises:
-        ValueError: The table has no such columns, or a column is none of sentences.
+        ValueError: The table has no such columns, or one of them does not hold sentences.
     """
     table = [cells for _, cells in rows if not isinstance(cells, str)]
     has_first = bool(table) and table[0] is rows[0][1]
-    first = [text_of(cell) for cell in table[0][: width_of(table[0])]] if has_first else []
+    first = [decode_cell(cell) for cell in table[0][: count_columns(table[0])]] if has_first else []
     most, width = max(map(len, table), default=0), max(usual_width(table), len(first))
-    if suffix_of(part.name) == ".csv" and not is_csv and most < 2:
+    if text_suffix(part.name) == ".csv" and not is_csv and most < 2:
         raise ValueError(f"{part}: no tab separates its columns; if commas do, add --csv")
-    header = tuple(first) if looks_like_names(table, first) else ()
-    if columns and is_numbers(columns, first):
+    header = tuple(first) if has_header(table, first) else ()
+    if columns and are_column_numbers(columns, first):
         source, target = (int(column) - 1 for column in columns)
         if not 0 <= min(source, target) < max(source, target) < most:
             raise ValueError(
                 f"{part} has {most} columns; expected {columns[0]} and {columns[1]} to be two of "
-                f"them, counted from 1{comma_hint(first, is_csv)}"
+                f"them, counted from 1{csv_hint(first, is_csv)}"
             )
         return Layout(source, target, header, max(width, source + 1, target + 1))
     found = Layout(0, 1, header, width)
     if columns:
-        found = named(columns, tuple(first), part, is_csv)
+        found = find_named_columns(columns, tuple(first), part, is_csv)
     else:
-        refuse_ids(table, header, part)
+        refuse_id_columns(table, header, part)
     if found.header and len(first) < width:
         raise ValueError(
             f"{part}: its first line names {len(first)} columns, and the lines below have {width}; "
@@ -185,26 +200,32 @@ def layout_of(
 
 
 def usual_width(table: Sequence[Cells]) -> int:
-    """The columns of the widest row but for the few that are wider than nearly all."""
-    widths = sorted(map(width_of, table))
-    return widths[math.ceil(MOST * len(widths)) - 1] if widths else 0
+    """The usual number of columns: the widest row, apart from the tenth of rows that are widest."""
+    widths = sorted(map(count_columns, table))
+    return widths[math.ceil(NUMBER_SHARE * len(widths)) - 1] if widths else 0
 
 
-def width_of(cells: Cells) -> int:
-    """How many columns a row has, without the empty ones at its end."""
+def count_columns(cells: Cells) -> int:
+    """The number of columns of a row, without empty ones at its end."""
     return max((place for place, cell in enumerate(cells, start=1) if cell.strip()), default=0)
 
 
-def is_numbers(columns: tuple[str, str], first: Sequence[str]) -> bool:
-    """Whether columns are asked for by their numbers: they are no names in the first line."""
+def are_column_numbers(columns: tuple[str, str], first: Sequence[str]) -> bool:
+    """Whether `columns` are numbers, and not names in the first line that happen to be digits."""
     are_numbers = all(column.isascii() and column.isdigit() for column in columns)
     return are_numbers and not set(columns) <= set(first)
 
 
-def named(columns: tuple[str, str], first: tuple[str, ...], part: Part, is_csv: bool) -> Layout:
-    """The places of columns that the first line names, if need be in other capitals."""
+def find_named_columns(
+    columns: tuple[str, str], first: tuple[str, ...], part: TextFile, is_csv: bool
+) -> Layout:
+    """The layout for columns that the header names, ignoring case if there is no exact match.
+
+    Raises:
+        ValueError: A name is missing or there twice, or both are the same column.
+    """
     places = []
-    for column in map(name_of, columns):
+    for column in map(normalise_column_name, columns):
         found = [i for i, name in enumerate(first) if name == column] or [
             i for i, name in enumerate(first) if name.casefold() == column.casefold()
         ]
@@ -214,7 +235,7 @@ def named(columns: tuple[str, str], first: tuple[str, ...], part: Part, is_csv: 
             raise ValueError(
                 f"{part} has {often} column {column!r}: its first line reads {reads}; expected the "
                 f"names of two of its columns, or their numbers, as in --source 1 --target 2"
-                f"{comma_hint(first, is_csv)}"
+                f"{csv_hint(first, is_csv)}"
             )
         places += found
     if places[0] == places[1]:
@@ -222,64 +243,81 @@ def named(columns: tuple[str, str], first: tuple[str, ...], part: Part, is_csv: 
     return Layout(places[0], places[1], first, len(first))
 
 
-def comma_hint(first: Sequence[str], is_csv: bool) -> str:
-    """What to add for a table that has commas or quotes, where that was not said."""
+def csv_hint(first: Sequence[str], is_csv: bool) -> str:
+    """A hint to add --csv, for an error message, if the first line has commas or quotes.
+
+    Else "".
+    """
     commas = len(first) == 1 and any(sign in first[0] for sign in ",;")
     quotes = any(len(name) > 1 and name[0] == name[-1] == '"' for name in first)
     said = ". If commas separate its columns, or quotes enclose its texts, add --csv"
     return said if not is_csv and (commas or quotes) else ""
 
 
-def looks_like_names(table: Sequence[Cells], first: Sequence[str]) -> bool:
-    """Whether the first line is a header.
+def has_header(table: Sequence[Cells], first: Sequence[str]) -> bool:
+    """Whether the first line of a table is a header.
 
-    Two of its cells are what columns are called, or one has no number where all cells below have.
+    It is if two of its cells are usual column names, if it numbers the columns, or if a cell is no
+    number although all cells below it are.
     """
     cells = [cell.lower() for cell in first]
     if len(set(cells)) == len(cells) and sum(map(is_column_name, cells)) >= 2:
         return True
     below = table[1:] if first else []
-    if len(below) < ENOUGH:
+    if len(below) < MIN_ROWS:
         return False
     width = min(len(cells), *map(len, below))
-    are_numbers = [kind_of(below, place).startswith("a number") for place in range(width)]
+    are_numbers = [
+        describe_non_sentences(below, place).startswith("a number") for place in range(width)
+    ]
     counted = [[str(place + start) for place in range(len(cells))] for start in (0, 1)]
     if len(cells) > 1 and cells in counted and not any(are_numbers):
         return True  # a table that was written without names of its own
-    numbers = [bool(NUMBER.fullmatch(cell)) or cell in NOTHING - {""} for cell in cells[:width]]
+    numbers = [
+        bool(NUMBER.fullmatch(cell)) or cell in MISSING_VALUES - {""} for cell in cells[:width]
+    ]
     return any(below > first for below, first in zip(are_numbers, numbers, strict=True))
 
 
 def is_column_name(cell: str) -> bool:
-    """Whether columns are called so: "Sentence (EN)", "text_eng", "eng_Latn"; a sentence ends."""
+    """Whether a cell looks like a column name, such as "Sentence (EN)", "text_eng" or "eng_Latn"."""
     words = set(re.split(r"[\W\d_]+", cell)) - {""}
     is_code = (found := CODE.match(cell)) is not None and found[0] in {*LANGUAGES, *CODES}
     return is_code or (bool(words) and words <= HEADERS and cell[-1] not in ".!?")
 
 
-def kind_of(table: Sequence[Cells], place: int) -> str:
-    """What the cells of a column are, and on how many lines, if they are no sentences; else nothing."""
-    cells = [text_of(row[place]) for row in table]
+def describe_non_sentences(table: Sequence[Cells], place: int) -> str:
+    """What a column holds instead of sentences, such as "a number on every line".
+
+    "" if it holds sentences.
+    """
+    cells = [decode_cell(row[place]) for row in table]
     if len(set(cells)) == 1:
         return f"{cells[0]!r} on every line"
-    numbers = [bool(NUMBER.fullmatch(c)) or c.lower() in NOTHING for c in cells]
+    numbers = [bool(NUMBER.fullmatch(c)) or c.lower() in MISSING_VALUES for c in cells]
     ids = [bool(ID.fullmatch(cell)) for cell in cells]
     for are, kind in ((numbers, "a number"), (ids, "an id or the name of a file")):
         if all(are):
             return f"{kind} on every line"
-        if sum(are) >= MOST * len(cells):
+        if sum(are) >= NUMBER_SHARE * len(cells):
             return f"{kind} on {sum(are)} of {len(cells)} lines"
-    few = len(set(cells)) <= FEW * len(cells)
+    few = len(set(cells)) <= LABEL_SHARE * len(cells)
     return f"one of {len(set(cells))} labels on every line" if few else ""
 
 
-def refuse_ids(table: Sequence[Cells], header: tuple[str, ...], part: Part) -> None:
-    """A ValueError if one of the first two columns holds no sentences; it says which may be meant."""
+def refuse_id_columns(table: Sequence[Cells], header: tuple[str, ...], part: TextFile) -> None:
+    """Raise a ValueError if one of the first two columns holds no sentences.
+
+    It says which may be meant.
+    """
     below = [row for row in table[bool(header) :] if len(row) > 1]
-    if len(below) < ENOUGH:
+    if len(below) < MIN_ROWS:
         return
     width = usual_width(below)
-    kinds = [kind_of([r for r in below if len(r) >= width], place) for place in range(width)]
+    kinds = [
+        describe_non_sentences([r for r in below if len(r) >= width], place)
+        for place in range(width)
+    ]
     wrong = next((place for place, kind in enumerate(kinds[:2]) if kind), None)
     others = [place for place, kind in enumerate(kinds) if not kind][:2]
     # A column of ids, or of one text, may be meant if there are but two.
@@ -300,11 +338,11 @@ def refuse_ids(table: Sequence[Cells], header: tuple[str, ...], part: Part) -> N
     )
 
 
-def text_of(cell: Any) -> str:
-    """A cell as text, whatever its bytes are, for a look at it."""
-    return name_of(cell.decode(errors="backslashreplace"))
+def decode_cell(cell: Any) -> str:
+    """A cell as text for a look at it; bytes that are not UTF-8 are escaped."""
+    return normalise_column_name(cell.decode(errors="backslashreplace"))
 
 
-def name_of(text: str) -> str:
-    """The name of a column in the one form in which names are compared."""
-    return composed(without_invisible(text)).strip()
+def normalise_column_name(text: str) -> str:
+    """The name of a column in NFC, without invisible characters and outer spaces, to be compared."""
+    return to_nfc(remove_invisible(text)).strip()

@@ -1,25 +1,35 @@
-"""The door for text: what is none is refused, and what comes in is in one form of Unicode."""
+"""Checks on text from outside: Unicode form, invisible characters, and what a terminal may print.
+
+Everything that reads text uses them: corpora, tokenizers, translators and the command line.
+"""
 
 import unicodedata
 from collections.abc import Iterable
 
-from transformer_lab.streams import BLANKS, escaped
+CONTROL_CATEGORIES = {"Cc", "Cf", "Cs", "Zl", "Zp"}
+"""Unicode categories of characters that a terminal obeys instead of showing: control and format
+characters, surrogates, and separators of lines and paragraphs."""
+BLANKS = frozenset("\u115f\u1160\u2800\u3164\uffa0")
+"""Characters that Unicode calls letters or symbols, but that are drawn as nothing."""
 
 
-def read_text(name: str, text: object) -> str:
-    """The text in NFC; a ValueError as for `as_text`, or if nothing in it can be seen."""
-    found = as_text(name, text)
-    if not has_visible(found):
+def check_visible_text(name: str, text: object) -> str:
+    """The text in NFC.
+
+    Raises what `check_text` raises, and a ValueError if it has no visible character.
+    """
+    found = check_text(name, text)
+    if not has_visible_character(found):
         raise ValueError(f"{name} is {found[:60]!a}; expected at least one word")
     return found
 
 
-def as_text(name: str, text: object) -> str:
-    """The text in NFC, in which an accent and its letter are one sign wherever they can be.
+def check_text(name: str, text: object) -> str:
+    """The text in NFC, in which a letter and its accent are one character if possible.
 
     Raises:
-        ValueError: It begins with `name`, for what is no text, or has a NUL byte or half a character
-            in it, as bytes that are no UTF-8 leave.
+        ValueError: It is not a string, or has a NUL byte or a surrogate in it, which bytes that are
+            not UTF-8 leave. The message begins with `name`.
     """
     if not isinstance(text, str):
         raise ValueError(f"{name} is {text!r:.60}, of type {type(text).__name__}; expected text")
@@ -29,29 +39,39 @@ def as_text(name: str, text: object) -> str:
         text.encode()
     except UnicodeEncodeError:
         raise ValueError(f"{name} is not UTF-8: {text[:60]!a}; expected text") from None
-    return composed(text)
+    return to_nfc(text)
 
 
-def composed(text: str) -> str:
-    """The text in NFC."""
+def to_nfc(text: str) -> str:
+    """The text in NFC, the composed form of Unicode."""
     return unicodedata.normalize("NFC", text)
 
 
-def has_visible(text: str) -> bool:
-    """Whether there is a letter, a number or a sign; marks and invisible characters are none alone."""
+def has_visible_character(text: str) -> bool:
+    """Whether the text has a letter, number, punctuation mark or symbol that is drawn."""
     first = text[:1]
     if first.isascii() and first.isalnum():  # as nearly every text begins
         return True
     return any(unicodedata.category(sign)[0] in "LNPS" and sign not in BLANKS for sign in text)
 
 
-def without_invisible(text: str) -> str:
-    """The text without format characters, as a zero-width space or a soft hyphen."""
+def remove_invisible(text: str) -> str:
+    """The text without format characters, such as zero-width spaces and soft hyphens."""
     if text.isprintable():  # format characters are not
         return text
     return "".join(sign for sign in text if unicodedata.category(sign) != "Cf")
 
 
-def listed(words: Iterable[str]) -> str:
-    """Words for a message, with commas between them."""
-    return ", ".join(map(escaped, words))
+def join_for_terminal(words: Iterable[str]) -> str:
+    """Words for a message, joined by commas and escaped as in `escape_for_terminal`."""
+    return ", ".join(map(escape_for_terminal, words))
+
+
+def escape_for_terminal(text: str) -> str:
+    """The text as one line that is safe to print, with control and invisible characters escaped."""
+    return "".join(
+        sign.encode("unicode_escape").decode()
+        if unicodedata.category(sign) in CONTROL_CATEGORIES or sign in BLANKS
+        else sign
+        for sign in text
+    )

@@ -1,4 +1,8 @@
-"""Text to ids and back: whole words, or pieces of words, behind one small interface."""
+"""Tokenizers: text to token ids and back, by whole words or by pieces of words.
+
+Training, translators and checkpoints use them through the small interface `Tokenizer`. The third
+kind, SentencePiece, is in `sentence_pieces`.
+"""
 
 import json
 import re
@@ -12,7 +16,7 @@ from tokenizers import decoders, models, normalizers, pre_tokenizers, trainers
 
 from transformer_lab.config import check
 from transformer_lab.data.sentence_pieces import SentencePieceTokenizer
-from transformer_lab.data.text import composed
+from transformer_lab.data.text import to_nfc
 
 SPECIAL_TOKENS = ("<pad>", "<bos>", "<eos>", "<unk>")
 """Their ids are their places: pad 0, bos 1, eos 2, unk 3."""
@@ -24,32 +28,40 @@ WORD = re.compile(r"(?:[cdjlmnst]|(?:jus|lors|puis|quoi)?qu)'(?=\w)|\w+(?:['-]\w
 
 @runtime_checkable
 class Tokenizer(Protocol):
-    """What the rest of the package asks of a tokenizer; ids here are without bos and eos."""
+    """What the package asks of any tokenizer.
+
+    `encode` and `decode` work on ids without bos and eos.
+    """
 
     @property
     def vocab_size(self) -> int:
-        """How many ids there are, special ones included."""
+        """The number of ids, special tokens included."""
 
     def encode(self, text: str) -> list[int]:
-        """The ids of a text; what is unknown becomes `unk`."""
+        """The token ids of a text; what the vocabulary lacks becomes `unk`."""
 
     def decode(self, ids: Sequence[int]) -> str:
-        """The text of these ids; pad, bos and eos leave no trace."""
+        """The text that these ids spell; pad, bos and eos are left out."""
 
     def tokens(self, ids: Sequence[int]) -> list[str]:
-        """One readable string for each id, for the axes of a map."""
+        """One readable string for each id, for example to label the axes of an attention map."""
 
     def unknown(self, text: str) -> list[str]:
-        """The words of the text that have no id."""
+        """The words of the text that are not in the vocabulary."""
 
     def to_json(self) -> str:
-        """All there is to know, for `tokenizer_from_json`."""
+        """The whole tokenizer as JSON, which `tokenizer_from_json` reads back."""
 
 
 class WordTokenizer:
-    """One id for each word that the training text holds. Lower case; no full stops.
+    """A tokenizer with one id for each word of the training text.
 
-    `joined` are the tokens that stand without a space before them.
+    It lower-cases, and drops full stops and exclamation marks at the end of a text. `words` is the
+    vocabulary without special tokens; `joined` are the tokens that `decode` writes without a space
+    before them, such as a comma.
+
+    Raises:
+        ValueError: A word is no text, is there twice, or is called like a special token.
     """
 
     def __init__(self, words: Sequence[str], joined: Iterable[str] = ()):
@@ -63,7 +75,7 @@ class WordTokenizer:
 
     @classmethod
     def train(cls, texts: Iterable[str]) -> "WordTokenizer":
-        """Learn the words of these texts, the most frequent first."""
+        """Build a tokenizer from the words of these texts, the most frequent first."""
         count: Counter[str] = Counter()
         spaced = set()
         for text in texts:
@@ -78,7 +90,7 @@ class WordTokenizer:
 
     @property
     def vocab_size(self) -> int:
-        """How many ids there are, special ones included."""
+        """The number of ids, special tokens included."""
         return len(self.words)
 
     def encode(self, text: str) -> list[int]:
@@ -86,7 +98,7 @@ class WordTokenizer:
         return [self.ids.get(word, UNK_ID) for word in WORD.findall(normalise(text))]
 
     def decode(self, ids: Sequence[int]) -> str:
-        """The words with spaces between them; none after l' and its like."""
+        """The words with a space between them, but none after an elided form such as l'."""
         words = [self.words[i] for i in ids if i >= UNK_ID]
         text = ""
         for before, word in zip(["", *words], words, strict=False):
@@ -95,26 +107,29 @@ class WordTokenizer:
         return text
 
     def tokens(self, ids: Sequence[int]) -> list[str]:
-        """The words themselves."""
+        """The word of each id."""
         return [self.words[i] for i in ids]
 
     def unknown(self, text: str) -> list[str]:
-        """The words of the text that have no id."""
+        """The words of the text that are not in the vocabulary."""
         return [word for word in WORD.findall(normalise(text)) if word not in self.ids]
 
     def to_json(self) -> str:
-        """All there is to know, for `tokenizer_from_json`."""
+        """The whole tokenizer as JSON, which `tokenizer_from_json` reads back."""
         words = self.words[len(SPECIAL_TOKENS) :]
         state = {"kind": "word", "words": words, "joined": sorted(self.joined)}
         return json.dumps(state, ensure_ascii=False)
 
 
 class BPETokenizer:
-    """Byte-pair pieces (Sennrich et al. 2016) by the `tokenizers` library; no text is unknown.
+    """A byte-pair tokenizer (Sennrich et al. 2016) from the `tokenizers` library; no text is unknown.
 
-    Pieces start from bytes, so that any string comes back as it was, but for
-    Unicode's canonical composition. A space goes before each text, so that its
-    first word has the same piece as inside a sentence; decoding takes it away.
+    It starts from bytes, so `decode(encode(text))` gives any text back, in Unicode's NFC. A space
+    is put before each text, so that its first word gets the same pieces as it would inside a
+    sentence; decoding removes that space.
+
+    Raises:
+        ValueError: The ids of the pieces are not 0, 1, 2 and so on.
     """
 
     def __init__(self, tokenizer: tokenizers.Tokenizer):
@@ -129,7 +144,11 @@ class BPETokenizer:
 
     @classmethod
     def train(cls, texts: Iterable[str], vocab_size: int) -> "BPETokenizer":
-        """Learn merges until there are `vocab_size` pieces, or no pair is left to merge."""
+        """Learn merges from texts until there are `vocab_size` pieces, or no pair is left to merge.
+
+        Raises:
+            ValueError: `vocab_size` is too small for the 256 bytes and the special tokens.
+        """
         smallest = 256 + len(SPECIAL_TOKENS)
         if vocab_size < smallest:
             raise ValueError(f"vocab_size is {vocab_size}; expected at least {smallest}, all bytes")
@@ -149,53 +168,60 @@ class BPETokenizer:
 
     @property
     def vocab_size(self) -> int:
-        """How many ids there are, special ones included."""
+        """The number of ids, special tokens included."""
         return self.tokenizer.get_vocab_size()
 
     def encode(self, text: str) -> list[int]:
-        """The ids of the pieces."""
+        """The ids of the pieces of a text."""
         return self.tokenizer.encode(" " + text, add_special_tokens=False).ids
 
     def encode_batch(self, texts: Sequence[str]) -> list[list[int]]:
-        """`encode` for many texts, on all cores."""
+        """The ids of the pieces of each text, computed on all cores."""
         spaced = [" " + text for text in texts]
         # "Fast" leaves out where in the text each piece stood.
         encodings = self.tokenizer.encode_batch_fast(spaced, add_special_tokens=False)
         return [encoding.ids for encoding in encodings]
 
     def decode(self, ids: Sequence[int]) -> str:
-        """The text that the pieces spell."""
+        """The text that the pieces spell, without special tokens."""
         return self.tokenizer.decode(list(ids), skip_special_tokens=True).removeprefix(" ")
 
     def tokens(self, ids: Sequence[int]) -> list[str]:
-        """Each piece as text; one that begins a word keeps its space, half a letter is �."""
+        """Each piece as text.
+
+        A piece that begins a word keeps its space; part of a letter shows as �.
+        """
         return [self.tokenizer.decode([i], skip_special_tokens=False) for i in ids]
 
     def unknown(self, text: str) -> list[str]:
-        """Nothing: every text has pieces."""
+        """An empty list, because every text has pieces."""
         return []
 
     def to_json(self) -> str:
-        """All there is to know, for `tokenizer_from_json`."""
+        """The whole tokenizer as JSON, which `tokenizer_from_json` reads back."""
         state = {"kind": "bpe", "tokenizer": json.loads(self.tokenizer.to_str())}
         return json.dumps(state, ensure_ascii=False)
 
 
 def normalise(text: str) -> str:
-    """NFC, lower case, plain apostrophes, and no full stop or exclamation mark at the end."""
-    text = composed(text).lower().replace("’", "'").strip()
+    """The text in NFC and lower case, with plain apostrophes, and without "." or "!" at its end."""
+    text = to_nfc(text).lower().replace("’", "'").strip()
     while text.endswith((".", "!")):  # as in "so . . ." too
         text = text.rstrip(".!").rstrip()
     return text
 
 
 def is_elided(word: str) -> bool:
-    """Is this l', qu' or another form that is written onto the next word?"""
+    """Whether a word is written onto the next one, as l' and qu' are in French."""
     return word.endswith("'")
 
 
 def tokenizer_from_json(text: str) -> Tokenizer:
-    """The tokenizer that `to_json` described; a ValueError says what does not fit."""
+    """The tokenizer that a `to_json` described.
+
+    Raises:
+        ValueError: The text is not such a description; the message says what does not fit.
+    """
     try:
         state = json.loads(text)
         if state["kind"] == "word":
@@ -211,15 +237,17 @@ def tokenizer_from_json(text: str) -> Tokenizer:
 
 
 def bpe_from_json(text: str) -> tokenizers.Tokenizer:
-    """The library's tokenizer from its own JSON; a ValueError if it is not that.
+    """The `tokenizers` library's tokenizer, built from that library's own JSON.
 
-    One that pads would lengthen each text, to any length. A regular expression may need more steps
-    than the library allows it, and then the library ends in the middle of a text with a page of Rust.
+    Raises:
+        ValueError: The text is not that; it pads or truncates, which would change the length of
+            every text; or it has a regular expression. Such an expression may need more steps than
+            the library allows, which then panics in the middle of a text.
     """
     state = json.loads(text)
     for field in ("padding", "truncation"):
         check(field, state.get(field), "null: texts stay as long as they are", not state.get(field))
-    found = sorted(expressions(state))
+    found = sorted(find_regular_expressions(state))
     expected = "none: nobody can tell how long one takes. BPETokenizer.train needs none"
     check("a regular expression in a tokenizer", found[:1], expected, not found)
     try:
@@ -228,18 +256,22 @@ def bpe_from_json(text: str) -> tokenizers.Tokenizer:
         raise ValueError(f"not a tokenizer's description: {error}") from error
 
 
-def expressions(state: object) -> Iterator[str]:
-    """The regular expressions in a description of the `tokenizers` library."""
+def find_regular_expressions(state: object) -> Iterator[str]:
+    """Yield the regular expressions in a description by the `tokenizers` library, 60 letters of each."""
     if isinstance(state, dict):
         if isinstance(state.get("Regex"), str):
             yield state["Regex"][:60]
         state = list(state.values())
     for part in state if isinstance(state, list) else ():
-        yield from expressions(part)
+        yield from find_regular_expressions(part)
 
 
 def load_tokenizer(path: Path) -> Tokenizer:
-    """Read a tokenizer from a JSON file; a ValueError names the file."""
+    """Load a tokenizer from a JSON file.
+
+    Raises:
+        ValueError: The file is not a tokenizer; the message names the file.
+    """
     try:
         return tokenizer_from_json(path.read_text(encoding="utf-8"))
     except (ValueError, UnicodeDecodeError) as error:

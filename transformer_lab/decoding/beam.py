@@ -1,4 +1,7 @@
-"""Keep the few best beginnings instead of one: beam search with a length penalty (§6.1)."""
+"""Beam search with a length penalty (§6.1): keep the few best partial hypotheses instead of one.
+
+The translator and lesson 10 use it.
+"""
 
 import math
 import sys
@@ -8,13 +11,13 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from transformer_lab.config import TransformerConfig, at_least_one, check, is_number
+from transformer_lab.config import TransformerConfig, check, check_positive_integer, is_number
+from transformer_lab.config.device import total_memory
 from transformer_lab.decoding.hypothesis import Hypothesis, length_limits
-from transformer_lab.device import memory_there
 from transformer_lab.model import Transformer
-from transformer_lab.model.cache import Cache, decode_step, start_cache
+from transformer_lab.model.decoder_cache import DecoderCache, decode_step, prefill
+from transformer_lab.model.kv_cache import INITIAL_CAPACITY
 from transformer_lab.model.masks import mask_of_source
-from transformer_lab.model.past import FIRST_ROOM
 
 
 def length_penalty(length: int, alpha: float) -> float:
@@ -25,20 +28,20 @@ def length_penalty(length: int, alpha: float) -> float:
     return ((5 + length) / 6) ** alpha
 
 
-def bytes_of_a_beginning(config: TransformerConfig) -> int:
-    """What one takes at least: logits, their logarithms, and the room of keys and values."""
+def bytes_per_hypothesis(config: TransformerConfig) -> int:
+    """The least memory of one partial hypothesis: logits, their logarithms, and its KV cache."""
     heads = config.num_key_value_heads or config.num_heads
-    kept = heads * (config.key_size + config.value_size) * FIRST_ROOM
+    kept = heads * (config.key_size + config.value_size) * INITIAL_CAPACITY
     return 4 * (2 * config.target_vocab_size + config.num_decoder_layers * kept)
 
 
 class Candidates(NamedTuple):
-    """A beginning and one word more, many of them for each sentence, best first."""
+    """Partial hypotheses with one word more, many for each sentence, best first."""
 
     value: Float[Tensor, "sentences candidates"]
     """Their log-probabilities; −∞ where there is none."""
     row: Int[Tensor, "sentences candidates"]
-    """Which beginning of the sentence it goes on from."""
+    """Which of the sentence's partial hypotheses it extends."""
     word: Int[Tensor, "sentences candidates"]
 
     def take(self, order: Int[Tensor, "sentences taken"]) -> "Candidates":
@@ -46,18 +49,18 @@ class Candidates(NamedTuple):
         return Candidates(*(part.gather(1, order) for part in self))
 
 
-def narrowing(
+def split_narrowing(
     ends: Bool[Tensor, "sentences candidates"], places: Int[Tensor, "sentences 1"]
 ) -> tuple[Bool[Tensor, "sentences candidates"], Bool[Tensor, "sentences candidates"]]:
-    """Which candidates end and which go on: what ends takes its place in the beam with it."""
+    """Which candidates end and which go on, where one that ends takes its place in the beam with it."""
     best = torch.arange(ends.size(1), device=ends.device) < places
     return best & ends, best & ~ends
 
 
-def keeping_width(
+def split_keeping_width(
     ends: Bool[Tensor, "sentences candidates"], places: Int[Tensor, "sentences 1"]
 ) -> tuple[Bool[Tensor, "sentences candidates"], Bool[Tensor, "sentences candidates"]]:
-    """Which candidates end and which go on: what ends leaves its place to the next best."""
+    """Which candidates end and which go on, where one that ends leaves its place to the next best."""
     best = torch.arange(ends.size(1), device=ends.device) < places
     return best & ends, ~ends & ((~ends).cumsum(dim=1) <= places)
 
@@ -76,16 +79,21 @@ def beam_search(
 ) -> list[list[Hypothesis]]:
     """The hypotheses found for each row of `source`, best first; at most `beam_size` of them.
 
-    A beginning that ends takes its place in the beam with it, so that the beam
-    narrows and a beam of 1 is greedy decoding. A sentence leaves the batch
-    when its beam is empty or when no beginning that is left can come among the
-    `n_best` that are finished. `max_length` is by default each sentence's source
-    length + 50 (§6.1); what has not ended by then is cut there.
+    A hypothesis that ends takes its place in the beam with it, so the beam narrows, and a beam of 1
+    is greedy decoding. A sentence leaves the batch when its beam is empty, or when no partial
+    hypothesis that is left can still come among the `n_best` finished ones. `max_length` is by
+    default each sentence's source length + 50 (§6.1); a hypothesis that has not ended by then is cut.
 
-    With `narrow=False` the place of a beginning that ends goes to the next best one instead, and
+    With `narrow=False` the place of a hypothesis that ends goes to the next best one instead, and
     the beam keeps its width, as in Hugging Face's `generate`.
+
+    Raises:
+        ValueError: For a beam that does not fit into the memory, or an `alpha` that is too large.
     """
-    beam_size, n_best = at_least_one("beam_size", beam_size), at_least_one("n_best", n_best)
+    beam_size, n_best = (
+        check_positive_integer("beam_size", beam_size),
+        check_positive_integer("n_best", n_best),
+    )
     check("n_best", n_best, f"at most beam_size={beam_size}", n_best <= beam_size)
     holds = is_number(alpha) and 0 <= alpha < math.inf
     check("alpha", alpha, "a finite number of at least 0", holds)
@@ -94,7 +102,7 @@ def beam_search(
         return []
     source_mask = mask_of_source(source, source_mask, config.pad_id)
     limits = length_limits(model, source_mask, max_length)
-    most = memory_there() // (len(source) * bytes_of_a_beginning(config))
+    most = total_memory() // (len(source) * bytes_per_hypothesis(config))
     fits = beam_size <= most
     check("beam_size", beam_size, f"at most {most:,.0f}, whose first words fill the memory", fits)
     fits = alpha * math.log((5 + max(limits)) / 6) < math.log(sys.float_info.max)
@@ -102,9 +110,9 @@ def beam_search(
     found: list[list[Hypothesis]] = [[] for _ in source]
     bar = [-math.inf] * len(source)  # the score of the last of the n best that are finished
 
-    # The beginnings of a sentence are one row of `total` (sentences, width) and `ids`; the cache
+    # The partial hypotheses of a sentence are one row of `total` (sentences, width) and `ids`; the cache
     # holds them one after the other. `live` says which sentence of the source each row is.
-    cache = start_cache(model, source, source_mask)
+    cache = prefill(model, source, source_mask)
     live = list(range(len(source)))
     total = torch.zeros(len(source), 1, device=source.device)
     ids = torch.empty(len(source), 1, 0, dtype=torch.int64, device=source.device)
@@ -112,11 +120,11 @@ def beam_search(
 
     for length in range(1, max(limits) + 1):
         logits, cache = decode_step(model, last.flatten(), cache)
-        candidates = best_words(total, logits.float().log_softmax(dim=-1), beam_size + 1)
+        candidates = top_candidates(total, logits.float().log_softmax(dim=-1), beam_size + 1)
         cut = torch.tensor([limits[s] == length for s in live], device=source.device)[:, None]
         ends = (candidates.word == config.eos_id) | cut
         places = [beam_size - len(found[s]) if narrow else beam_size for s in live]
-        choose = narrowing if narrow else keeping_width
+        choose = split_narrowing if narrow else split_keeping_width
         ended, goes_on = choose(ends, torch.tensor(places, device=source.device)[:, None])
         there = candidates.value > -math.inf
         ended, goes_on = ended & there, goes_on & there & ~cut
@@ -129,7 +137,7 @@ def beam_search(
             if len(finished) >= n_best:
                 bar[live[row]] = sorted((h.score for h in finished), reverse=True)[n_best - 1]
         # Log-probabilities only fall and the penalty only grows, so this
-        # is the highest score that a beginning can still reach.
+        # is the highest score that a partial hypothesis can still reach.
         best = candidates.value.masked_fill(~goes_on, -math.inf).amax(dim=1).tolist()
         stay = [
             row
@@ -144,19 +152,20 @@ def beam_search(
         ids = torch.cat(
             [ids[stay].take_along_dim(parent[..., None], dim=1), last[..., None]], dim=2
         )
-        cache = follow(cache, parent, stay, before)
+        cache = reorder_cache(cache, parent, stay, before)
         live = [live[row] for row in stay]
     return [sorted(h, key=lambda h: -h.score)[:beam_size] for h in found]
 
 
-def best_words(
+def top_candidates(
     total: Float[Tensor, "sentences width"],
     log_probabilities: Float[Tensor, "rows vocabulary"],
     most: int,
 ) -> Candidates:
-    """The best words of each beginning, up to `most`: the best of a sentence are among them.
+    """The `most` best next words of each partial hypothesis, sorted by sentence.
 
-    One of a beginning may be eos, so a beam that keeps its width asks for one more than its size.
+    The best candidates of the sentence are among them. One of the words may be eos, so a beam that
+    keeps its width asks for one more than its size.
     """
     best = log_probabilities.topk(min(most, log_probabilities.size(1)), dim=-1)
     values = total[:, :, None] + best.values.unflatten(0, total.shape)  # (sentences, width, words)
@@ -168,7 +177,7 @@ def best_words(
 def next_beam(
     candidates: Candidates, goes_on: Bool[Tensor, "sentences candidates"], width: int
 ) -> Candidates:
-    """The beginnings of the next step; a sentence that has fewer than others gets some of value −∞.
+    """The partial hypotheses of the next step; a sentence with fewer than others gets some of value −∞.
 
     As wide as before (`width`), each takes the place of the one it goes on from, where no better
     one does, so that few of the cache's rows must be moved.
@@ -176,12 +185,12 @@ def next_beam(
     widest = int(goes_on.sum(dim=1).max())
     order = goes_on.byte().argsort(dim=1, descending=True, stable=True)[:, :widest]
     if widest == width:
-        order = order.gather(1, staying(candidates.row.gather(1, order)))
+        order = order.gather(1, order_in_place(candidates.row.gather(1, order)))
     value, row, word = candidates.take(order)
     return Candidates(value.masked_fill(~goes_on.gather(1, order), -math.inf), row, word)
 
 
-def staying(parent: Int[Tensor, "sentences width"]) -> Int[Tensor, "sentences width"]:
+def order_in_place(parent: Int[Tensor, "sentences width"]) -> Int[Tensor, "sentences width"]:
     """Which candidate takes each place: the first that goes on from there, or one that has none."""
     younger = (parent[:, :, None] == parent[:, None, :]).tril(-1).any(dim=2)
     free = (
@@ -191,10 +200,13 @@ def staying(parent: Int[Tensor, "sentences width"]) -> Int[Tensor, "sentences wi
     return place.argsort(dim=1)
 
 
-def follow(
-    cache: Cache, parent: Int[Tensor, "sentences width"], stay: list[int], before: tuple[int, int]
-) -> Cache:
-    """The cache of these beginnings, where `before` is (sentences, width) of the cache given.
+def reorder_cache(
+    cache: DecoderCache,
+    parent: Int[Tensor, "sentences width"],
+    stay: list[int],
+    before: tuple[int, int],
+) -> DecoderCache:
+    """The cache of these partial hypotheses, where `before` is (sentences, width) of the cache given.
 
     `stay` says which of its sentences are left.
     """
@@ -203,6 +215,6 @@ def follow(
     if len(stay) < before[0]:
         return cache.select(rows, sentences)
     if parent.shape != before:
-        return cache.regroup(rows)
+        return cache.reorder(rows)
     places = (rows != torch.arange(len(rows), device=rows.device)).nonzero()[:, 0]
-    return cache.move_(rows[places], places)
+    return cache.copy_rows_(rows[places], places)

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import torch
 
+from transformer_lab.config.device import device_of
 from transformer_lab.data.batching import Example, pad
-from transformer_lab.device import device_of
 from transformer_lab.model import Transformer
 from transformer_lab.model.masks import length_mask
 

@@ -3,8 +3,8 @@
 from jaxtyping import Bool, Int
 from torch import Tensor
 
+from transformer_lab.decoding.generate import generate
 from transformer_lab.decoding.hypothesis import Hypothesis
-from transformer_lab.decoding.word_by_word import word_by_word
 from transformer_lab.model import Transformer
 
 
@@ -22,4 +22,4 @@ def greedy(
     def best(_: Tensor, log_probabilities: Tensor) -> Tensor:
         return log_probabilities.argmax(dim=-1)  # on a CPU half the time of max with its index
 
-    return word_by_word(model, source, source_mask, max_length, best)
+    return generate(model, source, source_mask, max_length, best)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from jaxtyping import Bool
 from torch import Tensor
 
-from transformer_lab.config import EXTRA_TOKENS, at_least_one
+from transformer_lab.config import EXTRA_TOKENS, check_positive_integer
 from transformer_lab.model import Transformer
 from transformer_lab.model.positions import longest
 
@@ -32,7 +32,7 @@ def length_limits(
     Where the model's table of positions ends, the sentence does.
     """
     if max_length is not None:
-        limits = [at_least_one("max_length", max_length)] * len(source_mask)
+        limits = [check_positive_integer("max_length", max_length)] * len(source_mask)
     else:
         limits = (source_mask.sum(dim=-1).flatten() + EXTRA_TOKENS).tolist()
     return [int(min(limit, longest(model))) for limit in limits]

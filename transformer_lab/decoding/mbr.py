@@ -12,7 +12,7 @@ import torch
 from jaxtyping import Bool, Int
 from torch import Tensor
 
-from transformer_lab.config import at_least_one
+from transformer_lab.config import check_positive_integer
 from transformer_lab.decoding.hypothesis import Hypothesis
 from transformer_lab.decoding.sampling import sample
 from transformer_lab.model import Transformer
@@ -66,7 +66,7 @@ def minimum_bayes_risk(
     Raises:
         ValueError: If `candidates` is no integer of at least 1, and for what `sample` refuses.
     """
-    count = at_least_one("candidates", candidates)
+    count = check_positive_integer("candidates", candidates)
     eos = model.config.eos_id
     mask = mask_of_source(source, source_mask, model.config.pad_id).repeat_interleave(count, dim=0)
     repeated = source.repeat_interleave(count, dim=0)  # (batch * candidates, source)

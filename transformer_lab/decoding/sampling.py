@@ -5,9 +5,9 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from transformer_lab import config
-from transformer_lab.config import at_least_one
+from transformer_lab.config import check_positive_integer
+from transformer_lab.decoding.generate import generate
 from transformer_lab.decoding.hypothesis import Hypothesis
-from transformer_lab.decoding.word_by_word import word_by_word
 from transformer_lab.model import Transformer
 
 
@@ -18,7 +18,7 @@ def keep_top_k(
 
     A k beyond the vocabulary keeps all of it.
     """
-    best = logits.topk(min(at_least_one("k", k), logits.size(-1)), dim=-1)
+    best = logits.topk(min(check_positive_integer("k", k), logits.size(-1)), dim=-1)
     return torch.full_like(logits, -torch.inf).scatter(-1, best.indices, best.values)
 
 
@@ -84,4 +84,4 @@ def sample(
     def draw(logits: Tensor, _: Tensor) -> Tensor:
         return next_word(logits, generator, temperature, top_k, top_p)
 
-    return word_by_word(model, source, source_mask, max_length, draw)
+    return generate(model, source, source_mask, max_length, draw)

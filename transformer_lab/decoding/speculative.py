@@ -10,7 +10,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from transformer_lab import config
-from transformer_lab.config import at_least_one
+from transformer_lab.config import check_positive_integer
 from transformer_lab.decoding.hypothesis import Hypothesis, length_limits
 from transformer_lab.model import Transformer
 from transformer_lab.model.masks import padding_mask
@@ -50,7 +50,7 @@ def speculative_greedy(
             the models differ in the size of a vocabulary, in bos or in eos. That equal ids mean
             equal words is for the caller to know: a model knows ids alone.
     """
-    ahead = at_least_one("ahead", ahead)
+    ahead = check_positive_integer("ahead", ahead)
     shape = tuple(source.shape)
     config.check("source.shape", shape, "(1, source), one sentence", shape[0] == 1)
     for name in ("source_vocab_size", "target_vocab_size", "bos_id", "eos_id"):

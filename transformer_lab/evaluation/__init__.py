@@ -1,1 +1,4 @@
-"""Scores of translations and of heads."""
+"""Scores of translations, of their pronouns, and of attention through several layers.
+
+Runs, studies and lessons use them; scores of single heads are in `attention.scores`.
+"""

@@ -1,4 +1,7 @@
-"""Does a translated pronoun stand for the right noun? Measured where the gold answer is known."""
+"""Accuracy of translated pronouns, measured on sentences of the bilingual world.
+
+Lessons and studies use it; the world's gold annotation says which pronoun is right.
+"""
 
 from collections.abc import Sequence
 
@@ -6,13 +9,13 @@ from transformer_lab.data.world.grammar import WorldPair
 
 
 def pronoun_accuracy(hypotheses: Sequence[Sequence[str]], pairs: Sequence[WorldPair]) -> float:
-    """The share of pronouns that are the right one, from 0 to 1; NaN where no pair has any.
+    """The share of pronouns that are translated correctly, from 0 to 1; NaN if no pair has a pronoun.
 
-    A pronoun that stands at another place than in the reference counts as wrong.
+    A pronoun that is at another position than in the reference counts as wrong.
 
     Args:
         hypotheses: The tokens of each translation.
-        pairs: The pairs that were translated; those without a coreference are passed over.
+        pairs: The pairs that were translated. Those without a coreference are ignored.
     """
     right = []
     for words, pair in zip(hypotheses, pairs, strict=True):

@@ -1,4 +1,7 @@
-"""Attention followed through several layers at once (Abnar and Zuidema 2020)."""
+"""Attention rollout (Abnar and Zuidema 2020): attention followed through several layers.
+
+Lesson 11 and the studies of heads use it.
+"""
 
 from collections.abc import Sequence
 

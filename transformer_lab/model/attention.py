@@ -7,9 +7,9 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from transformer_lab.config import at_least_one, check, check_mask
-from transformer_lab.model.past import Past
-from transformer_lab.model.watch import watch_of
+from transformer_lab.config import check, check_mask, check_positive_integer
+from transformer_lab.hooks import find_hook
+from transformer_lab.model.kv_cache import KVCache
 
 
 def attention_weights(
@@ -68,7 +68,7 @@ def shared_attention(
     value: Float[Tensor, "memories heads key d_v"],
     mask: Bool[Tensor, "..."] | None = None,
 ) -> Float[Tensor, "batch heads 1 d_v"]:
-    """One query a row, where neighbouring rows read the same memory, as the beginnings of a beam do.
+    """One query a row, where neighbouring rows read the same memory, as partial hypotheses of a beam do.
 
     Their queries become the rows of one product, so that no memory is copied or read twice.
     """
@@ -82,7 +82,7 @@ def shared_attention(
 class AttentionCore(nn.Module):
     """What happens between the projections: past keys, positions, dropout, and the path taken.
 
-    It takes the fused path unless somebody watches the pass (see `model/watch.py`): a watch gets
+    It takes the fused path unless somebody watches the pass (see `hooks.py`): a watch gets
     the weights, which are then computed explicitly. Both paths give the same output.
     """
 
@@ -97,27 +97,27 @@ class AttentionCore(nn.Module):
         key: Float[Tensor, "memories shared key d_k"],
         value: Float[Tensor, "memories shared key d_v"],
         mask: Bool[Tensor, "..."] | None = None,
-        past: Past | None = None,
+        cache: KVCache | None = None,
     ) -> Float[Tensor, "batch heads query d_v"]:
         """Attend with every head at once; `mask` broadcasts to (batch, heads, query, key).
 
         With fewer heads of keys than of queries each serves a group of neighbouring heads; with
         fewer rows, the memories of sentences in a beam, each serves as many neighbouring rows.
-        `past` holds the keys and values of earlier positions and takes the new ones in; the
+        `cache` holds the keys and values of earlier positions and takes the new ones in; the
         queries, and the mask's last dimension, are then those of the last positions and of all.
 
         Raises:
             ValueError: If the mask does not fit, or fits in two ways, or is not boolean. A mask of
                 numbers would be added to the scores by one path and refused by the other.
         """
-        shape = scores_shape(query, key, past)
+        shape = scores_shape(query, key, cache)
         fits = shape[0] > 0 and query.size(0) % shape[0] == 0
         expected = f"as many sentences as the keys have, {shape[0]}, or a multiple of it"
         check("sentences of the query", query.size(0), expected, fits or query.size(0) == 0)
         if mask is not None:
             check_mask(mask, shape)
-        if past is not None:
-            key, value = past.append(key, value)
+        if cache is not None:
+            key, value = cache.append(key, value)
         bias = None
         if self.positions is not None:
             query, key, bias = self.positions(query, key)
@@ -125,7 +125,7 @@ class AttentionCore(nn.Module):
             group = query.size(1) // key.size(1)
             key, value = (t.repeat_interleave(group, dim=1) for t in (key, value))
         dropout = self.dropout if self.training else 0.0
-        watch = watch_of(self)
+        watch = find_hook(self)
         if key.size(0) < query.size(0):
             if watch is None and not dropout and query.size(2) == 1 and bias is None:
                 return shared_attention(query, key, value, mask)
@@ -139,9 +139,9 @@ class AttentionCore(nn.Module):
         return watch.heads(F.dropout(weights, dropout) @ value)  # (batch, heads, query, d_v)
 
 
-def scores_shape(query: Tensor, key: Tensor, past: Past | None) -> tuple[int, int, int, int]:
-    """(memories, heads, query, key) of the scores, where `past` holds keys before these."""
-    kept = None if past is None or past.key is None else past.key.tensor
+def scores_shape(query: Tensor, key: Tensor, cache: KVCache | None) -> tuple[int, int, int, int]:
+    """(memories, heads, query, key) of the scores, where `cache` holds keys before these."""
+    kept = None if cache is None or cache.key is None else cache.key.tensor
     memories, before = (key.size(0), 0) if kept is None else (kept.size(0), kept.size(2))
     return memories, query.size(1), query.size(2), before + key.size(2)
 
@@ -176,15 +176,15 @@ class MultiHeadAttention(nn.Module):
         key: Float[Tensor, "batch key d_model"],
         value: Float[Tensor, "batch key d_model"],
         mask: Bool[Tensor, "..."] | None = None,
-        past: Past | None = None,
+        cache: KVCache | None = None,
     ) -> Float[Tensor, "batch query d_model"]:
         """Attend from `query` to `key` and `value`; `mask` broadcasts to (batch, heads, query, key).
 
-        With a `past` the three are new positions, which also attend to those before them.
+        With a `cache` the three are new positions, which also attend to those before them.
         """
         q = self.split(self.w_q(query))
         k, v = self.keys_and_values(key, value)
-        return self.w_o(self.merge(self.core(q, k, v, mask, past)))
+        return self.w_o(self.merge(self.core(q, k, v, mask, cache)))
 
     def keys_and_values(
         self,
@@ -208,7 +208,7 @@ def head_sizes(d_model: int, num_heads: int, d_k: int | None, d_v: int | None) -
     named = {"d_model": d_model, "num_heads": num_heads, "d_k": d_k, "d_v": d_v}
     for name, value in named.items():
         if value is not None:
-            at_least_one(name, value)
+            check_positive_integer(name, value)
     divides = d_model % num_heads == 0 or (d_k is not None and d_v is not None)
     check("num_heads", num_heads, f"a divisor of d_model={d_model}", divides)
     return d_k or d_model // num_heads, d_v or d_model // num_heads

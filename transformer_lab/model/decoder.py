@@ -9,8 +9,8 @@ from transformer_lab.config import TransformerConfig
 from transformer_lab.model.add_norm import AddNorm
 from transformer_lab.model.attention import AttentionCore
 from transformer_lab.model.feed_forward import FeedForward
-from transformer_lab.model.later.grouped import attention_of
-from transformer_lab.model.past import LayerPast
+from transformer_lab.model.grouped_attention import build_attention
+from transformer_lab.model.kv_cache import LayerCache
 from transformer_lab.model.positions import score_positions
 
 
@@ -24,8 +24,8 @@ class DecoderLayer(nn.Module):
         # Rotary and ALiBi measure distances within one sentence; between a
         # source and a target position there is none to measure.
         cross_core = AttentionCore(c.attention_dropout)
-        self.self_attention = attention_of(c, self_core)
-        self.cross_attention = attention_of(c, cross_core)
+        self.self_attention = build_attention(c, self_core)
+        self.cross_attention = build_attention(c, cross_core)
         self.feed_forward = FeedForward(c.d_model, c.d_ff, c.feed_forward_dropout, c.activation)
         self.add_norm_1 = AddNorm(c.d_model, c.dropout, c.norm)
         self.add_norm_2 = AddNorm(c.d_model, c.dropout, c.norm)
@@ -37,13 +37,13 @@ class DecoderLayer(nn.Module):
         memory: Float[Tensor, "batch source d_model"],
         mask: Bool[Tensor, "..."] | None = None,
         memory_mask: Bool[Tensor, "..."] | None = None,
-        past: LayerPast | None = None,
+        cache: LayerCache | None = None,
     ) -> Float[Tensor, "batch target d_model"]:
         """`mask` is causal; `memory_mask` hides the padding of the source.
 
-        With a `past` x and memory are new positions behind those it holds.
+        With a `cache` x and memory are new positions behind those it holds.
         """
-        words, known = past or (None, None)
+        words, known = cache or (None, None)
         x = self.add_norm_1(x, lambda x: self.self_attention(x, x, x, mask, words))
         x = self.add_norm_2(
             x, lambda x: self.cross_attention(x, memory, memory, memory_mask, known)
@@ -65,9 +65,9 @@ class Decoder(nn.Module):
         memory: Float[Tensor, "batch source d_model"],
         mask: Bool[Tensor, "..."] | None = None,
         memory_mask: Bool[Tensor, "..."] | None = None,
-        past: Sequence[LayerPast] | None = None,
+        cache: Sequence[LayerCache] | None = None,
     ) -> Float[Tensor, "batch target d_model"]:
         """Turn the embedded words written so far into features of the word that comes next."""
         for number, layer in enumerate(self.layers):
-            x = layer(x, memory, mask, memory_mask, past[number] if past else None)
+            x = layer(x, memory, mask, memory_mask, cache[number] if cache else None)
         return self.final_norm(x)

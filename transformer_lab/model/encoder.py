@@ -9,8 +9,8 @@ from transformer_lab.config import TransformerConfig
 from transformer_lab.model.add_norm import AddNorm
 from transformer_lab.model.attention import AttentionCore
 from transformer_lab.model.feed_forward import FeedForward
-from transformer_lab.model.later.grouped import attention_of
-from transformer_lab.model.past import Past
+from transformer_lab.model.grouped_attention import build_attention
+from transformer_lab.model.kv_cache import KVCache
 from transformer_lab.model.positions import score_positions
 
 
@@ -21,7 +21,7 @@ class EncoderLayer(nn.Module):
         super().__init__()
         c = config
         core = AttentionCore(c.attention_dropout, score_positions(c))
-        self.self_attention = attention_of(c, core)
+        self.self_attention = build_attention(c, core)
         self.feed_forward = FeedForward(c.d_model, c.d_ff, c.feed_forward_dropout, c.activation)
         self.add_norm_1 = AddNorm(c.d_model, c.dropout, c.norm)
         self.add_norm_2 = AddNorm(c.d_model, c.dropout, c.norm)
@@ -30,13 +30,13 @@ class EncoderLayer(nn.Module):
         self,
         x: Float[Tensor, "batch source d_model"],
         mask: Bool[Tensor, "..."] | None = None,
-        past: Past | None = None,
+        cache: KVCache | None = None,
     ) -> Float[Tensor, "batch source d_model"]:
         """`mask` hides the padding; it broadcasts to (batch, heads, source, source).
 
-        With a `past` x are new positions behind those it holds.
+        With a `cache` x are new positions behind those it holds.
         """
-        x = self.add_norm_1(x, lambda x: self.self_attention(x, x, x, mask, past))
+        x = self.add_norm_1(x, lambda x: self.self_attention(x, x, x, mask, cache))
         return self.add_norm_2(x, self.feed_forward)
 
 
@@ -52,9 +52,9 @@ class Encoder(nn.Module):
         self,
         x: Float[Tensor, "batch source d_model"],
         mask: Bool[Tensor, "..."] | None = None,
-        past: Sequence[Past] | None = None,
+        cache: Sequence[KVCache] | None = None,
     ) -> Float[Tensor, "batch source d_model"]:
         """Turn embedded words into the memory that the decoder reads."""
         for number, layer in enumerate(self.layers):
-            x = layer(x, mask, past[number] if past else None)
+            x = layer(x, mask, cache[number] if cache else None)
         return self.final_norm(x)

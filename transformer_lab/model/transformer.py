@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from transformer_lab.config import TransformerConfig
 from transformer_lab.model.decoder import Decoder
 from transformer_lab.model.encoder import Encoder
+from transformer_lab.model.kv_cache import LayerCache, cached_length
 from transformer_lab.model.masks import (
     causal_mask,
     check_source_mask,
@@ -19,9 +20,8 @@ from transformer_lab.model.masks import (
     padding_mask,
     roll_rows,
 )
-from transformer_lab.model.past import LayerPast, length_of
 from transformer_lab.model.positions import added_positions
-from transformer_lab.model.size import fitting
+from transformer_lab.model.size import check_memory_first
 
 
 class TransformerParts(nn.Module):
@@ -47,7 +47,7 @@ class TransformerParts(nn.Module):
             self.output.weight = self.target_embedding.weight
 
 
-TransformerParts.__init__ = fitting(TransformerParts.__init__)  # type: ignore[method-assign]
+TransformerParts.__init__ = check_memory_first(TransformerParts.__init__)  # type: ignore[method-assign]
 
 
 class Transformer(TransformerParts):
@@ -99,28 +99,28 @@ class Transformer(TransformerParts):
         target: Int[Tensor, "batch target"],
         memory: Float[Tensor, "batch memory d_model"],
         source_mask: Bool[Tensor, "sentences 1 1 source"],
-        past: Sequence[LayerPast] | None = None,
+        cache: Sequence[LayerCache] | None = None,
     ) -> Float[Tensor, "batch target d_model"]:
         """The decoder's last vector at each target position.
 
         Padding stands at the end of the target, where the causal mask already
-        hides it from every word: it needs no mask of its own. With a `past`
+        hides it from every word: it needs no mask of its own. With a `cache`
         (lesson 10) target and memory are new positions behind those it holds.
         """
-        start, new = length_of(past), target.size(1)
+        start, new = cached_length(cache), target.size(1)
         x = self.target_positions(self.embed(self.target_embedding, target), start)
         # One word alone, behind its past, may see all there is.
         mask = causal_mask(new, start + new, target.device) if new > 1 else None
-        return self.decoder(self.dropout(x), memory, mask, source_mask, past)
+        return self.decoder(self.dropout(x), memory, mask, source_mask, cache)
 
     def embed(
         self, embedding: nn.Embedding, ids: Int[Tensor, "batch length"]
     ) -> Float[Tensor, "batch length d_model"]:
         """Look the ids up and multiply by √d_model (§3.4)."""
-        return look_up(embedding, ids) * math.sqrt(self.config.d_model)
+        return embed_ids(embedding, ids) * math.sqrt(self.config.d_model)
 
 
-def padded_behind(decode: Callable[..., Tensor]) -> Callable[..., Tensor]:
+def refuse_left_padding(decode: Callable[..., Tensor]) -> Callable[..., Tensor]:
     """`decode`, which on a CPU refuses a target with padding in front of its first word.
 
     Its words would stand at other positions and see the padding, and the loss would count the word
@@ -134,19 +134,21 @@ def padded_behind(decode: Callable[..., Tensor]) -> Callable[..., Tensor]:
         target: Tensor,
         memory: Tensor,
         source_mask: Tensor,
-        past: Sequence[LayerPast] | None = None,
+        cache: Sequence[LayerCache] | None = None,
     ) -> Tensor:
         c = model.config
         traced = torch.compiler.is_compiling() or torch.jit.is_tracing()  # type: ignore[attr-defined]
         known = target.device.type == "cpu" and not traced and c.pad_id != c.bos_id
-        if known and target.size(1) > 1 and length_of(past) == 0:  # else others stand before these
-            check_padded_behind(target, c.pad_id)
-        return decode(model, target, memory, source_mask, past)
+        if (
+            known and target.size(1) > 1 and cached_length(cache) == 0
+        ):  # else others stand before these
+            check_right_padded(target, c.pad_id)
+        return decode(model, target, memory, source_mask, cache)
 
     return checked
 
 
-def check_padded_behind(target: Int[Tensor, "batch target"], pad_id: int) -> None:
+def check_right_padded(target: Int[Tensor, "batch target"], pad_id: int) -> None:
     """A ValueError names the first sentence with padding in front of a word; one of padding is fine."""
     wrong = (target[:, 0] == pad_id) & (target != pad_id).any(dim=1)
     if wrong.any():
@@ -157,10 +159,10 @@ def check_padded_behind(target: Int[Tensor, "batch target"], pad_id: int) -> Non
         )
 
 
-Transformer.decode = padded_behind(Transformer.decode)  # type: ignore[method-assign]
+Transformer.decode = refuse_left_padding(Transformer.decode)  # type: ignore[method-assign]
 
 
-def look_up(
+def embed_ids(
     embedding: nn.Embedding, ids: Int[Tensor, "batch length"]
 ) -> Float[Tensor, "batch length d_model"]:
     """The vectors of these ids; on a CPU a ValueError names an id that the vocabulary lacks."""
@@ -183,17 +185,3 @@ def initialise(model: Any) -> None:
             nn.init.zeros_(module.bias)
         elif isinstance(module, nn.Embedding):
             nn.init.normal_(module.weight, std=model.config.d_model**-0.5)
-
-
-def count_parameters(model: nn.Module) -> dict[str, int]:
-    """Parameters by component; a tied matrix is counted once, where it first stands.
-
-    The keys are the names of the children; "total" is their sum.
-    """
-    seen: set[int] = set()
-    counts = {}
-    for name, child in model.named_children():
-        fresh = {id(p): p.numel() for p in child.parameters() if id(p) not in seen}
-        counts[name] = sum(fresh.values())
-        seen |= fresh.keys()
-    return {**counts, "total": sum(counts.values())}

@@ -1,1 +1,4 @@
-"""Loss, schedule, the training loop, and what it keeps on disk."""
+"""Training: the loss, the learning rate, one step, the loop, and the state of a run on disk.
+
+Runs and studies train through it; loading a model for inference needs nothing from here.
+"""

@@ -1,10 +1,12 @@
-"""Training on several processes at once, with PyTorch's own distributed engine.
+"""What several training processes say to each other, with PyTorch's own distributed engine.
+
+`DistributedTrainer`, runs and the command line use it. Start the processes with torchrun:
 
     torchrun --nproc-per-node 2 -m transformer_lab train
 
-Every process makes the same batches from the same seed, and of each batch it computes its own
-share of the sentences. The gradients are averaged, so that all processes take the same step. The
-first process, of rank 0, is the one that validates, writes and prints.
+Every process makes the same batches from the same seed, and computes its own share of the sentences
+of each batch. The gradients are averaged, so all processes take the same step. The process of rank 0
+is the one that validates, saves and prints.
 """
 
 import contextlib
@@ -17,35 +19,34 @@ from typing import Any, TypeVar
 
 import torch
 import torch.distributed as dist
-from torch import Tensor, nn
-from torch.nn.parallel import DistributedDataParallel
-from torch.optim import Optimizer
+from torch import Tensor
+from torch.optim import AdamW, Optimizer
 
 from transformer_lab.config import check
+from transformer_lab.config.device import pick_device
 from transformer_lab.data.batching import PAD_ID, Batch
-from transformer_lab.device import pick_device
 
 T = TypeVar("T")
 
 
 def rank() -> int:
-    """This process's number, from 0; 0 where there is only one."""
+    """Return the number of this process, from 0; 0 if there is only one."""
     return dist.get_rank() if dist.is_initialized() else 0
 
 
-def processes() -> int:
-    """How many processes train together."""
+def world_size() -> int:
+    """Return how many processes train together; 1 without torchrun."""
     return dist.get_world_size() if dist.is_initialized() else 1
 
 
 @contextmanager
-def joined(device: str = "auto") -> Iterator[None]:
-    """Inside the block the processes that torchrun has started know each other.
+def process_group(device: str = "auto") -> Iterator[None]:
+    """Connect the processes that torchrun has started, for the length of the block.
 
-    Without torchrun nothing happens. All but the first print nothing.
+    Standard output is silenced in all processes but that of rank 0. Without torchrun nothing happens.
 
     Raises:
-        ValueError: If there is no GPU for each process of this machine, or only an Apple one.
+        ValueError: If this machine has fewer GPUs than processes, or only an Apple GPU.
     """
     if int(os.environ.get("WORLD_SIZE", "1")) == 1:
         yield
@@ -59,41 +60,45 @@ def joined(device: str = "auto") -> Iterator[None]:
     # The others wait while the first one validates, or fetches a corpus.
     dist.init_process_group("nccl" if kind == "cuda" else "gloo", timeout=timedelta(hours=1))
     try:
-        with first_speaks(contextlib.redirect_stdout):
+        with print_on_rank_zero(contextlib.redirect_stdout):
             yield
     finally:
         dist.destroy_process_group()
 
 
 @contextmanager
-def first_before_others() -> Iterator[None]:
-    """The first process goes through the block, then the others: it may leave a file for them.
+def rank_zero_first() -> Iterator[None]:
+    """Run the block in the process of rank 0, then in the others, which may use files it has left.
 
-    If it fails, it says so, and the others end without a word. If another one fails, as on a machine
-    that has other files, all end: a ValueError in those that did not fail says why.
+    If rank 0 fails, it raises its error, and the others exit without a message. If another process
+    fails, for example because its machine lacks a file, then the processes that did not fail raise a
+    ValueError that quotes its error.
     """
-    if rank() > 0 and not as_the_first(None):
+    if rank() > 0 and not broadcast(None):
         raise SystemExit(1)
     try:
         yield
     except BaseException as error:
         if rank() == 0:
-            as_the_first(False)
+            broadcast(False)
         elif isinstance(error, Exception):
-            from_all(str(error))
+            all_gather(str(error))
         raise
     if rank() == 0:
-        as_the_first(True)
-    failures = [failure for failure in from_all(None) if failure is not None]
+        broadcast(True)
+    failures = [failure for failure in all_gather(None) if failure is not None]
     if failures:
         raise ValueError(f"another process has failed: {failures[0]}")
 
 
 @contextmanager
-def first_speaks(redirect: Callable[[Any], Any] = contextlib.redirect_stderr) -> Iterator[None]:
-    """Inside the block only the first process speaks: the others would say the same.
+def print_on_rank_zero(
+    redirect: Callable[[Any], Any] = contextlib.redirect_stderr,
+) -> Iterator[None]:
+    """Silence a standard stream inside the block, in all processes but that of rank 0.
 
-    On standard error, or on the stream that `redirect` leads elsewhere.
+    Args:
+        redirect: Chooses the stream: `contextlib.redirect_stderr` or `contextlib.redirect_stdout`.
     """
     if rank() == 0:
         yield
@@ -102,83 +107,76 @@ def first_speaks(redirect: Callable[[Any], Any] = contextlib.redirect_stderr) ->
         yield
 
 
-def wrapped(module: nn.Module) -> nn.Module:
-    """The module with gradients that are averaged over all processes; itself if there is one."""
-    return DistributedDataParallel(module) if processes() > 1 else module
+def build_sharded_optimizer(groups: list[dict[str, Any]], **settings: Any) -> Optimizer:
+    """Return an AdamW of which each process stores the state of its own share of the parameters.
 
-
-def divided(
-    groups: list[dict[str, Any]], kind: type[Optimizer], settings: dict[str, Any]
-) -> Optimizer:
-    """An optimizer of which each process has the state of its share of the parameters.
-
-    It sends the parameters of its share to the others after each step (PyTorch's
-    `ZeroRedundancyOptimizer`; Rajbhandari et al. 2020, stage 1).
+    After each step every process sends the parameters of its share to the others (PyTorch's
+    `ZeroRedundancyOptimizer`; Rajbhandari et al. 2020, stage 1). Arguments are those of `AdamW`.
     """
     with warnings.catch_warnings():
-        # Its package brings others along that PyTorch itself calls outdated; nobody else waits for it.
+        # Its package imports modules that PyTorch itself calls deprecated; only this function needs it.
         warnings.simplefilter("ignore", DeprecationWarning)
         from torch.distributed.optim import ZeroRedundancyOptimizer
-    return ZeroRedundancyOptimizer(groups, kind, **settings)
+    return ZeroRedundancyOptimizer(groups, AdamW, **settings)
 
 
-def part_of(optimizer: Optimizer) -> Optimizer:
-    """The optimizer of this process's share alone; itself if it is not divided."""
+def local_optimizer(optimizer: Optimizer) -> Optimizer:
+    """Return the part of a sharded optimizer that is in this process, or the optimizer itself."""
     own: Optimizer = getattr(optimizer, "optim", optimizer)
     return own
 
 
-def is_divided(optimizer: Optimizer) -> bool:
-    """Whether each process has a part of the optimizer's state, and none has all of it."""
-    return part_of(optimizer) is not optimizer
+def is_sharded(optimizer: Optimizer) -> bool:
+    """Return whether the optimizer's state is divided among the processes."""
+    return local_optimizer(optimizer) is not optimizer
 
 
-def share_of(batch: Batch, rank: int, processes: int, pad_id: int = PAD_ID) -> tuple[Batch, float]:
-    """The sentences of a batch that fall to a process, and the factor that its mean loss needs.
+def local_batch(
+    batch: Batch, rank: int, world_size: int, pad_id: int = PAD_ID
+) -> tuple[Batch, float]:
+    """Return the sentences of a batch that one process computes, and the factor for its mean loss.
 
-    A mean of means would count a token of a small share more than one of a large share. With
-    the factor, (own real tokens) · processes / (all real tokens), the mean over the processes is
-    the mean over all tokens of the whole batch.
+    The factor is (its real tokens) · world_size / (all real tokens). With it, the mean of the losses
+    over the processes is the mean over all tokens of the whole batch. A plain mean of means would
+    count a token more in a process that has few.
     """
-    if processes == 1:
+    if world_size == 1:
         return batch, 1.0
-    mine = Batch(batch.source[rank::processes], batch.target[rank::processes])
+    mine = Batch(batch.source[rank::world_size], batch.target[rank::world_size])
     if len(mine.source) == 0:
         # Fewer sentences than processes: one sentence of nothing but padding has the loss 0.
         source, target = batch.source[:1], batch.target[:1].clone()
         target[:, 1:] = pad_id
         mine = Batch(source, target)
     own, whole = (int((b.target_output != pad_id).sum()) for b in (mine, batch))
-    return mine, own * processes / whole
+    return mine, own * world_size / whole
 
 
-def mean_over_processes(value: Tensor) -> Tensor:
-    """The mean of a number over all processes; each of them gets it."""
-    if processes() == 1:
-        return value
+def all_reduce_mean(value: Tensor) -> Tensor:
+    """Return the mean of a tensor over all processes, in each of them."""
     whole = value.clone()
     dist.all_reduce(whole)
-    return whole / processes()
+    return whole / world_size()
 
 
-def from_all(value: T) -> list[T]:
-    """What each process has as `value`, in their order; each of them gets it, and waits for it."""
-    if processes() == 1:
+def all_gather(value: T) -> list[T]:
+    """Return the values of all processes, in the order of their ranks. All must call it."""
+    if world_size() == 1:
         return [value]
-    values: list[Any] = [None] * processes()
+    values: list[Any] = [None] * world_size()
     dist.all_gather_object(values, value)
     return values
 
 
 def check_same(name: str, value: object) -> None:
-    """Raise a ValueError in each process if they do not all have the same value."""
-    values = from_all(value)
+    """Raise a ValueError in every process unless all of them have the same value."""
+    values = all_gather(value)
     check(name, values, "the same in all processes", len(set(values)) == 1)
 
 
-def as_the_first(value: T) -> T:
-    """What the first process has as `value`; so all of them decide alike. It waits for the first."""
-    if processes() == 1:
+def broadcast(value: T) -> T:
+    """Return the value that the process of rank 0 has, in every process. All must call it."""
+    if world_size() == 1:
         return value
     box = [value]
     dist.broadcast_object_list(box, src=0)

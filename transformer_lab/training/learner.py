@@ -1,8 +1,8 @@
-"""A model that learns while others read it: the same parameters, in a mode of its own.
+"""A second set of modules around the same parameters, so that a model can learn while it is used.
 
-Whether dropout is drawn is a flag of each module, so whoever puts a model in evaluation mode, to
-translate, would switch dropout off under the thread that trains it, and the other way round. The trainer
-therefore trains a second set of modules around the same parameters.
+The trainer uses it. Whether dropout is active is a flag of each module: a thread that translates puts
+the model in evaluation mode, and would switch off the dropout of the thread that trains it, and the
+other way round. With modules of its own, each thread has its own flag.
 """
 
 from typing import TypeVar, cast
@@ -12,22 +12,23 @@ from torch import nn
 Model = TypeVar("Model", bound=nn.Module)
 
 
-def learner_of(model: Model) -> Model:
-    """The same parameters, buffers and hooks in modules of their own, in training mode.
+def clone_sharing_parameters(model: Model) -> Model:
+    """Return new modules, in training mode, that share the model's parameters, buffers and hooks.
 
-    What is changed in place in one is changed in the other; only the mode is each one's own.
+    A change made in place in one of the two is seen in the other. Only the mode (training or
+    evaluation) is separate.
     """
-    made: dict[nn.Module, nn.Module] = {}
+    clones: dict[nn.Module, nn.Module] = {}
 
-    def twin(module: nn.Module) -> nn.Module:
-        if module not in made:
+    def clone(module: nn.Module) -> nn.Module:
+        if module not in clones:
             # Not `copy.copy`, which refuses parametrised modules.
-            made[module] = type(module).__new__(type(module))
-            made[module].__dict__ |= module.__dict__
-            made[module].__dict__["_modules"] = {
-                name: None if child is None else twin(child)
+            clones[module] = type(module).__new__(type(module))
+            clones[module].__dict__ |= module.__dict__
+            clones[module].__dict__["_modules"] = {
+                name: None if child is None else clone(child)
                 for name, child in module._modules.items()
             }
-        return made[module]
+        return clones[module]
 
-    return cast(Model, twin(model).train())
+    return cast(Model, clone(model).train())

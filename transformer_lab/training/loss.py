@@ -1,4 +1,7 @@
-"""Label-smoothed cross-entropy (§5.4)."""
+"""Label-smoothed cross-entropy (§5.4), also fused with the projection onto the vocabulary.
+
+`BatchLoss` in `training.step`, lessons 08 and 09 and the studies use it.
+"""
 
 import math
 from typing import Any
@@ -48,22 +51,22 @@ def projected_loss(
     smoothing: float = 0.1,
     pad_id: int = 0,
 ) -> Float[Tensor, ""]:
-    """`label_smoothed_loss(output(features), …)`, without ever holding all the logits.
+    """Return `label_smoothed_loss(output(features), …)` without storing all the logits at once.
 
-    The logits are by far the largest tensor of a training step: 2,048 tokens
-    and 8,000 words are 16 million numbers. Here they live for a few tokens
-    at a time, forward and backward at once, while they are still in the cache.
-    A layer that computes anything else than a product and a bias has all its logits at once.
+    The logits are by far the largest tensor of a training step: 2,048 tokens and 8,000 words are
+    16 million numbers. Here they are computed for a few tokens at a time, and so is their gradient,
+    while they are still in the cache. If `output` is not a plain `nn.Linear`, all logits are
+    computed at once.
     """
-    if not is_plain(output):
+    if not is_plain_linear(output):
         return label_smoothed_loss(output(features), target, smoothing, pad_id)
     return _ProjectedLoss.apply(
         features.flatten(0, -2), output.weight, output.bias, target.flatten(), smoothing, pad_id
     )
 
 
-def is_plain(output: nn.Module) -> bool:
-    """Whether it is a `nn.Linear` and nothing is put around it, as an adapter or a hook."""
+def is_plain_linear(output: nn.Module) -> bool:
+    """Return whether the module is an `nn.Linear` without hooks, adapters or a forward of its own."""
     hooks = [*output._forward_hooks, *output._forward_pre_hooks]
     return isinstance(output, nn.Linear) and type(output).forward is nn.Linear.forward and not hooks
 
@@ -73,10 +76,10 @@ _LOGITS_AT_ONCE_ELSEWHERE = 2**27  # 512 MB: a GPU wants few, large products
 
 
 class _ProjectedLoss(torch.autograd.Function):
-    """The gradient by hand: d loss / d logits = softmax(logits) − smoothed target.
+    """Output layer and loss in one, with the gradient by hand: softmax(logits) − smoothed target.
 
-    It is known as soon as the logits are, so the forward pass computes the
-    gradients too and the backward pass only scales them.
+    This gradient with respect to the logits is known as soon as the logits are, so the forward pass
+    computes the gradients too, and the backward pass only scales them.
     """
 
     @staticmethod
@@ -89,7 +92,7 @@ class _ProjectedLoss(torch.autograd.Function):
         smoothing: float,
         pad_id: int,
     ) -> Tensor:
-        """Features (tokens, d_model), weight (vocabulary, d_model), target (tokens)."""
+        """Return the loss of features (tokens, d_model); weight is (vocabulary, d_model)."""
         kind = features.device.type
         if torch.is_autocast_enabled(kind):
             dtype = torch.get_autocast_dtype(kind)
@@ -125,13 +128,13 @@ class _ProjectedLoss(torch.autograd.Function):
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, d_loss: Tensor) -> tuple[Tensor | None, ...]:
-        """Scale the gradients of the features, the weight and the bias."""
+        """Return the gradients of the features, the weight and the bias, times `d_loss`."""
         d_features, d_weight, d_bias = ctx.saved_tensors
         return d_features * d_loss, d_weight * d_loss, d_bias * d_loss, None, None, None
 
 
 def loss_floor(smoothing: float, vocab_size: int) -> float:
-    """The smallest smoothed loss there is, in nats: the entropy of the smoothed target."""
+    """Return the smallest possible smoothed loss in nats: the entropy of the smoothed target."""
     other = smoothing / vocab_size
     right = 1 - smoothing + other
     rest = -(vocab_size - 1) * other * math.log(other) if other > 0 else 0.0

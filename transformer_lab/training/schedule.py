@@ -1,4 +1,7 @@
-"""The learning rate as a function of the step: up for `warmup_steps`, then down (§5.3)."""
+"""The learning rate as a function of the step: up for `warmup_steps`, then down (§5.3).
+
+The trainer uses it, and lesson 08 draws it. Steps count from 1.
+"""
 
 
 def paper_rate(step: int, d_model: int, warmup_steps: int = 4_000) -> float:
@@ -7,14 +10,17 @@ def paper_rate(step: int, d_model: int, warmup_steps: int = 4_000) -> float:
 
 
 def inverse_sqrt_rate(step: int, peak: float, warmup_steps: int) -> float:
-    """The same curve, given by its highest value: `peak`, reached at step `warmup_steps`."""
+    """The paper's curve (`paper_rate`), scaled so that its highest value is `peak`.
+
+    It reaches `peak` at step `warmup_steps`.
+    """
     return peak * min((warmup_steps / step) ** 0.5, step / warmup_steps)
 
 
 def linear_rate(step: int, peak: float, warmup_steps: int, max_steps: int) -> float:
-    """Up to `peak` as in the paper, then straight down to 0 just after the last step.
+    """Linear warm-up to `peak`, then linear decay that would reach 0 at step `max_steps` + 1.
 
-    Not the paper's: a short run that knows its length ends better when its last steps are small.
+    The paper's rate never reaches 0. A short run ends better when its last steps are small.
     """
     left = max(max_steps + 1 - step, 0)
     return peak * min(step / warmup_steps, left / max(max_steps + 1 - warmup_steps, 1))

@@ -1,4 +1,7 @@
-"""All that a run needs to go on: as one set of tensors in a file, and back, with every part checked."""
+"""All that a run needs to continue, as one set of named tensors, and back with every part checked.
+
+`training.saving` writes it and reads it; the trainer builds it.
+"""
 
 import math
 from collections.abc import Collection, Mapping
@@ -10,16 +13,27 @@ import torch
 from torch import Tensor
 
 from transformer_lab.config import is_integer, is_number
-from transformer_lab.training.checkpoint import CheckpointError, check_tensors
+from transformer_lab.storage.tensors import CheckpointError, check_tensors
 
 ADAM = ("step", "exp_avg", "exp_avg_sq")
-"""What Adam keeps of each parameter, under PyTorch's names."""
+"""The tensors that Adam stores for each parameter, under PyTorch's names."""
 Weights = Mapping[str, Tensor]
 
 
 @dataclass
 class Progress:
-    """How far a run is; all of it is saved and resumed."""
+    """How far a run is; all of it is saved and resumed.
+
+    Attributes:
+        step: Optimizer steps so far.
+        epoch: Complete passes over the examples.
+        index: Batches taken from the current epoch.
+        tokens: Target tokens learnt from so far, without padding.
+        seconds: Training time so far.
+        best: The monitored metric at its best, with its sign turned if larger is better.
+        worse: Validations since then.
+        history: The step and the metrics of each validation.
+    """
 
     step: int = 0
     epoch: int = 0
@@ -38,28 +52,28 @@ class State:
     Attributes:
         progress: The fields of `Progress`.
         model: The weights that Adam has reached.
-        average: Their moving average.
-        adam: What Adam keeps, for each name in ADAM; empty before the first step.
-        best: The weights of the best validation, where somebody watches it.
-        random: The states of the random numbers, by device.
+        ema: Their exponential moving average; "average" in the file.
+        adam: Adam's tensors, by name in ADAM and parameter; empty before the first step.
+        best: The weights of the best validation; None without `TrainingConfig.patience`.
+        random: The states of the random number generators, by device.
     """
 
     progress: Mapping[str, Any]
     model: Weights
-    average: Weights
+    ema: Weights
     adam: Mapping[str, Weights]
     best: dict[str, Tensor] | None
     random: dict[str, Tensor]
 
-    def tensors(self) -> dict[str, Tensor]:
-        """One name for each tensor: group/name."""
-        groups = {"model": self.model, "average": self.average, "best": self.best or {}}
+    def to_tensors(self) -> dict[str, Tensor]:
+        """Return all tensors in one dict, under names such as "model/output.bias"."""
+        groups = {"model": self.model, "average": self.ema, "best": self.best or {}}
         groups |= {"random": self.random}
         groups |= {f"adam/{key}": values for key, values in self.adam.items()}
         return {f"{group}/{n}": t for group, values in groups.items() for n, t in values.items()}
 
     @classmethod
-    def of(
+    def from_tensors(
         cls,
         tensors: Weights,
         meta: Mapping[str, Any],
@@ -67,7 +81,14 @@ class State:
         path: Path,
         learning: Collection[str] | None = None,
     ) -> "State":
-        """The state of a run whose model has parameters of these shapes; Adam keeps those that learn.
+        """Build the state from `to_tensors` and the file's JSON header, and check every part.
+
+        Args:
+            tensors: By name, with Adam's state complete.
+            meta: The header, with "progress".
+            shapes: Of the model's parameters, by name.
+            path: Of the file, for messages.
+            learning: The names of the parameters that Adam has a state for; None stands for all.
 
         Raises:
             CheckpointError: Naming what is missing or does not fit.
@@ -77,20 +98,20 @@ class State:
             long = f"{prefix}/"
             return {n.removeprefix(long): t for n, t in tensors.items() if n.startswith(long)}
 
-        model, average, best = group("model"), group("average"), group("best")
+        model, ema, best = group("model"), group("average"), group("best")
         adam = {key: group(f"adam/{key}") for key in ADAM}
         random, progress = group("random"), meta.get("progress", {})
-        is_one = model and average and "cpu" in random and is_progress(progress)
-        state = cls(dict(progress) if is_one else {}, model, average, adam, best or None, random)
-        if not is_one or tensors.keys() - state.tensors().keys():
+        is_state = model and ema and "cpu" in random and is_progress(progress)
+        state = cls(dict(progress) if is_state else {}, model, ema, adam, best or None, random)
+        if not is_state or tensors.keys() - state.to_tensors().keys():
             raise CheckpointError(f"{path}: not the state of a training run")
-        has_adam = state.progress["step"] > 0  # which has nothing to say before its first step
-        for values in (model, average, *([best] if best else [])):
+        has_adam = state.progress["step"] > 0  # there is no Adam state before the first step
+        for values in (model, ema, *([best] if best else [])):
             check_tensors(values, shapes, path, [torch.float32])
         learnt = {n: shape for n, shape in shapes.items() if learning is None or n in learning}
         for key in ADAM:
-            kept = dict.fromkeys(learnt, ()) if key == "step" else learnt
-            check_tensors(adam[key], kept if has_adam else {}, path, [torch.float32])
+            sizes = dict.fromkeys(learnt, ()) if key == "step" else learnt
+            check_tensors(adam[key], sizes if has_adam else {}, path, [torch.float32])
             least = 1.0 if key == "step" else 0.0
             for name, tensor in adam[key].items():
                 if key != "exp_avg" and not bool((tensor >= least).all()):
@@ -111,7 +132,7 @@ class State:
 
 
 def is_progress(values: Any) -> bool:
-    """Are these the fields of `Progress`, each of its kind?"""
+    """Return whether these are the fields of `Progress`, with a value of the right type for each."""
     if not isinstance(values, Mapping) or {f.name for f in fields(Progress)} != values.keys():
         return False
     counts = ("step", "epoch", "index", "tokens", "worse")
@@ -121,10 +142,10 @@ def is_progress(values: Any) -> bool:
         and 0 <= values["seconds"] < math.inf
         and not math.isnan(values["best"])
         and isinstance(values["history"], list)
-        and all(is_entry(entry) for entry in values["history"])
+        and all(is_history_entry(entry) for entry in values["history"])
     )
 
 
-def is_entry(value: Any) -> bool:
-    """Is this a line of a history: a step, and numbers by name?"""
+def is_history_entry(value: Any) -> bool:
+    """Return whether this is an entry of `Progress.history`: "step", and only numbers."""
     return isinstance(value, dict) and "step" in value and all(map(is_number, value.values()))

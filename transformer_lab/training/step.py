@@ -1,4 +1,7 @@
-"""One step of training: a loss, its gradient, and a small move against it (§5.3)."""
+"""One step of training: a loss, its gradient, and a small move against it (§5.3).
+
+The trainer, lesson 09 and the studies use it.
+"""
 
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -10,17 +13,16 @@ from torch import Tensor, nn
 from transformer_lab.config import TrainingConfig
 from transformer_lab.data.batching import Batch
 from transformer_lab.model import Transformer
-from transformer_lab.training import distributed
 from transformer_lab.training.loss import projected_loss
 
 AnyBatch = TypeVar("AnyBatch")
 
 
 class BatchLoss(nn.Module):
-    """The smoothed loss of a batch, in nats per real token (§5.4).
+    """The label-smoothed loss of a model on a batch, in nats per real token (§5.4).
 
-    It is a module, since PyTorch's distributed engine wraps modules. Matrix
-    products are computed in `dtype`, the rest in float32.
+    It is a module because PyTorch's distributed engine wraps modules. Matrix products are computed in
+    `dtype`, everything else in float32.
     """
 
     def __init__(
@@ -35,7 +37,7 @@ class BatchLoss(nn.Module):
         self.dtype = dtype
 
     def forward(self, batch: Batch) -> Float[Tensor, ""]:
-        """The mean over the real tokens of the target; padding, the model's own, is not counted."""
+        """Return the mean loss over the target's tokens, without padding (the model's `pad_id`)."""
         with autocast(batch.source.device, self.dtype):
             features = self.model.features(batch.source, batch.target_input)
             return projected_loss(
@@ -47,29 +49,33 @@ class BatchLoss(nn.Module):
             )
 
 
-def adam(model: nn.Module, config: TrainingConfig) -> torch.optim.Optimizer:
-    """Adam (§5.3) for a model that is on its device already; each step gives the rate anew.
+def build_adam(
+    model: nn.Module,
+    config: TrainingConfig,
+    kind: Callable[..., torch.optim.Optimizer] = torch.optim.AdamW,
+) -> torch.optim.Optimizer:
+    """Return Adam (§5.3) with weight decay for a model that is on its device already.
 
     The matrices shrink by `config.weight_decay`. The vectors do not: a bias or a gain of LayerNorm
-    has its own size, which no other parameter makes up for.
+    has its own size, which no other parameter makes up for. The learning rate is 0 until
+    `training_step` sets it.
 
-    With `config.shard_optimizer` each of several processes keeps Adam's state of its share of the
-    parameters, takes their step and sends them to the others (ZeRO's first stage, Rajbhandari et
-    al. 2020). The step is the same, to the bit.
+    Args:
+        model: Whose parameters are optimized.
+        config: Adam's betas and epsilon, and the weight decay.
+        kind: AdamW, or what takes its arguments, such as `distributed.build_sharded_optimizer`.
     """
     parameters = list(model.parameters())
     matrices: dict[str, Any] = {"params": [p for p in parameters if p.dim() > 1]}
     vectors = {"params": [p for p in parameters if p.dim() <= 1], "weight_decay": 0.0}
-    settings: dict[str, Any] = {
-        "lr": 0.0,
-        "betas": (config.beta1, config.beta2),
-        "eps": config.epsilon,
-        "weight_decay": config.weight_decay,
-        "fused": parameters[0].device.type in ("cpu", "cuda"),
-    }
-    if config.shard_optimizer and distributed.processes() > 1:
-        return distributed.divided([matrices, vectors], torch.optim.AdamW, settings)
-    return torch.optim.AdamW([matrices, vectors], **settings)
+    return kind(
+        [matrices, vectors],
+        lr=0.0,
+        betas=(config.beta1, config.beta2),
+        eps=config.epsilon,
+        weight_decay=config.weight_decay,
+        fused=parameters[0].device.type in ("cpu", "cuda"),
+    )
 
 
 def training_step(
@@ -99,5 +105,5 @@ def training_step(
 
 
 def autocast(device: torch.device, dtype: torch.dtype) -> torch.autocast:
-    """Matrix products in `dtype`, the rest in float32."""
+    """Return a context in which matrix products are computed in `dtype`, the rest in float32."""
     return torch.autocast(device.type, dtype, enabled=dtype != torch.float32)

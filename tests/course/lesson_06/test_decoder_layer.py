@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import torch
 
-from transformer_lab.course.lesson_06 import check
+from transformer_lab.course.lessons.lesson_06 import check
 from transformer_lab.model.masks import causal_mask
 
 

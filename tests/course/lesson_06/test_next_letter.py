@@ -2,7 +2,12 @@
 
 import torch
 
-from transformer_lab.course.lesson_06.next_letter import LETTERS, NextLetter, text, trained_with
+from transformer_lab.course.lessons.lesson_06.next_letter import (
+    LETTERS,
+    NextLetter,
+    text,
+    trained_with,
+)
 from transformer_lab.model.masks import causal_mask
 
 

@@ -4,11 +4,11 @@ import pytest
 import torch
 
 from transformer_lab.config import TransformerConfig
-from transformer_lab.course.cases import small_model
-from transformer_lab.course.lesson_10 import check
+from transformer_lab.course.judge.cases import build_small_model
+from transformer_lab.course.lessons.lesson_10 import check
 from transformer_lab.model import Transformer
 from transformer_lab.model.attention import attention_weights
-from transformer_lab.model.cache import decode_step, start_cache
+from transformer_lab.model.decoder_cache import decode_step, prefill
 from transformer_lab.model.masks import causal_mask, padding_mask
 from transformer_lab.model.positions import sinusoids
 
@@ -34,7 +34,7 @@ def grouped(heads, groups, layers):
 )
 def test_the_size_of_the_cache_is_that_of_the_packages(heads, groups, layers):
     model, source = grouped(heads, groups, layers), torch.randint(4, 11, (2, 7))
-    cache = start_cache(model, source, padding_mask(source, 0))
+    cache = prefill(model, source, padding_mask(source, 0))
     for written in range(4):
         kept = [t for past in cache.layers for part in past for t in (part.key, part.value) if t]
         numbers = sum(t.tensor.numel() for t in kept) / len(source)
@@ -44,9 +44,9 @@ def test_the_size_of_the_cache_is_that_of_the_packages(heads, groups, layers):
 
 
 def test_to_follow_the_beams_is_the_packages_select():
-    model, source = small_model(0), torch.randint(4, 11, (2, 5))
+    model, source = build_small_model(0), torch.randint(4, 11, (2, 5))
     repeated = source.repeat_interleave(3, dim=0)
-    cache = start_cache(model, repeated, padding_mask(repeated, 0))
+    cache = prefill(model, repeated, padding_mask(repeated, 0))
     for word in (4, 9):
         _, cache = decode_step(model, torch.arange(word, word + 6) % 13, cache)
     parents = torch.tensor([[2, 0, 0], [1, 1, 2]])

@@ -1,9 +1,9 @@
-"""The because-sentences: a pronoun, two nouns it could stand for, and a word that decides.
+"""The because-sentences: a pronoun, two nouns it could stand for, and a word that decides between them.
 
-The reason fits one noun, and in this world is never said of the other: streets are not tired, and
-animals are not wide. Whether the referent is subject or object, masculine or feminine, singular or
-plural, and whether the reason comes first, is drawn before any word, so that none of these is a
-clue.
+`constructions` draws them; lessons and studies of pronouns rest on them. The reason fits one noun, and
+this world never says it of the other: streets are not tired, and animals are not wide. Whether the
+referent is subject or object, masculine or feminine, singular or plural, and whether the reason comes
+first, is drawn before any word, so that none of these is a clue.
 """
 
 from dataclasses import replace
@@ -19,29 +19,29 @@ from transformer_lab.data.world.lexicon import (
     Adjective,
     Noun,
     Verb,
-    all_named,
-    named,
-    rows,
-    suits,
-    tags,
+    can_describe,
+    find_nouns,
+    has_any_tag,
+    parse_rows,
+    parse_tags,
 )
 from transformer_lab.data.world.phrases import (
     NOTHING,
     NounPhrase,
     Phrase,
-    extended,
-    fixed,
-    joined,
+    extend_noun_phrase,
+    fixed_phrase,
+    join_phrases,
     noun_phrase,
-    pronoun_for,
+    referring_pronoun,
 )
 
 
 class Scene(NamedTuple):
-    """An event, and its possible reasons: what may be said of the subject, and of the object.
+    """An event, and what may be said of its subject or of its object as the reason.
 
-    `moods`: "yes" or "not" (what happened, or did not), "can" and "want" (it could not happen,
-    nobody wanted it), "too" (the reasons may be excessive).
+    `moods`: "yes" or "not" (it happened, or did not), "can" and "want" (it could not happen, nobody
+    wanted it), "too" (the reasons may be excessive).
     """
 
     verb: Verb
@@ -102,18 +102,23 @@ ennuyer | text > person | yes too > long difficult > young tired sleepy
 """
 
 
-def _scene(
+def _parse_scene(
     verb: str, subjects: str, objects: str, moods: str, of_subject: str, of_object: str
 ) -> Scene:
     def words(text: str) -> tuple[Adjective | Verb, ...]:
         return tuple(ADJECTIVES.get(name) or VERBS[name] for name in text.split())
 
     return Scene(
-        VERBS[verb], tags(subjects), tags(objects), tags(moods), words(of_subject), words(of_object)
+        VERBS[verb],
+        parse_tags(subjects),
+        parse_tags(objects),
+        parse_tags(moods),
+        words(of_subject),
+        words(of_object),
     )
 
 
-SCENES = tuple(_scene(*row) for row in rows(_SCENES))
+SCENES = tuple(_parse_scene(*row) for row in parse_rows(_SCENES))
 
 Cast = tuple[Noun, Noun, Adjective | Verb]  # subject, object, reason
 
@@ -133,8 +138,8 @@ def _casts(
     found = []
     for scene in SCENES:
         fitting = []
-        for subject in all_named(scene.subjects):
-            for thing in all_named(scene.objects):
+        for subject in find_nouns(scene.subjects):
+            for thing in find_nouns(scene.objects):
                 referent, other = (subject, thing) if of_subject else (thing, subject)
                 if "family" in (subject.kind, thing.kind):
                     continue
@@ -145,19 +150,19 @@ def _casts(
                     fitting += [
                         (subject, thing, word)
                         for word in reasons
-                        if suits(word, referent) and not suits(word, other)
+                        if can_describe(word, referent) and not can_describe(word, other)
                     ]
         if fitting:
             found.append((scene, tuple(fitting)))
     return tuple(found)
 
 
-def in_role(phrase: NounPhrase, role: str) -> NounPhrase:
-    """Marks the noun that ends the phrase as the "referent" of the pronoun or as the "other"."""
+def mark_role(phrase: NounPhrase, role: str) -> NounPhrase:
+    """The phrase with its last word marked as the pronoun's "referent" or as the "other" noun."""
     return replace(phrase, marks=((role, len(phrase.source) - 1),))
 
 
-def because(
+def because_sentence(
     subject: NounPhrase,
     group: Phrase,
     thing: NounPhrase,
@@ -168,13 +173,12 @@ def because(
     time: Phrase = NOTHING,
     reason_first: bool = False,
 ) -> Phrase:
-    """The animal didn't cross the street because it was too tired.
+    """A because-sentence, such as: the animal didn't cross the street because it was too tired.
 
     Args:
-        subject: The subject. It is `in_role` of the referent and the object of the other, or the
-            other way round.
+        subject: The subject, marked by `mark_role` as the "referent" or as the "other".
         group: What the subject did or did not do: a verb group.
-        thing: The object.
+        thing: The object, marked with the other of the two roles.
         word: What is said of the referent.
         degree: "too", "very", "so" or "".
         tense: The tense of the reason, "present" or "background".
@@ -182,33 +186,37 @@ def because(
         reason_first: Whether the reason comes before what it explains.
     """
     referent = subject if subject.marks[0][0] == "referent" else thing
-    pronoun = pronoun_for(referent)
+    pronoun = referring_pronoun(referent)
     said = predicate(pronoun, word, tense, degree=degree)
     said = replace(said, marks=(("decider", len(said.source) - 1),))
-    reason = joined(fixed("because", "parce que"), pronoun, said)
-    event = joined(subject, group, thing, time)
-    return joined(reason, fixed(",", ","), event) if reason_first else joined(event, reason)
+    reason = join_phrases(fixed_phrase("because", "parce que"), pronoun, said)
+    event = join_phrases(subject, group, thing, time)
+    return (
+        join_phrases(reason, fixed_phrase(",", ","), event)
+        if reason_first
+        else join_phrases(event, reason)
+    )
 
 
 # ---------------------------------------------------------------- drawing one
 
 # Words beside the two nouns that could be no reason, and deny none.
-_FOR_THE_LIVING = tags("small big beautiful white black gray")
-_FOR_THINGS = tags("old new beautiful white black gray red blue green")
+_FOR_THE_LIVING = parse_tags("small big beautiful white black gray")
+_FOR_THINGS = parse_tags("old new beautiful white black gray red blue green")
 
 # What may be told apart by a landmark, and the landmarks.
-_FIRM = tags("way bridge water area hole building height hedge vehicle person animal")
+_FIRM = parse_tags("way bridge water area hole building height hedge vehicle person animal")
 _LANDMARKS = (
-    (fixed("near", "près de"), tags("church station hotel school")),
-    (fixed("behind", "derrière"), tags("church castle barn")),
-    (fixed("in front of", "devant"), tags("school museum house hotel")),
+    (fixed_phrase("near", "près de"), parse_tags("church station hotel school")),
+    (fixed_phrase("behind", "derrière"), parse_tags("church castle barn")),
+    (fixed_phrase("in front of", "devant"), parse_tags("school museum house hotel")),
 )
 
 
 @cache
 def _epithets(noun: Noun) -> tuple[Adjective, ...]:
-    words = _FOR_THE_LIVING if named(tags("person animal"), noun) else _FOR_THINGS
-    return tuple(ADJECTIVES[word] for word in sorted(words) if suits(ADJECTIVES[word], noun))
+    words = _FOR_THE_LIVING if has_any_tag(parse_tags("person animal"), noun) else _FOR_THINGS
+    return tuple(ADJECTIVES[word] for word in sorted(words) if can_describe(ADJECTIVES[word], noun))
 
 
 def _actor(rng: Random, noun: Noun, plural: bool, role: str) -> NounPhrase:
@@ -216,7 +224,7 @@ def _actor(rng: Random, noun: Noun, plural: bool, role: str) -> NounPhrase:
     adjectives = [rng.choice(choice)] if choice and rng.random() < 0.25 else []
     determiner = rng.choice(("the", "the", "the", "this", "that"))
     number = rng.choice(("two", "three", "four")) if plural and rng.random() < 0.1 else ""
-    return in_role(
+    return mark_role(
         noun_phrase(determiner, noun, plural=plural, number=number, adjectives=adjectives), role
     )
 
@@ -225,14 +233,14 @@ def _landmark(rng: Random, cast: Cast) -> Phrase:
     """Near the church: a third noun, of which the reason cannot be said either."""
     subject, thing, word = cast
     where, nouns = rng.choice(_LANDMARKS)
-    noun = rng.choice(all_named(nouns))
-    if noun in (subject, thing) or suits(word, noun) or "seat" in subject.tags | thing.tags:
+    noun = rng.choice(find_nouns(nouns))
+    if noun in (subject, thing) or can_describe(word, noun) or "seat" in subject.tags | thing.tags:
         return NOTHING
-    return joined(where, noun_phrase("the", noun))
+    return join_phrases(where, noun_phrase("the", noun))
 
 
 def draw_because(rng: Random, *, reason_first: bool) -> Phrase:
-    """Draws a because-sentence."""
+    """Draw a because-sentence; `reason_first` puts the reason before what it explains."""
     of_subject, gender = rng.random() < 0.5, rng.choice("mf")
     plural, differ = rng.random() < 0.35, rng.random() < 0.9
     scene, fitting = rng.choice(_casts(of_subject, gender, plural, differ))
@@ -242,10 +250,14 @@ def draw_because(rng: Random, *, reason_first: bool) -> Phrase:
     thing = _actor(rng, thing_noun, plural, "other" if of_subject else "referent")
     if rng.random() < 0.2:
         # Who stands before a hotel cannot leave a castle.
-        if rng.random() < 0.5 and named(_FIRM, subject_noun) and scene.verb is not VERBS["quitter"]:
-            subject = extended(subject, _landmark(rng, cast))
-        elif named(_FIRM, thing_noun):
-            thing = extended(thing, _landmark(rng, cast))
+        if (
+            rng.random() < 0.5
+            and has_any_tag(_FIRM, subject_noun)
+            and scene.verb is not VERBS["quitter"]
+        ):
+            subject = extend_noun_phrase(subject, _landmark(rng, cast))
+        elif has_any_tag(_FIRM, thing_noun):
+            thing = extend_noun_phrase(thing, _landmark(rng, cast))
 
     past = rng.random() < 0.65
     mood = rng.choice(["plain", *sorted(scene.moods & {"can", "want"})])
@@ -256,7 +268,7 @@ def draw_because(rng: Random, *, reason_first: bool) -> Phrase:
         group = modal_group(subject, mood, scene.verb, past=past, negated=True)
     degrees = ("too", "too", "so", "very") if "too" in scene.moods else ("so", "very", "")
     gradable = isinstance(word, Adjective) and word.sort != "fixed"
-    return because(
+    return because_sentence(
         subject,
         group,
         thing,

@@ -1,4 +1,7 @@
-"""Choosing nouns and their company at random: determiners, numbers, adjectives, places and times."""
+"""Random choices for sentences: nouns with determiners, numbers and adjectives, places and times.
+
+`constructions` and `because` draw from here.
+"""
 
 from collections.abc import Sequence
 from functools import cache
@@ -8,26 +11,28 @@ from transformer_lab.data.world.lexicon import (
     ADJECTIVES,
     Adjective,
     Noun,
-    all_named,
-    named,
-    rows,
-    suits,
-    tags,
+    can_describe,
+    find_nouns,
+    has_any_tag,
+    parse_rows,
+    parse_tags,
 )
 from transformer_lab.data.world.phrases import (
     NOTHING,
     NUMBERS,
     NounPhrase,
     Phrase,
-    fixed,
-    joined,
+    fixed_phrase,
+    join_phrases,
     noun_phrase,
 )
 
-PERSON = tags("person")
-_ANIMATE = tags("person animal")
-_OWNABLE = tags("dog cat horse mule car truck house garden furniture thing container text garment")
-_NUMEROUS = tags("animal thing text food garment container")  # of which there may be ten
+PERSON = parse_tags("person")
+_ANIMATE = parse_tags("person animal")
+_OWNABLE = parse_tags(
+    "dog cat horse mule car truck house garden furniture thing container text garment"
+)
+_NUMEROUS = parse_tags("animal thing text food garment container")  # of which there may be ten
 _POSSESSIVES = ("my", "my", "his", "her", "our", "their")
 
 # Determiners to draw from, the frequent ones more than once.
@@ -37,20 +42,24 @@ _PLACE = ("the", "the", "the", "a", "this")
 
 
 def draw_noun(rng: Random, wanted: frozenset[str], *, but: Noun | None = None) -> Noun:
-    """A noun that the tags and nouns name, and not `but`."""
-    return rng.choice([noun for noun in all_named(wanted) if noun is not but])
+    """Draw a noun that has one of these tags or is among them, but not the noun `but`."""
+    return rng.choice([noun for noun in find_nouns(wanted) if noun is not but])
 
 
 @cache
-def said_of(noun: Noun, *sorts: str) -> tuple[Adjective, ...]:
-    """The adjectives of these sorts that suit the noun."""
-    return tuple(word for word in ADJECTIVES.values() if word.sort in sorts and suits(word, noun))
+def find_adjectives(noun: Noun, *sorts: str) -> tuple[Adjective, ...]:
+    """The adjectives of these sorts that make sense with the noun."""
+    return tuple(
+        word for word in ADJECTIVES.values() if word.sort in sorts and can_describe(word, noun)
+    )
 
 
 def _adjectives(rng: Random, noun: Noun) -> tuple[Adjective, ...]:
     """Adjectives for beside the noun; none that could deny what the sentence goes on to say."""
-    animate = named(_ANIMATE, noun)
-    choice = said_of(noun, "quality", "colour", "attribute", *([] if animate else ["state"]))
+    animate = has_any_tag(_ANIMATE, noun)
+    choice = find_adjectives(
+        noun, "quality", "colour", "attribute", *([] if animate else ["state"])
+    )
     if not choice or rng.random() < (0.8 if animate else 0.6):
         return ()
     first, second = rng.choice(choice), rng.choice(choice)
@@ -67,15 +76,15 @@ def draw_phrase(
     plural: bool | None = None,
     plain: bool = False,
 ) -> NounPhrase:
-    """The noun with one of the determiners, and perhaps a number and adjectives.
+    """Draw a noun phrase: the noun with one of the determiners, and perhaps a number and adjectives.
 
-    "my" stands for any possessive; relatives always have one, and what nobody owns has none.
+    "my" stands for any possessive. Relatives always get one, and what nobody owns never does.
 
     Args:
-        rng: Where the choices come from.
+        rng: The source of randomness.
         noun: The noun.
-        determiners: What to choose from: keys of the table of determiners.
-        plural: Whether it is plural; None to draw it.
+        determiners: The determiners to choose from; "my" is one of the possessives.
+        plural: Whether it is plural; None to draw that too.
         plain: Whether to leave out number and adjectives.
     """
     if plural is None:
@@ -83,20 +92,20 @@ def draw_phrase(
     determiner = rng.choice(determiners)
     if noun.kind == "family":
         determiner = determiner if determiner in _POSSESSIVES[2:] else rng.choice(_POSSESSIVES)
-    elif determiner in _POSSESSIVES and not named(_OWNABLE, noun):
+    elif determiner in _POSSESSIVES and not has_any_tag(_OWNABLE, noun):
         determiner = "the"
     if plain:
         return noun_phrase(determiner, noun, plural=plural)
     number = ""
     if plural and determiner != "any" and rng.random() < 0.3:
-        number = rng.choice(tuple(NUMBERS)[: None if named(_NUMEROUS, noun) else 3])
+        number = rng.choice(tuple(NUMBERS)[: None if has_any_tag(_NUMEROUS, noun) else 3])
         determiner = "" if determiner == "a" else determiner
     adjectives = _adjectives(rng, noun)
     return noun_phrase(determiner, noun, plural=plural, number=number, adjectives=adjectives)
 
 
-def own(subject: NounPhrase) -> str:
-    """The possessive that speaks of the subject."""
+def possessive_determiner(subject: NounPhrase) -> str:
+    """The English possessive that refers to the subject: my, our, his, her or their."""
     gender, plural, person = subject.agreement
     if person == 1:
         return "our" if plural else "my"
@@ -121,30 +130,31 @@ near | près de | building plant > river forest bridge hill road canal
 behind | derrière | building plant > hill wall hedge
 """
 SPOTS = tuple(
-    (fixed(english, french), tags(who), tags(where)) for english, french, who, where in rows(_SPOTS)
+    (fixed_phrase(english, french), parse_tags(who), parse_tags(where))
+    for english, french, who, where in parse_rows(_SPOTS)
 )
-"""A preposition, the tags and nouns of who may be there, and those of the place."""
+"""Each preposition of place, the tags and nouns of what may be there, and those of the place."""
 
 
 @cache
 def _spots(noun: Noun) -> tuple[tuple[Phrase, frozenset[str]], ...]:
-    return tuple((spot, where) for spot, who, where in SPOTS if named(who, noun))
+    return tuple((spot, where) for spot, who, where in SPOTS if has_any_tag(who, noun))
 
 
 def draw_place(rng: Random, noun: Noun) -> Phrase:
-    """A place where this may be: under the table."""
+    """Draw a place where the noun may be, such as "under the table"."""
     spot, where = rng.choice(_spots(noun))
     place = draw_phrase(rng, draw_noun(rng, where, but=noun), _PLACE, plural=False)
-    return joined(spot, place)
+    return join_phrases(spot, place)
 
 
 _TIMES = (
-    fixed("yesterday", "hier"),
-    fixed("this morning", "ce:0 matin:1"),
-    fixed("last week", "la:1 semaine:1 dernière:0"),
+    fixed_phrase("yesterday", "hier"),
+    fixed_phrase("this morning", "ce:0 matin:1"),
+    fixed_phrase("last week", "la:1 semaine:1 dernière:0"),
 )
 
 
 def draw_time(rng: Random, chance: float) -> Phrase:
-    """A time in the past, or most often nothing: `chance` says how often it is there."""
+    """Draw a time in the past with probability `chance`, else an empty phrase."""
     return rng.choice(_TIMES) if rng.random() < chance else NOTHING

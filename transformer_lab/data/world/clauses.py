@@ -1,4 +1,7 @@
-"""What is said of a subject: verbs with their auxiliaries and negations, predicates, questions."""
+"""Verbs with auxiliaries and negation, predicates, comparisons and questions, in English and French.
+
+`constructions` and `because` put them after their subjects.
+"""
 
 from transformer_lab.data.world.lexicon import DECIDING_VERBS, Adjective, Verb
 from transformer_lab.data.world.phrases import (
@@ -7,9 +10,9 @@ from transformer_lab.data.world.phrases import (
     NounPhrase,
     Phrase,
     Rendered,
-    agreed,
-    fixed,
-    joined,
+    fixed_phrase,
+    inflect_adjective,
+    join_phrases,
 )
 
 _WITH_ETRE = frozenset({"entrer", "arriver", "partir", "tomber", "rester", "aller", "revenir"})
@@ -50,10 +53,10 @@ def verb_group(
         verb: The verb.
         tense: "present" (is eating: mange), "habit" (eats: mange), "past" (ate: a mangé) or
             "background" (was eating: mangeait).
-        negated: Whether it is denied.
+        negated: Whether it is negated.
         asked: Whether it is for a `question`: did eat, does eat.
         adverb: "often", "never", …: only with the habit, and not negated.
-        preceding: An object that stands before the verb; a participle with avoir agrees with it.
+        preceding: The agreement of an object before the verb; a participle with avoir agrees with it.
     """
     plural = subject.agreement.plural
     progressive = tense == "background" or (tense == "present" and verb.infinitive not in _STATIVE)
@@ -87,10 +90,10 @@ def verb_group(
 
     target = [finite]
     if negated or adverb == "never":
-        target = _denied(target, "jamais" if adverb else "pas")
+        target = _negate(target, "jamais" if adverb else "pas")
     elif adverb:
         target.append((ADVERBS[adverb], (0,)))
-    return Phrase(tuple(english), (*target, *after), _said(subject, verb))
+    return Phrase(tuple(english), (*target, *after), _combinations(subject, verb))
 
 
 # French for je, il, nous and ils, and the stem of the imperfect.
@@ -104,7 +107,7 @@ _MODALS = {
 def modal_group(
     subject: NounPhrase, modal: str, verb: Verb, *, past: bool = False, negated: bool = False
 ) -> Phrase:
-    """Can, must or want to do something; the past (not of must) is the imperfect in French."""
+    """Can, must or want with an infinitive. The past, which must has not, is the imperfect in French."""
     *present, stem = _MODALS[modal]
     at = 0  # where the English modal stands
     if modal != "want":
@@ -119,17 +122,17 @@ def modal_group(
     form = _imperfect(stem, subject) if past else present[(person == 3) + 2 * plural]
     target: list[Rendered] = [(form, (at,))]
     if negated:
-        target = _denied(target)
+        target = _negate(target)
     target.append((verb.infinitive, tuple(range(at + 1, len(english)))))
     if verb.infinitive in _LINKS:
         target.append((_LINKS[verb.infinitive], (len(english) - 1,)))
-    return Phrase(tuple(english), tuple(target), _said(subject, verb))
+    return Phrase(tuple(english), tuple(target), _combinations(subject, verb))
 
 
-def being(
+def copula(
     subject: NounPhrase, tense: str, *, negated: bool = False, having: bool = False
 ) -> Phrase:
-    """Is, weren't: est, n'étaient pas; with `having`, what French has: a, n'avaient pas.
+    """The verb be: is, weren't; est, n'étaient pas. With `having`, French uses avoir: a, n'avaient pas.
 
     The tense is "present" or "background": French describes the past in the imperfect.
     """
@@ -137,14 +140,14 @@ def being(
     if tense == "background":
         form = _imperfect("av" if having else "ét", subject)
     target: list[Rendered] = [(form, (0,))]
-    return Phrase((_be(subject, tense, negated),), tuple(_denied(target) if negated else target))
+    return Phrase((_be(subject, tense, negated),), tuple(_negate(target) if negated else target))
 
 
 _DEGREES = {
     "": NOTHING,
-    "too": fixed("too", "trop"),
-    "very": fixed("very", "très"),
-    "so": fixed("so", "si"),
+    "too": fixed_phrase("too", "trop"),
+    "very": fixed_phrase("very", "très"),
+    "so": fixed_phrase("so", "si"),
 }
 
 
@@ -156,50 +159,53 @@ def predicate(
     negated: bool = False,
     degree: str = "",
 ) -> Phrase:
-    """Is red, was too tired, wasn't hungry, is sleeping: what the subject is, or is doing."""
+    """What the subject is or is doing: is red, was too tired, wasn't hungry, is sleeping."""
     if isinstance(word, Verb):
         return verb_group(subject, word, tense, negated=negated)
-    copula = being(subject, tense, negated=negated, having=word.sort == "having")
+    linking = copula(subject, tense, negated=negated, having=word.sort == "having")
     said = tuple((noun, word.english) for noun in subject.nouns)
-    adjective = Phrase((word.english,), ((agreed(word, subject.agreement), (0,)),), said)
-    return joined(copula, _DEGREES[degree], adjective)
+    adjective = Phrase((word.english,), ((inflect_adjective(word, subject.agreement), (0,)),), said)
+    return join_phrases(linking, _DEGREES[degree], adjective)
 
 
 _COMPARISONS = {"more": "plus", "less": "moins", "as": "aussi"}
 
 
-def compared(
+def comparison_predicate(
     subject: NounPhrase, word: Adjective, comparison: str, tense: str, other: NounPhrase
 ) -> Phrase:
-    """Is older than, is as old as, is less expensive than the other: plus, aussi, moins … que."""
+    """A comparison with `other`: is older than, is as old as, is less expensive than.
+
+    `comparison` is "more", "less" or "as"; in French plus, moins or aussi … que.
+    """
     one_word = comparison == "more" and word.comparative != "more"
     english = (word.comparative,) if one_word else (comparison, word.english)
     french = (
         (_COMPARISONS[comparison], (0,)),
-        (agreed(word, subject.agreement), (len(english) - 1,)),
+        (inflect_adjective(word, subject.agreement), (len(english) - 1,)),
     )
     said = tuple((noun, word.english) for noun in subject.nouns + other.nouns)
-    than = fixed("as" if comparison == "as" else "than", "que")
-    return joined(being(subject, tense), Phrase(english, french, said), than, other)
+    than = fixed_phrase("as" if comparison == "as" else "than", "que")
+    return join_phrases(copula(subject, tense), Phrase(english, french, said), than, other)
 
 
 def question(subject: NounPhrase, group: Phrase, word: Phrase = NOTHING) -> Phrase:
-    """A question: the first English word of a verb group moves before its subject.
+    """A question, made from a verb group by moving its first English word before the subject.
 
-    That word also renders "est-ce que". `word` is a question word to begin with.
+    That word also translates "est-ce que". `word` is a question word to begin with.
     """
     helper = Phrase(group.source[:1], (("est-ce", (0,)), ("que", (0,))))
-    english = joined(helper, subject, Phrase(group.source[1:]))
+    english = join_phrases(helper, subject, Phrase(group.source[1:]))
     shift = len(subject.source)
     moved = tuple(
         (french, tuple(at + shift if at else 0 for at in positions))
         for french, positions in group.target
     )
     said = subject.combinations + group.combinations
-    return joined(word, Phrase(english.source, english.target + moved, said))
+    return join_phrases(word, Phrase(english.source, english.target + moved, said))
 
 
-def _denied(finite: list[Rendered], by: str = "pas") -> list[Rendered]:
+def _negate(finite: list[Rendered], by: str = "pas") -> list[Rendered]:
     """Ne … pas around the verb; in English the first word of the group denies it."""
     return [("ne", (0,)), *finite, (by, (0,))]
 
@@ -228,7 +234,7 @@ def _in_person(subject: NounPhrase, base: str, third: str) -> str:
     return third if person == 3 and not plural else base
 
 
-def _said(subject: NounPhrase, verb: Verb) -> tuple[tuple[str, str], ...]:
+def _combinations(subject: NounPhrase, verb: Verb) -> tuple[tuple[str, str], ...]:
     if verb not in DECIDING_VERBS:
         return ()
     return tuple((noun, verb.base) for noun in subject.nouns)

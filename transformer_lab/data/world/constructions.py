@@ -1,7 +1,8 @@
-"""The constructions of the bilingual world: words are drawn, and put into sentences.
+"""The constructions of the bilingual world: functions that draw words and put them into a sentence.
 
-Every construction takes a random generator and returns a `Phrase`. What makes it English and
-French is decided in `phrases` and `clauses`; what goes with what, in `lexicon`.
+`grammar` draws from `CONSTRUCTIONS`. Each function takes a random generator and returns a `Phrase`;
+its docstring is an example. The rules of English and French are in `phrases` and `clauses`, and which
+words go together is in `lexicon`.
 """
 
 from collections.abc import Callable
@@ -17,13 +18,13 @@ from transformer_lab.data.world.choices import (
     draw_phrase,
     draw_place,
     draw_time,
-    own,
-    said_of,
+    find_adjectives,
+    possessive_determiner,
 )
 from transformer_lab.data.world.clauses import (
     ADVERBS,
-    being,
-    compared,
+    comparison_predicate,
+    copula,
     modal_group,
     predicate,
     question,
@@ -37,45 +38,47 @@ from transformer_lab.data.world.lexicon import (
     Adjective,
     Noun,
     Verb,
-    all_named,
-    tags,
+    find_nouns,
+    parse_tags,
 )
 from transformer_lab.data.world.phrases import (
     NOTHING,
     NounPhrase,
     Phrase,
-    coordinated,
-    extended,
-    fixed,
-    joined,
+    coordinate,
+    extend_noun_phrase,
+    fixed_phrase,
+    join_phrases,
     personal_pronoun,
 )
 
 _EVERY = (
-    fixed("every day", "tous:0 les:0 jours:1"),
-    fixed("every evening", "tous:0 les:0 soirs:1"),
+    fixed_phrase("every day", "tous:0 les:0 jours:1"),
+    fixed_phrase("every evening", "tous:0 les:0 soirs:1"),
 )
-_ASK = fixed("?", "?")
+_ASK = fixed_phrase("?", "?")
 _BEING = ("present", "background")  # the tenses of being
 
 # ---------------------------------------------------------------- somebody does something
 
 
-def _verbs(infinitives: str) -> tuple[Verb, ...]:
+def _find_verbs(infinitives: str) -> tuple[Verb, ...]:
     return tuple(VERBS[name] for name in infinitives.split())
 
 
-_PUNCTUAL = _verbs("trouver perdre casser réveiller")  # never in progress
-_INTO = _verbs("entrer quitter")  # one place at a time, and a known one
-_ACTIVITIES = _verbs("dormir chanter courir jouer")
+_PUNCTUAL = _find_verbs("trouver perdre casser réveiller")  # never in progress
+_INTO = _find_verbs("entrer quitter")  # one place at a time, and a known one
+_ACTIVITIES = _find_verbs("dormir chanter courir jouer")
 _EVENTS = tuple(
-    verb for verb in VERBS.values() if verb.objects and verb not in _verbs("avoir donner montrer")
+    verb
+    for verb in VERBS.values()
+    if verb.objects and verb not in _find_verbs("avoir donner montrer")
 )
 # Without entrer: it takes être, and "i entered" would need to know who speaks.
 _HUMAN_EVENTS = tuple(
     verb for verb in _EVENTS if "person" in verb.subjects and verb is not VERBS["entrer"]
 )
-_INTENTIONS = tuple(verb for verb in _HUMAN_EVENTS if verb not in _verbs("perdre casser"))
+_INTENTIONS = tuple(verb for verb in _HUMAN_EVENTS if verb not in _find_verbs("perdre casser"))
 
 
 def _object(
@@ -86,7 +89,7 @@ def _object(
     if "person" in verb.subjects and verb not in _INTO:
         determiners += ["any" if negated else "a"] * 2
         if not subject.nouns or "person" in NOUNS[subject.nouns[0]].tags:
-            determiners += [own(subject)] * 2
+            determiners += [possessive_determiner(subject)] * 2
     while (noun := draw_noun(rng, verb.objects)).english in subject.nouns:
         pass
     return draw_phrase(rng, noun, determiners, plural=False if verb in _INTO else None)
@@ -102,11 +105,11 @@ def _event(
     subject = subject or draw_phrase(rng, draw_noun(rng, verb.subjects))
     group = verb_group(subject, verb, tense, negated=negated)
     thing = _object(rng, subject, verb, negated=negated)
-    return joined(subject, group, thing, draw_time(rng, 0.3 * (tense == "past")))
+    return join_phrases(subject, group, thing, draw_time(rng, 0.3 * (tense == "past")))
 
 
 _JOURNEYS = tuple(
-    (VERBS[verb], fixed(english, french), tags(nouns))
+    (VERBS[verb], fixed_phrase(english, french), parse_tags(nouns))
     for verb, english, french, nouns in (
         ("arriver", "at", "à", "station hotel school museum castle"),
         ("aller", "to", "à", "station hotel school museum castle church"),
@@ -125,9 +128,11 @@ def _motion(rng: Random, subject: NounPhrase | None = None) -> Phrase:
     verb, link, nouns = rng.choice(_JOURNEYS[:4] if tense == "present" else _JOURNEYS)
     while (where := draw_noun(rng, nouns)).english in subject.nouns:
         pass
-    place = joined(link, draw_phrase(rng, where, ("the", own(subject)), plural=False))
+    place = join_phrases(
+        link, draw_phrase(rng, where, ("the", possessive_determiner(subject)), plural=False)
+    )
     group = verb_group(subject, verb, tense, negated=rng.random() < 0.25)
-    return joined(subject, group, place, draw_time(rng, 0.4 * (tense == "past")))
+    return join_phrases(subject, group, place, draw_time(rng, 0.4 * (tense == "past")))
 
 
 def _possession(rng: Random) -> Phrase:
@@ -136,7 +141,7 @@ def _possession(rng: Random) -> Phrase:
     subject = draw_phrase(rng, draw_noun(rng, PERSON))
     negated = rng.random() < 0.35
     what = draw_phrase(rng, draw_noun(rng, have.objects), ("any" if negated else "a",))
-    return joined(subject, verb_group(subject, have, "present", negated=negated), what)
+    return join_phrases(subject, verb_group(subject, have, "present", negated=negated), what)
 
 
 def _modal(rng: Random, subject: NounPhrase | None = None) -> Phrase:
@@ -148,21 +153,23 @@ def _modal(rng: Random, subject: NounPhrase | None = None) -> Phrase:
     # "She could" is also "elle pourrait": only "couldn't" is said.
     negated = (modal == "can" and past) or rng.random() < 0.4
     group = modal_group(subject, modal, verb, past=past, negated=negated)
-    return joined(subject, group, _object(rng, subject, verb, negated=negated))
+    return join_phrases(subject, group, _object(rng, subject, verb, negated=negated))
 
 
 def _indirect_object(rng: Random) -> Phrase:
     """The queen gave a book to the boy."""
-    verb = rng.choice(_verbs("donner montrer"))
+    verb = rng.choice(_find_verbs("donner montrer"))
     giver = draw_noun(rng, PERSON)
     subject = draw_phrase(rng, giver)
     group = verb_group(subject, verb, rng.choice(("past", "past", "present")))
-    determiners = ("the", "the", "a", "this", own(subject))
+    determiners = ("the", "the", "a", "this", possessive_determiner(subject))
     receiver = draw_phrase(rng, draw_noun(rng, PERSON, but=giver), determiners, plain=True)
-    return joined(subject, group, _object(rng, subject, verb), fixed("to", "à"), receiver)
+    return join_phrases(
+        subject, group, _object(rng, subject, verb), fixed_phrase("to", "à"), receiver
+    )
 
 
-_HABITS = _verbs("manger lire visiter laver ouvrir fermer entendre") + _ACTIVITIES
+_HABITS = _find_verbs("manger lire visiter laver ouvrir fermer entendre") + _ACTIVITIES
 
 
 def _habit(rng: Random) -> Phrase:
@@ -176,7 +183,7 @@ def _habit(rng: Random) -> Phrase:
         rest: Phrase = _object(rng, subject, verb, negated=adverb == "never", habit=True)
     else:
         rest = draw_place(rng, noun)
-    return joined(subject, group, rest, NOTHING if adverb else rng.choice(_EVERY))
+    return join_phrases(subject, group, rest, NOTHING if adverb else rng.choice(_EVERY))
 
 
 def _pronoun(rng: Random) -> Phrase:
@@ -186,7 +193,9 @@ def _pronoun(rng: Random) -> Phrase:
     if kind == 0 and subject.agreement.person == 3:
         return _motion(rng, subject)
     if kind == 1 and subject.agreement.person == 3:
-        return joined(subject, _so(rng, subject, rng.choice(said_of(NOUNS["king"], *_SAID))))
+        return join_phrases(
+            subject, _predicate(rng, subject, rng.choice(find_adjectives(NOUNS["king"], *_SAID)))
+        )
     if kind == 2:
         return _modal(rng, subject)
     return _event(rng, "past", negated=rng.random() < 0.4, subject=subject)
@@ -197,7 +206,7 @@ def _pronoun(rng: Random) -> Phrase:
 _SAID = ("quality", "state", "fixed", "colour", "having")
 
 
-def _so(rng: Random, subject: NounPhrase, word: Adjective | Verb) -> Phrase:
+def _predicate(rng: Random, subject: NounPhrase, word: Adjective | Verb) -> Phrase:
     """Is red, wasn't very tired, isn't sleeping: something said of the subject."""
     gradable = isinstance(word, Adjective) and word.sort not in ("fixed", "colour")
     degree = "very" if gradable and rng.random() < 0.3 else ""
@@ -215,7 +224,7 @@ def _description(rng: Random) -> Phrase:
     word = rng.choice(_adjectives_of(*_SAID) + DECIDING_VERBS)
     suited = word.subjects if isinstance(word, Verb) else word.suits
     subject = draw_phrase(rng, draw_noun(rng, suited), plain=True)
-    return joined(subject, _so(rng, subject, word))
+    return join_phrases(subject, _predicate(rng, subject, word))
 
 
 def _unowned(rng: Random, wanted: frozenset[str]) -> Noun:
@@ -235,8 +244,8 @@ def _location(rng: Random) -> Phrase:
     """The key is under the table."""
     noun = _located(rng)
     subject = draw_phrase(rng, noun)
-    there = being(subject, rng.choice(_BEING), negated=rng.random() < 0.2)
-    return joined(subject, there, draw_place(rng, noun))
+    there = copula(subject, rng.choice(_BEING), negated=rng.random() < 0.2)
+    return join_phrases(subject, there, draw_place(rng, noun))
 
 
 def _existence(rng: Random) -> Phrase:
@@ -245,16 +254,16 @@ def _existence(rng: Random) -> Phrase:
     negated = rng.random() < 0.3
     what = draw_phrase(rng, noun, ("any" if negated else "a",), plain=negated)
     tense = rng.choice(_BEING)
-    (english,) = being(what, tense, negated=negated).source
+    (english,) = copula(what, tense, negated=negated).source
     has = "a" if tense == "present" else "avait"
     french = f"il:0 ne:1 y:0 {has}:1 pas:1" if negated else f"il:0 y:0 {has}:1"
-    return joined(fixed(f"there {english}", french), what, draw_place(rng, noun))
+    return join_phrases(fixed_phrase(f"there {english}", french), what, draw_place(rng, noun))
 
 
 @cache
 def _pairs(word: Adjective) -> tuple[tuple[Noun, Noun], ...]:
     """Two nouns of one kind that the adjective suits."""
-    suited = all_named(word.suits)
+    suited = find_nouns(word.suits)
     return tuple((a, b) for a in suited for b in suited if a.kind == b.kind and a is not b)
 
 
@@ -266,19 +275,21 @@ def _comparison(rng: Random) -> Phrase:
     than = draw_phrase(rng, other, DEFINITE, plain=True)
     # Nobody says "less old": what has a comparative of its own is not lessened.
     ways = ("more", "less", "as") if word.comparative == "more" else ("more", "more", "as")
-    return joined(subject, compared(subject, word, rng.choice(ways), rng.choice(_BEING), than))
+    return join_phrases(
+        subject, comparison_predicate(subject, word, rng.choice(ways), rng.choice(_BEING), than)
+    )
 
 
 def _coordination(rng: Random) -> Phrase:
     """The boy and the girl are tired: masculine as soon as one of them is."""
     passing = _adjectives_of("state", "fixed", "having")
     word = rng.choice([word for word in passing if _pairs(word)])
-    both = coordinated(
+    both = coordinate(
         *(draw_phrase(rng, noun, DEFINITE, plain=True) for noun in rng.choice(_pairs(word)))
     )
     if "person" in NOUNS[both.nouns[0]].tags and rng.random() < 0.6:
         return _motion(rng, both)
-    return joined(both, _so(rng, both, word))
+    return join_phrases(both, _predicate(rng, both, word))
 
 
 def _subject_relative(rng: Random) -> Phrase:
@@ -286,13 +297,13 @@ def _subject_relative(rng: Random) -> Phrase:
     verb = rng.choice(_ACTIVITIES)
     noun = _unowned(rng, verb.subjects)
     head = draw_phrase(rng, noun, DEFINITE, plain=True)
-    who = fixed("who" if "person" in noun.tags else "that", "qui")
-    head = extended(head, who, verb_group(head, verb, "present"), draw_place(rng, noun))
-    word = rng.choice(said_of(noun, "quality", "colour"))
-    return joined(head, predicate(head, word, "present"))
+    who = fixed_phrase("who" if "person" in noun.tags else "that", "qui")
+    head = extend_noun_phrase(head, who, verb_group(head, verb, "present"), draw_place(rng, noun))
+    word = rng.choice(find_adjectives(noun, "quality", "colour"))
+    return join_phrases(head, predicate(head, word, "present"))
 
 
-_RELATED = _verbs("voir trouver acheter perdre écrire ouvrir fermer visiter")
+_RELATED = _find_verbs("voir trouver acheter perdre écrire ouvrir fermer visiter")
 
 
 def _object_relative(rng: Random) -> Phrase:
@@ -305,9 +316,9 @@ def _object_relative(rng: Random) -> Phrase:
     else:
         subject = draw_phrase(rng, draw_noun(rng, verb.subjects, but=noun), DEFINITE, plain=True)
     group = verb_group(subject, verb, "past", preceding=head.agreement)
-    head = extended(head, fixed("that", "que"), subject, group)
-    word = rng.choice(said_of(noun, "quality", "colour"))
-    return joined(head, predicate(head, word, "background"))
+    head = extend_noun_phrase(head, fixed_phrase("that", "que"), subject, group)
+    word = rng.choice(find_adjectives(noun, "quality", "colour"))
+    return join_phrases(head, predicate(head, word, "background"))
 
 
 def _question(rng: Random) -> Phrase:
@@ -315,34 +326,34 @@ def _question(rng: Random) -> Phrase:
     verb = rng.choice(_HUMAN_EVENTS + _ACTIVITIES)
     noun = draw_noun(rng, verb.subjects)
     subject = draw_phrase(rng, noun)
-    words = said_of(noun, "state", "fixed", "having")
+    words = find_adjectives(noun, "state", "fixed", "having")
     if words and rng.random() < 0.3:
         word = rng.choice(words)
-        return joined(question(subject, predicate(subject, word, rng.choice(_BEING))), _ASK)
+        return join_phrases(question(subject, predicate(subject, word, rng.choice(_BEING))), _ASK)
     tense = "past" if verb in _PUNCTUAL else rng.choice(("present", "past"))
     group = verb_group(subject, verb, tense, asked=True)
     rest: Phrase = _object(rng, subject, verb) if verb.objects else draw_place(rng, noun)
-    return joined(question(subject, group), rest, _ASK)
+    return join_phrases(question(subject, group), rest, _ASK)
 
 
-_WHERE = fixed("where", "où")
-_WHEN_OR_WHY = (fixed("when", "quand"), fixed("why", "pourquoi"))
-_SOMEWHERE = _verbs("manger acheter lire écrire laver voir entendre trouver perdre")
+_WHERE = fixed_phrase("where", "où")
+_WHEN_OR_WHY = (fixed_phrase("when", "quand"), fixed_phrase("why", "pourquoi"))
+_SOMEWHERE = _find_verbs("manger acheter lire écrire laver voir entendre trouver perdre")
 
 
 def _wh_question(rng: Random) -> Phrase:
     """Where is the key? When did the girl buy the hat? What did she buy?"""
     if rng.random() < 0.3:
         subject = draw_phrase(rng, _located(rng))
-        return joined(_WHERE, being(subject, rng.choice(_BEING)), subject, _ASK)
+        return join_phrases(_WHERE, copula(subject, rng.choice(_BEING)), subject, _ASK)
     verb = rng.choice(_HUMAN_EVENTS)
     subject = draw_phrase(rng, draw_noun(rng, verb.subjects))
     group = verb_group(subject, verb, "past", asked=True)
     if rng.random() < 0.3 and verb is not VERBS["quitter"]:  # "what did she leave": laissé?
-        return joined(question(subject, group, fixed("what", "que")), _ASK)
+        return join_phrases(question(subject, group, fixed_phrase("what", "que")), _ASK)
     words = (*_WHEN_OR_WHY, _WHERE) if verb in _SOMEWHERE else _WHEN_OR_WHY
     asked = question(subject, group, rng.choice(words))
-    return joined(asked, _object(rng, subject, verb), _ASK)
+    return join_phrases(asked, _object(rng, subject, verb), _ASK)
 
 
 CONSTRUCTIONS: dict[str, tuple[int, Callable[[Random], Phrase]]] = {
@@ -368,8 +379,7 @@ CONSTRUCTIONS: dict[str, tuple[int, Callable[[Random], Phrase]]] = {
     "because_last": (32, lambda rng: draw_because(rng, reason_first=False)),
     "because_first": (32, lambda rng: draw_because(rng, reason_first=True)),
 }
-"""Each construction by its name: how often it is drawn, and the function that writes one.
+"""The weight of each construction in the draw, and the function that writes a sentence of it.
 
-Nearly half of the sentences are because-sentences: with fewer, a small model learns everything
-else long before it learns whom a pronoun stands for.
-"""
+Nearly half of the sentences are because-sentences. With fewer of them, a small model learns everything
+else long before it learns what a pronoun stands for."""

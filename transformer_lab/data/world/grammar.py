@@ -1,8 +1,8 @@
-"""The bilingual world: a seeded grammar that writes English sentences and their French translations.
+"""The bilingual world: seeded splits of English sentences and their French translations.
 
-Each pair comes with the gold word alignment and, where a pronoun could stand for two nouns, with
-the gold referent and the word that decides. The words are in `lexicon`, the rules of both
-languages in `phrases`, the kinds of sentence in `constructions`; here are the pairs and splits.
+Lessons and runs call `world`. Each pair comes with the gold word alignment and, where a pronoun could
+stand for two nouns, with the gold referent and the word that decides. The words are in `lexicon`, the
+rules of both languages in `phrases`, the kinds of sentence in `constructions`.
 """
 
 from collections.abc import Iterator, Sequence
@@ -11,12 +11,12 @@ from itertools import islice
 from random import Random
 
 from transformer_lab.data.pair import Splits
-from transformer_lab.data.world.because import because, in_role
+from transformer_lab.data.world.because import because_sentence, mark_role
 from transformer_lab.data.world.clauses import verb_group
 from transformer_lab.data.world.constructions import CONSTRUCTIONS
-from transformer_lab.data.world.held_out import held_out_combination
+from transformer_lab.data.world.held_out import is_held_out_combination
 from transformer_lab.data.world.lexicon import ADJECTIVES, NOUNS, VERBS
-from transformer_lab.data.world.phrases import Phrase, noun_phrase, surface
+from transformer_lab.data.world.phrases import Phrase, noun_phrase, realise_surface
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,8 +25,8 @@ class Coreference:
 
     Attributes:
         pronoun: The English pronoun, it or they.
-        referent: The English noun it stands for.
-        other: The English noun it could have stood for.
+        referent: The English noun that it stands for.
+        other: The English noun that it could have stood for.
         decider: The English word that decides between them.
         target_pronoun: The French pronoun: il, elle, ils or elles.
     """
@@ -40,15 +40,15 @@ class Coreference:
 
 @dataclass(frozen=True, slots=True)
 class WorldPair:
-    """A sentence of the bilingual world, and everything that is known about it.
+    """A sentence pair of the bilingual world with its gold annotations.
 
     Attributes:
-        source_tokens: The English sentence.
-        target_tokens: The French sentence.
+        source_tokens: The English words.
+        target_tokens: The French words.
         alignment: Sorted (source position, target position) links.
         construction: The name of its construction.
         coreference: What its pronoun stands for; None outside the because-sentences.
-        combinations: The (noun, describing word) pairs it says, by English lemma.
+        combinations: The (noun, describing word) pairs that it states, by English lemma.
     """
 
     source_tokens: tuple[str, ...]
@@ -70,9 +70,9 @@ class WorldPair:
 
 
 def join_tokens(tokens: Sequence[str], *, french: bool = False) -> str:
-    """Writes tokens as text.
+    """Tokens as a text, without a space after an elision (l'animal) or before a comma.
 
-    No space follows an elision (l'animal) or precedes a comma; French has one before `?`.
+    In French a space stands before `?`, in English not.
     """
     text = ""
     for word in tokens:
@@ -81,9 +81,9 @@ def join_tokens(tokens: Sequence[str], *, french: bool = False) -> str:
     return text
 
 
-def written(phrase: Phrase, construction: str) -> WorldPair:
-    """The phrase as a finished pair."""
-    source, target, alignment = surface(phrase)
+def make_world_pair(phrase: Phrase, construction: str) -> WorldPair:
+    """The finished pair for a phrase: final words, alignment and coreference."""
+    source, target, alignment = realise_surface(phrase)
     coreference = None
     if phrase.marks:
         at = dict(phrase.marks)
@@ -94,32 +94,32 @@ def written(phrase: Phrase, construction: str) -> WorldPair:
 
 def _famous(word: str, referent: str) -> WorldPair:
     animal, street = (
-        in_role(noun_phrase("the", NOUNS[name]), "referent" if name == referent else "other")
+        mark_role(noun_phrase("the", NOUNS[name]), "referent" if name == referent else "other")
         for name in ("animal", "street")
     )
     group = verb_group(animal, VERBS["traverser"], "past", negated=True)
-    phrase = because(animal, group, street, ADJECTIVES[word], degree="too")
-    return written(phrase, "because_last")
+    phrase = because_sentence(animal, group, street, ADJECTIVES[word], degree="too")
+    return make_world_pair(phrase, "because_last")
 
 
 FAMOUS: tuple[WorldPair, WorldPair] = (_famous("tired", "animal"), _famous("wide", "street"))
-"""The pair that accounts of attention quote: "… because it was too tired", and "… too wide"."""
+"""The two sentences that explanations of attention quote: "… because it was too tired", "… too wide"."""
 
 
-def held_out(pair: WorldPair) -> bool:
-    """Whether the pair says a combination that training and validation never show."""
-    return any(held_out_combination(noun, word) for noun, word in pair.combinations)
+def is_held_out(pair: WorldPair) -> bool:
+    """Whether the pair states a combination that training and validation never show."""
+    return any(is_held_out_combination(noun, word) for noun, word in pair.combinations)
 
 
 def sentences(seed: int = 0) -> Iterator[WorldPair]:
-    """Draws sentences without end, repeats and held-out combinations among them."""
+    """Draw sentence pairs without end, including repeats and held-out combinations."""
     rng = Random(seed)
     names = list(CONSTRUCTIONS)
     weights = [weight for weight, _ in CONSTRUCTIONS.values()]
     while True:
         for name in rng.choices(names, weights, k=1000):
             _, construct = CONSTRUCTIONS[name]
-            yield written(construct(rng), name)
+            yield make_world_pair(construct(rng), name)
 
 
 _MOST = 200_000
@@ -128,11 +128,11 @@ _MOST = 200_000
 def world(
     train: int = 20_000, validation: int = 1_000, test: int = 1_000, *, seed: int = 0
 ) -> Splits[WorldPair]:
-    """Draws the three splits of the bilingual world; no source sentence is in two of them.
+    """Draw the three splits of the bilingual world; no source sentence is in two of them.
 
-    Half of the test set (rounded up) says a held-out combination; training and validation never
-    do. Worlds of one seed that differ only in the size of training share validation and test,
-    and the smaller training set begins the larger one.
+    Half of the test pairs (rounded up) state a held-out combination; training and validation pairs never
+    do. Worlds of one seed that differ only in the size of training share validation and test, and the
+    smaller training set is the beginning of the larger one.
 
     Args:
         train: Number of training pairs.
@@ -141,7 +141,7 @@ def world(
         seed: The same seed gives the same world.
 
     Raises:
-        ValueError: If a size is negative, or if there are not so many different sentences.
+        ValueError: A size is negative, or the grammar has too few different sentences.
     """
     sizes = {"train": train, "validation": validation, "test": test}
     for name, size in sizes.items():
@@ -166,7 +166,7 @@ def world(
         if pair.source_tokens in seen:
             continue
         seen.add(pair.source_tokens)
-        if held_out(pair):
+        if is_held_out(pair):
             if len(held) < test - test // 2:
                 held.append(pair)
         elif open_splits:

@@ -1,9 +1,9 @@
-"""Which nouns and describing words never meet in training, so that the test asks for rules.
+"""Which pairs of a noun and a describing word are held out of training, so that the test needs rules.
 
-One combination in ten is held out. None is, if that would leave too little to learn it from: every
-word keeps at least two nouns of either gender (or all it has), so does every reason beside every
-verb, and every noun keeps two words. Whoever has read that walls and rocks were too slippery to
-climb can tell about hills.
+`grammar` saves sentences with these pairs for the test split. One pair in ten is held out, but none
+that would leave too little to learn from: every word keeps at least two nouns of either gender (or all
+it has), so does every reason with each verb, and every noun keeps two words. For example, a model that
+has read that walls and rocks were too slippery to climb can understand the same of hills.
 """
 
 from collections import defaultdict
@@ -19,8 +19,8 @@ from transformer_lab.data.world.lexicon import (
     Adjective,
     Noun,
     Verb,
-    all_named,
-    suits,
+    can_describe,
+    find_nouns,
 )
 
 Combination = tuple[str, str]  # a noun and a word that describes it, as English lemmas
@@ -30,7 +30,7 @@ FAMOUS_COMBINATIONS = (("animal", "tired"), ("street", "wide"))
 
 @cache
 def held_out_combinations() -> frozenset[Combination]:
-    """One in ten of all combinations, in an order that a hash gives and no seed changes."""
+    """One in ten of all (noun, describing word) pairs, chosen by a hash, so that no seed changes them."""
     groups = _groups()
     everything = {combination for group in groups for combination in group}
     left = [set(group) for group in groups]
@@ -48,13 +48,13 @@ def held_out_combinations() -> frozenset[Combination]:
     return frozenset(chosen)
 
 
-def held_out_combination(noun: str, word: str) -> bool:
-    """Whether this noun and this describing word (English lemmas) meet in the test set only."""
+def is_held_out_combination(noun: str, word: str) -> bool:
+    """Whether this noun and describing word (English lemmas) are seen together in the test split only."""
     return (noun, word) in held_out_combinations()
 
 
 def lemma(word: Adjective | Verb) -> str:
-    """The English lemma of a describing word."""
+    """The English lemma of an adjective or verb."""
     return word.base if isinstance(word, Verb) else word.english
 
 
@@ -62,7 +62,7 @@ def _groups() -> list[set[Combination]]:
     """What is learnt together: a word and its nouns, a noun and its words, a reason beside a verb."""
 
     def said(nouns: Iterable[Noun], word: Adjective | Verb) -> set[Combination]:
-        return {(noun.english, lemma(word)) for noun in nouns if suits(word, noun)}
+        return {(noun.english, lemma(word)) for noun in nouns if can_describe(word, noun)}
 
     words: list[Adjective | Verb] = [*ADJECTIVES.values(), *DECIDING_VERBS]
     groups = [said(NOUNS.values(), word) for word in words]
@@ -74,7 +74,7 @@ def _groups() -> list[set[Combination]]:
             ("object", scene.objects, scene.object_reasons),
         ):
             for word in of_it:
-                reasons[scene.verb.infinitive, role, lemma(word)] |= said(all_named(nouns), word)
+                reasons[scene.verb.infinitive, role, lemma(word)] |= said(find_nouns(nouns), word)
     return groups + list(reasons.values())
 
 

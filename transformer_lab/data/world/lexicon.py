@@ -1,8 +1,8 @@
-"""The words of the bilingual world: tables of nouns, adjectives, verbs, and what goes with what.
+"""The words of the bilingual world: tables of nouns, adjectives and verbs, and which of them go together.
 
-A noun has *tags*; the first is its kind. Verbs and adjectives list the tags, or the very nouns,
-that they make sense with: a house does not eat, and a cat is not wide. A form that only adds
-the regular ending is not written: `house` stands for house, houses; `fermé` for fermé, fermée,
+All other modules of the world draw from these tables. A noun has *tags*; the first is its kind. Verbs and
+adjectives list the tags, or the very nouns, that they make sense with: a house does not eat, and a cat is
+not wide. Regular forms are not written out: `house` stands for house, houses; `fermé` for fermé, fermée,
 fermés, fermées; `ferm-er` for ferme, ferment, fermé, fermer, and fermait.
 """
 
@@ -40,7 +40,12 @@ class Adjective(NamedTuple):
 
 
 class Verb(NamedTuple):
-    """A verb, with the forms the world uses. `imperfect` is the French stem before -ait, -aient."""
+    """A verb with the forms that the world uses.
+
+    English: `base`, `third` (eats), `past`, `ing`. French: `singular` and `plural` of the present,
+    `participle`, `infinitive`, and `imperfect`, the stem before -ait and -aient. `subjects` and `objects`
+    are the tags and nouns that it goes with.
+    """
 
     base: str
     third: str
@@ -275,35 +280,35 @@ return returns returned returning | revient reviennent revenu revenir reven | pe
 """
 
 
-def tags(text: str) -> frozenset[str]:
-    """Tags and nouns, written as one text."""
+def parse_tags(text: str) -> frozenset[str]:
+    """The set of tags and nouns that are written in one text, separated by spaces."""
     return frozenset(text.split())
 
 
-def named(wanted: frozenset[str], noun: Noun) -> bool:
-    """Whether these tags and nouns name this noun."""
+def has_any_tag(wanted: frozenset[str], noun: Noun) -> bool:
+    """Whether a noun has one of these tags, or is itself among them."""
     return noun.english in wanted or not wanted.isdisjoint(noun.tags)
 
 
-def suits(word: Adjective | Verb, noun: Noun) -> bool:
-    """Whether this can be said of the noun: that it is so, or that it does so."""
-    return named(word.subjects if isinstance(word, Verb) else word.suits, noun)
+def can_describe(word: Adjective | Verb, noun: Noun) -> bool:
+    """Whether an adjective or verb makes sense with a noun as its subject."""
+    return has_any_tag(word.subjects if isinstance(word, Verb) else word.suits, noun)
 
 
-def rows(table: str) -> list[list[str]]:
-    """The rows of a table, cut into columns at `|` and `>`; an indented line continues its row."""
+def parse_rows(table: str) -> list[list[str]]:
+    """The rows of a table, split into columns at `|` and `>`; an indented line continues a row."""
     lines = table.replace("\n   ", "").replace(">", "|").strip().splitlines()
     return [[column.strip() for column in line.split("|")] for line in lines]
 
 
-def _noun(row: str) -> Noun:
+def _parse_noun(row: str) -> Noun:
     english, french, gender, *kinds = row.split()
     one, _, many = english.partition("/")
     un, _, des = french.partition("/")
     return Noun(one, many or one + "s", un, des or un + "s", gender, frozenset(kinds), kinds[0])
 
 
-def _adjective(words: str, suits: str) -> Adjective:
+def _parse_adjective(words: str, suits: str) -> Adjective:
     english, french, place, sort = words.split()
     name, _, comparative = english.partition("/")
     forms = french.split("/")
@@ -313,20 +318,22 @@ def _adjective(words: str, suits: str) -> Adjective:
         forms.append(french if french.endswith("e") else french + "e")
     if len(forms) == 2:
         forms += [form + "s" for form in forms]
-    return Adjective(name, comparative, tuple(forms), place, sort, tags(suits))
+    return Adjective(name, comparative, tuple(forms), place, sort, parse_tags(suits))
 
 
-def _verb(english: str, french: str, subjects: str, objects: str) -> Verb:
+def _parse_verb(english: str, french: str, subjects: str, objects: str) -> Verb:
     forms = french.split()
     if len(forms) == 1:
         stem = french.removesuffix("-er")
         forms = [stem + "e", stem + "ent", stem + "é", stem + "er", stem]
-    return Verb._make((*english.split(), *forms, tags(subjects), tags(objects)))
+    return Verb._make((*english.split(), *forms, parse_tags(subjects), parse_tags(objects)))
 
 
-NOUNS = {noun.english: noun for noun in map(_noun, _NOUNS.strip().splitlines())}
-ADJECTIVES = {word.english: word for word in (_adjective(*row) for row in rows(_ADJECTIVES))}
-VERBS = {verb.infinitive: verb for verb in (_verb(*row) for row in rows(_VERBS))}
+NOUNS = {noun.english: noun for noun in map(_parse_noun, _NOUNS.strip().splitlines())}
+ADJECTIVES = {
+    word.english: word for word in (_parse_adjective(*row) for row in parse_rows(_ADJECTIVES))
+}
+VERBS = {verb.infinitive: verb for verb in (_parse_verb(*row) for row in parse_rows(_VERBS))}
 """The verbs by French infinitive: English `leave` is both `quitter` and `partir`."""
 
 DECIDING_VERBS = tuple(VERBS[name] for name in ("dormir", "boiter", "trembler", "brûler"))
@@ -334,6 +341,6 @@ DECIDING_VERBS = tuple(VERBS[name] for name in ("dormir", "boiter", "trembler", 
 
 
 @cache
-def all_named(wanted: frozenset[str]) -> tuple[Noun, ...]:
-    """The nouns that these tags and nouns name."""
-    return tuple(noun for noun in NOUNS.values() if named(wanted, noun))
+def find_nouns(wanted: frozenset[str]) -> tuple[Noun, ...]:
+    """The nouns that have one of these tags, or are themselves among them."""
+    return tuple(noun for noun in NOUNS.values() if has_any_tag(wanted, noun))

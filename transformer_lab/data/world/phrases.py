@@ -1,8 +1,9 @@
 """Phrases in English and French at once, and the rules of grammar that shape them.
 
-A `Phrase` holds the English words, the French words in French order, and for every French word
-the English words it renders. Small phrases are joined into sentences. `surface` then settles, in
-one place, what neighbouring words do to each other: elision, contraction, "a" or "an".
+`clauses`, `because` and `constructions` build sentences from these. A `Phrase` holds the English words,
+the French words in French order, and for every French word the English words it translates. Small
+phrases are joined into sentences. `realise_surface` then applies, in one place, what neighbouring
+words do to each other: elision, contraction, "a" or "an".
 """
 
 from collections.abc import Sequence
@@ -16,7 +17,7 @@ Rendered = tuple[str, tuple[int, ...]]  # a French word, and the English positio
 
 
 class Agreement(NamedTuple):
-    """What a noun or pronoun imposes on the words that agree with it."""
+    """The gender, number and person that a noun or pronoun imposes on the words that agree with it."""
 
     gender: str
     plural: bool
@@ -28,12 +29,12 @@ _NEUTRAL = Agreement("m", False)
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
-    """Aligned words.
+    """Words in both languages with their alignment.
 
     Attributes:
         source: The English words.
-        target: The French words, each with the positions in `source` that it renders.
-        combinations: The (noun, describing word) pairs it says, by English lemma.
+        target: The French words, each with the positions in `source` that it translates.
+        combinations: The (noun, describing word) pairs that the phrase states, by English lemma.
         marks: Named positions in `source`, such as ("pronoun", 7).
     """
 
@@ -45,7 +46,7 @@ class Phrase:
 
 @dataclass(frozen=True, slots=True)
 class NounPhrase(Phrase):
-    """A phrase that other words agree with, and the nouns (English lemmas) it speaks of."""
+    """A phrase that other words agree with. `nouns` are the English lemmas of its nouns."""
 
     agreement: Agreement = _NEUTRAL
     nouns: tuple[str, ...] = ()
@@ -54,8 +55,8 @@ class NounPhrase(Phrase):
 NOTHING = Phrase()
 
 
-def joined(*parts: Phrase) -> Phrase:
-    """Puts phrases one after the other, in both languages."""
+def join_phrases(*parts: Phrase) -> Phrase:
+    """One phrase of all the parts, one after the other in both languages."""
     source: list[str] = []
     target: list[Rendered] = []
     combinations: list[tuple[str, str]] = []
@@ -75,14 +76,17 @@ def _nominal(phrase: Phrase, agreement: Agreement, nouns: tuple[str, ...]) -> No
     )
 
 
-def extended(head: NounPhrase, *parts: Phrase) -> NounPhrase:
-    """The noun phrase with more said about it, such as a place or a relative clause."""
-    return _nominal(joined(head, *parts), head.agreement, head.nouns)
+def extend_noun_phrase(head: NounPhrase, *parts: Phrase) -> NounPhrase:
+    """A noun phrase with more said about it, such as a place or a relative clause."""
+    return _nominal(join_phrases(head, *parts), head.agreement, head.nouns)
 
 
 @cache
-def fixed(english: str, french: str) -> Phrase:
-    """A set expression. `word:0,1` renders English words 0 and 1; a bare word renders them all."""
+def fixed_phrase(english: str, french: str) -> Phrase:
+    """A set expression with its alignment.
+
+    In `french`, `word:0,1` translates the English words 0 and 1; a bare word translates all of them.
+    """
     source = tuple(english.split())
     target = []
     for item in french.split():
@@ -131,17 +135,17 @@ def noun_phrase(
     number: str = "",
     adjectives: Sequence[Adjective] = (),
 ) -> NounPhrase:
-    """A noun with its determiner ("" for none), number and adjectives, in each language's order."""
+    """A noun with its determiner ("" for none), number and adjectives, in the order of each language."""
     agreement = Agreement(noun.gender, plural)
     before = [word for word in adjectives if word.place == "before"]
     after = [word for word in adjectives if word.place == "after"]
-    french = [agreed(word, agreement) for word in before]
+    french = [inflect_adjective(word, agreement) for word in before]
     french.append(noun.french_plural if plural else noun.french)
     if not plural:
         for i in range(len(before)):
-            if opens_with_vowel(french[i + 1]):
+            if starts_with_vowel(french[i + 1]):
                 french[i] = _BEFORE_VOWEL_NOUN.get(french[i], french[i])
-    french += [agreed(word, agreement) for word in after]
+    french += [inflect_adjective(word, agreement) for word in after]
     english = [word.english for word in (*before, *after)]
     english.append(noun.english_plural if plural else noun.english)
     if number:
@@ -164,16 +168,16 @@ def noun_phrase(
     return _nominal(phrase, agreement, (noun.english,))
 
 
-def agreed(word: Adjective, agreement: Agreement) -> str:
-    """The French form of an adjective."""
+def inflect_adjective(word: Adjective, agreement: Agreement) -> str:
+    """The French form of an adjective for this gender and number."""
     return word.french[(agreement.gender == "f") + 2 * agreement.plural]
 
 
-def coordinated(first: NounPhrase, second: NounPhrase) -> NounPhrase:
-    """Both together: plural, and feminine only if both are feminine."""
+def coordinate(first: NounPhrase, second: NounPhrase) -> NounPhrase:
+    """Two noun phrases joined by "and". The result is plural, and feminine only if both are."""
     feminine = first.agreement.gender == second.agreement.gender == "f"
     agreement = Agreement("f" if feminine else "m", True)
-    whole = joined(first, fixed("and", "et"), second)
+    whole = join_phrases(first, fixed_phrase("and", "et"), second)
     return _nominal(whole, agreement, first.nouns + second.nouns)
 
 
@@ -186,13 +190,19 @@ _PRONOUNS = {
 
 
 def personal_pronoun(english: str) -> NounPhrase:
-    """I, we, he or she. Nothing may agree with i and we: their gender is not known."""
+    """The phrase for "i", "we", "he" or "she".
+
+    Nothing may agree with i and we, because their gender is unknown.
+    """
     french, agreement = _PRONOUNS[english]
     return NounPhrase((english,), ((french, (0,)),), agreement=agreement)
 
 
-def pronoun_for(referent: NounPhrase) -> NounPhrase:
-    """It or they; il, elle, ils or elles. What is said of it is said of the referent's nouns."""
+def referring_pronoun(referent: NounPhrase) -> NounPhrase:
+    """The pronoun for a noun phrase: it or they; il, elle, ils or elles.
+
+    What is said of the pronoun counts as said of the nouns it stands for.
+    """
     agreement = referent.agreement
     french = ("elle" if agreement.gender == "f" else "il") + "s" * agreement.plural
     english = "they" if agreement.plural else "it"
@@ -218,15 +228,17 @@ _CONTRACTED = {("de", "le"): "du", ("de", "les"): "des", ("à", "le"): "au", ("�
 _ASPIRATED = ("haie", "haut", "hibou", "huit")  # le hibou, la haie: this h is no vowel
 
 
-def opens_with_vowel(word: str) -> bool:
-    """Whether a French word begins with a vowel sound; a silent h and the word y count."""
+def starts_with_vowel(word: str) -> bool:
+    """Whether a French word begins with a vowel sound. A silent h and the word y count."""
     if word[0] == "h":
         return not word.startswith(_ASPIRATED)
     return word[0] in "aâeéêiîoœu" or word == "y"
 
 
-def surface(phrase: Phrase) -> tuple[tuple[str, ...], tuple[str, ...], tuple[tuple[int, int], ...]]:
-    """The English words, the French words and the alignment, as they are written in the end."""
+def realise_surface(
+    phrase: Phrase,
+) -> tuple[tuple[str, ...], tuple[str, ...], tuple[tuple[int, int], ...]]:
+    """The final English words, French words and alignment, with elisions and contractions applied."""
     source = list(phrase.source)
     for i, following in enumerate(source[1:]):
         if source[i] == "a" and following[0] in "aeiou":
@@ -235,7 +247,7 @@ def surface(phrase: Phrase) -> tuple[tuple[str, ...], tuple[str, ...], tuple[tup
     rendered: list[tuple[int, ...]] = []
     followers = [word for word, _ in phrase.target[1:]] + ["."]
     for (word, positions), following in zip(phrase.target, followers, strict=True):
-        if word in _BEFORE_VOWEL and opens_with_vowel(following):
+        if word in _BEFORE_VOWEL and starts_with_vowel(following):
             word = _BEFORE_VOWEL[word]
         contracted = _CONTRACTED.get((target[-1], word)) if target else None
         if contracted:

@@ -1,4 +1,7 @@
-"""Who depends on whom in an English sentence of the world: determiners, adjectives, subjects, objects."""
+"""Grammatical relations in the world's English sentences: determiners, adjectives, subjects and objects.
+
+Studies and lessons compare attention heads with them.
+"""
 
 from collections.abc import Sequence
 
@@ -18,10 +21,9 @@ CLAUSES = {
     "because_first",
     "because_last",
 }
-"""Constructions whose main clause has one verb that says what is done: there subject and object are
-looked for."""
+"""Constructions whose main clause has one verb of action, in which subject and object are looked for."""
 RELATIVE_CLAUSES = {"subject_relative", "object_relative"}
-"""Constructions in which a clause stands between a noun and its verb."""
+"""Constructions in which a relative clause stands between a noun and its verb."""
 BEING = ("is", "are", "was", "were")
 DETERMINERS = set("the a an some any this these that those my his her our their".split())
 PRONOUNS = set("i you he she it we they".split())
@@ -34,14 +36,14 @@ VERB_FORMS = {
 Links = tuple[tuple[int, int], ...]
 
 
-def relations(pair: WorldPair) -> dict[str, Links]:
-    """For each of RELATIONS its (dependent, head) positions in the English words.
+def find_relations(pair: WorldPair) -> dict[str, Links]:
+    """The (dependent, head) positions in the English words, for each name in RELATIONS.
 
-    Determiner and adjective depend on their noun, in all sentences; subject and object on the verb of
-    the main clause, in those of CLAUSES.
+    Determiners and adjectives depend on their noun, in all sentences. Subject and object depend on the
+    verb of the main clause, in sentences of CLAUSES.
     """
     words = pair.source_tokens
-    nouns = noun_phrases(words)
+    nouns = find_noun_phrases(words)
     found: dict[str, list[tuple[int, int]]] = {name: [] for name in RELATIONS}
     for start, noun in nouns.items():
         for place in range(start, noun):
@@ -50,7 +52,7 @@ def relations(pair: WorldPair) -> dict[str, Links]:
             elif words[place] in ADJECTIVE_FORMS:
                 found["adjective"].append((place, noun))
     if pair.construction in CLAUSES:
-        clause = main_clause(words)
+        clause = find_main_clause(words)
         inside = {place for start, noun in nouns.items() for place in range(start, noun + 1)}
         verbs = [i for i in clause if words[i] in VERB_FORMS and i not in inside]
         subjects = [i for i in clause if words[i] in PRONOUNS or i in nouns.values()]
@@ -61,20 +63,20 @@ def relations(pair: WorldPair) -> dict[str, Links]:
     return {name: tuple(links) for name, links in found.items()}
 
 
-def over_a_clause(pair: WorldPair) -> dict[str, Links]:
-    """In a sentence of RELATIVE_CLAUSES: its relative pronoun's noun, and that noun's own verb.
+def find_relations_over_clause(pair: WorldPair) -> dict[str, Links]:
+    """The (dependent, head) positions around the relative clause, in a sentence of RELATIVE_CLAUSES.
 
-    *the dog that is sleeping is black*: "relative pronoun" has (that, dog), "subject over a clause"
-    (dog, the second is).
+    In *the dog that is sleeping is black*, "relative pronoun" has (that, dog), and "subject over a
+    clause" has (dog, the second is).
     """
     words = pair.source_tokens
-    noun = min(noun_phrases(words).values())
+    noun = min(find_noun_phrases(words).values())
     verb = max(place for place, word in enumerate(words) if word in BEING)
     return {"relative pronoun": ((noun + 1, noun),), "subject over a clause": ((noun, verb),)}
 
 
-def noun_phrases(words: Sequence[str]) -> dict[int, int]:
-    """Where a noun phrase begins → where its noun stands: a determiner or number, adjectives, a noun."""
+def find_noun_phrases(words: Sequence[str]) -> dict[int, int]:
+    """A dict from the position where each noun phrase begins to the position of its noun."""
     found = {}
     for start, word in enumerate(words):
         begins = word in DETERMINERS or word in NUMBERS
@@ -88,8 +90,8 @@ def noun_phrases(words: Sequence[str]) -> dict[int, int]:
     return found
 
 
-def main_clause(words: Sequence[str]) -> range:
-    """The places of the main clause: without the clause that begins with "because"."""
+def find_main_clause(words: Sequence[str]) -> range:
+    """The positions of the main clause, without the clause that begins with "because"."""
     if "because" not in words:
         return range(len(words))
     if words[0] == "because":

@@ -8,10 +8,10 @@ from torch import Tensor, nn
 
 from transformer_lab.config import TransformerConfig
 from transformer_lab.model.encoder import Encoder
+from transformer_lab.model.kv_cache import KVCache
 from transformer_lab.model.masks import causal_mask, padding_mask
-from transformer_lab.model.past import Past
 from transformer_lab.model.positions import added_positions
-from transformer_lab.model.size import fitting
+from transformer_lab.model.size import check_memory_first
 from transformer_lab.model.transformer import initialise
 
 
@@ -48,7 +48,7 @@ class OneStack(nn.Module):
         raise NotImplementedError
 
 
-OneStack.__init__ = fitting(OneStack.__init__, one_stack=True)  # type: ignore[method-assign]
+OneStack.__init__ = check_memory_first(OneStack.__init__)  # type: ignore[method-assign]
 
 
 class GPT(OneStack):
@@ -67,19 +67,19 @@ class BERT(OneStack):
         return padding_mask(ids, self.config.pad_id)
 
 
-def empty_past(model: GPT) -> list[Past]:
+def empty_cache(model: GPT) -> list[KVCache]:
     """A cache before the first token: one past a layer, of no words."""
-    return [Past() for _ in model.stack.layers]
+    return [KVCache() for _ in model.stack.layers]
 
 
 @torch.no_grad()
 def gpt_step(
-    model: GPT, last: Int[Tensor, " batch"], cache: list[Past]
-) -> tuple[Float[Tensor, "batch vocabulary"], list[Past]]:
+    model: GPT, last: Int[Tensor, " batch"], cache: list[KVCache]
+) -> tuple[Float[Tensor, "batch vocabulary"], list[KVCache]]:
     """Logits of the token after `last`, and the cache with `last` in it.
 
     They equal those of a pass over all tokens so far; nothing here has a gradient.
     """
-    grown = [past.branch() for past in cache]
+    grown = [layer.fork() for layer in cache]
     x = model.embed(last[:, None], start=cache[0].length)
-    return model.output(model.stack(x, past=grown))[:, 0], grown
+    return model.output(model.stack(x, cache=grown))[:, 0], grown

@@ -7,8 +7,8 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from transformer_lab.config import TransformerConfig
+from transformer_lab.model.kv_cache import KVCache
 from transformer_lab.model.later.state_space import scan
-from transformer_lab.model.past import Past
 from transformer_lab.model.transformer import Transformer
 
 
@@ -33,21 +33,21 @@ class SSRU(nn.Module):
         _key: Any = None,
         _value: Any = None,
         _mask: Any = None,
-        past: Past | None = None,
+        cache: KVCache | None = None,
     ) -> Float[Tensor, "batch length d_model"]:
         """Carry the state along x; called as self-attention is, whose mask it does not need.
 
-        With a `past` x are new positions behind those that it holds the states of.
+        With a `cache` x are new positions behind those that it holds the states of.
         """
         forget = self.w_f(x).sigmoid()
         inputs = (1 - forget) * self.w(x)
-        if past is not None and past.key is not None:
-            state = past.key.tensor[:, 0, -1]  # (batch, d_model)
+        if cache is not None and cache.key is not None:
+            state = cache.key.tensor[:, 0, -1]  # (batch, d_model)
             inputs = torch.cat([inputs[:, :1] + forget[:, :1] * state[:, None], inputs[:, 1:]], 1)
         states = scan(forget, inputs)
-        if past is not None:
+        if cache is not None:
             kept = states[:, None]  # (batch, 1, length, d_model): one head
-            past.append(kept, kept[..., :0])
+            cache.append(kept, kept[..., :0])
         return states.relu()
 
 
@@ -58,8 +58,3 @@ class RecurrentTransformer(Transformer):
         super().__init__(config)
         for layer in self.decoder.layers:
             layer.self_attention = SSRU(config.d_model)
-
-
-def transformer_of(config: TransformerConfig) -> Transformer:
-    """The model that a configuration describes."""
-    return RecurrentTransformer(config) if config.recurrent_decoder else Transformer(config)

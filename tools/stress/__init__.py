@@ -1,0 +1,1 @@
+"""Long trials of the package and lists for a release: `python -m tools.stress`."""

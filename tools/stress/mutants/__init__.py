@@ -1,0 +1,1 @@
+"""Small changes of the package that its tests should notice: `python -m tools.stress mutants`."""

@@ -1,0 +1,211 @@
+"""Head scores: one number for what an attention head does, and the one table of them all, `SCORES`.
+
+The explorer sorts heads by these scores, the bench colours heads by them, and lessons 11 and 12 compare
+heads with them. The bench computes the same formulas in JavaScript (`lab/page/bench/head_scores.js`);
+a browser test compares the numbers of the two languages.
+"""
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from transformer_lab.attention.record import KINDS, Alignment, AttentionRecord, Head, Kind
+
+
+def alignment_error_rate(found: Alignment, gold: Alignment) -> float:
+    """Return the alignment error rate (AER) of some links, from 0 (all right) to 1 (none is).
+
+    It is 1 − 2 |found ∩ gold| / (|found| + |gold|), with all gold links sure (Och and Ney 2003).
+
+    Raises:
+        ValueError: If `gold` is empty.
+    """
+    if not gold:
+        raise ValueError("gold is empty; expected at least one link")
+    common = len(set(found) & set(gold))
+    return 1 - 2 * common / (len(set(found)) + len(set(gold)))
+
+
+def strongest_links(weights: np.ndarray, steps: Iterable[int]) -> Alignment:
+    """Return a link (key, query) for each of these rows of a map, to the key with the largest weight."""
+    return tuple((int(weights[step].argmax()), step) for step in steps)
+
+
+def head_alignment_error_rate(record: AttentionRecord, head: Head) -> float:
+    """Return the AER of a cross-attention head that links each written word to its strongest key.
+
+    Steps without a gold link, such as the one that writes eos, are left out.
+
+    Raises:
+        ValueError: If the head is not one of cross-attention, or the record has no gold alignment.
+    """
+    if head.kind != "cross" or record.alignment is None:
+        raise ValueError(f"head is {head}; expected a cross-attention head and a gold alignment")
+    steps = sorted({step for _, step in record.alignment})
+    return alignment_error_rate(strongest_links(record.weights(head), steps), record.alignment)
+
+
+def entropy(weights: np.ndarray) -> float:
+    """Return the mean entropy of the rows of (query, key) weights, in nats.
+
+    It is 0 if each row has all its weight on one key, and log n if it is spread evenly over n keys.
+    """
+    logarithms = np.log(weights, where=weights > 0, out=np.zeros_like(weights))
+    return float(-(weights * logarithms).sum(axis=-1).mean())
+
+
+def mean_distance(weights: np.ndarray) -> float:
+    """Return the mean distance |query − key| of self-attention in tokens, weighted by the weights."""
+    query, key = np.indices(weights.shape)
+    return float((weights * abs(query - key)).sum(axis=-1).mean())
+
+
+def previous_token(weights: np.ndarray) -> float:
+    """Return the mean weight on the key just before the query, without the first row, which has none."""
+    return float(np.diagonal(weights, offset=-1).mean())
+
+
+def first_token(weights: np.ndarray) -> float:
+    """Return the mean weight on the first key.
+
+    The first row is left out, because under a causal mask it can look at nothing else.
+    """
+    return float(weights[1:, 0].mean())
+
+
+def referent_score(record: AttentionRecord, head: Head) -> float:
+    """Return the weight on the pronoun's referent minus that on the other noun, from −1 to 1.
+
+    In the encoder it is read in the row of the pronoun, in cross-attention in the row of the step
+    that writes the pronoun's translation.
+
+    Raises:
+        ValueError: If the head is one of the decoder's self-attention, or the record has no referent.
+    """
+    if head.kind == "decoder" or record.referent is None:
+        raise ValueError(f"head is {head}; expected encoder or cross, and a gold referent")
+    row = record.referent.pronoun if head.kind == "encoder" else record.referent.step
+    weights = record.weights(head)[row]
+    return float(weights[record.referent.referent] - weights[record.referent.other])
+
+
+def mean_over_records(
+    score: Callable[[AttentionRecord, Head], float], records: Sequence[AttentionRecord], kind: Kind
+) -> dict[Head, float]:
+    """Return the mean of a score over records of one model, for each head of a kind.
+
+    Raises:
+        ValueError: If `records` is empty.
+    """
+    if not records:
+        raise ValueError("records is empty; expected at least one")
+    heads = records[0].heads(kind)
+    return {head: float(np.mean([score(record, head) for record in records])) for head in heads}
+
+
+class Score(NamedTuple):
+    """A row of the table of head scores.
+
+    Attributes:
+        name: What code calls it.
+        label: What the pages call it.
+        best: Which end is worth a look first, "low" or "high". The explorer puts it first; the bench
+            draws it dark.
+        means: What the number says, in words.
+        compute: The formula: the number of a head in a record, or NaN where it has none.
+        kinds: The kinds of attention that have the score.
+        needs: The field of the record that the formula needs beside the weights, or None.
+    """
+
+    name: str
+    label: str
+    best: str
+    means: str
+    compute: Callable[[AttentionRecord, Head], float]
+    kinds: tuple[Kind, ...] = KINDS
+    needs: str | None = None
+
+
+def apply_to_weights(
+    formula: Callable[[np.ndarray], float], queries: int = 1
+) -> Callable[[AttentionRecord, Head], float]:
+    """Return a function (record, head) that applies a formula of (query, key) weights to that head.
+
+    It returns NaN for a head with fewer rows than `queries`.
+    """
+
+    def compute(record: AttentionRecord, head: Head) -> float:
+        weights = record.weights(head)
+        return formula(weights) if len(weights) >= queries else math.nan
+
+    return compute
+
+
+SCORES = (
+    Score(
+        "entropy", "entropy", "low",
+        "how far a row spreads its weight, mean over the rows: 0 nats if all is on one key, "
+        "log n if it is even over n keys",
+        apply_to_weights(entropy),
+    ),
+    Score(
+        "mean_distance", "distance", "high", "mean tokens from query to key",
+        apply_to_weights(mean_distance), kinds=("encoder", "decoder"),
+    ),
+    Score(
+        "previous_token", "previous token", "high", "mean weight on the token before the query",
+        apply_to_weights(previous_token, queries=2), kinds=("encoder", "decoder"),
+    ),
+    Score(
+        "first_token", "first token", "high", "mean weight on the first token",
+        apply_to_weights(first_token, queries=2), kinds=("encoder", "decoder"),
+    ),
+    Score(
+        "aer", "alignment error", "low",
+        "AER: 0 where each aligned word looks most at its gold word, 1 where none does",
+        head_alignment_error_rate, kinds=("cross",), needs="alignment",
+    ),
+    Score(
+        "referent", "referent", "high",
+        "weight on the pronoun's referent minus weight on the other noun",
+        referent_score, kinds=("encoder", "cross"), needs="referent",
+    ),
+)  # fmt: skip
+"""All head scores, in the order in which the pages show them."""
+
+
+def available_scores(record: AttentionRecord, kind: Kind) -> tuple[Score, ...]:
+    """Return the scores that can be computed for heads of this kind from what the record has."""
+    of_kind = (score for score in SCORES if kind in score.kinds)
+    return tuple(score for score in of_kind if not score.needs or getattr(record, score.needs))
+
+
+def find_sharpest_head(record: AttentionRecord, kind: Kind) -> Head:
+    """Return the head of this kind with the lowest mean entropy; of equal ones the first."""
+    compute = apply_to_weights(entropy)
+    values = {head: compute(record, head) for head in record.heads(kind)}
+    return min(values, key=lambda head: (math.isnan(values[head]), values[head]))
+
+
+def head_scores(record: AttentionRecord, kind: Kind) -> list[dict[str, Any]]:
+    """Return each available score with its value for every head, layer by layer, ready for JSON.
+
+    A value is None where the head has none: a map of one token, for instance, has no previous token.
+    """
+    found = []
+    for score in available_scores(record, kind):
+        values = [score.compute(record, head) for head in record.heads(kind)]
+        known = [None if math.isnan(value) else value for value in values]
+        described = {"name": score.name, "label": score.label, "best": score.best}
+        found.append({**described, "means": score.means, "values": known})
+    return found
+
+
+def score_table() -> list[dict[str, Any]]:
+    """Return the rows of `SCORES` without their formulas, ready for JSON."""
+    return [
+        {name: value for name, value in score._asdict().items() if name != "compute"}
+        for score in SCORES
+    ]

@@ -1,0 +1,164 @@
+"""A record of pieces as a record of words, so that a head is read as people read a sentence.
+
+Weights that go to the pieces of a word are added, and the rows of its pieces are averaged, so that
+rows still sum to 1: what Clark et al. (2019) do for BERT's pieces.
+"""
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from jaxtyping import Float
+
+from transformer_lab.attention.record import AttentionRecord
+
+SPACES = " \t\n▁"
+"""What a piece that begins a word begins with; ▁ is SentencePiece's own sign."""
+INNER = ("'", "’", "-")
+"""Signs that belong to a word if letters stand on both sides: can't, co-operative."""
+SPECIAL = re.compile(r"</?\w+>|>>\w+<<")
+"""<pad>, </s>, and the language code of some checkpoints."""
+
+Groups = tuple[tuple[int, ...], ...]
+"""For each word the places of its pieces, in order."""
+
+
+def word_groups(tokens: Sequence[str]) -> Groups:
+    """The places of each word's pieces.
+
+    Where no token begins with a space, the tokens are words already. Else a word begins with each
+    piece that has a space before it, and
+
+    - what has no letter and no digit stands alone, a full stop say, and so does a special token;
+      what follows it without a space is a word of its own;
+    - an apostrophe or hyphen between two letters does not part them;
+    - a space alone belongs to what follows it.
+    """
+    if not has_pieces(tokens):
+        return tuple((place,) for place in range(len(tokens)))
+    groups: list[tuple[int, ...]] = []
+    for place in range(len(tokens)):
+        if place and not begins_word(tokens, place):
+            groups[-1] += (place,)
+        else:
+            groups.append((place,))
+    return tuple(groups)
+
+
+def has_pieces(tokens: Sequence[str]) -> bool:
+    """Whether a space before a token says that a word begins; tokens that are words have none."""
+    return any(token[:1] and token[0] in SPACES for token in tokens)
+
+
+def begins_word(tokens: Sequence[str], place: int) -> bool:
+    """Whether a word ends before this piece, which is not the first."""
+    before, piece = tokens[place - 1], tokens[place]
+    if before and not before.strip(SPACES):
+        return False
+    if piece[:1] and piece[0] in SPACES:
+        return True
+    if joins(tokens, place) or joins(tokens, place - 1):
+        return False
+    return stands_alone(before) or stands_alone(piece)
+
+
+def joins(tokens: Sequence[str], place: int) -> bool:
+    """Whether this is an apostrophe or a hyphen between two letters or digits."""
+    if tokens[place] not in INNER or not 0 < place < len(tokens) - 1:
+        return False
+    before, after = tokens[place - 1], tokens[place + 1]
+    if SPECIAL.fullmatch(before.strip(SPACES)) or SPECIAL.fullmatch(after):
+        return False
+    return is_letter(before[-1:]) and is_letter(after[:1])
+
+
+def stands_alone(piece: str) -> bool:
+    """Whether a piece is a special token, or has no letter and no digit."""
+    bare = piece.strip(SPACES)
+    return bool(SPECIAL.fullmatch(bare)) or not any(map(is_letter, bare))
+
+
+def is_letter(sign: str) -> bool:
+    """Whether this is part of a word: a letter, its accent, a digit, _, or � (half a letter)."""
+    return bool(sign) and (sign in "_\ufffd" or unicodedata.category(sign)[0] in "LMN")
+
+
+def names_of(tokens: Sequence[str], groups: Groups) -> tuple[str, ...]:
+    """Each group as text; where pieces were joined or not, without the space before a word."""
+    if not has_pieces(tokens):
+        return tuple(tokens)
+    return tuple("".join(tokens[place] for place in group).strip(SPACES) for group in groups)
+
+
+def step_groups(record: AttentionRecord) -> tuple[Groups, Groups]:
+    """The decoder's words: as it reads them, and as its steps write them; both are as many.
+
+    What is read one step later says where words begin. What is read first (bos) and what is written
+    last (eos, or the end of a translation that was cut) stand alone.
+    """
+    steps = len(record.target_tokens)
+    if not steps:
+        return (), ()
+    written = word_groups(record.target_tokens[1:])
+    read = tuple(tuple(place + 1 for place in group) for group in written)
+    return ((0,), *read), (*written, (steps - 1,))
+
+
+def by_words(record: AttentionRecord) -> AttentionRecord:
+    """The same record with the pieces of each word joined; of words, the record itself.
+
+        by_words(load_bergamot("en-pt").attend("The trophy does not fit."))
+
+    A row of a word is the mean of its pieces' rows; pieces that see nothing are left out of it. The
+    decoder's rows stay causal: no word looks at a later one. `next_tokens` keeps the step that
+    writes a word's first piece, and what it gives are pieces still. Gold places become those of the
+    words; `muted`, `label` and `unknown` stay.
+    """
+    source = word_groups(record.source_tokens)
+    read, written = step_groups(record)
+    sides = (record.source_tokens, record.target_tokens, record.written_tokens)
+    if not any(map(has_pieces, sides)):
+        return record
+    place_of = {place: word for word, group in enumerate(source) for place in group}
+    step_of = {step: word for word, group in enumerate(written) for step in group}
+    links = [(place_of[i], step_of[j]) for i, j in record.alignment or ()]
+    referent = record.referent
+    if referent is not None:
+        places = {
+            name: place_of[place] for name, place in referent._asdict().items() if name != "step"
+        }
+        referent = referent._replace(**places, step=step_of[referent.step])
+    return replace(
+        record,
+        source_tokens=names_of(record.source_tokens, source),
+        target_tokens=names_of(record.target_tokens, read),
+        written_tokens=names_of(record.written_tokens, written),
+        encoder=tuple(joined(layer, source, source) for layer in record.encoder),
+        decoder=tuple(joined(layer, read, read) for layer in record.decoder),
+        cross=tuple(joined(layer, written, source) for layer in record.cross),
+        next_tokens=record.next_tokens and tuple(record.next_tokens[group[0]] for group in written),
+        alignment=record.alignment and tuple(dict.fromkeys(links)),
+        referent=referent,
+    )
+
+
+def joined(
+    weights: Float[np.ndarray, "heads query key"], rows: Groups, columns: Groups
+) -> Float[np.ndarray, "heads query_word key_word"]:
+    """Maps of pieces as maps of words: the sum over a word's columns, the mean over its rows."""
+    if len(rows) == weights.shape[1] and len(columns) == weights.shape[2]:
+        return weights
+    summed = weights.astype(np.float64) @ members(columns, weights.shape[2]).T
+    of_word = members(rows, weights.shape[1])
+    seeing = of_word @ summed.any(axis=2, keepdims=True)
+    return (of_word @ summed / np.maximum(1, seeing)).astype(weights.dtype)
+
+
+def members(groups: Groups, size: int) -> Float[np.ndarray, "words pieces"]:
+    """1 where a piece belongs to a word."""
+    found = np.zeros((len(groups), size))
+    for word, group in enumerate(groups):
+        found[word, list(group)] = 1
+    return found

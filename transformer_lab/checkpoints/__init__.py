@@ -1,1 +1,0 @@
-"""Other people's models in these layers, and ours in the formats of others."""

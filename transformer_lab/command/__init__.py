@@ -1,0 +1,4 @@
+"""The command line: the commands, their standard streams, and `doctor`.
+
+`python -m transformer_lab` and the script `transformer-lab` start it.
+"""

@@ -1,0 +1,65 @@
+"""What this machine has, what is missing, and how to install it.
+
+The command `doctor` prints it; the browser tests find their browser here.
+"""
+
+import os
+import platform
+import shutil
+from importlib.metadata import PackageNotFoundError, version
+
+import torch
+
+from transformer_lab.config.device import pick_device, pick_dtype
+from transformer_lab.translator import PRETRAINED
+
+PACKAGES = {
+    "torch": "",
+    "numpy": "",
+    "matplotlib": "",
+    "ipywidgets": "",
+    "jupyterlab": "[lab]",
+    "bertviz": "[lab]",
+    "datasets": "[corpora]",
+    "backports.zstd": "[corpora]",
+    "transformers": "[export]",
+    "ctranslate2": "[export]",
+    "nbval": "[test]",
+    "playwright": "[test]",
+}
+"""The packages to look for, and the extra that installs each."""
+
+
+def diagnose() -> dict[str, tuple[str, str]]:
+    """Return, for each thing looked at, what was found and the remedy if it is missing."""
+    device = pick_device()
+    dtype = pick_dtype("auto", device)
+    found = {
+        "python": (platform.python_version(), ""),
+        "device": (str(device), "" if device.type != "cpu" else "a GPU is welcome, not needed"),
+        "precision": (str(dtype).removeprefix("torch."), ""),
+        "threads": (f"{torch.get_num_threads()} of {os.cpu_count()} cores", ""),
+    }
+    for name, extra in PACKAGES.items():
+        try:
+            found[name] = (version(name), "")
+        except PackageNotFoundError:
+            # This works in an installed clone too: pip adds what the extra needs.
+            found[name] = ("missing", f'pip install "transformer-lab{extra}"')
+    browser = find_browser()
+    remedy = (
+        "apt-get install chromium, or set CHROMIUM to a browser; only the browser tests need it"
+    )
+    found["chromium"] = (browser or "missing", "" if browser else remedy)
+    apt = shutil.which("apt-get")
+    found["apt"] = (apt or "missing", "" if apt else "only --corpus debian:LANGUAGE needs it")
+    whole = (PRETRAINED / "model.safetensors").is_file()
+    found["pretrained"] = ("here" if whole else "missing", "" if whole else "make checkpoint")
+    return found
+
+
+def find_browser() -> str | None:
+    """Return the path of $CHROMIUM or of a Chromium on the PATH; None if there is none."""
+    names = ("chromium", "chromium-browser", "google-chrome", "chrome")
+    candidates = (shutil.which(name) for name in (os.environ.get("CHROMIUM", ""), *names) if name)
+    return next((path for path in candidates if path), None)

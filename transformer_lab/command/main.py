@@ -1,0 +1,462 @@
+"""The command line: train, translate, evaluate, explore, bench, export, corpora, progress, doctor.
+
+Each as `python -m transformer_lab COMMAND`.
+"""
+
+import argparse
+import json
+import math
+import os
+import re
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+from transformer_lab.command.doctor import diagnose
+from transformer_lab.command.streams import prepare_streams, read_lines, replace_nan
+from transformer_lab.config import check
+from transformer_lab.course import diary
+from transformer_lab.data.cache import clear_cache, list_cache
+from transformer_lab.data.corpora import CorpusUnavailable, user_cache_folder
+from transformer_lab.data.corpus import (
+    CSV,
+    HUB_KINDS,
+    Corpus,
+    find_corpus,
+    fingerprint,
+    parse_columns,
+)
+from transformer_lab.data.text import escape_for_terminal, join_for_terminal
+from transformer_lab.model.size import count_parameters
+from transformer_lab.runs.card import CARD, describe_corpus, export_card, may_write_card, model_card
+from transformer_lab.runs.evaluation import Evaluation, evaluate, validation_loss
+from transformer_lab.runs.presets import PRESETS
+from transformer_lab.runs.run import About, begin_run, resume_run
+from transformer_lab.storage.files import write_atomically
+from transformer_lab.training import distributed
+from transformer_lab.training.trainer import LossIsNaNError
+from transformer_lab.translator import PRETRAINED, Translation, Translator
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command and return the exit code: 0, or 1 after one line on standard error."""
+    prepare_streams()
+    options = build_parser().parse_args(arguments)
+    try:
+        with distributed.process_group(getattr(options, "device", None) or "auto"):
+            result = options.run(options)
+            if options.json:
+                text = json.dumps(replace_nan(result), ensure_ascii=False, allow_nan=False)
+                print(text.encode(errors="replace").decode())  # half a character is not JSON
+        sys.stdout.flush()  # here, so that a closed pipe is noticed below and not at exit
+    except (ValueError, CorpusUnavailable, LossIsNaNError) as error:
+        return print_error(str(error))
+    except BrokenPipeError:  # the reader has seen enough, as in `… | head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except OSError as error:
+        return print_error(f"{error.filename or 'writing'}: {error.strerror or error}")
+    except KeyboardInterrupt:
+        return print_error("interrupted")
+    except (MemoryError, RuntimeError) as error:
+        if isinstance(error, RuntimeError) and "memory" not in str(error):
+            raise
+        return print_error(f"there is too little memory: {error}")
+    return 0
+
+
+def print_error(message: str) -> int:
+    """Print an error in one line on standard error, and return the exit code 1."""
+    print("error: " + escape_for_terminal(" ".join(message.split())), file=sys.stderr)
+    return 1
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """Build the parser of all commands and their options."""
+    top = argparse.ArgumentParser(prog="transformer_lab", description=__doc__)
+    commands = top.add_subparsers(required=True, metavar="COMMAND")
+
+    def command(name: str, run: Any, help: str) -> argparse.ArgumentParser:  # noqa: A002
+        sub = commands.add_parser(name, help=help, description=help)
+        sub.add_argument(
+            "--json", action="store_true", help="print one JSON value as the last line"
+        )
+        sub.set_defaults(run=run)
+        return sub
+
+    train = command("train", run_train, "Train a translator and save it.")
+    train.add_argument(
+        "--corpus",
+        default=None,
+        help="world (default), debian:LANGUAGE, hf:NAME[/CONFIG], stream:NAME[/CONFIG], a file of "
+        "pairs (TSV or .jsonl, also .gz, .zst or .zip), what two files FILE.en and FILE.fr begin "
+        "with, or a folder of them or of a dataset",
+    )
+    train.add_argument(
+        "--source",
+        default=None,
+        help="the source's column there, by its name or number, or its language",
+    )
+    train.add_argument("--target", default=None, help="the target's")
+    train.add_argument(
+        "--csv", action="store_true", help="tables have commas, and quotes around texts"
+    )
+    train.add_argument(
+        "--preset", choices=PRESETS, default=None, help="size (default: what suits the corpus)"
+    )
+    train.add_argument("--max-steps", type=int, default=None, help="stop after so many steps")
+    train.add_argument("--max-minutes", type=float, default=None, help="stop after so many minutes")
+    train.add_argument("--seed", type=int, default=None, help="default 0")
+    train.add_argument("--skip-bad", action="store_true", help="leave bad lines out")
+    train.add_argument("--device", default=None, help="auto (default), cpu, cuda, mps")
+    train.add_argument("--precision", choices=("auto", "fp32", "bf16"), default=None)
+    train.add_argument("--out", type=Path, default=None, help="folder (default runs/CORPUS-PRESET)")
+    train.add_argument("--resume", action="store_true", help="go on with the run in --out")
+
+    translate = command("translate", run_translate, "Translate sentences.")
+    translate.add_argument(
+        "text", nargs="*", help="sentences; without any, lines of standard input"
+    )
+    add_model_options(translate)
+
+    score = command("evaluate", run_evaluate, "Score a translator on sentences it has never seen.")
+    score.add_argument("--corpus", default=None, help="default: the corpus it was trained on")
+    score.add_argument("--limit", type=int, default=None, help="only the first so many sentences")
+    add_model_options(score)
+
+    look = command("explore", run_explore, "Write a page that shows every head of a translation.")
+    look.add_argument("text", help="the sentence")
+    look.add_argument(
+        "--out", type=Path, default=Path("explorer.html"), help="the page (default %(default)s)"
+    )
+    look.add_argument("--overwrite", action="store_true", help="replace the page if it is there")
+    look.add_argument("--model", type=Path, default=PRETRAINED, help="default: the shipped model")
+    look.add_argument("--device", default="auto", help="auto (default), cpu, cuda, mps")
+
+    lab = command("bench", run_bench, "Write a page in which the translator itself runs.")
+    lab.add_argument(
+        "text",
+        nargs="*",
+        help="the sentence, or several: each gets a button; none: two famous ones, with a guide",
+    )
+    lab.add_argument(
+        "--out", type=Path, default=Path("lab.html"), help="the page (default %(default)s)"
+    )
+    lab.add_argument("--overwrite", action="store_true", help="replace the page if it is there")
+    lab.add_argument("--model", type=Path, default=PRETRAINED, help="default: the shipped model")
+    lab.add_argument("--start", default="", help='what is open at first, as "head=e2.3&row=10"')
+
+    export = command("export", run_export, "Write a translator for Transformers or CTranslate2.")
+    export.add_argument("--to", choices=("transformers", "ctranslate2"), required=True)
+    export.add_argument("--out", type=Path, required=True, help="a folder that is not there yet")
+    export.add_argument(
+        "--quantization", default=None, help="of CTranslate2, as int8 (default: float32)"
+    )
+    export.add_argument("--model", type=Path, default=PRETRAINED, help="default: the shipped model")
+
+    kept = command("corpora", run_corpora, "List the corpora in the cache, or delete them.")
+    kept.add_argument(
+        "--clear",
+        nargs="*",
+        metavar="NAME",
+        help="delete these, by corpus or folder; without a name, all. A run makes anew what it needs",
+    )
+
+    done = command("progress", run_progress, "Say what is done of the course and what to repeat.")
+    done.add_argument("--forget", action="store_true", help="delete the file that keeps it")
+
+    command("doctor", run_doctor, "Say what is installed, what is missing and how to get it.")
+    return top
+
+
+def add_model_options(sub: argparse.ArgumentParser) -> None:
+    """Add the options of the commands that use a trained model."""
+    sub.add_argument("--model", type=Path, default=PRETRAINED, help="default: the shipped model")
+    sub.add_argument("--device", default="auto", help="auto (default), cpu, cuda, mps")
+    sub.add_argument("--beam", type=int, default=4, help="beam size (default 4; 1 is greedy)")
+
+
+def run_train(options: argparse.Namespace) -> dict[str, Any]:
+    """Run `train`: train or resume, save, score on the test split, and return the results."""
+    limits = {name: getattr(options, name) for name in ("max_steps", "max_minutes")}
+    limits |= {"device": options.device, "precision": options.precision}
+    if options.source is not None or options.target is not None:
+        options.corpus = add_columns(options.corpus, options.source, options.target)
+    if options.csv:
+        options.corpus = mark_csv(options.corpus)
+    with distributed.rank_zero_first():  # one error for a corpus that there is not
+        corpus = "world" if options.corpus is None else options.corpus
+        known = find_corpus(corpus)
+        folder = options.out or default_folder(known, options.preset)
+    if options.resume:
+        expected = "no --skip-bad with --resume: a run keeps what it began with"
+        check("--skip-bad", options.skip_bad, expected, not options.skip_bad)
+        asked = None if options.corpus is None else known.name
+        begun = {"corpus": asked, "preset": options.preset, "seed": options.seed}
+        run = resume_run(folder, **begun, **limits)
+    else:
+        run = begin_run(
+            folder,
+            known.name,
+            preset=options.preset,
+            seed=options.seed or 0,
+            skip_bad=options.skip_bad,
+            **limits,
+        )
+    translator, splits, trainer = run.translator, run.splits, run.trainer
+    print(describe_corpus(run.about.corpus, splits))
+    print(
+        f"{len(splits.train)} pairs to train on, {len(splits.validation)} to validate, "
+        f"{len(splits.test)} to test; vocabularies of {translator.source_tokenizer.vocab_size} "
+        f"and {translator.target_tokenizer.vocab_size}; "
+        f"{count_parameters(translator.model)['total']:,} parameters"
+    )
+    stop = run.train()
+    if distributed.rank() > 0:
+        return {}  # the first process has saved, and scores
+    progress = trainer.progress
+    seconds = round(progress.seconds, 1)
+    steps = [h for h in progress.history if "validation_loss" in h]  # a few pairs leave none over
+    losses = ", ".join(f"{h['validation_loss']:z.3f} (step {h['step']})" for h in steps)
+    print(f"validation loss {losses or 'unknown'}")
+    print(f"{stop} after {progress.step} steps and {seconds} s; saved in {folder}")
+    result = {"steps": progress.step, "seconds": seconds, "stop": stop, "out": str(folder)}
+    if stop == "interrupted":
+        print(f"Go on with: python -m transformer_lab train --resume --out {folder}")
+        return result
+    loss, evaluation = print_scores(translator, splits, beam_size=4)
+    if may_write_card(folder):
+        card = model_card(translator, splits, evaluation)
+        write_atomically(folder / CARD, card.encode())
+    result |= {"validation_loss": loss, **asdict(evaluation)}
+    print(f'Translate with: python -m transformer_lab translate --model {folder} "…"')
+    return result
+
+
+def add_columns(corpus: str | None, source: str | None, target: str | None) -> str:
+    """Return the corpus name with @SOURCE,TARGET added; a ValueError if they do not fit."""
+    name, sides = "--source and --target", (source, target)
+    check(name, sides, "both or none, with two different names", all(sides) and source != target)
+    check(name, sides, "--corpus beside them", corpus is not None)
+    assert corpus is not None
+    plain = not any(sign in f"{source}{target}" for sign in ",/@")
+    check(name, sides, "names without a comma, / or @, or the numbers of these columns", plain)
+    own = corpus == "world" or corpus.startswith("debian:")
+    check(name, sides, f"none: the sides of {corpus} are known", not own)
+    return f"{corpus}@{source},{target}"
+
+
+def mark_csv(corpus: str | None) -> str:
+    """Return the corpus name with "csv:" in front; a ValueError if it is no file or folder."""
+    kind = (corpus or "world").partition(":")[0]
+    check(
+        "--csv", corpus, "a file or folder in --corpus", kind not in ("world", "debian", *HUB_KINDS)
+    )
+    return corpus if corpus and kind == CSV else f"{CSV}:{corpus}"
+
+
+def default_folder(known: Corpus, preset: str | None) -> Path:
+    """Return the folder of a run that was started without --out: runs/CORPUS-PRESET."""
+    named = re.sub(r"\W+", "-", known.name)
+    path = Path(parse_columns(known.name)[0].removeprefix(f"{CSV}:"))
+    stem = path.name.split(".")[0] if path.is_absolute() else named  # of a file, its name alone
+    return Path("runs") / f"{stem}-{preset or known.preset}"
+
+
+def print_scores(translator: Translator, splits: Any, beam_size: int) -> tuple[float, Evaluation]:
+    """Score a translator, print the scores, and return the validation loss and the scores."""
+    loss = validation_loss(translator, splits.validation)
+    evaluation = evaluate(translator, splits.test, beam_size=beam_size)
+    known = "unknown" if math.isnan(loss) else f"{loss:z.3f}"
+    print(
+        f"validation loss {known}; on {evaluation.sentences} test sentences: exact match "
+        f"{100 * evaluation.exact_match:.1f} %, BLEU {evaluation.bleu:.1f} "
+        f"({evaluation.bleu_signature}), chrF {evaluation.chrf:.1f}"
+    )
+    if evaluation.pronouns is not None:
+        print(f"the pronoun stands for the right noun in {100 * evaluation.pronouns:.1f} %")
+    for name, share in evaluation.by_construction.items():
+        print(f"  {100 * share:5.1f} %  {name}")
+    return loss, evaluation
+
+
+def run_translate(options: argparse.Namespace) -> list[dict[str, Any]]:
+    """Run `translate`: translate the arguments, or standard input line by line.
+
+    A text that the translator refuses becomes an empty line; they are counted at the end.
+
+    Raises:
+        ValueError: If all texts are refused, or standard input is empty.
+    """
+    translator = Translator.load(options.model, device=options.device)
+    results: list[dict[str, Any]] = []
+    asked, refused, first = 0, 0, ""
+    for texts in [options.text] if options.text else read_lines():
+        reasons = translator.find_refusals(texts)
+        readable = [text for i, text in enumerate(texts) if i not in reasons]
+        found = iter(translator.translate(readable, beam_size=options.beam))
+        for i, text in enumerate(texts):
+            if i in reasons:
+                one = {**asdict(Translation(text, "", math.nan, False, ())), "score": None}
+                one["reason"] = reasons[i]
+                if text.strip():  # an empty line is an empty line
+                    refused, first = refused + 1, first or f"line {asked + i + 1}: {reasons[i]}"
+            else:
+                one = asdict(next(found))
+                warn_unknown(one["unknown"])
+            if options.json:
+                results.append(one)
+            else:
+                print(one["translation"])
+        asked += len(texts)
+        sys.stdout.flush()
+    if not asked:
+        raise ValueError("standard input is empty; expected a sentence on each line")
+    if refused:
+        said = f"{refused} of {asked} sentences cannot be read and are left empty; {first}"
+        if refused == asked:
+            raise ValueError(said)
+        print(said, file=sys.stderr)
+    return results
+
+
+def warn_unknown(words: Sequence[str]) -> None:
+    """Print the words that the model does not know on standard error, if there are any."""
+    if words:
+        print(f"not in the vocabulary, read as <unk>: {join_for_terminal(words)}", file=sys.stderr)
+
+
+def run_evaluate(options: argparse.Namespace) -> dict[str, Any]:
+    """Run `evaluate`: score a saved translator on the test split of a corpus."""
+    started = time.perf_counter()
+    translator = Translator.load(options.model, device=options.device)
+    about = About.of(translator)
+    name = about.corpus if options.corpus is None else options.corpus
+    if name is None:
+        raise ValueError(f"{options.model} does not say its corpus; expected one in --corpus")
+    if options.limit is not None and options.limit < 1:
+        raise ValueError(f"limit is {options.limit}; expected an integer of at least 1")
+    corpus = find_corpus(name)
+    splits = corpus.splits(about.seed, about.skip_bad)
+    trained_on_it = options.corpus is None or corpus.name == about.corpus
+    if trained_on_it and about.data not in (None, fingerprint(splits.train)):
+        changed = "has changed since the model was trained on it: it may know the test"
+        print(f"corpus {corpus.name!r} {changed}", file=sys.stderr)
+    if options.limit is not None:
+        splits = replace(splits, test=splits.test[: options.limit])
+    loss, evaluation = print_scores(translator, splits, options.beam)
+    seconds = round(time.perf_counter() - started, 1)
+    result = {"steps": about.steps, "seconds": seconds, "validation_loss": loss}
+    return result | asdict(evaluation)
+
+
+def run_explore(options: argparse.Namespace) -> dict[str, Any]:
+    """Run `explore`: translate one sentence greedily and write the page that shows its heads."""
+    from transformer_lab.lab.explorer import explore  # slow to import
+
+    if options.out.exists() and not options.overwrite:
+        raise ValueError(f"{options.out} exists; give --overwrite to replace it, or another --out")
+    translator = Translator.load(options.model, device=options.device)
+    (translation,) = translator.translate(options.text, beam_size=1)  # greedy, as `attend` is
+    warn_unknown(translation.unknown)
+    path = explore(translator.attend(options.text)).to_html(
+        options.out, overwrite=options.overwrite
+    )
+    if not options.json:
+        print(f"{translation.translation}\n{path}: open it in any browser; it needs no network")
+    return {**asdict(translation), "out": str(path)}
+
+
+def run_bench(options: argparse.Namespace) -> dict[str, Any]:
+    """Run `bench`: write a page in which the model itself runs."""
+    # Imported here because drawing takes long to load.
+    from transformer_lab.lab.bench import bench
+    from transformer_lab.lab.bench_guide import famous_guide
+
+    if options.out.exists() and not options.overwrite:
+        raise ValueError(f"{options.out} exists; give --overwrite to replace it, or another --out")
+    given: dict[str, Any] = {"sentences": options.text}
+    if not options.text:
+        expected = "a sentence: the guide names heads of the shipped model"
+        check("sentences for this model", options.text, expected, options.model == PRETRAINED)
+        given = famous_guide()
+    if options.start:
+        given["start"] = options.start
+    translator = Translator.load(options.model, device="cpu")
+    path = bench(translator, **given).to_html(options.out, overwrite=options.overwrite)
+    size = path.stat().st_size
+    if not options.json:
+        print(f"{path}: {size / 1e6:.1f} MB; open it in any browser; it needs no network")
+    return {"out": str(path), "bytes": size}
+
+
+def run_export(options: argparse.Namespace) -> dict[str, Any]:
+    """Run `export`: write a translator as a model of Transformers or CTranslate2."""
+    # Imported here because they need optional packages.
+    from transformer_lab.formats.to_ctranslate2 import to_ctranslate2, usage_example
+    from transformer_lab.formats.to_transformers import to_transformers
+
+    there, plain = options.out.exists(), options.quantization is None
+    check("--out", str(options.out), "a folder that does not exist yet", not there)
+    translator = Translator.load(options.model, device="cpu")
+    if options.to == "ctranslate2":
+        use = usage_example(translator, options.out)
+        card = export_card(options.model, usage_example(translator, "FOLDER"))
+        to_ctranslate2(translator, options.out, options.quantization, card)
+    else:
+        check("--quantization", options.quantization, "none: it is CTranslate2's", plain)
+        use = 'transformers.AutoModelForSeq2SeqLM.from_pretrained("{}")'
+        card = export_card(options.model, use.format("FOLDER"))
+        to_transformers(translator, options.out, card)
+        use = use.format(options.out)
+    if not options.json:
+        print(f"{options.out}: go on with\n\n{use}")
+    return {"out": str(options.out), "to": options.to}
+
+
+def run_corpora(options: argparse.Namespace) -> list[dict[str, Any]]:
+    """Run `corpora`: list the corpora in the cache, or delete some and list those."""
+    asked_to_clear = options.clear is not None
+    found = clear_cache(options.clear) if asked_to_clear else list_cache()
+    for one in found:
+        seed = "any" if one.seed is None else one.seed
+        pairs = "" if one.pairs is None else f"{one.pairs:,}"
+        called = escape_for_terminal(one.corpus) or "(unfinished, damaged, or of another version)"
+        print(f"{one.size / 1e6:10,.1f} MB  seed {seed:<4}{pairs:>12}  {one.path.name}  {called}")
+    total = f"{sum(one.size for one in found) / 1e6:,.1f} MB in {user_cache_folder()}"
+    if asked_to_clear:
+        print(f"Deleted: {total}.")
+    else:
+        print(f"{total}. To delete it all: python -m transformer_lab corpora --clear")
+    return [{**asdict(one), "path": str(one.path)} for one in found]
+
+
+def run_progress(options: argparse.Namespace) -> dict[str, Any]:
+    """Run `progress`: print what a learner has done and should repeat today, or delete that."""
+    path = diary.find_diary()
+    if options.forget:
+        gone = path is not None and diary.delete_diary(path)
+        print(f"{path} is deleted." if gone else "There was nothing to delete.")
+        return {"file": path and str(path), "deleted": gone}
+    print(diary.format_progress())
+    record = diary.load_record()
+    if record:
+        print(f"\nKept in {path} and sent nowhere. To delete it: ", end="")
+        print("python -m transformer_lab progress --forget")
+    asked = diary.due_questions(record, diary.today())
+    return {
+        "file": str(path) if record else None,
+        "lessons": diary.record_to_json(record)["lessons"],
+        "due": [{"lesson": lesson, "question": text} for lesson, text in asked],
+    }
+
+
+def run_doctor(options: argparse.Namespace) -> dict[str, Any]:
+    """Run `doctor`: print what is installed, what is missing, and how to get it."""
+    lines = diagnose()
+    for name, (finding, remedy) in lines.items():
+        print(f"{name:14} {finding}" + (f"   → {remedy}" if remedy else ""))
+    return {name: finding for name, (finding, _) in lines.items()}

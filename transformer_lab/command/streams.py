@@ -1,0 +1,90 @@
+"""The standard streams of a command: always UTF-8, and none of them closed.
+
+`command.main` uses it.
+"""
+
+import codecs
+import math
+import os
+import sys
+from collections.abc import Iterator
+from io import BufferedReader, TextIOWrapper
+from typing import Any, cast
+
+LINES_AT_ONCE = 256
+"""So many lines of standard input are translated and printed at a time."""
+
+
+def prepare_streams() -> None:
+    """Make the standard streams ready for any command, once, before it prints or reads anything.
+
+    Output is UTF-8 whatever the console's code page or PYTHONIOENCODING says, because the next command
+    of a pipe reads UTF-8 (see `read_lines`). What UTF-8 cannot encode is escaped: a file name may
+    contain half a character, and no result should be lost because of it.
+    """
+    open_closed_streams()
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):  # a notebook has streams of another kind
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
+
+
+def open_closed_streams() -> None:
+    """Open the null device in place of each standard stream that is closed.
+
+    Otherwise the next file would get its number, and libraries would print into that file.
+    """
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # gets the smallest number that is free
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
+
+
+def replace_nan(value: Any) -> Any:
+    """Return a value for JSON: NaN and infinity become null, with the reason under NAME_reason."""
+    if isinstance(value, list):
+        return [replace_nan(part) for part in value]
+    if not isinstance(value, dict):
+        return value
+    whole = {name: replace_nan(part) for name, part in value.items()}
+    for name, part in value.items():
+        if isinstance(part, float) and not math.isfinite(part):
+            none = "there is no pair to measure it on" if math.isnan(part) else "it has no end"
+            whole |= {name: None, f"{name}_reason": none}
+    return whole
+
+
+def read_lines() -> Iterator[list[str]]:
+    """Yield the lines of standard input in lists, as soon as they are there.
+
+    Only line feeds end a line: `str.splitlines` would also split at other separators. A byte-order
+    mark at the beginning, which Windows writes, is dropped.
+
+    Raises:
+        ValueError: If standard input is closed.
+    """
+    if sys.stdin is None:
+        raise ValueError("standard input is closed; expected a sentence on each line")
+    stream = cast(BufferedReader, sys.stdin.buffer)
+    begun: list[bytes] = []  # the parts of a line whose end has not come yet
+    if stream.peek(len(codecs.BOM_UTF8)).startswith(codecs.BOM_UTF8):
+        stream.read(len(codecs.BOM_UTF8))
+    while block := stream.read1(1 << 16):
+        first, *others = block.split(b"\n")
+        begun.append(first)
+        if not others:
+            continue
+        *whole, rest = [b"".join(begun), *others]
+        begun = [rest]
+        for start in range(0, len(whole), LINES_AT_ONCE):
+            yield [decode_line(line) for line in whole[start : start + LINES_AT_ONCE]]
+    if last := b"".join(begun):
+        yield [decode_line(last)]
+
+
+def decode_line(line: bytes) -> str:
+    """Decode a line; bytes that are not UTF-8 become surrogates, which the translator refuses."""
+    return line.removesuffix(b"\r").decode("utf-8", errors="surrogateescape")

@@ -1,0 +1,46 @@
+"""The numbers that make a model and a training run, under the paper's names, each with its rule.
+
+Everything else imports them from here.
+"""
+
+from transformer_lab.config.checks import (
+    MOST_SEED,
+    check,
+    check_boolean,
+    check_mask,
+    check_positive_integer,
+    check_seed,
+    is_integer,
+    is_number,
+)
+from transformer_lab.config.training import Decay, Precision, TrainingConfig
+from transformer_lab.config.transformer import (
+    EXTRA_TOKENS,
+    MOST_LAYERS,
+    MOST_PARAMETERS,
+    Activation,
+    Norm,
+    Positions,
+    TransformerConfig,
+)
+
+__all__ = [
+    "EXTRA_TOKENS",
+    "MOST_LAYERS",
+    "MOST_PARAMETERS",
+    "MOST_SEED",
+    "Activation",
+    "Decay",
+    "Norm",
+    "Positions",
+    "Precision",
+    "TrainingConfig",
+    "TransformerConfig",
+    "check",
+    "check_boolean",
+    "check_mask",
+    "check_positive_integer",
+    "check_seed",
+    "is_integer",
+    "is_number",
+]

@@ -1,0 +1,122 @@
+"""Checks of arguments and fields: a ValueError gives the name, the value and what was expected.
+
+Every room uses them.
+"""
+
+import math
+import sys
+from collections.abc import Sequence
+from dataclasses import fields
+from numbers import Integral, Real
+from typing import Any
+
+MOST_SEED = 2**63 - 1
+"""PyTorch allows twice as much; the rest is for what a run adds to its seed at each step."""
+
+
+def check(name: str, value: object, expected: str, holds: bool) -> None:
+    """Raise a ValueError with the name, the value and what was expected, unless the check `holds`."""
+    if not holds:
+        raise ValueError(f"{name} is {value!r}; expected {expected}")
+
+
+def check_mask(mask: Any, scores: Sequence[int], dtype: str = "torch.bool") -> None:
+    """Raise a ValueError unless a mask is boolean and broadcasts to the scores in one way only.
+
+    With scores (batch, heads, query, key), the first of three dimensions might count sentences or
+    heads. If there are as many sentences as heads, a mistake would not show in the result.
+    """
+    check_boolean(mask, dtype)
+    shape, scores = tuple(mask.shape), tuple(scores)
+    sizes = zip(shape[::-1], scores[::-1], strict=False)
+    broadcasts = len(shape) <= len(scores) and all(m in (1, s) for m, s in sizes)
+    clear = not 2 < len(shape) < len(scores) or all(n == 1 for n in shape[:-2])
+    expected = f"a shape that broadcasts to {scores}"
+    if not clear:
+        expected += ", and in one way only. Does its first dimension count sentences or heads? "
+        expected += "Write mask[:, None] for one mask a sentence, mask[None] for one mask a head"
+    elif shape and shape[-1] not in (1, scores[-1]):
+        expected += f": there are {scores[-1]} keys, but the mask covers {shape[-1]}"
+    check("mask.shape", shape, expected, broadcasts and clear)
+
+
+def check_boolean(mask: Any, dtype: str = "torch.bool") -> None:
+    """Raise a ValueError unless a mask has this dtype: "torch.bool", or "bool" for NumPy."""
+    found = getattr(mask, "dtype", type(mask))
+    check("mask.dtype", found, f"{dtype}, True = may attend", str(found) == dtype)
+
+
+def check_positive_integer(name: str, value: Any) -> int:
+    """Return the value as an int; a ValueError unless it is an integer of at least 1."""
+    check(name, value, "an integer of at least 1", is_integer(value) and value >= 1)
+    return int(value)
+
+
+def need_integer(values: object, name: str, least: int, *, optional: bool = False) -> None:
+    """Check that a field is an integer of at least `least`, and convert it to Python's int."""
+    value = getattr(values, name)
+    if value is None and optional:
+        return
+    expected = "None or " * optional + f"an integer of at least {least}"
+    check(name, value, expected, is_integer(value) and value >= least)
+    object.__setattr__(values, name, int(value))  # the configurations are frozen
+
+
+def check_seed(seed: Any) -> int:
+    """Return the seed as an int; a ValueError unless it is an integer from 0 to MOST_SEED."""
+    expected = f"an integer from 0 to {MOST_SEED:,}"
+    check("seed", seed, expected, is_integer(seed) and 0 <= seed <= MOST_SEED)
+    return int(seed)
+
+
+def need_positive(values: object, name: str, *, optional: bool = False) -> None:
+    """Check that a field is a finite number above 0, and convert it to a float."""
+    value = getattr(values, name)
+    if value is None and optional:
+        return
+    expected = "a finite number above 0" + " or None" * optional
+    check(name, value, expected, is_number(value) and 0 < value < math.inf)
+    object.__setattr__(values, name, float(value))
+
+
+def need_share(values: object, name: str) -> None:
+    """Check that a field is a number from 0 up to, not including, 1, and convert it to a float."""
+    value = getattr(values, name)
+    check(
+        name, value, "a number from 0 up to, not including, 1", is_number(value) and 0 <= value < 1
+    )
+    object.__setattr__(values, name, float(value))
+
+
+def need_bool(values: object, name: str) -> None:
+    """Check that a field is True or False, also NumPy's, and convert it to Python's bool."""
+    value = getattr(values, name)
+    is_one = isinstance(value, bool) or type(value).__name__ in ("bool", "bool_")
+    check(name, value, "True or False", is_one)
+    object.__setattr__(values, name, bool(value))
+
+
+def is_integer(value: object) -> bool:
+    """Return whether this is an integer, also one of NumPy's; True and False are not."""
+    return isinstance(value, Integral) and not isinstance(value, bool)
+
+
+def is_number(value: object) -> bool:
+    """Return whether this is a real number that fits a float, also one of NumPy's; True is not."""
+    if isinstance(value, bool) or not isinstance(value, Real):
+        return False
+    return not isinstance(value, Integral) or abs(int(value)) <= sys.float_info.max
+
+
+def config_from_dict(cls: type, values: dict[str, Any]) -> Any:
+    """Build a configuration from its fields; a ValueError names fields that are unknown or missing."""
+    kind = type(values).__name__
+    check(f"description of a {cls.__name__}", f"a {kind}", "a dict", isinstance(values, dict))
+    known = {f.name for f in fields(cls)}
+    unknown = sorted(set(values) - known)
+    if unknown:
+        raise ValueError(f"{cls.__name__} has no field {', '.join(unknown)}")
+    try:
+        return cls(**values)
+    except TypeError as error:
+        raise ValueError(f"{cls.__name__} cannot be made from {sorted(values)}: {error}") from error

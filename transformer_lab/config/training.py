@@ -1,0 +1,90 @@
+"""The configuration of a training run: steps, rates, regularisation, device, each with its rule.
+
+The trainer, presets and runs use it.
+"""
+
+from dataclasses import asdict, dataclass
+from typing import Any, Literal, get_args
+
+from transformer_lab.config.checks import (
+    check,
+    check_seed,
+    config_from_dict,
+    need_bool,
+    need_integer,
+    need_positive,
+    need_share,
+)
+
+Precision = Literal["auto", "fp32", "bf16"]
+Decay = Literal["inverse_sqrt", "linear"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainingConfig:
+    """How a model is trained (§5 of the paper); `runs.presets` has values that fit each size.
+
+    `peak_rate` None means the paper's own scale, d_model^-0.5 (§5.3, equation 3).
+    `decay` says how the rate falls after the warm-up: as in the paper, or linearly to 0 at
+    `max_steps`, which then cannot change later.
+    `batch_tokens` counts padded positions of the larger side of a batch.
+    `weight_decay` is decoupled (AdamW; Loshchilov and Hutter 2019): at each step the matrices shrink
+    by this factor times the learning rate. The paper has none.
+    `max_minutes` None means no limit in time. A run that has a file for its state saves it every
+    `save_every` steps and every `save_minutes` minutes; None switches that off.
+    `average_decay` is the decay of the exponential moving average (EMA) of the weights, with which
+    the model ends. The paper takes the mean of its last checkpoints instead (§6.1). 0 means no
+    average: the model ends with its last weights.
+    `patience` stops a run after so many validations without an improvement.
+    `shard_optimizer` divides Adam's state among the processes, if there are several.
+    """
+
+    max_steps: int = 1_000
+    max_minutes: float | None = None
+    batch_tokens: int = 4_096
+    peak_rate: float | None = 2.5e-3
+    warmup_steps: int = 100
+    decay: Decay = "inverse_sqrt"
+    beta1: float = 0.9
+    beta2: float = 0.98
+    epsilon: float = 1e-9
+    weight_decay: float = 0.0
+    label_smoothing: float = 0.1
+    clip_norm: float = 1.0
+    average_decay: float = 0.99
+    validate_every: int = 100
+    patience: int | None = None
+    save_every: int | None = None
+    save_minutes: float | None = 5.0
+    shard_optimizer: bool = False
+    seed: int = 0
+    device: str = "auto"
+    precision: Precision = "auto"
+
+    def __post_init__(self) -> None:
+        for name in ("max_steps", "batch_tokens", "warmup_steps", "validate_every"):
+            need_integer(self, name, 1)
+        for name in ("patience", "save_every"):
+            need_integer(self, name, 1, optional=True)
+        object.__setattr__(self, "seed", check_seed(self.seed))
+        for name in ("beta1", "beta2", "weight_decay", "label_smoothing", "average_decay"):
+            need_share(self, name)
+        for name in ("epsilon", "clip_norm"):
+            need_positive(self, name)
+        for name in ("peak_rate", "max_minutes", "save_minutes"):
+            need_positive(self, name, optional=True)
+        need_bool(self, "shard_optimizer")
+        check("decay", self.decay, f"one of {get_args(Decay)}", self.decay in get_args(Decay))
+        if self.decay == "linear":
+            check("peak_rate", self.peak_rate, "a number, as decay is linear", bool(self.peak_rate))
+        kinds = get_args(Precision)
+        check("precision", self.precision, f"one of {kinds}", self.precision in kinds)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields as plain values, ready for JSON."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any]) -> "TrainingConfig":
+        """Build the configuration from `to_dict`; a ValueError names unknown or missing fields."""
+        return config_from_dict(cls, values)

@@ -1,0 +1,205 @@
+"""The configuration of a model: its sizes under the paper's names, each with its rule.
+
+Models, checkpoints and presets use it.
+"""
+
+from dataclasses import asdict, dataclass
+from typing import Any, Literal, get_args
+
+from transformer_lab.config.checks import (
+    check,
+    config_from_dict,
+    need_bool,
+    need_integer,
+    need_share,
+)
+
+Norm = Literal["post", "pre"]
+Activation = Literal["relu", "gelu", "silu"]
+Positions = Literal["sinusoidal", "learned", "rotary", "alibi", "none"]
+
+MOST_LAYERS = 10_000
+MOST_PARAMETERS = 10**12
+"""Larger models are refused before any memory is allocated."""
+
+
+EXTRA_TOKENS = 50
+"""The maximum length of a translation is its source's plus so many tokens (§6.1)."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TransformerConfig:
+    """The shape of one Transformer (Vaswani et al. 2017, §3 and Table 3).
+
+    The defaults are the paper's base model. `d_k` and `d_v` of None mean d_model / num_heads.
+    `num_key_value_heads` of None means `num_heads`; with fewer, neighbouring heads share their keys
+    and values (grouped-query attention). With `recurrent_decoder` the decoder has a recurrence
+    instead of self-attention; `model.build.build_model` builds either kind.
+
+    Raises:
+        ValueError: Naming the first field that does not fit.
+    """
+
+    source_vocab_size: int
+    target_vocab_size: int
+    d_model: int = 512
+    d_ff: int = 2048
+    num_heads: int = 8
+    num_key_value_heads: int | None = None
+    num_encoder_layers: int = 6
+    num_decoder_layers: int = 6
+    d_k: int | None = None
+    d_v: int | None = None
+    dropout: float = 0.1
+    attention_dropout: float = 0.0
+    feed_forward_dropout: float = 0.0
+    norm: Norm = "post"
+    activation: Activation = "relu"
+    positions: Positions = "sinusoidal"
+    max_length: int = 512
+    tie_source_target: bool = True
+    tie_target_output: bool = True
+    recurrent_decoder: bool = False
+    pad_id: int = 0
+    bos_id: int = 1
+    eos_id: int = 2
+    unk_id: int = 3
+
+    def __post_init__(self) -> None:
+        sizes = [
+            "source_vocab_size",
+            "target_vocab_size",
+            "d_model",
+            "d_ff",
+            "num_heads",
+            "max_length",
+        ]
+        for name in sizes:
+            need_integer(self, name, 1)
+        for name in ("d_k", "d_v", "num_key_value_heads"):
+            need_integer(self, name, 1, optional=True)
+        for name in ("num_encoder_layers", "num_decoder_layers"):
+            need_integer(self, name, 0)
+        for name in ("pad_id", "bos_id", "eos_id", "unk_id"):
+            need_integer(self, name, 0)
+        for name in ("dropout", "attention_dropout", "feed_forward_dropout"):
+            need_share(self, name)
+        for name in ("tie_source_target", "tie_target_output", "recurrent_decoder"):
+            need_bool(self, name)
+        check("norm", self.norm, f"one of {get_args(Norm)}", self.norm in get_args(Norm))
+        kinds = get_args(Activation)
+        check("activation", self.activation, f"one of {kinds}", self.activation in kinds)
+        kinds = get_args(Positions)
+        check("positions", self.positions, f"one of {kinds}", self.positions in kinds)
+        if self.d_k is None or self.d_v is None:
+            divides = self.d_model % self.num_heads == 0
+            expected = f"a divisor of d_model={self.d_model}, or d_k and d_v given"
+            check("num_heads", self.num_heads, expected, divides)
+        shared = self.num_key_value_heads
+        if shared is not None:
+            expected = f"None or a divisor of num_heads={self.num_heads}"
+            check("num_key_value_heads", shared, expected, self.num_heads % shared == 0)
+        if self.positions == "rotary":
+            check(
+                "d_k", self.key_size, "an even number for rotary positions", self.key_size % 2 == 0
+            )
+        if self.tie_source_target:
+            same = self.source_vocab_size == self.target_vocab_size
+            expected = f"target_vocab_size={self.target_vocab_size}, as tie_source_target is set"
+            check("source_vocab_size", self.source_vocab_size, expected, same)
+        smallest = min(self.source_vocab_size, self.target_vocab_size)
+        special = (self.pad_id, self.bos_id, self.eos_id, self.unk_id)
+        inside = all(0 <= i < smallest for i in special)
+        expected = f"ids from 0 to {smallest - 1}, inside both vocabularies"
+        check("(pad_id, bos_id, eos_id, unk_id)", special, expected, inside)
+        # Only padding may also begin a target, as in Marian's models, because it is never written.
+        expected = "four different ids, of which only pad_id and bos_id may be the same one"
+        differ = len(set(special)) == 4 - (self.bos_id == self.pad_id)
+        check("(pad_id, bos_id, eos_id, unk_id)", special, expected, differ)
+        for name in ("num_encoder_layers", "num_decoder_layers"):
+            layers = getattr(self, name)
+            check(name, layers, f"at most {MOST_LAYERS:,}", layers <= MOST_LAYERS)
+        widest = max(self.source_vocab_size, self.target_vocab_size, self.d_ff)
+        widest = max(widest, self.num_heads * self.key_size, self.num_heads * self.value_size)
+        widest = max(widest, self.d_model * self.recurrent_decoder)
+        widest = max(widest, self.max_length * (self.positions == "learned"))
+        largest, expected = self.d_model * widest, f"at most {MOST_PARAMETERS:,}"
+        check("size of the largest matrix", largest, expected, largest <= MOST_PARAMETERS)
+
+    @property
+    def key_size(self) -> int:
+        """d_k: the width of one head's queries and keys."""
+        return self.d_k or self.d_model // self.num_heads
+
+    @property
+    def value_size(self) -> int:
+        """d_v: the width of one head's values."""
+        return self.d_v or self.d_model // self.num_heads
+
+    @classmethod
+    def tiny(
+        cls, source_vocab_size: int, target_vocab_size: int, **changes: Any
+    ) -> "TransformerConfig":
+        """Return the shape for the bilingual world, which it learns in 90 seconds on two CPU cores."""
+        sizes = {
+            "d_model": 128,
+            "d_ff": 256,
+            "num_heads": 4,
+            "num_encoder_layers": 2,
+            "num_decoder_layers": 2,
+        }
+        return cls._preset(source_vocab_size, target_vocab_size, sizes, changes)
+
+    @classmethod
+    def small(
+        cls, source_vocab_size: int, target_vocab_size: int, **changes: Any
+    ) -> "TransformerConfig":
+        """Return the shape for some ten thousand real sentences and 20 minutes on two CPU cores.
+
+        Its norm comes before each sub-layer, unlike the paper's: in so short a run that decides
+        whether the model learns to translate.
+        """
+        sizes = {
+            "d_model": 192,
+            "d_ff": 768,
+            "num_heads": 4,
+            "num_encoder_layers": 3,
+            "num_decoder_layers": 3,
+            "norm": "pre",
+            "dropout": 0.05,
+        }
+        return cls._preset(source_vocab_size, target_vocab_size, sizes, changes)
+
+    @classmethod
+    def base(
+        cls, source_vocab_size: int = 37_000, target_vocab_size: int = 37_000, **changes: Any
+    ) -> "TransformerConfig":
+        """Return the shape of the paper's base model (Table 3, first row; vocabulary of §5.1)."""
+        return cls._preset(source_vocab_size, target_vocab_size, {}, changes)
+
+    @classmethod
+    def big(
+        cls, source_vocab_size: int = 37_000, target_vocab_size: int = 37_000, **changes: Any
+    ) -> "TransformerConfig":
+        """Return the shape of the paper's big model (Table 3, last row)."""
+        sizes = {"d_model": 1024, "d_ff": 4096, "num_heads": 16, "dropout": 0.3}
+        return cls._preset(source_vocab_size, target_vocab_size, sizes, changes)
+
+    @classmethod
+    def _preset(
+        cls, source: int, target: int, sizes: dict[str, Any], changes: dict
+    ) -> "TransformerConfig":
+        # One vocabulary for both languages is tied as in the paper; two of
+        # different sizes cannot be, so there only the output is tied.
+        fitting = {"tie_source_target": source == target}
+        values = {**fitting, **sizes, **changes}
+        return cls(source_vocab_size=source, target_vocab_size=target, **values)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields as plain values, ready for JSON."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any]) -> "TransformerConfig":
+        """Build the configuration from `to_dict`; a ValueError names unknown or missing fields."""
+        return config_from_dict(cls, values)

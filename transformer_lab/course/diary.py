@@ -1,0 +1,385 @@
+"""The learner's diary: which exercises and questions are done, and which questions come back today.
+
+Checks and quizzes write it; the lessons and `transformer-lab progress` read it. It is one small JSON file
+next to the notebooks, and nothing sends it anywhere. A check or a quiz never fails because of it: if it
+cannot be written, one line says so, once. A question comes back 1 day after its first answer, then 3
+days after that, then 7; a wrong answer starts again at one day. When notebooks are built or tested,
+`TRANSFORMER_LAB_PROGRESS=off` switches the diary off, so that no stored output depends on it.
+"""
+
+import json
+import os
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from transformer_lab.config import check
+from transformer_lab.data.text import escape_for_terminal
+from transformer_lab.storage.files import write_atomically
+from transformer_lab.storage.lock import FolderLock
+
+REVIEW_GAPS = (1, 3, 7)
+"""Days until a question comes back: the first time, the second, the last."""
+
+
+@dataclass(frozen=True)
+class QuestionRecord:
+    """What is recorded of one question: its answers so far, and when it is asked again.
+
+    Attributes:
+        first: The day of the first answer.
+        right: Whether the first answer was right.
+        steps: How many times it has been repeated and answered right since the last wrong answer.
+        due: The day on which it is asked again; None if it has been repeated often enough.
+    """
+
+    first: date
+    right: bool
+    steps: int
+    due: date | None
+
+    def is_due(self, day: date) -> bool:
+        """Whether the question should be asked on this day."""
+        return self.due is not None and self.due <= day
+
+
+def update_question(before: QuestionRecord | None, right: bool, day: date) -> QuestionRecord:
+    """Return the record of a question after an answer on this day; `before` is None at the first answer.
+
+    A right answer before the question is due changes nothing, because it may have been read an hour ago.
+    """
+    if before is None:
+        return QuestionRecord(day, right, 0, day + timedelta(REVIEW_GAPS[0]))
+    if not right:
+        return replace(before, steps=0, due=day + timedelta(REVIEW_GAPS[0]))
+    if not before.is_due(day):
+        return before
+    steps = before.steps + 1
+    due = day + timedelta(REVIEW_GAPS[steps]) if steps < len(REVIEW_GAPS) else None
+    return replace(before, steps=steps, due=due)
+
+
+FILE = ".progress.json"
+SWITCH = "TRANSFORMER_LAB_PROGRESS"
+HEADER = {"course": "transformer_lab", "version": 1}
+PATIENCE = (
+    5.0  # seconds to wait for the lock, which another notebook's kernel holds for milliseconds
+)
+
+
+@dataclass
+class LessonRecord:
+    """What is done of one lesson: exercises by name, with the day; questions by their text.
+
+    `exercises_of` and `questions_of` are how many the lesson has, or 0 while none of them is done.
+    """
+
+    exercises: dict[str, date] = field(default_factory=dict)
+    exercises_of: int = 0
+    questions: dict[str, QuestionRecord] = field(default_factory=dict)
+    questions_of: int = 0
+
+
+Record = dict[str, LessonRecord]
+"""The whole diary: what is done, by the lesson's number ("01" and so on)."""
+
+
+def is_off() -> bool:
+    """Whether `TRANSFORMER_LAB_PROGRESS=off` switches the diary off."""
+    return os.environ.get(SWITCH, "").lower() == "off"
+
+
+def find_diary() -> Path | None:
+    """The diary's path next to the lessons, in this folder or in `notebooks`; None without lessons."""
+    for folder in (Path.cwd(), Path.cwd() / "notebooks"):
+        if any(folder.glob("[0-9][0-9]_*.ipynb")):
+            return folder / FILE
+    return None
+
+
+def change_record(path: Path, note: Callable[[Record], None]) -> bool:
+    """Read the record, let `note` change it, and write it back. Return whether the file is new.
+
+    Raises:
+        ValueError: If the file is damaged or no diary, or if another process keeps it locked.
+        OSError: If the disk is full or permission is missing.
+    """
+    with hold_lock(path.parent):
+        record = read_record(path)
+        before = encode_record(record)
+        note(record)
+        if encode_record(record) == before:
+            return False
+        is_new = not path.exists()
+        write_atomically(path, encode_record(record))
+        return is_new
+
+
+def delete_diary(path: Path) -> bool:
+    """Delete the file, and return whether there was one. It raises the same errors as `change_record`."""
+    if not path.exists():
+        return False
+    with hold_lock(path.parent):
+        read_record(path)
+        path.unlink()
+    return True
+
+
+@contextmanager
+def hold_lock(folder: Path) -> Iterator[None]:
+    """Hold the folder's lock inside the block, so that no other kernel writes; wait for it up to 5 s."""
+    until, lock = time.monotonic() + PATIENCE, FolderLock(folder)
+    while not lock.is_held:
+        try:
+            lock.acquire()
+        except ValueError:
+            if time.monotonic() > until:
+                raise
+            time.sleep(0.01)
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+# ---------------------------------------------------------------- what is in it
+
+
+def read_record(path: Path) -> Record:
+    """Read the record from a file; it is empty if there is no file.
+
+    Raises:
+        ValueError: If the file is damaged, or was not written by this.
+    """
+    if not path.exists():
+        return {}
+    try:
+        stored = json.loads(path.read_text(encoding="utf-8"))
+        record = {number: parse_lesson(lesson) for number, lesson in stored["lessons"].items()}
+        # Compared as text, because 1, 1.0 and True are equal in Python.
+        ours = json.dumps(record_to_json(record), sort_keys=True)
+        is_ours = json.dumps(stored, sort_keys=True) == ours
+        encode_record(record)  # raises for half a character, which JSON can hold but UTF-8 cannot
+    except (ArithmeticError, LookupError, RecursionError, TypeError, ValueError, AttributeError):
+        is_ours = False
+    if not is_ours:
+        left = "it is left as it is; move it away, or delete it, to begin anew"
+        raise ValueError(f"{path} is damaged, or no record of this course: {left}")
+    return record
+
+
+def parse_lesson(lesson: dict[str, Any]) -> LessonRecord:
+    """Parse the JSON of one lesson; raises an error of some kind if it is no diary's."""
+    return LessonRecord(
+        {name: date.fromisoformat(day) for name, day in lesson["exercises"].items()},
+        int(lesson["exercises_of"]),
+        {text: parse_question(stored) for text, stored in lesson["questions"].items()},
+        int(lesson["questions_of"]),
+    )
+
+
+def parse_question(stored: dict[str, Any]) -> QuestionRecord:
+    """Parse the JSON of one question; raises an error of some kind if it is no diary's."""
+    due = None if stored["due"] is None else date.fromisoformat(stored["due"])
+    steps = int(stored["steps"])
+    check("steps", steps, "as many as there are gaps", 0 <= steps <= len(REVIEW_GAPS))
+    check("due", due, "a day, or None at the end", (due is None) == (steps == len(REVIEW_GAPS)))
+    return QuestionRecord(date.fromisoformat(stored["first"]), bool(stored["right"]), steps, due)
+
+
+def record_to_json(record: Record) -> dict[str, Any]:
+    """The record as a dictionary for JSON, with dates as text."""
+    return {
+        **HEADER,
+        "lessons": {number: lesson_to_json(record[number]) for number in sorted(record)},
+    }
+
+
+def lesson_to_json(done: LessonRecord) -> dict[str, Any]:
+    """The record of one lesson as a dictionary for JSON."""
+    questions = {
+        text: {
+            "first": one.first.isoformat(),
+            "right": one.right,
+            "steps": one.steps,
+            "due": one.due and one.due.isoformat(),
+        }
+        for text, one in done.questions.items()
+    }
+    return {
+        "exercises": {name: day.isoformat() for name, day in done.exercises.items()},
+        "exercises_of": done.exercises_of,
+        "questions": questions,
+        "questions_of": done.questions_of,
+    }
+
+
+def encode_record(record: Record) -> bytes:
+    """The record as the bytes of the file: indented JSON in UTF-8."""
+    return (json.dumps(record_to_json(record), ensure_ascii=False, indent=1) + "\n").encode()
+
+
+NOTHING = "Nothing is kept yet: pass a check or answer a quiz, and it stands here."
+NOWHERE = (
+    "Nothing is kept here: neither this folder nor its notebooks/ holds lessons of the course."
+)
+SHOWN = 10
+"""The largest number of questions that a report lists; the others are only counted."""
+SAID: set[str] = set()
+"""The warnings that this process has printed, so that each is printed once."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """Identifies an exercise or a question: its lesson, its name, and how many that lesson has.
+
+    The name of a question is its text.
+    """
+
+    lesson: str
+    name: str
+    of: int
+
+
+def today() -> date:
+    """Today's date in UTC, so that neither travel nor daylight saving time moves a question."""
+    return datetime.now(UTC).date()
+
+
+# ---------------------------------------------------------------- writing
+
+
+def record_exercise(place: Place, day: date | None = None) -> str:
+    """Record that an exercise was passed, today by default; only the first time counts.
+
+    Returns the message of `update_diary`.
+    """
+
+    def note(record: Record) -> None:
+        done = record.setdefault(place.lesson, LessonRecord())
+        done.exercises.setdefault(place.name, day or today())
+        done.exercises_of = place.of
+
+    return update_diary(note)
+
+
+def record_answer(place: Place, right: bool, day: date | None = None) -> str:
+    """Record an answer to a question, right or wrong, today by default.
+
+    Returns the message of `update_diary`.
+    """
+
+    def note(record: Record) -> None:
+        done = record.setdefault(place.lesson, LessonRecord())
+        before = done.questions.get(place.name)
+        done.questions[place.name] = update_question(before, right, day or today())
+        done.questions_of = place.of
+
+    return update_diary(note)
+
+
+def drop_questions(gone: Iterable[tuple[str, str]]) -> str:
+    """Remove questions, each a lesson and a text, that the course no longer asks.
+
+    Returns the message of `update_diary`.
+    """
+
+    def note(record: Record) -> None:
+        for lesson, text in gone:
+            record.get(lesson, LessonRecord()).questions.pop(text, None)
+
+    return update_diary(note)
+
+
+def update_diary(note: Callable[[Record], None]) -> str:
+    """Change the record in its file, without raising an error if that fails.
+
+    Returns a line for the reader: that the file was created, or why nothing was written, the latter once.
+    Otherwise it returns "".
+    """
+    try:
+        path = None if is_off() else find_diary()
+        if path is None or not change_record(path, note):
+            return ""
+        shows = "`python -m transformer_lab progress` shows it"
+        return f"(Kept in {FILE} beside the notebooks, and sent nowhere: {shows}.)"
+    except (OSError, ValueError) as error:
+        complaint = f"(Not kept: {format_error(error)})"
+        if complaint in SAID:
+            return ""
+        SAID.add(complaint)
+        return complaint
+
+
+def format_error(error: OSError | ValueError) -> str:
+    """The text of an error in one line, with the file's name if there is one."""
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename or FILE}: {error.strerror}"
+    return " ".join(str(error).split())
+
+
+# ---------------------------------------------------------------- reading
+
+
+def load_record() -> Record:
+    """Load the learner's record; it is empty if the diary is off or there are no lessons here.
+
+    Raises:
+        ValueError: If the file is damaged, or was not written by this.
+    """
+    path = None if is_off() else find_diary()
+    return {} if path is None else read_record(path)
+
+
+def due_questions(record: Record, day: date) -> list[tuple[str, str]]:
+    """The questions due by this day, each a lesson and a text; those due longest come first."""
+    found = [
+        (standing.due, lesson, text)
+        for lesson, done in sorted(record.items())
+        for text, standing in done.questions.items()
+        if standing.due is not None and standing.is_due(day)
+    ]
+    return [(lesson, text) for _, lesson, text in sorted(found, key=lambda one: one[:2])]
+
+
+def format_progress(day: date | None = None) -> str:
+    """What is done, and what is due on this day (by default today), as text to print.
+
+    Raises:
+        ValueError: If the file is damaged, or was not written by this.
+    """
+    if not is_off() and find_diary() is None:
+        return NOWHERE
+    record = load_record()
+    return format_report(record, day or today()) if record else NOTHING
+
+
+def format_report(record: Record, day: date) -> str:
+    """A text table of the lessons that were begun, and the questions due by this day."""
+    lines = ["lesson   exercises   quiz"]
+    for lesson, done in sorted(record.items()):
+        passed = format_share(len(done.exercises), done.exercises_of)
+        quiz = format_share(len(done.questions), done.questions_of)
+        if done.questions:
+            quiz += f", {sum(one.right for one in done.questions.values())} right at first"
+        lines.append(f"{escape_for_terminal(lesson):>6}   {passed:9}   {quiz}".rstrip())
+    asked = due_questions(record, day)
+    lines += ["", f"To repeat today: {len(asked) or 'no'} question{'s' * (len(asked) != 1)}."]
+    for lesson, text in asked[:SHOWN]:
+        lines.append(f"    {escape_for_terminal(lesson)}  {escape_for_terminal(text)}")
+    if len(asked) > SHOWN:
+        lines.append(f"    and {len(asked) - SHOWN} more")
+    later = [one.due for done in record.values() for one in done.questions.values()]
+    to_come = sorted(one for one in later if one is not None and one > day)
+    if to_come:
+        lines.append(f"The next: {to_come.count(to_come[0])} on {to_come[0]}.")
+    return "\n".join(lines)
+
+
+def format_share(some: int, every: int) -> str:
+    """The text "3 of 5", or a dash if there are none."""
+    return f"{some} of {every}" if every else "–"

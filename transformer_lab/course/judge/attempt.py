@@ -1,0 +1,101 @@
+"""`Attempt`: the outcomes of an answer in all cases of a check, next to the expected ones.
+
+`Check` makes one for each answer; the modules that look for the fault read it.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from torch import Tensor
+
+from transformer_lab.course.judge.closeness import (
+    close_elements,
+    is_close,
+    is_numeric,
+    is_same_kind,
+)
+from transformer_lab.course.judge.formatting import format_table
+from transformer_lab.course.judge.outcome import Outcome
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """The outcomes of an answer in all cases, next to those of the reference.
+
+    Attributes:
+        given: The outcomes of the answer, one for each case.
+        expected: The outcomes of the reference.
+        cases: The arguments of each case.
+        names: The names of the arguments.
+        results: The names of the results.
+        tolerance: The largest difference that counts as equal.
+    """
+
+    given: Sequence[Outcome]
+    expected: Sequence[Outcome]
+    cases: Sequence[tuple[Any, ...]]
+    names: Sequence[str]
+    results: Sequence[str]
+    tolerance: float
+
+    def right(self) -> list[bool]:
+        """For each case, whether the answer gets it right."""
+        pairs = zip(self.given, self.expected, strict=True)
+        return [a.is_right(b, self.tolerance) for a, b in pairs]
+
+    def first_wrong(self) -> int:
+        """The index of the first case that fails. The cases are ordered by size."""
+        return self.right().index(False)
+
+    def wrong_result(self) -> int | None:
+        """The index of the first wrong result in the first failing case; None after an error."""
+        got, want = self.given[self.first_wrong()], self.expected[self.first_wrong()]
+        if got.error or len(got.results) != len(want.results):
+            return None
+        pairs = enumerate(zip(got.results, want.results, strict=True))
+        wrong = (
+            n for n, (a, b) in pairs if not (is_close(a, b, self.tolerance) and is_same_kind(a, b))
+        )
+        return next(wrong, None)
+
+
+def find_first_difference(got: np.ndarray, want: np.ndarray, tolerance: float) -> tuple[int, ...]:
+    """The index of the first element at which two arrays of one shape differ; () for single numbers."""
+    both = is_numeric(got) and is_numeric(want)
+    differs = ~close_elements(got, want, tolerance) if both else got != want
+    found = np.argwhere(differs)
+    return tuple(int(i) for i in found[0]) if len(found) else (0,) * want.ndim
+
+
+def format_tables(attempt: Attempt, room: int) -> list[str]:
+    """Tables of the input, the expected and the given result in the first case that fails.
+
+    Returns at most `room` lines, and none if they do not fit.
+    """
+    at, place = attempt.first_wrong(), attempt.wrong_result()
+    got, want = attempt.given[at], attempt.expected[at]
+    lines: list[str] = []
+    if place is not None and want.results[place].ndim:
+        a, b = got.results[place], want.results[place]
+        first = (
+            find_first_difference(a, b, attempt.tolerance) if a.shape == b.shape else (0,) * b.ndim
+        )
+        lines = [
+            *format_table("expected", b, first),
+            *format_table("got", a, first[-a.ndim :] if a.ndim else ()),
+        ]
+        if a.ndim != b.ndim:
+            lines = [
+                *format_table("expected", b, (0,) * b.ndim),
+                *format_table("got", a, (0,) * a.ndim),
+            ]
+    for name, value in zip(attempt.names, attempt.cases[at], strict=False):
+        if isinstance(value, np.ndarray | Tensor) and value.ndim > 0:
+            x = np.asarray(value.detach() if isinstance(value, Tensor) else value)
+            head = format_table(name, x, (0,) * x.ndim)
+            if len(head) + len(lines) <= room:
+                lines = [*head, *lines]
+            break
+    return lines if len(lines) <= room else []

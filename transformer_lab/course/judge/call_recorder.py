@@ -1,0 +1,143 @@
+"""Records the calls that an answer makes, and finds the first call with wrong arguments.
+
+`outcome.run_case` records the calls, and `diagnosis` compares them. An answer of several steps is right
+up to one of them, and if it calls functions or modules, their arguments show which.
+"""
+
+import functools
+import types
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from torch import nn
+
+from transformer_lab.course.judge.closeness import is_close, is_numeric
+from transformer_lab.course.judge.formatting import describe_kind
+from transformer_lab.course.judge.probes import (
+    NUMBER_PROBES,
+    PLACE_PROBES,
+    SHAPE_PROBES,
+    run_probes,
+)
+from transformer_lab.course.judge.returned_arrays import as_array
+
+MAX_CALLS = 200
+"""The largest number of calls that is recorded; more mean an endless loop."""
+TOLERANCE = 1e-6
+
+
+@dataclass(frozen=True)
+class Call:
+    """One call: the name of what was called, and its arguments as arrays; None for what is no array."""
+
+    name: str
+    given: tuple[np.ndarray | None, ...]
+
+
+class CallRecorder:
+    """Records the arguments of calls of functions and of the parts of modules.
+
+    Attributes:
+        calls: The calls, in the order in which they began.
+    """
+
+    def __init__(self) -> None:
+        self.calls: list[Call] = []
+
+    def record(self, name: str, given: Iterable[Any]) -> None:
+        """Record one call, unless there are `MAX_CALLS` already."""
+        if len(self.calls) < MAX_CALLS:
+            self.calls.append(Call(name, tuple(map(copy_as_array, given))))
+
+    def wrap(self, name: str, value: Any) -> Any:
+        """The value, set up so that its calls are recorded if it is a function or a module."""
+        if isinstance(value, types.FunctionType):
+            return self.wrap_function(name, value)
+        self.hook_parts(value, f"{name}.")
+        return value
+
+    def wrap_function(self, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+        """A function that records its calls and then does the same as the one given."""
+
+        @functools.wraps(function)
+        def kept(*given: Any, **named: Any) -> Any:
+            self.record(name, (*given, *named.values()))
+            return function(*given, **named)
+
+        return kept
+
+    def hook_parts(self, module: Any, before: str = "") -> None:
+        """Put hooks on the parts of a module that record their arguments; ignore anything else."""
+        if not isinstance(module, nn.Module):
+            return
+
+        def hook(name: str) -> Callable[..., None]:
+            def keep(_: nn.Module, given: tuple[Any, ...], named: dict[str, Any]) -> None:
+                self.record(name, (*given, *named.values()))
+
+            return keep
+
+        for name, part in module.named_children():
+            if not any(True for _ in part.parameters()):
+                continue  # an answer may call dropout and the like as it wants
+            part.register_forward_pre_hook(hook(before + name), with_kwargs=True)
+
+
+def copy_as_array(value: Any) -> np.ndarray | None:
+    """A copy of the value as an array, or None if it cannot be one."""
+    try:
+        return as_array(value).copy()
+    except Exception:  # a learner may pass anything
+        return None
+
+
+def find_first_wrong_call(got: Sequence[Call], want: Sequence[Call]) -> str | None:
+    """A sentence on the first call that differs from the reference's, and how; or None."""
+    if not want or len(got) == MAX_CALLS:
+        return None
+    right: list[str] = []
+    for n, call in enumerate(want):
+        earlier = sum(other.name == call.name for other in want[:n])
+        many = sum(other.name == call.name for other in want)
+        mine = [other for other in got if other.name == call.name]
+        which = f"`{call.name}`" if many == 1 else f"`{call.name}`, in call {earlier + 1},"
+        if len(mine) <= earlier:
+            times = f"{len(mine)} times" if len(mine) != 1 else "once"
+            said = f"`{call.name}` is called {times}; {many} calls are asked"
+            return f"`{call.name}` is never called" if not mine else said
+        how = describe_difference(mine[earlier].given, call.given)
+        if how is not None:
+            until = f"; until there all is right ({', '.join(right[-4:])})" if right else ""
+            return f"what {which} gets is not right{how}{until}"
+        right = [*dict.fromkeys([*right, call.name])]
+    if any(sum(o.name == c.name for o in got) > sum(o.name == c.name for o in want) for c in got):
+        return None
+    each = ", ".join(f"`{name}`" for name in right)
+    return f"what {each} get{'s' * (len(right) == 1)} is right; look at what comes behind"
+
+
+def describe_difference(
+    got: Sequence[np.ndarray | None], want: Sequence[np.ndarray | None]
+) -> str | None:
+    """How the arguments of a call differ, after a colon; "" if no probe can say it, None if equal."""
+    if len(got) != len(want):
+        return f": {len(got)} arguments, where {len(want)} are asked"
+    for n, (a, b) in enumerate(zip(got, want, strict=True)):
+        where = f" argument {n + 1}:" if len(want) > 1 else ""
+        if (a is None) != (b is None):
+            return f":{where} {describe_kind(a)}, where {describe_kind(b)} is asked"
+        if a is None or b is None or (a.dtype.kind in "OU" and a.dtype == b.dtype):
+            continue
+        if a.shape != b.shape:
+            how = run_probes(SHAPE_PROBES, a, b)
+            return f":{where} its shape is {a.shape}; asked is {b.shape}" + (
+                f" ({how})" * bool(how)
+            )
+        if not is_close(a, b, TOLERANCE):
+            is_many = is_numeric(a) and is_numeric(b) and b.size > 2
+            found = run_probes((*NUMBER_PROBES, *PLACE_PROBES[:-1]), a, b) if is_many else None
+            which = f" (argument {n + 1})" if len(want) > 1 else ""
+            return f"{which}: {found}" if found else which
+    return None

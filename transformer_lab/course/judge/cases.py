@@ -1,0 +1,140 @@
+"""Arguments for the cases of checks that several lessons share: arrays, modules and models by seed."""
+
+import itertools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from transformer_lab.config import TransformerConfig
+from transformer_lab.course.judge.errors import UnusableError
+from transformer_lab.course.judge.formatting import describe_kind
+from transformer_lab.course.judge.random_values import RandomValues
+from transformer_lab.model import Transformer
+from transformer_lab.numpy_reference import softmax
+
+
+def random_array(*shape: int, seed: int = 0, scale: float = 1.0) -> np.ndarray:
+    """Normally distributed numbers of this shape, the same at each call."""
+    return scale * np.random.default_rng(seed).standard_normal(shape)
+
+
+def random_weights(*shape: int, seed: int) -> np.ndarray:
+    """Attention weights: an array of this shape, whose rows sum to 1, the same at each call."""
+    return softmax(2 * random_array(*shape, seed=seed))
+
+
+def fill_with_known_weights(module: nn.Module) -> None:
+    """Overwrite all parameters with random numbers that depend only on their names and shapes."""
+    with torch.no_grad():
+        for name, parameter in sorted(module.named_parameters()):
+            seed = sum(map(ord, name))
+            values = random_array(*parameter.shape, seed=seed, scale=0.4)
+            parameter.copy_(torch.tensor(values))
+
+
+def build_module(
+    answer: Callable[..., Any], reference: Callable[..., nn.Module], *sizes: int
+) -> nn.Module:
+    """Build the module of an answer's class, in float64 and with known weights.
+
+    Raises:
+        UnusableError: If its parameters have other names or shapes than the reference's.
+    """
+    module = answer(*sizes)
+    if not isinstance(module, nn.Module):
+        raise UnusableError(f"the class makes {describe_kind(module)}; an nn.Module is asked")
+    found, wanted = (dict(m.named_parameters()) for m in (module, reference(*sizes)))
+    if found.keys() != wanted.keys():
+        lacks = ", ".join(sorted(wanted.keys() - found.keys()))
+        more = ", ".join(sorted(found.keys() - wanted.keys()))
+        said = [f"it lacks {lacks}"] * bool(lacks) + [f"it has {more} besides"] * bool(more)
+        said += [
+            f"what stands in self.{name}, a plain list, is not found"
+            for name in find_plain_lists(module)
+        ]
+        said += [f"{b} is the same part as {a}" for a, b in find_shared_parts(module)]
+        raise UnusableError(f"the module's parameters are other ones: {'; '.join(said)}")
+    for name, parameter in found.items():
+        if parameter.shape != wanted[name].shape:
+            shapes = f"{tuple(parameter.shape)}; expected {tuple(wanted[name].shape)}"
+            raise UnusableError(f"the parameter {name} has shape {shapes}")
+    module = module.double()
+    fill_with_known_weights(module)
+    return module
+
+
+def find_plain_lists(module: nn.Module) -> list[str]:
+    """The attributes that hold modules in a plain list, tuple or dict, where PyTorch misses them."""
+    found = vars(module).items()
+    rows = [(name, [*x.values()] if isinstance(x, dict) else x) for name, x in found]
+    return [
+        name
+        for name, x in rows
+        if name[:1] != "_" and isinstance(x, list | tuple) and x and isinstance(x[0], nn.Module)
+    ]
+
+
+def find_shared_parts(module: nn.Module) -> list[tuple[str, str]]:
+    """Pairs of attribute names that refer to the same submodule."""
+    parts = list(module._modules.items())
+    pairs = itertools.combinations(parts, 2)
+    return [(a, b) for (a, one), (b, other) in pairs if one is other]
+
+
+def require_gradients(*values: Any) -> tuple[Any, ...]:
+    """The case with `requires_grad` set on copies of its floating-point tensors."""
+    return tuple(
+        x.clone().requires_grad_() if isinstance(x, Tensor) and x.is_floating_point() else x
+        for x in values
+    )
+
+
+def build_small_model(seed: int, **changes: Any) -> Transformer:
+    """A small Transformer in float64, in evaluation mode; `changes` are fields of its configuration."""
+    sizes = {
+        "source_vocab_size": 11,
+        "target_vocab_size": 13,
+        "d_model": 6,
+        "d_ff": 7,
+        "num_heads": 2,
+        "num_encoder_layers": 1,
+        "num_decoder_layers": 2,
+    }
+    words = [i for i in range(1, 5) if i != changes.get("pad_id", 0)]
+    special = dict(zip(("bos_id", "eos_id", "unk_id"), words, strict=False))
+    config = TransformerConfig(
+        **{**sizes, **special, **changes}, dropout=0.0, tie_source_target=False
+    )
+    with torch.random.fork_rng([]):
+        torch.manual_seed(seed)
+        return Transformer(config).double().eval()
+
+
+def forward_cases() -> list[tuple]:
+    """Cases (model, source, target) with padding behind the words; its id is 0, 3 or 5."""
+    longer = torch.tensor([[4, 9, 5], [6, 0, 4]])
+    source = torch.tensor([[5, 7, 9, 4, 2], [6, 10, 2, 0, 0], [8, 2, 0, 0, 0]])
+    target = torch.tensor([[1, 4, 12, 5], [1, 6, 7, 0], [1, 9, 0, 0]])
+    return [
+        (build_small_model(0), torch.tensor([[5, 7, 2]]), torch.tensor([[1, 4]])),
+        (build_small_model(1), source, target),
+        (
+            build_small_model(2, pad_id=3),
+            source.where(source != 0, 3),
+            target.where(target != 0, 3),
+        ),
+        (build_small_model(3, pad_id=5), longer, torch.tensor([[3, 0, 2, 7, 1]] * 2)),
+    ]
+
+
+def random_forward_case(chance: RandomValues) -> tuple[Transformer, Tensor, Tensor]:
+    """A random case (model, source, target), padded behind the words with a random id."""
+    batch, length, width, d_ff = chance.sizes(4)
+    heads, pad_id, seed = chance.between(1, 3), chance.between(0, 9), chance.between(0, 99)
+    sizes = {"d_model": 2 * heads * width, "num_heads": heads, "d_ff": d_ff, "pad_id": pad_id}
+    model = build_small_model(seed, **sizes, num_encoder_layers=chance.between(1, 2))
+    source = chance.padded(batch, length, 11, pad_id)
+    return model, source, chance.padded(batch, length + 1, 13, pad_id)

@@ -1,0 +1,273 @@
+"""`Check`: compares a learner's answer to an exercise with a reference, and prints a verdict or a hint.
+
+Each lesson builds its checks from it; a notebook calls one with the function that the learner wrote.
+"""
+
+import functools
+import inspect
+import linecache
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from types import FrameType
+from typing import Any
+
+import numpy as np
+import torch
+
+from transformer_lab.course import diary
+from transformer_lab.course.diary import Place
+from transformer_lab.course.judge.attempt import Attempt, format_tables
+from transformer_lab.course.judge.diagnosis import MAX_LINES, describe_failure
+from transformer_lab.course.judge.formatting import describe_value
+from transformer_lab.course.judge.misread_arguments import (
+    find_misread_argument,
+    find_unread_arguments,
+)
+from transformer_lab.course.judge.outcome import Outcome, run_case
+from transformer_lab.course.judge.random_values import RandomValues
+from transformer_lab.course.judge.side_effects import (
+    copy_defaults_and_globals,
+    find_code_objects,
+    is_unchanged,
+)
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """A wrong answer that learners often give, and the hint that it gets."""
+
+    answer: Callable[..., Any]
+    hint: str
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Whether an answer is right, the text to print, and whether it makes a known mistake."""
+
+    right: bool
+    text: str
+    is_named: bool = False
+
+
+RANDOM_CASES = 3
+"""The number of random cases of a check, at which an answer that memorises the others fails."""
+SOLUTION_MARK = "### BEGIN SOLUTION"
+"""The first line of each notebook cell that holds the solution."""
+NO_EXPLANATION = (
+    "what comes back is not what was asked, in a way for which there are no words here."
+)
+
+
+def is_page_solution(answer: Callable[..., Any]) -> bool:
+    """Whether an answer comes from a notebook's solution cell, as it does after "Run all"."""
+    cells = {code.co_filename for code in find_code_objects(answer)}
+    return any(linecache.getline(cell, 1).startswith(SOLUTION_MARK) for cell in cells)
+
+
+def call_answer(answer: Callable[..., Any], *arguments: Any) -> Any:
+    """Call a function with the arguments of one case. Most checks run answers this way."""
+    return answer(*arguments)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Check:
+    """Compares an answer with a reference by what it returns, never by how it is written.
+
+    Call it with the answer. If that is right, it prints one line. If not, it prints a hint: that of the
+    known mistake that gives the same results in every case, or else what is wrong in the first case that
+    fails.
+
+    Attributes:
+        reference: The right answer.
+        cases: Returns the cases written by hand, each a tuple of arguments, the smallest first.
+        mistakes: Known wrong answers; no two of them give the same results.
+        verified: What the check has shown of a right answer, for the line "Right: …".
+        results: The names of what the answer returns.
+        run: Calls the answer with the arguments of a case; of a class it builds an object first.
+        arguments: The names of the arguments of a case; by default the reference's.
+        tolerance: The largest difference that counts as equal.
+        own: The package's own functions or classes for this exercise; an answer may not call them.
+        place: The lesson and the name of the exercise, under which the diary records it.
+        drawn: Returns one random case; three follow those written by hand.
+    """
+
+    reference: Callable[..., Any]
+    cases: Callable[[], Sequence[tuple[Any, ...]]]
+    mistakes: Sequence[Mistake]
+    verified: str
+    results: tuple[str, ...] = ("the result",)
+    run: Callable[..., Any] = call_answer
+    arguments: tuple[str, ...] = ()
+    tolerance: float = 1e-9
+    own: Sequence[Callable[..., Any]] = ()
+    place: Place | None = None
+    drawn: Callable[[RandomValues], tuple[Any, ...]] | None = None
+
+    def __call__(self, answer: Callable[..., Any]) -> None:
+        """Print the verdict on the answer. If it is right and the learner's own, the diary records it."""
+        verdict = self.verdict(answer)
+        print(verdict.text)
+        place = self.place if verdict.right and not is_page_solution(answer) else None
+        if place and (line := diary.record_exercise(place)):
+            print(line)
+
+    def verdict(self, answer: Callable[..., Any]) -> Verdict:
+        """Run the answer on all cases and return the verdict."""
+        before = copy_defaults_and_globals(answer)
+        verdict = self.judge(self.run_cases(answer), answer)
+        after = copy_defaults_and_globals(answer)
+        kept = [name for name in before if not is_unchanged(before[name], after.get(name))]
+        if kept and not verdict.is_named:
+            said = f"it changes {' and '.join(kept)}: the next call begins with something else"
+            return Verdict(False, f"Not yet: {said}.")
+        hint = self.find_cheat(answer) if verdict.right else None
+        return Verdict(False, f"Not yet: {hint}.") if hint else verdict
+
+    def judge(self, given: list[Outcome], answer: Callable[..., Any] | None = None) -> Verdict:
+        """The verdict on the outcomes of an answer, one for each case.
+
+        With the answer itself, arguments that it does not read can be found as well.
+        """
+        expected = self.known_outcomes(self.reference)
+        stops = (o for o in given if isinstance(o.error, NotImplementedError))
+        if any(
+            "in your line" in outcome.complaint for outcome in stops
+        ):  # a library's NotImplementedError is not a stub
+            return Verdict(
+                False, "Not written yet. Your lines go where raise stands; then run this again."
+            )
+        given = [got.unstack(want) for got, want in zip(given, expected, strict=True)]
+        cases = self.all_cases
+        tolerance = self.choose_tolerance(cases)
+        attempt = Attempt(
+            given, expected, cases, self.argument_names(cases[0]), self.results, tolerance
+        )
+        if all(attempt.right()):
+            return Verdict(True, f"Right: {self.verified} ({len(given)} cases).")
+        known = self.find_known_mistake(given, tolerance)
+        case = cases[attempt.first_wrong()]
+        seen = f"(seen with {self.describe_arguments(case)})"
+        try:
+            with np.errstate(all="ignore"):
+                found = known or describe_failure(
+                    attempt, self.find_misread_argument(attempt, answer)
+                )
+                text = f"Not yet: {found}\n{seen}"
+                shown = format_tables(attempt, MAX_LINES - text.count("\n") - 1)
+        except (
+            Exception
+        ):  # whatever was returned, the learner gets a verdict, never a traceback from here
+            return Verdict(False, f"Not yet: {NO_EXPLANATION}\n{seen}", bool(known))
+        return Verdict(False, "\n".join([text, *shown]), bool(known))
+
+    def find_misread_argument(
+        self, attempt: Attempt, answer: Callable[..., Any] | None
+    ) -> str | None:
+        """A sentence on the argument that the answer swaps, changes or ignores, or None."""
+        at, names = attempt.first_wrong(), attempt.names
+        if attempt.wrong_result() is None:
+            return None
+
+        def doing(one: Callable[..., Any], case: tuple[Any, ...]) -> Outcome:
+            with torch.no_grad():  # sizes are changed here, and only results are compared
+                return self.run_case(one, case)
+
+        reference = functools.partial(doing, self.reference)
+        found = find_misread_argument(reference, attempt.cases, names, attempt.given)
+        if found or answer is None:
+            return found
+        asked, case = functools.partial(doing, answer), attempt.cases[at]
+        return find_unread_arguments(reference, asked, case, names, attempt.given[at])
+
+    def find_cheat(self, answer: Callable[..., Any]) -> str | None:
+        """What is wrong with an answer right in all cases: it keeps state or calls the package."""
+        expected, again = self.known_outcomes(self.reference), self.run_cases(answer)
+        pairs = zip(again, expected, strict=True)
+        tolerance = self.choose_tolerance(self.all_cases)
+        if not all(a.unstack(b).is_right(b, tolerance) for a, b in pairs):
+            return "right the first time; called again with the same arguments, it gives something else"
+        name = self.find_package_call(answer)
+        return name and f"it calls the package's own {name}; write it yourself, and then compare"
+
+    def find_package_call(self, answer: Callable[..., Any]) -> str | None:
+        """The name of the package's own function for this exercise, if the answer calls it."""
+        is_package = self.reference.__module__.startswith("transformer_lab.")
+        is_check = self.reference.__module__.startswith("transformer_lab.course.")
+        owned = [*self.own, *([self.reference] if is_package and not is_check else [])]
+        codes = {code: one.__name__ for one in owned for code in find_code_objects(one)}
+        if not codes.keys().isdisjoint(find_code_objects(answer)) or answer is self.reference:
+            return None
+        called: list[str] = []
+
+        def watch(frame: FrameType, event: str, _: Any) -> None:
+            if event == "call" and frame.f_code in codes:
+                called.append(codes[frame.f_code])
+
+        kept = sys.getprofile()
+        try:
+            sys.setprofile(watch)
+            self.run_case(answer, self.all_cases[0])
+        finally:
+            sys.setprofile(kept)
+        return called[0] if called else None
+
+    def known_outcomes(self, answer: Callable[..., Any]) -> list[Outcome]:
+        """The outcomes of the reference or of a known mistake, one for each case."""
+        return [self.known_outcome(answer, n) for n in range(len(self.all_cases))]
+
+    def known_outcome(self, answer: Callable[..., Any], place: int) -> Outcome:
+        """The outcome of the reference or of a known mistake in one case; it is cached."""
+        if (answer, place) not in self.known_results:
+            self.known_results[answer, place] = self.run_case(answer, self.all_cases[place])
+        return self.known_results[answer, place]
+
+    @functools.cached_property
+    def known_results(self) -> dict[tuple[Callable[..., Any], int], Outcome]:
+        """The cache of `known_outcome`, by function and case."""
+        return {}
+
+    @functools.cached_property
+    def all_cases(self) -> Sequence[tuple[Any, ...]]:
+        """The cases written by hand, then the random ones. Each answer gets a copy of them."""
+        written = list(self.cases())
+        return written + [
+            self.drawn(RandomValues(seed)) for seed in range(RANDOM_CASES) if self.drawn
+        ]
+
+    def run_cases(self, answer: Callable[..., Any]) -> list[Outcome]:
+        """The outcomes of the answer, one for each case."""
+        return [self.run_case(answer, case) for case in self.all_cases]
+
+    def run_case(self, answer: Callable[..., Any], case: tuple[Any, ...]) -> Outcome:
+        """The outcome of the answer in one case."""
+        return run_case(answer, self.run, case, self.argument_names(case))
+
+    def find_known_mistake(self, given: list[Outcome], tolerance: float) -> str | None:
+        """The hint of the known mistake that has exactly these outcomes, if there is one."""
+        if all(outcome.error is not None for outcome in given):
+            return None  # errors tell too little: the error itself says more
+        for mistake in self.mistakes:
+            if all(
+                outcome.equals(self.known_outcome(mistake.answer, n), tolerance)
+                for n, outcome in enumerate(given)
+            ):
+                return mistake.hint
+        return None
+
+    def choose_tolerance(self, cases: Sequence[tuple[Any, ...]]) -> float:
+        """The tolerance for these cases: at least 1e-6, unless they hold float64 arrays or floats."""
+        values = [value for case in cases for value in case]
+        exact = any(isinstance(x, np.ndarray) and x.dtype == np.float64 for x in values)
+        floats = any(isinstance(x, float) for x in values)
+        return self.tolerance if exact or floats else max(self.tolerance, 1e-6)
+
+    def argument_names(self, case: tuple[Any, ...]) -> list[str]:
+        """The names of the arguments of a case, one for each."""
+        known = self.arguments or list(inspect.signature(self.reference).parameters)
+        return [known[n] if n < len(known) else f"argument {n + 1}" for n in range(len(case))]
+
+    def describe_arguments(self, case: tuple[Any, ...]) -> str:
+        """The arguments of a case as text: arrays as their shapes, everything else as its value."""
+        pairs = zip(self.argument_names(case), case, strict=True)
+        return ", ".join(f"{name} {describe_value(value)}" for name, value in pairs)

@@ -1,0 +1,49 @@
+"""Comparison of two arrays: equal up to a tolerance, and of the same kind.
+
+Everything in the judge that compares results uses it.
+"""
+
+import numpy as np
+
+
+def is_close(a: np.ndarray, b: np.ndarray, tolerance: float) -> bool:
+    """Whether two arrays have the same shape and no number differs by more than the tolerance.
+
+    NaN equals NaN; booleans never equal numbers; texts must be identical.
+    """
+    if a.shape != b.shape or (a.dtype == bool) != (b.dtype == bool):
+        return False
+    if not (is_numeric(a) and is_numeric(b)):
+        return is_numeric(a) == is_numeric(b) and is_equal(a, b)
+    return bool(close_elements(a, b, tolerance).all())
+
+
+def is_equal(a: np.ndarray, b: np.ndarray) -> bool:
+    """Whether two arrays of any kind are equal; `np.array_equal` of NumPy 2.0 fails at some kinds."""
+    return a.shape == b.shape and bool(np.all(a == b))
+
+
+def close_elements(a: np.ndarray, b: np.ndarray, tolerance: float) -> np.ndarray:
+    """A boolean array: where two arrays of numbers are equal up to a relative tolerance.
+
+    A difference may also be as large as the tolerance times the largest number of b. For float32 the
+    tolerance is at least 5e-6, because single precision gives no more.
+    """
+    if np.float32 in (a.dtype, b.dtype) and tolerance > 0:
+        tolerance = max(tolerance, 5e-6)
+    finite = np.abs(b[np.isfinite(b)].astype(float))
+    size = finite.max() if finite.size else 0.0
+    with np.errstate(all="ignore"):
+        return np.isclose(a, b, rtol=tolerance, atol=tolerance * (size or 1.0), equal_nan=True)
+
+
+def is_same_kind(given: np.ndarray, wanted: np.ndarray) -> bool:
+    """Whether booleans are given where booleans are wanted, and integers where integers are."""
+    if wanted.dtype.kind in "iu" and given.dtype.kind == "f":
+        return False
+    return (given.dtype == bool) == (wanted.dtype == bool)
+
+
+def is_numeric(array: np.ndarray) -> bool:
+    """Whether an array holds real numbers or booleans."""
+    return array.dtype.kind in "biuf"

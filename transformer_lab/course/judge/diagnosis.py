@@ -1,0 +1,150 @@
+"""Describes what is wrong with an answer that makes none of the known mistakes, by probing its results.
+
+`Check` prints the description.
+"""
+
+import itertools
+from collections.abc import Sequence
+
+import numpy as np
+
+from transformer_lab.course.judge import probes
+from transformer_lab.course.judge.attempt import Attempt, find_first_difference
+from transformer_lab.course.judge.call_recorder import find_first_wrong_call
+from transformer_lab.course.judge.case_pattern import find_case_pattern
+from transformer_lab.course.judge.closeness import is_close, is_numeric, is_same_kind
+from transformer_lab.course.judge.formatting import describe_kind
+from transformer_lab.course.judge.number_faults import (
+    find_fault_in_other_results,
+    find_number_fault,
+)
+from transformer_lab.course.judge.outcome import Outcome
+from transformer_lab.course.judge.probes.wrong_part import find_one_sided_errors
+
+MAX_LINES = 12
+"""The largest number of lines that a verdict may have."""
+
+
+def describe_failure(attempt: Attempt, misread: str | None = None) -> str:
+    """What is wrong with an answer, in a sentence and a number. What is true of all cases comes first."""
+    text = describe_first_wrong_case(attempt, misread)
+    where = find_case_pattern(attempt)
+    if where and ("those in which" in where or "wrong where" in where):
+        return f"{where}.\n{text}"  # this says more than a number
+    return f"{text}\n{where}" if where else text
+
+
+def describe_first_wrong_case(attempt: Attempt, misread: str | None) -> str:
+    """What is wrong in the first case that fails: the error, the number of results, or a result."""
+    at = attempt.first_wrong()
+    got, want, names = attempt.given[at], attempt.expected[at], attempt.results
+    if got.error is not None:
+        return got.complaint
+    new = [name for name in got.changed if name not in want.changed]
+    if new:
+        return (
+            f"it changes {' and '.join(new)} in place; whoever called it still needs what was there"
+        )
+    if not got.results and want.results:
+        return "it returns None: is there a `return`?"
+    if len(got.results) != len(want.results):
+        asked = f"{len(want.results)}: {', '.join(names)}"
+        note = " (a list counts as several things)" if len(want.results) == 1 else ""
+        many = "1 thing" if len(got.results) == 1 else f"{len(got.results)} things"
+        return f"it returns {many}; expected {asked}{note}"
+    if got.is_wrapped(want):
+        return (
+            f"it returns {names[0]} in a tuple or list of 1 thing; without it, please (a comma "
+            "behind it makes a tuple)"
+        )
+    order = find_result_order(got, want, names)
+    if order:
+        return order
+    place = attempt.wrong_result()
+    if place is not None:
+        return describe_wrong_result(attempt, at, place, misread)
+    if got.lacks_tensors(want):
+        return "it returns a NumPy array; a PyTorch tensor is asked, as the next cells need one"
+    missing = [name for name in want.changed if name not in got.changed]
+    if missing:
+        return f"it leaves {' and '.join(missing)} as it was; that should have changed"
+    return describe_gradient_fault(got, want)
+
+
+def find_result_order(got: Outcome, want: Outcome, names: Sequence[str]) -> str | None:
+    """A sentence if all results are right but returned in another order, or None."""
+    n = len(names)
+    if not 2 <= n <= 5:
+        return None
+    for order in itertools.permutations(range(n)):
+        pairs = [(got.results[i], want.results[j]) for i, j in enumerate(order)]
+        if all(is_close(a, b, 1e-6) and is_same_kind(a, b) for a, b in pairs):
+            if list(order) == sorted(order):
+                return None
+            said = ", ".join(names[j] for j in order)
+            return (
+                f"right, but in another order: it returns ({said}); expected ({', '.join(names)})"
+            )
+    return None
+
+
+def describe_wrong_result(attempt: Attempt, at: int, place: int, misread: str | None) -> str:
+    """What is wrong with one result: its type, its shape, its dtype or its numbers."""
+    name = attempt.results[place]
+    got, want = attempt.given[at].results[place], attempt.expected[at].results[place]
+    others = [
+        other
+        for n, other in enumerate(attempt.results)
+        if n != place
+        and is_close(attempt.given[at].results[n], attempt.expected[at].results[n], 1e-6)
+    ]
+    rest = f" ({' and '.join(others)}: right)" if others else ""
+    if got.dtype.kind in "US" and is_numeric(want):
+        return f"{name} is a text, {describe_kind(got.tolist())}; expected a number{rest}"
+    if is_numeric(got) and want.dtype.kind in "US":
+        asked = f"expected a text such as {want.ravel()[0]!r}"
+        return f"{name} is a number, {describe_kind(got.tolist())}; {asked}"
+    if got.shape != want.shape:
+        reason = probes.run_probes(probes.SHAPE_PROBES, got, want) or find_wrong_call(attempt, at)
+        line = f"{name} has shape {got.shape}; expected {want.shape}{rest}"
+        return f"{line}: {reason}" if reason else line
+    if want.dtype.kind in "iu" and got.dtype.kind == "f":
+        return f"{name} should be made of whole numbers (with // where you divide){rest}"
+    if not is_same_kind(got, want):
+        return f"{name} has dtype {got.dtype}; expected {want.dtype}{rest}"
+    reason = (
+        misread
+        or find_number_fault(attempt, at, place)
+        or find_fault_in_other_results(attempt, at, place)
+    )
+    reason = reason or find_wrong_call(attempt, at) or find_one_sided_errors(got, want)
+    first = find_first_difference(got, want, attempt.tolerance)
+    where = f"{name}[{', '.join(map(str, first))}]" if first else name
+    if is_numeric(got):
+        figures = f"{got[first]:.9g}; expected {want[first]:.9g}"
+    else:
+        figures = f"{str(got[first])[:160]}; expected: {str(want[first])[:160]}"
+    line = f"{where} is {figures}"
+    return f"{name}{rest}: {reason}\n{line}" if reason else f"{line}{rest}"
+
+
+def find_wrong_call(attempt: Attempt, at: int) -> str | None:
+    """A sentence on the first wrong call that the answer makes in this case, or None."""
+    return find_first_wrong_call(attempt.given[at].calls, attempt.expected[at].calls)
+
+
+def describe_gradient_fault(got: Outcome, want: Outcome) -> str:
+    """A sentence on the gradient that is missing or wrong, where all results are right."""
+    cut = "is there a detach, no_grad, .data, .item(), a new torch.tensor(…) or NumPy on the way?"
+    if not got.gradients:
+        return f"the numbers are right, and no gradient comes through: {cut}"
+    theirs = dict(got.gradients)
+    none = np.zeros(1)
+    size = max(float(np.abs(g).max(initial=0)) for _, g in want.gradients)
+    some = [n for n, g in want.gradients if np.abs(g).max(initial=0) > 1e-7 * size]
+    lost = [n for n in some if not theirs.get(n, none).any()]
+    if lost:
+        few = ", ".join(lost[:3]) + (", …" if len(lost) > 3 else "")
+        return f"the numbers are right, and no gradient reaches {few}: {cut}"
+    off = [n for n, g in want.gradients if n not in theirs or not is_close(theirs[n], g, 1e-6)]
+    return f"the numbers are right; the gradient of {off[0] if off else 'something'} is not: {cut}"

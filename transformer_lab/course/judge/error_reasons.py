@@ -1,0 +1,273 @@
+"""What the error messages of Python, NumPy and PyTorch mean, in a sentence for learners.
+
+`errors.describe_error` looks them up.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+
+Reason = Callable[[re.Match[str]], str]
+ONE_TRUTH = (
+    "there are many truth values and one is needed: `if`, `and`, `or`, `not`, `max` and `min` of "
+    "Python take one; for arrays use &, |, ~, where, maximum"
+)
+NUMPY = (
+    "a NumPy function gets a tensor that needs a gradient, and NumPy hands none on: use @, the "
+    "tensor's own methods or torch's functions, such as torch.exp for np.exp"
+)
+NUMPYS_WORDS = (
+    "a function of NumPy, or one that is written with them, gets a PyTorch tensor; there it is dim "
+    "for axis, keepdim for keepdims; write it with the tensor's own methods"
+)
+WHOLE = "a whole number is needed there: // gives one, / does not"
+
+
+def explain_matrix_product(left: str, right: str) -> str:
+    """Explain why two matrices cannot be multiplied, from the two lengths that differ."""
+    return (
+        f"in a matrix product the rows of the left side ({left} long) and the columns of the right "
+        f"side ({right} long) must be equally long"
+    )
+
+
+def explain_unequal_axes(axis: str, a: str, b: str) -> str:
+    """Explain why two arrays cannot be combined element by element, from the axis and its two lengths."""
+    return f"{axis} is {a} long on one side and {b} on the other; only a length of 1 is stretched"
+
+
+def explain_linear_shapes(found: re.Match[str]) -> str:
+    """Explain PyTorch's message about a Linear, which gives the flattened shapes."""
+    return (
+        explain_matrix_product(found.group(2), found.group(3))
+        + "; for a Linear the left is what goes in"
+    )
+
+
+def explain_broadcasting(found: re.Match[str]) -> str:
+    """Explain NumPy's broadcasting error by the first axis, from the end, that does not fit."""
+    a, b = ([int(n) for n in re.findall(r"\d+", found.group(k))] for k in (1, 2))
+    for back, (m, n) in enumerate(zip(a[::-1], b[::-1], strict=False), 1):
+        if m != n and 1 not in (m, n):
+            return explain_unequal_axes(f"counted from behind, axis −{back}", str(m), str(n))
+    return "the two shapes do not fit, number by number"
+
+
+def explain_torch_axis(found: re.Match[str]) -> str:
+    """Explain PyTorch's message about an axis out of range."""
+    n = int(found.group(1)) + 1
+    return f"there are {n} axes, 0 to {n - 1} or −{n} to −1"
+
+
+def explain_numpy_axis(found: re.Match[str]) -> str:
+    """Explain NumPy's message about an axis out of range."""
+    n = int(found.group(1))
+    return f"there are {n} axes, 0 to {n - 1} or −{n} to −1" if n else "a number has no axis"
+
+
+def explain_index(found: re.Match[str]) -> str:
+    """Explain an index beyond the end."""
+    n = int(found.group(1))
+    return f"there are {n}, so the last has the number {n - 1}" if n else "there is nothing in it"
+
+
+REASONS: Sequence[tuple[str, Reason]] = [
+    (
+        r"mat1 and mat2 shapes cannot be multiplied \((\d+)x(\d+) and (\d+)x(\d+)\)",
+        explain_linear_shapes,
+    ),
+    (
+        r"batch2 tensor to be: \[\d+, (\d+)\] but got: \[\d+, (\d+)\]",
+        lambda m: explain_matrix_product(m.group(1), m.group(2)),
+    ),
+    (
+        r"matmul: Input operand 1 has a mismatch .*\(size (\d+) is different from (\d+)\)",
+        lambda m: explain_matrix_product(m.group(2), m.group(1)),
+    ),
+    (
+        r"shapes \(.*\) and \(.*\) not aligned: (\d+).* != (\d+)",
+        lambda m: explain_matrix_product(m[1], m[2]),
+    ),
+    (
+        r"size of tensor a \((\d+)\) must match the size of tensor b \((\d+)\) at .*dimension (\d+)",
+        lambda m: explain_unequal_axes(f"axis {m.group(3)}", m.group(1), m.group(2)),
+    ),
+    (
+        r"could not be broadcast together with shapes \(([\d,]+)\) \(([\d,]+)\)",
+        explain_broadcasting,
+    ),
+    (
+        r"invalid for input of size (\d+)|cannot reshape array of size (\d+)",
+        lambda m: f"the new sizes, multiplied, must give the {m[1] or m[2]} numbers that there are",
+    ),
+    (r"Dimension out of range \(expected to be in range of \[-\d+, (\d+)\]", explain_torch_axis),
+    (r"axis -?\d+ is out of bounds for array of dimension (\d+)", explain_numpy_axis),
+    (r"index -?\d+ is out of bounds for (?:dimension|axis) \d+ with size (\d+)", explain_index),
+    (r"too many indices", lambda _: "there are fewer axes than numbers in the brackets"),
+    (r"list index out of range", lambda _: "the list has fewer entries; the first has number 0"),
+    (r"Boolean value of Tensor|truth value of an array", lambda _: ONE_TRUTH),
+    (
+        r"Can't call numpy\(\) on Tensor that requires grad",
+        lambda _: NUMPY,
+    ),
+    (
+        r"expected scalar type|must have the same dtype|same dtype, but got",
+        lambda _: (
+            "single and double precision meet; make new tensors with the dtype of the given ones"
+        ),
+    ),
+    (
+        r"view size is not compatible",
+        lambda _: (
+            "after a transpose the numbers lie in another order; reshape does what view cannot"
+        ),
+    ),
+    (
+        r"(?:assign module|assign parameters?) before Module.__init__",
+        lambda _: "the first line of __init__ is super().__init__()",
+    ),
+    (
+        r"'NoneType' object|and 'NoneType'|'NoneType' and",
+        lambda _: "something there is None: does the function that made it have a `return`?",
+    ),
+    (
+        r"name '(\w+)' is not defined",
+        lambda m: f"`{m[1]}` is no argument, and no line above has made it",
+    ),
+    (
+        r"cannot access local variable '(\w+)'",
+        lambda m: f"`{m[1]}` gets its value in a line that was not reached",
+    ),
+    (r"maximum recursion depth", lambda _: "the function calls itself without an end"),
+    (
+        r"'float' object cannot be interpreted as an integer|must be integers or slices, not float|"
+        r"only integer tensors of a single element|indices must be integers|arrays used as indices",
+        lambda _: WHOLE,
+    ),
+    (
+        r"'numpy.ndarray' object has no attribute '(\w+)'",
+        lambda m: f"this is a NumPy array, which has no .{m[1]}; PyTorch's tensors may",
+    ),
+    (
+        r"'Tensor' object has no attribute '(\w+)'",
+        lambda m: f"this is a PyTorch tensor, which has no .{m[1]}; NumPy's arrays may",
+    ),
+    (
+        r"'list' object has no attribute '(shape|ndim|T|size|mean|sum)'",
+        lambda _: "this is a list; np.array or torch.tensor makes an array of it",
+    ),
+    (
+        r"'tuple' object has no attribute 'append'|'tuple' object does not support item assignment",
+        lambda _: "a tuple does not change; a longer one is made by +, as in ids + (word,)",
+    ),
+    (
+        r"'(tuple|list)' object has no attribute",
+        lambda m: f"this is a {m[1]}: does it hold several results? Take them apart: a, b = …",
+    ),
+    (
+        r"'[A-Z]\w*' object has no attribute '(\w+)'",
+        lambda m: (
+            f"nothing has been put into .{m[1]}: a class does that in __init__, with self.{m[1]} ="
+        ),
+    ),
+    (
+        r"missing \d+ required positional arguments?: (.*)",
+        lambda m: f"{m[1]} must be given there, too",
+    ),
+    (
+        r"not enough values to unpack|too many values to unpack",
+        lambda _: "on the left of = there stand more or fewer names than things on the right",
+    ),
+    (
+        r"'torch\.return_types\.m",
+        lambda _: (
+            "PyTorch's max and min with a dim give values and places; amax and amin give values"
+        ),
+    ),
+    (
+        r"'Tensor' and 'Linear'|'Linear' and 'Tensor'",
+        lambda _: "a layer is called: layer(x), not x @ layer",
+    ),
+    (
+        r"unsupported operand type\(s\) for .*: '(.+)' and '(.+)'|concatenate (\w+) \(not \"(\w+)\"",
+        lambda m: f"one side is a {m[1] or m[3]}, the other a {m[2] or m[4]}: that has no result",
+    ),
+    (
+        r"object of type '(int|float)' has no len",
+        lambda _: "a single number has no length; are two arguments exchanged?",
+    ),
+    (
+        r"'(int|float)' object is not iterable",
+        lambda _: "a single number cannot be gone through; range(n) counts up to n",
+    ),
+    (
+        r"only integer scalar arrays can be converted to a scalar index|object too deep",
+        lambda _: "an array stands where one whole number is needed: its length, one of its sizes?",
+    ),
+    (
+        r"could not broadcast input array from shape \((.*?),?\) into shape \((.*?),?\)",
+        lambda m: f"there is room for the shape ({m[2]}), and what is put there has ({m[1]})",
+    ),
+    (
+        r"expanded size of the tensor \((\d+)\) must match the existing size \((\d+)\)",
+        lambda m: f"there is room for {m[1]}, and what is put there has {m[2]}",
+    ),
+    (
+        r"tuple index out of range",
+        lambda _: "a shape has one number for each axis, counted from 0",
+    ),
+    (
+        r"received an invalid combination of arguments - got \(.*(axis|keepdims)=",
+        lambda _: NUMPYS_WORDS,
+    ),
+    (
+        r"got an unexpected keyword argument '(\w+)'",
+        lambda m: f"that function takes no `{m[1]}`",
+    ),
+    (
+        r"must be Tensor, not numpy\.ndarray|expected Tensor as element|but got numpy\.ndarray",
+        lambda _: (
+            "a PyTorch function gets a NumPy array; NumPy's own are np.exp, np.where, np.matmul"
+        ),
+    ),
+    (
+        r"only (?:length-1|0-dimensional) arrays can be converted",
+        lambda _: "a function of math takes one number; np.exp, np.sin take whole arrays",
+    ),
+    (
+        r"axes don't match array",
+        lambda _: (
+            "NumPy's transpose wants all axes, in their new order; swapaxes(1, 2) exchanges two"
+        ),
+    ),
+    (
+        r"[Cc]annot interpret '\d+' as a data type",
+        lambda _: "the shape is one argument: np.zeros((rows, columns)), with two brackets",
+    ),
+    (
+        r"shape of the mask .* does not match the shape of the indexed tensor|"
+        r"boolean index did not match",
+        lambda _: "indexing does not stretch a mask; masked_fill and where do",
+    ),
+    (
+        r"missing the required \"forward\"",
+        lambda _: "the class has no forward: does def forward stand inside __init__?",
+    ),
+    (
+        r"modified by an inplace operation|leaf Variable that requires grad is being used in an in-place",
+        lambda _: (
+            "numbers were written into a result that the gradient still needs; masked_fill and "
+            "where make a new one"
+        ),
+    ),
+    (r"division by zero", lambda _: "something that is divided by is 0"),
+    (r"math range error|math domain error", lambda _: "that has no finite value for this number"),
+]
+
+
+def find_reason(text: str) -> str | None:
+    """The explanation for the text of an error, or None if the text is not known."""
+    for pattern, reason in REASONS:
+        found = re.search(pattern, text)
+        if found:
+            return reason(found)
+    return None

@@ -1,0 +1,101 @@
+"""Values as short text and small tables, for what a check prints about arguments and results."""
+
+import reprlib
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+ROWS, COLUMNS = 3, 6
+
+
+def short_repr(value: Any) -> str:
+    """The repr of a value, cut short; its type if `repr` fails."""
+    try:
+        return reprlib.repr(value)
+    except Exception:
+        return f"something of type {type(value).__name__}"
+
+
+def describe_kind(value: Any) -> str:
+    """The kind of a value, with its shape or length: "a tensor of shape (2, 3)", "an empty list"."""
+    try:
+        return _kind_of(value)
+    except Exception:  # a value may even fail at len()
+        return f"something of type {type(value).__name__}"
+
+
+def _kind_of(value: Any) -> str:
+    if value is None:
+        return "None"
+    if isinstance(value, tuple | list):
+        name = "a tuple" if isinstance(value, tuple) else "a list"
+        kinds = (
+            list(dict.fromkeys(describe_kind(one) for one in value[:ROWS])) if len(value) else []
+        )
+        if not kinds:
+            return f"an empty {name[2:]}"
+        things = f"{len(value)} things" if len(value) > 1 else "1 thing"
+        return f"{name} of {things} ({', '.join(kinds)}{', …' if len(value) > ROWS else ''})"
+    if isinstance(value, Tensor):
+        return f"a tensor of shape {tuple(value.shape)}"
+    if isinstance(value, np.ndarray):
+        return f"an array of shape {value.shape}"
+    if isinstance(value, bool | int | float | str | np.generic):
+        return f"the {type(value).__name__} {short_repr(value)}"
+    article = "an" if type(value).__name__[:1].lower() in "aeiou" else "a"
+    return f"{article} {type(value).__name__}"
+
+
+def describe_value(value: Any) -> str:
+    """An argument as short text: the shape of an array, the class of a module, else the value."""
+    if isinstance(value, np.ndarray | Tensor) and value.ndim:
+        return f"of shape {tuple(value.shape)}"
+    if isinstance(value, torch.nn.Module):
+        return f"a {type(value).__name__}"  # what it consists of would fill the page
+    if callable(value):
+        return "a function"
+    if _holds_arrays(value):
+        return describe_kind(value)
+    text = repr(value)
+    return text if len(text) < 160 else short_repr(value)
+
+
+def _holds_arrays(value: Any) -> bool:
+    """Whether a list holds arrays, whose numbers would not fit in a line."""
+    if isinstance(value, list | tuple):
+        return any(isinstance(one, np.ndarray | Tensor) or _holds_arrays(one) for one in value)
+    return False
+
+
+def format_number(value: Any) -> str:
+    """A number with at most five significant digits; a boolean or a text unchanged."""
+    if isinstance(value, np.bool_ | str | np.str_):
+        return str(value)
+    return f"{value:.5g}"
+
+
+def format_table(name: str, array: np.ndarray, place: tuple[int, ...]) -> list[str]:
+    """The lines of a small table: at most 3 rows and 6 columns of an array around the given index."""
+    lead = place[: max(0, array.ndim - 2)]
+    fits = len(lead) == max(0, array.ndim - 2) and all(
+        i < n for i, n in zip(lead, array.shape, strict=False)
+    )
+    block = array[lead] if fits and lead else array
+    if block.ndim > 2 or not block.size:
+        return [f"{name}: shape {array.shape}"]
+    label = f"{name}[{', '.join(map(str, lead))}]" if lead and fits else name
+    grid = np.atleast_2d(block)
+    inner = (0, 0, *place)[-2:] if block.ndim else (0, 0)
+    top = min(max(0, inner[0] - 1), max(0, grid.shape[0] - ROWS)) if block.ndim > 1 else 0
+    left = min(max(0, inner[1] - 2), max(0, grid.shape[1] - COLUMNS))
+    part = grid[top : top + ROWS, left : left + COLUMNS]
+    more = " …" if left + COLUMNS < grid.shape[1] else ""
+    before = "… " if left else ""
+    lines = []
+    for n, row in enumerate(part):
+        cells = " ".join(f"{format_number(x):>9}" for x in row)
+        cut = " (more rows)" if n == len(part) - 1 and top + ROWS < grid.shape[0] else ""
+        lines.append(f"{label if not n else '':<12}{before}{cells}{more}{cut}")
+    return lines

@@ -1,0 +1,181 @@
+"""Finds which argument an answer misreads: swapped with another, ignored, transposed or negated.
+
+`Check` asks it about a wrong answer. The reference is run on changed cases. If it then gives in every
+case what the answer gave for the case itself, the change says which argument was misread.
+"""
+
+import itertools
+import operator
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from transformer_lab.course.judge.closeness import is_equal
+from transformer_lab.course.judge.outcome import Outcome
+
+Case = tuple[Any, ...]
+Run = Callable[[Case], Outcome]
+
+
+def find_misread_argument(
+    run_reference: Run, cases: Sequence[Case], names: Sequence[str], given: Sequence[Outcome]
+) -> str | None:
+    """A sentence on the misread argument that explains all results of an answer, or None."""
+    if any(outcome.error is not None for outcome in given):
+        return None
+    for words, change in list_changes(cases[0], names):
+        changed = []
+        for case, outcome in zip(cases, given, strict=True):
+            try:
+                other = run_reference(change(case))
+            except Exception:
+                break
+            if other.error is not None or not _has_same_results(outcome, other):
+                break
+            changed.append(other)
+        if len(changed) == len(cases):
+            return words
+    return None
+
+
+def _has_same_results(a: Outcome, b: Outcome) -> bool:
+    if len(a.results) != len(b.results):
+        return False
+    pairs = zip(a.results, b.results, strict=True)
+    return all(Outcome((x,)).equals(Outcome((y,)), 1e-6) for x, y in pairs)
+
+
+def _is_identical(a: Outcome, b: Outcome) -> bool:
+    """Whether all results are equal to the last bit."""
+    pairs = zip(a.results, b.results, strict=False)
+    return len(a.results) == len(b.results) and all(is_equal(x, y) for x, y in pairs)
+
+
+def find_unread_arguments(
+    run_reference: Run, run_answer: Run, case: Case, names: Sequence[str], given: Outcome
+) -> str | None:
+    """A sentence on the arguments whose change leaves the results alike, or None."""
+    before = run_reference(case)
+    if any(np.issubdtype(x.dtype, np.floating) and np.isnan(x).any() for x in given.results):
+        return None
+    idle = []
+    for place, name in enumerate(names):
+        if not _is_numbers(case[place]) or not _is_float(case[place]):
+            continue
+        others = [_replace(case, place, change) for change in (_perturb, _flip, operator.neg)]
+        pairs = [(run_reference(other), run_answer(other)) for other in others]
+        if any(reference.error or answer.error for reference, answer in pairs):
+            continue
+        # One change may leave the result alone by accident: the largest number stays the largest.
+        is_asked = not _has_same_results(before, pairs[0][0])
+        if is_asked and all(_is_identical(given, answer) for _, answer in pairs):
+            idle.append(f"`{name}`")
+    if not idle:
+        return None
+    which = " and ".join(idle)
+    does, its = ("does", "its") if len(idle) == 1 else ("do", "their")
+    return f"{which} {does} not enter: with other numbers in {its} place the result is the same"
+
+
+def list_changes(case: Case, names: Sequence[str]) -> Iterator[tuple[str, Callable[[Case], Case]]]:
+    """Yield each misreading to try: a sentence, and the change of a case that mimics it."""
+    places = [n for n, value in enumerate(case) if _is_numbers(value)]
+    for a, b in itertools.combinations(places, 2):
+        words = (
+            f"`{names[a]}` and `{names[b]}` have changed places: this is right for the other order"
+        )
+        yield words, partial(_swap, a, b)
+    for a, b in itertools.permutations(places, 2):
+        words = f"`{names[a]}` stands where `{names[b]}` should, which is not read"
+        yield words, partial(_copy_argument, a, b)
+    for place in places:
+        name, value = names[place], case[place]
+        for words, change in _single_changes(value):
+            yield words.format(name), partial(_replace_at, place, change)
+
+
+def _single_changes(value: Any) -> Iterator[tuple[str, Callable[[Any], Any]]]:
+    if not isinstance(value, np.ndarray | Tensor):
+        for add in (-1, 1):
+            words = f"this is right for a `{{}}` that is {'smaller' if add < 0 else 'larger'} by 1"
+            yield words, partial(operator.add, add)
+        for number in (0, 1, 2):
+            words = f"this is right for a `{{}}` of {number}: it does not enter"
+            yield words, partial(_constant, number)
+        yield "this is right for `{}` squared", lambda x: x * x
+        yield "this is right for the root of `{}`", lambda x: x**0.5
+        yield "this is right for −`{}`", lambda x: -x
+        return
+    if _is_float(value):
+        yield "this is right for a `{}` of zeros: does it enter at all?", lambda x: x * 0
+        yield "this is right for a `{}` of ones: does it enter at all?", lambda x: x * 0 + 1
+        yield "this is right for −`{}`: a sign is turned", lambda x: -x
+        yield "`{}` enters squared", lambda x: x * x
+        yield "`{}` enters without its sign", lambda x: abs(x)
+    if value.ndim >= 2:
+        yield "this is right for the transposed of `{}`", lambda x: x.swapaxes(-1, -2)
+    if value.ndim and not _is_float(value) and _dtype(value) == "bool":
+        yield "`{}` is read the wrong way round: True for False", lambda x: ~x
+        yield "this is right for a `{}` that is True everywhere: does it enter?", lambda x: x | True
+    if value.ndim >= 1:
+        yield "this is right for `{}` in the opposite order", lambda x: _flip_axis(x, -1)
+        yield "the first axis of `{}` is read in the opposite order", lambda x: _flip_axis(x, 0)
+
+
+def _flip_axis(x: Any, axis: int) -> Any:
+    return x.flip(axis) if isinstance(x, Tensor) else np.flip(x, axis)
+
+
+def _dtype(x: Any) -> str:
+    return str(x.dtype).rpartition(".")[2]
+
+
+def _is_numbers(value: Any) -> bool:
+    return isinstance(value, np.ndarray | Tensor | int | float) and not isinstance(value, bool)
+
+
+def _is_float(value: Any) -> bool:
+    if isinstance(value, np.ndarray | Tensor):
+        return "float" in _dtype(value)
+    return isinstance(value, float)
+
+
+def _replace(case: Case, place: int, change: Callable[[Any], Any]) -> Case:
+    value = case[place]
+    if isinstance(value, Tensor) and value.requires_grad:
+        return (*case[:place], change(value.detach()).requires_grad_(), *case[place + 1 :])
+    return (*case[:place], change(value), *case[place + 1 :])
+
+
+def _replace_at(place: int, change: Callable[[Any], Any], case: Case) -> Case:
+    return _replace(case, place, change)
+
+
+def _swap(a: int, b: int, case: Case) -> Case:
+    turned = list(case)
+    turned[a], turned[b] = case[b], case[a]
+    return tuple(turned)
+
+
+def _copy_argument(a: int, b: int, case: Case) -> Case:
+    return (*case[:b], case[a], *case[b + 1 :])
+
+
+def _constant(number: int, _: Any) -> int:
+    return number
+
+
+def _flip(x: Any) -> Any:
+    return _flip_axis(x, -1) if isinstance(x, np.ndarray | Tensor) and x.ndim else 3 * x
+
+
+def _perturb(x: Any) -> Any:
+    if isinstance(x, Tensor):
+        return x + torch.linspace(0.1, 0.9, x.numel(), dtype=x.dtype).reshape(x.shape)
+    if isinstance(x, np.ndarray):
+        return x + np.linspace(0.1, 0.9, x.size).reshape(x.shape)
+    return x * 1.25 + 0.125

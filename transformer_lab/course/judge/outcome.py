@@ -1,0 +1,179 @@
+"""`run_case` runs an answer on one case of a check; `Outcome` holds what it returned, changed or raised.
+
+`Check` runs answers, the reference and the known mistakes with it.
+"""
+
+import copy
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from transformer_lab.course.judge.call_recorder import Call, CallRecorder
+from transformer_lab.course.judge.closeness import is_close, is_same_kind
+from transformer_lab.course.judge.errors import (
+    RecordedAnswer,
+    UnusableError,
+    describe_error,
+    error_headline,
+)
+from transformer_lab.course.judge.formatting import describe_kind
+from transformer_lab.course.judge.returned_arrays import as_array
+from transformer_lab.course.judge.side_effects import is_unchanged
+
+Gradients = tuple[tuple[str, np.ndarray], ...]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What an answer did with one case.
+
+    Attributes:
+        results: What it returned, as arrays.
+        error: The exception that stopped it.
+        complaint: The error explained to the learner.
+        changed: The names of the arguments that it changed in place.
+        gradients: The gradients of the results for each tensor that requires one, by its name.
+        are_tensors: For each result, whether it is a PyTorch tensor.
+        is_row: Whether the results came as a tuple or a list.
+        calls: The calls of functions among the arguments, and of the parts of its module.
+    """
+
+    results: tuple[np.ndarray, ...] = ()
+    error: BaseException | None = None
+    complaint: str = ""
+    changed: tuple[str, ...] = ()
+    gradients: Gradients = ()
+    are_tensors: tuple[bool, ...] = ()
+    is_row: bool = False
+    calls: tuple[Call, ...] = ()
+
+    def equals(self, other: "Outcome", tolerance: float) -> bool:
+        """Whether two outcomes have equal results, changes and gradients, or the same error."""
+        if self.error is not None or other.error is not None:
+            # Errors of one type may have many causes; errors with the same text rarely do.
+            if self.error is None or other.error is None:
+                return False
+            same_type = type(self.error) is type(other.error)
+            return same_type and error_headline(self.error) == error_headline(other.error)
+        if self.changed != other.changed or len(self.results) != len(other.results):
+            return False
+        same = zip(self.results, other.results, strict=True)
+        return all(is_close(a, b, tolerance) for a, b in same) and self.has_same_gradients(other)
+
+    def has_same_gradients(self, other: "Outcome") -> bool:
+        """Whether all gradients are equal, up to 1e-5 and relative to the largest."""
+        if [name for name, _ in self.gradients] != [name for name, _ in other.gradients]:
+            return False
+        # A gradient that is 0 in theory is not quite 0: compare with the largest of all.
+        size = max((float(np.abs(g).max(initial=0)) for _, g in other.gradients), default=0.0)
+        pairs = zip(self.gradients, other.gradients, strict=True)
+        return all(np.allclose(a, b, rtol=1e-5, atol=1e-6 * size) for (_, a), (_, b) in pairs)
+
+    def is_right(self, expected: "Outcome", tolerance: float) -> bool:
+        """Whether this is the expected outcome, also in the kinds of its results."""
+        if not self.equals(expected, tolerance):
+            return False
+        kinds = zip(self.results, expected.results, strict=True)
+        if not all(is_same_kind(a, b) for a, b in kinds):
+            return False
+        return not (self.lacks_tensors(expected) or self.is_wrapped(expected))
+
+    def lacks_tensors(self, expected: "Outcome") -> bool:
+        """Whether a NumPy array stands where the next cell needs a PyTorch tensor."""
+        kinds = zip(self.results, self.are_tensors, expected.are_tensors, strict=True)
+        return any(array.ndim and wanted and not is_one for array, is_one, wanted in kinds)
+
+    def is_wrapped(self, expected: "Outcome") -> bool:
+        """Whether a single expected result came inside a tuple or a list."""
+        return len(self.results) == 1 and self.is_row and not expected.is_row
+
+    def unstack(self, expected: "Outcome") -> "Outcome":
+        """This outcome with one stacked array taken apart into the several results that are expected."""
+        n = len(expected.results)
+        if n < 2 or len(self.results) != 1 or self.is_row or len(self.results[0].shape) == 0:
+            return self
+        (whole,) = self.results
+        if any(whole.shape != (n, *one.shape) for one in expected.results):
+            return self
+        return replace(
+            self, results=tuple(map(np.asarray, whole)), are_tensors=self.are_tensors * n
+        )
+
+
+def run_case(
+    answer: Callable[..., Any],
+    run: Callable[..., Any],
+    case: tuple[Any, ...],
+    names: Sequence[str],
+) -> Outcome:
+    """Run an answer on a copy of a case and return the outcome; exceptions become part of it."""
+    recorder = CallRecorder()
+    watched = RecordedAnswer(answer, recorder.hook_parts)
+    arguments = tuple(map(recorder.wrap, names, copy.deepcopy(case)))
+    try:
+        with np.errstate(all="ignore"), torch.random.fork_rng([]):
+            returned = run(watched, *arguments)
+            parts, modules = split_returned(returned)
+            results = tuple(map(as_array, parts))
+            gradients = compute_gradients(parts, dict(zip(names, arguments, strict=True)), modules)
+    except (Exception, SystemExit) as error:
+        return Outcome(error=error, complaint=describe_error(error, watched))
+    changed = tuple(
+        name
+        for name, before, after in zip(names, case, arguments, strict=True)
+        if not is_unchanged(before, after)
+    )
+    return Outcome(
+        results,
+        changed=changed,
+        gradients=gradients,
+        are_tensors=tuple(isinstance(part, Tensor) for part in parts),
+        is_row=isinstance(returned, tuple | list),
+        calls=tuple(recorder.calls),
+    )
+
+
+def split_returned(returned: Any) -> tuple[list[Any], list[nn.Module]]:
+    """Split what was returned into its results and the modules whose gradients are compared.
+
+    Raises:
+        UnusableError: If there are more than 1,000 results.
+    """
+    if returned is None:
+        return [], []
+    parts = list(returned) if isinstance(returned, tuple | list) else [returned]
+    if len(parts) > 1000:
+        raise UnusableError(f"it returns {describe_kind(returned)}, far more than was asked")
+    modules = [part for part in parts if isinstance(part, nn.Module)]
+    return [part for part in parts if not isinstance(part, nn.Module)], modules
+
+
+def compute_gradients(
+    parts: Sequence[Any], arguments: dict[str, Any], modules: Sequence[nn.Module]
+) -> Gradients:
+    """The gradients of a weighted sum of all results, for each tensor that requires one, by name."""
+    leaves = {name: x for name, x in arguments.items() if needs_gradient(x)}
+    owners = [value for value in arguments.values() if isinstance(value, nn.Module)]
+    for module in [*owners, *modules]:
+        leaves |= dict(module.named_parameters())
+    asked = [part for part in parts if needs_gradient(part)]
+    if not (leaves and asked):
+        return ()
+    mix = sum((part * _mix_weights(part)).sum() for part in asked)
+    found = torch.autograd.grad(mix, list(leaves.values()), allow_unused=True)
+    pairs = sorted(zip(leaves, leaves.values(), found, strict=True), key=lambda row: row[0])
+    return tuple((name, as_array(torch.zeros_like(x) if g is None else g)) for name, x, g in pairs)
+
+
+def needs_gradient(x: Any) -> bool:
+    """Whether x is a tensor with `requires_grad`."""
+    return isinstance(x, Tensor) and x.requires_grad
+
+
+def _mix_weights(part: Tensor) -> Tensor:
+    numbers = torch.linspace(-1, 2, part.numel(), dtype=part.dtype) if part.numel() else part
+    return numbers.reshape(part.shape).sin() + 0.5

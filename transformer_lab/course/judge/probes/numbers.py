@@ -1,0 +1,141 @@
+"""Probes of each number on its own: is it scaled, squared, rounded, without its sign?"""
+
+import itertools
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+from transformer_lab.course.judge.closeness import close_elements, is_close, is_numeric
+from transformer_lab.course.judge.formatting import format_number
+from transformer_lab.course.judge.probes.equality import TOLERANCE, is_comparable, is_same
+
+CHANGES: dict[str, Callable[[np.ndarray], np.ndarray]] = {
+    "the square of what is asked: a root is missing, or a square too many": np.square,
+    "the square root of what is asked": np.sqrt,
+    "1 over what is asked": lambda x: 1 / x,
+    "minus 1 over what is asked": lambda x: -1 / x,
+    "1 minus what is asked": lambda x: 1 - x,
+    "e to the power of what is asked: a logarithm is missing": np.exp,
+    "the natural logarithm of what is asked": np.log,
+    "minus the logarithm of what is asked": lambda x: -np.log(x),
+    "what is asked without its sign: a minus is lost": np.abs,
+    "what is asked with 0 in place of the numbers below 0": lambda x: np.maximum(x, 0),
+    "what is asked, rounded": np.round,
+    "what is asked, rounded down": np.floor,
+    "what is asked, cut off behind the point": np.trunc,
+    "what is asked, rounded up": np.ceil,
+}
+
+
+def find_nan_or_infinity(got: np.ndarray, want: np.ndarray) -> str | None:
+    """Find NaN or infinity where a finite number is expected, or the other way round."""
+    if got.dtype.kind != "f" or got.shape != want.shape or not is_numeric(want):
+        return None
+    for name, test in (
+        ("NaN (0/0, ∞ − ∞ or the logarithm of a negative number)", np.isnan),
+        ("infinite (an overflow, a division by 0 or the logarithm of 0)", np.isinf),
+    ):
+        bad = test(got) & ~test(want)
+        if bad.any():
+            good = is_close(np.where(bad, 0, got), np.where(bad, 0, want), TOLERANCE)
+            rest = "; the others are right" if good and not bad.all() else ""
+            # Where ∞ is asked for elsewhere, it comes from no accident.
+            said = "infinite, and should not be" if name[:3] == "inf" and test(want).any() else name
+            return f"{describe_count(bad)} {said}{rest}"
+    if want.dtype.kind == "f":
+        for name, test in (("∞", np.isinf), ("NaN", np.isnan)):
+            lost = test(want) & ~test(got)
+            if lost.any():
+                many = "one number" if lost.sum() == 1 else f"{int(lost.sum())} numbers"
+                good = is_close(np.where(lost, 0, got), np.where(lost, 0, want), TOLERANCE)
+                rest = "; the others are right" if good and not lost.all() else ""
+                return (
+                    f"{many} should be ±{name} and {'is' if lost.sum() == 1 else 'are'} not{rest}"
+                )
+    return None
+
+
+def describe_count(mask: np.ndarray) -> str:
+    """How many numbers a mask marks, with the verb: "2 of 6 numbers are"."""
+    many, size = int(mask.sum()), mask.size
+    if many == size:
+        return "it is" if size == 1 else "all numbers are"
+    return f"{many} of {size} numbers {'is' if many == 1 else 'are'}"
+
+
+def find_constant_factor(got: np.ndarray, want: np.ndarray) -> str | None:
+    """Find one constant factor between all numbers and the expected ones."""
+    ratio = compute_constant_ratio(got, want)
+    if ratio is None:
+        return None
+    if math.isclose(ratio, -1, rel_tol=TOLERANCE):
+        return "right but for the sign, everywhere"
+    if ratio == 0:
+        return "all numbers are 0"
+    return f"all numbers are {format_ratio(ratio)} times as large as they should be"
+
+
+def format_ratio(ratio: float) -> str:
+    """A ratio as text: a small fraction or root if it is one, else a decimal number."""
+    for top, bottom in itertools.product(range(1, 13), repeat=2):
+        for value, words in ((top / bottom, "{}"), (math.sqrt(top / bottom), "√{}")):
+            if math.isclose(abs(ratio), value, rel_tol=1e-7):
+                inner = str(top) if bottom == 1 else f"{top}/{bottom}"
+                inner = f"({inner})" if "√" in words and bottom != 1 else inner
+                return ("−" if ratio < 0 else "") + words.format(inner)
+    return format_number(ratio)
+
+
+def compute_constant_ratio(got: np.ndarray, want: np.ndarray) -> float | None:
+    """The factor, not 1, that turns all expected numbers into the given ones, or None."""
+    if not is_comparable(got, want) or want.size < 2:
+        return None
+    finite = np.isfinite(want) & np.isfinite(got)
+    a, b = got[finite].astype(float), want[finite].astype(float)
+    if b.size < 2 or not b.any() or not np.array_equal(got[~finite], want[~finite], equal_nan=True):
+        return None
+    ratio = float((a * b).sum() / (b * b).sum())
+    return ratio if close_elements(a, ratio * b, TOLERANCE).all() and not is_same(a, b) else None
+
+
+def find_constant_offset(got: np.ndarray, want: np.ndarray) -> str | None:
+    """Find one constant that was added to all numbers."""
+    if not is_comparable(got, want) or want.size < 2:
+        return None
+    finite = np.isfinite(want) & np.isfinite(got)
+    apart = got[finite].astype(float) - want[finite].astype(float)
+    if (
+        apart.size < 2
+        or not close_elements(apart, np.full_like(apart, apart.mean()), TOLERANCE).all()
+    ):
+        return None
+    if np.ptp(want[finite]) == 0 or not abs(apart.mean()) > TOLERANCE:
+        return None
+    mean = apart.mean()
+    return f"all numbers are too {'large' if mean > 0 else 'small'} by {format_number(abs(mean))}"
+
+
+def find_elementwise_change(got: np.ndarray, want: np.ndarray) -> str | None:
+    """Find a function applied to each number: a square, a root, a logarithm, rounding."""
+    if not is_comparable(got, want) or want.size < 2 or is_same(got, want):
+        return None
+    for digits in range(1, 6):
+        if is_same(got, want.round(digits)) and want.dtype.kind == "f":
+            return f"right to {digits} digit{'s' * (digits > 1)} behind the point: is it rounded?"
+    with np.errstate(all="ignore"):
+        for what, change in CHANGES.items():
+            changed = change(want.astype(float))
+            if np.isfinite(changed).all() and np.ptp(changed) > 0 and is_same(got, changed):
+                return f"this is {what}"
+    return None
+
+
+def find_wrong_signs(got: np.ndarray, want: np.ndarray) -> str | None:
+    """Find numbers that have the right size and the wrong sign."""
+    if not is_comparable(got, want) or is_same(got, want) or want.size < 3:
+        return None
+    if not is_same(np.abs(got), np.abs(want)):
+        return None
+    wrong = ~close_elements(got, want, TOLERANCE)
+    return f"the sizes are right; {int(wrong.sum())} of {wrong.size} signs are not"

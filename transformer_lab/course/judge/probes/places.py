@@ -1,0 +1,109 @@
+"""Probes of the order of the numbers: are they shifted, reversed, permuted, or running sums?"""
+
+import numpy as np
+
+from transformer_lab.course.judge.probes.equality import (
+    format_axis,
+    has_different_values,
+    is_comparable,
+    is_same,
+)
+
+
+def find_shift(got: np.ndarray, want: np.ndarray) -> str | None:
+    """Find a shift or a reversal along an axis."""
+    if got.shape != want.shape or is_same(got, want):
+        return None
+    for axis in reversed(range(want.ndim)):
+        n = want.shape[axis]
+        name = format_axis(axis, want.ndim) if want.ndim > 1 else "its length"
+        if n < 2 or is_same(want, np.roll(want, 1, axis)):
+            continue
+        if is_same(got, np.flip(want, axis)):
+            return f"right, but in the opposite order along {name}"
+        for by in (1, -1, 2, -2):
+            if n > abs(by) + 1 and is_same(got, np.roll(want, by, axis)):
+                way = "on" if by > 0 else "back"
+                return f"right, but moved {way} by {abs(by)} along {name}, the end put in front"
+            front, back = np.s_[: n - abs(by)], np.s_[abs(by) :]
+            mine, theirs = (back, front) if by > 0 else (front, back)
+            a, b = _cut(got, mine, axis), _cut(want, theirs, axis)
+            if a.shape[axis] > 1 and has_different_values(b) and is_same(a, b):
+                way = "late" if by > 0 else "early"
+                return f"right, but {abs(by)} place{'s' * (abs(by) > 1)} too {way} along {name}"
+    return None
+
+
+def _cut(x: np.ndarray, part: slice, axis: int) -> np.ndarray:
+    return x[(slice(None),) * axis + (part,)]
+
+
+def find_reordering(got: np.ndarray, want: np.ndarray) -> str | None:
+    """Find the right rows or the right numbers in another order."""
+    if got.shape != want.shape or not want.ndim or want.size < 2 or is_same(got, want):
+        return None
+    for axis in range(want.ndim):
+        if want.shape[axis] < 2 or (want.ndim == 1 and not has_different_values(want)):
+            continue
+        a, b = (_sorted_rows(x, axis) for x in (got, want))
+        if is_same(a, b):
+            name = format_axis(axis, want.ndim)
+            what = "the right ones" if want.ndim == 1 else f"the right ones along {name}"
+            return f"{what}, in another order"
+    if has_different_values(want) and is_same(np.sort(got.ravel()), np.sort(want.ravel())):
+        return "the right numbers, in the wrong places"
+    return None
+
+
+def _sorted_rows(x: np.ndarray, axis: int) -> np.ndarray:
+    rows = np.moveaxis(x, axis, 0).reshape(x.shape[axis], -1)
+    rounded = rows.round(7) if x.dtype.kind == "f" else rows
+    return rows[np.lexsort(rounded.T[::-1])]
+
+
+def find_equal_lines(got: np.ndarray, want: np.ndarray) -> str | None:
+    """Find an axis along which all entries are equal although they should differ."""
+    if got.shape != want.shape or not got.ndim or got.size < 2:
+        return None
+    for axis in range(want.ndim):
+        if want.shape[axis] < 2:
+            continue
+        varies = not is_same(want, np.broadcast_to(want.take([0], axis), want.shape))
+        if varies and is_same(got, np.broadcast_to(got.take([0], axis), got.shape)):
+            if is_same(got.take(0, axis), want.take(0, axis)):
+                return (
+                    f"all along {format_axis(axis, want.ndim)} are as the first one, which is right"
+                )
+            return f"all along {format_axis(axis, want.ndim)} are alike; they should differ"
+    return None
+
+
+def find_wrong_booleans(got: np.ndarray, want: np.ndarray) -> str | None:
+    """Find booleans that are inverted, or too many or too few of them that are True."""
+    if got.dtype != bool or want.dtype != bool or got.shape != want.shape or not want.size:
+        return None
+    if np.array_equal(got, ~want) and want.size > 1:
+        return "True and False have changed places, everywhere"
+    if np.array_equal(got, want):
+        return None
+    if got.all() or not got.any():
+        return f"{'it' if got.size == 1 else 'everything'} is {bool(got.all())}"
+    more, less = int((got & ~want).sum()), int((want & ~got).sum())
+    if not less:
+        return f"True stands where it should, and at {more} other place{'s' * (more > 1)}"
+    if not more:
+        return f"True stands at no wrong place, but {less} {'are' if less > 1 else 'is'} missing"
+    return None
+
+
+def find_running_sums(got: np.ndarray, want: np.ndarray) -> str | None:
+    """Find running sums of the expected numbers, or their differences."""
+    if not is_comparable(got, want) or not want.ndim or is_same(got, want):
+        return None
+    for axis in range(want.ndim):
+        if want.shape[axis] > 2 and want.any():
+            if is_same(got, want.cumsum(axis)):
+                return f"these are running sums along {format_axis(axis, want.ndim)}"
+            if is_same(got.cumsum(axis), want):
+                return f"running sums along {format_axis(axis, want.ndim)} would be right"
+    return None

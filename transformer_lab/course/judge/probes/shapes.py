@@ -1,0 +1,109 @@
+"""Probes of an answer with the wrong shape: are axes swapped, lost, added, too long or too short?"""
+
+import itertools
+from collections.abc import Callable
+
+import numpy as np
+
+from transformer_lab.course.judge.closeness import is_numeric
+from transformer_lab.course.judge.probes.equality import format_axis, has_different_values, is_same
+
+REDUCTIONS: dict[str, Callable[..., np.ndarray]] = {
+    "the sum": np.sum,
+    "the mean": np.mean,
+    "the largest": np.max,
+    "the smallest": np.min,
+    "the place of the largest": np.argmax,
+    "the product": np.prod,
+}
+
+
+def find_transposed_axes(got: np.ndarray, want: np.ndarray) -> str | None:
+    """Find axes in another order, also where the shape does not show it."""
+    if got.ndim != want.ndim or not 2 <= got.ndim <= 5 or not has_different_values(want):
+        return None
+    for order in itertools.permutations(range(got.ndim)):
+        turned = got.transpose(order)
+        if list(order) != sorted(order) and turned.shape == want.shape and is_same(turned, want):
+            moved = [str(n) for n, axis in enumerate(order) if n != axis]
+            return f"right, but axes {' and '.join(moved)} have changed places"
+    if got.shape != want.shape and sorted(got.shape) == sorted(want.shape):
+        return "the axes stand in another order, and the numbers are not only transposed"
+    return None
+
+
+def find_lost_axis(got: np.ndarray, want: np.ndarray) -> str | None:
+    """Find how an axis was lost: only its first entry, its sum, its mean or its maximum is left."""
+    if got.ndim != want.ndim - 1:
+        return None
+    axes = [a for a in range(want.ndim) if got.shape == want.shape[:a] + want.shape[a + 1 :]]
+    for axis in axes:
+        name = format_axis(axis, want.ndim)
+        for n, which in ((0, "first"), (-1, "last")):
+            if want.shape[axis] and is_same(got, want.take(n, axis)):
+                return f"this is the {which} alone of those along {name}; all of them are asked"
+        if is_numeric(want) and want.size:
+            for what, reduce in REDUCTIONS.items():
+                if is_same(got, reduce(want, axis=axis)):
+                    return f"this is {what} along {name}; the numbers themselves are asked"
+    if axes:
+        place = format_axis(axes[0], want.ndim)
+        return f"{place}, of length {want.shape[axes[0]]}, is gone"
+    return "one axis is gone" if got.ndim else "one number for everything; an array is asked"
+
+
+def find_extra_axis(got: np.ndarray, want: np.ndarray) -> str | None:
+    """Find the axis that is one too many, and what should have been done along it."""
+    if got.ndim != want.ndim + 1:
+        return None
+    for axis in range(got.ndim):
+        if got.shape[:axis] + got.shape[axis + 1 :] == want.shape:
+            name, length = format_axis(axis, got.ndim), got.shape[axis]
+            if length == 1:
+                rest = ", and without it all is right" if is_same(got.take(0, axis), want) else ""
+                return f"there is one axis too many: {name}, of length 1{rest}"
+            if is_numeric(got) and length:
+                for what, reduce in REDUCTIONS.items():
+                    if is_same(reduce(got, axis=axis), want):
+                        return f"{what} along {name} would be right: that step is missing"
+            return f"there is one axis too many: {name}, of length {length}"
+    return "there is one axis too many"
+
+
+def find_wrong_length(got: np.ndarray, want: np.ndarray) -> str | None:
+    """Find the axis that is too long or too short, and which entries are too many or missing."""
+    if got.ndim != want.ndim or got.shape == want.shape:
+        return None
+    pairs = enumerate(zip(got.shape, want.shape, strict=True))
+    axes = [axis for axis, (a, b) in pairs if a != b]
+    if len(axes) != 1:
+        return None
+    (axis,) = axes
+    a, b = got.shape[axis], want.shape[axis]
+    name = format_axis(axis, want.ndim) if want.ndim > 1 else "it"
+    long, short, n = (got, want, a - b) if a > b else (want, got, b - a)
+    few, what = f"{n} too {'many' if a > b else 'few'}", "other" if want.ndim == 1 else "others"
+    first = is_same(np.delete(long, np.s_[:n], axis), short)
+    last = is_same(np.delete(long, np.s_[-n:], axis), short)
+    if first or last:
+        end = "first" if first else "last"
+        there = f"the {end} {n if n > 1 else 'one'}"
+        verb = "should not be there" if a > b else "is missing" if n == 1 else "are missing"
+        return f"{name} has length {a}, {few}: {there} {verb}; the rest is right"
+    for step in range(2, 5):
+        if b == a * step and is_same(np.repeat(got, step, axis), want):
+            return f"each along {name} should stand there {step} times in a row"
+        if a == b * step and is_same(np.repeat(want, step, axis), got):
+            return f"each along {name} stands there {step} times in a row; once is asked"
+    if want.ndim == 1 and not set(short.tolist()) - set(long.tolist()):
+        return f"it has length {a}, {few}; the {what}s that stand there belong to it"
+    return f"{name} has length {a}, {few}"
+
+
+def find_reshape(got: np.ndarray, want: np.ndarray) -> str | None:
+    """Find the right numbers in the right order, in another shape."""
+    if got.shape == want.shape or got.size != want.size or want.size < 2:
+        return None
+    if is_same(got.ravel(), want.ravel()):
+        return "the right numbers in the right order, in another shape"
+    return None

@@ -1,0 +1,87 @@
+"""Probes of attention weights: do they sum to 1, and along the right axis?"""
+
+import numpy as np
+
+from transformer_lab.course.judge.formatting import format_number
+from transformer_lab.course.judge.probes.equality import (
+    TOLERANCE,
+    format_axis,
+    is_comparable,
+    is_same,
+)
+
+
+def find_wrong_sums(got: np.ndarray, want: np.ndarray) -> str | None:
+    """Find weights that sum to 1 along the wrong axis or not at all, or are scores before the softmax."""
+    if not is_comparable(got, want) or want.ndim < 1 or want.dtype.kind != "f" or want.size < 3:
+        return None
+    if not np.isfinite(want).all() or (want < -TOLERANCE).any():
+        return None
+    axes = [axis for axis in range(want.ndim) if _all_one(want.sum(axis))]
+    if len(axes) != 1 or want.shape[axes[0]] < 2:
+        return None
+    (axis,) = axes
+    name = format_axis(axis, want.ndim) if want.ndim > 1 else "the numbers"
+    if _all_one(got.sum(axis)):
+        return describe_sharpness(got, want, axis)
+    for other in range(want.ndim):
+        if other != axis and _all_one(got.sum(other)):
+            return f"it sums to 1 along {format_axis(other, want.ndim)}; it should along {name}"
+    if want.ndim > 1 and _all_one(got.sum()) and (got.sum(axis) > TOLERANCE).all():
+        return f"all of it together sums to 1; each sum along {name} should"
+    with np.errstate(all="ignore"):
+        if is_same(got / got.sum(axis, keepdims=True), want):
+            return f"the sums along {name} are not 1; divided by them, it would be right"
+        exponentials = np.exp(got - got.max(axis, keepdims=True))
+        if is_same(exponentials / exponentials.sum(axis, keepdims=True), want):
+            return f"these are the numbers before the softmax along {name}"
+    total = got.sum(axis)
+    low, high = format_number(total.min()), format_number(total.max())
+    found = low if low == high else f"{low} to {high}"
+    return f"the sums along {name} should be 1; they are {found}"
+
+
+def describe_sharpness(got: np.ndarray, want: np.ndarray, axis: int) -> str | None:
+    """Say of weights that sum to 1 whether they are too sharp, too flat or in the wrong order."""
+    if is_same(got, want):
+        return None
+    name = format_axis(axis, want.ndim)
+    apart = (got**2).sum(axis) - (want**2).sum(axis)
+    ordered = bool((got.argsort(axis) == want.argsort(axis)).all())
+    kept = ", and their order is right" if ordered else ", and their order is not the right one"
+    start = f"the sums along {name} are 1 as they should be{kept}"
+    if (got < -TOLERANCE).any():
+        return f"{start}; some weights are below 0"
+    if (got.argmax(axis) != want.argmax(axis)).any():
+        return start
+    if (apart > 0).all():
+        return f"{start}; the weights are too sharp: the large ones too large, the small too small"
+    if (apart < 0).all():
+        return f"{start}; the weights are too flat: the large ones too small, the small too large"
+    return start
+
+
+def _all_one(sums_: np.ndarray) -> bool:
+    return bool(np.allclose(sums_, 1.0, atol=1e-5))
+
+
+def find_row_factors(got: np.ndarray, want: np.ndarray) -> str | None:
+    """Find rows that are each right up to a factor of their own, or up to a number added to them."""
+    if not is_comparable(got, want) or want.ndim < 2 or not np.isfinite(want).all():
+        return None
+    if not np.isfinite(got).all() or is_same(got, want):
+        return None
+    for axis in reversed(range(want.ndim)):
+        if want.shape[axis] < 3:
+            continue
+        name = format_axis(axis, want.ndim)
+        with np.errstate(all="ignore"):
+            squares = (want * want).sum(axis, keepdims=True)
+            scale = (got * want).sum(axis, keepdims=True) / squares
+        if np.isfinite(scale).all() and is_same(got, want * scale):
+            return f"each line along {name} is right up to a factor of its own"
+        mean = (got - want).mean(axis, keepdims=True)
+        off = np.abs(mean) > TOLERANCE * np.abs(want).max()
+        if is_same(got, want + mean) and off.sum() > 1:
+            return f"each line along {name} is right up to a number that is added to all of it"
+    return None

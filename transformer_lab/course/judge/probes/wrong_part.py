@@ -1,0 +1,92 @@
+"""Probes of which numbers are wrong, if no other probe has found out how."""
+
+import numpy as np
+
+from transformer_lab.course.judge.closeness import close_elements, is_numeric
+from transformer_lab.course.judge.probes.equality import TOLERANCE, format_axis, is_comparable
+
+
+def find_wrong_part(got: np.ndarray, want: np.ndarray) -> str | None:
+    """Find the part that is wrong where the rest is right: a row, the diagonal, every second entry."""
+    if got.shape != want.shape or not want.ndim or want.size < 2:
+        return None
+    both = is_numeric(got) and is_numeric(want)
+    wrong = np.asarray(~close_elements(got, want, TOLERANCE) if both else got != want)
+    if not wrong.any() or wrong.all():
+        return None
+    if want.ndim > 1 and want.shape[-1] == want.shape[-2]:
+        found = _where_in_matrix(got, want, wrong)
+        if found:
+            return found
+    for axis in range(want.ndim):
+        n = want.shape[axis]
+        if n < 2:
+            continue
+        per = np.array([line.any() for line in np.moveaxis(wrong, axis, 0)])
+        places, name = np.flatnonzero(per), format_axis(axis, want.ndim)
+        where = f" along {name}" if want.ndim > 1 else ""
+        if list(places) == [0]:
+            return f"only the first{where} is wrong"
+        if list(places) == [n - 1]:
+            return f"only the last{where} is wrong"
+        if len(places) == n - 1 and not per[0] and n > 2:
+            return f"only the first{where} is right"
+        if len(places) == n - 1 and not per[-1] and n > 2:
+            return f"only the last{where} is right"
+        if n > 3 and (not per[::2].any() or not per[1::2].any()):
+            return f"every second{where} is right"
+        if len(places) == 1:
+            return f"all is right but number {places[0]}{where}, counted from 0"
+        if 1 < len(places) < n and (np.diff(places) == 1).all() and places[-1] == n - 1:
+            return f"all is right{where} before number {places[0]}, counted from 0"
+    return _where_in_matrix(got, want, wrong)
+
+
+def _where_in_matrix(got: np.ndarray, want: np.ndarray, wrong: np.ndarray) -> str | None:
+    if want.ndim > 1:
+        rows, columns = np.indices(want.shape[-2:])
+        parts = {
+            "on the diagonal": rows == columns,
+            "above the diagonal": columns > rows,
+            "below the diagonal": columns < rows,
+            "off the diagonal": rows != columns,
+        }
+        for where, part in (
+            parts.items() if min(want.shape[-2:]) > 2 else ()
+        ):  # of 2 × 2 too many fit
+            if not (wrong & ~part).any() and part.any():
+                return f"only numbers {where} are wrong"
+    if is_numeric(want) and want.dtype != bool:
+        kinds = {"0": want == 0, "above 0": want > 0, "below 0": want < 0}
+        for what, part in kinds.items():
+            if np.array_equal(part, wrong):
+                return f"exactly those numbers are wrong that should be {what}"
+    return None
+
+
+def find_one_sided_errors(got: np.ndarray, want: np.ndarray) -> str | None:
+    """Say how many numbers are wrong, and whether all of these are too large or too small."""
+    if not is_comparable(got, want) or not want.size:
+        return None
+    wrong = ~close_elements(got, want, TOLERANCE)
+    if not wrong.any():
+        return None
+    many = "all numbers" if wrong.all() else f"{int(wrong.sum())} of {wrong.size} numbers"
+    for test, word in ((got > want, "large"), (got < want, "small")):
+        if test[wrong].all() and wrong.sum() > 1:
+            return f"{many} are too {word}, by no one factor and no one number"
+    return f"{many} {'differ' if wrong.sum() > 1 else 'differs'}" if want.size > 1 else None
+
+
+def find_word_differences(got: np.ndarray, want: np.ndarray) -> str | None:
+    """Name the words that are missing from a list of texts, and those that are too many."""
+    if got.dtype.kind != "U" or want.dtype.kind != "U" or want.ndim != 1 or got.ndim != 1:
+        return None
+    missing = sorted(set(want.tolist()) - set(got.tolist()))
+    extra = sorted(set(got.tolist()) - set(want.tolist()))
+    parts = []
+    for name, found in (("missing", missing), ("too many", extra)):
+        if found:
+            cut = ", …" if len(found) > 3 else ""
+            parts.append(f"{name}: {', '.join(found[:3])}{cut}")
+    return "; ".join(parts) or None

@@ -1,0 +1,45 @@
+"""Turns what an answer returned into NumPy arrays that can be compared."""
+
+from typing import Any
+
+import numpy as np
+from torch import Tensor
+
+from transformer_lab.course.judge.errors import UnusableError
+from transformer_lab.course.judge.formatting import describe_kind, short_repr
+
+LARGEST = 10**7
+"""More numbers than any exercise asks for."""
+
+
+def as_array(part: Any) -> np.ndarray:
+    """A number, a text, a tensor or nested lists of them as a NumPy array.
+
+    Raises:
+        UnusableError: For anything else, for lists of unequal length, and for more than 10⁷ numbers.
+    """
+    if isinstance(part, Tensor):
+        return part.detach().cpu().resolve_conj().numpy()
+    whole = part if isinstance(part, np.ndarray) else to_plain_lists(part)
+    try:
+        array = np.asarray(whole)
+    except ValueError as error:  # arrays of several shapes
+        raise UnusableError(
+            f"it returns {describe_kind(part)}, where one array is asked"
+        ) from error
+    if array.size > LARGEST:
+        raise UnusableError(f"it returns {describe_kind(part)}, far more than was asked")
+    if array.dtype.kind not in "biufUcS":
+        raise UnusableError(f"this cannot be compared: {short_repr(part)}")
+    return array
+
+
+def to_plain_lists(part: Any) -> Any:
+    """The value with its tensors as arrays and its tuples as lists; UnusableError for other types."""
+    if isinstance(part, bool | int | float | complex | str | np.generic | np.ndarray):
+        return part
+    if isinstance(part, Tensor):
+        return part.detach().cpu().numpy()
+    if isinstance(part, list | tuple):
+        return [to_plain_lists(one) for one in part]
+    raise UnusableError(f"this cannot be compared: {short_repr(part)}")

@@ -1,0 +1,58 @@
+"""Finds the lessons, which are the folders `lesson_NN` here, and collects their checks and quizzes.
+
+Each lesson's `__init__.py` calls it; no list of lessons has to be kept.
+"""
+
+import importlib
+import pkgutil
+import re
+from dataclasses import replace
+from importlib.resources import files
+from types import ModuleType, SimpleNamespace
+
+from transformer_lab.course.diary import Place
+from transformer_lab.course.judge.check import Check
+from transformer_lab.course.quiz.questions import read_questions
+from transformer_lab.course.quiz.quiz import Quiz
+
+
+def lesson_numbers() -> tuple[str, ...]:
+    """The numbers of the lessons with checks and a quiz, in order: "01" and so on."""
+    names = sorted(module.name for module in pkgutil.iter_modules(__path__))
+    found = (re.fullmatch(r"lesson_(\d\d)", name) for name in names)
+    return tuple(match.group(1) for match in found if match)
+
+
+def lesson(number: str) -> ModuleType:
+    """Import the lesson with this number; the module has its `check` and its `quiz`."""
+    return importlib.import_module(f"{__name__}.lesson_{number}")
+
+
+def collect_checks(*modules: ModuleType) -> SimpleNamespace:
+    """The checks defined in these modules, as attributes by name, in the order of their definition.
+
+    Each is given its `place`, the lesson and the name under which the diary records it.
+    """
+    found = {name: value for module in modules for name, value in vars(module).items()}
+    checks = {name: value for name, value in found.items() if isinstance(value, Check)}
+    number = find_lesson_number(modules[0].__name__)
+    return SimpleNamespace(
+        **{
+            name: replace(check, place=Place(number, name, len(checks)))
+            for name, check in checks.items()
+        }
+    )
+
+
+def find_lesson_number(module: str) -> str:
+    """The number of the lesson that a module belongs to, from its dotted name."""
+    (number,) = re.findall(r"\.lesson_(\d\d)", module)
+    return str(number)
+
+
+def load_quiz(package: str) -> Quiz:
+    """Load the quiz of a lesson from the `quiz.md` in its package."""
+    text = files(package).joinpath("quiz.md").read_text(encoding="utf-8")
+    questions = read_questions(text, f"{package.rpartition('.')[2]}/quiz.md")
+    number = find_lesson_number(package)
+    return Quiz(questions, [Place(number, asked.text, len(questions)) for asked in questions])

@@ -1,0 +1,211 @@
+"""Checks of the exercises of lesson 01: the backward pass of the softmax, and of the head."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from transformer_lab import numpy_reference as reference
+from transformer_lab.course.judge.cases import random_array
+from transformer_lab.course.judge.check import Check, Mistake
+from transformer_lab.course.judge.random_values import RandomValues
+from transformer_lab.course.lessons.lesson_01.attention import (
+    attention_cases,
+    random_attention_case,
+)
+
+# ---------------------------------------------------------------- backward of softmax
+
+
+def _softmax_backward_cases() -> list[tuple]:
+    shapes = [(2, 3), (5,), (2, 3, 7), (1, 5)]
+    sharp = np.array([[1.0, 0, 0], [0.5, 0.5, 0], [1 - 2e-6, 1e-6, 1e-6]])  # zeros, a tiny weight
+    drawn = [(random_array(*s), reference.softmax(random_array(*s, seed=1))) for s in shapes]
+    return [*drawn, (random_array(3, 3, seed=4), sharp)]
+
+
+def _row_sum(x: np.ndarray) -> np.ndarray:
+    return x.sum(axis=-1, keepdims=True)
+
+
+def _one_jacobian_for_all(grad_output: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    return (np.diag(weights) - np.outer(weights, weights)) @ grad_output
+
+
+def _random_weights(chance: RandomValues) -> tuple:
+    shape = [*chance.batch(), *chance.sizes(2)]
+    return chance.numbers(*shape), chance.weights(*shape)
+
+
+softmax_backward = Check(
+    reference=reference.softmax_backward,
+    cases=_softmax_backward_cases,
+    drawn=_random_weights,
+    results=("the gradient",),
+    verified="equal to the Jacobian's product, and each row of the gradient sums to 0",
+    mistakes=[
+        Mistake(
+            lambda g, w: g * w * (1 - w),
+            "this is the diagonal of the Jacobian alone. A score also moves the other weights of "
+            "its row: −w_j w_k is missing.",
+        ),
+        Mistake(
+            lambda g, w: w * (g - g.mean(axis=-1, keepdims=True)),
+            "a plain mean of dw is taken away; it must be weighted: Σ_j dw_j w_j.",
+        ),
+        Mistake(lambda g, w: g * w, "the term −w_k Σ_j dw_j w_j is missing."),
+        Mistake(
+            lambda g, w: w * (g - _row_sum(g)),
+            "the sum inside must weigh each dw_j by w_j: Σ_j dw_j w_j.",
+        ),
+        Mistake(
+            lambda g, w: w * (g - (g * w).sum(axis=0, keepdims=True)),
+            "the sum runs over the wrong axis: Σ_j goes along a row, with keepdims.",
+        ),
+        Mistake(
+            lambda g, w: w * (g - (g * w).sum()),
+            "the sum runs over the whole array; each row has a sum of its own.",
+        ),
+        Mistake(
+            lambda g, w: w * g - _row_sum(g * w),
+            "the factor w_k belongs to both terms: brackets.",
+        ),
+        Mistake(
+            lambda g, w: w * (g + _row_sum(g * w)),
+            "the weighted average is taken away from dw_k, not added to it.",
+        ),
+        Mistake(
+            lambda g, w: w * (g - (g * w).sum(axis=1, keepdims=True)),
+            "axis=1 is the last axis of a matrix, and of nothing else: axis=-1.",
+        ),
+        Mistake(
+            lambda g, w: w * (_row_sum(g * w) - g),
+            "right but for the sign: (δ_jk − w_k), not (w_k − δ_jk).",
+        ),
+        Mistake(
+            _one_jacobian_for_all,
+            "right for one row alone. Each row has a Jacobian of its own; the last form of the "
+            "formula needs none.",
+        ),
+        Mistake(
+            lambda g, w: w * (g - g @ w),
+            "right for one row alone. Between matrices @ multiplies every row of the one by columns "
+            "of the other; here each row has a sum of its own products.",
+        ),
+        Mistake(
+            lambda g, w: w * (g - (g * w).sum(axis=-1)),
+            "right for one row alone. The sum must keep its axis, with length 1, to fit its row: "
+            "keepdims=True.",
+        ),
+        Mistake(
+            lambda g, w: g - _row_sum(g * w),
+            "the factor w_k in front is missing.",
+        ),
+    ],
+)
+
+
+# ---------------------------------------------------------------- backward of the head
+
+
+def _backward_cases() -> list[tuple]:
+    cases = []
+    for query, key, value in attention_cases():
+        output, weights = reference.scaled_dot_product_attention(query, key, value)
+        cases.append((random_array(*output.shape, seed=3), query, key, value, weights))
+    return cases
+
+
+def _transposed(x: np.ndarray) -> np.ndarray:
+    return x.swapaxes(-2, -1)
+
+
+def _backward(
+    grad_output: np.ndarray,
+    query: np.ndarray,
+    key: np.ndarray,
+    value: np.ndarray,
+    weights: np.ndarray,
+    *,
+    scale: float | int | None = None,
+    scale_key: float | int | None = None,
+    through_softmax: Callable[..., np.ndarray] = reference.softmax_backward,
+    transpose: Callable[[np.ndarray], np.ndarray] = _transposed,
+) -> tuple:
+    """The gradients of an attention head, right or with one mistake switched on."""
+    root = np.sqrt(query.shape[-1])
+    grad_scores = through_softmax(grad_output @ _transposed(value), weights)
+    grad_query = grad_scores @ key / (scale or root)
+    grad_key = transpose(grad_scores) @ query / (scale_key or scale or root)
+    return grad_query, grad_key, _transposed(weights) @ grad_output
+
+
+def _softmax_twice(grad_output: np.ndarray, *rest: np.ndarray) -> tuple:
+    grad_query, grad_key, _ = _backward(grad_output, *rest)
+    return grad_query, grad_key, _transposed(reference.softmax(rest[-1])) @ grad_output
+
+
+def _random_backward(chance: RandomValues) -> tuple:
+    query, key, value = random_attention_case(chance)
+    output, weights = reference.scaled_dot_product_attention(query, key, value)
+    return chance.numbers(*output.shape), query, key, value, weights
+
+
+attention_backward = Check(
+    reference=reference.scaled_dot_product_attention_backward,
+    cases=_backward_cases,
+    drawn=_random_backward,
+    results=("dQ", "dK", "dV"),
+    verified="dQ, dK and dV equal the reference's, which equals finite differences",
+    mistakes=[
+        Mistake(
+            lambda g, q, k, v, w: _backward(g, q, k, v, w, scale=1.0),
+            "dV is right; dQ and dK lack the 1/√d_k that the scores were divided by.",
+        ),
+        Mistake(
+            lambda g, q, k, v, w: _backward(g, q, k, v, w, scale_key=1.0),
+            "dQ and dV are right; dK lacks its 1/√d_k.",
+        ),
+        Mistake(
+            lambda *a: _backward(*a, through_softmax=lambda grad, w: grad),
+            "dV is right; dQ and dK skip the softmax: the gradient of the weights is not that of "
+            "the scores.",
+        ),
+        Mistake(
+            lambda g, q, k, v, w: _backward(g, q, k, v, w, scale=q.shape[-1]),
+            "dQ and dK are divided by d_k; the scores were divided by √d_k.",
+        ),
+        Mistake(
+            lambda g, q, k, v, w: _backward(g, q, k, v, w, scale=1 / np.sqrt(q.shape[-1])),
+            "dQ and dK are multiplied by √d_k. The scores were divided by it, and so are their "
+            "gradients.",
+        ),
+        Mistake(
+            lambda g, q, k, v, w: _backward(g, q, k, v, w, scale=2.0),
+            "dQ and dK are divided by 2, which is √d_k on this page only; d_k is the last dimension.",
+        ),
+        Mistake(
+            lambda *a: _backward(*a, transpose=np.transpose),
+            "right without a batch. With one, .T turns all axes; only the last two may change places: "
+            "swapaxes(-2, -1).",
+        ),
+        Mistake(
+            lambda *a: _backward(
+                *a, through_softmax=lambda grad, w: reference.softmax_backward(w, grad)
+            ),
+            "the arguments of softmax_backward are swapped: the gradient comes first, then the "
+            "weights.",
+        ),
+        Mistake(
+            lambda *a: tuple(_backward(*a)[n] for n in (2, 0, 1)),
+            "dV comes last: return (dQ, dK, dV).",
+        ),
+        Mistake(
+            _softmax_twice,
+            "dQ and dK are right; for dV use the weights as they are: they have had their softmax.",
+        ),
+        Mistake(
+            lambda *a: tuple(_backward(*a)[n] for n in (1, 0, 2)),
+            "dQ and dK are swapped: return (dQ, dK, dV).",
+        ),
+    ],
+)

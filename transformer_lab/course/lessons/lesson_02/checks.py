@@ -1,0 +1,163 @@
+"""Checks of the exercises of lesson 02, why √d_k."""
+
+import numpy as np
+
+from transformer_lab.course.judge.cases import random_array
+from transformer_lab.course.judge.check import Check, Mistake
+from transformer_lab.course.judge.random_values import RandomValues
+from transformer_lab.numpy_reference import softmax
+
+# ---------------------------------------------------------------- variance of a dot product
+
+
+def _variance(d_k: int, query_std: float, key_std: float) -> float:
+    return d_k * query_std**2 * key_std**2
+
+
+def _random_spreads(chance: RandomValues) -> tuple:
+    return chance.between(1, 300), chance.real(0.1, 3.0), chance.real(0.1, 3.0)
+
+
+score_variance = Check(
+    reference=_variance,
+    cases=lambda: [
+        (1, 1.0, 1.0),
+        (7, 1.0, 1.0),
+        (64, 1.0, 1.0),
+        (5, 0.5, 3.0),
+        (64, 0.125, 2.0),
+        (3, 0.0, 2.0),
+    ],
+    drawn=_random_spreads,
+    results=("the variance",),
+    verified="d_k times the two variances, also when these are not 1",
+    mistakes=[
+        Mistake(
+            lambda d, q, k: d,
+            "right for numbers of variance 1 only: their standard deviations do not enter.",
+        ),
+        Mistake(
+            lambda d, q, k: np.sqrt(d) * q * k,
+            "this is the standard deviation; the variance is its square.",
+        ),
+        Mistake(
+            lambda d, q, k: d * q * k,
+            "the variance of one product is q_std² · k_std²: square both.",
+        ),
+        Mistake(
+            lambda d, q, k: d * (q**2 + k**2),
+            "variances add when numbers are added. Here two numbers are multiplied: for mean 0, "
+            "the variance of a product is the product of the variances.",
+        ),
+        Mistake(
+            lambda d, q, k: d**2 * q**2 * k**2,
+            "d_k independent products add up: the variance grows d_k-fold, not d_k²-fold.",
+        ),
+        Mistake(
+            lambda d, q, k: q**2 * k**2,
+            "this is the variance of one product; a score is the sum of d_k of them.",
+        ),
+    ],
+)
+
+# ---------------------------------------------------------------- the Jacobian
+
+
+def _weights_cases() -> list[tuple]:
+    shapes = [(2, 3), (5,), (2, 3, 7)]
+    sharp = np.array([[1.0, 0, 0, 0], [0.5, 0.5, 0, 0], [1 - 2e-6, 1e-6, 1e-6, 0]])
+    return [*((softmax(random_array(*shape, seed=n)),) for n, shape in enumerate(shapes)), (sharp,)]
+
+
+def _diagonal(weights: np.ndarray) -> np.ndarray:
+    return weights[..., None] * np.eye(weights.shape[-1])
+
+
+def _outer(weights: np.ndarray) -> np.ndarray:
+    return weights[..., :, None] * weights[..., None, :]
+
+
+def _jacobian(weights: np.ndarray) -> np.ndarray:
+    return _diagonal(weights) - _outer(weights)
+
+
+def _one_row_only(weights: np.ndarray) -> np.ndarray:
+    return np.diag(weights.ravel()) - np.outer(weights, weights)
+
+
+def _random_weights(chance: RandomValues) -> tuple:
+    return (chance.weights(*chance.batch(), *chance.sizes(2)),)
+
+
+softmax_jacobian = Check(
+    reference=_jacobian,
+    cases=_weights_cases,
+    drawn=_random_weights,
+    results=("the Jacobian",),
+    verified="w_j (δ_jk − w_k) for each row of weights, with batch dimensions in front",
+    mistakes=[
+        Mistake(_diagonal, "the part −w_j w_k is missing: a score moves the other weights too."),
+        Mistake(lambda w: _outer(w) - _diagonal(w), "right but for the sign."),
+        Mistake(lambda w: -_outer(w), "the part w_j δ_jk is missing: w_j on the diagonal."),
+        Mistake(
+            _one_row_only,
+            "right for a single row; with several, np.outer and np.diag run all of them together. "
+            "Use w[..., :, None] * w[..., None, :].",
+        ),
+        Mistake(
+            lambda w: (w * (1 - w))[..., None] * np.eye(w.shape[-1]),
+            "this is the diagonal alone: beside it stands −w_j w_k.",
+        ),
+        Mistake(
+            lambda w: np.eye(w.shape[-1]) - _outer(w),
+            "δ_jk must be multiplied by w_j: the diagonal is w_j − w_j², not 1 − w_j².",
+        ),
+        Mistake(lambda w: w * (1 - w), "a Jacobian is a square for each row: (..., key, key)."),
+    ],
+)
+
+# ---------------------------------------------------------------- its norm
+
+
+def _norm(weights: np.ndarray) -> np.ndarray:
+    return np.sqrt((_jacobian(weights) ** 2).sum(axis=(-2, -1)))
+
+
+jacobian_norm = Check(
+    reference=_norm,
+    cases=_weights_cases,
+    drawn=_random_weights,
+    results=("the norm",),
+    verified="the root of the sum of squares, one number for each row",
+    mistakes=[
+        Mistake(
+            lambda w: (_jacobian(w) ** 2).sum(axis=(-2, -1)),
+            "this is the square of the norm: take the root.",
+        ),
+        Mistake(
+            lambda w: np.sqrt((_jacobian(w) ** 2).sum()),
+            "one number for everything; each row of weights should get its own.",
+        ),
+        Mistake(
+            lambda w: (w * (1 - w)).sum(axis=-1),
+            "this is the trace. The norm takes all entries, squared.",
+        ),
+        Mistake(
+            lambda w: np.sqrt(((w * (1 - w)) ** 2).sum(axis=-1)),
+            "only the diagonal went in; the entries beside it count too.",
+        ),
+        Mistake(
+            lambda w: abs(_jacobian(w)).sum(axis=(-2, -1)),
+            "this is the sum of absolute values. The norm asked for squares, sums, and takes the "
+            "root.",
+        ),
+        Mistake(
+            lambda w: np.sqrt((_jacobian(w) ** 2).sum(axis=-1)),
+            "summed over one axis only: this is the norm of each line of the Jacobian.",
+        ),
+        Mistake(
+            lambda w: np.sqrt((_jacobian(w) ** 2).mean(axis=(-2, -1))),
+            "a mean where a sum belongs.",
+        ),
+    ],
+)

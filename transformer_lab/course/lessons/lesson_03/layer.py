@@ -1,0 +1,183 @@
+"""Checks of the exercises of lesson 03: the class, and what it costs."""
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from transformer_lab.course.judge.cases import build_module, random_array, require_gradients
+from transformer_lab.course.judge.check import Check, Mistake
+from transformer_lab.course.judge.random_values import RandomValues
+from transformer_lab.course.lessons.lesson_03.heads import SHAPES
+from transformer_lab.model.attention import MultiHeadAttention
+
+# ---------------------------------------------------------------- the class
+
+
+def _build_and_run(
+    answer: Callable[..., Any], d_model: int, num_heads: int, *inputs: Tensor
+) -> tuple[Any, nn.Module]:
+    """Build the class, give its four linear layers known weights, and run it."""
+    module = build_module(answer, MultiHeadAttention, d_model, num_heads)
+    return module(*inputs), module
+
+
+def _class_cases() -> list[tuple]:
+    cases = []
+    for n, (b, length, h, d) in enumerate(SHAPES):
+        query = torch.tensor(random_array(b, length, h * d, seed=n))
+        key = torch.tensor(random_array(b, length + 2, h * d, seed=n + 10))
+        value = torch.tensor(random_array(b, length + 2, h * d, seed=n + 20))
+        cases.append((h * d, h, query, key, value))
+    cases[-1] = require_gradients(*cases[-1])
+    return cases
+
+
+class _SelfOnly(MultiHeadAttention):
+    def forward(
+        self, query: Tensor, key: Tensor, value: Tensor, mask: Any = None, cache: Any = None
+    ) -> Tensor:
+        return super().forward(query, query, query)
+
+
+class _QueryFromMemory(MultiHeadAttention):
+    def forward(
+        self, query: Tensor, key: Tensor, value: Tensor, mask: Any = None, cache: Any = None
+    ) -> Tensor:
+        return super().forward(key, query, query)[:, : query.size(1)]
+
+
+class _ValuesFromKey(MultiHeadAttention):
+    def forward(
+        self, query: Tensor, key: Tensor, value: Tensor, mask: Any = None, cache: Any = None
+    ) -> Tensor:
+        return super().forward(query, key, key)
+
+
+class _KeysFromValue(MultiHeadAttention):
+    def forward(
+        self, query: Tensor, key: Tensor, value: Tensor, mask: Any = None, cache: Any = None
+    ) -> Tensor:
+        return super().forward(query, value, value)
+
+
+class _ForgetsOutput(MultiHeadAttention):
+    def forward(
+        self, query: Tensor, key: Tensor, value: Tensor, mask: Any = None, cache: Any = None
+    ) -> Tensor:
+        q, (k, v) = self.split(self.w_q(query)), self.keys_and_values(key, value)
+        return self.merge(self.core(q, k, v))
+
+
+class _MergesByView(MultiHeadAttention):
+    def merge(self, heads: Tensor) -> Tensor:
+        return heads.reshape(heads.size(0), heads.size(2), -1)
+
+
+class _SplitsByView(MultiHeadAttention):
+    def split(self, x: Tensor) -> Tensor:
+        return x.reshape(x.size(0), self.num_heads, x.size(1), -1)
+
+
+class _ScalesByModel(MultiHeadAttention):
+    def forward(
+        self, query: Tensor, key: Tensor, value: Tensor, mask: Any = None, cache: Any = None
+    ) -> Tensor:
+        q, (k, v) = self.split(self.w_q(query)), self.keys_and_values(key, value)
+        return self.w_o(self.merge(self.core(q / self.num_heads**0.5, k, v)))
+
+
+class _SwapsKeyAndValue(MultiHeadAttention):
+    def forward(
+        self, query: Tensor, key: Tensor, value: Tensor, mask: Any = None, cache: Any = None
+    ) -> Tensor:
+        q, (k, v) = self.split(self.w_q(query)), self.keys_and_values(key, value)
+        return self.w_o(self.merge(self.core(q, v, k)))
+
+
+class _Unscaled(MultiHeadAttention):
+    def forward(
+        self, query: Tensor, key: Tensor, value: Tensor, mask: Any = None, cache: Any = None
+    ) -> Tensor:
+        q, (k, v) = self.split(self.w_q(query)), self.keys_and_values(key, value)
+        return self.w_o(self.merge(self.core(q * q.size(-1) ** 0.5, k, v)))
+
+
+def _random_class(chance: RandomValues) -> tuple:
+    batch, query, key, heads, d = chance.sizes(5)
+    width = heads * d
+    inputs = (chance.tensor(batch, length, width) for length in (query, key, key))
+    return require_gradients(width, heads, *inputs)
+
+
+multi_head_class = Check(
+    reference=MultiHeadAttention,
+    cases=_class_cases,
+    drawn=_random_class,
+    run=_build_and_run,
+    arguments=("d_model", "num_heads", "query", "key", "value"),
+    verified="self- and cross-attention sizes, equal to the package's class at equal weights",
+    mistakes=[
+        Mistake(
+            _SelfOnly, "it attends to the query's own sentence; keys and values are arguments."
+        ),
+        Mistake(_QueryFromMemory, "queries are made from `key`, keys from `query`: swap them."),
+        Mistake(_ValuesFromKey, "values are made from `key`; `value` is never read."),
+        Mistake(_KeysFromValue, "keys are made from `value`; `key` is never read."),
+        Mistake(_ForgetsOutput, "the last projection w_o is not applied."),
+        Mistake(_MergesByView, "merging: swap heads and positions before the last two axes join."),
+        Mistake(
+            _SplitsByView, "splitting: cut the last dimension, then swap axes; a view mixes words."
+        ),
+        Mistake(_Unscaled, "the scores are not divided by √d_k."),
+        Mistake(_ScalesByModel, "the scores are divided by √d_model, not √d_k."),
+        Mistake(_SwapsKeyAndValue, "keys and values are swapped in the attention itself."),
+    ],
+)
+
+# ---------------------------------------------------------------- cost
+
+
+def _products(length: int, d_model: int, num_heads: int) -> int:
+    return 4 * length * d_model**2 + 2 * length**2 * d_model
+
+
+def _random_sizes(chance: RandomValues) -> tuple:
+    heads = chance.between(1, 9)
+    return chance.between(1, 300), heads * chance.between(1, 70), heads
+
+
+multiplications = Check(
+    reference=_products,
+    cases=lambda: [(2, 6, 1), (2, 6, 3), (7, 20, 5), (128, 512, 8)],
+    drawn=_random_sizes,
+    results=("the number",),
+    verified="four projections and two products with the weights, whatever h is",
+    mistakes=[
+        Mistake(
+            lambda n, d, h: h * _products(n, d, h),
+            "h times too many: each head is only d_model / h wide.",
+        ),
+        Mistake(
+            lambda n, d, h: 3 * n * d**2 + 2 * n**2 * d,
+            "one projection is missing: W_Q, W_K, W_V and W_O.",
+        ),
+        Mistake(
+            lambda n, d, h: 4 * n * d**2 + n**2 * d,
+            "n² d_model is for Q Kᵀ; the weights times V cost as much again.",
+        ),
+        Mistake(
+            lambda n, d, h: 4 * n * d**2 + 2 * h * n**2 * d,
+            "the projections are right; in Q Kᵀ all heads together cost n² · h · d_k = n² d_model.",
+        ),
+        Mistake(
+            lambda n, d, h: 4 * d**2 + 2 * n**2 * d,
+            "each of the n positions is projected: 4 n d_model².",
+        ),
+        Mistake(
+            lambda n, d, h: 4 * n * d**2 + 2 * n * d,
+            "every query meets every key: n², not n.",
+        ),
+    ],
+)

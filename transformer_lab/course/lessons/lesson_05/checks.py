@@ -1,0 +1,346 @@
+"""Checks of the exercises of lesson 05, the encoder."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from transformer_lab import numpy_reference as reference
+from transformer_lab.course.judge.cases import build_module, random_array, require_gradients
+from transformer_lab.course.judge.check import Check, Mistake
+from transformer_lab.course.judge.random_values import RandomValues
+from transformer_lab.model.attention import MultiHeadAttention
+from transformer_lab.model.feed_forward import FeedForward
+
+# ---------------------------------------------------------------- feed-forward
+
+
+def _feed_forward_cases() -> list[tuple]:
+    sizes = [((2,), 3, 5), ((2, 3), 4, 7), ((3, 5), 6, 11), ((), 7, 2)]
+    return [
+        (
+            random_array(*shape, d, seed=n),
+            random_array(d, f, seed=n + 10),
+            random_array(f, seed=n + 20),
+            random_array(f, d, seed=n + 30),
+            random_array(d, seed=n + 40),
+        )
+        for n, (shape, d, f) in enumerate(sizes)
+    ]
+
+
+def _random_network(chance: RandomValues) -> tuple:
+    (d, f), batch = chance.sizes(2), chance.batch()
+    shapes = ((*batch, d), (d, f), (f,), (f, d), (d,))
+    return tuple(chance.numbers(*shape) for shape in shapes)
+
+
+feed_forward = Check(
+    reference=reference.feed_forward,
+    cases=_feed_forward_cases,
+    drawn=_random_network,
+    verified="max(0, x W1 + b1) W2 + b2 at every position, for several sizes",
+    mistakes=[
+        Mistake(
+            lambda x, w1, b1, w2, b2: (x @ w1 + b1) @ w2 + b2,
+            "without max(0, ·) two linear maps are one: the network could as well be a single matrix.",
+        ),
+        Mistake(
+            lambda x, w1, b1, w2, b2: np.maximum(0, (x @ w1 + b1) @ w2 + b2),
+            "max(0, ·) stands between the two maps, not at the end.",
+        ),
+        Mistake(
+            lambda x, w1, b1, w2, b2: np.maximum(0, x @ w1) @ w2 + b2,
+            "b1 is missing.",
+        ),
+        Mistake(
+            lambda x, w1, b1, w2, b2: np.maximum(0, x @ w1 + b1) @ w2,
+            "b2 is missing.",
+        ),
+        Mistake(
+            lambda x, w1, b1, w2, b2: (np.maximum(0, x) @ w1 + b1) @ w2 + b2,
+            "max(0, ·) is applied to the input; it belongs to the hidden numbers.",
+        ),
+        Mistake(
+            lambda x, w1, b1, w2, b2: abs(x @ w1 + b1) @ w2 + b2,
+            "|·| is not max(0, ·): negative numbers become 0.",
+        ),
+        Mistake(
+            lambda x, w1, b1, w2, b2: x + reference.feed_forward(x, w1, b1, w2, b2),
+            "the input is added already; that is the residual connection's work, one box further.",
+        ),
+    ],
+)
+
+
+# ---------------------------------------------------------------- layer norm
+
+
+def _norm_cases() -> list[tuple]:
+    cases = []
+    for n, shape in enumerate([(2, 3), (2, 3, 5), (3, 2, 7)]):
+        x = random_array(*shape, seed=n) + 0.5
+        x[0] *= 1e-3  # so small that ε counts
+        cases.append(
+            (x, random_array(shape[-1], seed=n + 10), random_array(shape[-1], seed=n + 20))
+        )
+    flat = np.array([[2.0, 2.0, 2.0, 2.0, 2.0], [0.0, 0, 0, 0, 0], [-1e-3, 0, 2e-3, 1e-3, 0]])
+    cases.append((flat, random_array(5, seed=31), random_array(5, seed=32)))
+    return [
+        *cases,
+        (np.array([1.0, 3.0, -4.0]), np.ones(3), np.zeros(3)),
+        (300 * random_array(5, 2, 11), random_array(11), random_array(11)),
+    ]
+
+
+def _normalise(
+    x: np.ndarray,
+    gain: np.ndarray | float,
+    bias: np.ndarray | float,
+    *,
+    axis: Any = -1,
+    ddof: int = 0,
+    power: float = 0.5,
+    inside: float = 1e-5,
+    outside: float = 0.0,
+) -> np.ndarray:
+    centred = x - x.mean(axis=axis, keepdims=True)
+    variance = x.var(axis=axis, keepdims=True, ddof=ddof)
+    return gain * centred / ((variance + inside) ** power + outside) + bias
+
+
+def _around_zero(x: np.ndarray, is_centred: bool) -> np.ndarray:
+    """Divide by the root of the mean square, which is the standard deviation only for a mean of 0."""
+    square = (x**2).mean(axis=-1, keepdims=True) + 1e-5
+    return (x - x.mean(axis=-1, keepdims=True) * is_centred) / np.sqrt(square)
+
+
+def _random_norm(chance: RandomValues) -> tuple:
+    length, d = chance.sizes(2)
+    x = chance.numbers(*chance.batch(), length, d) + chance.real(-3, 3)
+    x[..., 0, :] *= chance.one_of(1e-3, 300.0)  # so small that ε counts, or large
+    return x, chance.numbers(d), chance.numbers(d)
+
+
+layer_norm = Check(
+    reference=reference.layer_norm,
+    cases=_norm_cases,
+    drawn=_random_norm,
+    arguments=("x", "gain", "bias"),
+    verified="each position on its own, biased variance, ε inside the root",
+    tolerance=1e-7,
+    mistakes=[
+        Mistake(
+            lambda x, g, b: _normalise(x, g, b, axis=0),
+            "the mean runs over the batch. LayerNorm looks at one position: its own features, the "
+            "last axis.",
+        ),
+        Mistake(
+            lambda x, g, b: _normalise(x, g, b, axis=-2),
+            "the mean runs over the positions. It should run over the features, the last axis.",
+        ),
+        Mistake(
+            lambda x, g, b: _normalise(x, g, b, axis=None),
+            "one mean for everything; each position has its own.",
+        ),
+        Mistake(
+            lambda x, g, b: _normalise(x, g, b, ddof=1),
+            "this is the unbiased variance (divided by d − 1). The paper's sources and PyTorch "
+            "divide by d.",
+        ),
+        Mistake(
+            lambda x, g, b: _normalise(x, g, b, power=1.0),
+            "divided by the variance; divide by its root.",
+        ),
+        Mistake(
+            lambda x, g, b: _normalise(x, g, b, inside=0.0, outside=1e-5),
+            "ε is added to the standard deviation; it belongs inside the root, to the variance.",
+        ),
+        Mistake(
+            lambda x, g, b: _normalise(x, g, b, inside=0.0),
+            "ε is missing: a position whose features are all equal would be divided by 0.",
+        ),
+        Mistake(
+            lambda x, g, b: _normalise(x, g, b, inside=1e-6),
+            "ε is 1e-6 here; this exercise asks for 1e-5, PyTorch's.",
+        ),
+        Mistake(
+            lambda x, g, b: g * _around_zero(x, is_centred=False) + b,
+            "the mean is not subtracted: this divides by the root of the mean square.",
+        ),
+        Mistake(
+            lambda x, g, b: g * _around_zero(x, is_centred=True) + b,
+            "the variance is the mean square of what is left when the mean is subtracted, not of x.",
+        ),
+        Mistake(
+            lambda x, g, b: _normalise(x, g, b, power=0.25),
+            "the root is taken twice: a standard deviation is the root of the variance already.",
+        ),
+        Mistake(
+            lambda x, g, b: g * (_normalise(x, 1.0, 0.0) + b),
+            "the bias is multiplied by the gain: gain first, then the bias.",
+        ),
+        Mistake(
+            lambda x, g, b: _normalise(x, 1.0, 0.0),
+            "gain and bias are not applied.",
+        ),
+    ],
+)
+
+
+# ---------------------------------------------------------------- add & norm
+
+
+def _bare_norm(x: np.ndarray) -> np.ndarray:
+    return _normalise(x, 1.0, 0.0)
+
+
+def _halve(x: np.ndarray) -> np.ndarray:
+    return 0.5 * x[..., ::-1] + 0.25
+
+
+def _bend(x: np.ndarray) -> np.ndarray:
+    return np.tanh(3 * x) - 0.5 * x.mean(axis=-2, keepdims=True)
+
+
+def _bend_row(x: np.ndarray) -> np.ndarray:
+    return np.roll(x, 1) ** 2 - 0.5
+
+
+def _random_sublayer(chance: RandomValues) -> tuple:
+    (length, d), batch = chance.sizes(2), chance.batch()
+    w = chance.numbers(d, d)
+    return chance.numbers(*batch, length, d), lambda x: np.tanh(x @ w), _bare_norm
+
+
+add_norm = Check(
+    reference=lambda x, sublayer, norm: norm(x + sublayer(x)),
+    cases=lambda: [
+        (random_array(2, 3), _halve, _bare_norm),
+        (random_array(2, 3, 5, seed=1), _bend, _bare_norm),
+        (random_array(7, seed=2), _bend_row, np.arctan),
+    ],
+    drawn=_random_sublayer,
+    verified="LayerNorm(x + Sublayer(x)), the paper's order",
+    mistakes=[
+        Mistake(
+            lambda x, sublayer, norm: x + sublayer(norm(x)),
+            "this is pre-norm: x + Sublayer(LayerNorm(x)). The paper adds first, then normalises.",
+        ),
+        Mistake(
+            lambda x, sublayer, norm: norm(sublayer(x)),
+            "x is not added: the residual connection is missing.",
+        ),
+        Mistake(
+            lambda x, sublayer, norm: x + norm(sublayer(x)),
+            "the norm stands inside the sum; it must see x too.",
+        ),
+        Mistake(
+            lambda x, sublayer, norm: norm(x) + sublayer(x),
+            "only x is normalised; the norm must see the sum.",
+        ),
+        Mistake(
+            lambda x, sublayer, norm: x + sublayer(x),
+            "added, and not normalised.",
+        ),
+        Mistake(
+            lambda x, sublayer, norm: norm(x + sublayer(norm(x))),
+            "one norm too many: the sub-layer gets x as it is.",
+        ),
+    ],
+)
+
+
+# ---------------------------------------------------------------- the layer
+
+
+class _Layer(nn.Module):
+    """The right answer, from which the wrong ones are derived."""
+
+    def __init__(self, d_model: int, num_heads: int, d_ff: int):
+        super().__init__()
+        self.self_attention = MultiHeadAttention(d_model, num_heads)
+        self.feed_forward = FeedForward(d_model, d_ff)
+        self.norm_1 = nn.LayerNorm(d_model)
+        self.norm_2 = nn.LayerNorm(d_model)
+
+    def forward(self, x: Tensor) -> Tensor:
+        x = self.norm_1(x + self.self_attention(x, x, x))
+        return self.norm_2(x + self.feed_forward(x))
+
+
+class _PreNorm(_Layer):
+    def forward(self, x: Tensor) -> Tensor:
+        y = self.norm_1(x)
+        x = x + self.self_attention(y, y, y)
+        return x + self.feed_forward(self.norm_2(x))
+
+
+class _OneNorm(_Layer):
+    def forward(self, x: Tensor) -> Tensor:
+        x = self.norm_1(x + self.self_attention(x, x, x))
+        return self.norm_1(x + self.feed_forward(x))
+
+
+class _NoSecondResidual(_Layer):
+    def forward(self, x: Tensor) -> Tensor:
+        x = self.norm_1(x + self.self_attention(x, x, x))
+        return self.norm_2(self.feed_forward(x))
+
+
+class _AddsTheInputTwice(_Layer):
+    def forward(self, x: Tensor) -> Tensor:
+        y = self.norm_1(x + self.self_attention(x, x, x))
+        return self.norm_2(x + self.feed_forward(y))
+
+
+class _WrongOrder(_Layer):
+    def forward(self, x: Tensor) -> Tensor:
+        x = self.norm_1(x + self.feed_forward(x))
+        return self.norm_2(x + self.self_attention(x, x, x))
+
+
+class _SideBySide(_Layer):
+    def forward(self, x: Tensor) -> Tensor:
+        return self.norm_2(x + self.norm_1(self.self_attention(x, x, x)) + self.feed_forward(x))
+
+
+def _build_layer(answer: Callable[..., Any], *sizes_and_x: Any) -> tuple[Any, nn.Module]:
+    *sizes, x = sizes_and_x
+    layer = build_module(answer, _Layer, *sizes)
+    return layer(x), layer
+
+
+def _random_layer(chance: RandomValues) -> tuple:
+    batch, length, heads, d, d_ff = chance.sizes(5)
+    return require_gradients(heads * d, heads, d_ff, chance.tensor(batch, length, heads * d))
+
+
+encoder_layer = Check(
+    reference=_Layer,
+    cases=lambda: [
+        (6, 3, 7, torch.tensor(random_array(1, 2, 6))),
+        (10, 2, 13, torch.tensor(random_array(2, 5, 10, seed=1))),
+        require_gradients(14, 7, 5, torch.tensor(random_array(3, 2, 14, seed=2))),
+    ],
+    drawn=_random_layer,
+    run=_build_layer,
+    arguments=("d_model", "num_heads", "d_ff", "x"),
+    verified="self-attention, then feed-forward, each inside Add & Norm",
+    mistakes=[
+        Mistake(_PreNorm, "this is pre-norm; the paper normalises after the sum."),
+        Mistake(_OneNorm, "norm_1 is used twice; each sum has a LayerNorm of its own."),
+        Mistake(_NoSecondResidual, "around the feed-forward network the residual is missing."),
+        Mistake(
+            _AddsTheInputTwice,
+            "the second residual adds the layer's input; it must add what the first Add & Norm gave.",
+        ),
+        Mistake(_WrongOrder, "self-attention comes first, then feed-forward."),
+        Mistake(
+            _SideBySide,
+            "the two sub-layers stand side by side; the second works on the first one's output.",
+        ),
+    ],
+)

@@ -1,0 +1,386 @@
+"""Checks of the exercises of lesson 06, masks and the decoder."""
+
+import math
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+
+from transformer_lab.course.judge.cases import random_array, require_gradients
+from transformer_lab.course.judge.check import Check, Mistake
+from transformer_lab.course.judge.random_values import RandomValues
+from transformer_lab.model import masks
+
+# ---------------------------------------------------------------- padding
+
+
+def _ids_cases() -> list[tuple]:
+    return [
+        (torch.tensor([[5, 7, 0]]), 0),
+        (torch.tensor([[5, 7, 9, 4, 0], [6, 0, 0, 0, 0]]), 0),
+        (torch.tensor([[0, 2, 1, 1], [2, 2, 0, 1], [3, 1, 1, 1]]), 1),
+        # Padding in front, in the middle, everywhere and nowhere; the largest id, and one below 0.
+        (torch.tensor([[7, 7, 4], [5, 7, 6], [7, 7, 7], [2, 1, 0], [7, 3, 2]]), 7),
+        (torch.tensor([[-1, 0, 1, 2, -1, 5, 3]]), -1),
+    ]
+
+
+def _random_ids(chance: RandomValues) -> tuple:
+    batch, length, vocabulary = chance.sizes(3)
+    return chance.ids(batch, length, below=vocabulary), chance.between(0, vocabulary - 1)
+
+
+padding_mask = Check(
+    reference=masks.padding_mask,
+    cases=_ids_cases,
+    drawn=_random_ids,
+    arguments=("ids", "pad_id"),
+    results=("the mask",),
+    verified="(batch, 1, 1, key), True at every word, also where pad_id is not 0",
+    mistakes=[
+        Mistake(
+            lambda ids, pad: (ids == pad)[:, None, None, :],
+            'inverted: in this course True means "may be attended to", so words are True.',
+        ),
+        Mistake(
+            lambda ids, pad: (ids != pad)[:, None, :, None],
+            "this hides queries: (batch, 1, query, 1). Padding must be hidden as a key: "
+            "(batch, 1, 1, key).",
+        ),
+        Mistake(
+            lambda ids, pad: ids != pad,
+            "shape (batch, key) does not broadcast to (batch, heads, query, key): put two "
+            "dimensions of size 1 in the middle.",
+        ),
+        Mistake(
+            lambda ids, pad: (ids != 0)[:, None, None, :],
+            "0 is written in; padding is `pad_id`, and in some models that is another number.",
+        ),
+        Mistake(
+            lambda ids, pad: (ids > pad)[:, None, None, :],
+            "ids smaller than pad_id are words too: compare with !=.",
+        ),
+        Mistake(
+            lambda ids, pad: (ids != pad)[:, None, None, :] & (ids != pad)[:, None, :, None],
+            "queries are hidden as well. What a padding position does as a query nobody reads; the "
+            "mask is (batch, 1, 1, key).",
+        ),
+    ],
+)
+
+
+# ---------------------------------------------------------------- masked softmax
+
+
+def _masked_cases() -> list[tuple]:
+    causal = masks.causal_mask(3)
+    some = torch.tensor(random_array(2, 3, 5, seed=4)) > 0
+    some[0, 1] = False  # a query that may see nothing
+    some[1, 2] = True
+    asks = (
+        torch.tensor(random_array(2, 3, 5, 7, seed=6)),
+        torch.tensor(random_array(2, 1, 1, 7, seed=6)) > -0.5,
+    )
+    far = torch.tensor([[1e9, -1e9, 0.0], [200.0, 0.0, -200.0], [0.0, 0.0, 0.0]]).double()
+    left = torch.tensor([[False, True, True], [True, True, False], [False, True, True]])
+    return [
+        (torch.tensor(random_array(3, 3)), causal),
+        (torch.tensor(random_array(2, 3, 5, seed=1)), some),
+        # Scores so low that a large negative number is not low enough to hide beside them.
+        (
+            torch.tensor(random_array(3, 5, seed=3)) - 2e9,
+            torch.tensor([True, False, True, True, False]),
+        ),
+        (
+            torch.tensor(random_array(2, 4, 3, 5, seed=2)),
+            torch.tensor([True, False, True, True, False]),
+        ),
+        (far, left),
+        require_gradients(*asks),
+    ]
+
+
+def _masked(scores: Tensor, mask: Tensor) -> Tensor:
+    weights = scores.masked_fill(~mask, -math.inf).softmax(dim=-1)
+    return weights.masked_fill(~mask.any(dim=-1, keepdim=True), 0.0)
+
+
+def _random_scores(chance: RandomValues) -> tuple:
+    shape = [*chance.batch(), *chance.sizes(2)]
+    mask = chance.mask(*shape)
+    mask[..., chance.between(0, shape[-2] - 1), :] = False  # a query that may see nothing
+    return require_gradients(chance.tensor(*shape, scale=3.0), mask)
+
+
+masked_weights = Check(
+    reference=_masked,
+    cases=_masked_cases,
+    drawn=_random_scores,
+    results=("the weights",),
+    verified="hidden keys get 0, rows sum to 1, and a row that sees nothing is all 0",
+    mistakes=[
+        Mistake(
+            lambda scores, mask: scores.softmax(dim=-1) * mask,
+            "the mask is multiplied in after the softmax: rows no longer sum to 1.",
+        ),
+        Mistake(
+            lambda scores, mask: scores.masked_fill(~mask, 0.0).softmax(dim=-1),
+            "hidden scores are set to 0, and e⁰ = 1 is not nothing: use −∞.",
+        ),
+        Mistake(
+            lambda scores, mask: _masked(scores, ~mask),
+            'the mask is read the wrong way round: True means "may attend".',
+        ),
+        Mistake(
+            lambda scores, mask: scores.masked_fill(mask, -math.inf).softmax(dim=-1),
+            'the mask is read the wrong way round: True means "may attend". (And a row that sees '
+            "nothing is NaN.)",
+        ),
+        Mistake(
+            lambda scores, mask: _masked(scores.mT, mask.expand(scores.shape).mT).mT,
+            "the softmax runs over the queries: each row, over its keys, must sum to 1.",
+        ),
+        Mistake(
+            lambda scores, mask: scores.masked_fill(~mask, -math.inf),
+            "these are masked scores; the softmax is missing.",
+        ),
+        Mistake(
+            lambda scores, mask: scores.masked_fill(~mask, 0.0),
+            "these are scores with 0 where hidden; the softmax is missing, and wants −∞ there.",
+        ),
+        Mistake(
+            lambda scores, mask: scores.masked_fill(~mask, -math.inf).softmax(dim=-1),
+            "right but for a query that may see nothing: it gets NaN. Here it should get 0.",
+        ),
+        Mistake(
+            lambda scores, mask: scores.masked_fill(~mask, -1e9).softmax(dim=-1),
+            "right but for a query that may see nothing: with −1e9 it looks everywhere. Use −∞, "
+            "then 0. (In half precision −1e9 is an error besides.)",
+        ),
+        Mistake(
+            lambda scores, mask: (scores + mask).softmax(dim=-1),
+            "the mask is added as 0 and 1: hidden keys keep their weight.",
+        ),
+    ],
+)
+
+
+# ---------------------------------------------------------------- causal
+
+
+def _random_length(chance: RandomValues) -> tuple:
+    return (chance.between(2, 40),)
+
+
+causal_mask = Check(
+    reference=lambda length: masks.causal_mask(length),
+    own=(masks.causal_mask,),
+    cases=lambda: [(2,), (3,), (7,), (1,), (13,)],
+    drawn=_random_length,
+    results=("the mask",),
+    verified="position i sees positions 0 to i, itself included",
+    mistakes=[
+        Mistake(
+            lambda n: torch.ones(n, n, dtype=torch.bool).tril(-1),
+            "position 0 sees nothing: the diagonal is missing. A word may see itself.",
+        ),
+        Mistake(
+            lambda n: torch.ones(n, n, dtype=torch.bool).triu(),
+            "position 0 sees position 1, 2, …: this is the upper triangle. Rows are queries.",
+        ),
+        Mistake(
+            lambda n: torch.ones(n, n, dtype=torch.bool).triu(1),
+            'inverted: True marks what must be hidden. Here True means "may be attended to".',
+        ),
+        Mistake(
+            lambda n: torch.ones(n, n, dtype=torch.bool).tril(1),
+            "position 0 sees position 1: look at the diagonal of your mask.",
+        ),
+        Mistake(
+            lambda n: torch.ones(n, n).tril(),
+            "right numbers, wrong kind: the mask is boolean, and this holds floats.",
+        ),
+        Mistake(
+            lambda n: torch.ones(n, n, dtype=torch.bool),
+            "everything is visible: the future is not hidden.",
+        ),
+    ],
+)
+
+
+# ---------------------------------------------------------------- the leak test
+
+Map = Callable[[Tensor], Tensor]
+
+
+def _any_feature(change: Tensor) -> Tensor:
+    return change.abs().amax(dim=-1) > 1e-9
+
+
+def _all_features(change: Tensor) -> Tensor:
+    return (change.abs() > 1e-9).all(dim=-1)
+
+
+def _sum_of_features(change: Tensor) -> Tensor:
+    return change.sum(dim=-1).abs() > 1e-9
+
+
+def _map(
+    function: Map, x: Tensor, has_moved: Callable[[Tensor], Tensor], features: int | slice = 0
+) -> Tensor:
+    """Change these features of each input in turn, and return which outputs moved: (output, input)."""
+    before, columns = function(x), []
+    for j in range(len(x)):
+        changed = x.clone()
+        changed[j, features] += 1.0
+        columns.append(has_moved(function(changed) - before))
+    return torch.stack(columns, dim=1)
+
+
+def _sees(function: Map, x: Tensor) -> Tensor:
+    return _map(function, x, _any_feature)
+
+
+def _accumulates(function: Map, x: Tensor) -> Tensor:
+    before, columns, changed = function(x), [], x.clone()
+    for j in range(len(x)):
+        changed[j, 0] += 1.0
+        columns.append(_any_feature(function(changed) - before))
+    return torch.stack(columns, dim=1)
+
+
+def _only_itself(function: Map, x: Tensor) -> Tensor:
+    return _sees(function, x) & torch.eye(len(x), dtype=torch.bool)
+
+
+def _mixer(weights: Tensor) -> Map:
+    # Features change places: who compares one feature only must not see the change.
+    return lambda x: torch.tanh(weights @ x).roll(1, dims=-1)
+
+
+def _residual_and_norm(x: Tensor) -> Tensor:
+    return torch.nn.functional.layer_norm(x + torch.tanh(x.cumsum(dim=0) - x), x.shape[-1:])
+
+
+def _balanced(weights: Tensor) -> Map:
+    # What one feature gains another loses: who adds the features up must not miss the change.
+    return lambda x: torch.cat([torch.tanh(weights @ x), -torch.tanh(weights @ x)], dim=-1)
+
+
+def _squares(x: Tensor) -> Tensor:
+    return torch.stack([x[0], x[0] - x[1] ** 2, (x[1] * x[2]) ** 2])
+
+
+def _leak_cases() -> list[tuple]:
+    lower = torch.tensor(random_array(3, 3)).tril()
+    some = torch.tensor(random_array(5, 5, seed=1))
+    some[1, 3] = some[4, 0] = some[2, 2] = some[0, 4] = 0
+    window = torch.tensor(random_array(7, 7, seed=2)).tril(1).triu(-1)
+    faint = torch.tensor(random_array(5, 5, seed=3)).tril() * 1e-6  # faint links are links
+    return [
+        (_mixer(w), torch.tensor(random_array(len(w), 4, seed=n + 5)) * 0.1)
+        for n, w in enumerate((lower, some, window))
+    ] + [
+        (_residual_and_norm, torch.tensor(random_array(4, 5, seed=9))),
+        (_mixer(faint), torch.tensor(random_array(5, 3, seed=10))),
+        (_balanced(some), torch.tensor(random_array(5, 2, seed=12)) * 0.1),
+        (_squares, torch.tensor(random_array(3, 7, seed=11)) * 2),
+    ]
+
+
+def _random_map(chance: RandomValues) -> tuple:
+    length, d = chance.sizes(2)
+    links = chance.tensor(length, length) * chance.mask(length, length)
+    return chance.one_of(_mixer, _balanced)(links), chance.tensor(length, d, scale=0.1)
+
+
+sees = Check(
+    reference=_sees,
+    cases=_leak_cases,
+    drawn=_random_map,
+    arguments=("function", "x"),
+    results=("the map",),
+    verified="row i, column j is True exactly where output i moves with input j",
+    mistakes=[
+        Mistake(
+            lambda f, x: _sees(f, x).T,
+            "rows and columns are swapped: a row is an output (query), a column an input (key).",
+        ),
+        Mistake(
+            _accumulates,
+            "the changes pile up: change one input, compare, and start from x again.",
+        ),
+        Mistake(
+            lambda f, x: _map(f, x, _any_feature, slice(None)),
+            "the same number added to all features of a word is taken away again by LayerNorm: "
+            "change one feature only.",
+        ),
+        Mistake(
+            lambda f, x: _map(f, x, _all_features),
+            "`all` asks that every feature of an output moves; one that moves is enough: `any`.",
+        ),
+        Mistake(
+            lambda f, x: _map(f, x, _sum_of_features),
+            "the changes of an output's features are added up, and may cancel: take their sizes first, "
+            "or ask of each feature whether it moved.",
+        ),
+        Mistake(lambda f, x: ~_sees(f, x), "inverted: True should mark what moves."),
+        Mistake(
+            _only_itself,
+            "only output j is looked at when input j changes; look at all of them.",
+        ),
+        Mistake(
+            lambda f, x: _sees(f, x).any(dim=1),
+            "one answer for each output; it should say which input moves it: (length, length).",
+        ),
+    ],
+)
+
+
+# ---------------------------------------------------------------- what the decoder reads
+
+
+def _shift(target: Tensor, bos_id: int) -> Tensor:
+    return torch.cat([torch.full_like(target[:, :1], bos_id), target[:, :-1]], dim=1)
+
+
+def _random_target(chance: RandomValues) -> tuple:
+    batch, length, vocabulary = chance.sizes(3)
+    return chance.ids(batch, length, below=vocabulary), chance.between(0, vocabulary)
+
+
+shift_right = Check(
+    reference=_shift,
+    cases=lambda: [
+        (torch.tensor([[5, 7, 2]]), 1),
+        (torch.tensor([[5, 7, 9, 2], [6, 8, 2, 0]]), 1),
+        (torch.tensor([[4, 6, 3, 8, 2], [9, 2, 0, 0, 0]]), 3),
+        (torch.tensor([[5], [7], [2]]), 0),
+        (torch.tensor([[3, 3, 1, 2, 1, 1, 7]]), 11),
+    ],
+    drawn=_random_target,
+    results=("what the decoder reads",),
+    verified="bos first, then all but the last word: row t is read to write target[t]",
+    mistakes=[
+        Mistake(
+            lambda target, bos: target.clone(),
+            "not shifted: the decoder reads the very word that it should write, and learns to copy.",
+        ),
+        Mistake(
+            lambda target, bos: torch.cat([target[:, 1:], torch.full_like(target[:, :1], bos)], 1),
+            "shifted to the left: the decoder reads the word after the one it should write.",
+        ),
+        Mistake(
+            lambda target, bos: torch.cat([torch.full_like(target[:, :1], bos), target], 1),
+            "one column too many: the last word is written, never read; leave it out.",
+        ),
+        Mistake(
+            lambda target, bos: target.roll(1, dims=1),
+            "the last word has come round to the front; bos belongs there.",
+        ),
+        Mistake(
+            lambda target, bos: torch.cat([torch.full_like(target[:, :1], 1), target[:, :-1]], 1),
+            "1 is written in; the first token is `bos_id`.",
+        ),
+    ],
+)

@@ -1,0 +1,291 @@
+"""Checks of the exercises of lesson 06: what a decoder layer does with its parts."""
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from transformer_lab.config import Norm, TransformerConfig
+from transformer_lab.course.judge.cases import (
+    fill_with_known_weights,
+    random_array,
+    require_gradients,
+)
+from transformer_lab.course.judge.check import Check, Mistake
+from transformer_lab.course.judge.edited_reference import edit_reference
+from transformer_lab.course.judge.errors import UnusableError
+from transformer_lab.course.judge.random_values import RandomValues
+from transformer_lab.model import masks
+from transformer_lab.model.add_norm import AddNorm
+from transformer_lab.model.attention import MultiHeadAttention
+from transformer_lab.model.decoder import DecoderLayer
+
+Wiring = Callable[..., Tensor]
+
+
+def _decoder_layer(layer: Any, x: Tensor, memory: Tensor, mask: Any, memory_mask: Any) -> Tensor:
+    x = layer.add_norm_1(x, lambda x: layer.self_attention(x, x, x, mask))
+    x = layer.add_norm_2(x, lambda x: layer.cross_attention(x, memory, memory, memory_mask))
+    return layer.add_norm_3(x, layer.feed_forward)
+
+
+# ---------------------------------------------------------------- other ways to wire it
+
+
+def _edit(*changes: tuple[str, str]) -> Wiring:
+    return edit_reference(_decoder_layer, *changes)
+
+
+SELF = "    x = layer.add_norm_1(x, lambda x: layer.self_attention(x, x, x, mask))\n"
+CROSS = (
+    "    x = layer.add_norm_2(x, lambda x: layer.cross_attention(x, memory, memory, memory_mask))\n"
+)
+LAST = "    return layer.add_norm_3(x, layer.feed_forward)\n"
+NO_MASK = ("x, x, mask))", "x, x, None))")
+NO_MEMORY_MASK = ("memory, memory_mask))", "memory, None))")
+SELF_IGNORES_NORM = (
+    SELF,
+    f"    outside = x\n{SELF.replace('x, x, x,', 'outside, outside, outside,')}",
+)
+CROSS_IGNORES_NORM = (CROSS, f"    asks = x\n{CROSS.replace('attention(x,', 'attention(asks,')}")
+
+
+# ---------------------------------------------------------------- parts that say what they miss
+
+
+class _AddNorm(AddNorm):
+    def forward(self, x: Tensor, sublayer: Any) -> Tensor:
+        if not callable(sublayer):
+            raise UnusableError(
+                "add_norm got the result of a sub-layer. It takes the sub-layer itself, a function "
+                "of x such as `lambda x: …`, and calls it"
+            )
+
+        def keep_shape(x: Tensor) -> Any:
+            new = sublayer(x)
+            if isinstance(new, Tensor) and new.shape != x.shape:
+                raise UnusableError(
+                    f"a sub-layer returned {tuple(new.shape)}, but x is {tuple(x.shape)}. There is "
+                    "one row for each query, and the queries come from x"
+                )
+            return new
+
+        return super().forward(x, keep_shape)
+
+
+class _CrossAttention(MultiHeadAttention):
+    """Cross-attention that explains swapped arguments, which it knows by their unequal lengths."""
+
+    def forward(self, query: Any, key: Any, value: Any, mask: Any = None, cache: Any = None) -> Any:
+        if key.shape != value.shape:
+            raise UnusableError(
+                "cross_attention got different numbers of keys and values: both come from the memory"
+            )
+        if mask is not None and mask.shape[-1] != key.shape[1]:
+            raise UnusableError(
+                f"cross_attention got {key.shape[1]} keys, but its mask covers {mask.shape[-1]}. Did you "
+                "swap x and memory? The query comes from x, the keys from memory"
+            )
+        if mask is not None and mask.shape[-2] not in (1, query.shape[1]):
+            raise UnusableError(
+                f"cross_attention got {query.shape[1]} queries, but its mask has {mask.shape[-2]} rows. "
+                "Did you swap x and memory? The query comes from x"
+            )
+        return super().forward(query, key, value, mask, cache)
+
+
+# ---------------------------------------------------------------- the check
+
+
+def _layer(d_model: int, heads: int, d_ff: int, norm: Norm = "post") -> DecoderLayer:
+    config = TransformerConfig(
+        source_vocab_size=5,
+        target_vocab_size=5,
+        d_model=d_model,
+        d_ff=d_ff,
+        num_heads=heads,
+        dropout=0.0,
+        norm=norm,
+    )
+    layer = DecoderLayer(config)
+    layer.cross_attention = _CrossAttention(d_model, heads)
+    for name in ("add_norm_1", "add_norm_2", "add_norm_3"):
+        setattr(layer, name, _AddNorm(d_model, norm=config.norm))
+    layer = layer.double()
+    fill_with_known_weights(layer)  # a fresh LayerNorm is like any other; these differ
+    return layer
+
+
+def _cases() -> list[tuple]:
+    shapes = ((1, 2, 5), (2, 5, 3), (3, 2, 7), (2, 3, 5))
+    layers = (_layer(6, 2, 7), _layer(15, 3, 11), _layer(10, 5, 3, norm="pre"), _layer(14, 7, 5))
+    cases = []
+    for seed, ((batch, target, source), layer) in enumerate(zip(shapes, layers, strict=True)):
+        d_model = layer.feed_forward.w_1.in_features
+        words = torch.ones(batch, 1, 1, source, dtype=torch.bool)
+        words[0, ..., 0] = False  # padding need not stand at the end
+        words[-1, ..., -1] = False
+        mask = masks.causal_mask(target)
+        if seed == 1:  # the target is padded, too: a triangle of one's own is not enough
+            mask = mask & torch.tensor([[True] * 5, [True] * 3 + [False] * 2])[:, None, None, :]
+        x = torch.tensor(random_array(batch, target, d_model, seed=seed))
+        memory = torch.tensor(random_array(batch, source, d_model, seed=seed + 9))
+        cases.append((layer, x, memory, mask, words))
+    return [*cases[:-1], require_gradients(*cases[-1])]
+
+
+def _random_case(chance: RandomValues) -> tuple:
+    batch, target, source, heads, d = chance.sizes(5)
+    x, memory = (chance.tensor(batch, length, heads * d) for length in (target, source))
+    layer = _layer(heads * d, heads, chance.between(3, 17), norm=chance.one_of("post", "pre"))
+    seen = chance.causal(batch, target), chance.mask(batch, 1, 1, source)
+    return require_gradients(layer, x, memory, *seen)
+
+
+decoder_layer = Check(
+    reference=_decoder_layer,
+    own=(DecoderLayer,),
+    cases=_cases,
+    drawn=_random_case,
+    verified="masked self-attention, cross-attention, feed-forward, each inside its own Add & Norm, "
+    "as in the package",
+    mistakes=[
+        Mistake(_edit(NO_MASK), "the words see the future: self-attention takes `mask`."),
+        Mistake(
+            _edit(NO_MEMORY_MASK),
+            "the padding of the source is seen: cross-attention takes `memory_mask`.",
+        ),
+        Mistake(
+            _edit(NO_MASK, NO_MEMORY_MASK),
+            "neither mask is used: self-attention takes one, cross-attention the other.",
+        ),
+        Mistake(
+            _edit(
+                ("self_attention(x, x, x, mask)", "(other)"),
+                (
+                    "cross_attention(x, memory, memory, memory_mask)",
+                    "self_attention(x, x, x, mask)",
+                ),
+                ("(other)", "cross_attention(x, memory, memory, memory_mask)"),
+            ),
+            "self-attention comes before cross-attention.",
+        ),
+        Mistake(
+            _edit((SELF, ""), (CROSS, CROSS + SELF)),
+            "each has its own Add & Norm, but self-attention comes first, then cross-attention.",
+        ),
+        Mistake(
+            _edit(("x, memory, memory, memory_mask))", "x, x, x, mask))")),
+            "the memory is never read: keys and values of cross-attention come from it.",
+        ),
+        Mistake(
+            _edit((CROSS, "")),
+            "cross-attention is left out: the words never learn what the source says.",
+        ),
+        Mistake(
+            _edit((SELF, "")), "the result of the first sub-layer is lost, or self-attention is."
+        ),
+        Mistake(
+            _edit((SELF, f"    asks = x\n{SELF}"), ("cross_attention(x,", "cross_attention(asks,")),
+            "cross-attention asks with the layer's input; it works on what the first Add & Norm gave.",
+        ),
+        Mistake(
+            _edit(("add_norm_2", "add_norm_1"), ("add_norm_3", "add_norm_1")),
+            "add_norm_1 serves three times; each sub-layer has one of its own.",
+        ),
+        Mistake(
+            _edit(("cross_attention", "self_attention")),
+            "self_attention looks at the memory, too; cross_attention has weights of its own for it.",
+        ),
+        Mistake(
+            _edit(
+                ("self_attention", "(other)"),
+                ("cross_attention", "self_attention"),
+                ("(other)", "cross_attention"),
+            ),
+            "self_attention and cross_attention have changed places.",
+        ),
+        Mistake(_edit((LAST, "    return x\n")), "the feed-forward network is missing."),
+        Mistake(
+            _edit((LAST, "    return layer.feed_forward(x)\n")),
+            "feed_forward stands alone; it has its Add & Norm like the rest.",
+        ),
+        Mistake(
+            _edit((CROSS, ""), (LAST, LAST.replace("return", "x =") + CROSS + "    return x\n")),
+            "the feed-forward network comes last, behind cross-attention.",
+        ),
+        Mistake(
+            _edit(
+                (
+                    "add_norm_1(x, lambda x: layer.self_attention(x, x, x, mask))",
+                    "self_attention(x, x, x, mask)",
+                ),
+                (CROSS, "    x = layer.cross_attention(x, memory, memory, memory_mask)\n"),
+                ("add_norm_3(x, layer.feed_forward)", "feed_forward(x)"),
+            ),
+            "no Add & Norm: add_norm_1(x, sublayer) calls a sub-layer for you.",
+        ),
+        Mistake(
+            _edit(
+                ("lambda x: layer", "lambda x: x + layer"),
+                ("layer.feed_forward", "lambda x: x + layer.feed_forward(x)"),
+            ),
+            "x is added twice: add_norm adds it already, the sub-layer gives what is new alone.",
+        ),
+        Mistake(
+            _edit(
+                SELF_IGNORES_NORM,
+                CROSS_IGNORES_NORM,
+                (
+                    LAST,
+                    "    new = layer.feed_forward(x)\n    return layer.add_norm_3(x, lambda _: new)\n",
+                ),
+            ),
+            "right where the norm comes last. Where it comes first (pre-norm) add_norm hands the "
+            "sub-layer a normalised x: let it work on what it is handed.",
+        ),
+        Mistake(
+            _edit(SELF_IGNORES_NORM),
+            "right where the norm comes last. With pre-norm self-attention must work on what "
+            "add_norm_1 hands it, not on the x outside.",
+        ),
+        Mistake(
+            _edit(CROSS_IGNORES_NORM),
+            "right where the norm comes last. With pre-norm cross-attention must ask with what "
+            "add_norm_2 hands it, not with the x outside.",
+        ),
+        Mistake(
+            _edit(
+                (
+                    SELF,
+                    f"    outside = x\n{SELF.replace('x, x, x,', 'outside, outside, outside,')}",
+                ),
+                ("cross_attention(x,", "cross_attention(outside,"),
+            ),
+            "both attentions work on the layer's input; cross-attention asks with what the first "
+            "Add & Norm gave.",
+        ),
+        Mistake(
+            _edit(
+                (SELF, "    x = x + layer.self_attention(x, x, x, mask)\n"),
+                (CROSS, "    x = x + layer.cross_attention(x, memory, memory, memory_mask)\n"),
+                (LAST, "    return x + layer.feed_forward(x)\n"),
+            ),
+            "x is added and never normalised: add_norm_1(x, sublayer) does both.",
+        ),
+        Mistake(
+            _edit(("add_norm_2", "add_norm_1"), ("add_norm_3", "add_norm_2")),
+            "add_norm_1 serves twice and add_norm_3 never; each has its place.",
+        ),
+        Mistake(
+            _edit((LAST, LAST.replace("return", "x =") + LAST)),
+            "the feed-forward network acts twice.",
+        ),
+        Mistake(
+            _edit((SELF, f"    keys = x\n{SELF.replace('x, x, x,', 'x, keys, keys,')}")),
+            "self-attention takes keys and values from the x outside, and its queries from what "
+            "add_norm_1 hands it: with pre-norm these are two.",
+        ),
+    ],
+)

@@ -1,0 +1,185 @@
+"""Checks of the exercises of lesson 08: batches, label smoothing, the schedule."""
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from transformer_lab.course.judge.check import Check, Mistake
+from transformer_lab.course.judge.random_values import RandomValues
+from transformer_lab.data import batching
+from transformer_lab.training import schedule
+
+# ---------------------------------------------------------------- batches
+
+
+def _random_sequences(chance: RandomValues) -> tuple:
+    count, longest, vocabulary = chance.sizes(3)
+    lengths = [longest, *(chance.between(1, longest) for _ in range(count - 1))]
+    sequences = [chance.ids(n, below=vocabulary).tolist() for n in lengths]
+    return sequences[::-1], chance.between(0, vocabulary)
+
+
+pad = Check(
+    reference=lambda sequences, pad_id: batching.pad(sequences, pad_id),
+    own=(batching.pad,),
+    cases=lambda: [
+        ([[5, 7], [6]], 0),
+        ([[5, 7, 9], [6, 8, 4, 4, 2], [3]], 0),
+        ([[5, 0], [6, 8, 4]], 1),
+        ([[7, 3, 2], [4, 6, 5]], 7),
+        ([[3, 3, 9, 2, 1], [8], [0, 4]], 3),
+    ],
+    drawn=_random_sequences,
+    arguments=("sequences", "pad_id"),
+    results=("the batch",),
+    verified="one row for each sentence, filled up on the right, sentences left as they were",
+    mistakes=[
+        Mistake(
+            lambda sequences, pad_id: batching.pad([s[::-1] for s in sequences], pad_id).flip(1),
+            "padding stands on the left; on the right the causal mask hides it at no extra cost.",
+        ),
+        Mistake(
+            lambda sequences, pad_id: batching.pad(sequences, 0),
+            "0 is written in; fill up with `pad_id`.",
+        ),
+        Mistake(
+            lambda sequences, pad_id: torch.tensor(
+                [s[: min(map(len, sequences))] for s in sequences]
+            ),
+            "cut to the shortest: words are lost. Fill up to the longest.",
+        ),
+        Mistake(
+            lambda sequences, pad_id: batching.pad([[*s, pad_id] for s in sequences], pad_id),
+            "one column too many: the longest sentence needs no padding.",
+        ),
+        Mistake(
+            lambda sequences, pad_id: batching.pad([sorted(s) for s in sequences], pad_id),
+            "the words have changed places.",
+        ),
+        Mistake(
+            lambda sequences, pad_id: batching.pad(sorted(sequences, key=len), pad_id),
+            "the sentences have changed places: row i is sentence i.",
+        ),
+        Mistake(
+            lambda sequences, pad_id: batching.pad(sequences, pad_id).T,
+            "one column for each sentence; here the batch comes first.",
+        ),
+    ],
+)
+
+# ---------------------------------------------------------------- label smoothing
+
+
+def _smoothed(word: int, vocab_size: int, smoothing: float) -> Tensor:
+    target = torch.full((vocab_size,), smoothing / vocab_size, dtype=torch.float64)
+    target[word] += 1 - smoothing
+    return target
+
+
+def _spread(word: int, vocab_size: int, right: float, other: float) -> Tensor:
+    target = torch.full((vocab_size,), other, dtype=torch.float64)
+    target[word] = right
+    return target
+
+
+def _random_word(chance: RandomValues) -> tuple:
+    vocabulary = chance.between(2, 40)
+    return chance.between(0, vocabulary - 1), vocabulary, chance.real(0.01, 0.9)
+
+
+smoothed_target = Check(
+    reference=_smoothed,
+    cases=lambda: [(0, 4, 0.2), (2, 5, 0.1), (6, 7, 0.3), (10, 11, 0.0), (1, 3, 1.0)],
+    drawn=_random_word,
+    arguments=("word", "vocab_size", "smoothing"),
+    results=("the target",),
+    verified="it sums to 1, and the right word has its share of ε too",
+    tolerance=1e-6,  # single precision is right enough
+    mistakes=[
+        Mistake(
+            lambda w, v, e: _spread(w, v, 1 - e, e / (v - 1)),
+            "this spreads ε over the wrong words alone. It sums to 1, and some programs do it so; "
+            "here, as in PyTorch, ε is spread over all words, the right one included.",
+        ),
+        Mistake(
+            lambda w, v, e: _spread(w, v, 1 - e, e / v),
+            "it sums to less than 1: the right word has lost its own share of ε.",
+        ),
+        Mistake(
+            lambda w, v, e: _spread(w, v, 1.0 + e / v, e / v),
+            "it sums to 1 + ε: the right word gets 1 − ε on top of its share, not 1.",
+        ),
+        Mistake(
+            lambda w, v, e: _spread(w, v, 1.0, e / v),
+            "it sums to more than 1: take ε away from the right word.",
+        ),
+        Mistake(lambda w, v, e: _spread(w, v, 1.0, 0.0), "nothing is smoothed: ε is not used."),
+        Mistake(
+            lambda w, v, e: _spread(w, v, 1 - e, e),
+            "ε for every word sums to far more than 1: divide it among them.",
+        ),
+        Mistake(
+            lambda w, v, e: _spread(w, v, e + (1 - e) / v, (1 - e) / v),
+            "ε and 1 − ε have changed places.",
+        ),
+    ],
+)
+
+# ---------------------------------------------------------------- the schedule
+
+
+def _steps() -> Sequence[tuple[int, int, int]]:
+    sizes = [(512, 4_000), (37, 11)]
+    return [(step, d, w) for d, w in sizes for step in (1, w // 2, w, w + 1, 3 * w)]
+
+
+def _random_step(chance: RandomValues) -> tuple:
+    warmup = chance.between(2, 5000)
+    step = max(1, round(warmup * chance.one_of(0.5, 3.0) * chance.real(0.5, 1.5)))
+    return step, chance.between(1, 1100), warmup
+
+
+paper_rate = Check(
+    reference=schedule.paper_rate,
+    cases=_steps,
+    drawn=_random_step,
+    arguments=("step", "d_model", "warmup_steps"),
+    results=("the rate",),
+    verified="up in a straight line, then down with 1/√step; highest at the end of the warm-up",
+    tolerance=1e-7,
+    mistakes=[
+        Mistake(
+            lambda s, d, w: d**-0.5 * max(s**-0.5, s * w**-1.5),
+            "max where the paper has min: this begins high, and rises without end.",
+        ),
+        Mistake(
+            lambda s, d, w: min(s**-0.5, s * w**-1.5),
+            "d_model^−0.5 is missing: wider models get smaller rates.",
+        ),
+        Mistake(
+            lambda s, d, w: d**0.5 * min(s**-0.5, s * w**-1.5),
+            "multiplied by √d_model; the paper divides.",
+        ),
+        Mistake(
+            lambda s, d, w: d**-0.5 * s**-0.5,
+            "there is no warm-up: the first step has the largest rate of all.",
+        ),
+        Mistake(
+            lambda s, d, w: d**-0.5 * s * w**-1.5,
+            "it rises for ever: after the warm-up the rate falls with 1/√step.",
+        ),
+        Mistake(
+            lambda s, d, w: d**-0.5 * min(s**-0.5, s / w),
+            "the two branches do not meet at step = warmup_steps: look at the exponent −1.5.",
+        ),
+        Mistake(
+            lambda s, d, w: d**-0.5 * min(w**-0.5, s * w**-1.5),
+            "after the warm-up the rate stays; it should fall with 1/√step.",
+        ),
+        Mistake(
+            lambda s, d, w: d**-0.5 * min(s**-0.5, (s - 1) * w**-1.5),
+            "the first step has the rate 0; steps count from 1.",
+        ),
+    ],
+)

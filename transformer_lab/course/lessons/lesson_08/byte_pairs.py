@@ -1,0 +1,245 @@
+"""Checks of the exercises of lesson 08: byte-pair encoding."""
+
+import itertools
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from transformer_lab.course.judge.check import Check, Mistake
+from transformer_lab.course.judge.errors import UnusableError
+from transformer_lab.course.judge.formatting import describe_kind
+from transformer_lab.course.judge.random_values import RandomValues
+
+Word = tuple[str, ...]
+Pair = tuple[str, str]
+
+
+def _count_pairs(words: dict[Word, int]) -> dict[Pair, int]:
+    counts: Counter[Pair] = Counter()
+    for pieces, times in words.items():
+        for pair in itertools.pairwise(pieces):
+            counts[pair] += times
+    return dict(counts)
+
+
+def _each_word_once(words: dict[Word, int]) -> dict[Pair, int]:
+    return _count_pairs(dict.fromkeys(words, 1))
+
+
+def _once_a_word(words: dict[Word, int]) -> dict[Pair, int]:
+    counts: Counter[Pair] = Counter()
+    for pieces, times in words.items():
+        for pair in set(itertools.pairwise(pieces)):
+            counts[pair] += times
+    return dict(counts)
+
+
+def _unordered(words: dict[Word, int]) -> dict[Pair, int]:
+    counts: Counter[Pair] = Counter()
+    for (a, b), times in _count_pairs(words).items():
+        counts[min(a, b), max(a, b)] += times
+    return dict(counts)
+
+
+def _joined(words: dict[Word, int]) -> dict[str, int]:
+    counts: Counter[str] = Counter()
+    for (a, b), times in _count_pairs(words).items():
+        counts[a + b] += times
+    return dict(counts)
+
+
+def _across_words(words: dict[Word, int]) -> dict[Pair, int]:
+    text = [piece for pieces, times in words.items() for piece in pieces * times]
+    return dict(Counter(itertools.pairwise(text)))
+
+
+def _every_second(words: dict[Word, int]) -> dict[Pair, int]:
+    counts: Counter[Pair] = Counter()
+    for pieces, times in words.items():
+        for pair in zip(pieces[::2], pieces[1::2], strict=False):
+            counts[pair] += times
+    return dict(counts)
+
+
+def _in_one_order(answer: Callable[..., Any], words: dict[Word, int]) -> Any:
+    """The pairs and the counts of a dictionary, sorted so that they can be compared."""
+    counts = answer(words)
+    if counts is None:
+        return None
+    if not isinstance(counts, dict):
+        raise UnusableError(
+            f"it returns {describe_kind(counts)}; a dict (left, right) → count is asked"
+        )
+    rows = sorted((str(pair), times) for pair, times in counts.items() if times)
+    return np.array([pair for pair, _ in rows], dtype=str), np.array([times for _, times in rows])
+
+
+def _letters(chance: RandomValues, longest: int) -> Word:
+    """Random pieces of one or two letters, so few that pairs repeat and overlap."""
+    return tuple(chance.one_of("a", "b", "ab", "aa") for _ in range(chance.between(0, longest)))
+
+
+def _random_words(chance: RandomValues) -> tuple:
+    return ({_letters(chance, 9): chance.between(1, 30) for _ in range(chance.between(2, 11))},)
+
+
+count_pairs = Check(
+    reference=_count_pairs,
+    run=_in_one_order,
+    cases=lambda: [
+        ({("a", "b"): 3},),
+        ({("l", "o", "w"): 5, ("l", "o", "o", "l", "o"): 2},),
+        ({("b", "a", "n", "an", "a"): 3, ("a", "b"): 7, ("n", "a", "n", "a"): 11, ("o",): 2},),
+        ({("a", "a", "a"): 5, ("aa", "a"): 3, (): 7},),
+        ({},),
+    ],
+    drawn=_random_words,
+    arguments=("words",),
+    results=("the list of pairs", "the list of counts"),
+    verified="neighbours inside words, counted as often as the word occurs",
+    mistakes=[
+        Mistake(
+            _each_word_once,
+            "each word is counted once; it counts as often as it occurs in the text.",
+        ),
+        Mistake(
+            _once_a_word,
+            "a pair that stands twice in a word counts twice for each time the word occurs.",
+        ),
+        Mistake(_unordered, "(a, b) and (b, a) are two pairs: the order matters."),
+        Mistake(
+            _joined, "the keys are pairs (left, right); joined to one string, they lose the border."
+        ),
+        Mistake(
+            _across_words,
+            "the last piece of a word and the first of the next are no pair: merges stay inside "
+            "words.",
+        ),
+        Mistake(
+            lambda words: {
+                pair: times
+                for pieces, times in words.items()
+                for pair in itertools.pairwise(pieces)
+            },
+            "a pair's count is overwritten each time; add to it.",
+        ),
+        Mistake(
+            _every_second,
+            "only every second pair is looked at; each piece but the last has a right neighbour.",
+        ),
+    ],
+)
+
+
+def _merge(pieces: Word, pair: Pair, key: Callable[[Sequence[str]], Any] = tuple) -> list[str]:
+    merged, i = [], 0
+    while i < len(pieces):
+        if key(pieces[i : i + 2]) == key(pair):
+            merged.append(pieces[i] + pieces[i + 1])
+            i += 2
+        else:
+            merged.append(pieces[i])
+            i += 1
+    return merged
+
+
+def _without_tuple(pieces: Sequence[str], pair: Pair) -> list[str]:
+    return _merge(tuple(pieces), pair) if isinstance(pieces, tuple) else list(pieces)
+
+
+def _first_only(pieces: Word, pair: Pair) -> list[str]:
+    for i in range(len(pieces) - 1):
+        if tuple(pieces[i : i + 2]) == pair:
+            return [*pieces[:i], pair[0] + pair[1], *pieces[i + 2 :]]
+    return list(pieces)
+
+
+def _overlapping(pieces: Word, pair: Pair) -> list[str]:
+    merged, skip = [], False
+    for i, piece in enumerate(pieces):
+        if tuple(pieces[i : i + 2]) == pair:
+            merged.append(piece + pieces[i + 1])
+            skip = True
+        elif skip:
+            skip = False
+        else:
+            merged.append(piece)
+    return merged
+
+
+def _by_letters(pieces: Word, pair: Pair) -> list[str]:
+    whole = "".join(pair)
+    left, merged = "".join(pieces), []
+    while left:
+        size = len(whole) if left.startswith(whole) else 1
+        merged.append(left[:size])
+        left = left[size:]
+    return merged
+
+
+def _from_the_right(pieces: Word, pair: Pair) -> list[str]:
+    turned = _merge(tuple(p[::-1] for p in pieces[::-1]), (pair[1][::-1], pair[0][::-1]))
+    return [piece[::-1] for piece in turned[::-1]]
+
+
+def _either_way(pieces: Word, pair: Pair) -> list[str]:
+    return _merge(pieces, pair, key=sorted)
+
+
+def _as_pieces(answer: Callable[..., Any], pieces: Word, pair: Pair) -> Any:
+    """The pieces, a list or a tuple of texts, as an array."""
+    merged = answer(pieces, pair)
+    if merged is None:
+        return None
+    if not (isinstance(merged, list | tuple) and all(isinstance(p, str) for p in merged)):
+        raise UnusableError(f"it returns {describe_kind(merged)}; a list of texts is asked")
+    return np.array(merged, dtype=str)
+
+
+def _random_pieces(chance: RandomValues) -> tuple:
+    """A random case: pieces, and a pair of neighbours among them."""
+    pieces = (*_letters(chance, 15), "a", *_letters(chance, 15))
+    at = chance.between(0, max(0, len(pieces) - 2))
+    return pieces, (*pieces[at : at + 2], "a")[:2]
+
+
+merge = Check(
+    reference=_merge,
+    run=_as_pieces,
+    cases=lambda: [
+        (("a", "b"), ("a", "b")),
+        (("l", "o", "w", "l", "o"), ("l", "o")),
+        (("a", "a", "a"), ("a", "a")),
+        (("a", "a", "b", "aa", "b", "a"), ("a", "a")),
+        (("lo", "w", "l", "ow"), ("lo", "w")),
+        (("b", "a", "a", "b", "o"), ("a", "b")),
+        (["x", "a", "b", "a", "b"], ("a", "b")),
+        (("a", "a", "a", "a", "a"), ("a", "a")),
+        (("a",), ("a", "b")),
+        ((), ("a", "b")),
+    ],
+    drawn=_random_pieces,
+    arguments=("pieces", "pair"),
+    results=("the list",),
+    verified="every pair merged once, from left to right",
+    mistakes=[
+        Mistake(
+            _without_tuple,
+            "right for a tuple; of a list nothing is merged, as no list is equal to the tuple `pair`.",
+        ),
+        Mistake(_first_only, "only the first pair is merged; merge all of them."),
+        Mistake(
+            _overlapping,
+            "a a a with (a, a) gives aa a: a piece that has been merged is not merged again.",
+        ),
+        Mistake(
+            _by_letters,
+            "the letters are the same, but the pieces are not: compare pieces, not strings.",
+        ),
+        Mistake(_from_the_right, "go from left to right: a a a gives aa a, not a aa."),
+        Mistake(_either_way, "(b, a) is merged too; only (a, b), in this order, should be."),
+        Mistake(lambda pieces, pair: list(pieces), "nothing is merged."),
+    ],
+)

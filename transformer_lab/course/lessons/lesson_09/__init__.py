@@ -1,0 +1,7 @@
+"""Lesson 09, training."""
+
+from transformer_lab.course.lessons import collect_checks, load_quiz
+from transformer_lab.course.lessons.lesson_09 import patients, readings, step
+
+check = collect_checks(step, readings, patients)
+quiz = load_quiz(__name__)

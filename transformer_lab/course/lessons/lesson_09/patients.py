@@ -1,0 +1,194 @@
+"""Checks of the exercises of lesson 09: three patients."""
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from transformer_lab.course.judge.cases import forward_cases, random_forward_case, require_gradients
+from transformer_lab.course.judge.check import Check, Mistake
+from transformer_lab.course.judge.random_values import RandomValues
+from transformer_lab.model import Transformer
+from transformer_lab.model.masks import padding_mask
+from transformer_lab.training.loss import label_smoothed_loss
+
+
+def _loss_cases() -> list[tuple[Tensor, Tensor]]:
+    generator = torch.Generator().manual_seed(0)
+    logits = [
+        4 * torch.randn(*shape, dtype=torch.float64, generator=generator)
+        for shape in ((1, 1, 3), (2, 3, 5), (3, 5, 7))
+    ]
+    targets = [[[2]], [[1, 4, 2], [3, 0, 0]], [[6, 5, 4, 3, 2], [1, 2, 0, 0, 0], [3, 2, 2, 1, 0]]]
+    cases = [(x, torch.tensor(y)) for x, y in zip(logits, targets, strict=True)]
+    front = torch.tensor([[0, 0, 4], [1, 0, 2]])  # padding need not stand behind the words
+    return [*cases, require_gradients(0.1 * logits[1], front)]
+
+
+def _random_loss(chance: RandomValues) -> tuple[Tensor, Tensor]:
+    batch, length, vocabulary = chance.sizes(3)
+    target = chance.padded(batch, length, vocabulary, 0, chance.one_of(True, False))
+    return require_gradients(chance.tensor(batch, length, vocabulary, scale=2.0), target)
+
+
+mend_loss = Check(
+    reference=lambda logits, target: label_smoothed_loss(logits.double(), target, 0.1),
+    cases=_loss_cases,
+    drawn=_random_loss,
+    arguments=("logits", "target"),
+    results=("the loss",),
+    verified="logits go into the loss as they are, and padding does not count",
+    tolerance=1e-5,  # the package's loss computes in single precision
+    mistakes=[
+        Mistake(
+            lambda logits, target: label_smoothed_loss(logits.softmax(dim=-1), target, 0.1),
+            "the patient is not cured: the loss would still stop at 5.55. What does the loss do first "
+            "with what it is given?",
+        ),
+        Mistake(
+            lambda logits, target: label_smoothed_loss(logits.sigmoid(), target, 0.1),
+            "sigmoid squeezes the logits into 0 to 1, as softmax did: the loss wants logits.",
+        ),
+        Mistake(
+            lambda logits, target: label_smoothed_loss(logits, target, 0.0),
+            "the smoothing is gone; keep ε = 0.1.",
+        ),
+        Mistake(
+            lambda logits, target: label_smoothed_loss(logits, target, 0.1, pad_id=-1),
+            "padding (id 0) is counted now; before it was not.",
+        ),
+        Mistake(
+            lambda logits, target: (
+                label_smoothed_loss(logits, target, 0.1) * (target != 0).sum() / target.numel()
+            ),
+            "the sum is divided by all places, padding included.",
+        ),
+        Mistake(
+            lambda logits, target: F.nll_loss(
+                logits.softmax(-1).flatten(0, 1), target.flatten(), ignore_index=0
+            ),
+            "this is minus the probability itself; the loss is minus its logarithm.",
+        ),
+    ],
+)
+
+
+def _forward(
+    model: Transformer,
+    source: Tensor,
+    read: Tensor,
+    *,
+    cut: bool = False,
+    cut_embedding: bool = False,
+    mask: bool = True,
+    memory_mask: bool = True,
+    detached_logits: bool = False,
+    cut_decoder: bool = False,
+) -> Tensor:
+    words = padding_mask(source, model.config.pad_id)
+    seen = words if mask else torch.ones_like(words)
+    memory = model.encode(source, seen)
+    if cut_embedding:
+        x = model.source_positions(model.embed(model.source_embedding, source).detach())
+        memory = model.encoder(x, seen)
+    memory = memory.detach() if cut else memory
+    seen_by_decoder = words if memory_mask else torch.ones_like(words)
+    features = model.decode(read, memory, seen_by_decoder)
+    logits = model.output(features.detach() if cut_decoder else features)
+    return logits.detach() if detached_logits else logits
+
+
+def _at_words(answer: Callable[..., Any], model: Transformer, source: Tensor, read: Tensor) -> Any:
+    """The logits at the target's words, without those at its padding."""
+    logits = answer(model, source, read)
+    fits = isinstance(logits, Tensor) and logits.shape[:2] == read.shape
+    return logits[read != model.config.pad_id] if fits else logits
+
+
+def _wrong_forward(hint: str, **switch: bool) -> Mistake:
+    return Mistake(lambda model, source, read: _forward(model, source, read, **switch), hint)
+
+
+mend_forward = Check(
+    reference=lambda model, source, read: model(source, read),
+    run=_at_words,
+    cases=forward_cases,
+    drawn=random_forward_case,
+    arguments=("model", "source", "read"),
+    results=("logits",),
+    verified="the right logits, and a gradient that reaches the source embedding",
+    tolerance=1e-7,
+    mistakes=[
+        _wrong_forward(
+            "the patient is not cured: the encoder still gets no gradient. Where is the path from "
+            "the loss to the encoder cut?",
+            cut=True,
+        ),
+        _wrong_forward(
+            "the encoder learns again, its embedding does not: the path is cut once more below it.",
+            cut_embedding=True,
+        ),
+        _wrong_forward(
+            "now encoder and decoder get none: only the output projection learns.",
+            cut_decoder=True,
+        ),
+        _wrong_forward(
+            "now nothing gets a gradient: the logits are cut off too.", detached_logits=True
+        ),
+        _wrong_forward("the encoder sees padding: hand it the mask.", mask=False),
+        _wrong_forward("cross-attention sees padding: hand it the mask.", memory_mask=False),
+        _wrong_forward("padding is hidden nowhere.", mask=False, memory_mask=False),
+    ],
+)
+
+
+def _random_target(chance: RandomValues) -> tuple[Tensor]:
+    batch, length = chance.sizes(2)
+    pad_id, bos_id = chance.different(2, 9)
+    return (
+        torch.cat([torch.full((batch, 1), bos_id), chance.padded(batch, length, 17, pad_id)], 1),
+    )
+
+
+mend_shift = Check(
+    reference=lambda target: (target[:, :-1], target[:, 1:]),
+    cases=lambda: [
+        (torch.tensor([[1, 7, 2]]),),
+        (torch.tensor([[1, 5, 9, 4, 2], [1, 6, 2, 0, 0]]),),
+        (torch.tensor([[1, 8, 3, 9, 7, 2], [1, 4, 4, 6, 2, 0], [1, 2, 0, 0, 0, 0]]),),
+        (torch.tensor([[7, 5, 3], [7, 3, 2]]),),  # other ids of bos, eos and padding
+    ],
+    drawn=_random_target,
+    arguments=("target",),
+    results=("what is read", "what is asked"),
+    verified="the decoder reads bos and the words, and is asked for the words and eos",
+    mistakes=[
+        Mistake(
+            lambda target: (target[:, 1:], target[:, 1:]),
+            "the patient is not cured: at each place the decoder reads the very word that it is "
+            "asked for.",
+        ),
+        Mistake(
+            lambda target: (target[:, :-1], target[:, :-1]),
+            "still the same word on both sides: copying it is all there is to learn.",
+        ),
+        Mistake(
+            lambda target: (target[:, 1:], target[:, :-1]),
+            "the wrong way round: this asks for the word before.",
+        ),
+        Mistake(
+            lambda target: (target, target[:, 1:]),
+            "one place more is read than is asked for: nothing comes after eos.",
+        ),
+        Mistake(
+            lambda target: (target[:, :-2], target[:, 2:]),
+            "two steps apart: the word in between is never asked for.",
+        ),
+        Mistake(
+            lambda target: (target[:, 1:-1], target[:, 2:]),
+            "bos is left out: nothing teaches the first word.",
+        ),
+    ],
+)

@@ -1,0 +1,183 @@
+"""Checks of the exercises of lesson 09: what a loss means, and the gradients of each part."""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from transformer_lab.course.judge.check import Check, Mistake
+from transformer_lab.course.judge.errors import UnusableError
+from transformer_lab.course.judge.formatting import describe_kind
+from transformer_lab.course.judge.random_values import RandomValues
+
+
+def _entropy(counts: Tensor) -> Tensor:
+    p = counts[counts > 0] / counts.sum()
+    return -(p * p.log()).sum()
+
+
+def _random_counts(chance: RandomValues) -> tuple:
+    counts = torch.tensor([float(chance.between(0, 9)) for _ in range(chance.between(3, 30))])
+    counts[chance.between(0, len(counts) - 1)] = chance.between(1, 5000)
+    return (counts.double(),)
+
+
+unigram_loss = Check(
+    reference=_entropy,
+    cases=lambda: [
+        (torch.tensor([3.0, 3.0], dtype=torch.float64),),
+        (torch.tensor([6.0, 1.0, 3.0], dtype=torch.float64),),
+        (torch.tensor([7.0, 0.0, 2.0, 11.0, 0.0], dtype=torch.float64),),
+        (torch.tensor([0.0, 5.0, 0.0], dtype=torch.float64),),
+        (torch.tensor([1.0, 1e6, 0.0, 1.0, 3.0, 1.0, 1.0], dtype=torch.float64),),
+    ],
+    drawn=_random_counts,
+    arguments=("counts",),
+    results=("the loss",),
+    verified="the entropy of the frequencies in nats; a word that never occurs adds nothing",
+    tolerance=1e-6,
+    mistakes=[
+        Mistake(
+            lambda counts: _entropy(counts) / math.log(2),
+            "this is in bits; nats have the natural logarithm.",
+        ),
+        Mistake(lambda counts: -_entropy(counts), "the sign: a loss is not below 0."),
+        Mistake(
+            lambda counts: -(counts / counts.sum() * (counts / counts.sum()).log()).sum(),
+            "0 · log 0 is NaN in PyTorch; a word that never occurs should add nothing.",
+        ),
+        Mistake(
+            lambda counts: torch.tensor(math.log(len(counts)), dtype=torch.float64),
+            "this is the loss of equal probabilities for all words; here they are the frequencies.",
+        ),
+        Mistake(
+            lambda counts: _entropy(counts) / (counts > 0).sum(),
+            "the mean over the words of the vocabulary; weigh each word by how often it occurs.",
+        ),
+        Mistake(
+            lambda counts: -(counts[counts > 0] / counts.sum()).log().mean(),
+            "every word counts alike here; weigh each by its frequency.",
+        ),
+        Mistake(
+            lambda counts: _entropy(counts) * counts.sum(),
+            "this is the sum over the text; the loss is that of one token.",
+        ),
+        Mistake(lambda counts: _entropy(counts).exp(), "this is the perplexity, e to the loss."),
+    ],
+)
+
+
+class _Parts(nn.Module):
+    """A model of three parts of different sizes, one of which does not affect the loss."""
+
+    def __init__(self, seed: int, unused: bool):
+        super().__init__()
+        with torch.random.fork_rng([]):
+            torch.manual_seed(seed)
+            self.first = nn.Linear(3, 5).double()
+            self.second = nn.Sequential(nn.Linear(5, 7), nn.Linear(7, 2)).double()
+            self.third = nn.Linear(2, 2).double()
+        self.unused = unused
+
+    def forward(self, x: Tensor) -> Tensor:
+        y = self.second(self.first(x))
+        return (y if self.unused else self.third(y)).square().sum()
+
+
+def _norms(model: nn.Module, norm: Callable[[list[Tensor]], Any]) -> dict[str, Any]:
+    children = model.named_children()
+    return {
+        name: norm([p.grad for p in child.parameters() if p.grad is not None])
+        for name, child in children
+    }
+
+
+def root_of_squares(grads: list[Tensor]) -> float:
+    """The norm of all these gradients as one vector."""
+    return math.sqrt(sum(float(g.square().sum()) for g in grads))
+
+
+def _named_in_order(answer: Callable[[nn.Module], Any], model: nn.Module, x: Tensor) -> Any:
+    """The answer's norms after a backward pass, in the order of the children; NaN for one left out."""
+    model(x).backward()
+    before = [None if p.grad is None else p.grad.clone() for p in model.parameters()]
+    norms = answer(model)
+    after = [p.grad for p in model.parameters()]
+    for a, b in zip(before, after, strict=True):
+        if a is not None and (b is None or not torch.equal(a, b)):
+            raise UnusableError(
+                "the gradients are no longer what they were; reading must not change"
+            )
+    if norms is None:
+        return None
+    if not isinstance(norms, dict):
+        raise UnusableError(f"it returns {describe_kind(norms)}; a dict name → number is asked")
+    names = [name for name, _ in model.named_children()]
+    unknown = sorted(set(norms) - set(names))
+    if unknown:
+        raise UnusableError(f"the dictionary has the keys {unknown}; expected {names}")
+    values = [torch.as_tensor(norms.get(name, math.nan)).detach().item() for name in names]
+    return torch.tensor(values, dtype=torch.float64)
+
+
+def _random_parts(chance: RandomValues) -> tuple:
+    model = _Parts(chance.between(3, 99), unused=bool(chance.between(0, 1)))
+    return model, chance.tensor(*chance.sizes(1), 3)
+
+
+gradient_norms = Check(
+    reference=lambda model: _norms(model, root_of_squares),
+    run=_named_in_order,
+    cases=lambda: [
+        (_Parts(0, unused=False), torch.tensor([[1.0, 2.0, 3.0]], dtype=torch.float64)),
+        (_Parts(1, unused=False), torch.ones(11, 3, dtype=torch.float64)),
+        (_Parts(2, unused=True), torch.ones(5, 3, dtype=torch.float64)),
+    ],
+    drawn=_random_parts,
+    arguments=("model", "x"),
+    results=("the norms",),
+    verified="one length for each part, over all its parameters; 0 where no gradient came",
+    tolerance=1e-6,
+    mistakes=[
+        Mistake(
+            lambda model: _norms(model, lambda gs: sum(float(g.norm()) for g in gs)),
+            "the norms of a part's parameters are added; take the root of the sum of all squares.",
+        ),
+        Mistake(
+            lambda model: _norms(model, lambda gs: root_of_squares(gs) ** 2),
+            "the root is missing: this is the square of the norm.",
+        ),
+        Mistake(
+            lambda model: {
+                name: root_of_squares([p.detach() for p in child.parameters()])
+                for name, child in model.named_children()
+            },
+            "this is the length of the weights; take `p.grad`.",
+        ),
+        Mistake(
+            lambda model: _norms(
+                model, lambda gs: max((float(g.abs().max()) for g in gs), default=0.0)
+            ),
+            "this is the largest number of the gradient, not its length.",
+        ),
+        Mistake(
+            lambda model: {
+                name: norm for name, norm in _norms(model, root_of_squares).items() if norm
+            },
+            "a part without a gradient is left out: its 0 is what one wants to see.",
+        ),
+        Mistake(
+            lambda model: _norms(model, lambda gs: float(gs[-1].norm()) if gs else 0.0),
+            "only the last parameter of each part counts: the others are overwritten.",
+        ),
+        Mistake(
+            lambda model: _norms(
+                model,
+                lambda gs: root_of_squares(gs) / math.sqrt(max(1, sum(g.numel() for g in gs))),
+            ),
+            "divided by the number of parameters: this is the root mean square, not the length.",
+        ),
+    ],
+)

@@ -1,0 +1,156 @@
+"""Checks of the exercises of lesson 09: one step."""
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from transformer_lab.course.judge.check import Check, Mistake
+from transformer_lab.course.judge.errors import UnusableError
+from transformer_lab.course.judge.formatting import describe_kind
+from transformer_lab.course.judge.random_values import RandomValues
+from transformer_lab.training.step import training_step as package_step
+
+
+class _Bowl(nn.Module):
+    """A quadratic loss with its minimum away from 0, scaled by the batch."""
+
+    def __init__(self, *start: float):
+        super().__init__()
+        self.weights = nn.Parameter(torch.tensor(start, dtype=torch.float64))
+
+    def forward(self, batch: Tensor) -> Tensor:
+        return (batch * (self.weights - 1)).square().mean()
+
+
+Step = Callable[..., Any]
+
+
+def _steps(answer: Step, loss_of: nn.Module, batches: Tensor, rates: Sequence[float]) -> Any:
+    """Run all steps with one optimizer; return the losses, the norms and the final weights."""
+    # With momentum a step is more than rate times gradient: only optimizer.step() knows it.
+    optimizer = torch.optim.SGD(loss_of.parameters(), lr=0.3, momentum=0.5)
+    done = []
+    for batch, rate in zip(batches, rates, strict=True):
+        result = answer(loss_of, optimizer, batch, rate)
+        if not (isinstance(result, tuple | list) and len(result) == 2):
+            said = describe_kind(result)
+            raise UnusableError(f"it returns {said}; two things are asked: the loss, the norm")
+        # A Python float is as right as a tensor, and must not be rounded to float32.
+        done.append([float(p.detach()) if isinstance(p, Tensor) else p for p in result])
+    losses, norms = torch.tensor(done, dtype=torch.float64).T
+    (weights,) = (p.detach().clone() for p in loss_of.parameters())
+    return losses, norms, weights
+
+
+def _variant(
+    *,
+    zero: str = "before",
+    set_rate: str = "before the step",
+    clip: str = "before the step",
+    loss_after: bool = False,
+    norm_after: bool = False,
+    step: str = "last",
+) -> Step:
+    """A training step with a switch for each part that can be forgotten or misplaced."""
+
+    def answer(
+        loss_of: nn.Module, optimizer: torch.optim.Optimizer, batch: Tensor, rate: float
+    ) -> tuple[Tensor, Tensor]:
+        weights = [p for group in optimizer.param_groups for p in group["params"]]
+        if set_rate == "before the step":
+            for group in optimizer.param_groups:
+                group["lr"] = rate
+        loss = loss_of(batch)
+        if zero == "before":
+            optimizer.zero_grad()
+        loss.backward()
+        if clip == "by value":
+            norm = nn.utils.get_total_norm([p.grad for p in weights])
+            nn.utils.clip_grad_value_(weights, 1.0)
+        else:
+            norm = nn.utils.clip_grad_norm_(weights, math.inf if clip != "before the step" else 1.0)
+        if norm_after:
+            norm = nn.utils.get_total_norm([p.grad for p in weights])
+        if zero == "after backward":
+            optimizer.zero_grad()
+        if clip == "always":
+            for p in weights:
+                p.grad = None if p.grad is None else p.grad / norm
+        if step == "last":
+            optimizer.step()
+        if set_rate == "after the step":
+            for group in optimizer.param_groups:
+                group["lr"] = rate
+        return (loss_of(batch) if loss_after else loss).detach(), norm
+
+    return answer
+
+
+def _random_steps(chance: RandomValues) -> tuple:
+    steps, count = chance.sizes(2)
+    start = chance.numbers(count, scale=chance.one_of(1.0, 3.0)).tolist()
+    return (
+        _Bowl(*start),
+        chance.tensor(steps, count),
+        [chance.real(0.05, 0.5) for _ in range(steps)],
+    )
+
+
+training_step = Check(
+    reference=package_step,
+    run=_steps,
+    cases=lambda: [
+        (_Bowl(1.1, 0.8), torch.tensor([[0.5, 0.25]]), [0.1]),
+        (_Bowl(1.2, 0.9, 1.1), torch.tensor([[1.0, 2.0, 0.5]] * 2), [0.05, 0.2]),
+        (
+            _Bowl(3.0, -2.0, 0.5, 7.0, 1.5),
+            torch.tensor([[1.0, 2.0, 0.5, 0.1, 0.2], [3.0, 0.2, 0.5, 0.1, 2.0]] * 2),
+            [0.5, 0.25, 0.125, 0.5],
+        ),
+    ],
+    drawn=_random_steps,
+    arguments=("loss_of", "the batches", "the rates"),
+    results=("the losses", "the gradient norms", "the weights"),
+    verified="losses, gradient norms and weights after one, two and four steps",
+    mistakes=[
+        Mistake(
+            _variant(zero="never"),
+            "gradients of earlier steps are still there: `backward` adds to what it finds. Empty "
+            "them before it.",
+        ),
+        Mistake(
+            _variant(step="never"),
+            "the weights do not move: is there an `optimizer.step()`, and is the gradient there when "
+            "it runs, after `backward` and before `zero_grad`?",
+        ),
+        Mistake(_variant(set_rate="never"), "the optimizer keeps its own rate; give it `rate`."),
+        Mistake(
+            _variant(set_rate="after the step"),
+            "the rate is set after the step: each step takes the rate of the one before.",
+        ),
+        Mistake(
+            _variant(clip="always"),
+            "every gradient is scaled to length 1, short ones too; only those longer than 1 should.",
+        ),
+        Mistake(
+            _variant(clip="never"),
+            "a long gradient is not clipped: with a norm above 1 it is scaled down to 1.",
+        ),
+        Mistake(
+            _variant(clip="by value"),
+            "each number is clipped by itself, which turns the gradient; clip its norm.",
+        ),
+        Mistake(
+            _variant(norm_after=True),
+            "the norm is that of the clipped gradient: it can never be above 1 and so warns of "
+            "nothing. Return the one from before.",
+        ),
+        Mistake(
+            _variant(loss_after=True),
+            "the loss is computed anew after the step; the one from before costs nothing.",
+        ),
+    ],
+)

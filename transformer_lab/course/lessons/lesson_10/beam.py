@@ -1,0 +1,306 @@
+"""Checks of the exercises of lesson 10: one step of beam search, and the length penalty."""
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from transformer_lab.course.judge.check import Check, Mistake
+from transformer_lab.course.judge.errors import UnusableError
+from transformer_lab.course.judge.formatting import describe_kind
+from transformer_lab.course.judge.random_values import RandomValues
+from transformer_lab.course.judge.returned_arrays import as_array
+from transformer_lab.course.lessons.lesson_10.greedy import whole
+from transformer_lab.decoding import beam
+
+Beginning = tuple[float, tuple[int, ...]]
+
+# ---------------------------------------------------------------- one step of beam search
+
+
+def _beam_step(beams: Sequence[Beginning], rows: Tensor, k: int) -> list[Beginning]:
+    every = [
+        (value + log_p, (*ids, word))
+        for (value, ids), row in zip(beams, rows.tolist(), strict=True)
+        for word, log_p in enumerate(row)
+    ]
+    return sorted(every, reverse=True)[:k]
+
+
+def _in_two_parts(answer: Callable[..., Any], *arguments: Any) -> Any:
+    """The values as one array and the partial hypotheses as another."""
+    found = answer(*arguments)
+    if found is None:
+        return None
+    if not isinstance(found, list) or not all(
+        isinstance(pair, tuple | list) and len(pair) == 2 for pair in found
+    ):
+        asked = "a list of pairs (log-probability, ids) is asked"
+        raise UnusableError(f"it returns {describe_kind(found)}; {asked}")
+    values = np.array([float(as_array(value)) for value, _ in found])
+    if np.isnan(values).any():
+        return values, np.array([], dtype=int)  # they have no order, so the beginnings are chance
+    for _, ids in found:
+        if not isinstance(ids, tuple) or any(isinstance(i, Tensor | float) for i in ids):
+            said = f"(log-probability, {describe_kind(ids)})"
+            raise UnusableError(f"a pair is {said}; ids should be a tuple of whole numbers")
+    rows = [[whole(i) for i in ids] for _, ids in found]
+    if len({len(row) for row in rows}) > 1:
+        return values, np.array([" ".join(map(str, row)) for row in rows])
+    return values, np.array(rows, dtype=int)
+
+
+def _beams(seed: int, beams: int, vocabulary: int, length: int) -> tuple[list[Beginning], Tensor]:
+    generator = torch.Generator().manual_seed(seed)
+    ids = torch.randint(3, vocabulary, (beams, length), generator=generator).tolist()
+    values = torch.randn(beams, generator=generator, dtype=torch.float64).sub(5).tolist()
+    rows = torch.randn(beams, vocabulary, generator=generator, dtype=torch.float64) * 2
+    return list(zip(values, map(tuple, ids), strict=True)), rows.log_softmax(dim=-1)
+
+
+def _with_values(
+    change: Callable[[float, float], float],
+) -> Callable[..., list[Beginning]]:
+    """A step of beam search with another sum in place of value + log_p."""
+
+    def step(beams: Sequence[Beginning], rows: Tensor, k: int) -> list[Beginning]:
+        every = [
+            (change(value, log_p), (*ids, word))
+            for (value, ids), row in zip(beams, rows.tolist(), strict=True)
+            for word, log_p in enumerate(row)
+        ]
+        return sorted(every, reverse=True)[:k]
+
+    return step
+
+
+def _each_its_best(beams: Sequence[Beginning], rows: Tensor, k: int) -> list[Beginning]:
+    one_each = [_beam_step([one], row[None], 1)[0] for one, row in zip(beams, rows, strict=True)]
+    return sorted(one_each, reverse=True)[:k]
+
+
+def _k_of_each(beams: Sequence[Beginning], rows: Tensor, k: int) -> list[Beginning]:
+    found = [_beam_step([one], row[None], k) for one, row in zip(beams, rows, strict=True)]
+    return sorted((c for part in found for c in part), reverse=True)
+
+
+def _only_the_best_goes_on(beams: Sequence[Beginning], rows: Tensor, k: int) -> list[Beginning]:
+    best = max(range(len(beams)), key=lambda n: beams[n][0])
+    return _beam_step([beams[best]], rows[best][None], k)
+
+
+def _by_topk_of_each_row(
+    step: Callable[..., list[Beginning]],
+) -> Callable[..., list[Beginning]]:
+    """A step of beam search that takes k words of each row, even if it has fewer."""
+
+    def with_topk(beams: Sequence[Beginning], rows: Tensor, k: int) -> list[Beginning]:
+        rows.topk(k)  # stops here if there are fewer
+        return step(beams, rows, k)
+
+    return with_topk
+
+
+def _divided(by: Callable[[int], int]) -> Callable[..., list[Beginning]]:
+    """The right continuations, each sum divided by a function of its length with bos."""
+    return lambda beams, rows, k: [
+        (value / by(len(ids)), ids) for value, ids in _beam_step(beams, rows, k)
+    ]
+
+
+def _by_the_last_word(beams: Sequence[Beginning], rows: Tensor, k: int) -> list[Beginning]:
+    every = [
+        (log_p, value + log_p, (*ids, word))
+        for (value, ids), row in zip(beams, rows.tolist(), strict=True)
+        for word, log_p in enumerate(row)
+    ]
+    return [(value, ids) for _, value, ids in sorted(every, reverse=True)[:k]]
+
+
+def _random_beams(chance: RandomValues) -> tuple:
+    beams, length, k = chance.sizes(3)
+    return *_beams(chance.between(6, 999), beams, chance.between(7, 17), length), k
+
+
+beam_step = Check(
+    reference=_beam_step,
+    run=_in_two_parts,
+    cases=lambda: [
+        ([(-0.5, (1,))], torch.tensor([[0.5, 0.3, 0.2]], dtype=torch.float64).log(), 2),
+        (*_beams(0, 3, 7, 2), 3),
+        (*_beams(1, 2, 11, 5), 5),
+        (*_beams(3, 5, 7, 3), 4),
+        (*_beams(4, 2, 5, 3), 7),  # more than the vocabulary has words
+        (*_beams(5, 3, 11, 1), 1),
+    ],
+    drawn=_random_beams,
+    arguments=("beams", "log_probabilities", "k"),
+    results=("the log-probabilities", "the beginnings"),
+    verified="the k best of all continuations of all beginnings, best first",
+    tolerance=1e-6,
+    mistakes=[
+        Mistake(
+            _each_its_best,
+            "each beginning goes on with its best word alone. Two continuations of one beginning "
+            "may both be among the best k.",
+        ),
+        Mistake(
+            _k_of_each,
+            "k continuations of each beginning are k·k: the beam grows with every step. Keep the "
+            "best k of all.",
+        ),
+        Mistake(
+            _with_values(lambda value, log_p: log_p),
+            "only the last word's log-probability counts; add that of the beginning.",
+        ),
+        Mistake(
+            _by_the_last_word,
+            "sorted by the last word alone; sort by the whole beginning's log-probability.",
+        ),
+        Mistake(
+            _with_values(lambda value, log_p: value * log_p),
+            "log-probabilities are added: log(a·b) = log a + log b.",
+        ),
+        Mistake(
+            _with_values(lambda value, log_p: value + math.exp(log_p)),
+            "a log-probability and a probability are added; stay with logarithms.",
+        ),
+        Mistake(
+            lambda beams, rows, k: _beam_step(beams, rows, 10_000)[-k:][::-1],
+            "these are the worst k: a log-probability is better when it is nearer to 0.",
+        ),
+        Mistake(
+            lambda beams, rows, k: _beam_step(beams, rows, k)[::-1],
+            "the right ones, the worst first; the best comes first.",
+        ),
+        Mistake(
+            lambda beams, rows, k: [(v, i[-1:]) for v, i in _beam_step(beams, rows, k)],
+            "only the new word is there: append it to its beginning.",
+        ),
+        Mistake(
+            _only_the_best_goes_on,
+            "only the best beginning is continued; continue all of them.",
+        ),
+        Mistake(
+            _by_topk_of_each_row(_only_the_best_goes_on),
+            "only the best beginning is continued; continue all of them. And where k is more than "
+            "the vocabulary, `topk` of one row stops.",
+        ),
+        Mistake(
+            _by_topk_of_each_row(_k_of_each),
+            "k continuations of each beginning are k·k: the beam grows with every step. Keep the "
+            "best k of all. And where k is more than the vocabulary, `topk` of one row stops.",
+        ),
+        Mistake(
+            _by_topk_of_each_row(_beam_step),
+            "right until k is more than the vocabulary: there `topk` of one row stops. Take the "
+            "best k of all rows together, or min(k, vocabulary) of each.",
+        ),
+        Mistake(
+            lambda beams, rows, k: [(math.nan, ())] * k,
+            "the sums are nan. Is a logarithm taken twice? log_probabilities are logarithms already.",
+        ),
+        Mistake(
+            lambda beams, rows, k: [(v, (i[-1], *i[:-1])) for v, i in _beam_step(beams, rows, k)],
+            "the new word stands in front; it comes behind its beginning.",
+        ),
+        Mistake(
+            _divided(lambda length: 2),
+            "this is the mean of two log-probabilities. The beginning's is a sum already: add to it.",
+        ),
+        Mistake(
+            _divided(lambda length: length),
+            "divided by the number of ids: a sum is asked for. Length is dealt with later.",
+        ),
+        Mistake(
+            _divided(lambda length: length - 1),
+            "divided by the number of words: a sum is asked for. Length is dealt with later.",
+        ),
+    ],
+)
+
+# ---------------------------------------------------------------- length penalty
+
+
+def _beam_score(log_probability: float, length: int, alpha: float) -> float:
+    return log_probability / beam.length_penalty(length, alpha)
+
+
+def _random_beginning(chance: RandomValues) -> tuple:
+    return chance.real(-30, -0.1), chance.between(1, 60), chance.real(0, 2)
+
+
+beam_score = Check(
+    reference=_beam_score,
+    cases=lambda: [
+        (-3.0, 1, 0.6),
+        (-2.83, 9, 0.6),
+        (-2.41, 8, 2.0),
+        (-7.0, 13, 1.0),
+        (-1.5, 3, 0.0),
+    ],
+    drawn=_random_beginning,
+    arguments=("log_probability", "length", "alpha"),
+    results=("the score",),
+    verified="divided by the penalty, so that longer sentences come nearer to 0",
+    tolerance=1e-7,
+    mistakes=[
+        Mistake(
+            lambda v, n, a: v * beam.length_penalty(n, a),
+            "multiplied: log-probabilities are negative, so this favours short sentences even more. "
+            "Divide.",
+        ),
+        Mistake(
+            lambda v, n, a: v - beam.length_penalty(n, a),
+            "subtracted; the paper's reference divides.",
+        ),
+        Mistake(
+            lambda v, n, a: v / n**a,
+            "this is the plain length to the power α. It is used too; here it is (5 + length)/6.",
+        ),
+        Mistake(
+            lambda v, n, a: v / ((5 + n) ** a / 6),
+            "the power goes over the whole fraction: ((5 + length)/6)^α.",
+        ),
+        Mistake(
+            lambda v, n, a: v / (a * (5 + n) / 6),
+            "α is an exponent, not a factor: α = 0 must mean no penalty.",
+        ),
+        Mistake(
+            lambda v, n, a: -v / beam.length_penalty(n, a),
+            "the sign is turned: the best score would belong to the least probable sentence.",
+        ),
+        Mistake(
+            lambda v, n, a: v / beam.length_penalty(n, a) / n,
+            "divided by the length and by the penalty; the penalty alone is enough.",
+        ),
+        Mistake(lambda v, n, a: v, "the length is not used."),
+        Mistake(
+            lambda v, n, a: v / (5 + n / 6) ** a,
+            "mind the brackets: (5 + length)/6, not 5 + length/6.",
+        ),
+        Mistake(
+            lambda v, n, a: v / (5 + n) ** a,
+            "the 6 is missing: the penalty is ((5 + length)/6)^α, which is 1 for one word.",
+        ),
+        Mistake(
+            lambda v, n, a: v / ((5 + n) / 6**a),
+            "the power goes over the 6 alone: ((5 + length)/6)^α has it over the whole fraction.",
+        ),
+        Mistake(
+            lambda v, n, a: v / (5 + n) / 6**a,
+            "two divisions in a row divide by both: put brackets around the whole penalty.",
+        ),
+        Mistake(
+            lambda v, n, a: math.exp(v) / beam.length_penalty(n, a),
+            "this is a probability; the logarithm is divided, as it is.",
+        ),
+        Mistake(
+            lambda v, n, a: v / ((4 + n) / 6) ** a,
+            "one word is not counted: `length` has eos in it, and it stays in.",
+        ),
+    ],
+)

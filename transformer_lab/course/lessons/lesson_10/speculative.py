@@ -1,0 +1,102 @@
+"""Checks of the exercises of lesson 10: speculative decoding."""
+
+from transformer_lab.course.judge.check import Check, Mistake
+from transformer_lab.course.judge.random_values import RandomValues
+from transformer_lab.course.lessons.lesson_10.greedy import as_words
+from transformer_lab.decoding import speculative
+
+
+def _accept_all_or_nothing(proposed: list[int], best: list[int]) -> list[int]:
+    return list(best) if proposed == best[:-1] else best[:1]
+
+
+def _agreed(proposed: list[int], best: list[int]) -> int:
+    return len(speculative.accept(proposed, best)) - 1
+
+
+def _random_words(chance: RandomValues) -> tuple:
+    """A random case: two rows of words that agree up to a random place."""
+    best = chance.ids(chance.between(3, 12), below=4).tolist()
+    proposed, agreed = chance.ids(len(best) - 1, below=4).tolist(), chance.between(0, len(best) - 1)
+    return best[:agreed] + proposed[agreed:], best
+
+
+accept = Check(
+    reference=speculative.accept,
+    run=as_words,
+    cases=lambda: [
+        ([5], [5, 9]),
+        ([5, 7, 9], [5, 8, 9, 4]),
+        ([5, 7, 9, 4], [5, 7, 9, 4, 2]),
+        ([5, 7], [6, 5, 7]),
+        ([3, 3, 8, 3, 6], [3, 3, 3, 3, 6, 7]),
+        ([], [6]),
+        ([7, 7, 7], [7, 7, 7, 7]),
+        ([4, 9, 8], [9, 4, 8, 9]),
+        ([0, 2, 1], [0, 2, 0, 1]),
+    ],
+    drawn=_random_words,
+    arguments=("proposed", "best"),
+    results=("the list of words",),
+    verified="the draft's words up to the first difference, and one of the large model's",
+    mistakes=[
+        Mistake(
+            lambda proposed, best: proposed[: _agreed(proposed, best)],
+            "the large model's own word is missing: it has been computed, so it comes free, and "
+            "without it a bad draft would never get on.",
+        ),
+        Mistake(
+            lambda proposed, best: [
+                *(a for a, b in zip(proposed, best, strict=False) if a == b),
+                best[_agreed(proposed, best)],
+            ],
+            "words behind the first difference are taken too. They were checked as continuations "
+            "of a word that is not written.",
+        ),
+        Mistake(
+            lambda proposed, best: list(best),
+            "all of the large model's words are taken. Behind the first difference they continue "
+            "the draft's wrong word.",
+        ),
+        Mistake(
+            _accept_all_or_nothing,
+            "one difference and all is thrown away; what stands before it is right.",
+        ),
+        Mistake(
+            lambda proposed, best: [
+                *proposed[: _agreed(proposed, best)],
+                *proposed[_agreed(proposed, best) :][:1],
+            ],
+            "at the first difference the draft's word is written; the large model decides.",
+        ),
+        Mistake(
+            lambda proposed, best: best[
+                : _agreed(proposed, best) + (_agreed(proposed, best) < len(proposed))
+            ],
+            "when the whole draft is right, the large model's word behind it comes free too.",
+        ),
+        Mistake(
+            lambda proposed, best: [*(w for w in proposed if w in best), best[-1]],
+            "it is compared whether a word occurs; compare place by place.",
+        ),
+        Mistake(
+            lambda proposed, best: [*proposed[: _agreed(proposed, best)], best[-1]],
+            "the word taken is the last of `best`; take the one at the first difference.",
+        ),
+        Mistake(
+            lambda proposed, best: [
+                *proposed[: _agreed(proposed, best) + 1],
+                best[_agreed(proposed, best)],
+            ],
+            "the draft's wrong word is written too; the large model's word stands in its place.",
+        ),
+        Mistake(
+            lambda proposed, best: [
+                *proposed[: _agreed(proposed, best)],
+                best[_agreed(proposed, best) + 1],
+            ],
+            "one place too far in `best`: its word at the first difference is the one that follows "
+            "what agrees.",
+        ),
+    ],
+)

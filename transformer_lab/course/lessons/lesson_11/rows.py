@@ -1,0 +1,143 @@
+"""Checks of the exercises of lesson 11: read a row, and one word back."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from transformer_lab.attention import scores as alignment
+from transformer_lab.course.judge.cases import random_weights
+from transformer_lab.course.judge.check import Check, Mistake
+from transformer_lab.course.judge.random_values import RandomValues
+
+# ---------------------------------------------------------------- read a row
+
+
+def _read_row(weights: np.ndarray, source: Sequence[str], row: int) -> tuple[str, float]:
+    row = min(max(row, 0), len(weights) - 1)
+    return source[int(weights[row].argmax())], weights[row].max()
+
+
+def _read_column(weights: np.ndarray, source: Sequence[str], column: int) -> tuple[str, float]:
+    weights = weights[:, min(column, len(source) - 1)]
+    return source[min(int(weights.argmax()), len(source) - 1)], weights.max()
+
+
+def _reading_cases() -> list[tuple]:
+    wide = random_weights(3, 5, seed=1)
+    tall = random_weights(7, 3, seed=2)
+    return [
+        (np.array([[0.9, 0.1], [0.6, 0.4]]), ["le", "chat"], ["the", "cat"], "chat"),
+        (wide, "le chat <eos>".split(), "the old cat sleeps <eos>".split(), "le"),
+        (tall, "le chat et le chien noir <eos>".split(), "cats dogs <eos>".split(), "le"),
+        (tall, "le chat et le chien noir <eos>".split(), "cats dogs <eos>".split(), "noir"),
+    ]
+
+
+def _random_reading(chance: RandomValues) -> tuple:
+    steps, length = chance.sizes(2)
+    written = [f"mot{n}" for n in chance.different(steps, 20)]
+    source = [f"word{n}" for n in chance.different(length, 20)]
+    return chance.weights(steps, length), written, source, written[chance.between(0, steps - 1)]
+
+
+looks_at = Check(
+    reference=lambda weights, written, source, word: _read_row(
+        weights, source, written.index(word)
+    ),
+    cases=_reading_cases,
+    drawn=_random_reading,
+    results=("the source word", "its weight"),
+    verified="the row that writes the word, the first if there are several; its largest weight",
+    mistakes=[
+        Mistake(
+            lambda weights, written, source, word: _read_column(
+                weights, source, written.index(word)
+            ),
+            "this reads down a column. Rows are queries: the word that is written has a row, and "
+            "its weights stand side by side.",
+        ),
+        Mistake(
+            lambda weights, written, source, word: _read_row(
+                weights, source, len(written) - 1 - written[::-1].index(word)
+            ),
+            "the word is written more than once, and this is its last row, not its first.",
+        ),
+        Mistake(
+            lambda weights, written, source, word: _read_row(
+                weights, source, written.index(word) - 1
+            ),
+            "this is the row before. `written` names the rows already: the row of a word is the "
+            "step that writes it.",
+        ),
+        Mistake(
+            lambda weights, written, source, word: _read_row(
+                weights, source, written.index(word) + 1
+            ),
+            "this is the row after, the one that reads the word. `written` names the rows by what "
+            "they write.",
+        ),
+        Mistake(
+            lambda weights, written, source, word: (
+                int(weights[written.index(word)].argmax()),
+                weights[written.index(word)].max(),
+            ),
+            "this is the place of the source word; the word itself is asked.",
+        ),
+    ],
+)
+
+# ---------------------------------------------------------------- one word back
+
+
+def _square_cases() -> list[tuple]:
+    return [
+        (np.array([[1.0, 0.0], [0.7, 0.3]]),),
+        (random_weights(3, 3, seed=3),),
+        (random_weights(5, 5, seed=4),),
+        (np.tril(random_weights(7, 7, seed=5)),),
+        (np.eye(11, k=-1),),
+        (random_weights(2, 2, seed=6),),
+    ]
+
+
+def random_square_case(chance: RandomValues) -> tuple:
+    """A random case: the square weights of one head over one sentence."""
+    (length,) = chance.sizes(1)
+    return (chance.weights(length, length),)
+
+
+previous_token = Check(
+    reference=alignment.previous_token,
+    cases=_square_cases,
+    drawn=random_square_case,
+    results=("the mean weight",),
+    verified="the mean weight one place to the left of the diagonal, without the first row",
+    mistakes=[
+        Mistake(
+            lambda weights: np.diagonal(weights, offset=1).mean(),
+            "this is the weight on the *next* token: rows are queries, so the previous key is one "
+            "place to the left of the diagonal.",
+        ),
+        Mistake(
+            lambda weights: np.diagonal(weights).mean(),
+            "this is the weight on the token itself, the diagonal.",
+        ),
+        Mistake(
+            lambda weights: np.diagonal(weights, offset=-1).sum() / len(weights),
+            "the sum is divided by all rows; the first has no previous token and does not count.",
+        ),
+        Mistake(
+            lambda weights: np.diagonal(weights, offset=-1).sum(),
+            "this is a sum; divide it by the number of rows that have a previous token.",
+        ),
+        Mistake(
+            lambda weights: (weights[1:].argmax(axis=1) == np.arange(len(weights) - 1)).mean(),
+            "this counts in how many rows the previous token is the strongest; the question is how "
+            "much weight it gets.",
+        ),
+        Mistake(
+            lambda weights: weights[1:, 0].mean(),
+            "this is the weight on the first token, in every row.",
+        ),
+    ],
+)

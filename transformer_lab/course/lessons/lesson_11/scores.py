@@ -1,0 +1,215 @@
+"""Checks of the exercises of lesson 11: the alignment error rate, the distance, and the logit lens."""
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from transformer_lab.attention import scores as alignment
+from transformer_lab.course.judge.cases import random_array, random_weights
+from transformer_lab.course.judge.check import Check, Mistake
+from transformer_lab.course.judge.random_values import RandomValues
+from transformer_lab.course.lessons.lesson_11.rows import random_square_case
+
+Links = set[tuple[int, int]]
+
+
+# ---------------------------------------------------------------- alignment error rate
+
+
+def _rate(found: Links, gold: Links) -> float:
+    return 1 - 2 * len(found & gold) / (len(found) + len(gold))
+
+
+def _links(weights: np.ndarray, gold: Links) -> Links:
+    return {(int(weights[step].argmax()), step) for step in {step for _, step in gold}}
+
+
+def _all_links(weights: np.ndarray) -> Links:
+    return {(int(row.argmax()), step) for step, row in enumerate(weights)}
+
+
+def _gold_cases() -> list[tuple]:
+    drawn = random_weights(7, 5, seed=6)
+    rows = drawn.argmax(axis=1)
+    gold = {(int(rows[step]), step) for step in (0, 2, 3)} | {(1, 1), (4, 3), (0, 5)}
+    other = random_weights(5, 11, seed=7)
+    return [
+        (np.array([[0.9, 0.1], [0.8, 0.2], [0.5, 0.5]]), {(0, 0), (1, 0), (1, 1)}),
+        (drawn, gold),
+        (other, {(int(other[0].argmax()), 0), (3, 0), (7, 2), (int(other[4].argmax()), 4)}),
+    ]
+
+
+def _random_gold(chance: RandomValues) -> tuple:
+    steps, length = chance.sizes(2)
+    drawn = chance.weights(steps, length)
+    links = [(int(drawn[step].argmax()), step) for step in range(steps)]
+    others = [(chance.between(0, length - 1), chance.between(0, steps - 1)) for _ in range(steps)]
+    return drawn, {*links[: chance.between(1, steps)], *others}
+
+
+error_rate = Check(
+    reference=lambda weights, gold: _rate(_links(weights, gold), gold),
+    cases=_gold_cases,
+    drawn=_random_gold,
+    results=("the error rate",),
+    verified="the strongest word of each step that has a gold link, compared with all gold links",
+    mistakes=[
+        Mistake(
+            lambda weights, gold: _rate(_all_links(weights), gold),
+            "steps without a gold link are counted too, such as the one that writes <eos>.",
+        ),
+        Mistake(
+            lambda weights, gold: 1 - _rate(_links(weights, gold), gold),
+            "this is the share that is right; the error rate is 1 minus it.",
+        ),
+        Mistake(
+            lambda weights, gold: _rate({(b, a) for a, b in _links(weights, gold)}, gold),
+            "the pairs are turned round: gold holds (source, step).",
+        ),
+        Mistake(
+            lambda weights, gold: _rate(
+                {(source, int(weights[:, source].argmax())) for source in {s for s, _ in gold}},
+                gold,
+            ),
+            "this takes the strongest step of each source word: that is a column. Each step, a "
+            "row, has one link.",
+        ),
+        Mistake(
+            lambda weights, gold: 1 - len(_links(weights, gold) & gold) / len(gold),
+            "this divides by the gold links alone. A step may have two gold links and finds one: "
+            "the formula divides twice the common ones by both counts together.",
+        ),
+        Mistake(
+            lambda weights, gold: (
+                1 - len(_links(weights, gold) & gold) / len(_links(weights, gold))
+            ),
+            "this divides by the found links alone: gold links that are missed cost nothing.",
+        ),
+        Mistake(
+            lambda weights, gold: (
+                1 - sum((int(weights[step].argmax()), step) in gold for _, step in gold) / len(gold)
+            ),
+            "a step with two gold links is counted twice. Found is a set: one link for each step.",
+        ),
+        Mistake(
+            lambda weights, gold: (
+                1 - len(_links(weights, gold) & gold) / (len(_links(weights, gold)) + len(gold))
+            ),
+            "a factor of 2 is missing: with all links right this gives 0.5.",
+        ),
+    ],
+)
+
+# ---------------------------------------------------------------- distance
+
+
+def _apart(weights: np.ndarray) -> np.ndarray:
+    places = np.arange(len(weights))
+    return places[:, None] - places
+
+
+mean_distance = Check(
+    reference=alignment.mean_distance,
+    cases=lambda: [
+        (np.array([[0.0, 1.0], [0.5, 0.5]]),),
+        (random_weights(3, 3, seed=8),),
+        (random_weights(5, 5, seed=9),),
+        (random_weights(11, 11, seed=10),),
+        (np.eye(3),),
+        (np.fliplr(np.eye(5)),),
+    ],
+    drawn=random_square_case,
+    results=("the mean distance",),
+    verified="each distance counts with its weight, and each row once",
+    mistakes=[
+        Mistake(
+            lambda weights: (weights * _apart(weights)).sum(axis=1).mean(),
+            "left and right cancel: take |query − key|.",
+        ),
+        Mistake(
+            lambda weights: (weights * abs(_apart(weights))).sum(),
+            "this is the sum over the rows; a mean is asked.",
+        ),
+        Mistake(
+            lambda weights: (weights * abs(_apart(weights))).mean(),
+            "this divides by all cells. In a row the weights sum to 1 already: sum over the row, "
+            "then take the mean over the rows.",
+        ),
+        Mistake(
+            lambda weights: abs(weights.argmax(axis=1) - np.arange(len(weights))).mean(),
+            "this is the distance of the strongest key alone; every key counts, with its weight.",
+        ),
+        Mistake(
+            lambda weights: abs(_apart(weights)).mean(),
+            "the weights are not used: this is the mean distance of all pairs.",
+        ),
+        Mistake(
+            lambda weights: (weights * _apart(weights) ** 2).sum(axis=1).mean(),
+            "this is the squared distance.",
+        ),
+    ],
+)
+
+# ---------------------------------------------------------------- the logit lens
+
+
+def _read(states: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
+    return (states @ weight.T + bias).argmax(dim=-1)
+
+
+def _lens_cases() -> list[tuple]:
+    shapes = ((2, 3, 4, 5), (3, 5, 7, 11), (5, 2, 3, 13))
+    return [
+        (
+            torch.tensor(random_array(depth, steps, d_model, seed=depth)),
+            torch.tensor(random_array(vocabulary, d_model, seed=depth + 20)),
+            torch.tensor(2 * random_array(vocabulary, seed=depth + 40)),
+        )
+        for depth, steps, d_model, vocabulary in shapes
+    ]
+
+
+def _random_states(chance: RandomValues) -> tuple:
+    depth, steps, d_model, words = chance.sizes(4)
+    shapes = ((depth, steps, d_model), (words, d_model), (words,))
+    return tuple(chance.tensor(*shape) for shape in shapes)
+
+
+read_words = Check(
+    reference=_read,
+    cases=_lens_cases,
+    drawn=_random_states,
+    results=("the ids",),
+    verified="the argmax over the vocabulary, at every depth and step",
+    mistakes=[
+        Mistake(
+            lambda states, weight, bias: (states @ weight.T).argmax(dim=-1),
+            "the bias is missing: the output layer adds it, and frequent words live by it.",
+        ),
+        Mistake(
+            lambda states, weight, bias: (states @ weight.T + bias).argmax(dim=1),
+            "the argmax runs over the steps; at each step, over the words, is asked.",
+        ),
+        Mistake(
+            lambda states, weight, bias: (states @ weight.T + bias).argmax(dim=0),
+            "the argmax runs over the depths; at each depth, over the words, is asked.",
+        ),
+        Mistake(
+            lambda states, weight, bias: (states[-1] @ weight.T + bias).argmax(dim=-1),
+            "only the last depth is read.",
+        ),
+        Mistake(
+            lambda states, weight, bias: (states @ weight.T + bias).softmax(dim=-1),
+            "these are probabilities of all words; the best word's id is asked.",
+        ),
+        Mistake(
+            lambda states, weight, bias: (states @ weight.T + bias).amax(dim=-1),
+            "these are the largest logits; the id of the word that has it is asked.",
+        ),
+        Mistake(
+            lambda states, weight, bias: (states.cumsum(dim=0) @ weight.T + bias).argmax(dim=-1),
+            "the states are summed over the depths; each state holds the earlier ones already.",
+        ),
+    ],
+)

@@ -1,0 +1,7 @@
+"""Lesson 12, where is "it" resolved."""
+
+from transformer_lab.course.lessons import collect_checks, load_quiz
+from transformer_lab.course.lessons.lesson_12 import checks
+
+check = collect_checks(checks)
+quiz = load_quiz(__name__)

@@ -1,0 +1,243 @@
+"""Checks of the exercises of lesson 13: how a model fails, how far it reaches, and early signs."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from transformer_lab.course.judge.cases import random_array
+from transformer_lab.course.judge.check import Check, Mistake
+from transformer_lab.course.judge.random_values import RandomValues
+
+# ---------------------------------------------------------------- in what way does it fail?
+
+EOS = 2
+
+
+def _first_difference(got: Sequence[int], want: Sequence[int]) -> int:
+    pairs = enumerate(zip(got, want, strict=False))
+    return next((i for i, (a, b) in pairs if a != b), min(len(got), len(want)))
+
+
+def _failure(got: Sequence[int], want: Sequence[int]) -> str:
+    if got == want:
+        return "exact"
+    same = _first_difference(got, want)
+    if same < len(got) and got[same] == EOS:
+        return "stopped"
+    if same >= len(want) or want[same] == EOS:
+        return "went on"
+    return "word"
+
+
+def _by_length(got: Sequence[int], want: Sequence[int]) -> str:
+    if got == want:
+        return "exact"
+    if len(got) != len(want):
+        return "stopped" if len(got) < len(want) else "went on"
+    return "word"
+
+
+def _exchanged(got: Sequence[int], want: Sequence[int]) -> str:
+    return {"stopped": "went on", "went on": "stopped"}.get(
+        _failure(got, want), _failure(got, want)
+    )
+
+
+def _prefix_is_enough(got: Sequence[int], want: Sequence[int]) -> str:
+    same = _first_difference(got, want)
+    return "exact" if same == min(len(got), len(want)) else _failure(got, want)
+
+
+def _no_word(got: Sequence[int], want: Sequence[int]) -> str:
+    found = _failure(got, want)
+    return "went on" if found == "word" else found
+
+
+def _last_word(got: Sequence[int], want: Sequence[int]) -> str:
+    if got == want:
+        return "exact"
+    if EOS in got and got.index(EOS) < len(want) - 1:
+        return "stopped"
+    return "went on" if len(got) > len(want) else "word"
+
+
+def _random_answer(chance: RandomValues) -> tuple:
+    """A random case: two sentences that agree up to a random place; eos may follow."""
+    right = [*chance.ids(chance.between(1, 9), below=4).add(EOS + 1).tolist(), EOS]
+    agreed = chance.between(0, len(right))
+    rest = chance.ids(chance.between(0, 5), below=4).add(EOS + 1).tolist()
+    return [*right[:agreed], *([*rest, EOS] if agreed < len(right) else [])], right
+
+
+failure = Check(
+    reference=_failure,
+    cases=lambda: [
+        ([5, 6, 7, EOS], [5, 6, 7, EOS]),
+        ([5, 6, EOS], [5, 6, 7, EOS]),
+        ([5, 6, 7, 8, EOS], [5, 6, 7, EOS]),
+        ([5, 9, 7, EOS], [5, 6, 7, EOS]),
+        ([5, 9, EOS], [5, 6, 7, 8, EOS]),
+        ([5, 9, 7, 8, 8, EOS], [5, 6, 7, EOS]),
+        ([EOS], [5, 6, EOS]),
+        ([5, 6, 6, 6, 9, 9], [5, 6, EOS]),
+        ([5, 6, 7], [5, 6, 7, EOS]),
+        ([5, 6, 7, EOS], [5, 6, EOS]),
+        ([5, 6, 7, 9, 9, 9, 9, EOS], [5, 6, 7, 8, EOS]),
+        ([5, 9, 7, 7, 7, 7], [5, 6, 7, EOS]),
+    ],
+    drawn=_random_answer,
+    arguments=("written", "right"),
+    results=("the kind of failure",),
+    verified="the first wrong word decides: an early eos, a word for eos, or a word for a word",
+    mistakes=[
+        Mistake(
+            _by_length,
+            "this compares the lengths. What stands at the first wrong word decides: an answer that "
+            "goes wrong early and also ends early has failed by a word.",
+        ),
+        Mistake(
+            _exchanged,
+            "“stopped” and “went on” are exchanged: eos written where a word is due is “stopped”.",
+        ),
+        Mistake(
+            _prefix_is_enough,
+            "an answer that is a beginning of the right one, or the other way round, is not exact.",
+        ),
+        Mistake(
+            _no_word,
+            "a word for another word is “word”; “went on” is a word where eos is due.",
+        ),
+        Mistake(
+            _last_word,
+            "this looks at where eos stands, not at the first place that differs.",
+        ),
+    ],
+)
+
+# ---------------------------------------------------------------- how far does it reach?
+
+
+def _reach(lengths: Sequence[int], exact: Sequence[float]) -> int:
+    found = 0
+    for length, share in zip(lengths, exact, strict=True):
+        if share < 0.5:
+            break
+        found = length
+    return found
+
+
+def _strictly(lengths: Sequence[int], exact: Sequence[float]) -> int:
+    return _reach(lengths, [share - 1e-9 for share in exact])
+
+
+def _first_below(lengths: Sequence[int], exact: Sequence[float]) -> int:
+    return next((n for n, share in zip(lengths, exact, strict=True) if share < 0.5), lengths[-1])
+
+
+def _place(lengths: Sequence[int], exact: Sequence[float]) -> int:
+    found = _reach(lengths, exact)
+    return list(lengths).index(found) if found else 0
+
+
+def _random_shares(chance: RandomValues) -> tuple:
+    count = chance.between(2, 13)
+    lengths = sorted(n + 1 for n in chance.different(count, 40))
+    return lengths, sorted(
+        (chance.real(0.2, 1.0) for _ in lengths), reverse=chance.between(0, 3) > 0
+    )
+
+
+reach = Check(
+    reference=_reach,
+    cases=lambda: [
+        ([2, 4, 6], [1.0, 0.5, 0.1]),
+        ([2, 4, 5, 6, 8], [1.0, 0.9, 0.2, 0.7, 0.0]),
+        ([1, 2, 3], [0.3, 0.6, 0.0]),
+        ([3, 5, 7, 11], [1.0, 1.0, 0.9, 0.8]),
+        ([4, 9, 10], [0.5, 0.4999, 0.5]),
+        ([13], [0.75]),
+        ([6, 7], [0.0, 0.0]),
+    ],
+    drawn=_random_shares,
+    results=("the length",),
+    verified="the last length before the first that is less than half right; 0 if there is none",
+    mistakes=[
+        Mistake(
+            lambda lengths, exact: max(
+                (n for n, share in zip(lengths, exact, strict=True) if share >= 0.5), default=0
+            ),
+            "this is the longest length that is half right, even if a shorter one is not. Stop at "
+            "the first that falls below.",
+        ),
+        Mistake(_strictly, "a share of exactly 0.5 is half: it still counts."),
+        Mistake(
+            _first_below, "this is the first length that is too long; the one before it is asked."
+        ),
+        Mistake(_place, "this is the place in the list; the length that stands there is asked."),
+        Mistake(
+            lambda lengths, exact: sum(share >= 0.5 for share in exact),
+            "this is how many lengths are half right; the length itself is asked.",
+        ),
+        Mistake(
+            lambda lengths, exact: _reach(lengths, [share - 0.49 for share in exact]),
+            "this asks for (nearly) all right; half is enough.",
+        ),
+    ],
+)
+
+# ---------------------------------------------------------------- what could have been seen?
+
+
+def _smallest(one: np.ndarray, other: np.ndarray) -> float:
+    pooled = (np.var(one, ddof=1) + np.var(other, ddof=1)) / 2
+    return 2 * np.sqrt(pooled) * np.sqrt(2 / len(one))
+
+
+def _random_runs(chance: RandomValues) -> tuple:
+    count = chance.between(3, 20)
+    scale = chance.real(0.5, 9.0)
+    return chance.numbers(count) + chance.real(-9, 9), chance.numbers(count, scale=scale)
+
+
+smallest_difference = Check(
+    reference=_smallest,
+    cases=lambda: [
+        (np.array([1.0, 3.0]), np.array([5.0, 5.0])),
+        (np.array([12.0, 13.0, 17.0]), np.array([11.0, 18.0, 22.0])),
+        (random_array(5, seed=1), 3 * random_array(5, seed=2) + 1),
+    ],
+    drawn=_random_runs,
+    arguments=("one", "other"),
+    results=("the difference",),
+    verified="2 · sd · √(2/n), with the mean of the two variances, each divided by n − 1",
+    mistakes=[
+        Mistake(
+            lambda a, b: 2 * np.sqrt((np.var(a) + np.var(b)) / 2) * np.sqrt(2 / len(a)),
+            "the variances are divided by n. With so few seeds n − 1 matters: ddof=1.",
+        ),
+        Mistake(
+            lambda a, b: _smallest(a, b) / 2,
+            "this is one standard error of the difference; two are asked.",
+        ),
+        Mistake(
+            lambda a, b: _smallest(a, b) / np.sqrt(2),
+            "this is the uncertainty of one mean. A difference has that of both: √(2/n).",
+        ),
+        Mistake(
+            lambda a, b: 2 * np.std(np.concatenate([a, b]), ddof=1) * np.sqrt(2 / len(a)),
+            "the two groups are thrown together: then the difference between them counts as spread.",
+        ),
+        Mistake(
+            lambda a, b: abs(np.mean(a) - np.mean(b)),
+            "this is the difference that was found; asked is how large one must be to be seen.",
+        ),
+        Mistake(
+            lambda a, b: (np.var(a, ddof=1) + np.var(b, ddof=1)) * np.sqrt(2 / len(a)),
+            "this is made of variances; the standard deviation is their root.",
+        ),
+        Mistake(
+            lambda a, b: 2 * np.sqrt((np.var(a, ddof=1) + np.var(b, ddof=1)) / 2),
+            "this does not get smaller with more seeds: the √(2/n) is missing.",
+        ),
+    ],
+)

@@ -1,0 +1,129 @@
+"""Checks of the exercises of lesson 13: which pairs have turned, and the rows of a learned table."""
+
+import numpy as np
+
+from transformer_lab.course.judge.cases import random_array
+from transformer_lab.course.judge.check import Check, Mistake
+from transformer_lab.course.judge.random_values import RandomValues
+
+# ---------------------------------------------------------------- which pairs have turned
+
+
+def _turned(last: int, d_model: int, turn: float = 2 * np.pi) -> np.ndarray:
+    return last * 10_000.0 ** (-np.arange(0, d_model, 2) / d_model) >= turn
+
+
+def _random_last(chance: RandomValues) -> tuple:
+    return chance.between(1, 3000), 2 * chance.between(1, 50)
+
+
+full_turns = Check(
+    reference=_turned,
+    cases=lambda: [
+        (7, 6),
+        (39, 10),
+        (48, 64),
+        (300, 22),
+        (164, 96),
+        (1987, 16),
+    ],  # the last two: near
+    drawn=_random_last,
+    arguments=("last", "d_model"),
+    results=("which pairs have turned",),
+    verified="pair i turns by 10000^(−2i/d_model) a place, and 2π is a whole turn",
+    mistakes=[
+        Mistake(
+            lambda last, d: _turned(last, d, np.pi),
+            "this asks for half a turn; a whole one is 2π.",
+        ),
+        Mistake(
+            lambda last, d: _turned(last, d, 360.0),
+            "the angle is in radians: a whole turn is 2π, not 360.",
+        ),
+        Mistake(
+            lambda last, d: last * 10_000.0 ** (-np.arange(d // 2) / d) >= 2 * np.pi,
+            "the exponent is 2i/d_model, with 2i = 0, 2, 4, …; you used i/d_model.",
+        ),
+        Mistake(
+            lambda last, d: _turned(last, d).repeat(2),
+            "one answer for each pair, not for each number of the vector.",
+        ),
+        Mistake(
+            lambda last, d: ~_turned(last, d),
+            "this is True for the pairs that have *not* been all the way round.",
+        ),
+        Mistake(
+            lambda last, d: _turned(last, d).sum(),
+            "this is how many there are; which ones is asked.",
+        ),
+        Mistake(
+            lambda last, d: last * 10_000.0 ** (np.arange(0, d, 2) / d) >= 2 * np.pi,
+            "the exponent has a minus: pair 0 is the fastest, later pairs are slower.",
+        ),
+    ],
+)
+
+# ---------------------------------------------------------------- rows of a learned table
+
+
+def _table_cases() -> list[tuple]:
+    cases = []
+    for seed, (rows, width, last) in enumerate(((5, 2, 3), (11, 3, 7), (13, 7, 5))):
+        before = random_array(rows, width, seed=seed)
+        after = before.copy()
+        after[:last] += random_array(last, width, seed=seed + 10)
+        after[1] = before[1]
+        after[1, -1] += 1.0  # one number of this row moved
+        after[2] = before[2]
+        after[2, :2] += (0.5, -0.5)  # two moves that cancel
+        if last > 4:
+            after[3] = before[3]  # a gap
+        cases.append((before, after))
+    faint = np.zeros((7, 3))
+    moved = faint.copy()
+    moved[3, 1], moved[6, 2], moved[4] = 1e-12, -1e-6, (0, -2, 2)  # faint, and not from row 0 on
+    return [*cases, (faint, moved), (random_array(3, 2), random_array(3, 2))]
+
+
+def _random_table(chance: RandomValues) -> tuple:
+    rows, width = chance.sizes(2)
+    before = chance.numbers(rows, width)
+    moved = chance.flips(rows, 1) & chance.flips(rows, width)
+    return before, before + np.where(moved, chance.numbers(rows, width, scale=1e-3), 0.0)
+
+
+reached_rows = Check(
+    reference=lambda before, after: np.flatnonzero((before != after).any(axis=1)),
+    cases=_table_cases,
+    drawn=_random_table,
+    results=("the rows",),
+    verified="the rows with at least one number that moved, by their places",
+    mistakes=[
+        Mistake(
+            lambda before, after: np.flatnonzero((before != after).all(axis=1)),
+            "a row was reached if *any* of its numbers moved; you ask that all did.",
+        ),
+        Mistake(
+            lambda before, after: np.flatnonzero((before == after).all(axis=1)),
+            "these are the rows that no gradient reached; the others are asked.",
+        ),
+        Mistake(
+            lambda before, after: (before != after).any(axis=1),
+            "this is a truth value for each row; np.flatnonzero gives their places.",
+        ),
+        Mistake(
+            lambda before, after: np.flatnonzero(
+                ~np.isclose(before.sum(axis=1), after.sum(axis=1))
+            ),
+            "the sums of the rows are compared: two moves of opposite sign cancel.",
+        ),
+        Mistake(
+            lambda before, after: np.flatnonzero((before != after).any(axis=0)),
+            "rows and columns are swapped: a place of the sentence is a row, axis 1 runs along it.",
+        ),
+        Mistake(
+            lambda before, after: (before != after).any(axis=1).sum(),
+            "this is how many there are; their places are asked.",
+        ),
+    ],
+)

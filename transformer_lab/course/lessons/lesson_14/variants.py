@@ -1,0 +1,207 @@
+"""Checks of the exercises of lesson 14: the sizes of rows A and B, and where the dropout sits."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from transformer_lab.course.judge.cases import random_array
+from transformer_lab.course.judge.check import Check, Mistake
+from transformer_lab.course.judge.random_values import RandomValues
+
+Function = Callable[[np.ndarray], np.ndarray]
+
+# ---------------------------------------------------------------- rows A and B: heads and d_k
+
+
+def _attention(d_model: int, queries: int, values: int, bias: int = 1) -> int:
+    """The number of parameters of four projections, to `queries` and `values` columns in all."""
+    return 2 * (d_model + bias) * queries + (d_model + bias) * values + (values + bias) * d_model
+
+
+def _random_sizes(chance: RandomValues) -> tuple:
+    heads = chance.between(1, 16)
+    sizes = heads * chance.between(1, 64), heads
+    return chance.one_of(sizes, (*sizes, chance.between(1, 64)))
+
+
+attention_size = Check(
+    reference=lambda d_model, num_heads, d_k=None: (
+        d_k or d_model // num_heads,
+        _attention(d_model, num_heads * (d_k or d_model // num_heads), d_model),
+    ),
+    cases=lambda: [(6, 3), (64, 4), (64, 32), (15, 5, 7), (64, 4, 2)],
+    drawn=_random_sizes,
+    results=("d_k", "the parameters"),
+    verified="d_k = d_model / h where it is not given, and W_Q, W_K, W_V, W_O with their biases",
+    mistakes=[
+        Mistake(
+            lambda d_model, num_heads, d_k=None: (
+                d_k or d_model // num_heads,
+                _attention(d_model, num_heads * (d_k or d_model // num_heads), d_model, bias=0),
+            ),
+            "the biases are missing: each of the four projections adds one number a column.",
+        ),
+        Mistake(
+            lambda d_model, num_heads, d_k=None: (
+                d_k or d_model,
+                _attention(d_model, num_heads * (d_k or d_model), num_heads * d_model),
+            ),
+            "every head is as wide as the model: then h heads cost h times as much. The paper "
+            "divides d_model among the heads.",
+        ),
+        Mistake(
+            lambda d_model, num_heads, d_k=None: (
+                d_k or d_model // num_heads,
+                _attention(
+                    d_model,
+                    num_heads * (d_k or d_model // num_heads),
+                    num_heads * (d_k or d_model // num_heads),
+                ),
+            ),
+            "the values have become d_k wide, too. Row B changes d_k alone: d_v stays d_model / h.",
+        ),
+        Mistake(
+            lambda d_model, num_heads, d_k=None: (
+                d_k or d_model // num_heads,
+                _attention(d_model, num_heads * (d_k or d_model // num_heads), d_model)
+                - (d_model + 1) * d_model,
+            ),
+            "one of the four projections is missing, W_O or W_V: queries, keys, values, output.",
+        ),
+        Mistake(
+            lambda d_model, num_heads, d_k=None: (
+                d_k or d_model // num_heads,
+                _attention(d_model, d_k or d_model // num_heads, d_model // num_heads),
+            ),
+            "this is one head: the three projections hold all h of them side by side.",
+        ),
+    ],
+)
+
+# ---------------------------------------------------------------- where the dropout sits
+
+
+def _normalised(x: np.ndarray) -> np.ndarray:
+    return (x - x.mean(axis=-1, keepdims=True)) / np.sqrt(x.var(axis=-1, keepdims=True) + 1e-5)
+
+
+class _Dropout:
+    """A dropout of about 40% of the features, with the same random numbers for each answer."""
+
+    def __init__(self, seed: int):
+        self.generator = np.random.default_rng(seed)
+
+    def __call__(self, x: np.ndarray) -> np.ndarray:
+        return x * (self.generator.random(x.shape) < 0.6) / 0.6
+
+
+def _place_cases() -> list[tuple]:
+    cases = []
+    for length, d_model in ((2, 3), (5, 7), (3, 11)):
+        weight = random_array(d_model, d_model, seed=length)
+
+        def sublayer(x: np.ndarray, weight: np.ndarray = weight) -> np.ndarray:
+            return np.tanh(x @ weight)
+
+        embedded, positions = random_array(2, length, d_model, seed=length + 20)
+        cases.append((embedded, positions, sublayer, _normalised, _Dropout(length)))
+    return cases
+
+
+def _after(
+    x: np.ndarray, sublayer: Function, layer_norm: Function, dropout: Function
+) -> np.ndarray:
+    """The sub-layer with the paper's dropout behind it."""
+    return layer_norm(x + dropout(sublayer(x)))
+
+
+Rest = Callable[[np.ndarray, np.ndarray, Function, Function, Function], np.ndarray]
+
+
+def _place(rest: Rest) -> Rest:
+    """An answer that starts with the paper's first dropout; `rest` gets x after and before it."""
+
+    def first_sublayer(
+        embedded: np.ndarray,
+        positions: np.ndarray,
+        sublayer: Function,
+        layer_norm: Function,
+        dropout: Function,
+    ) -> np.ndarray:
+        whole = embedded + positions
+        return rest(dropout(whole), whole, sublayer, layer_norm, dropout)
+
+    return first_sublayer
+
+
+def _random_place(chance: RandomValues) -> tuple:
+    length, d = chance.sizes(2)
+    w, embedded, positions = chance.numbers(d, d), *chance.numbers(2, length, d)
+    return (
+        embedded,
+        positions,
+        lambda x: np.tanh(x @ w),
+        _normalised,
+        _Dropout(chance.between(9, 99)),
+    )
+
+
+first_sublayer = Check(
+    reference=_place(lambda x, _, *functions: _after(x, *functions)),
+    cases=_place_cases,
+    drawn=_random_place,
+    verified="dropout on the sum of embedding and positions, and on the sub-layer's output alone",
+    mistakes=[
+        Mistake(
+            lambda embedded, positions, *functions: _after(embedded + positions, *functions),
+            "the sum of embedding and positions has no dropout; §5.4 names it, too.",
+        ),
+        Mistake(
+            _place(lambda x, _, sublayer, norm, dropout: norm(x + sublayer(x))),
+            "the sub-layer's output has no dropout before it is added.",
+        ),
+        Mistake(
+            lambda embedded, positions, *functions: _after(
+                functions[2](embedded) + positions, *functions
+            ),
+            "dropout comes before the positions are added: §5.4 applies it to the sum of both.",
+        ),
+        Mistake(
+            lambda embedded, positions, *functions: _after(
+                functions[2](embedded) + functions[2](positions), *functions
+            ),
+            "embedding and positions have a dropout each: §5.4 applies one to their sum.",
+        ),
+        Mistake(
+            _place(lambda x, _, sublayer, norm, dropout: norm(dropout(x + sublayer(x)))),
+            "dropout is on the sum with x: it tears holes into the residual stream, too. Only what "
+            "the sub-layer adds may be dropped.",
+        ),
+        Mistake(
+            _place(lambda x, _, sublayer, norm, dropout: norm(x + sublayer(dropout(x)))),
+            "dropout is on the sub-layer's input; the paper has it on the output.",
+        ),
+        Mistake(
+            _place(lambda x, _, sublayer, norm, dropout: dropout(norm(x + sublayer(x)))),
+            "dropout comes after the norm; the paper has it before the add.",
+        ),
+        Mistake(
+            _place(lambda x, whole, sublayer, norm, dropout: norm(whole + dropout(sublayer(x)))),
+            "the residual connection carries x as it was before its dropout: x is what the first "
+            "dropout returns, from there on.",
+        ),
+        Mistake(
+            _place(
+                lambda x, whole, sublayer, norm, dropout: norm(
+                    x + dropout(sublayer(dropout(whole)))
+                )
+            ),
+            "the sub-layer and the residual connection get two different x: call dropout on the sum "
+            "once, and keep what it returns.",
+        ),
+        Mistake(
+            _place(lambda x, _, sublayer, norm, dropout: x + dropout(sublayer(norm(x)))),
+            "this is pre-norm: the paper normalises the sum, after the add.",
+        ),
+    ],
+)

@@ -1,0 +1,114 @@
+"""Checks of the exercises of lesson 15: counting products, and an exponent."""
+
+import numpy as np
+
+from transformer_lab.course.judge.cases import random_array
+from transformer_lab.course.judge.check import Check, Mistake
+from transformer_lab.course.judge.random_values import RandomValues
+
+# ---------------------------------------------------------------- counting products
+
+
+def _random_sizes(chance: RandomValues) -> tuple:
+    return chance.between(1, 3000), chance.between(1, 600)
+
+
+products = Check(
+    reference=lambda n, d: (4 * n * d * d, 2 * n * n * d),
+    cases=lambda: [(3, 2), (7, 5), (101, 64)],
+    drawn=_random_sizes,
+    results=("the projections", "scores and mix"),
+    verified="four projections of n·d² each, and two products of n²·d",
+    mistakes=[
+        Mistake(
+            lambda n, d: (8 * n * d * d, 4 * n * n * d),
+            "these are multiplications and additions together; count the multiplications alone.",
+        ),
+        Mistake(
+            lambda n, d: (3 * n * d * d, 2 * n * n * d),
+            "a projection is missing: W_Q, W_K, W_V, and W_O behind the heads.",
+        ),
+        Mistake(
+            lambda n, d: (4 * n * d * d, n * n * d),
+            "only one of the two is counted: queries times keys gives the scores, and weights "
+            "times values the mix.",
+        ),
+        Mistake(
+            lambda n, d: (2 * n * n * d, 4 * n * d * d),
+            "the two numbers have changed places: the projections come first.",
+        ),
+        Mistake(
+            lambda n, d: (4 * d * d, 2 * n * n * d),
+            "4 d² are the projections' parameters. There are as many for every n; what grows is "
+            "that each of the n vectors is multiplied by them.",
+        ),
+        Mistake(
+            lambda n, d: (4 * n * d * d, 2 * n * n),
+            "n² is the number of entries; each entry takes d multiplications, all heads together.",
+        ),
+        Mistake(
+            lambda n, d: (4 * n * n * d, 2 * n * n * d),
+            "a projection multiplies each vector by a d × d matrix: n·d², not n²·d.",
+        ),
+    ],
+)
+
+
+# ---------------------------------------------------------------- an exponent
+
+
+def _slope(x: np.ndarray, y: np.ndarray) -> float:
+    return float(((x - x.mean()) * (y - y.mean())).sum() / ((x - x.mean()) ** 2).sum())
+
+
+def _power_law(n: list[int], power: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    lengths = np.array(n, dtype=float)
+    return lengths, 3e-6 * lengths**power * np.exp(0.3 * random_array(len(n), seed=seed))
+
+
+def _random_times(chance: RandomValues) -> tuple:
+    lengths = sorted(2 + n for n in chance.different(chance.between(3, 12), 4000))
+    return _power_law(lengths, chance.real(0.5, 2.5), seed=chance.between(4, 999))
+
+
+exponent = Check(
+    reference=lambda n, seconds: _slope(np.log(n), np.log(seconds)),
+    cases=lambda: [
+        _power_law([2, 3, 7], 1.0, seed=1),
+        _power_law([64, 128, 256, 512, 1024], 2.0, seed=2),
+        _power_law([5, 11, 101, 211, 1009, 2003, 4001], 1.4, seed=3),
+    ],
+    drawn=_random_times,
+    arguments=("n", "seconds"),
+    results=("the exponent",),
+    verified="the slope of log seconds over log n, by least squares",
+    mistakes=[
+        Mistake(
+            lambda n, seconds: _slope(n, seconds),
+            "there is no logarithm: this is the slope in seconds for each token. A power law is "
+            "a straight line only where both axes are logarithmic.",
+        ),
+        Mistake(
+            lambda n, seconds: _slope(n, np.log(seconds)),
+            "only the seconds are taken as logarithms; a straight line there would be an "
+            "exponential law.",
+        ),
+        Mistake(
+            lambda n, seconds: _slope(np.log(seconds), np.log(n)),
+            "the axes have changed places: this is the slope of log n over log seconds.",
+        ),
+        Mistake(
+            lambda n, seconds: float(np.log(seconds[-1] / seconds[0]) / np.log(n[-1] / n[0])),
+            "this joins the first point to the last; the points between count too. Least squares.",
+        ),
+        Mistake(
+            lambda n, seconds: float(np.polyfit(np.log(n), np.log(seconds), 1)[1]),
+            "this is the line's height at log n = 0. polyfit gives the highest power first.",
+        ),
+        Mistake(
+            lambda n, seconds: float((np.log(seconds) / np.log(n)).mean()),
+            "this divides logarithms point by point: a constant factor in front of the power "
+            "would change it. Take the slope.",
+        ),
+    ],
+)

@@ -1,0 +1,216 @@
+"""Checks of the exercises of lesson 16: shared keys, a state carried along, and messages along edges."""
+
+import numpy as np
+
+from transformer_lab.course.judge.cases import random_array
+from transformer_lab.course.judge.check import Check, Mistake
+from transformer_lab.course.judge.random_values import RandomValues
+
+# ---------------------------------------------------------------- shared keys
+
+
+def _share_cases() -> list[tuple]:
+    shapes = (((2, 3, 2), 4), ((3, 7, 5), 6), ((1, 5, 3), 7), ((5, 2, 11), 15))
+    return [(random_array(*shape, seed=n), heads) for n, (shape, heads) in enumerate(shapes)]
+
+
+def _random_keys(chance: RandomValues) -> tuple:
+    heads, length, d_k, times = chance.sizes(4)
+    return chance.numbers(heads, length, d_k), heads * times
+
+
+shared_keys = Check(
+    reference=lambda key, num_heads: np.repeat(key, num_heads // len(key), axis=0),
+    cases=_share_cases,
+    drawn=_random_keys,
+    arguments=("key", "num_heads"),
+    results=("the keys",),
+    verified="neighbouring query heads read the same keys",
+    mistakes=[
+        Mistake(
+            lambda key, num_heads: np.tile(key, (num_heads // len(key), 1, 1)),
+            "the keys come in turn: 0, 1, 0, 1. Neighbours form a group: 0, 0, 1, 1.",
+        ),
+        Mistake(
+            lambda key, num_heads: np.repeat(key, num_heads // len(key), axis=1),
+            "each *word* is there several times; the heads are axis 0.",
+        ),
+        Mistake(
+            lambda key, num_heads: np.repeat(key[:1], num_heads, axis=0),
+            "all heads read the first head's keys: that is multi-query attention.",
+        ),
+        Mistake(
+            lambda key, num_heads: np.repeat(key.mean(axis=0, keepdims=True), num_heads, axis=0),
+            "the key heads are averaged; each stays what it is, and serves its own group.",
+        ),
+        Mistake(
+            lambda key, num_heads: np.concatenate(
+                [key, np.zeros((num_heads - len(key), *key.shape[1:]))]
+            ),
+            "the last heads get zeros: their queries would find nothing to compare with.",
+        ),
+        Mistake(
+            lambda key, num_heads: (
+                np.repeat(key, num_heads // len(key), axis=0) / (num_heads // len(key))
+            ),
+            "the keys are divided by the size of the group: that would flatten the softmax.",
+        ),
+        Mistake(
+            lambda key, num_heads: np.repeat(key, num_heads, axis=0),
+            "each key head is there `num_heads` times; its group has num_heads // len(key).",
+        ),
+    ],
+)
+
+# ---------------------------------------------------------------- a state carried along
+
+
+def _scan_cases() -> list[tuple]:
+    shapes = ((4, 1), (7, 3), (13, 5))
+    drawn = [
+        (np.exp(-np.exp(random_array(*s, seed=n))), random_array(*s, seed=n + 10))
+        for n, s in enumerate(shapes)
+    ]
+    odd = np.array([[9.0, -1.0], [0.0, 2.0], [2.0, -1.0], [0.5, 0.0], [-1.0, 2.0]])
+    return [*drawn, (odd, random_array(5, 2, seed=20)), (odd[:1], random_array(1, 2, seed=21))]
+
+
+def _scanned(decay: np.ndarray, inputs: np.ndarray) -> np.ndarray:
+    state, states = np.zeros(inputs.shape[1]), []
+    for a, b in zip(decay, inputs, strict=True):
+        state = a * state + b
+        states.append(state)
+    return np.array(states)
+
+
+def _scanned_late(decay: np.ndarray, inputs: np.ndarray) -> np.ndarray:
+    return np.concatenate([np.zeros((1, inputs.shape[1])), _scanned(decay, inputs)[:-1]])
+
+
+def _random_states(chance: RandomValues) -> tuple:
+    shape = chance.sizes(2)
+    return chance.one_of(1.0, -1.0) * chance.random.random(shape), chance.numbers(*shape)
+
+
+scan = Check(
+    reference=_scanned,
+    cases=_scan_cases,
+    drawn=_random_states,
+    results=("the states",),
+    verified="the old state fades by this step's decay, then this step's input comes in",
+    mistakes=[
+        Mistake(
+            lambda decay, inputs: np.cumsum(inputs, axis=0),
+            "nothing fades: the decay is not used.",
+        ),
+        Mistake(
+            lambda decay, inputs: _scanned(np.roll(decay, 1, axis=0), inputs),
+            "the decay of the step before is used; step t has its own.",
+        ),
+        Mistake(
+            lambda decay, inputs: _scanned(decay, (1 - decay) * inputs),
+            "the input is multiplied by 1 − decay, as in a moving average; here it comes in whole.",
+        ),
+        Mistake(
+            lambda decay, inputs: _scanned(decay, decay * inputs),
+            "the new input fades too; only the old state does.",
+        ),
+        Mistake(
+            lambda decay, inputs: decay * np.concatenate([inputs[:1], inputs[:-1]]) + inputs,
+            "only the last input is remembered; the *state* is carried on, with all before it.",
+        ),
+        Mistake(
+            lambda decay, inputs: _scanned(decay, inputs)[-1],
+            "this is the last state; the states of all steps are asked.",
+        ),
+        Mistake(
+            _scanned_late,
+            "each state lacks the input of its own step: add it before you write the state down.",
+        ),
+    ],
+)
+
+# ---------------------------------------------------------------- messages along edges
+
+
+def _message_cases() -> list[tuple]:
+    three = (random_array(3, 2, seed=n) for n in range(3))
+    cases: list[tuple] = [(*three, [(1, 0), (2, 0), (0, 1)])]
+    for seed, (nodes, d_k, d_v) in enumerate(((5, 3, 7), (7, 5, 2)), start=1):
+        rng = np.random.default_rng(seed)
+        found = np.argwhere(rng.random((nodes, nodes)) < 0.4).tolist()
+        edges = [(a, b) for a, b in found if b != nodes - 1]  # a node that no edge leads to
+        sides = ((d_k, 3), (d_k, 4), (d_v, 5))
+        cases.append((*(random_array(nodes, d, seed=10 * seed + n) for d, n in sides), edges))
+    none = (*(random_array(2, d, seed=d) for d in (5, 5, 3)), [])
+    return [*cases, none]
+
+
+def _messages(
+    query: np.ndarray,
+    key: np.ndarray,
+    value: np.ndarray,
+    edges: list[tuple[int, int]],
+    *,
+    scale: bool = True,
+    over_all: bool = False,
+    equal: bool = False,
+    normalised: bool = True,
+) -> np.ndarray:
+    scores = query @ key.T / (np.sqrt(key.shape[1]) if scale else 1.0)
+    weights = np.ones_like(scores) if equal else np.exp(scores)
+    there = np.zeros(scores.shape, dtype=bool)
+    for start, end in edges:
+        there[end, start] = True
+    total = (weights if over_all else weights * there).sum(axis=1, keepdims=True)
+    weights = weights * there
+    if normalised:
+        weights = weights / np.where(total > 0, total, 1)
+    return weights @ value
+
+
+def _random_graph(chance: RandomValues) -> tuple:
+    nodes, d_k, d_v = chance.sizes(3)
+    sides = (chance.numbers(nodes, d) for d in (d_k, d_k, d_v))
+    return *sides, [(int(a), int(b)) for a, b in np.argwhere(chance.flips(nodes, nodes, share=0.4))]
+
+
+messages = Check(
+    reference=_messages,
+    run=lambda answer, query, key, value, edges: answer(query, key, value, edges),
+    cases=_message_cases,
+    drawn=_random_graph,
+    arguments=("query", "key", "value", "edges"),
+    results=("the new node vectors",),
+    verified="attention under a mask, from edges alone",
+    mistakes=[
+        Mistake(
+            lambda q, k, v, edges: _messages(q, k, v, [(b, a) for a, b in edges]),
+            "the messages run against their edges: (a, b) leads from a to b, and b listens.",
+        ),
+        Mistake(
+            lambda q, k, v, edges: _messages(q, k, v, edges, scale=False),
+            "the scores are not divided by √d_k.",
+        ),
+        Mistake(
+            lambda q, k, v, edges: _messages(q, k, v, edges, over_all=True),
+            "the softmax runs over all nodes; it runs over those with an edge to this one.",
+        ),
+        Mistake(
+            lambda q, k, v, edges: _messages(q, k, v, edges, equal=True),
+            "all neighbours count alike: a graph convolution. Here the scores decide.",
+        ),
+        Mistake(
+            lambda q, k, v, edges: _messages(q, k, v, edges, normalised=False),
+            "the weights of a node's messages do not sum to 1.",
+        ),
+        Mistake(
+            lambda q, k, v, edges: _messages(k, q, v, edges),
+            "query and key have changed places: who listens asks, who sends is asked.",
+        ),
+        Mistake(
+            lambda q, k, v, edges: _messages(q, k, v, [*edges, *((n, n) for n in range(len(q)))]),
+            "each node sends a message to itself; only edges of the list carry one.",
+        ),
+    ],
+)

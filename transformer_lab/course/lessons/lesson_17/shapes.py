@@ -1,0 +1,198 @@
+"""Checks of the exercises of lesson 17: say the shapes, and find the five mistakes."""
+
+import itertools
+import math
+from collections.abc import Callable
+from functools import partial
+
+import torch
+from torch import Tensor
+
+from transformer_lab.course.judge.cases import random_array, require_gradients
+from transformer_lab.course.judge.check import Check, Mistake
+from transformer_lab.course.judge.random_values import RandomValues
+
+# ---------------------------------------------------------------- say the shapes
+
+Shape = tuple[int, ...]
+
+
+def _shapes(
+    batch: int, source: int, target: int, d_model: int, heads: int, words: int
+) -> tuple[Shape, ...]:
+    return (
+        (batch, source, d_model),
+        (batch, heads, source, source),
+        (batch, heads, target, target),
+        (batch, heads, target, source),
+        (batch, target, words),
+    )
+
+
+def _replaced(place: int, shape: Callable[..., Shape]) -> Callable[..., tuple[Shape, ...]]:
+    """The right shapes, except for the one at this index."""
+
+    def answer(*sizes: int) -> tuple[Shape, ...]:
+        right = _shapes(*sizes)
+        return (*right[:place], shape(*sizes), *right[place + 1 :])
+
+    return answer
+
+
+def _random_sizes(chance: RandomValues) -> tuple:
+    batch, source, target, heads, d_k, words = chance.sizes(6)
+    return batch, source, target, 2 * heads * d_k, heads, words
+
+
+shapes = Check(
+    reference=_shapes,
+    cases=lambda: [(2, 7, 5, 6, 3, 11), (1, 3, 4, 10, 2, 13), (3, 2, 9, 8, 4, 17)],
+    drawn=_random_sizes,
+    results=(
+        "memory",
+        "encoder self-attention",
+        "decoder self-attention",
+        "cross-attention",
+        "logits",
+    ),
+    verified="the shapes of memory, three kinds of weights, and logits",
+    mistakes=[
+        Mistake(
+            _replaced(3, lambda b, s, t, d, h, v: (b, h, s, t)),
+            "cross-attention is turned round: the decoder asks, so rows are target words.",
+        ),
+        Mistake(
+            _replaced(3, lambda b, s, t, d, h, v: (b, h, t, t)),
+            "cross-attention reads the memory: its columns are source words.",
+        ),
+        Mistake(
+            _replaced(0, lambda b, s, t, d, h, v: (b, t, d)),
+            "the memory is what the encoder puts out: a vector for each source word.",
+        ),
+        Mistake(
+            _replaced(4, lambda b, s, t, d, h, v: (b, t, d)),
+            "these are the decoder's vectors; the last linear map gives a number for each word of "
+            "the vocabulary.",
+        ),
+        Mistake(
+            _replaced(4, lambda b, s, t, d, h, v: (b, v)),
+            "there are logits at every target place, not at the last one alone.",
+        ),
+        Mistake(
+            _replaced(2, lambda b, s, t, d, h, v: (b, h, t, s)),
+            "decoder self-attention: its queries and its keys are both target words.",
+        ),
+        Mistake(
+            lambda b, s, t, d, h, v: (
+                (b, s, d),
+                (b, s, s),
+                (b, t, t),
+                (b, t, s),
+                (b, t, v),
+            ),
+            "the heads are missing: each head has weights of its own, (batch, heads, query, key).",
+        ),
+        Mistake(
+            lambda b, s, t, d, h, v: (
+                (b, s, d),
+                (b, s, h, s),
+                (b, t, h, t),
+                (b, t, h, s),
+                (b, t, v),
+            ),
+            "the heads stand before the queries: (batch, heads, query, key).",
+        ),
+    ],
+)
+
+# ---------------------------------------------------------------- find the five mistakes
+
+SYMPTOMS = {
+    "by_view": "a head holds whole stretches of a few words in place of a part of every word",
+    "root_of_d_model": "at equal weights the scores are smaller than PyTorch's",
+    "over_queries": "the weights that arrive at a key sum to 1, those of a query do not",
+    "mask_late": "hidden keys have taken their share before they are hidden",
+    "no_output": "the heads stand side by side and never meet",
+}
+"""Each planted mistake, and what one sees of it."""
+
+
+def attend_with_mistakes(
+    x: Tensor,
+    memory: Tensor,
+    w_q: Tensor,
+    w_k: Tensor,
+    w_v: Tensor,
+    w_o: Tensor,
+    num_heads: int,
+    mask: Tensor,
+    left: tuple[str, ...] = (),
+) -> Tensor:
+    """Multi-head attention from x to the memory, with the mistakes named in `left`."""
+
+    def split(vectors: Tensor) -> Tensor:
+        batch, length, width = vectors.shape
+        if "by_view" in left:
+            return vectors.reshape(batch, num_heads, length, width // num_heads)
+        return vectors.reshape(batch, length, num_heads, -1).transpose(1, 2)
+
+    q, k, v = split(x @ w_q), split(memory @ w_k), split(memory @ w_v)
+    width = x.size(-1) if "root_of_d_model" in left else q.size(-1)
+    scores = q @ k.transpose(-2, -1) / math.sqrt(width)
+    axis = -2 if "over_queries" in left else -1
+    if "mask_late" in left:
+        weights = scores.softmax(dim=axis) * mask
+    else:
+        weights = scores.masked_fill(~mask, -math.inf).softmax(dim=axis)
+    merged = (weights @ v).transpose(1, 2).flatten(2)
+    return merged if "no_output" in left else merged @ w_o
+
+
+def _with(*left: str) -> Callable[..., Tensor]:
+    return partial(attend_with_mistakes, left=left)
+
+
+def _mended_cases() -> list[tuple]:
+    cases = []
+    for seed, (batch, query, key, heads, d_k) in enumerate(((1, 3, 5, 2, 3), (2, 5, 7, 3, 2))):
+        d_model = heads * d_k
+        w = [torch.tensor(random_array(d_model, d_model, seed=seed + 7 * i)) for i in range(1, 5)]
+        # Every query sees a key and every key is seen, so that no wrong axis ends in 0/0.
+        always = torch.arange(key) % query == torch.arange(query)[:, None]
+        mask = (torch.tensor(random_array(batch, 1, query, key, seed=seed)) > 0) | always
+        x, memory = (
+            random_array(batch, query, d_model, seed=seed + 50),
+            random_array(batch, key, d_model),
+        )
+        cases.append((torch.tensor(x), torch.tensor(memory), *w, heads, mask))
+    return [*cases, require_gradients(*cases[-1])]
+
+
+def _random_inputs(chance: RandomValues) -> tuple:
+    batch, query, key, heads, d_k = chance.sizes(5)
+    d_model = heads * d_k
+    w = (chance.tensor(d_model, d_model, scale=0.5) for _ in range(4))
+    x, memory = (chance.tensor(batch, length, d_model) for length in (query, key))
+    always = (torch.arange(key) % query == torch.arange(query)[:, None]) | (
+        torch.arange(query)[:, None] % key == torch.arange(key)
+    )
+    return require_gradients(x, memory, *w, heads, chance.mask(batch, 1, query, key) | always)
+
+
+mended = Check(
+    reference=attend_with_mistakes,
+    cases=_mended_cases,
+    drawn=_random_inputs,
+    arguments=("x", "memory", "w_q", "w_k", "w_v", "w_o", "num_heads", "mask"),
+    results=("the output",),
+    verified="all five mistakes are gone: equal to multi-head attention under a mask",
+    mistakes=[
+        Mistake(
+            _with(*left),
+            f"{count} of the five {'is' if count == 1 else 'are'} still there: "
+            f"{'; '.join(SYMPTOMS[name] for name in left)}.",
+        )
+        for count in range(1, 6)
+        for left in itertools.combinations(SYMPTOMS, count)
+    ],
+)

@@ -1,0 +1,7 @@
+"""Lesson 18, a translator that people use."""
+
+from transformer_lab.course.lessons import collect_checks, load_quiz
+from transformer_lab.course.lessons.lesson_18 import evidence, parts, recurrence
+
+check = collect_checks(parts, evidence, recurrence)
+quiz = load_quiz(__name__)

@@ -1,0 +1,173 @@
+"""Checks of the exercises of lesson 18: what a head is compared with, and how sure a mean is."""
+
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import torch
+
+from transformer_lab.course.judge.check import Check, Mistake
+from transformer_lab.course.judge.random_values import RandomValues
+
+# ---------------------------------------------------------------- the best fixed offset
+
+
+def _link_cases() -> list[tuple]:
+    # Two in five steps are the usual one, and the others lie on one side of it, so that neither
+    # the mean nor the median finds it; one place is a governor more often than any other.
+    cases = [(np.array([[0, 1], [3, 4], [8, 9], [6, 9], [5, 9], [2, 6], [1, 7]]),)]
+    for seed, (count, usual, side) in enumerate(
+        ((13, 1, 1), (31, -2, 1), (47, 3, -1), (53, -7, 1)), start=1
+    ):
+        rng = np.random.default_rng(seed)
+        others = usual + side * rng.integers(1, 6, count)
+        steps = np.where(np.arange(count) % 5 < 2, usual, others)
+        dependent = rng.integers(9, 29, count)
+        dependent[: count // 3] = 30 - steps[: count // 3]
+        cases.append((np.stack([dependent, dependent + steps], axis=1),))
+    return cases
+
+
+def _most(values: np.ndarray) -> tuple[int, float]:
+    value, times = Counter(values.tolist()).most_common(1)[0]
+    return value, times / len(values)
+
+
+def _steps(links: np.ndarray) -> np.ndarray:
+    return links[:, 1] - links[:, 0]
+
+
+def _share_of(links: np.ndarray, offset: int) -> tuple[int, float]:
+    return offset, float((_steps(links) == offset).mean())
+
+
+def _random_links(chance: RandomValues) -> tuple:
+    count, usual = chance.between(20, 60), chance.between(-7, 7)
+    others = usual + chance.one_of(1, -1) * chance.random.integers(1, 6, count)
+    steps = np.where(np.arange(count) % 5 < 3, usual, others)
+    dependent = chance.random.integers(12, 40, count)
+    dependent[: count // 2] = 50 - steps[: count // 2]  # one governor more often than any other
+    return (np.stack([dependent, dependent + steps], axis=1),)
+
+
+best_offset = Check(
+    reference=lambda links: _most(_steps(links)),
+    cases=_link_cases,
+    drawn=_random_links,
+    results=("the offset", "the share"),
+    verified="the step that leads to the right word most often, and how often that is",
+    mistakes=[
+        Mistake(
+            lambda links: _most(-_steps(links)),
+            "the offset has the wrong sign: it leads from the dependent to its governor.",
+        ),
+        Mistake(
+            lambda links: _most(abs(_steps(links))),
+            "steps to the left and to the right are counted together; a head looks one way.",
+        ),
+        Mistake(
+            lambda links: _share_of(links, round(_steps(links).mean())),
+            "this is the mean step: a word two to the left and one two to the right give 0.",
+        ),
+        Mistake(
+            lambda links: (_most(_steps(links))[0], round(_most(_steps(links))[1] * len(links))),
+            "the second number is a count; the share of all links is asked.",
+        ),
+        Mistake(
+            lambda links: _most(_steps(links))[::-1],
+            "the order is: the offset, then its share.",
+        ),
+        Mistake(
+            lambda links: _most(links[:, 1]),
+            "this is the most frequent *place* of a governor; the step to it is asked.",
+        ),
+        Mistake(
+            lambda links: _share_of(links, int(np.median(_steps(links)))),
+            "this is the median step; the most frequent one is right most often.",
+        ),
+        Mistake(
+            lambda links: (_most(_steps(links))[0], 1 / len(set(_steps(links).tolist()))),
+            "the share is one of the number of different steps; count the links that have it.",
+        ),
+    ],
+)
+
+# ---------------------------------------------------------------- how sure is a mean?
+
+
+def _random_cases() -> list[tuple]:
+    cases = []
+    for seed, (count, rounds) in enumerate(((3, 5), (13, 101), (37, 211))):
+        rng = np.random.default_rng(seed)
+        values = rng.exponential(size=count)
+        cases.append((values, rng.integers(0, count, (rounds, count))))
+    return cases
+
+
+def _middle(numbers: np.ndarray, low: float = 2.5, high: float = 97.5) -> tuple[float, float]:
+    return float(np.percentile(numbers, low)), float(np.percentile(numbers, high))
+
+
+def _around(mean: float, wide: float) -> tuple[float, float]:
+    return mean - 1.96 * wide, mean + 1.96 * wide
+
+
+def _ends(answer: Callable[..., Any], *arguments: np.ndarray) -> Any:
+    """Both ends of the interval, from a pair or from an array of two numbers."""
+    found = answer(*arguments)
+    is_pair = isinstance(found, np.ndarray | torch.Tensor) and found.shape == (2,)
+    return tuple(found) if is_pair else found
+
+
+def _random_values(chance: RandomValues) -> tuple:
+    count, rounds = chance.between(3, 40), chance.between(50, 250)
+    values = chance.numbers(count) ** 2 + chance.real(-1, 1)
+    return values, chance.random.integers(0, count, (rounds, count))
+
+
+interval = Check(
+    run=_ends,
+    reference=lambda values, draws: _middle(values[draws].mean(axis=1)),
+    cases=_random_cases,
+    drawn=_random_values,
+    results=("the lower end", "the upper end"),
+    verified="between these ends lie 95 % of the means of samples drawn again",
+    mistakes=[
+        Mistake(
+            lambda values, draws: _middle(values),
+            "these are percentiles of the *values*: how they scatter, not how sure their mean is.",
+        ),
+        Mistake(
+            lambda values, draws: _middle(values[draws]),
+            "all drawn values are in one heap; take the mean of each round first.",
+        ),
+        Mistake(
+            lambda values, draws: _middle(values[draws].mean(axis=1), 5, 95),
+            "5 and 95 leave 90 % between them; for 95 % it is 2.5 and 97.5.",
+        ),
+        Mistake(
+            lambda values, draws: _middle(values[draws].mean(axis=1), 0.025, 0.975),
+            "percentiles count to 100: 0.025 and 0.975 are quantiles, which count to 1.",
+        ),
+        Mistake(
+            lambda values, draws: _middle(values[draws].mean(axis=0)),
+            "the mean is taken over the rounds; each round has a mean over its values.",
+        ),
+        Mistake(
+            lambda values, draws: _around(values.mean(), values.std()),
+            "this is mean ± 1.96 deviations of the values: it does not shrink with more of them.",
+        ),
+        Mistake(
+            lambda values, draws: (
+                float(values[draws].mean(axis=1).min()),
+                float(values[draws].mean(axis=1).max()),
+            ),
+            "these are the smallest and the largest mean: with more rounds they move apart.",
+        ),
+        Mistake(
+            lambda values, draws: _middle(np.median(values[draws], axis=1)),
+            "these are the medians of the rounds; the mean is asked.",
+        ),
+    ],
+)

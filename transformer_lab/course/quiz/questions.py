@@ -1,0 +1,77 @@
+"""Reads multiple-choice questions, with a reply to each choice, from a lesson's `quiz.md`.
+
+`load_quiz` of `transformer_lab.course.lessons` uses it. The Markdown has one line for each part:
+
+    ## What sums to 1?
+
+    - [x] each row
+      > Each query divides one whole among the keys.
+    - [ ] each column
+      > A key may be looked at by all queries, or by none.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from transformer_lab.config import check
+
+CHOICE = re.compile(r"- \[([ x])\] (.*\S)")
+REPLY = re.compile(r"  > (.*\S)")
+LETTERS = "abcdefgh"
+"""The letters of the choices. They are text, because notebooks drop the attribute that letters a list."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question with its choices, each a pair of its text and the reply to it.
+
+    `right` is the index of the right choice.
+    """
+
+    text: str
+    choices: tuple[tuple[str, str], ...]
+    right: int
+
+    def verdict(self, choice: int) -> str:
+        """The reply to a choice, beginning with "Right." or "No."."""
+        opening = "Right." if choice == self.right else "No."
+        return f"{opening} {self.choices[choice][1]}"
+
+
+def read_questions(text: str, file: str) -> list[Question]:
+    """Parse the questions of a `quiz.md`; empty lines and a title (`# `) are ignored.
+
+    Raises:
+        ValueError: For the first line that breaks the format; it names `file` and the line.
+    """
+    numbered = enumerate(text.splitlines(), 1)
+    lines = [(n, line.rstrip()) for n, line in numbered if line.strip() and line[:2] != "# "]
+    starts = [place for place, (_, line) in enumerate(lines) if line.startswith("## ")]
+    n, line = lines[0] if lines else (1, "")
+    check(f"{file}, line {n}", line, "a question: '## ' and its text", starts[:1] == [0])
+    ends = [*starts[1:], len(lines)]
+    return [read_question(lines[a:b], file) for a, b in zip(starts, ends, strict=True)]
+
+
+def read_question(lines: Sequence[tuple[int, str]], file: str) -> Question:
+    """Parse one question from its lines (number in the file, text): choices and replies alternate."""
+    (first, heading), *rest = lines
+    if len(rest) % 2:
+        rest.append((rest[-1][0] + 1, ""))
+    choices: list[tuple[str, str]] = []
+    right: list[int] = []
+    for (n, line), (below, word) in zip(rest[::2], rest[1::2], strict=True):
+        choice, reply = CHOICE.fullmatch(line), REPLY.fullmatch(word)
+        expected = "a choice: '- [ ] ', or '- [x] ' if it is the right one, and its text"
+        check(f"{file}, line {n}", line, expected, choice is not None)
+        expected = "the reply to the choice above: two spaces, '> ' and its text"
+        check(f"{file}, line {below}", word, expected, reply is not None)
+        assert choice is not None
+        assert reply is not None
+        right += [len(choices)] * (choice.group(1) == "x")
+        choices.append((choice.group(2), reply.group(1)))
+    few = f"a question with 2 to {len(LETTERS)} choices"
+    check(f"{file}, line {first}", heading, few, 2 <= len(choices) <= len(LETTERS))
+    check(f"{file}, line {first}", heading, "a question with one choice [x]", len(right) == 1)
+    return Question(heading.removeprefix("## ").strip(), tuple(choices), right[0])

@@ -1,0 +1,217 @@
+"""`Quiz`: multiple-choice questions to click in a notebook, to answer by letter in a terminal, or folded.
+
+Each lesson has one as `quiz`. `questions.py` says how the questions are written.
+"""
+
+import html
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from IPython.core.getipython import get_ipython
+from IPython.display import display
+
+from transformer_lab.config import check
+from transformer_lab.course import diary
+from transformer_lab.course.diary import Place
+from transformer_lab.course.quiz.questions import LETTERS, Question
+from transformer_lab.lab.page import saved
+from transformer_lab.lab.page.drawing import fragment
+
+
+class Quiz:
+    """Multiple-choice questions, answered by mouse or keyboard (Tab to a choice, Space to take it).
+
+    In a terminal, `ask(1)` prints a question and `answer(1, "b")` prints the reply.
+
+    Attributes:
+        first: The first choice for each question answered so far, by the index of the question.
+        places: The lesson of each question, under which the diary records answers; or none.
+        called: The name of the variable in which a reader has it, for the example to type.
+        widget: The ipywidget, once it has been built.
+    """
+
+    called = "quiz"
+
+    def __init__(self, questions: Sequence[Question], places: Sequence[Place] = ()):
+        self.questions = tuple(questions)
+        self.places = tuple(places)
+        self.first: dict[int, int] = {}
+
+    def __repr__(self) -> str:
+        return f'A quiz of {len(self.questions)} questions: .show(), .ask(1), .answer(1, "a")'
+
+    def _ipython_display_(self, **_: Any) -> None:
+        self.show()
+
+    def show(self) -> None:
+        """Show the quiz with no question answered: as text in a terminal, to click in a notebook.
+
+        Without a kernel the page itself replies; without scripts the replies are folded.
+        """
+        self.first = {}
+        if is_in_terminal():
+            self.ask()
+        else:
+            display(self.bundle(), raw=True)
+
+    # ------------------------------------------------------------ in words
+
+    def ask(self, number: int | None = None) -> None:
+        """Print the question of this number, counted from 1, or all questions, with their choices.
+
+        Raises:
+            ValueError: If there is no such question.
+        """
+        asked = range(len(self.questions)) if number is None else [self.find_index(number)]
+        for place in asked:
+            print(format_question(place + 1, self.questions[place]), end="\n\n")
+        example = f'{self.called}.answer({number or 1}, "a")'
+        print(f"To answer: {example}, or another letter.")
+
+    def answer(self, number: int, letter: str) -> None:
+        """Print the reply to a choice, given by its letter. Only the first choice counts for the score.
+
+        Raises:
+            ValueError: If there is no such question or choice.
+        """
+        place = self.find_index(number)
+        letters = LETTERS[: len(self.questions[place].choices)]
+        there = isinstance(letter, str) and len(letter) == 1 and letter.lower() in letters
+        expected = f'a letter from "a" to "{letters[-1]}", as question {number} has them'
+        check("the choice", letter, expected, there)
+        choice = letters.index(letter.lower())
+        kept = self.record_choice(place, choice)
+        word = self.questions[place].verdict(choice)
+        for line in filter(None, (word, self.score() or self.so_far(), kept)):
+            print(line)
+
+    def find_index(self, number: int) -> int:
+        """The index of the question with this number, counted from 1; ValueError if there is none."""
+        last = len(self.questions)
+        is_number = isinstance(number, int) and not isinstance(number, bool)
+        there = is_number and 1 <= number <= last
+        check("the question", number, f"a number from 1 to {last}", there)
+        return number - 1
+
+    # ------------------------------------------------------------ on the page
+
+    def bundle(self) -> dict[str, Any]:
+        """The MIME bundle for a notebook: a new widget, and the HTML for a page without a kernel."""
+        self.widget = self.build_widget()
+        view = {"version_major": 2, "version_minor": 0, "model_id": self.widget.model_id}
+        data: dict[str, Any] = {"application/vnd.jupyter.widget-view+json": view}
+        data["text/html"] = self.page()
+        data["text/plain"] = f"A quiz of {len(self.questions)} questions."
+        return data
+
+    def build_widget(self) -> Any:
+        """Build the ipywidget of the quiz."""
+        import ipywidgets
+
+        keys = ipywidgets.HTML("By keyboard: Tab to a choice, Space to take it.")
+        return ipywidgets.VBox([keys, *self.build_boxes()])
+
+    def build_boxes(self) -> list[Any]:
+        """Build a box for each question, and one for the score below them."""
+        import ipywidgets
+
+        self.standing = ipywidgets.HTML()
+        return [*map(self.build_box, range(len(self.questions))), self.standing]
+
+    def page(self) -> str:
+        """The quiz as HTML that replies without a kernel."""
+        data = [asdict(asked) for asked in self.questions]
+        return fragment("quiz", static_html(data), saved.dump_json(data))
+
+    def build_box(self, number: int) -> Any:
+        """Build the box of one question, given by its index: its text, its choices, and the reply."""
+        import ipywidgets
+
+        asked = self.questions[number]
+        choices = ipywidgets.RadioButtons(
+            options=[(text, place) for place, (text, _) in enumerate(asked.choices)],
+            value=None,
+            layout=ipywidgets.Layout(width="auto"),
+        )
+        word = ipywidgets.HTML()
+
+        def on_choice(change: dict[str, Any]) -> None:
+            kept = self.record_choice(number, change["new"])
+            word.value = self.reply(number, change["new"])
+            if kept:
+                word.value += f"<br><i>{html.escape(kept)}</i>"
+            self.standing.value = f"<b>{self.score()}</b>" if self.score() else ""
+
+        choices.observe(on_choice, names="value")
+        title = ipywidgets.HTML(f"<b>{number + 1}. {html.escape(asked.text)}</b>")
+        return ipywidgets.VBox([title, choices, word])
+
+    def reply(self, number: int, choice: int) -> str:
+        """The reply to a choice as HTML, shown below the question."""
+        word = verdict_html(self.questions[number].verdict(choice))
+        return f"{word}<br><i>{self.so_far()}</i>" if self.so_far() else word
+
+    # ------------------------------------------------------------ what is counted
+
+    def record_choice(self, number: int, choice: int) -> str:
+        """Record a choice for the question with this index; only the first choice counts.
+
+        Returns the message of `diary.update_diary`, or "".
+        """
+        if number in self.first:
+            return ""
+        self.first[number] = choice
+        if not self.places:
+            return ""
+        right = self.questions[number].right == choice
+        return diary.record_answer(self.places[number], right)
+
+    def right(self) -> int:
+        """The number of questions that were right at the first choice."""
+        return sum(self.questions[n].right == choice for n, choice in self.first.items())
+
+    def so_far(self) -> str:
+        """The text below each reply: none here; `MixedQuiz` gives the running score."""
+        return ""
+
+    def score(self) -> str:
+        """The final score as a sentence once all questions are answered, else ""."""
+        if len(self.first) < len(self.questions):
+            return ""
+        return f"{self.right()} of {len(self.questions)} right at the first choice."
+
+
+def is_in_terminal() -> bool:
+    """Whether this runs in Python or IPython in a terminal, which cannot show HTML."""
+    shell = get_ipython()
+    return shell is None or type(shell).__module__.startswith("IPython.terminal")
+
+
+def format_question(number: int, question: Question) -> str:
+    """A question as text, with its number and the letters of its choices."""
+    choices = zip(LETTERS, question.choices, strict=False)
+    lines = [f"   {letter}. {text}" for letter, (text, _) in choices]
+    return "\n".join([f"{number}. {question.text}", *lines])
+
+
+def verdict_html(verdict: str) -> str:
+    """A reply as HTML with its first word in bold."""
+    first, _, rest = verdict.partition(" ")
+    return f"<b>{first}</b> {html.escape(rest)}"
+
+
+def static_html(data: Sequence[Mapping[str, Any]]) -> str:
+    """The quiz as HTML for a page without scripts, from its questions as dictionaries."""
+    questions = "".join(question_html(n, Question(**asked)) for n, asked in enumerate(data, 1))
+    return "<p>Open the choice that you take: the answer to it is inside.</p>" + questions
+
+
+def question_html(number: int, question: Question) -> str:
+    """A question as HTML without scripts: each choice unfolds to its reply."""
+    choices = "".join(
+        f"<details><summary>{LETTERS[place]}. {html.escape(text)}</summary>"
+        f"<blockquote>{verdict_html(question.verdict(place))}</blockquote></details>"
+        for place, (text, _) in enumerate(question.choices)
+    )
+    return f"<p><b>{number}. {html.escape(question.text)}</b></p>{choices}<br>"

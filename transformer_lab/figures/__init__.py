@@ -1,0 +1,30 @@
+"""Pictures: arrays in, matplotlib figures out, each shown with alt text made from its numbers.
+
+Notebooks, studies and the lab's still pictures use them.
+"""
+
+from transformer_lab.figures.architecture import architecture
+from transformer_lab.figures.beam_tree import beam_tree
+from transformer_lab.figures.display import show
+from transformer_lab.figures.dots import run_dots
+from transformer_lab.figures.grids import number_grids
+from transformer_lab.figures.heatmaps import attention_heatmap, attention_panels, weight_bars
+from transformer_lab.figures.live import LivePicture
+from transformer_lab.figures.maps import clock_hands, signed_map, stage_panels
+from transformer_lab.figures.plots import curves
+
+__all__ = [
+    "LivePicture",
+    "architecture",
+    "attention_heatmap",
+    "attention_panels",
+    "beam_tree",
+    "clock_hands",
+    "curves",
+    "number_grids",
+    "run_dots",
+    "show",
+    "signed_map",
+    "stage_panels",
+    "weight_bars",
+]

@@ -1,0 +1,218 @@
+"""What a picture shows, in words made from its numbers: for those who do not see it."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from matplotlib.figure import Figure
+
+MOST_ROWS = 12  # of a map, or bars of a row, that are named one by one; nobody listens to more
+MOST_NUMBERS = 60  # of a matrix that are read out one by one
+
+
+def add_alt_text(figure: Figure, title: str, seen: str) -> None:
+    """Let a figure carry its own alt text: what it says, then what one sees.
+
+    The text lies in the figure's label, where `show` looks for it.
+    """
+    title = title.strip()
+    if title and title[-1] not in ".!?…":
+        title += "."
+    figure.set_label(f"{title} {seen[:1].upper()}{seen[1:]}".strip())
+
+
+def format_number(value: float) -> str:
+    """A number in three digits, as it is read: 0.0123, −4, 16,400."""
+    if np.isnan(value):
+        return "nothing"
+    if np.isinf(value):
+        return "infinity" if value > 0 else "−infinity"
+    rounded = float(f"{value:.3g}")
+    text = f"{rounded:,.0f}" if abs(rounded) >= 1000 else f"{rounded:g}"
+    return text.replace("-", "−")
+
+
+def join_with_and(parts: Sequence[str]) -> str:
+    """Parts of one list: a, b and c."""
+    return " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
+
+
+def describe_map(
+    weights: np.ndarray,
+    queries: Sequence[str],
+    keys: Sequence[str],
+    *,
+    row: int | None = None,
+    mask: np.ndarray | None = None,
+) -> str:
+    """A map of weights: the key with the largest weight of each query, and the framed row."""
+    text = f"Map of weights, {len(queries)} rows by {len(keys)} columns. "
+    order = sorted(range(len(queries)), key=lambda n: -weights[n].max())[:MOST_ROWS]
+    some = "" if len(order) == len(queries) else f" of the {MOST_ROWS} surest rows"
+    strongest = [describe_strongest(weights[n], queries[n], keys) for n in sorted(order)]
+    text += f"Largest weight{some}: {', '.join(strongest)}."
+    if row is not None:
+        best = np.argsort(-weights[row], kind="stable")[:3]
+        largest = join_with_and([f"{keys[key]} {weights[row, key]:.2f}" for key in best])
+        text += f" In the framed row, {queries[row]}: {largest}."
+    if mask is not None and not mask.all():
+        text += f" {int((~mask).sum())} grey cells may not be seen."
+    return text
+
+
+def describe_strongest(weights: np.ndarray, query: str, keys: Sequence[str]) -> str:
+    """Where a row has its largest weight."""
+    return f"{query} on {keys[int(weights.argmax())]} {weights.max():.2f}"
+
+
+def describe_panels(panels: Mapping[str, np.ndarray], keys: Sequence[str]) -> str:
+    """Several maps of weights: how sure each is, and on which key most of its rows are."""
+    said = []
+    for name, weights in panels.items():
+        best = weights.argmax(axis=1)
+        key = int(np.bincount(best).argmax())
+        said.append(
+            f"{name}: the largest weight of a row is {weights.max(axis=1).mean():.2f} on average, "
+            f"most often on {keys[key]} ({int((best == key).sum())} of {len(best)} rows)"
+        )
+    return f"Maps of weights side by side. {'; '.join(said)}."
+
+
+def describe_bars(rows: np.ndarray, labels: Sequence[str], keys: Sequence[str]) -> str:
+    """Rows of bars: the three highest of each, or all if they are few."""
+    said = []
+    for label, heights in zip(labels, rows, strict=True):
+        few = len(keys) <= MOST_ROWS
+        best = range(len(keys)) if few else np.argsort(-heights, kind="stable")[:3]
+        bars = join_with_and([f"{keys[key]} {heights[key]:.2f}" for key in best])
+        said.append(f"{label}: {bars}" if few else f"{label}: highest {bars}")
+    return f"Bars. {'; '.join(said)}."
+
+
+def describe_lines(
+    x: np.ndarray, lines: Mapping[str, np.ndarray], x_label: str, y_label: str
+) -> str:
+    """Curves: where each begins and ends, and the turn between, if there is one."""
+    said = [f"{name} {describe_curve(x, y)}" for name, y in lines.items()]
+    return f"{y_label} over {x_label}. {'; '.join(said)}."
+
+
+def drop_rounding_noise(lines: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """The lines with 0 for what is below a hundred-thousandth of the tallest value.
+
+    No eye sees it, and what rounding leaves of a 0 differs between processors.
+    """
+    sizes = [abs(y[np.isfinite(y)]).max(initial=0) for y in lines.values()]
+    limit = 1e-5 * max(sizes, default=0.0)
+    return {name: np.where(abs(y) < limit, 0.0, y) for name, y in lines.items()}
+
+
+def describe_curve(x: np.ndarray, y: np.ndarray) -> str:
+    """From where a curve goes where; its lowest or highest point if that is none of the ends."""
+    there = np.flatnonzero(np.isfinite(y))
+    x, y = x[there], y[there]
+    if len(y) == 1:
+        return f"is {format_number(y[0])} at {format_number(x[0])}"
+    if y.min() == y.max():
+        return f"is {format_number(y[0])} everywhere"
+    start, end = (f"{format_number(y[n])} at {format_number(x[n])}" for n in (0, -1))
+    text = f"goes from {start} to {end}"
+    margin = 0.1 * (y.max() - y.min())
+    for name, at in (("lowest", int(y.argmin())), ("highest", int(y.argmax()))):
+        if min(abs(y[at] - y[0]), abs(y[at] - y[-1])) > margin:
+            text += f", {name} {format_number(y[at])} at {format_number(x[at])}"
+    return text
+
+
+def describe_grids(
+    grids: Mapping[str, np.ndarray],
+    rows: Mapping[str, Sequence[str]],
+    columns: Mapping[str, Sequence[str]],
+    masks: Sequence[str],
+    digits: int,
+) -> str:
+    """Small matrices: their numbers row by row, or from where to where they reach."""
+    said = []
+    for name, grid in grids.items():
+        high, wide = grid.shape
+        labels = rows.get(name) or [f"row {n}" for n in range(high)]
+        called = " ".join(name.split())
+        keys = columns.get(name) or [str(n) for n in range(wide)]
+        if name in masks:
+            seen = [
+                describe_mask_row(label, keys, line)
+                for label, line in zip(labels, grid, strict=True)
+            ]
+            said.append(f"{called}: {', '.join(seen)}")
+        elif grid.size <= MOST_NUMBERS:
+            lines = zip(labels, grid.astype(float), strict=True)
+            seen = [
+                f"{label} {' '.join(format_cell(v, digits) for v in line)}" for label, line in lines
+            ]
+            said.append(f"{called}, {high} by {wide}: {'; '.join(seen)}")
+        else:
+            said.append(f"{called}, {high} by {wide}: {format_range(grid)}")
+    return f"{'. '.join(said)}."
+
+
+def format_cell(value: float, digits: int) -> str:
+    """A number as it stands in its cell, without zeros at its end."""
+    return format_number(float(f"{value:z.{digits}f}"))
+
+
+def describe_mask_row(label: str, keys: Sequence[str], line: np.ndarray) -> str:
+    """What one row of a mask lets its query see."""
+    seen = [key for key, may in zip(keys, line, strict=True) if may]
+    return f"{label} sees {join_with_and(seen) if seen else 'nothing'}"
+
+
+def format_range(values: np.ndarray) -> str:
+    """The smallest and the largest of some numbers."""
+    finite = values[np.isfinite(values)].astype(float)
+    return (
+        f"from {format_number(finite.min())} to {format_number(finite.max())}"
+        if finite.size
+        else "no number"
+    )
+
+
+def describe_signed_map(values: np.ndarray, x_label: str, y_label: str, value_label: str) -> str:
+    """A large map: its size, and where its smallest and its largest number are."""
+    what = value_label or "numbers"
+    low, high = (np.unravel_index(f(), values.shape) for f in (values.argmin, values.argmax))
+    places = [
+        f"{name} {format_number(values[at])} in row {at[0]}, column {at[1]}"
+        for name, at in (("smallest", low), ("largest", high))
+    ]
+    size = f"{values.shape[0]} rows ({y_label}) by {values.shape[1]} columns ({x_label})"
+    return f"Map of {what}, {size}: {join_with_and(places)}."
+
+
+def describe_stages(stages: Mapping[str, np.ndarray]) -> str:
+    """Arrays in the order in which they are computed: their sizes and what they reach to."""
+    said = [
+        f"{n}. {name}, {values.shape[0]} by {values.shape[1]}, {format_range(values)}"
+        for n, (name, values) in enumerate(stages.items(), start=1)
+    ]
+    return f"Maps with a row for each word: {'; '.join(said)}."
+
+
+def describe_clocks(angles: Mapping[str, np.ndarray], names: Sequence[str]) -> str:
+    """Hands of clocks: how far each has turned from the top, in degrees."""
+    said = []
+    for clock, name in enumerate(names):
+        hands = [
+            f"{what} at {float(np.degrees(row[clock])) % 360:.0f}°" for what, row in angles.items()
+        ]
+        said.append(f"{' '.join(name.split())}: {join_with_and(hands)}")
+    return f"{len(names)} clocks. {'; '.join(said)}."
+
+
+def describe_runs(runs: Mapping[str, Sequence[float]], x_label: str) -> str:
+    """Runs as dots: mean, smallest and largest of each setting."""
+    said = []
+    for name, values in runs.items():
+        low, high = format_number(min(values)), format_number(max(values))
+        count = f"{len(values)} run{'s' * (len(values) > 1)}"
+        between = f", {low} to {high}" if low != high else ""
+        said.append(f"{name} {format_number(float(np.mean(values)))}{between} ({count})")
+    return f"{x_label}, mean and reach of the runs. {'; '.join(said)}."

@@ -1,0 +1,77 @@
+"""A record in BertViz, which many people know; its pages load scripts from the network.
+
+BertViz (Vig 2019) is drawn in the browser by scripts that it fetches: offline, and in a notebook
+that is opened again, its place stays blank. `viz.explore` shows the same record without a network.
+"""
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from IPython.display import HTML
+
+from transformer_lab.attention.record import AttentionRecord, Kind
+from transformer_lab.config import check
+
+
+def head_view(record: AttentionRecord, *, kind: Kind | None = None, layer: int = 0) -> HTML:
+    """BertViz's head view: lines between two columns of tokens, each head in its own colour.
+
+        head_view(record, kind="cross")
+
+    `kind` shows one kind of attention alone; then rows of cross-attention are named by the word
+    that is written. BertViz has one list of the decoder's tokens: all kinds together name them by
+    the word that is read. A ValueError if this is more than BertViz can draw, see `bertviz_arguments`.
+    """
+    from bertviz import head_view as draw
+
+    return draw_record(draw, record, kind, layer=layer)
+
+
+def model_view(record: AttentionRecord, *, kind: Kind | None = None) -> HTML:
+    """BertViz's model view: a small drawing for each head; otherwise as `head_view`.
+
+    model_view(record)
+    """
+    from bertviz import model_view as draw
+
+    return draw_record(draw, record, kind)
+
+
+def draw_record(
+    draw: Callable[..., HTML], record: AttentionRecord, kind: Kind | None, **how: Any
+) -> HTML:
+    """The page that BertViz makes of a record."""
+    return draw(**bertviz_arguments(record, kind), html_action="return", **how)
+
+
+def bertviz_arguments(record: AttentionRecord, kind: Kind | None) -> dict[str, Any]:
+    """A record as BertViz's arguments.
+
+    Raises:
+        ValueError: If the kinds or layers that are asked for differ in depth or in heads: BertViz
+            then draws one layer's weights under another's name, or fails.
+    """
+    kinds: list[Kind] = [kind] if kind else ["encoder", "decoder", "cross"]
+    layers = {k: getattr(record, k) for k in kinds if len(getattr(record, k))}
+    check("kind", kind, "a kind that the record has", bool(layers))
+    shapes = {k: [len(layer) for layer in layers[k]] for k in layers}
+    depths = {len(heads) for heads in shapes.values()}
+    equal = len(depths) == 1 and len({count for heads in shapes.values() for count in heads}) == 1
+    expected = "one depth and one number of heads for BertViz; give kind= to draw one kind"
+    check("heads of each layer", shapes, expected, equal)
+    target = record.written_tokens if kind == "cross" else record.target_tokens
+    given: dict[str, Any] = {
+        f"{k}_attention": [torch.as_tensor(layer)[None] for layer in layers[k]] for k in layers
+    }
+    if "encoder" in layers or "cross" in layers:
+        given["encoder_tokens"] = escape_tokens(record.source_tokens)
+    if "decoder" in layers or "cross" in layers:
+        given["decoder_tokens"] = escape_tokens(target)
+    return given
+
+
+def escape_tokens(tokens: tuple[str, ...]) -> list[str]:
+    """The same tokens to the eye, but none of them ends the script that BertViz writes them into."""
+    return [re.sub("<(?=[/!])", "<\u2060", token) for token in tokens]

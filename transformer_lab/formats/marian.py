@@ -1,0 +1,376 @@
+"""Load an OPUS-MT checkpoint (Marian), a real translation model, into our own `Transformer`.
+
+Lesson 16 uses it.
+
+Such a model is the paper's, its one embedding matrix for both languages and the output included
+(§3.4), with SiLU in the feed-forward network, an output bias, and the sinusoids in another order.
+Its decoder starts with the padding token, so that masks come from lengths and not from ids.
+
+Its translations may differ from those of Transformers' `generate` for three reasons:
+
+- Length penalty. `generate` divides a log-probability by length^p, the paper by ((5 + length) / 6)^α
+  (see `length_penalty`): the first grows from 1 at one token to 10 at ten tokens for p = 1, the
+  second from 1 to 2.5 for α = 1. At p = α = 0 both divide by 1.
+- Width. `generate` gives the place of a finished hypothesis to the next best one: `narrow=False` in
+  `beam_search`. Its `early_stopping="never"` is our rule for when to stop.
+- Padding. It forbids the padding token after the softmax, and what is left no longer sums to 1
+  unless it is told `renormalize_logits=True`. Here the token has the bias −∞, as Marian itself
+  knows no such token.
+"""
+
+import json
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from textwrap import shorten
+from typing import Any
+
+import torch
+from jaxtyping import Int
+from torch import Tensor
+
+from transformer_lab.config import Activation, TransformerConfig, check, is_integer
+from transformer_lab.config.device import pick_device
+from transformer_lab.data.sentence_pieces import SPECIAL, SentencePieceTokenizer
+from transformer_lab.data.tokenizer import UNK_ID, Tokenizer, load_tokenizer
+from transformer_lab.formats.marian_layers import copy_weights, match_model
+from transformer_lab.model import Transformer
+from transformer_lab.model.positions import sinusoids
+from transformer_lab.model.size import check_memory
+from transformer_lab.model.skip_init import SkipInit
+from transformer_lab.storage.files import NAME, expand_path
+from transformer_lab.storage.tensors import has_usable_numbers, weights_of
+from transformer_lab.translator import Translator
+
+FILES = ("config.json", "source.spm", "target.spm", "vocab.json")
+OUR_TOKENIZERS = ("source_tokenizer.json", "target_tokenizer.json")
+"""What `to_transformers` writes in the place of the last three for a translator without SentencePiece."""
+WEIGHTS = ("model.safetensors", "pytorch_model.bin")
+"""What we read, and what older checkpoints have: a pickle, which is not read here."""
+INDEX = "model.safetensors.index.json"
+"""Which weight is in which file, where a checkpoint has several."""
+FLOATS = ("F64", "F32", "F16", "BF16")
+"""The kinds of numbers that weights are saved in, as safetensors calls them."""
+UNUSED = "<unused {}>"
+"""The name of an id that no piece has."""
+MOST_POSITIONS = 65_536
+MOST_LABELS = 10_000
+CONVERSION = (
+    "which may run any code; expected model.safetensors. Where you trust it, write that once: python -c "
+    """"from transformers import MarianMTModel as M; M.from_pretrained('{0}').save_pretrained('{0}')\""""
+)
+ACTIVATIONS: dict[str, Activation] = {
+    "relu": "relu",
+    "gelu": "gelu",
+    "silu": "silu",
+    "swish": "silu",
+}
+EXPECTED = {
+    "model_type": "marian",
+    "scale_embedding": True,
+    "normalize_before": False,
+    "normalize_embedding": False,
+    "add_final_layer_norm": False,
+    "static_position_embeddings": True,
+    "tie_word_embeddings": True,
+}
+"""The fields of config.json, if they are there, for which our model computes the same."""
+
+
+def load_marian(name_or_folder: str | Path, device: str = "auto") -> Translator:
+    """Load an OPUS-MT checkpoint: a folder, or a name such as "Helsinki-NLP/opus-mt-en-fr".
+
+    A name is fetched from Hugging Face's hub. Where the hub cannot be reached, copy the files of the
+    model's page into a folder (config.json, model.safetensors, source.spm, target.spm, vocab.json)
+    and give the folder. `Translator.save` then writes it in our own format.
+
+    Weights are read from safetensors alone, and no code of a checkpoint is run: a pickle,
+    pytorch_model.bin, is refused with the line that converts it. They may be one file, or several
+    with their index. Tokens that were added to the vocabulary are words of the tokenizers, and ids that
+    no token has are never written.
+
+    Raises:
+        ValueError: If `transformers` or `sentencepiece` is not installed, a file is missing, or the
+            checkpoint describes a model that ours cannot be; the message names the field.
+    """
+    try:
+        import transformers  # noqa: F401
+    except ImportError as error:
+        raise ValueError(
+            "transformers is not installed; expected pip install 'transformer-lab[marian]'"
+        ) from error
+    name, saved = str(name_or_folder), None
+    folder = expand_path(name)
+    if folder.is_dir():
+        check_files(folder)
+        # Two bytes a number or more.
+        name, saved = str(folder), sum(f.stat().st_size for f in weight_files(folder)) // 2
+        check_floats(folder)
+    found = load_marian_config(name)
+    check_config(found)
+    config = config_from_marian(found)
+    check_memory(Transformer, config, saved)
+    theirs = load_marian_model(name)
+    source, target = load_marian_tokenizers(name, config)
+    unk_id = source.ids["<unk>"] if isinstance(source, SentencePieceTokenizer) else UNK_ID
+    model = from_marian(theirs, unk_id)
+    check_numbers(model)
+    forbid_unused(model, target)
+    return Translator(model.to(pick_device(device)), source, target, about={"checkpoint": name})
+
+
+def load_marian_config(name: str) -> Any:
+    """Load a checkpoint's config.json; a ValueError if it is damaged or not Marian's."""
+    import transformers
+
+    with raise_one_error("config.json", name):
+        said, _ = transformers.MarianConfig.get_config_dict(name, trust_remote_code=False)
+        kind, labels = said.get("model_type"), said.get("num_labels", 0)
+    check("model_type", kind, "'marian'", kind == "marian")
+    few = is_integer(labels) and 0 <= labels <= MOST_LABELS
+    expected = f"a whole number up to {MOST_LABELS:,}: Transformers makes a name for each"
+    check("num_labels", labels, expected, few)
+    with raise_one_error("config.json", name):
+        return transformers.MarianConfig.from_dict(said)
+
+
+def load_marian_model(name: str) -> Any:
+    """Load Transformers' model; a ValueError if weights are missing or there are extra layers."""
+    import transformers
+
+    with raise_one_error("weights", name):
+        theirs, loading = transformers.MarianMTModel.from_pretrained(
+            name,
+            dtype=torch.float32,
+            output_loading_info=True,
+            use_safetensors=True,
+            trust_remote_code=False,
+        )
+    lacking = sorted(loading["missing_keys"])
+    check("weights", f"without {lacking[:3]}", "all of the model's", not lacking)
+    left = sorted(key for key in loading["unexpected_keys"] if ".layers." in key)
+    check("weights", f"with {left[:3]}", "no layers but those of its config.json", not left)
+    return theirs
+
+
+def load_marian_tokenizers(name: str, config: TransformerConfig) -> tuple[Tokenizer, Tokenizer]:
+    """Load both tokenizers: ours if the folder has them, else SentencePiece."""
+    from transformers import MarianTokenizer
+
+    ours = [Path(name) / file for file in OUR_TOKENIZERS]
+    if all(file.is_file() for file in ours):
+        return load_tokenizer(ours[0]), load_tokenizer(ours[1])
+    with raise_one_error("the tokenizer's files", name):
+        found = MarianTokenizer.from_pretrained(name)
+        both = [spm.serialized_model_proto() for spm in (found.spm_source, found.spm_target)]
+        later = list(found.added_tokens_decoder.items())
+    check("separate_vocabs", found.separate_vocabs, "one list of pieces", not found.separate_vocabs)
+    added = {t.content: bool(t.special) for _, t in later if t.content not in SPECIAL}
+    odd = [t.content for _, t in later if t.content in added and has_space_rules(t)]
+    check("added tokens with rules for the spaces around them", odd, "none", not odd)
+    check("vocab.json", type(found.encoder).__name__, "a dict", isinstance(found.encoder, dict))
+    vocabulary = {**found.encoder, **{t.content: i for i, t in later if t.content in added}}
+    sizes = (config.source_vocab_size, config.target_vocab_size)
+    source, target = (
+        SentencePieceTokenizer(spm, name_unused_ids(vocabulary, size), added)
+        for spm, size in zip(both, sizes, strict=True)
+    )
+    return source, target
+
+
+def check_numbers(model: Transformer) -> None:
+    """Raise a ValueError that names the first weight with NaN or infinity."""
+    for weight, tensor in weights_of(model).items():
+        said = "with NaN or infinity"
+        check(f"weights of {weight}", said, "finite numbers", has_usable_numbers(weight, tensor))
+
+
+def has_space_rules(token: Any) -> bool:
+    """Return whether an added token has rules for the spaces around it."""
+    return bool(token.lstrip or token.rstrip or token.single_word)
+
+
+def name_unused_ids(vocabulary: dict[str, int], size: int) -> dict[str, int]:
+    """Return the vocabulary with a name for each id below `size` that no piece has.
+
+    Embeddings are often lengthened to a multiple of 8 or 64, which computes faster, and no token is
+    added for the new rows.
+    """
+    unused = set(range(size)) - set(vocabulary.values())
+    return vocabulary | {UNUSED.format(i): i for i in sorted(unused)}
+
+
+def forbid_unused(model: Transformer, target: Tokenizer) -> None:
+    """Give ids without a piece the output bias −∞, so that they are never written."""
+    if isinstance(target, SentencePieceTokenizer):
+        unused = [i for i, piece in target.pieces.items() if piece == UNUSED.format(i)]
+        with torch.no_grad():
+            model.output.bias[unused] = -torch.inf
+
+
+@contextmanager
+def raise_one_error(what: str, name: str) -> Iterator[None]:
+    """Turn any error of Transformers inside the block into a ValueError of one line, and quieten it."""
+    try:
+        with quiet_transformers():
+            yield
+    except Exception as error:  # it and what it is built on have errors of their own
+        if isinstance(error, OSError) and not Path(name).is_dir():
+            reason = str(error).strip().splitlines()[0]
+            expected = (
+                "a folder, or the name of a model of a hub that can be reached, in safetensors"
+            )
+            raise ValueError(
+                f"name_or_folder is {name!r}; expected {expected}: {reason}"
+            ) from error
+        if "ignore_mismatched_sizes" in str(error):
+            expected = "those that its config.json describes"
+            text = f"weights of {name!r} have other shapes; expected {expected}"
+            raise ValueError(text) from error
+        reason = shorten(" ".join(str(error).split()), 300, placeholder=" …")
+        raise ValueError(f"{what} of {name!r} cannot be read: {reason or repr(error)}") from error
+
+
+@contextmanager
+def quiet_transformers() -> Iterator[None]:
+    """Silence the progress bars and advice of Transformers inside the block."""
+    from transformers.utils import logging
+
+    had_bars, verbosity = logging.is_progress_bar_enabled(), logging.get_verbosity()
+    logging.disable_progress_bar()
+    logging.set_verbosity_error()  # what is wrong with a checkpoint is said in one line
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Recommended: pip install sacremoses")
+        try:
+            yield
+        finally:
+            logging.set_verbosity(verbosity)
+            if had_bars:
+                logging.enable_progress_bar()
+
+
+def check_files(folder: Path) -> None:
+    """Raise a ValueError that names the first file which a checkpoint's folder lacks."""
+    ours = all((folder / name).is_file() for name in OUR_TOKENIZERS)
+    needed = FILES[:1] if ours else FILES
+    lacking = [name for name in needed if not (folder / name).is_file()]
+    if not weight_files(folder):
+        if (folder / WEIGHTS[1]).is_file():
+            raise ValueError(f"{folder / WEIGHTS[1]} is a pickle, {CONVERSION.format(folder)}")
+        lacking.append(WEIGHTS[0])
+    check("folder", str(folder), f"one with {', '.join(lacking)}", not lacking)
+
+
+def weight_files(folder: Path) -> list[Path]:
+    """Return the files of the weights: one, or those that an index names; none if there is neither.
+
+    A ValueError if a file is missing that the index names, or is not in this folder.
+    """
+    whole, index = folder / WEIGHTS[0], folder / INDEX
+    if whole.is_file() or not index.is_file():
+        return [whole] if whole.is_file() else []
+    try:
+        names = sorted(
+            {str(name) for name in json.loads(index.read_bytes())["weight_map"].values()}
+        )
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise ValueError(f"{index} is damaged: {error!r}") from error
+    for name in names:
+        there = NAME.fullmatch(name) is not None and (folder / name).is_file()
+        check(f"a file that {index} names", name, "one of this folder", there)
+    return [folder / name for name in names]
+
+
+def check_floats(folder: Path) -> None:
+    """Raise a ValueError that names weights saved as integers, which Transformers would misread."""
+    import safetensors
+
+    for path in weight_files(folder):
+        with raise_one_error(path.name, str(folder)), safetensors.safe_open(path, "pt") as file:
+            kinds = {name: file.get_slice(name).get_dtype() for name in file.keys()}  # noqa: SIM118
+        odd = {name: kind for name, kind in kinds.items() if kind not in FLOATS}
+        check(f"weights of {path}", dict(list(odd.items())[:3]), f"one of {FLOATS}", not odd)
+
+
+def check_config(found: Any) -> None:
+    """Raise a ValueError that names the first field of config.json which our model cannot follow."""
+    for name, value in EXPECTED.items():
+        check(name, getattr(found, name, value), repr(value), getattr(found, name, value) == value)
+    for name in ("attention_heads", "ffn_dim"):
+        both = {side: getattr(found, f"{side}_{name}") for side in ("encoder", "decoder")}
+        check(name, both, "the same for both sides", both["encoder"] == both["decoder"])
+    kind, kinds = found.activation_function, tuple(ACTIVATIONS)
+    check("activation_function", kind, f"one of {kinds}", kind in kinds)
+    for name in ("pad_token_id", "eos_token_id", "decoder_start_token_id"):
+        check(name, getattr(found, name), "one id", isinstance(getattr(found, name), int))
+    longest = found.max_position_embeddings
+    expected = f"at most {MOST_POSITIONS:,}: theirs has a table of them"
+    check("max_position_embeddings", longest, expected, longest <= MOST_POSITIONS)
+
+
+def config_from_marian(c: Any, unk_id: int | None = None) -> TransformerConfig:
+    """Convert their configuration to ours; a ValueError for impossible sizes.
+
+    Theirs lacks the id of `<unk>`, which the tokenizer knows; without `unk_id` any free id is used.
+    """
+    special = {c.pad_token_id, c.decoder_start_token_id, c.eos_token_id}
+    free = next(i for i in range(4) if i not in special)
+    shared = c.share_encoder_decoder_embeddings
+    return TransformerConfig(
+        source_vocab_size=c.vocab_size,
+        target_vocab_size=c.vocab_size if shared else c.decoder_vocab_size,
+        tie_source_target=shared,
+        d_model=c.d_model,
+        d_ff=c.encoder_ffn_dim,
+        num_heads=c.encoder_attention_heads,
+        num_encoder_layers=c.encoder_layers,
+        num_decoder_layers=c.decoder_layers,
+        dropout=c.dropout,
+        attention_dropout=c.attention_dropout,
+        feed_forward_dropout=c.activation_dropout,
+        activation=ACTIVATIONS[c.activation_function],
+        max_length=c.max_position_embeddings,
+        pad_id=c.pad_token_id,
+        bos_id=c.decoder_start_token_id,
+        eos_id=c.eos_token_id,
+        unk_id=free if unk_id is None else unk_id,
+    )
+
+
+@torch.no_grad()
+def from_marian(theirs: Any, unk_id: int) -> Transformer:
+    """Build our model with their weights, in evaluation mode; all logits but the padding's are equal.
+
+    Feature j of our residual stream is their feature `interleave(d_model)[j]`. Whatever reads the
+    stream has its columns reordered, whatever writes it its rows; between the two, inside a head
+    or the feed-forward network, nothing moves. LayerNorm treats all features alike. Where padding
+    starts the decoder, nobody can write it; elsewhere its logit, too, is theirs.
+    """
+    config = config_from_marian(theirs.config, unk_id)
+    with SkipInit():
+        model, order = Transformer(config).eval(), interleave(config.d_model)
+    for stack in (theirs.model.encoder, theirs.model.decoder):
+        table = stack.embed_positions.weight[:, order]
+        same = torch.allclose(table, sinusoids(*table.shape), atol=1e-3)
+        check("embed_positions", "another table", "sinusoids, sines first", same)
+    for ours, other, reads in match_model(model, theirs):
+        copy_weights(ours, other, order, reads=reads)
+    model.output.bias.copy_(theirs.final_logits_bias[0])
+    if config.bos_id == config.pad_id:  # Marian knows no such token; to_transformers' models may
+        model.output.bias[config.pad_id] = -torch.inf
+    return model
+
+
+def interleave(d_model: int) -> Int[Tensor, " d_model"]:
+    """Return, for each feature of ours, the index of the same feature in Marian's order.
+
+    Their sinusoids are [all sines | all cosines], ours the paper's sine, cosine, sine, cosine, …
+    (§3.5): `theirs[:, interleave(d_model)]` equals `sinusoids(length, d_model)`. For d_model = 6 it
+    is 0, 3, 1, 4, 2, 5.
+    """
+    order = torch.empty(d_model, dtype=torch.int64)
+    sines = (d_model + 1) // 2
+    order[0::2] = torch.arange(sines)
+    order[1::2] = torch.arange(sines, d_model)
+    return order

@@ -1,0 +1,158 @@
+"""Read Marian's binary weight files, version 1, in which matrices are 8-bit integers with a scale.
+
+`formats.bergamot` and lesson 18 use it.
+
+The file begins with its version and the number of its items. Then come, item by item, how long its name
+is, its type, how many dimensions and bytes it has; then all names, all shapes, a gap, and all data.
+Numbers are little-endian. Types are those that Marian writes: 0x404 are floats, 0x101 bytes of text,
+0x4101 integers of 8 bits for the multiplication on a CPU; behind them stands what each was multiplied by.
+"""
+
+import math
+import struct
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from jaxtyping import Float
+
+from transformer_lab.config import check
+from transformer_lab.storage.files import expand_path
+
+VERSION = 1
+FLOATS, TEXT, INTEGERS = 0x404, 0x101, 0x4101
+HEAD = struct.Struct("<4Q")
+MOST_ITEMS = 100_000
+"""More would be no model: a damaged count must not ask for memory."""
+BYTES = {FLOATS: 4, INTEGERS: 1}
+"""What each number of a weight takes; behind integers stands their scale, a float."""
+EMBEDDINGS = "Wemb"
+ROUNDING = "_QuantMultA"
+"""So ends the name of what Marian rounds a weight's inputs with; we compute in floats."""
+SETTINGS = "special:model.yml"
+
+
+@dataclass(frozen=True)
+class Item:
+    """One entry of the file: its type, shape, and bytes."""
+
+    kind: int
+    shape: tuple[int, ...]
+    data: bytes
+
+
+class MarianFile:
+    """The weights of a file, by name, and the settings that stand in it.
+
+    Raises:
+        ValueError: If it is no such file, is of another version, or is cut off; the message says where.
+    """
+
+    def __init__(self, path: str | Path):
+        self.path = expand_path(path)
+        check("path", str(path), "a file of Marian's weights", self.path.is_file())
+        try:
+            self.items = read_items(self.path.read_bytes())
+        except (struct.error, UnicodeDecodeError) as error:
+            raise ValueError(f"{path} is damaged: {error}") from error
+        except ValueError as error:
+            raise ValueError(f"{path}: {error}") from error
+        self.read: set[str] = set()  # names of weights
+
+    @property
+    def count(self) -> int:
+        """The number of parameters in the file."""
+        return sum(math.prod(i.shape) for i in self.items.values() if i.kind in BYTES)
+
+    def check_all_read(self) -> None:
+        """Raise a ValueError that names weights which were not read: they belong to another model."""
+        weights = {name for name, item in self.items.items() if item.kind in BYTES}
+        left = sorted(n for n in weights - self.read if not n.endswith(ROUNDING))
+        check("weights that no part of the model reads", left[:3], "none", not left)
+
+    def settings(self) -> dict[str, str]:
+        """Return the model's settings by name, as text; a ValueError if the file has none."""
+        check(str(self.path), f"without {SETTINGS}", "a model's file", SETTINGS in self.items)
+        try:
+            lines = self.items[SETTINGS].data.rstrip(b"\0").decode().splitlines()
+        except UnicodeDecodeError as error:
+            raise ValueError(f"{SETTINGS} in {self.path} is damaged: {error}") from error
+        pairs = (line.partition(":") for line in lines if not line.startswith((" ", "-")))
+        return {name: value.strip().strip('"') for name, _, value in pairs}
+
+    def array(self, name: str, *shape: int) -> Float[np.ndarray, "..."]:
+        """Return a weight as floats: a matrix is (out, in), the embeddings are (word, d_model).
+
+        Raises:
+            ValueError: If it is missing, has another shape, or contains NaN or infinity.
+        """
+        check(str(self.path), f"without {name!r}", "all weights of the model", name in self.items)
+        item = self.items[name]
+        self.read.add(name)
+        floats = decode_numbers(name, item)
+        # Of whole numbers the file keeps the matrix turned, as the product wants it: (out, in).
+        turned = item.kind == INTEGERS and name != EMBEDDINGS
+        found = floats.reshape(item.shape[::-1] if turned else item.shape)
+        if found.shape[0] == 1 and len(shape) == 1:
+            found = found[0]
+        check(f"shape of {name}", found.shape, f"{shape}", found.shape == shape)
+        check(name, "not finite somewhere", "finite numbers", bool(np.isfinite(found).all()))
+        return found
+
+
+def read_items(data: bytes) -> dict[str, Item]:
+    """Return all entries of a file by name; a ValueError or struct.error if it is damaged."""
+    version, count = struct.unpack_from("<2Q", data)
+    check("version", version, f"{VERSION}", version == VERSION)
+    check("number of items", count, f"1 to {MOST_ITEMS}", 1 <= count <= MOST_ITEMS)
+    place = 16
+    heads = [HEAD.unpack_from(data, place + n * HEAD.size) for n in range(count)]
+    place += count * HEAD.size
+    names = []
+    for length, *_ in heads:
+        names.append(slice_bytes(data, place, length).rstrip(b"\0").decode())
+        check("name of a weight", names[-1][:60], "signs that print", names[-1].isprintable())
+        place += length
+    shapes = []
+    for _, _, dimensions, _ in heads:
+        shapes.append(struct.unpack(f"<{dimensions}i", slice_bytes(data, place, 4 * dimensions)))
+        place += 4 * dimensions
+    (gap,) = struct.unpack_from("<Q", data, place)
+    place += 8 + gap
+    items = {}
+    for name, shape, (_, kind, _, length) in zip(names, shapes, heads, strict=True):
+        items[name] = Item(kind, shape, slice_bytes(data, place, length))
+        check_size(name, items[name])
+        place += length
+    check("names", len(items), f"{count}, each another", len(items) == count)
+    return items
+
+
+def check_size(name: str, item: Item) -> None:
+    """Raise a ValueError if a weight's shape is invalid, or needs more bytes than there are."""
+    if item.kind not in BYTES:
+        return
+    fits = len(item.shape) > 0 and min(item.shape) > 0
+    check(f"shape of {name}", item.shape, "one or more sizes of at least 1", fits)
+    needed = BYTES[item.kind] * math.prod(item.shape) + 4 * (item.kind == INTEGERS)
+    expected = f"{needed:,} for its shape {item.shape}"
+    check(f"bytes of {name}", len(item.data), expected, len(item.data) >= needed)
+
+
+def slice_bytes(data: bytes, start: int, length: int) -> bytes:
+    """Return `length` bytes from `start`; a ValueError if the file ends before."""
+    there = max(0, len(data) - start)
+    check("bytes left", there, f"{length} or more: the file is cut off", there >= length)
+    return data[start : start + length]
+
+
+def decode_numbers(name: str, item: Item) -> Float[np.ndarray, " n"]:
+    """Decode the numbers of an item to floats, in the file's order."""
+    count = math.prod(item.shape)
+    if item.kind == FLOATS:
+        return np.frombuffer(item.data, "<f4", count)
+    check(f"type of {name}", hex(item.kind), f"{FLOATS:#x} or {INTEGERS:#x}", item.kind == INTEGERS)
+    whole = np.frombuffer(item.data, "i1", count).astype(np.float32)
+    (scale,) = struct.unpack_from("<f", item.data, count)
+    check(f"scale of {name}", scale, "a finite number above 0", 0 < scale < math.inf)
+    return whole / np.float32(scale)

@@ -1,0 +1,63 @@
+"""Lexical shortlists: the output words that a fast translator considers for a sentence.
+
+`formats.bergamot` loads them, and lesson 18 shows one.
+"""
+
+import struct
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from jaxtyping import Int
+
+from transformer_lab.config import check
+from transformer_lab.storage.files import expand_path
+
+MAGIC = 0xF11A48D5013417F5
+HEAD = struct.Struct("<6Q")
+
+
+class Shortlist:
+    """The likely translations of each source word, from a file of the Bergamot project.
+
+    Behind the head stand one offset for each source word and one more, 8 bytes each, and the target
+    words' ids, 4 bytes each. The `frequent` first target words are allowed for all sentences.
+
+    Raises:
+        ValueError: If it is no such file, or is cut off.
+    """
+
+    def __init__(self, path: str | Path):
+        file = expand_path(path)
+        check("path", str(path), "a shortlist's file", file.is_file())
+        data = file.read_bytes()
+        check("path", str(path), "a shortlist's file", len(data) >= HEAD.size)
+        magic, _, self.frequent, _, offsets, words = HEAD.unpack_from(data)
+        check(f"first bytes of {path}", hex(magic), hex(MAGIC), magic == MAGIC)
+        size = HEAD.size + 8 * offsets + 4 * words
+        check(f"bytes of {path}", len(data), f"{size}, by its head", len(data) == size)
+        self.offsets = np.frombuffer(data, "<u8", offsets, HEAD.size)
+        self.words = np.frombuffer(data, "<u4", words, HEAD.size + 8 * offsets)
+        sources = offsets - 1
+        rising = bool((self.offsets[1:] >= self.offsets[:-1]).all())
+        ends = offsets > 0 and rising and int(self.offsets[-1]) <= words
+        check(f"offsets of {path}", f"{offsets} numbers", f"rising ones up to {words}", ends)
+        # One list of words serves both languages.
+        expected = f"at most {sources}, as many as there are"
+        check(f"frequent words of {path}", self.frequent, expected, self.frequent <= sources)
+
+    def check_vocabulary(self, words: int) -> None:
+        """Raise a ValueError unless the shortlist fits a shared vocabulary of so many words."""
+        sources, highest = len(self.offsets) - 1, int(self.words.max(initial=0))
+        expected = f"{words}, as many as the vocabulary has"
+        check("source words of the shortlist", sources, expected, sources == words)
+        expected = f"at most {words - 1}, the last one of the vocabulary"
+        check("highest id of the shortlist", highest, expected, highest < words)
+
+    def allowed_ids(self, source: Sequence[int]) -> Int[np.ndarray, " words"]:
+        """Return the target ids that a translation of these source ids may use, in ascending order."""
+        sources = len(self.offsets) - 1
+        for i in source:
+            check("source id", i, f"0 to {sources - 1}", 0 <= i < sources)
+        likely = [self.words[self.offsets[i] : self.offsets[i + 1]] for i in source]
+        return np.unique(np.concatenate([np.arange(self.frequent), *likely])).astype(np.int64)

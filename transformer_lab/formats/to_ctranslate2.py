@@ -1,0 +1,121 @@
+"""Export a translator to CTranslate2, an engine in C++, through Transformers and its own converter.
+
+The command `export` uses it.
+
+The plain command, `ct2-transformers-converter --model FOLDER --output_dir OUT`, takes for granted
+what holds for OPUS-MT: padding is the last word of one list, and the decoder starts from a vector
+of zeros. A translator that was trained here starts with <bos>, whose vector is not zero, has its
+padding first, and often two lists. So its weights go through the part of that converter which takes
+nothing for granted (BART's), and the lists and the start are given here.
+"""
+
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from transformer_lab.config import check
+from transformer_lab.data.sentence_pieces import SentencePieceTokenizer
+from transformer_lab.data.tokenizer import BPETokenizer, Tokenizer, WordTokenizer
+from transformer_lab.formats.to_transformers import build_transformers_model, tokenizer_files
+from transformer_lab.model import Transformer
+from transformer_lab.storage.files import expand_path
+from transformer_lab.translator import Translator
+
+ENGINE = """\
+import ctranslate2
+import tokenizers
+
+engine = ctranslate2.Translator("FOLDER")
+"""
+TEXTS = """\
+source = tokenizers.Tokenizer.from_file("FOLDER/tokenizer.json")
+target = tokenizers.Tokenizer.from_file("FOLDER/target.tokenizer.json")
+words = [text.tokens for text in source.encode_batch(["the cat sleeps", "the dog sleeps"])]
+found = engine.translate_batch(words, max_batch_size=1024, batch_type="tokens")
+target.decode_batch([[target.token_to_id(word) for word in one.hypotheses[0]] for one in found])
+"""
+"""Without its last two settings, `translate_batch` would put all texts into one batch."""
+
+
+def to_ctranslate2(
+    translator: Translator,
+    folder: str | Path,
+    quantization: str | None = None,
+    card: str | None = None,
+) -> None:
+    """Write a folder for `ctranslate2.Translator(folder).translate_batch(tokens)`.
+
+    Tokens are strings: `token_strings(source_tokenizer)[i]` for each id of `translator.encode(text)`,
+    its end included. Words and byte pairs lie beside the model as tokenizer.json and
+    target.tokenizer.json, for the `tokenizers` library (see `usage_example`). `quantization` is
+    CTranslate2's, "int8" for instance; None keeps float32. `card` is the text of a model card, written
+    as README.md.
+
+    Raises:
+        ValueError: If `ctranslate2` or `transformers` is not installed, the folder exists, or the
+            model is none that MarianMT or Pegasus can be.
+    """
+    folder = expand_path(folder)
+    check("folder", str(folder), "one that does not exist yet", not folder.exists())
+    source, target = (
+        token_strings(translator.source_tokenizer),
+        token_strings(translator.target_tokenizer),
+    )
+    spec = build_spec(translator.model, source, target, quantization)
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".to_ctranslate2.") as beside:
+        whole = Path(beside) / folder.name
+        whole.mkdir()
+        spec.save(str(whole))
+        for name, content in tokenizer_files(translator).items():
+            (whole / name).write_bytes(content)
+        if card is not None:
+            (whole / "README.md").write_text(card, encoding="utf-8")
+        whole.rename(folder)
+
+
+def usage_example(translator: Translator, folder: str | Path) -> str:
+    """Return Python code that translates with an exported folder, without this package and PyTorch.
+
+    With SentencePiece it only loads the engine, because there is no file for `tokenizers`.
+    """
+    described = not isinstance(translator.source_tokenizer, SentencePieceTokenizer)
+    return (ENGINE + TEXTS * described).replace("FOLDER", str(folder)).strip()
+
+
+def build_spec(
+    model: Transformer, source: list[str], target: list[str], quantization: str | None = None
+) -> Any:
+    """Build CTranslate2's specification of a model; `source` and `target` are the words by id.
+
+    Raises:
+        ValueError: If `ctranslate2` or `transformers` is not installed, or cannot represent the model.
+    """
+    try:
+        from ctranslate2.converters.transformers import BartLoader
+    except ImportError as error:
+        expected = "expected pip install 'transformer-lab[export]'"
+        raise ValueError(f"ctranslate2 is not installed; {expected}") from error
+    theirs, c = build_transformers_model(model), model.config
+    theirs.config.normalize_before = c.norm == "pre"
+    theirs.config.normalize_embedding = False
+    spec = BartLoader().get_model_spec(theirs)
+    spec.register_source_vocabulary(source)
+    spec.register_target_vocabulary(target)
+    spec.config.bos_token = spec.config.decoder_start_token = target[c.bos_id]
+    spec.config.eos_token = target[c.eos_id]
+    spec.config.unk_token = target[c.unk_id]
+    spec.validate()
+    spec.optimize(quantization=quantization)
+    return spec
+
+
+def token_strings(tokenizer: Tokenizer) -> list[str]:
+    """Return a different string for each id; `Tokenizer.tokens` may give several ids the same."""
+    if isinstance(tokenizer, WordTokenizer):
+        return list(tokenizer.words)
+    ids = range(tokenizer.vocab_size)
+    if isinstance(tokenizer, SentencePieceTokenizer):
+        return [tokenizer.pieces[i] for i in ids]
+    assert isinstance(tokenizer, BPETokenizer)
+    return [str(tokenizer.tokenizer.id_to_token(i)) for i in ids]

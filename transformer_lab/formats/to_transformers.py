@@ -1,0 +1,171 @@
+"""Export a translator as a checkpoint of Hugging Face Transformers.
+
+The command `export` uses it.
+
+MarianMT is the paper's model, so a translator of the paper's shape fits into it weight for weight:
+the inverse of `load_marian`. With the norm before each sub-layer, and after each stack, it is Pegasus,
+which has the same parts by the same names. What is neither (other positions, shared keys, a
+recurrence) is refused.
+"""
+
+import json
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from transformer_lab.config import TransformerConfig, check
+from transformer_lab.data.sentence_pieces import SentencePieceTokenizer
+from transformer_lab.data.tokenizer import BPETokenizer, WordTokenizer
+from transformer_lab.formats.fast_tokenizer import build_tokenizer_files
+from transformer_lab.formats.marian import (
+    MOST_POSITIONS,
+    OUR_TOKENIZERS,
+    WEIGHTS,
+    interleave,
+    quiet_transformers,
+)
+from transformer_lab.formats.marian_layers import copy_weights, match_model
+from transformer_lab.model import Transformer
+from transformer_lab.model.weights import check_plain
+from transformer_lab.storage.files import expand_path, write_files_atomically
+from transformer_lab.storage.lock import lock_folder
+from transformer_lab.translator import Translator
+
+EXPECTED = {
+    "positions": "sinusoidal",
+    "num_key_value_heads": None,
+    "recurrent_decoder": False,
+    "tie_target_output": True,
+}
+"""The values of fields that MarianMT and Pegasus can represent."""
+
+
+def to_transformers(translator: Translator, folder: str | Path, card: str | None = None) -> None:
+    """Write a folder that `transformers.AutoModelForSeq2SeqLM.from_pretrained` reads.
+
+    With norm="post" it is a MarianMTModel, which `load_marian` reads too, with "pre" a
+    PegasusForConditionalGeneration. Ids stay what they are; two vocabularies stay two in MarianMT
+    (`share_encoder_decoder_embeddings` false in config.json). A translator with SentencePiece gets
+    source.spm, target.spm and vocab.json, which `MarianTokenizer` reads. Words and byte pairs are
+    no SentencePiece: `AutoTokenizer` reads that of the source,
+    `PreTrainedTokenizerFast(tokenizer_file="…/target.tokenizer.json")` that of the target, and
+    source_tokenizer.json and target_tokenizer.json are for `load_marian`.
+
+    `generate(ids, num_beams=1)` writes what our greedy search writes, but goes on to the model's
+    `max_length` where ours ends at source length + 50; for beams see `formats/marian.py`.
+    `card` is the text of a model card, written as README.md, where hubs show it.
+
+    Raises:
+        ValueError: If `transformers` is not installed, the folder holds a model or a file that would
+            be replaced, or the model is none that theirs can be; the message names the field.
+    """
+    folder = expand_path(folder)
+    theirs = build_transformers_model(translator.model)
+    with tempfile.TemporaryDirectory(prefix="to_transformers.") as beside, quiet_transformers():
+        theirs.save_pretrained(beside)
+        files = {file.name: file.read_bytes() for file in Path(beside).iterdir()}
+    files |= tokenizer_files(translator)
+    if card is not None:
+        files["README.md"] = card.encode()
+    with lock_folder(folder):
+        taken = [name for name in {*WEIGHTS, *files} if (folder / name).exists()]
+        check("folder", str(folder), f"one without {', '.join(sorted(taken))}", not taken)
+        write_files_atomically(folder, files)
+
+
+@torch.no_grad()
+def build_transformers_model(model: Transformer) -> Any:
+    """Build Transformers' model with our weights, on the CPU and in evaluation mode."""
+    try:
+        from transformers import (
+            GenerationConfig,
+            MarianMTModel,
+            PegasusForConditionalGeneration,
+        )
+    except ImportError as error:
+        raise ValueError(
+            "transformers is not installed; expected pip install 'transformer-lab[export]'"
+        ) from error
+    check_plain(model)
+    c = model.config
+    kind = MarianMTModel if c.norm == "post" else PegasusForConditionalGeneration
+    with torch.random.fork_rng():  # it draws weights that are overwritten at once
+        theirs = kind(build_transformers_config(c)).eval()
+    back = interleave(c.d_model).argsort()
+    for ours, other, reads in match_model(model, theirs):
+        copy_weights(other, ours, back, reads=reads)
+    theirs.final_logits_bias.copy_(model.output.bias[None])
+    theirs.generation_config = GenerationConfig(
+        bos_token_id=c.bos_id,
+        decoder_start_token_id=c.bos_id,
+        eos_token_id=c.eos_id,
+        pad_token_id=c.pad_id,
+        max_length=c.max_length,
+        # Where padding starts the decoder, it is no word that could be written.
+        bad_words_ids=[[c.pad_id]] if c.bos_id == c.pad_id else None,
+    )
+    return theirs
+
+
+def build_transformers_config(c: TransformerConfig) -> Any:
+    """Convert our configuration to theirs; a ValueError names the first field that does not fit."""
+    from transformers import MarianConfig, PegasusConfig
+
+    name = "MarianMT" if c.norm == "post" else "Pegasus, which has the norm first"
+    for field, value in EXPECTED.items():
+        check(field, getattr(c, field), f"{value!r}, as in {name}", getattr(c, field) == value)
+    width = c.d_model / c.num_heads
+    for field, size in (("d_k", c.key_size), ("d_v", c.value_size)):
+        check(field, size, f"d_model / num_heads = {width:g}, as in {name}", size == width)
+    expected = f"at most {MOST_POSITIONS:,}: theirs has a table of them"
+    check("max_length", c.max_length, expected, c.max_length <= MOST_POSITIONS)
+    said = {
+        "vocab_size": c.source_vocab_size,
+        "tie_word_embeddings": True,
+        "d_model": c.d_model,
+        "encoder_layers": c.num_encoder_layers,
+        "decoder_layers": c.num_decoder_layers,
+        "encoder_attention_heads": c.num_heads,
+        "decoder_attention_heads": c.num_heads,
+        "encoder_ffn_dim": c.d_ff,
+        "decoder_ffn_dim": c.d_ff,
+        "activation_function": c.activation,
+        "dropout": c.dropout,
+        "attention_dropout": c.attention_dropout,
+        "activation_dropout": c.feed_forward_dropout,
+        "max_position_embeddings": c.max_length,
+        "scale_embedding": True,
+        "bos_token_id": c.bos_id,
+        "decoder_start_token_id": c.bos_id,
+        "pad_token_id": c.pad_id,
+        "eos_token_id": c.eos_id,
+        "forced_eos_token_id": None,  # a sentence that is cut has no end
+    }
+    if c.norm == "pre":
+        one = c.tie_source_target
+        check("tie_source_target", one, f"True: one vocabulary, as in {name}", one)
+        return PegasusConfig(**said)
+    return MarianConfig(
+        **said,
+        decoder_vocab_size=c.target_vocab_size,
+        share_encoder_decoder_embeddings=c.tie_source_target,
+    )
+
+
+def tokenizer_files(translator: Translator) -> dict[str, bytes]:
+    """Return the tokenizers' files: SentencePiece and vocab.json, or our JSON and `tokenizers`' own."""
+    both = (translator.source_tokenizer, translator.target_tokenizer)
+    source, target = both
+    if isinstance(source, SentencePieceTokenizer) and isinstance(target, SentencePieceTokenizer):
+        check("vocabulary", "two lists", "one list of pieces", source.ids == target.ids)
+        pieces = json.dumps(source.ids).encode()
+        files = {"source.spm": source.model, "target.spm": target.model, "vocab.json": pieces}
+        later = {name: source.ids[name] for name in source.added}
+        return files | ({"added_tokens.json": json.dumps(later).encode()} if later else {})
+    known = (BPETokenizer, WordTokenizer)
+    assert isinstance(source, known)
+    assert isinstance(target, known)
+    ours = {name: t.to_json().encode() for name, t in zip(OUR_TOKENIZERS, both, strict=True)}
+    return ours | build_tokenizer_files(source, target, translator.model.config)

@@ -1,0 +1,163 @@
+"""The bench: a page in which a translator runs, and can be muted and pointed, without Python."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from transformer_lab.attention.record import Alignment, AttentionRecord
+from transformer_lab.attention.scores import score_table
+from transformer_lab.config import check
+from transformer_lab.figures.display import picture
+from transformer_lab.lab.bench_address import check_address
+from transformer_lab.lab.bench_data import Runnable, bench_model_data
+from transformer_lab.lab.explorer.overview import describe_overview, overview
+from transformer_lab.lab.page import saved
+from transformer_lab.lab.page.join import script, style
+
+STYLES = ("page.css", "lines.css", "bench/bench.css")
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """One thing to try.
+
+    `ask` says what to do; it is done when the page's address says what `goal` says, such as
+    "head=e2.3&mute=e2.3"; then `then` says what was to be seen. A goal with "tested=" and the names
+    of muted heads waits for the test on many sentences.
+    """
+
+    ask: str
+    goal: str
+    then: str
+
+
+class Example(NamedTuple):
+    """A sentence, its right translation, and which word of it is a translation of which."""
+
+    source: str
+    target: str
+    alignment: Alignment | None = None
+    """(source token, target token) links, from 0; None where nobody knows them."""
+
+
+class BenchPage:
+    """A translator in a page: it displays itself in a notebook, and saves itself as one file.
+
+    bench(translator, "the cat sleeps").to_html("lab.html")
+    """
+
+    def __init__(self, data: dict[str, Any], record: AttentionRecord):
+        self.data = data
+        self.record = record
+
+    def _repr_mimebundle_(self, **_: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+        data, metadata = self.picture()
+        return data | {
+            "text/html": fragment(data["text/html"], saved.dump_json(self.data))
+        }, metadata
+
+    def picture(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """What is seen where scripts do not run: the heads of cross-attention, and its words."""
+        words = "The bench, in which the model runs where scripts do. Here: "
+        alt = words + describe_overview(self.record, "cross")
+        return picture(overview(self.record, "cross"), alt, coarse=True)
+
+    def to_html(self, path: str | Path, *, overwrite: bool = False) -> Path:
+        """Write one file that opens in any browser, offline; returns its path.
+
+        Raises:
+            ValueError: If the file is there already and `overwrite` is not given.
+        """
+        still = "<p>This page needs scripts: in it the model itself runs.</p>"
+        body = fragment(still, saved.dump_json(self.data | {"address": True}))
+        return saved.write_page(
+            path, "Bench: " + self.data["sentences"][0], body, overwrite=overwrite
+        )
+
+
+def bench(
+    translator: Runnable,
+    sentences: Sequence[str] | str,
+    *,
+    start: str = "",
+    prompts: Sequence[Prompt] = (),
+    examples: Sequence[tuple[str, str] | Example] = (),
+    languages: tuple[str, str] | None = None,
+) -> BenchPage:
+    """A page in which this translator runs; no kernel is asked, and no network.
+
+        bench(translator, ["it was too tired", "it was too wide"]).to_html("lab.html")
+
+    The page holds the weights in half precision, and the tokenizers, of words or of byte pairs. The
+    first sentence is translated at once, and each has a button. A vocabulary of 8,000 byte pairs adds
+    0.11 MB; a model of 4.7 million parameters around it makes 11.4 MB, and 4 ms for each piece it
+    writes (one core of an AMD EPYC).
+
+    Args:
+        translator: What runs in the page: a model of at most 20 million parameters.
+        sentences: One sentence or several.
+        start: What is open at first, as the page's own address says it behind "#":
+            "head=e2.3&row=10&mute=c2.2" opens the row of the eleventh word in the third head of the
+            encoder's second layer, and mutes a head of cross-attention.
+        prompts: What the reader is asked to try, one after the other; `famous_guide()` has those
+            of the shipped model.
+        examples: Sentences and their right translations, to test a mute on, and to score heads
+            on beside an untrained model; with gold links (see `Example`) also by these.
+        languages: What the page calls the words that are read, and those that are written; by
+            default those of the corpus that the translator was trained on, if it says so.
+
+    Raises:
+        ValueError: If the model has more than 20 million parameters, or tokenizers, positions or
+            layers that the page has not, if a sentence cannot be read, or if `start` or a prompt's
+            goal has a field that an address has not, or a head that the model has not.
+    """
+    asked = [sentences] if isinstance(sentences, str) else list(sentences)
+    check("sentences", asked, "at least one", len(asked) > 0)
+    known = [Example(*example) for example in examples]
+    for sentence in (*asked, *(example.source for example in known)):
+        translator.encode(sentence)
+    for example in known:
+        check_alignment(translator, example)
+    data = bench_model_data(translator)
+    for name, address in (("start", start), *(("goal", prompt.goal) for prompt in prompts)):
+        check_address(name, address, data["config"]["model"])
+    data |= {
+        "sentences": asked,
+        "start": start,
+        "prompts": [asdict(prompt) for prompt in prompts],
+        "examples": known,
+    }
+    if languages:
+        data["languages"] = list(languages)
+    return BenchPage(data, translator.attend(asked[0]))
+
+
+def check_alignment(translator: Runnable, example: Example) -> None:
+    """A ValueError if gold links lead to tokens that a sentence or its translation has not."""
+    sizes = (
+        len(translator.encode(example.source)) - 1,  # without eos
+        len(translator.target_tokenizer.encode(example.target)),
+    )
+    if example.alignment is None:
+        return
+    strange = [link for link in example.alignment if not all(map(is_within, link, sizes))]
+    expected = f"at least one, below {sizes}, and none below 0, in {example.source!r}"
+    holds = bool(example.alignment) and not strange
+    check("alignment", strange or example.alignment, expected, holds)
+
+
+def is_within(place: int, size: int) -> bool:
+    """Is there such a place?"""
+    return 0 <= place < size
+
+
+def fragment(still: str, data: str) -> str:
+    """Return HTML of a still picture, and the script that replaces it by the bench of these data.
+
+    The table of head scores is part of the script, not of the data: a stored page gets today's.
+    """
+    table = saved.dump_json(score_table())
+    mount = f"const mount = (name) => mountSaved(name, {table});\nawait mount"
+    program, looks = script("bench/bench.js"), style(*STYLES)
+    return saved.fragment("bench", still, data, style=looks, script=program, mount=mount)

@@ -1,0 +1,55 @@
+"""What an address of the bench may say, checked before the page is written."""
+
+import re
+from typing import Any
+
+from transformer_lab.config import check
+
+FIELDS = {
+    "s",
+    "head",
+    "row",
+    "key",
+    "view",
+    "step",
+    "mute",
+    "point",
+    "also",
+    "a-mute",
+    "a-point",
+    "tested",
+}
+HEADS = {"head", "mute", "point", "also", "a-mute", "a-point", "tested"}
+"""The fields that name heads, with commas between them; behind a ":" stands what is done to one."""
+HEAD = re.compile(r"([edc])([1-9]\d*)\.([1-9]\d*)")
+
+
+def check_address(name: str, address: str, model: dict[str, Any]) -> None:
+    """A ValueError names the fields that an address has not, and the heads that the model has not.
+
+    `model` is the model's configuration as config.json has it.
+    """
+    pairs = [field.partition("=")[::2] for field in address.split("&") if field]
+    fields = {field for field, _ in pairs}
+    expected = "none but " + ", ".join(sorted(FIELDS))
+    check(f"fields of {name}", sorted(fields - FIELDS), expected, fields <= FIELDS)
+    named = {
+        head.partition(":")[0]
+        for field, value in pairs
+        if field in HEADS
+        for head in value.split(",")
+        if head
+    }
+    strange = sorted(head for head in named if not has_head(model, head))
+    last = f"{model['num_decoder_layers']}.{model['num_heads']}"
+    expected = f"none that the model has not; its last heads are d{last} and c{last}"
+    check(f"heads of {name}", strange, expected, not strange)
+
+
+def has_head(model: dict[str, Any], name: str) -> bool:
+    """Has the model a head of this short name, such as "e1.2"?"""
+    found = HEAD.fullmatch(name)
+    if not found:
+        return False
+    layers = model["num_encoder_layers" if found[1] == "e" else "num_decoder_layers"]
+    return int(found[2]) <= layers and int(found[3]) <= model["num_heads"]

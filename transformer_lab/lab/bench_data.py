@@ -1,0 +1,121 @@
+"""A translator as the bench's script reads it: configuration, tokenizers, weights, languages."""
+
+import base64
+import gzip
+import json
+import tempfile
+from pathlib import Path
+from typing import Any, Protocol, runtime_checkable
+
+import torch
+
+from transformer_lab.attention.record import AttentionRecord
+from transformer_lab.config import check
+from transformer_lab.data.corpus import language_names
+from transformer_lab.data.tokenizer import BPETokenizer, Tokenizer
+from transformer_lab.figures.style import weight_colours
+
+MOST_PARAMETERS = 20_000_000
+"""A page of more is too heavy to open, and too slow to translate in: it would have more than 48 MB."""
+BYTES_A_PARAMETER = 2.4
+"""Two in half precision, of which gzip saves a tenth, and a third more in base64."""
+POSITIONS = ("sinusoidal", "learned", "rotary", "alibi", "none")
+"""The kinds that `page/engine/positions.js` and `attention.js` compute."""
+OTHERWISE = "AttentionExplorer(translator, source=…) asks Python, and takes all"
+
+
+@runtime_checkable
+class Runnable(Protocol):
+    """What a page needs of a translator."""
+
+    @property
+    def model(self) -> torch.nn.Module:
+        """The model, whose parameters are counted."""
+
+    @property
+    def target_tokenizer(self) -> Tokenizer:
+        """What the right translations of examples are read with."""
+
+    def encode(self, text: str) -> list[int]:
+        """The ids of a sentence; a ValueError if it cannot be read."""
+
+    def attend(self, source: str) -> AttentionRecord:
+        """All heads of one sentence, for the still picture."""
+
+    def save(self, folder: str | Path, *, dtype: torch.dtype) -> None:
+        """Write configuration, tokenizers and weights in this precision."""
+
+
+def bench_model_data(translator: Runnable) -> dict[str, Any]:
+    """The translator as the page's script reads it, ready for JSON.
+
+    Raises:
+        ValueError: If the model is too large, or has a tokenizer that the page cannot read, or
+            positions or a recurrence that it cannot compute.
+    """
+    count = sum(parameter.numel() for parameter in translator.model.parameters())
+    megabytes = MOST_PARAMETERS * BYTES_A_PARAMETER / 1e6
+    expected = f"at most {MOST_PARAMETERS:,} in a page, about {megabytes:.0f} MB; {OTHERWISE}"
+    check("number of parameters", count, expected, count <= MOST_PARAMETERS)
+    with tempfile.TemporaryDirectory() as folder:
+        translator.save(folder, dtype=torch.float16)
+        read = {
+            name: json.loads((Path(folder) / f"{file}.json").read_text(encoding="utf-8"))
+            for name, file in (
+                ("config", "config"),
+                ("source", "source_tokenizer"),
+                ("target", "target_tokenizer"),
+            )
+        }
+        weights = (Path(folder) / "model.safetensors").read_bytes()
+    read["config"].pop("sha256", None)  # of files that the page does not have
+    model = read["config"]["model"]
+    expected = f"one of {POSITIONS} in a page; {OTHERWISE}"
+    check("positions", model["positions"], expected, model["positions"] in POSITIONS)
+    recurrent = model["recurrent_decoder"]
+    expected = f"False, a decoder with self-attention, in a page; {OTHERWISE}"
+    check("recurrent_decoder", recurrent, expected, not recurrent)
+    source, target = read.pop("source"), read.pop("target")
+    for side, state in (("source", source), ("target", target)):
+        check_tokenizer(side, state)
+    tokenizers = [source] if source == target else [source, target]
+    about = read["config"].get("about") or {}
+    return {
+        **read,
+        "tokenizers": pack_gzip(json.dumps(tokenizers, ensure_ascii=False).encode()),
+        "weights": pack_gzip(weights),
+        "colours": weight_colours(),
+        "languages": list(language_names(about.get("corpus"))),
+    }
+
+
+def pack_gzip(data: bytes) -> str:
+    """Bytes in base64 of gzip, the same ones each time."""
+    return base64.b64encode(gzip.compress(data, mtime=0)).decode()
+
+
+def check_tokenizer(side: str, state: dict[str, Any]) -> None:
+    """A ValueError if the page's script has no such tokenizer, or one that works otherwise."""
+    kind = state.get("kind")
+    name = f"kind of {side} tokenizer"
+    check(name, kind, f"'word' or 'bpe' in a page; {OTHERWISE}", kind in ("word", "bpe"))
+    if kind == "bpe":
+        ours = json.loads(BPETokenizer.train((), 260).to_json())
+        other = sorted(
+            differing_fields(
+                tokenizer_settings(ours["tokenizer"]), tokenizer_settings(state["tokenizer"])
+            )
+        )
+        expected = f"none: BPETokenizer.train makes those that a page can read; {OTHERWISE}"
+        check(f"settings of the {side} tokenizer that differ", other, expected, not other)
+
+
+def tokenizer_settings(tokenizer: dict[str, Any]) -> dict[str, Any]:
+    """How a tokenizer of the `tokenizers` library works, whatever its pieces are."""
+    model = {k: v for k, v in tokenizer["model"].items() if k not in ("vocab", "merges")}
+    return {**tokenizer, "model": model}
+
+
+def differing_fields(one: dict[str, Any], other: dict[str, Any]) -> set[str]:
+    """The fields in which two descriptions differ."""
+    return {field for field in one.keys() | other.keys() if one.get(field) != other.get(field)}

@@ -1,0 +1,26 @@
+"""Mechanism, drawn step by step in the page: each drawing has a still picture, data, and a script."""
+
+from transformer_lab.lab.drawings.beam import growing_beam
+from transformer_lab.lab.drawings.cache import kv_cache
+from transformer_lab.lab.drawings.family import three_architectures
+from transformer_lab.lab.drawings.flow import forward_flow
+from transformer_lab.lab.drawings.hops import two_hops
+from transformer_lab.lab.drawings.player import attention_player
+from transformer_lab.lab.drawings.slabs import heads_as_slabs
+from transformer_lab.lab.drawings.stepper import decoder_stepper
+from transformer_lab.lab.drawings.stream import residual_stream
+from transformer_lab.lab.drawings.turning import clock_positions, turning_arrows
+
+__all__ = [
+    "attention_player",
+    "clock_positions",
+    "decoder_stepper",
+    "forward_flow",
+    "growing_beam",
+    "heads_as_slabs",
+    "kv_cache",
+    "residual_stream",
+    "three_architectures",
+    "turning_arrows",
+    "two_hops",
+]

@@ -1,0 +1,165 @@
+"""The three architectures: Figure 1 with the boxes that BERT and GPT drop, and who may see whom."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.colors import ListedColormap
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+
+from transformer_lab.config import check
+from transformer_lab.figures.architecture import DECODER, ENCODER
+from transformer_lab.figures.style import COLOURS, HIGHLIGHT, INK, PAPER, QUIET, course_style
+from transformer_lab.figures.titles import add_title
+from transformer_lab.lab.page.drawing import Drawing
+
+HEAD = ("output", "softmax")
+WITHOUT_HEAD = {name: text for name, text in DECODER.items() if name not in HEAD}
+DROPPED = {
+    "encoder-decoder": (),
+    "encoder only: BERT": tuple(WITHOUT_HEAD),
+    "decoder only: GPT": (*ENCODER, "decoder.cross_attention", "decoder.add_norm_2"),
+}
+"""The boxes of Figure 1 that each family goes without."""
+
+
+def three_architectures(
+    source: Sequence[str], target: Sequence[str], *, pad: str = "<pad>", row: int = 1
+) -> Drawing:
+    """The paper's model (§3.1), BERT and GPT as Figure 1, dropped boxes crossed out, masks beside.
+
+        three_architectures(["the", "cat", "sat", "<pad>"], ["<bos>", "le", "chat"])
+
+    Args:
+        source: Words that an encoder reads; BERT reads them, too.
+        target: Words that a decoder has read; GPT reads the source instead, and writes on.
+        pad: The word that nobody may see.
+        row: The word that is lit at first.
+
+    Raises:
+        ValueError: Naming the words that are missing, or the row.
+    """
+    for name, given in (("source", source), ("target", target)):
+        check(f"words of {name}", len(given), "1 to 8", 1 <= len(given) <= 8)
+    check("row", row, f"0 to {len(source) - 1}", 0 <= row < len(source))
+    all_seen = padding_mask(source, source, pad)
+    # GPT needs no mask for padding: it stands at the end, where no word sees it.
+    causal = np.tril(np.ones_like(all_seen))
+    masks = {
+        "encoder-decoder": [
+            mask_data("encoder", source, source, all_seen),
+            mask_data("decoder", target, target, np.tril(padding_mask(target, target, pad))),
+            mask_data("cross-attention", target, source, padding_mask(target, source, pad)),
+        ],
+        "encoder only: BERT": [mask_data("self-attention", source, source, all_seen)],
+        "decoder only: GPT": [mask_data("self-attention", source, source, causal)],
+    }
+    inputs = {
+        "encoder-decoder": {"encoder": "source words", "decoder": "target words, one place behind"},
+        "encoder only: BERT": {"encoder": "words, some of them hidden"},
+        "decoder only: GPT": {"decoder": "the words so far"},
+    }
+    data = {
+        "boxes": {"encoder": list(ENCODER.items()), "decoder": list(WITHOUT_HEAD.items())},
+        "head": [(name, DECODER[name]) for name in HEAD],
+        "families": [
+            {
+                "name": name,
+                "dropped": gone,
+                "inputs": inputs[name],
+                "masks": masks[name],
+                "head": head_column(gone),
+            }
+            for name, gone in DROPPED.items()
+        ],
+        "row": row,
+    }
+    kept = {name: len(ENCODER) + len(DECODER) - len(gone) for name, gone in DROPPED.items()}
+    alt = (
+        f"Figure 1 three times: the paper's model with {kept['encoder-decoder']} boxes; BERT, which "
+        f"drops the decoder and keeps {kept['encoder only: BERT']}; GPT, which drops the encoder and "
+        f"cross-attention and keeps {kept['decoder only: GPT']}. In BERT each word sees all words "
+        f"but padding, in GPT itself and those before it."
+    )
+    return Drawing("family", data, draw_still(masks), alt)
+
+
+def head_column(gone: Sequence[str]) -> str:
+    """Where Linear and Softmax stand: on the decoder, or on the encoder if that alone is left."""
+    return "encoder" if set(WITHOUT_HEAD) <= set(gone) else "decoder"
+
+
+def padding_mask(queries: Sequence[str], keys: Sequence[str], pad: str) -> np.ndarray:
+    """(query, key): True where the key is a word."""
+    return np.tile([key != pad for key in keys], (len(queries), 1))
+
+
+def mask_data(name: str, rows: Sequence[str], columns: Sequence[str], may: np.ndarray) -> dict:
+    """A mask for the page: True = may attend."""
+    return {"name": name, "rows": list(rows), "columns": list(columns), "seen": may.tolist()}
+
+
+def draw_still(masks: dict[str, list[dict]]) -> Figure:
+    """The three side by side, their masks below, where nothing can be pressed."""
+    panel, base = 2.42, 1.35  # inches: how wide each is, and how high its masks reach
+    size = (3 * panel + 0.1, base + len(DECODER) * 0.27 + 0.85)
+    with course_style():
+        figure = Figure(figsize=size)
+        axes = figure.add_axes((0, 0, 1, 1))
+        axes.set(xlim=(0, size[0]), ylim=(0, size[1]))
+        axes.axis("off")
+        for place, (name, gone) in enumerate(DROPPED.items()):
+            left = 0.08 + place * panel
+            axes.text(left, size[1] - 0.6, name, fontsize=9, fontweight="bold")
+            for column, (part, boxes) in enumerate(
+                (("encoder", ENCODER), ("decoder", WITHOUT_HEAD))
+            ):
+                head = {box: DECODER[box] for box in HEAD if head_column(gone) == part}
+                for row, (box, text) in enumerate((boxes | head).items()):
+                    corner = (left + 1.16 * column, base + 0.27 * row)
+                    draw_box(axes, corner, text, COLOURS[part], box in gone)
+            x = left
+            for one in masks[name]:
+                x += draw_mask(axes, (x, base - 0.35), one)
+        add_title(figure, "Cross out the boxes: BERT and GPT are one stack, with two masks")
+    return figure
+
+
+def draw_box(axes: Axes, corner: tuple[float, float], text: str, colour: str, gone: bool) -> None:
+    """A box with its name; one that is dropped is grey, with a cross."""
+    (x, y), (width, height) = corner, (1.1, 0.21)
+    edge = COLOURS["mask"] if gone else colour
+    shape = Rectangle(
+        (x, y), width, height, facecolor=PAPER, edgecolor=edge, ls="--" if gone else "-", lw=1.1
+    )
+    axes.add_patch(shape)
+    centre = (x + width / 2, y + height / 2)
+    tint = COLOURS["mask"] if gone else INK
+    axes.text(*centre, text, ha="center", va="center", fontsize=6.3, color=tint)
+    if gone:
+        for low, high in ((y, y + height), (y + height, y)):
+            axes.plot([x, x + width], [low, high], color=HIGHLIGHT, lw=1)
+
+
+def draw_mask(axes: Axes, corner: tuple[float, float], one: dict) -> float:
+    """A mask with its name, hanging from its top left corner; how wide it is."""
+    (x, top), cell = corner, 0.15
+    may = np.array(one["seen"], dtype=float)
+    height, width = may.shape
+    axes.imshow(
+        may,
+        cmap=ListedColormap([COLOURS["mask"], PAPER]),
+        vmin=0,
+        vmax=1,
+        extent=(x, x + width * cell, top - height * cell, top),
+        aspect="auto",
+        zorder=2,
+    )
+    for row in range(height + 1):
+        axes.plot([x, x + width * cell], [top - row * cell] * 2, color=QUIET, lw=0.6, zorder=3)
+    for column in range(width + 1):
+        at = x + column * cell
+        axes.plot([at, at], [top, top - height * cell], color=QUIET, lw=0.6, zorder=3)
+    axes.text(x, top + 0.06, one["name"], fontsize=6.5)
+    return max(width * cell, 0.05 * len(one["name"])) + 0.1

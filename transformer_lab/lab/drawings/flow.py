@@ -1,0 +1,182 @@
+"""The forward pass as a flow: every box of Figure 1 with the matrix that comes out of it."""
+
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+
+from transformer_lab.attention.record import AttentionRecord
+from transformer_lab.config import check
+from transformer_lab.figures.architecture import DECODER, ENCODER, architecture
+from transformer_lab.figures.style import weight_colours
+from transformer_lab.lab.page.drawing import Drawing
+from transformer_lab.numpy_reference import softmax
+
+COLUMNS = 16
+"""So many columns of a wide matrix are drawn."""
+WORDS = 6
+"""So many words of the vocabulary are drawn."""
+LONGEST = 8
+"""Words that fit into the drawing."""
+KINDS = {
+    "encoder.self_attention": "encoder",
+    "decoder.self_attention": "decoder",
+    "decoder.cross_attention": "cross",
+}
+
+
+@runtime_checkable
+class Watched(Protocol):
+    """What a flow needs of a translator."""
+
+    @property
+    def model(self) -> Any:
+        """The model, whose modules are watched during one pass."""
+
+    @property
+    def target_tokenizer(self) -> Any:
+        """What names the words that may be written."""
+
+    def attend(self, source: str) -> AttentionRecord:
+        """All heads of one sentence; the last pass reads the whole translation at once."""
+
+
+def forward_flow(translator: Watched, source: str) -> Drawing:
+    """One sentence on its way through Figure 1, box by box, with each box's real matrix.
+
+        forward_flow(translator, "the cat sleeps")
+
+    The model translates; its last pass reads source and translation at once, and what comes out of
+    each module of that pass is drawn. Of a wide matrix the first columns are, and it is said so.
+
+    Raises:
+        ValueError: If the model is not of the paper's order (post-norm), has a recurrence or no
+            layers on a side, or a sentence is too long to draw.
+    """
+    config: Any = translator.model.config
+    check("norm", config.norm, "'post', as Figure 1 is drawn", config.norm == "post")
+    recurrent = config.recurrent_decoder
+    check("recurrent_decoder", recurrent, "False, as Figure 1 is drawn", not recurrent)
+    layers = config.num_encoder_layers, config.num_decoder_layers
+    check("layers", layers, "1 or more on both sides", min(layers) > 0)
+    seen, record = capture_modules(translator, source)
+    for name, tokens in (("source", record.source_tokens), ("translation", record.target_tokens)):
+        check(f"tokens of the {name}", len(tokens), f"at most {LONGEST}", len(tokens) <= LONGEST)
+    boxes = list_boxes(seen, record, layers)
+    for box in boxes[-2:]:
+        box["columns"] = translator.target_tokenizer.tokens(box["columns"])
+    data = {
+        "sides": {"encoder": list(record.source_tokens), "decoder": list(record.target_tokens)},
+        "written": list(record.written_tokens),
+        "boxes": boxes,
+        "d_model": config.d_model,
+        "colours": weight_colours(),
+    }
+    shapes = {box["name"]: f"{box['shape'][0]} × {box['shape'][1]}" for box in boxes}
+    title = f"“{source}” through Figure 1: words × numbers out of each box"
+    named = {name: shapes[name] for name in ENCODER | DECODER}
+    alt = (
+        f"The forward pass of “{source}” through the boxes of Figure 1, one after the other. "
+        f"Words × numbers: {shapes['source_positions']} from the first box to the memory, "
+        f"{shapes['target_positions']} in the decoder, {shapes['output']} behind the linear map. "
+        f"Written: {' '.join(record.written_tokens)}."
+    )
+    return Drawing("flow", data, architecture(named, layers=layers, title=title), alt)
+
+
+def capture_modules(
+    translator: Watched, source: str
+) -> tuple[dict[str, np.ndarray], AttentionRecord]:
+    """What comes out of each module, and goes into it (name + " in"), in the last pass, as rows."""
+    seen: dict[str, np.ndarray] = {}
+
+    def rows(tensor: Any) -> np.ndarray:
+        return tensor.detach()[0].float().cpu().numpy()
+
+    def note(name: str) -> Any:
+        def hook(module: Any, given: tuple, output: Any) -> None:
+            if getattr(output, "ndim", 0) == 3:
+                seen[name] = rows(output)
+                seen[f"{name} in"] = rows(given[0])
+
+        return hook
+
+    modules = [(name, module) for name, module in translator.model.named_modules() if name]
+    handles = [module.register_forward_hook(note(name)) for name, module in modules]
+    try:
+        record = translator.attend(source)
+    finally:
+        for handle in handles:
+            handle.remove()
+    return seen, record
+
+
+def list_boxes(
+    seen: dict[str, np.ndarray], record: AttentionRecord, layers: tuple[int, int]
+) -> list[dict[str, Any]]:
+    """The boxes in the order of the pass, each with its matrix as it is drawn."""
+    seen["source_embedding"] = seen["source_positions in"]
+    seen["target_embedding"] = seen["target_positions in"]
+    found = []
+    for side, names, depth in zip(("encoder", "decoder"), (ENCODER, DECODER), layers, strict=True):
+        for name, text in names.items():
+            if name == "output" and depth > 1:
+                found.append(
+                    box_data("decoder", "decoder.rest", rest_label(depth), seen["decoder"])
+                )
+            if name not in ("output", "softmax"):
+                part = name.replace(f"{side}.", f"{side}.layers.0.", 1)
+                box = box_data(side, name, text, seen[part])
+                if name in KINDS:
+                    box["maps"] = first_layer_maps(record, KINDS[name])
+                if name.endswith("feed_forward"):
+                    inside = seen[f"{part}.w_2 in"]
+                    box["inside"] = inside.shape[1]
+                    box["active"] = (inside > 0).sum(axis=1).tolist()
+                found.append(box)
+        if side == "encoder" and depth > 1:
+            found.append(box_data(side, "encoder.rest", rest_label(depth), seen["encoder"]))
+    return [*found, *output_boxes(seen["output"], record)]
+
+
+def rest_label(depth: int) -> str:
+    """What the layers after the first are called."""
+    return "Layer 2: all again" if depth == 2 else f"Layers 2 to {depth}: all again"
+
+
+def box_data(side: str, name: str, text: str, matrix: np.ndarray) -> dict[str, Any]:
+    """A box and the first columns of its matrix."""
+    return {
+        "side": side,
+        "name": name,
+        "text": text,
+        "shape": list(matrix.shape),
+        "values": np.round(matrix[:, :COLUMNS].astype(float), 2).tolist(),
+        "mean": np.round(matrix.mean(axis=1).astype(float), 3).tolist(),
+        "spread": np.round(matrix.std(axis=1).astype(float), 2).tolist(),
+    }
+
+
+def first_layer_maps(record: AttentionRecord, kind: str) -> list[list[list[float | None]]]:
+    """The first layer's weights of each head; null where the mask hides a later word."""
+    weights = np.round(getattr(record, kind)[0].astype(float), 3)
+    found = weights.tolist()
+    if kind == "decoder":
+        for head in found:
+            for query, row in enumerate(head):
+                row[query + 1 :] = [None] * (len(row) - query - 1)
+    return found
+
+
+def output_boxes(logits: np.ndarray, record: AttentionRecord) -> list[dict[str, Any]]:
+    """Linear and softmax, with the columns of the words that are most probable at any place."""
+    probabilities = softmax(logits.astype(float))
+    best = dict.fromkeys(int(row.argmax()) for row in probabilities)
+    others = (int(i) for i in (-probabilities.max(axis=0)).argsort())
+    columns = list(dict.fromkeys([*best, *others]))[:WORDS]
+    assert record.next_tokens is not None  # the translator keeps them
+    found = []
+    for name, matrix, digits in (("output", logits, 1), ("softmax", probabilities, 4)):
+        box = box_data("decoder", name, DECODER[name], matrix)
+        box["values"] = np.round(matrix[:, columns].astype(float), digits).tolist()
+        found.append(box | {"columns": columns})
+    return found

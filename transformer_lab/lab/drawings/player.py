@@ -1,0 +1,93 @@
+"""The attention player: one head, from the words' vectors to its output, step by step."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from jaxtyping import Float
+from matplotlib.figure import Figure
+
+from transformer_lab.config import check
+from transformer_lab.figures.grids import number_grids
+from transformer_lab.figures.style import weight_colours
+from transformer_lab.lab.page.drawing import Drawing
+from transformer_lab.numpy_reference import check_attention, scaled_dot_product_attention
+
+
+def attention_player(
+    words: Sequence[str],
+    query: Float[np.ndarray, "n d_k"],
+    key: Float[np.ndarray, "n d_k"],
+    value: Float[np.ndarray, "n d_v"],
+    *,
+    inputs: Float[np.ndarray, "n d_model"] | None = None,
+    features: Sequence[str] = (),
+    gives: Sequence[str] = (),
+    row: int = 0,
+) -> Drawing:
+    """Queries, keys and values, and what equation 1 (§3.2.1) makes of them, in steps.
+
+        attention_player(["the", "cat", "sat"], Q, K, V)
+
+    A click on a word lights its row in every matrix, and the sums of that row are worked out.
+
+    Args:
+        words: One for each row.
+        query: What each word looks for.
+        key: What each word offers.
+        value: What each word gives.
+        inputs: The vectors X that the three were made of, as a step before them.
+        features: What the numbers of queries and keys stand for.
+        gives: What the numbers of values stand for.
+        row: The word that is lit at first.
+
+    Raises:
+        ValueError: Naming the argument whose shape does not fit.
+    """
+    n = len(words)
+    check_attention(query, key, value, None)
+    for name, given in (("query", query), ("key", key), ("inputs", inputs)):
+        if given is not None:
+            check(f"rows of {name}", len(given), f"{n}, one a word", len(given) == n)
+    for name, names, rows in (("features", features, query), ("gives", gives, value)):
+        width = rows.shape[1]
+        check(name, tuple(names), f"{width} names or none", len(names) in (0, width))
+    check("row", row, f"0 to {n - 1}", 0 <= row < n)
+    output, weights = scaled_dot_product_attention(query, key, value)
+    data = {
+        "words": list(words),
+        "query": query.tolist(),
+        "key": key.tolist(),
+        "value": value.tolist(),
+        "inputs": None if inputs is None else inputs.tolist(),
+        "features": list(features),
+        "gives": list(gives),
+        "row": row,
+        "colours": weight_colours(),
+    }
+    strongest = words[int(weights[row].argmax())]
+    alt = (
+        f"One head of attention, in steps: queries times keys are the scores, divided by "
+        f"√{query.shape[1]} and through a softmax they are the weights, and the weights mix the values. "
+        f"{words[row]} looks most at {strongest}, with {weights[row].max():.2f}."
+    )
+    return Drawing("player", data, draw_still(words, query, key, value, weights, output), alt)
+
+
+def draw_still(
+    words: Sequence[str],
+    query: np.ndarray,
+    key: np.ndarray,
+    value: np.ndarray,
+    weights: np.ndarray,
+    output: np.ndarray,
+) -> Figure:
+    """The matrices one beside the other, where nothing can be stepped through."""
+    grids = {"Q": query, "Kᵀ": key.T, "weights A": weights, "V": value, "output = A V": output}
+    names = {"Q": words, "weights A": words, "V": words, "output = A V": words}
+    return number_grids(
+        grids,
+        rows=names,
+        columns={"Kᵀ": words, "weights A": words},
+        scale={"weights A": "weights"},
+        title="Queries meet keys, the softmax makes weights, and the weights mix the values",
+    )

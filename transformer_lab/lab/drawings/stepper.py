@@ -1,0 +1,111 @@
+"""The decoder stepper: what is read and asked, the causal mask, and cross-attention, place by place."""
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from transformer_lab.attention.record import AttentionRecord, Kind
+from transformer_lab.config import check
+from transformer_lab.figures.heatmaps import label_axis, longest
+from transformer_lab.figures.style import COLOURS, WEIGHTS, course_style, weight_colours
+from transformer_lab.figures.titles import add_title
+from transformer_lab.lab.page.drawing import Drawing
+
+CELL = 0.34  # inches
+NEXT = 5  # probable next words at a place
+
+
+def decoder_stepper(
+    record: AttentionRecord,
+    *,
+    decoder: tuple[int, int] = (0, 0),
+    cross: tuple[int, int] = (0, 0),
+    row: int = 2,
+) -> Drawing:
+    """One sentence's way through the decoder (§3.1, §3.2.3), on a model's own weights.
+
+        decoder_stepper(translator.attend("the cat saw the red house"), cross=(1, 3))
+
+    The target is shifted by one, the causal mask hides the answers, and cross-attention has a row
+    for each word read, a column for each source word. A control moves from place to place.
+
+    Args:
+        record: What the model attended to.
+        decoder: Layer and head of the decoder's self-attention, counted from 0.
+        cross: Layer and head of cross-attention, counted from 0.
+        row: The place that is lit at first.
+
+    Raises:
+        ValueError: If the record has no such head or place, or a place that sees a later one.
+    """
+    check("row", row, f"0 to {len(record.target_tokens) - 1}", 0 <= row < len(record.target_tokens))
+    own, other = head_weights(record, "decoder", decoder), head_weights(record, "cross", cross)
+    ahead = float(abs(np.triu(own, 1)).max(initial=0))
+    check("largest weight on a later word", ahead, "0: a causal decoder", ahead == 0)
+    nexts = record.next_tokens
+    data = {
+        "source": list(record.source_tokens),
+        "read": list(record.target_tokens),
+        "asked": list(record.written_tokens),
+        "self": own.round(6).tolist(),
+        "cross": other.round(6).tolist(),
+        "next": nexts and [[(w, round(p, 6)) for w, p in step[:NEXT]] for step in nexts],
+        "names": [f"layer {layer + 1}, head {head + 1}" for layer, head in (decoder, cross)],
+        "row": row,
+        "colours": weight_colours(),
+    }
+    read, asked = record.target_tokens[row], record.written_tokens[row]
+    most = record.source_tokens[int(other[row].argmax())]
+    alt = (
+        f"A decoder in steps: it reads {' '.join(record.target_tokens)} and is asked for "
+        f"{' '.join(record.written_tokens)}. The mask is a staircase of {len(own)} rows; "
+        f"cross-attention is a rectangle, {len(other)} by {other.shape[1]}. Where {read} is read "
+        f"and {asked} is asked for, {row + 1} words are in sight, and of the source it looks "
+        f"most at {most}, with {other[row].max():.2f}."
+    )
+    return Drawing("stepper", data, draw_still(record, own, other), alt)
+
+
+def head_weights(record: AttentionRecord, kind: Kind, place: tuple[int, int]) -> np.ndarray:
+    """The weights (query, key) of a head, which must be there."""
+    layers: tuple[np.ndarray, ...] = getattr(record, kind)
+    layer, head = place
+    expected = "at least 1: the drawing is of a decoder with self- and cross-attention"
+    check(f"number of {kind} layers", len(layers), expected, bool(layers))
+    check(f"layer of {kind}", layer, f"0 to {len(layers) - 1}", 0 <= layer < len(layers))
+    heads = len(layers[layer])
+    check(f"head of {kind}", head, f"0 to {heads - 1}", 0 <= head < heads)
+    return np.asarray(layers[layer][head], dtype=float)
+
+
+def draw_still(record: AttentionRecord, own: np.ndarray, other: np.ndarray) -> Figure:
+    """Staircase and rectangle side by side, where nothing can be stepped through."""
+    asked = [
+        f"{read} → {asks}"
+        for read, asks in zip(record.target_tokens, record.written_tokens, strict=True)
+    ]
+    read, source = record.target_tokens, record.source_tokens
+    widths = [own.shape[1] * CELL + longest(asked) * 0.085, other.shape[1] * CELL]
+    size = (sum(widths) + 0.5, len(own) * CELL + max(longest(read), longest(source)) * 0.075 + 1.1)
+    with course_style():
+        figure = Figure(figsize=(max(size[0], 6.2), size[1]), layout="constrained")
+        panels = figure.subplots(1, 2, width_ratios=[own.shape[1], other.shape[1]])
+        hidden = np.triu(np.ones_like(own, dtype=bool), 1)
+        for axes, weights, columns, name in (
+            (
+                panels[0],
+                np.ma.masked_array(own, hidden),
+                read,
+                "self-attention: the mask's staircase",
+            ),
+            (panels[1], np.ma.masked_array(other), source, "cross-attention: all of the source"),
+        ):
+            axes.set_facecolor(COLOURS["mask"])
+            axes.imshow(weights, cmap=WEIGHTS, vmin=0, vmax=1, aspect="equal")
+            axes.xaxis.set_ticks_position("top")
+            axes.tick_params(length=0)
+            label_axis(axes, "x", columns, "")
+            axes.set_title(name, fontsize=9, fontweight="normal", pad=6)
+        label_axis(panels[0], "y", asked, "")
+        panels[1].set_yticks([])
+        add_title(figure, "Each place sees what it has read, and the whole source")
+    return figure

@@ -1,0 +1,125 @@
+"""All heads of one kind as one still picture: what is seen where the explorer cannot run."""
+
+from typing import Any
+
+import numpy as np
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+
+from transformer_lab.attention.record import AttentionRecord, Kind
+from transformer_lab.figures.heatmaps import LETTER, longest, visible
+from transformer_lab.figures.style import MASKED, PAGE, WEIGHTS, course_style
+
+SIDE = 1.9  # inches: of the longer side of a map
+GAP, NAME, TITLE, MARGIN = 0.12, 0.2, 0.36, 0.1  # inches
+FONT = 6.5
+LINE = 0.086  # inches: lower cells get no labels, which would lie on each other
+LABEL: dict[str, Any] = {"fontsize": FONT, "parse_math": False}
+"""A token may hold a dollar sign."""
+MOST_CELLS = 60
+"""A map of more tokens is pooled: a still picture of a hundred would be larger than the weights."""
+
+
+def overview(record: AttentionRecord, kind: Kind) -> Figure:
+    """A line of maps for each layer, all on the scale from 0 to 1; the outer ones are labelled."""
+    layers = getattr(record, kind)
+    across = max(len(layer) for layer in layers)
+    queries, keys = ([shorten(token) for token in side] for side in record.tokens(kind))
+    beside = longest(queries) * LETTER * FONT / 9 + GAP
+    cell = cell_side(len(queries), len(keys), across, beside)
+    labelled = cell >= LINE
+    if not labelled:
+        beside = MARGIN
+        cell = cell_side(len(queries), len(keys), across, beside)
+    wide, tall = cell * len(keys), cell * len(queries)
+    below = longest(keys) * LETTER * FONT / 9 + GAP if labelled else MARGIN
+    title = f"{kind.capitalize()} attention: layer.head, rows are queries, columns keys"
+    title += "" if labelled else ", in the order of the text"
+    size = (
+        max(beside + across * (wide + GAP) + MARGIN, len(title) * LETTER + MARGIN),
+        below + len(layers) * (tall + NAME) + TITLE,
+    )
+    with course_style():
+        figure = Figure(figsize=size)
+        # One set of axes, in inches: dozens of small ones, each laid out, take seconds to draw.
+        axes = figure.add_axes(
+            (0, 0, 1, 1), xlim=(0, size[0]), ylim=(0, size[1]), autoscale_on=False
+        )
+        axes.axis("off")
+        axes.text(MARGIN, size[1] - 0.2, title, fontsize=10, va="center")
+        for row, layer in enumerate(layers):
+            bottom = below + (len(layers) - 1 - row) * (tall + NAME)
+            for head, weights in enumerate(layer):
+                left = beside + head * (wide + GAP)
+                shown = mask_future(max_pool(np.asarray(weights, dtype=float)), kind)
+                if shown.mask.any():
+                    axes.add_patch(
+                        Rectangle((left, bottom), wide, tall, color=MASKED, lw=0, zorder=-1)
+                    )
+                axes.imshow(
+                    shown,
+                    extent=(left, left + wide, bottom, bottom + tall),
+                    cmap=WEIGHTS,
+                    vmin=0,
+                    vmax=1,
+                    aspect="auto",
+                    interpolation="nearest",
+                )
+                axes.text(left, bottom + tall + 0.04, f"{row + 1}.{head + 1}", fontsize=8)
+            if labelled:
+                for n, token in enumerate(queries):
+                    place = (beside - 0.04, bottom + tall - (n + 0.5) * cell)
+                    axes.text(*place, visible(token), ha="right", va="center", **LABEL)
+        if labelled:
+            for head in range(len(layers[-1])):
+                for n, token in enumerate(keys):
+                    place = (beside + head * (wide + GAP) + (n + 0.5) * cell, below - 0.04)
+                    axes.text(*place, visible(token), ha="center", va="top", rotation=90, **LABEL)
+    return figure
+
+
+def cell_side(queries: int, keys: int, across: int, beside: float) -> float:
+    """Inches of a weight's square, for so many maps across a page that has labels beside them."""
+    most = (PAGE - beside - MARGIN) / across - GAP
+    return min(SIDE / max(queries, keys), most / keys)
+
+
+def shorten(token: str) -> str:
+    """A token of at most 16 letters: one very long word would leave no room for the maps."""
+    return token if len(token) <= 16 else token[:15] + "…"
+
+
+def max_pool(weights: np.ndarray) -> np.ndarray:
+    """A map (query, key), the largest weight of each block where it has too many rows or columns."""
+    step = -(-max(weights.shape) // MOST_CELLS)
+    rows, columns = (-(-size // step) for size in weights.shape)
+    whole = np.zeros((rows * step, columns * step))  # weights are never less
+    whole[: weights.shape[0], : weights.shape[1]] = weights
+    return whole.reshape(rows, step, columns, step).max(axis=(1, 3))
+
+
+def mask_future(weights: np.ndarray, kind: Kind) -> np.ma.MaskedArray:
+    """A map of the decoder's, with nothing drawn where its mask hides the words to come."""
+    future = np.triu(np.ones(weights.shape, dtype=bool), 1)
+    hidden = kind == "decoder" and not weights[future].any()
+    return np.ma.array(weights, mask=future & hidden)
+
+
+def describe_overview(record: AttentionRecord, kind: Kind) -> str:
+    """What the picture shows, for those who do not see it."""
+    layers = getattr(record, kind)
+    heads = sum(len(layer) for layer in layers)
+    queries, keys = record.tokens(kind)
+    return (
+        f"{kind.capitalize()} attention of {heads} heads in {len(layers)} layers: small maps of "
+        f"{len(queries)} queries down and {len(keys)} keys across. "
+        + "Strongest link of each layer's first head: "
+        + "; ".join(describe_largest(layer[0], queries, keys) for layer in layers)
+        + "."
+    )
+
+
+def describe_largest(weights: np.ndarray, queries: tuple[str, ...], keys: tuple[str, ...]) -> str:
+    """The largest weight of a map, in words."""
+    query, key = np.unravel_index(int(weights.argmax()), weights.shape)
+    return f"{queries[query].strip()} to {keys[key].strip()} {weights[query, key]:.2f}"

@@ -1,0 +1,127 @@
+"""The explorer as a page of its own, or as the output of a cell: it needs no kernel and no network."""
+
+from collections.abc import Sequence
+from operator import index
+from pathlib import Path
+from typing import Any
+
+from transformer_lab.attention.record import AttentionRecord, Head, Kind
+from transformer_lab.attention.scores import find_sharpest_head
+from transformer_lab.attention.words import by_words
+from transformer_lab.config import check
+from transformer_lab.figures.display import picture
+from transformer_lab.lab.explorer.overview import describe_overview, overview
+from transformer_lab.lab.explorer.payload import drawn_kinds, page_data
+from transformer_lab.lab.page import saved
+from transformer_lab.lab.page.join import script, style
+
+STYLES = ("page.css", "lines.css", "explorer/explorer.css")
+
+
+class ExplorerPage:
+    """A record, ready to be looked into: it displays itself in a notebook, and saves itself as a page.
+
+    explore(record).to_html("animal.html")
+    """
+
+    def __init__(self, records: Sequence[AttentionRecord], start: dict[str, Any]):
+        self.records = tuple(records)
+        self.start = start
+
+    def _repr_mimebundle_(self, **_: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+        data, metadata = self.picture()
+        return data | {"text/html": self.fragment(data["text/html"])}, metadata
+
+    def picture(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """What is seen where scripts do not run: all heads of the first kind shown, and its words."""
+        kind = self.start["kind"]
+        record = self.records[-1]
+        return picture(overview(record, kind), describe_overview(record, kind), coarse=True)
+
+    def fragment(self, image: str) -> str:
+        """The page's HTML without its frame: this picture, and the script that replaces it."""
+        data = page_data(self.records) | {"start": self.start}
+        return fragment(image, saved.dump_json(data))
+
+    def to_html(self, path: str | Path, *, overwrite: bool = False) -> Path:
+        """Write one file that opens in any browser, offline; returns its path.
+
+            explore(record).to_html("animal.html")
+
+        Raises:
+            ValueError: If the file is there already and `overwrite` is not given.
+        """
+        title = "Attention: " + " ".join(by_words(self.records[-1]).source_tokens)
+        body = self.fragment(self.picture()[0]["text/html"])
+        return saved.write_page(path, title, body, overwrite=overwrite)
+
+
+def fragment(image: str, data: str) -> str:
+    """A still picture as HTML, and a script of today that replaces it by an explorer of these data."""
+    program, looks = script("explorer/saved.js"), style(*STYLES)
+    return saved.fragment("explorer", image, data, style=looks, script=program, mount="mountAll")
+
+
+def explore(
+    record: AttentionRecord,
+    *,
+    kind: Kind | None = None,
+    layer: int | None = None,
+    head: int | None = None,
+    pinned: Sequence[int | None] = (),
+    snapshots: Sequence[AttentionRecord] = (),
+) -> ExplorerPage:
+    """Look into every head of a record; no kernel is asked, so it also works in a saved notebook.
+
+        explore(translator.attend("the cat sleeps"), kind="encoder")
+
+    Args:
+        record: What to look into.
+        kind: "encoder", "decoder" or "cross"; by default the last one that the record has.
+        layer: The layer of the head that is open at first, from 0; the page counts from 1.
+        head: Its number in the layer, from 0. With neither, the head whose rows are sharpest (of
+            least entropy) is open; with one of the two, the other is 0.
+        pinned: The cell (query, key) that is pinned at first; None for a whole column or row.
+        snapshots: Earlier records, for instance of a training run; a slider runs through
+            them to `record`.
+
+    Raises:
+        ValueError: If there is no such head or cell.
+    """
+    start = start_values(record, kind, layer, head, pinned)
+    return ExplorerPage([*snapshots, record], start)
+
+
+def start_values(
+    record: AttentionRecord,
+    kind: Kind | None,
+    layer: int | None,
+    head: int | None,
+    pinned: Sequence[int | None],
+) -> dict[str, Any]:
+    """The head and the cell that are open at first; a ValueError if the record lacks them."""
+    kinds = drawn_kinds(record)
+    kind = kind or kinds[-1]
+    if layer is None and head is None and kind in kinds:
+        open_head = find_sharpest_head(record, kind)
+    else:
+        open_head = Head(kind, check_integer("layer", layer or 0), check_integer("head", head or 0))
+    place = check_pinned(pinned, record.weights(open_head).shape)
+    return {**open_head._asdict(), "pinned": place}
+
+
+def check_integer(name: str, value: int) -> int:
+    """A whole number, NumPy's too, as Python's; a ValueError for anything else."""
+    check(name, value, "an integer", hasattr(value, "__index__"))
+    return index(value)
+
+
+def check_pinned(pinned: Sequence[int | None], shape: tuple[int, ...]) -> list[int | None]:
+    """What is pinned, as a list; a ValueError unless it is nothing or lies in a map of this shape."""
+    rows, columns = shape
+    expected = f"() or (query, key), below ({rows}, {columns}); None for a whole column or row"
+    check("pinned", pinned, expected, isinstance(pinned, Sequence) and len(pinned) in (0, 2))
+    place = [None if p is None else check_integer("pinned", p) for p in pinned]
+    fits = all(p is None or 0 <= p < most for p, most in zip(place, shape, strict=False))
+    check("pinned", tuple(place), expected, fits)
+    return place

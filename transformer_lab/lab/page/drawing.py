@@ -1,0 +1,64 @@
+"""What moves in a page without a kernel: a still picture, data, and the script that draws them."""
+
+from pathlib import Path
+from typing import Any
+
+from matplotlib.figure import Figure
+
+from transformer_lab.figures.display import picture
+from transformer_lab.lab.page import saved
+from transformer_lab.lab.page.join import FOLDER, script, style
+
+LESSON = FOLDER / "lesson"
+STYLE = "lesson/lesson.css"
+
+
+class Drawing:
+    """Something to step through: it displays itself in a notebook, and saves itself as a page.
+
+    attention_player(words, Q, K, V).to_html("player.html")
+    """
+
+    def __init__(self, kind: str, data: dict[str, Any], still: Figure, alt: str):
+        """`kind` names the module in `page/lesson`; where no script runs, `still` and `alt` are seen."""
+        self.kind = kind
+        self.data = data
+        self.still = still
+        self.alt = alt
+
+    def _repr_mimebundle_(self, **_: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+        data, metadata = picture(self.still, self.alt)
+        html = fragment(self.kind, data["text/html"], saved.dump_json(self.data))
+        return data | {"text/html": html}, metadata
+
+    def to_html(self, path: str | Path, *, overwrite: bool = False) -> Path:
+        """Write one file that opens in any browser, offline; returns its path.
+
+        Raises:
+            ValueError: If the file is there already and `overwrite` is not given.
+        """
+        body = self._repr_mimebundle_()[0]["text/html"]
+        return saved.write_page(path, self.alt.partition(":")[0], body, overwrite=overwrite)
+
+
+def fragment(kind: str, image: str, data: str) -> str:
+    """A still picture as HTML, and the script of today that replaces it by a drawing of these data."""
+    own = f"lesson/{kind}.css"
+    looks = style("page.css", STYLE, *([own] if (FOLDER / own).exists() else ()))
+    program = script(f"lesson/{kind}.js")
+    return saved.fragment(
+        kind, image, data, style=looks, script=program, mount=mount_function(kind)
+    )
+
+
+def mount_function(kind: str) -> str:
+    """The function that puts drawings of a kind into the page."""
+    return f"mount{kind.title()}"
+
+
+def list_kinds() -> list[str]:
+    """All kinds of drawings: the modules in `page/lesson` that put themselves into a page."""
+    texts = {path.stem: path.read_text(encoding="utf-8") for path in LESSON.glob("*.js")}
+    return sorted(
+        kind for kind, text in texts.items() if f"function {mount_function(kind)}(" in text
+    )

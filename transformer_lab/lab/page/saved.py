@@ -1,0 +1,74 @@
+"""What a saved page is made of: a still picture, data, and the script that replaces the picture."""
+
+import hashlib
+import html
+import json
+from pathlib import Path
+from typing import Any
+
+from transformer_lab.lab.page.policy import policy_meta
+from transformer_lab.storage.files import write_atomically
+
+PAGE = """\
+<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+{policy}
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>{title}</title>
+<link rel="icon" href="data:,">
+<style>
+body {{ margin: 16px; font-family: system-ui, sans-serif; background: Canvas }}
+h1 {{ position: absolute; width: 1px; height: 1px; margin: 0; overflow: hidden; clip-path: inset(50%) }}
+</style>
+</head>
+<body>
+<main>
+<h1>{title}</h1>
+{body}
+</main>
+</body>
+</html>
+"""
+
+
+def dump_json(data: Any) -> str:
+    """JSON that can stand in a script, where `<` could only be the beginning of a tag that ends it.
+
+    NaN and infinity are no JSON: a ValueError.
+    """
+    return json.dumps(data, allow_nan=False).replace("<", "\\u003c")
+
+
+def fragment(kind: str, still: str, data: str, *, style: str, script: str, mount: str) -> str:
+    """A still picture as HTML, and what puts a view of these packed data in its place.
+
+    `mount` is called with the name that picture and data have in common.
+    """
+    name = hashlib.sha256(data.encode()).hexdigest()[:12]
+    # The data stand beside the script: a megabyte of JSON is read several times as fast as
+    # the same megabyte of a program.
+    return (
+        f'<div data-{kind}="{name}">{still}</div>\n'
+        f"<style>{style}</style>\n"
+        f'<script type="application/json" data-of="{name}">{data}</script>\n'
+        f'<script type="module">{script}{mount}("{name}");\n</script>'
+    )
+
+
+def write_page(path: str | Path, title: str, body: str, *, overwrite: bool) -> Path:
+    """Write one file that opens in any browser, whole or not at all; returns its path.
+
+    A ValueError if it is there and shall not be replaced.
+    """
+    path = Path(path)
+    if path.exists() and not overwrite:
+        raise ValueError(f"{path} exists; expected a new file, or overwrite=True")
+    # Half a character, as tokens of bytes may have, becomes a question mark.
+    whole = body.encode(errors="replace").decode()
+    rest = {"title": html.escape(title).encode(errors="replace").decode(), "body": whole}
+    text = PAGE.format(policy=policy_meta(PAGE.format(policy="", **rest)), **rest)
+    write_atomically(path, text.encode())
+    return path

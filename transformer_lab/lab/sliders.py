@@ -1,0 +1,113 @@
+"""A picture with a control: drawn anew by the kernel, or, where none answers, drawn beforehand."""
+
+import base64
+import io
+import os
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from IPython.display import display
+from matplotlib.figure import Figure
+from PIL import Image
+
+from transformer_lab.config import check
+from transformer_lab.figures.display import picture, quantize_colours, with_alt_text
+from transformer_lab.figures.style import PIXEL_RATIO
+from transformer_lab.lab.page import saved
+from transformer_lab.lab.page.drawing import fragment
+
+STORE_FRAMES = "TRANSFORMER_LAB_FRAMES"
+"""Set in the environment, as the builder of the course does: controls move without a kernel too."""
+MOST_FRAMES = 16
+"""More values than these are stored as that many of them, evenly spread."""
+MOST_BYTES = 210_000
+"""Of a slider's pictures as they are stored. Where they would take more, they are stored half as fine,
+and where that is not enough, fewer of them."""
+
+Draw = Callable[[Any], Figure | tuple[Figure, str]]
+"""What draws one value of the control: a figure, or a figure and its alt text."""
+
+
+def show_live(draw: Draw, control: Any) -> None:
+    """Show `draw(value of the control)`, drawn anew when the ipywidgets control moves.
+
+    Where no kernel answers, the first picture is seen in the control's place; or, if the
+    environment had `TRANSFORMER_LAB_FRAMES`, a slider through pictures of the control's values.
+    """
+    import ipywidgets
+
+    panel = ipywidgets.HTML()
+
+    def first_or_next(_: Any = None) -> tuple[dict[str, Any], dict[str, Any]]:
+        bundle = picture(*with_alt_text(draw(control.value)))
+        panel.value = bundle[0]["text/html"]
+        return bundle
+
+    data, metadata = first_or_next()
+    if os.environ.get(STORE_FRAMES):
+        packed = saved.dump_json(draw_frames(draw, control))
+        data["text/html"] = fragment("frames", data["text/html"], packed)
+    control.observe(first_or_next, names="value")
+    if control.layout.width is None:
+        control.layout.width = "30em"  # room for many steps; the default is 300 pixels
+    box = ipywidgets.VBox([control, panel])
+    data["application/vnd.jupyter.widget-view+json"] = {
+        "version_major": 2,
+        "version_minor": 0,
+        "model_id": box.model_id,
+    }
+    display(data, metadata=metadata, raw=True)
+
+
+def draw_frames(draw: Draw, control: Any) -> dict[str, Any]:
+    """Pictures of at most `MOST_FRAMES` values of a control, its own value among them."""
+    values, names = list_values(control)
+    own = values.index(control.value)
+    count = min(len(values), MOST_FRAMES)
+    drawn = with_alt_text(draw(control.value))
+    picture = encode_picture(names[own], *drawn)
+    coarse = count * len(picture["webp"]) > MOST_BYTES
+    if coarse:
+        picture = encode_picture(names[own], *drawn, coarse=True)
+    kept = spread_evenly(len(values), own, min(count, MOST_BYTES // len(picture["webp"])))
+    pictures = [
+        picture
+        if n == own
+        else encode_picture(names[n], *with_alt_text(draw(values[n])), coarse=coarse)
+        for n in kept
+    ]
+    return {"label": control.description, "start": kept.index(own), "pictures": pictures}
+
+
+def encode_picture(name: str, figure: Figure, alt: str, *, coarse: bool = False) -> dict[str, Any]:
+    """One picture, without loss, which WebP does in two thirds of PNG's bytes."""
+    image = quantize_colours(figure).convert("RGB")
+    if coarse:
+        size = image.width // PIXEL_RATIO, image.height // PIXEL_RATIO
+        image = image.resize(size, Image.Resampling.LANCZOS).quantize(24, dither=Image.Dither.NONE)
+    written = io.BytesIO()
+    image.convert("RGB").save(written, "webp", lossless=True, quality=100)
+    width = round(figure.get_figwidth() * figure.dpi)
+    encoded = base64.b64encode(written.getvalue()).decode()
+    return {"name": name, "alt": alt, "width": width, "webp": encoded}
+
+
+def list_values(control: Any) -> tuple[list[Any], list[str]]:
+    """All values of a slider or a choice, from the first to the last, and their names."""
+    if hasattr(control, "options"):
+        pairs = [o if isinstance(o, tuple) else (str(o), o) for o in control.options]
+        return [value for _, value in pairs], [name for name, _ in pairs]
+    expected = "a control with options, or with min, max and step"
+    check("control", type(control).__name__, expected, hasattr(control, "step"))
+    count = round((control.max - control.min) / control.step) + 1
+    values = [control.min + n * control.step for n in range(count)]
+    return values, [f"{value:g}" for value in values]
+
+
+def spread_evenly(count: int, own: int, most: int) -> list[int]:
+    """At most `most` of so many places, evenly spread; the ends and `own` are among them."""
+    even = np.linspace(0, count - 1, max(2, min(count, most))).round().astype(int).tolist()
+    nearest = min(range(len(even)), key=lambda n: abs(even[n] - own))
+    even[nearest] = own
+    return sorted({*even, 0, count - 1})

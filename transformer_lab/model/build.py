@@ -1,0 +1,18 @@
+"""Build the model that a configuration describes: the paper's, or one with a later idea in it.
+
+Loaders use it, because a file may describe either. It is the one door from `model/` to `model/later/`.
+"""
+
+from transformer_lab.config import TransformerConfig
+from transformer_lab.model.later.recurrence import RecurrentTransformer
+from transformer_lab.model.transformer import Transformer
+
+
+def model_class(config: TransformerConfig) -> type[Transformer]:
+    """The class of the model that a configuration describes."""
+    return RecurrentTransformer if config.recurrent_decoder else Transformer
+
+
+def build_model(config: TransformerConfig) -> Transformer:
+    """A model of this configuration, with fresh weights."""
+    return model_class(config)(config)

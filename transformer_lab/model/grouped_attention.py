@@ -1,0 +1,52 @@
+"""Attention whose heads share keys and values, so that a cache has less to keep (after the paper)."""
+
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from transformer_lab.config import TransformerConfig, check
+from transformer_lab.model.attention import AttentionCore, MultiHeadAttention
+
+
+class GroupedQueryAttention(MultiHeadAttention):
+    """Each key and value head serves a group of num_heads / num_key_value_heads queries.
+
+    One group for each head is multi-head attention; a single one is multi-query attention
+    (Shazeer 2019); what lies between is Ainslie et al. 2023. Neighbouring heads form a group.
+    """
+
+    def __init__(
+        self,
+        d_model: int,
+        num_heads: int,
+        num_key_value_heads: int,
+        d_k: int | None = None,
+        d_v: int | None = None,
+        core: AttentionCore | None = None,
+    ):
+        super().__init__(d_model, num_heads, d_k, d_v, core)
+        divides = num_key_value_heads >= 1 and num_heads % num_key_value_heads == 0
+        expected = f"a divisor of num_heads={num_heads}"
+        check("num_key_value_heads", num_key_value_heads, expected, divides)
+        self.num_key_value_heads = num_key_value_heads
+        group = num_heads // num_key_value_heads
+        self.w_k = nn.Linear(d_model, self.w_k.out_features // group)
+        self.w_v = nn.Linear(d_model, self.w_v.out_features // group)
+
+    def keys_and_values(
+        self,
+        key: Float[Tensor, "batch key d_model"],
+        value: Float[Tensor, "batch key d_model"],
+    ) -> tuple[Tensor, Tensor]:
+        """As in `MultiHeadAttention`, with fewer heads; the core lets each meet its group's queries."""
+        heads = (self.num_key_value_heads, -1)
+        k, v = self.w_k(key).unflatten(-1, heads), self.w_v(value).unflatten(-1, heads)
+        return k.transpose(1, 2), v.transpose(1, 2)  # (batch, num_key_value_heads, key, width)
+
+
+def build_attention(config: TransformerConfig, core: AttentionCore) -> MultiHeadAttention:
+    """The attention that a configuration asks for."""
+    c = config
+    if c.num_key_value_heads is None:
+        return MultiHeadAttention(c.d_model, c.num_heads, c.d_k, c.d_v, core)
+    sizes = (c.d_model, c.num_heads, c.num_key_value_heads, c.d_k, c.d_v)
+    return GroupedQueryAttention(*sizes, core)

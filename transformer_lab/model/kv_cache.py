@@ -1,0 +1,133 @@
+"""The KV cache: keys and values of the positions handled so far, so that no pass projects them again.
+
+Attention layers append to it, decoding keeps one for each layer. A decoder writes one word at a time,
+and because the keys and values of the words before it never change, each pass needs only those of
+the new word. Queries of earlier words are never asked again, so they are not kept.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+INITIAL_CAPACITY = 64
+"""Words that a new buffer has room for; each time they are used up, its capacity doubles."""
+
+
+@dataclass
+class Buffer:
+    """Memory for more words than there are yet, of which the first `used` are filled."""
+
+    tensor: Float[Tensor, "batch heads capacity width"]
+    used: int
+
+
+@dataclass(frozen=True)
+class CachedTensor:
+    """One vector for each head and word so far: the first `length` words of a buffer.
+
+    It behaves as a value, although the buffer is shared: `append` writes behind the last word,
+    where this value never looks, and returns a longer value. It copies only when the buffer is
+    full, or when another value has written there before.
+    """
+
+    buffer: Buffer
+    length: int
+
+    @property
+    def tensor(self) -> Float[Tensor, "batch heads length width"]:
+        """The vectors themselves."""
+        return self.buffer.tensor[:, :, : self.length]
+
+    def append(self, new: Float[Tensor, "batch heads new width"]) -> "CachedTensor":
+        """Return these words with the new ones behind them."""
+        length = self.length + new.size(2)
+        buffer, capacity = self.buffer, self.buffer.tensor.size(2)
+        if length > capacity or self.length < buffer.used:
+            batch, heads, _, width = new.shape
+            while capacity < length:
+                capacity = max(2 * capacity, INITIAL_CAPACITY)
+            buffer = Buffer(new.new_empty(batch, heads, capacity, width), self.length)
+            buffer.tensor[:, :, : self.length] = self.tensor
+        buffer.tensor[:, :, self.length : length] = new
+        buffer.used = length
+        return CachedTensor(buffer, length)
+
+    def select(self, rows: Int[Tensor, " rows"]) -> "CachedTensor":
+        """Return these rows of the batch, in this order, in a buffer of their own."""
+        _, heads, capacity, width = self.buffer.tensor.shape
+        chosen = self.buffer.tensor.new_empty(len(rows), heads, capacity, width)
+        # Much faster on a CPU than tensor[rows], and the same.
+        torch.index_select(self.tensor, 0, rows, out=chosen[:, :, : self.length])
+        return CachedTensor(Buffer(chosen, self.length), self.length)
+
+    def copy_rows_(self, rows: Int[Tensor, " copied"], places: Int[Tensor, " copied"]) -> None:
+        """Overwrite the rows `places` of the buffer with what the rows `rows` hold, in place."""
+        self.tensor.index_copy_(0, places, self.tensor.index_select(0, rows))
+
+
+@dataclass
+class KVCache:
+    """Keys and values of one attention layer, for all positions that it was given so far.
+
+    The pass that gets it makes it longer. Call `fork` first to keep the shorter one.
+    """
+
+    key: CachedTensor | None = None
+    value: CachedTensor | None = None
+
+    @property
+    def length(self) -> int:
+        """How many positions it holds."""
+        return 0 if self.key is None else self.key.length
+
+    def append(
+        self,
+        key: Float[Tensor, "batch heads new d_k"],
+        value: Float[Tensor, "batch heads new d_v"],
+    ) -> tuple[Tensor, Tensor]:
+        """Add the keys and values of new positions, and return those of all positions."""
+        if self.key is not None and self.value is not None and key.size(2) == 0:
+            return self.key.tensor, self.value.tensor  # a memory is only read: nothing is new
+        self.key, self.value = extend(self.key, key), extend(self.value, value)
+        return self.key.tensor, self.value.tensor
+
+    def fork(self) -> "KVCache":
+        """Return a cache that can grow while this one stays as it is; nothing is copied."""
+        return replace(self)
+
+    def select(self, rows: Int[Tensor, " rows"]) -> "KVCache":
+        """Return the cache of these rows of the batch, in this order."""
+        if self.key is None or self.value is None:
+            return KVCache()
+        return KVCache(self.key.select(rows), self.value.select(rows))
+
+    def copy_rows_(self, rows: Int[Tensor, " copied"], places: Int[Tensor, " copied"]) -> None:
+        """Overwrite the rows `places` of its own buffers with the rows `rows`, in place."""
+        if self.key is not None and self.value is not None:
+            self.key.copy_rows_(rows, places)
+            self.value.copy_rows_(rows, places)
+
+
+def extend(
+    cached: CachedTensor | None, new: Float[Tensor, "batch heads new width"]
+) -> CachedTensor:
+    """Return the cached words, if there are any, with the new ones behind them."""
+    if cached is None:  # no spare capacity yet: a memory, for one, never grows
+        return CachedTensor(Buffer(new.contiguous(), new.size(2)), new.size(2))
+    return cached.append(new)
+
+
+class LayerCache(NamedTuple):
+    """The two caches of a decoder layer: of the words written so far, and of the memory."""
+
+    words: KVCache
+    memory: KVCache
+
+
+def cached_length(cache: Sequence[LayerCache] | None) -> int:
+    """How many words a decoder's cache holds; 0 without one."""
+    return cache[0].words.length if cache else 0

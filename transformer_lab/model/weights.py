@@ -1,0 +1,57 @@
+"""A model's weights as the bytes of a file, after a check that they can be loaded again.
+
+`Translator.save` and the trainer's snapshots use it.
+"""
+
+from functools import lru_cache
+from pathlib import Path
+
+import torch
+
+from transformer_lab.config import TransformerConfig, check
+from transformer_lab.model import Transformer
+from transformer_lab.model.build import build_model
+from transformer_lab.model.skip_init import SkipInit
+from transformer_lab.storage.files import write_atomically
+from transformer_lab.storage.folder import FORMAT
+from transformer_lab.storage.tensors import has_usable_numbers, tensors_as_bytes, weights_of
+
+
+def check_plain(model: Transformer) -> None:
+    """A ValueError names the first weight in which a model is not what its configuration describes.
+
+    Whoever loads it builds the plain one: without an adapter, and not quantised.
+    """
+    own, described = shapes_of(model), described_shapes(model.config)
+    for name in sorted(own.keys() | described.keys()):
+        has, said = own.get(name, "nothing"), described.get(name, "nothing")
+        cause = "Was it quantised, compiled or wrapped? Save the model as it was before"
+        expected = f"{said}, as its configuration describes. {cause}"
+        check(f"weight {name} of the model", has, expected, has == said)
+
+
+def shapes_of(model: Transformer) -> dict[str, tuple[int, ...]]:
+    """The shape of each parameter by name; a tied matrix has one name."""
+    return {name: tuple(tensor.shape) for name, tensor in weights_of(model).items()}
+
+
+@lru_cache(maxsize=1)
+def described_shapes(config: TransformerConfig) -> dict[str, tuple[int, ...]]:
+    """The shapes of the model that a configuration describes; its weights are never written."""
+    with SkipInit():
+        return shapes_of(build_model(config))
+
+
+def weights_as_bytes(model: Transformer, dtype: torch.dtype) -> bytes:
+    """The file of a model's weights in this precision; a ValueError if it cannot be read again."""
+    check_plain(model)
+    tensors = {name: tensor.to(dtype) for name, tensor in weights_of(model).items()}
+    for name, tensor in tensors.items():
+        expected = f"finite numbers in {str(dtype).removeprefix('torch.')}"
+        check(f"weights of {name}", "NaN or infinite", expected, has_usable_numbers(name, tensor))
+    return tensors_as_bytes(tensors, {"format": FORMAT})
+
+
+def save_weights(model: Transformer, path: Path, dtype: torch.dtype = torch.float32) -> None:
+    """Write the weights alone, in this precision: a snapshot."""
+    write_atomically(path, weights_as_bytes(model, dtype))

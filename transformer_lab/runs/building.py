@@ -1,0 +1,143 @@
+"""Build what a run needs: an untrained translator for a corpus, and its trainer.
+
+Runs, studies and lesson 09 use it.
+"""
+
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from transformer_lab.config import TrainingConfig, check
+from transformer_lab.data.batching import (
+    BOS_ID,
+    EOS_ID,
+    LONGEST_WORD,
+    PAD_ID,
+    Example,
+    encode_pairs,
+    is_too_long,
+    longest_word,
+)
+from transformer_lab.data.corpus import find_corpus
+from transformer_lab.data.pair import SentencePair, Splits
+from transformer_lab.data.stored import StoredPairs, store_examples
+from transformer_lab.evaluation.bleu import exact_match
+from transformer_lab.model import Transformer
+from transformer_lab.runs.presets import Preset
+from transformer_lab.training import distributed
+from transformer_lab.training.distributed_trainer import DistributedTrainer
+from transformer_lab.training.trainer import StepReport, Trainer
+from transformer_lab.translator import Translator
+
+
+def build_translator(
+    splits: Splits[Any], corpus: str, preset: Preset, seed: int = 0, **changes: Any
+) -> Translator:
+    """Build an untrained translator for a corpus: its tokenizers and a model with random weights.
+
+    The vocabularies come from the training pairs, without those that training leaves out because
+    they are too long.
+
+    Args:
+        splits: Of the corpus.
+        corpus: Its name, as in `begin_run`.
+        preset: The size of model.
+        seed: Of the random weights.
+        **changes: Fields of the model's configuration.
+
+    Raises:
+        ValueError: If all training pairs are too long, or a change does not fit.
+    """
+    known = find_corpus(corpus)
+    changes = {**known.changes, **changes}
+    longest = preset.model(preset.vocab_size, preset.vocab_size, **changes).max_length
+    fitting = splits.train
+    if not isinstance(fitting, StoredPairs):
+        fitting = [pair for pair in fitting if not is_too_long(pair, longest)]
+        expected = (
+            f"one without a word of more than {LONGEST_WORD} letters, and of at most {longest}"
+        )
+        check("training pairs", "all too long", f"{expected} tokens", bool(fitting))
+    tokenizers = known.tokenizers(fitting, preset.vocab_size)
+    config = preset.model(*(t.vocab_size for t in tokenizers), **changes)
+    with torch.random.fork_rng():
+        torch.manual_seed(seed)
+        model = Transformer(config)
+    return Translator(model, *tokenizers, about={"corpus": known.name, "seed": seed})
+
+
+def make_trainer(
+    translator: Translator,
+    splits: Splits[Any],
+    training: TrainingConfig,
+    *,
+    state_path: Path | None = None,
+    on_step: Callable[[StepReport], None] | None = None,
+    show_progress: bool = True,
+    watch_exact_match: int = 0,
+) -> Trainer:
+    """Build the trainer for a translator, for one process or for those of `process_group`.
+
+    Pairs too long for the model or for a batch are left out; a line on standard error counts them.
+
+    Args:
+        translator: Whose model is trained in place.
+        splits: Training and validation pairs.
+        training: Steps, rates, seeds, device.
+        state_path: As in `Trainer`, like the next two.
+        on_step: Called after each step.
+        show_progress: Whether to show a progress bar.
+        watch_exact_match: On how many validation sentences each validation measures exact match.
+
+    Raises:
+        ValueError: If the model's special ids are not the package's own: these ids would be words
+            in its tokenizers, and one of them would be left out as padding.
+    """
+    config = translator.model.config
+    special, own = (config.pad_id, config.bos_id, config.eos_id), (PAD_ID, BOS_ID, EOS_ID)
+    check("(pad_id, bos_id, eos_id)", special, f"{own} to be trained", special == own)
+    measured = splits.validation[:watch_exact_match]
+    longest = min(config.max_length, training.batch_tokens)
+
+    def measure(model: Transformer) -> dict[str, float]:
+        hypotheses = translator.translate([p.source for p in measured], beam_size=1)
+        texts = [h.translation for h in hypotheses]
+        return {"exact_match": exact_match(texts, [p.target for p in measured])}
+
+    kind = DistributedTrainer if distributed.world_size() > 1 else Trainer
+    return kind(
+        translator.model,
+        encode_fitting(translator, splits.train, longest),
+        encode_fitting(translator, splits.validation, longest),
+        training,
+        measure=measure if measured else None,
+        on_step=on_step,
+        state_path=state_path,
+        show_progress=show_progress,
+    )
+
+
+def encode_fitting(
+    translator: Translator, pairs: Sequence[SentencePair], longest: int
+) -> Sequence[Example]:
+    """Encode the pairs as ids, without those that have more than `longest` tokens on a side.
+
+    A line on standard error counts the pairs that are left out.
+    """
+    config, tokenizers = translator.model.config, translator.tokenizers
+    special = config.bos_id, config.eos_id
+    most = f"{longest} tokens"
+    fitting: Sequence[Example]
+    if isinstance(pairs, StoredPairs):
+        fitting = store_examples(pairs, tokenizers, longest, *special)
+    else:
+        short = [pair for pair in pairs if not is_too_long(pair, longest)]
+        fitting = [e for e in encode_pairs(short, *tokenizers, *special) if e.length <= longest]
+        if any(longest_word(p.source + " " + p.target) > LONGEST_WORD for p in pairs):
+            most += f", or of a word of more than {LONGEST_WORD} letters,"
+    if left_out := len(pairs) - len(fitting):
+        print(f"{left_out} pairs of more than {most} are left out", file=sys.stderr)
+    return fitting

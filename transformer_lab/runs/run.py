@@ -1,0 +1,340 @@
+"""A training run in a folder: begin it, resume it, and what its config.json says about it.
+
+The command line, studies and benchmarks use it.
+"""
+
+import contextlib
+import math
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field, fields, replace
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from transformer_lab.config import Precision, TrainingConfig, check, is_integer
+from transformer_lab.config.device import pick_device
+from transformer_lab.data.corpus import find_corpus, fingerprint
+from transformer_lab.data.pair import Splits
+from transformer_lab.runs.building import build_translator, make_trainer
+from transformer_lab.runs.card import CARD, may_write_card, model_card
+from transformer_lab.runs.presets import PRESETS
+from transformer_lab.storage.files import expand_path, recover_folder
+from transformer_lab.storage.folder import DESCRIPTION, hash_file, holds_translator
+from transformer_lab.storage.lock import FolderLock
+from transformer_lab.storage.tensors import CheckpointError
+from transformer_lab.training import distributed
+from transformer_lab.training.saving import is_shard
+from transformer_lab.training.trainer import StepReport, Stop, Trainer
+from transformer_lab.translator import Translator
+
+STATE = "training_state.safetensors"
+
+
+@dataclass(frozen=True)
+class About:
+    """The description of a run: "about" in the config.json of its folder.
+
+    A translator that was not trained by a run has fewer fields, or none. `training` has no
+    `max_minutes`, because each call gives its own. `data` is the fingerprint of the training pairs.
+    `steps`, `tokens` and `stop` are those of the latest call of `Run.train`.
+    """
+
+    corpus: str | None = None
+    seed: int = 0
+    preset: str | None = None
+    skip_bad: bool = False
+    training: TrainingConfig | None = None
+    data: str | None = None
+    steps: int | None = None
+    tokens: int | None = None
+    stop: Stop | None = None
+
+    @classmethod
+    def of(cls, translator: Translator) -> "About":
+        """Read the description of a translator's run; a ValueError names a field of a wrong type."""
+        said = {f.name: translator.about[f.name] for f in fields(cls) if f.name in translator.about}
+        for name, kind in (("corpus", str), ("preset", str), ("data", str), ("training", dict)):
+            value = said.get(name)
+            check(f"about {name}", value, kind.__name__, value is None or isinstance(value, kind))
+        check("about seed", said.get("seed", 0), "an integer", is_integer(said.get("seed", 0)))
+        if said.get("training") is not None:
+            said["training"] = TrainingConfig.from_dict(said["training"])
+        return cls(**said)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields that are not None, as plain values, ready for JSON."""
+        return {name: value for name, value in asdict(self).items() if value is not None}
+
+
+@dataclass
+class Run:
+    """A run that was begun or resumed; `begin_run` and `resume_run` make it.
+
+    It holds the lock of its folder until `train` has ended, or `release` is called.
+    """
+
+    folder: Path
+    translator: Translator
+    splits: Splits[Any]
+    trainer: Trainer
+    lock: FolderLock
+    released: str | None = field(default=None, init=False)
+    """The SHA-256 of config.json when this run released the folder."""
+
+    @property
+    def about(self) -> About:
+        """The description of this run."""
+        return About.of(self.translator)
+
+    def train(self) -> Stop:
+        """Train until a limit is reached, save the translator and its card, and return the limit.
+
+        Ctrl-C is a limit too, and so are SIGTERM and SIGHUP. Of several processes, rank 0 saves.
+
+        Raises:
+            ValueError: If another process holds the folder, or has changed it since the last call.
+            LossIsNaNError: If the loss is not finite.
+        """
+        if distributed.rank() > 0:
+            return self.trainer.train()
+        if not self.lock.is_held:
+            self.lock.acquire()
+        try:
+            if self.released not in (None, hash_file(self.folder / "config.json")):
+                raise ValueError(f"{self.folder} has changed since; expected a run resumed from it")
+            stop = self.trainer.train()
+            done = self.trainer.progress
+            self.translator.about |= {"steps": done.step, "tokens": done.tokens, "stop": stop}
+            card = model_card(self.translator, self.splits).encode()
+            beside = {CARD: card} if may_write_card(self.folder) else {}
+            self.translator.save_in_locked(
+                self.folder, torch.float32, overwrite=True, beside=beside
+            )
+            self.released = hash_file(self.folder / "config.json")
+        finally:
+            self.release()
+        return stop
+
+    def release(self) -> None:
+        """Give back the folder's lock, for example because this run is not trained after all."""
+        self.lock.release()
+
+
+@contextmanager
+def folder_lock(folder: Path) -> Iterator[FolderLock]:
+    """Give the lock of a folder, not held yet; if it is taken inside the block, it stays held.
+
+    If the block fails, the lock is released, and a folder that did not exist before is removed.
+    """
+    lock, made = FolderLock(folder), not folder.exists()
+    try:
+        yield lock
+    except BaseException:
+        lock.release()
+        if made:
+            with contextlib.suppress(OSError):  # there is something in it
+                folder.rmdir()
+        raise
+
+
+def clear_unstarted_run(folder: Path) -> None:
+    """Remove what a run has left that stopped before it saved a state; hidden files stay.
+
+    Raises:
+        ValueError: If the folder contains anything else.
+    """
+    if holds_translator(folder):
+        recover_folder(folder)
+    there = {p.name for p in folder.iterdir() if not p.name.startswith(".")}
+    # Shards are useless if the file that names them was never written.
+    parts = (
+        {name for name in there if is_shard(folder / STATE, name)} if STATE not in there else set()
+    )
+    if there - DESCRIPTION - parts - ({CARD} if may_write_card(folder) else set()):
+        expected = "resume (--resume) to go on, or take another folder (--out)"
+        raise ValueError(f"{folder} is not empty; {expected}")
+    recover_folder(folder)
+    for name in parts:
+        (folder / name).unlink()
+
+
+def begin_run(
+    folder: str | Path,
+    corpus: str = "world",
+    *,
+    preset: str | None = None,
+    seed: int = 0,
+    skip_bad: bool = False,
+    max_steps: int | None = None,
+    max_minutes: float | None = None,
+    device: str | None = None,
+    precision: Precision | None = None,
+    on_step: Callable[[StepReport], None] | None = None,
+    show_progress: bool = True,
+) -> Run:
+    """Prepare a new run and describe it in its folder; then call `run.train()`.
+
+    Args:
+        folder: Where translator and state are saved; empty, or not there yet.
+        corpus: "world", "debian:LANGUAGE", "hf:NAME", a file of pairs, the common beginning of two
+            files' names, or a folder. "@SOURCE,TARGET" at the end names its columns or languages,
+            and "csv:" in front is for tables with commas and quotes.
+        preset: A key of `runs.presets.PRESETS`; by default what suits the corpus.
+        seed: Of the splits, the weights and the batches.
+        skip_bad: Whether bad lines of a file are left out.
+        max_steps: As in `TrainingConfig`, like the next three; by default those of the preset.
+        max_minutes: Of one call of `train`.
+        device: Where to train.
+        precision: Of the matrix products.
+        on_step: Called after each step.
+        show_progress: Whether to show a progress bar.
+
+    Raises:
+        ValueError: If the folder is not empty, or an argument does not fit.
+        CorpusUnavailable: If apt or the network is missing.
+    """
+    folder, known = expand_path(folder), find_corpus(corpus)
+    preset = preset or known.preset
+    check("preset", preset, f"one of {tuple(PRESETS)}", preset in PRESETS)
+    asked = collect_overrides(max_steps, max_minutes, device, precision)
+    training = replace(PRESETS[preset].training, seed=seed, **asked)
+    # A short run validates too, so that one sees the loss fall.
+    often = min(training.validate_every, math.ceil(training.max_steps / 3))
+    training = replace(training, validate_every=often)
+    pick_device(training.device)  # fail before the long part if the device is missing
+    with folder_lock(folder) as lock:
+        with distributed.rank_zero_first():
+            if distributed.rank() == 0:
+                lock.acquire()
+                clear_unstarted_run(folder)
+            with distributed.print_on_rank_zero():
+                splits = known.splits(seed, skip_bad)
+                translator = build_translator(splits, known.name, PRESETS[preset], seed)
+            about = About(
+                corpus=known.name,
+                seed=seed,
+                preset=preset,
+                skip_bad=skip_bad,
+                training=replace(training, max_minutes=None),
+                data=fingerprint(splits.train),
+            )
+            translator.about = about.to_dict()
+            if distributed.rank() == 0:
+                translator.save_description(folder)
+        trainer = build_trainer(folder, translator, splits, training, on_step, show_progress)
+        return Run(folder, translator, splits, trainer, lock)
+
+
+def resume_run(
+    folder: str | Path,
+    *,
+    corpus: str | None = None,
+    preset: str | None = None,
+    seed: int | None = None,
+    max_steps: int | None = None,
+    max_minutes: float | None = None,
+    device: str | None = None,
+    precision: Precision | None = None,
+    on_step: Callable[[StepReport], None] | None = None,
+    show_progress: bool = True,
+) -> Run:
+    """Load the run of a folder as it was when it stopped; then call `run.train()`.
+
+    Arguments that are None keep the run's own values, except `max_minutes`, which then means no limit.
+    The corpus may have another name, for example because its file has been moved, but its training
+    pairs must be the same. The arguments are those of `begin_run`.
+
+    Raises:
+        ValueError: If the folder is not that of a run, or an argument differs from the run's value.
+        CheckpointError: If its files are missing or damaged.
+    """
+    folder = expand_path(folder)
+    if not folder.is_dir():
+        raise CheckpointError(f"{folder}: no such folder; expected that of a run")
+    with folder_lock(folder) as lock:
+        with distributed.rank_zero_first():
+            if distributed.rank() == 0:
+                lock.acquire()
+                if holds_translator(folder):
+                    recover_folder(folder)
+            state = folder / STATE
+            room = state.stat().st_size if state.is_file() else None
+            translator = Translator.load_untrained(folder, most_parameters=room)
+            about = About.of(translator)
+            if (
+                about.corpus is None
+                or about.training is None
+                or about.preset is None
+                or not about.data
+            ):
+                said = ("corpus", "data", "preset", "training")
+                lacks = next(name for name in said if not getattr(about, name))
+                raise ValueError(f"{folder} was not begun by train: it says nothing of {lacks!r}")
+            for name, value, begun in (
+                ("preset", preset, about.preset),
+                ("seed", seed, about.seed),
+            ):
+                fits = value is None or value == begun
+                check(name, value, f"{begun!r}, as {folder} began", fits)
+            training = replace(
+                about.training, **collect_overrides(max_steps, max_minutes, device, precision)
+            )
+            if training.decay == "linear":
+                end = about.training.max_steps
+                expected = f"{end}, where the learning rate of this run reaches 0"
+                check("max_steps", training.max_steps, expected, training.max_steps == end)
+            known = find_corpus(about.corpus if corpus is None else corpus)
+            with distributed.print_on_rank_zero():
+                splits = known.splits(about.seed, about.skip_bad)
+            if fingerprint(splits.train) != about.data:
+                raise ValueError(
+                    f"corpus {known.name!r} has changed since {folder} began, or is another"
+                )
+            now = replace(about, corpus=known.name, training=replace(training, max_minutes=None))
+            translator.about |= now.to_dict()
+        trainer = build_trainer(folder, translator, splits, training, on_step, show_progress)
+        trainer.resume()
+        if distributed.rank() == 0:
+            translator.save_description(folder)
+        return Run(folder, translator, splits, trainer, lock)
+
+
+def collect_overrides(
+    max_steps: int | None, max_minutes: float | None, device: str | None, precision: str | None
+) -> Mapping[str, Any]:
+    """Return the arguments that are not None, as fields of `TrainingConfig`."""
+    given = {
+        "max_steps": max_steps,
+        "max_minutes": max_minutes,
+        "device": device,
+        "precision": precision,
+    }
+    return {name: value for name, value in given.items() if value is not None}
+
+
+def build_trainer(
+    folder: Path,
+    translator: Translator,
+    splits: Splits[Any],
+    training: TrainingConfig,
+    on_step: Callable[[StepReport], None] | None,
+    show_progress: bool,
+) -> Trainer:
+    """Build the trainer of a run; a ValueError if the processes have different data or tokenizers."""
+    # Each machine has prepared its corpus, and learnt its pieces, for itself.
+    distributed.check_same("fingerprint of the training pairs", translator.about["data"])
+    both = translator.source_tokenizer.to_json() + translator.target_tokenizer.to_json()
+    distributed.check_same("sum of the tokenizers", sha256(both.encode()).hexdigest()[:16])
+    with distributed.print_on_rank_zero():
+        return make_trainer(
+            translator,
+            splits,
+            training,
+            state_path=folder / STATE,
+            on_step=on_step,
+            show_progress=show_progress,
+            watch_exact_match=find_corpus(translator.about["corpus"]).validation_translations,
+        )

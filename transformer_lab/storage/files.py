@@ -1,0 +1,166 @@
+"""Atomic writes: one file, or several together, are written completely or not at all.
+
+Everything that is stored goes through here. One file is written under a temporary name and moved into
+place in one step. Several are written into a temporary folder, which is then renamed in one step. From
+that moment they count, and after a crash the next writer moves the files that have not been moved.
+"""
+
+import contextlib
+import os
+import re
+import secrets
+import shutil
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import TypeVar
+
+T = TypeVar("T")
+
+NEW, READY = ".transformer_lab.new", ".transformer_lab.ready"
+"""The folder of new files before they count, and its name from the moment they do."""
+GONE = ".gone"
+"""In that folder: the names of files to remove when the new ones are moved, one per line."""
+NAME = re.compile(r"\w[\w.-]*")
+"""The name of a file in the same folder; no path that leads elsewhere."""
+LEFT = re.compile(r"\.\w+\.(?:json|md|safetensors)\.[0-9a-f]{8}\.part")
+"""The names of temporary files, which a killed process leaves behind."""
+
+
+def expand_path(name: str | Path) -> Path:
+    """Return the path that a user named, with `~` expanded; a ValueError if it has no home folder."""
+    try:
+        return Path(name).expanduser()
+    except RuntimeError as error:  # of a user who is not there
+        raise ValueError(
+            f"path is {str(name)!r}; expected one that can be found: {error}"
+        ) from error
+
+
+def write_atomically(path: Path, content: bytes) -> None:
+    """Write a whole file or nothing.
+
+    The file gets the permissions that the user's umask leaves. A symbolic link stays, and the file
+    that it points to is replaced.
+
+    Raises:
+        OSError: If there is no room or no permission; it names the file.
+    """
+    place = Path(os.path.realpath(path))
+    if place.exists() and not place.is_file():  # a device takes bytes, and is never replaced
+        place.write_bytes(content)
+        return
+    beside = place.with_name(f".{place.name}.{secrets.token_hex(4)}.part")
+    try:
+        write_new_file(beside, content)
+        os.replace(beside, place)
+        sync_folder(place.parent)
+    except BaseException as error:
+        with contextlib.suppress(OSError):
+            beside.unlink(missing_ok=True)
+        if isinstance(error, OSError) and error.errno:
+            raise OSError(error.errno, error.strerror, str(path)) from error
+        raise
+
+
+def write_files_atomically(
+    folder: Path, files: Mapping[str, bytes], removed: Iterable[str] = ()
+) -> None:
+    """Write all these files of a folder and remove others, or change nothing.
+
+    The caller holds the folder's lock (`storage.lock`). Readers find the files with `locate_file`,
+    even before they are moved into place.
+
+    Args:
+        folder: Where; it exists.
+        files: Their contents, by name.
+        removed: The names of files to remove.
+    """
+    recover_folder(folder)
+    new = folder / NEW
+    try:
+        new.mkdir()
+        for name, content in files.items():
+            write_new_file(new / name, content)
+        write_new_file(new / GONE, "\n".join(removed).encode())
+        sync_folder(new)
+        new.rename(folder / READY)
+        sync_folder(folder)
+    except BaseException:
+        shutil.rmtree(new, ignore_errors=True)
+        raise
+    recover_folder(folder)
+
+
+def recover_folder(folder: Path) -> None:
+    """Finish what a killed writer began: move files that count into place, delete those that do not."""
+    ready = folder / READY
+    if (ready / GONE).exists():
+        for name in (ready / GONE).read_text().splitlines():
+            if NAME.fullmatch(name):  # a damaged or foreign file may name anything
+                (folder / name).unlink(missing_ok=True)
+        for file in ready.iterdir():
+            if file.name != GONE:
+                os.replace(file, folder / file.name)
+        sync_folder(folder)
+    shutil.rmtree(ready, ignore_errors=True)
+    for path in find_leftovers(folder):
+        shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
+
+
+def read_consistently(folder: Path, read: Callable[[], T]) -> T:
+    """Return `read()`, and call it again if it fails while another process writes to the folder.
+
+    After a second, the error of the last attempt is raised.
+    """
+    end = time.monotonic() + 1
+    while True:
+        before = list_file_states(folder)
+        try:
+            return read()
+        except (ValueError, OSError):
+            if list_file_states(folder) == before or time.monotonic() > end:
+                raise
+
+
+def list_file_states(folder: Path) -> set[tuple[str, int, int]]:
+    """Return name, inode and time of change of a folder's files; empty if there is no such folder."""
+    found = set()
+    for path in folder.iterdir() if folder.is_dir() else ():
+        with contextlib.suppress(OSError):  # gone since it was listed
+            status = path.stat()
+            found.add((path.name, status.st_ino, status.st_mtime_ns))
+    return found
+
+
+def find_leftovers(folder: Path) -> Iterator[Path]:
+    """Yield the temporary files and folders that a killed writer has left in a folder."""
+    for path in list(folder.iterdir()):
+        if path.name == NEW or LEFT.fullmatch(path.name):
+            yield path
+
+
+def locate_file(folder: Path, name: str) -> Path:
+    """Return the path of a folder's file: in its place, or not yet moved there by a killed writer."""
+    waiting = folder / READY / name
+    return waiting if waiting.exists() else folder / name
+
+
+def write_new_file(path: Path, content: bytes) -> None:
+    """Create a file and wait until it is on the disk; an OSError if it exists."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+    with os.fdopen(os.open(path, flags, 0o666), "wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def sync_folder(folder: Path) -> None:
+    """Wait until the names in a folder are on the disk, if the operating system supports it."""
+    if os.name == "posix":
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            with contextlib.suppress(OSError):  # some file systems do not support it
+                os.fsync(handle)
+        finally:
+            os.close(handle)

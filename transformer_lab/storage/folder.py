@@ -1,0 +1,84 @@
+"""The folder of a translator: its file names, its config.json, and the checksums in it.
+
+`Translator` writes and reads it; runs ask whether a folder holds a translator.
+"""
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+from transformer_lab.config import check
+from transformer_lab.storage.files import locate_file
+from transformer_lab.storage.tensors import CheckpointError
+
+FORMAT = "transformer_lab 1"
+DESCRIPTION = {"config.json", "source_tokenizer.json", "target_tokenizer.json"}
+"""The files of a translator that are written before its first weights."""
+WEIGHTS = "model.safetensors"
+
+
+def read_description(folder: Path) -> dict[str, Any]:
+    """Return the content of a folder's config.json.
+
+    Raises:
+        CheckpointError: If it is missing, damaged, or of another format than FORMAT.
+    """
+    path = locate_file(folder, "config.json")
+    if not path.is_file():
+        raise CheckpointError(f"{folder}: no config.json; expected the folder of a trained model")
+    try:
+        description = json.loads(path.read_text(encoding="utf-8"))
+        check("its JSON", type(description).__name__, "a dict", isinstance(description, dict))
+        check("format", description.get("format"), repr(FORMAT), description["format"] == FORMAT)
+        for name in ("about", "sha256"):
+            value = description.get(name, {})
+            check(name, type(value).__name__, "a dict", isinstance(value, dict))
+        own = description.get("sha256", {}).get("config.json")  # older ones have none
+        if own is not None and own != compute_own_checksum(description):
+            raise ValueError("its content is not what was saved")
+    except (ValueError, KeyError, RecursionError) as error:
+        raise CheckpointError(f"{path}: damaged: {error}") from error
+    return description
+
+
+def add_own_checksum(description: dict[str, Any]) -> dict[str, Any]:
+    """Return a description with a checksum of itself added to its "sha256"."""
+    plain = json.loads(json.dumps(description, allow_nan=False))
+    return {**plain, "sha256": {**plain["sha256"], "config.json": compute_own_checksum(plain)}}
+
+
+def compute_own_checksum(description: dict[str, Any]) -> str:
+    """Return the SHA-256 of a description without its own checksum."""
+    sums = {name: said for name, said in description["sha256"].items() if name != "config.json"}
+    return hash_bytes(json.dumps({**description, "sha256": sums}, sort_keys=True).encode())
+
+
+def holds_translator(folder: Path) -> bool:
+    """Return whether the folder holds a translator, with or without weights.
+
+    Raises:
+        ValueError: If it holds a file with the name of a translator's that this package did not write.
+    """
+    for name in (*sorted(DESCRIPTION), WEIGHTS):
+        if locate_file(folder, name).exists():
+            try:
+                read_description(folder)
+            except CheckpointError as error:
+                expected = "a folder without it, or one that this package wrote"
+                raise ValueError(
+                    f"{folder} holds a {name} of another kind; expected {expected}"
+                ) from error
+            return True
+    return False
+
+
+def hash_bytes(content: bytes) -> str:
+    """Return the SHA-256 of these bytes, in hexadecimal."""
+    return hashlib.sha256(content).hexdigest()
+
+
+def hash_file(path: Path) -> str:
+    """Return the SHA-256 of a file, in hexadecimal."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

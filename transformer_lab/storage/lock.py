@@ -1,0 +1,95 @@
+"""A lock on a folder, so that only one process writes to it at a time.
+
+Runs, caches, the learner's diary and `Translator.save` use it. The operating system holds the lock on
+an open file, so a process that is killed loses it.
+"""
+
+import contextlib
+import os
+import sys
+import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+if sys.platform == "win32":
+    import msvcrt
+else:
+    import fcntl
+
+LOCK = ".transformer_lab.lock"
+
+
+class FolderLock:
+    """The lock of a folder: not held at first, `acquire` takes it and `release` gives it back."""
+
+    def __init__(self, folder: Path):
+        self.folder = folder
+        self.path = folder / LOCK
+        self.finalizer: weakref.finalize | None = None
+
+    @property
+    def is_held(self) -> bool:
+        """Whether this object holds the lock."""
+        return self.finalizer is not None and self.finalizer.alive
+
+    def acquire(self) -> None:
+        """Take the lock, and create the folder if need be; a ValueError if it is held already."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        handle = open_and_lock(self.path)
+        if handle is None:
+            expected = "a folder that nobody else trains or saves in: take another (--out), or wait"
+            raise ValueError(f"{self.folder} is in use; expected {expected}")
+        self.finalizer = weakref.finalize(self, unlock, handle, self.path)
+
+    def release(self) -> None:
+        """Give the lock back, if this object holds it."""
+        if self.finalizer is not None:
+            self.finalizer()
+
+
+@contextmanager
+def lock_folder(folder: Path) -> Iterator[None]:
+    """Hold the folder's lock inside the block; a ValueError if another process holds it."""
+    lock = FolderLock(folder)
+    lock.acquire()
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def open_and_lock(path: Path) -> int | None:
+    """Open and lock the lock file, and return its descriptor; None if another process holds it."""
+    while True:
+        handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+        if not try_lock(handle):
+            os.close(handle)
+            return None
+        # The previous holder may have removed the file since it was opened here.
+        with contextlib.suppress(FileNotFoundError):
+            if os.path.samestat(os.fstat(handle), os.stat(path)):
+                return handle
+        os.close(handle)
+
+
+def try_lock(handle: int) -> bool:
+    """Lock an open file without waiting, and return whether that worked."""
+    try:
+        if sys.platform == "win32":
+            msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
+        else:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
+
+
+def unlock(handle: int, path: Path) -> None:
+    """Remove the lock file and close it; Windows cannot remove a file that is open."""
+    if sys.platform != "win32":
+        path.unlink(missing_ok=True)
+    os.close(handle)
+    if sys.platform == "win32":
+        with contextlib.suppress(OSError):
+            path.unlink()

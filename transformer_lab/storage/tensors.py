@@ -1,0 +1,153 @@
+"""Weights and training states on disk: safetensors with a JSON header, never a pickle.
+
+Translators, trainers and studies save and load through it. Each file contains a checksum of its
+content, so a flipped bit is found when it is read.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import safetensors
+import safetensors.torch
+import torch
+from torch import Tensor, nn
+
+from transformer_lab.storage.files import write_atomically
+
+FLOATS = (torch.float32, torch.float16, torch.bfloat16, torch.float64)
+"""The dtypes in which weights may be saved."""
+
+
+class CheckpointError(ValueError):
+    """A checkpoint that is missing, damaged or made for another configuration."""
+
+
+def save_tensors(path: Path, tensors: Mapping[str, Tensor], meta: Mapping[str, Any]) -> None:
+    """Write tensors and a JSON value as one safetensors file, atomically."""
+    write_atomically(path, tensors_as_bytes(tensors, meta))
+
+
+def tensors_as_bytes(tensors: Mapping[str, Tensor], meta: Mapping[str, Any]) -> bytes:
+    """Return a safetensors file of tensors and a JSON value, with a checksum of both, as bytes."""
+    whole = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
+    # One entry only: the library writes several in an order that changes from run to run.
+    header = {"meta": json.dumps({**meta, "sha256": compute_checksum(whole, meta)})}
+    return bytes(safetensors.torch.save(whole, metadata=header))
+
+
+def load_tensors(path: Path, sha256: str | None = None) -> tuple[dict[str, Tensor], dict[str, Any]]:
+    """Read what `save_tensors` wrote, onto the CPU: the tensors, and the JSON value.
+
+    Args:
+        path: Of the file.
+        sha256: The expected SHA-256 of the file. Without it, the file's own checksum is compared with
+            its content; older files have none.
+
+    Raises:
+        CheckpointError: Naming a file that is missing or damaged.
+    """
+    if not path.is_file():
+        raise CheckpointError(f"{path}: no such file; expected a checkpoint")
+    check_sha256(path, sha256)
+    try:
+        with safetensors.safe_open(path, framework="pt") as file:
+            meta: dict[str, Any] = json.loads((file.metadata() or {})["meta"])
+            if not isinstance(meta, dict):
+                raise ValueError(f"its description is {meta!r:.60}; expected a dict")
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    except (safetensors.SafetensorError, KeyError, ValueError, OSError, RecursionError) as error:
+        raise CheckpointError(
+            f"{path}: damaged or not a checkpoint of this course: {error}"
+        ) from error
+    own = meta.pop("sha256", None)
+    if sha256 is None and own is not None and own != compute_checksum(tensors, meta):
+        raise CheckpointError(f"{path}: damaged: its content is not what was saved")
+    return tensors, meta
+
+
+def is_checkpoint(path: Path) -> bool:
+    """Whether a file begins as `save_tensors` writes it."""
+    try:
+        with safetensors.safe_open(path, framework="pt") as file:
+            return "meta" in (file.metadata() or {})
+    except (safetensors.SafetensorError, OSError):
+        return False
+
+
+def compute_checksum(tensors: Mapping[str, Tensor], meta: Mapping[str, Any]) -> str:
+    """Return the SHA-256 of a JSON value and of CPU tensors with their names, dtypes and shapes."""
+    whole = hashlib.sha256(json.dumps(meta).encode())
+    for name in sorted(tensors):
+        tensor = tensors[name]
+        whole.update(f"\n{name} {tensor.dtype} {tuple(tensor.shape)}\n".encode())
+        whole.update(tensor.reshape(-1).view(torch.uint8).numpy().data)
+    return whole.hexdigest()
+
+
+def check_sha256(path: Path, sha256: str | None) -> None:
+    """Raise a CheckpointError unless a file has this SHA-256; None skips the check."""
+    if sha256 is None:
+        return
+    with path.open("rb") as file:
+        found = hashlib.file_digest(file, "sha256").hexdigest()
+    if found != sha256:
+        raise CheckpointError(f"{path}: damaged: its content is not what was saved")
+
+
+def check_tensors(
+    found: Mapping[str, Tensor],
+    expected: Mapping[str, Sequence[int]],
+    path: Path,
+    dtypes: Sequence[torch.dtype] = FLOATS,
+) -> None:
+    """Raise a CheckpointError unless these are the expected tensors, with usable numbers.
+
+    It names the first tensor that is missing, unexpected, of another shape or dtype, or that contains
+    NaN or infinity (see `has_usable_numbers`).
+
+    Args:
+        found: The tensors, by name.
+        expected: Their shapes, by name.
+        path: Of the file, for the message.
+        dtypes: Those that are allowed.
+    """
+    for name in sorted(expected.keys() | found.keys()):
+        have = tuple(found[name].shape) if name in found else "nothing"
+        want = tuple(expected[name]) if name in expected else "nothing"
+        if have != want:
+            raise CheckpointError(
+                f"{path}: made for another configuration: {name} has {have}; expected {want}"
+            )
+        tensor = found[name]
+        if tensor.dtype not in dtypes:
+            kind, *kinds = (str(d).removeprefix("torch.") for d in (tensor.dtype, *dtypes))
+            raise CheckpointError(f"{path}: {name} holds {kind}; expected {' or '.join(kinds)}")
+        if not has_usable_numbers(name, tensor):
+            raise CheckpointError(f"{path}: {name} holds NaN or infinity; expected finite numbers")
+
+
+def has_usable_numbers(name: str, tensor: Tensor) -> bool:
+    """Return whether a weight's numbers are finite.
+
+    The output bias may contain −∞, for words that are never written, but not only −∞.
+    """
+    usable = tensor.isfinite()
+    if name.endswith("output.bias") and usable.any():
+        usable |= tensor == -torch.inf
+    return bool(usable.all())
+
+
+def load_weights(model: nn.Module, weights: Mapping[str, Tensor], path: Path) -> None:
+    """Copy weights into a model, by name; a CheckpointError names the first that does not fit."""
+    own = weights_of(model)
+    check_tensors(weights, {name: tensor.shape for name, tensor in own.items()}, path)
+    for name, tensor in own.items():
+        tensor.copy_(weights[name])
+
+
+def weights_of(model: nn.Module) -> dict[str, Tensor]:
+    """Return the model's parameters by name, detached; a tied matrix appears once."""
+    return {name: parameter.detach() for name, parameter in model.named_parameters()}

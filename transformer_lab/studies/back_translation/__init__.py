@@ -1,0 +1,1 @@
+"""Lesson 09: what are French sentences without a translation worth?"""

@@ -1,0 +1,1 @@
+"""What several studies share: a grid of runs, stored results, intervals."""

@@ -1,0 +1,25 @@
+"""How the first stored studies were trained.
+
+`train` has had a better recipe since (see `runs.presets.PRESETS`). What was measured with this one stays
+with it, so that each stored number can be made again.
+"""
+
+from transformer_lab.config import TrainingConfig, TransformerConfig
+from transformer_lab.runs.presets import Preset
+
+FIRST = Preset(
+    TransformerConfig.tiny,
+    TrainingConfig(
+        max_steps=3_200,
+        batch_tokens=320,
+        peak_rate=2e-3,
+        warmup_steps=200,
+        decay="linear",
+        label_smoothing=0.1,
+        validate_every=1_000,
+        save_every=1_000,
+        average_decay=0.995,
+        precision="fp32",
+    ),
+    vocab_size=4_000,
+)

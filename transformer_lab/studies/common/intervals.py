@@ -1,0 +1,112 @@
+"""Confidence intervals of 95 %: bootstrap intervals over sentences, Student's t over seeds.
+
+The studies store them beside each mean; lessons 09 and 16 compute them from stored runs.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+from jaxtyping import Float
+from sacrebleu.metrics import BLEU
+
+from transformer_lab.config import check
+
+RESAMPLES = 1_000
+"""Bootstrap samples of each interval."""
+T = {3: 4.303, 4: 3.182, 5: 2.776}
+"""Student's t, two-sided at 95 %, by the number of values n (n − 1 degrees of freedom)."""
+
+
+def mean_interval(values: Float[np.ndarray, " n"], seed: int = 0) -> tuple[float, float]:
+    """The bootstrap 95 % interval (low, high) of the mean of these values.
+
+    The values are resampled with replacement `RESAMPLES` times, by a generator with this seed.
+    """
+    draws = np.random.default_rng(seed).integers(0, len(values), (RESAMPLES, len(values)))
+    low, high = np.percentile(values[draws].mean(axis=1), (2.5, 97.5))
+    return float(low), float(high)
+
+
+def clustered_mean_interval(
+    values: Float[np.ndarray, " n"], cluster: np.ndarray
+) -> tuple[float, float]:
+    """The bootstrap 95 % interval (low, high) of the mean of values that come in clusters.
+
+    `cluster` has one number for each value, for example that of its sentence. Whole clusters are
+    resampled, because values of one sentence depend on each other.
+    """
+    names, places = np.unique(cluster, return_inverse=True)
+    sums, counts = np.bincount(places, values), np.bincount(places)
+    draws = np.random.default_rng(0).integers(0, len(names), (RESAMPLES, len(names)))
+    means = sums[draws].sum(axis=1) / counts[draws].sum(axis=1)
+    low, high = np.percentile(means, (2.5, 97.5))
+    return float(low), float(high)
+
+
+def round_interval(interval: tuple[float, float], digits: int) -> list[float]:
+    """Both ends of an interval as they are stored: a list, rounded to so many decimals."""
+    return [round(end, digits) for end in interval]
+
+
+def t_interval(values: Sequence[float]) -> tuple[float, float]:
+    """The 95 % interval (low, high) of the mean of a few values, one of each seed, by Student's t.
+
+    Raises:
+        ValueError: Unless there are three, four or five values.
+    """
+    check("number of values", len(values), f"one of {[*T]}", len(values) in T)
+    mean = np.mean(values)
+    half = T[len(values)] * np.std(values, ddof=1) / np.sqrt(len(values))
+    return float(mean - half), float(mean + half)
+
+
+def mean_difference(
+    ones: Sequence[float], others: Sequence[float]
+) -> tuple[float, tuple[float, float]]:
+    """The mean of the paired differences `ones` − `others`, and its 95 % interval by Student's t.
+
+    The values are paired by their position: both lists have the same seeds in the same order.
+    """
+    differences = np.array(ones) - np.array(others)
+    return float(differences.mean()), t_interval(differences.tolist())
+
+
+def bleu_gain_interval(
+    base: Sequence[str], other: Sequence[str], references: Sequence[str], seed: int = 0
+) -> tuple[float, float]:
+    """The paired bootstrap 95 % interval (low, high) of a gain in corpus BLEU, `other` − `base`.
+
+    Each resample takes the same sentences of both systems (Koehn 2004). BLEU is from 0 to 100.
+    """
+    counts = [bleu_counts(system, references) for system in (base, other)]
+    random = np.random.default_rng(seed)
+    gains = []
+    for _ in range(RESAMPLES):
+        drawn = random.integers(0, len(references), len(references))
+        low, high = (bleu_from_counts(rows[drawn]) for rows in counts)
+        gains.append(high - low)
+    low, high = np.percentile(gains, (2.5, 97.5))
+    return float(low), float(high)
+
+
+def bleu_counts(
+    hypotheses: Sequence[str], references: Sequence[str]
+) -> Float[np.ndarray, "n counts"]:
+    """The counts that BLEU is computed from, one row for each sentence.
+
+    Ten columns: matching n-grams and all n-grams, for n = 1 to 4, then the words of the
+    hypothesis and of the reference.
+    """
+    metric = BLEU(effective_order=True)
+    pairs = zip(hypotheses, references, strict=True)
+    scores = [metric.sentence_score(one, [reference]) for one, reference in pairs]
+    return np.array([[*s.counts, *s.totals, s.sys_len, s.ref_len] for s in scores], dtype=float)
+
+
+def bleu_from_counts(rows: Float[np.ndarray, "n counts"]) -> float:
+    """The corpus BLEU, from 0 to 100, of the sentences whose `bleu_counts` these are."""
+    total = rows.sum(axis=0).astype(int).tolist()
+    score: float = BLEU.compute_bleu(
+        total[:4], total[4:8], total[8], total[9], smooth_method="exp"
+    ).score
+    return score

@@ -1,0 +1,49 @@
+"""Debian's short sentences, and a small model that learns them in some minutes of one core."""
+
+from collections.abc import Sequence
+
+import torch
+
+from transformer_lab.config import TransformerConfig
+from transformer_lab.data.pair import Pair, Splits
+from transformer_lab.data.tokenizer import Tokenizer
+from transformer_lab.model import Transformer
+from transformer_lab.runs.building import make_trainer
+from transformer_lab.runs.presets import PRESETS
+from transformer_lab.studies.common.grid import make_study_config
+from transformer_lab.translator import Translator
+
+LONGEST = 100
+"""Letters of a sentence."""
+PIECES, BATCH = 2_000, 512
+"""Pieces of the vocabulary, and tokens of a batch."""
+
+
+def is_short(pair: Pair) -> bool:
+    """Whether both sides have at most `LONGEST` letters."""
+    return max(len(pair.source), len(pair.target)) <= LONGEST
+
+
+def train_short_french(
+    pairs: Sequence[Pair], tokenizer: Tokenizer, steps: int, seed: int
+) -> Translator:
+    """Train a pre-norm translator of the tiny size on these pairs for so many steps, and return it."""
+    with torch.random.fork_rng():
+        torch.manual_seed(seed)
+        sizes = tokenizer.vocab_size, tokenizer.vocab_size
+        model = Transformer(TransformerConfig.tiny(*sizes, norm="pre"))
+    translator = Translator(model, tokenizer, tokenizer)
+    recipe = make_study_config(
+        PRESETS["small"].training,
+        steps,
+        seed,
+        batch_tokens=BATCH,
+        peak_rate=3e-3,
+        warmup_steps=min(400, steps // 3),
+        decay="linear",
+        weight_decay=0.0,
+        average_decay=0.99,
+        precision="fp32",
+    )
+    make_trainer(translator, Splits(pairs, [], []), recipe, show_progress=False).train()
+    return translator

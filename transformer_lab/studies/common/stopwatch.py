@@ -1,0 +1,26 @@
+"""The seconds of a call, on a CPU or a GPU. The studies of costs and the benchmarks use it."""
+
+import time
+from collections.abc import Callable
+
+import torch
+
+AT_LEAST = 0.05  # seconds that a quick call is repeated for
+
+
+def time_fastest_call(call: Callable[[], object], device: torch.device | str = "cpu") -> float:
+    """The seconds of the fastest call, of as many as fill `AT_LEAST` seconds and at least two."""
+    times: list[float] = []
+    while len(times) < 2 or sum(times) < AT_LEAST:
+        synchronize(device)
+        start = time.perf_counter()
+        call()
+        synchronize(device)
+        times.append(time.perf_counter() - start)
+    return float(f"{min(times):.4g}")
+
+
+def synchronize(device: torch.device | str) -> None:
+    """Wait until a GPU has finished its work; otherwise a clock would time only the request."""
+    if torch.device(device).type == "cuda":
+        torch.cuda.synchronize(device)

@@ -1,0 +1,49 @@
+"""What a study has found, stored as JSON beside the module that found it.
+
+Studies write it; lessons, tests and the list of findings read it, so that a page can show at
+once what took hours.
+"""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from transformer_lab.config import check
+from transformer_lab.storage.files import write_atomically
+
+STUDIES = Path(__file__).parents[1]
+
+
+def load(name: str, folder: Path | None = None) -> dict[str, Any]:
+    """Read the stored result of a study as a dict.
+
+    Raises:
+        ValueError: If there is no study of this name; the message lists the names.
+    """
+    names = sorted(
+        path.stem for path in (folder or STUDIES).glob("*.json" if folder else "*/*.json")
+    )
+    check("name", name, f"one of {names}", name in names)
+    stored: dict[str, Any] = json.loads(result_path(name, folder).read_text(encoding="utf-8"))
+    return stored
+
+
+def save(name: str, result: dict[str, Any], folder: Path | None = None) -> None:
+    """Write a result, whole or not at all."""
+    text = json.dumps(result, ensure_ascii=False)
+    write_atomically(result_path(name, folder), f"{text}\n".encode())
+
+
+def result_path(name: str, folder: Path | None = None) -> Path:
+    """The path of a study's JSON file: in `folder`, or otherwise beside the study's module."""
+    if folder is not None:
+        return folder / f"{name}.json"
+    (module,) = STUDIES.glob(f"*/{name}.py")
+    return module.with_suffix(".json")
+
+
+def study_command(name: str) -> str:
+    """The command line that runs a study."""
+    module = next(STUDIES.glob(f"*/{name}.py"), None)
+    place = f"{module.parent.name}.{name}" if module else name
+    return f"python -m transformer_lab.studies.{place}"

@@ -1,0 +1,72 @@
+"""Lesson 14's third study: which depth and which peak rate can post-norm and pre-norm stand?
+
+    python -m transformer_lab.studies.depth_and_rate.stability
+
+Short runs on the bilingual world: 1 to 6 layers on each side, three peak rates, with and without
+warm-up. Lesson 09's `training_variants` has longer runs of a wider model at fewer rates. Left out:
+what becomes of the slow ones in longer training.
+"""
+
+from dataclasses import replace
+from typing import Any
+
+from transformer_lab.runs.building import make_trainer
+from transformer_lab.studies.common.grid import Setting, run_study_command
+from transformer_lab.studies.common.step_record import StepRecord
+from transformer_lab.studies.table_3 import ablations
+from transformer_lab.training.trainer import LossIsNaNError
+
+NAME = "stability"
+STEPS = 400
+EVERY = 20
+"""Steps whose losses are stored as one mean."""
+DEPTHS = (1, 3, 6)
+RATES = (5e-4, 2e-3, 8e-3)
+WARM_UPS = (100, 1)
+"""Steps until the peak rate; 1 is none."""
+
+# A run sees most sentences twice: there is nothing to regularise yet.
+SHAPE = ablations.dropout_setting()
+GRID: list[Setting] = [
+    {"norm": norm, "num_layers": layers, "peak_rate": rate, "warmup": warmup}
+    | {"steps": STEPS, "pairs": 4_000, "seed": seed}
+    for seed in (0, 1, 2)
+    for layers in DEPTHS
+    for norm in ("post", "pre")
+    for rate in RATES
+    for warmup in WARM_UPS
+]
+SMALL: list[Setting] = [
+    {"norm": "pre", "num_layers": 1, "peak_rate": 2e-3, "warmup": 10}
+    | {"steps": 40, "pairs": 1_000, "seed": seed}
+    for seed in range(5)
+]
+"""Runs of a few seconds, of which one is repeated by the tests."""
+
+
+def run(setting: Setting) -> dict[str, Any]:
+    """Train once.
+
+    Returns:
+        The mean smoothed loss in nats and the largest gradient norm of each `EVERY` steps; at the
+        end, of 1,000 test sentences, the cross-entropy of the next word in nats and the share
+        that is right. If the loss was no number any more, `stopped` is the step instead.
+    """
+    whole = {**ablations.BASE, **SHAPE, **setting}
+    splits = ablations.draw_splits(whole)
+    translator = ablations.build(whole, splits)
+    splits = replace(splits, train=splits.train[: setting["pairs"]])
+    training = replace(ablations.make_training_config(whole), warmup_steps=setting["warmup"])
+    record = StepRecord()
+    trainer = make_trainer(translator, splits, training, on_step=record, show_progress=False)
+    found: dict[str, Any] = {}
+    try:
+        trainer.train()
+        found["test_loss"], found["next_word"] = ablations.score_next_words(translator, splits.test)
+    except LossIsNaNError:
+        found["stopped"] = len(record.losses)
+    return found | record.summarize(EVERY)
+
+
+if __name__ == "__main__":
+    run_study_command(NAME, run, [*SMALL, *GRID])

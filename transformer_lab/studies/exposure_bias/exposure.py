@@ -1,0 +1,177 @@
+"""Lesson 10: what does it cost to read one's own words, after a training that showed the right ones?
+
+    python -m transformer_lab.studies.exposure_bias.exposure
+
+In training each word is asked for behind the reference's words (teacher forcing); in use it stands
+behind the model's own. Four states of the shipped model's training, and Debian's model on real text.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from jaxtyping import Int
+from torch import Tensor
+
+from transformer_lab.data.batching import PAD_ID, Batch, collate, encode_pairs, pad
+from transformer_lab.data.corpus import find_corpus
+from transformer_lab.data.pair import SentencePair
+from transformer_lab.studies.common.grid import Setting, run_study_command
+from transformer_lab.studies.common.intervals import mean_interval, round_interval
+from transformer_lab.studies.production_translators.models import DEBIAN, TOY, load_translator
+from transformer_lab.translator import Translator
+
+NAME = "exposure"
+AT_ONCE = 100
+BEHIND = 6
+"""Words behind an error that are looked at."""
+PLACES = ((0, 2), (3, 5), (6, 8), (9, 11), (12, 14))
+"""First and last place of a group of places in a translation, from 0."""
+SNAPSHOTS = ("step_00200", "step_00500", "step_01000", "model")
+GRID: list[Setting] = [
+    *({"model": TOY, "weights": weights, "sentences": 1_000} for weights in SNAPSHOTS),
+    {"model": DEBIAN, "weights": "model", "sentences": 900},
+]
+
+
+def run(setting: Setting) -> dict[str, Any]:
+    """See `error_rates_after_error` and `error_rates_by_place`; of unseen sentences."""
+    toy = setting["model"] == TOY
+    asked = (
+        Translator.load(weights=setting["weights"], device="cpu")
+        if toy
+        else load_translator(DEBIAN)
+    )
+    corpus = "world" if toy else "debian:fr"
+    pairs = find_corpus(corpus).splits().test[: setting["sentences"]]
+    return error_rates_after_error(asked, pairs) | {"places": error_rates_by_place(asked, pairs)}
+
+
+@torch.no_grad()
+def error_rates_by_place(asked: Translator, pairs: Sequence[SentencePair]) -> list[dict[str, Any]]:
+    """The share of wrong words at each of `PLACES`, behind the reference's words and the model's own.
+
+    "gold": behind the reference. "own": behind what greedy decoding wrote. A word is right if the
+    reference has the same word at the same place, so a word too much makes all later ones wrong;
+    "own bag" asks only whether the reference has the word at all, "gold bag" likewise.
+    """
+    counts = np.zeros((len(PLACES), 5))
+    for batch, gold in predict_after_reference(asked, pairs):
+        begun = batch.target_input[:, :1].tolist()
+        own = continue_greedily(asked, batch.source, begun, PLACES[-1][1] + 1)
+        for row, written in enumerate(own):
+            right = batch.target_output[row][batch.target_output[row] != PAD_ID].tolist()
+            for place, (first, last) in enumerate(PLACES):
+                for at in range(first, min(last + 1, len(right))):
+                    word = written[at] if at < len(written) else -1
+                    behind_gold = int(gold[row, at])
+                    counts[place] += [
+                        1,
+                        behind_gold != right[at],
+                        word != right[at],
+                        behind_gold not in right,
+                        word not in right,
+                    ]
+    names = ("gold", "own", "gold bag", "own bag")
+    return [
+        {"words": int(words)}
+        | {name: round(float(n / words), 4) for name, n in zip(names, wrong, strict=True)}
+        for words, *wrong in counts
+        if words
+    ]
+
+
+@torch.no_grad()
+def error_rates_after_error(asked: Translator, pairs: Sequence[SentencePair]) -> dict[str, Any]:
+    """How a translation goes on behind its first wrong word, and behind the right one in its place.
+
+    Returns:
+        "right": the share of sentences without a wrong word, which is the same with the reference's
+        words before each word and with the model's own. "first": the share of words that are wrong
+        behind right ones alone. "own" and "corrected": behind a sentence's first wrong word, as
+        written and with the reference's word in its place, the share of the reference's next
+        `BEHIND` words that the model's next `BEHIND` words lack (as bags of words, so that a word
+        too much shifts nothing). "difference": between these lie 95 % of the mean differences when
+        sentences are drawn again. "sentences": how many of them have words behind a first error.
+    """
+    rights: list[bool] = []
+    own: list[float] = []
+    corrected: list[float] = []
+    wrong = words = 0
+    for batch, best in predict_after_reference(asked, pairs):
+        errors = (best != batch.target_output) & (batch.target_output != PAD_ID)
+        rights += (~errors.any(dim=1)).tolist()
+        rows = errors.any(dim=1).nonzero()[:, 0]
+        first = errors.int().argmax(dim=1)
+        lengths = (batch.target_output != PAD_ID).sum(dim=1)
+        wrong += len(rows)
+        words += int(torch.where(errors.any(dim=1), first + 1, lengths).sum())
+        rows = rows[(lengths - first)[rows] > 1]  # the end itself is no word to go on from
+        if len(rows):
+            behind = [batch.target_output[r, first[r] + 1 : lengths[r]].tolist() for r in rows]
+            for kept, chosen in ((own, best), (corrected, batch.target_output)):
+                begun = [
+                    [*batch.target_input[r, : first[r] + 1].tolist(), int(chosen[r, first[r]])]
+                    for r in rows
+                ]
+                goes_on = continue_greedily(asked, batch.source[rows], begun)
+                kept += [missing_share(b, w) for b, w in zip(behind, goes_on, strict=True)]
+    difference = np.array(own) - np.array(corrected)
+    return {
+        "right": round(float(np.mean(rights)), 4),
+        "first": round(wrong / words, 4),
+        "own": round(float(np.mean(own)), 4),
+        "corrected": round(float(np.mean(corrected)), 4),
+        "difference": round_interval(mean_interval(difference), 4),
+        "sentences": len(own),
+    }
+
+
+def predict_after_reference(
+    asked: Translator, pairs: Sequence[SentencePair]
+) -> Iterator[tuple[Batch, Int[Tensor, "batch target"]]]:
+    """The pairs in batches, and the likeliest id at each place behind the reference's words."""
+    examples = encode_pairs(pairs, asked.source_tokenizer, asked.target_tokenizer)
+    for start in range(0, len(examples), AT_ONCE):
+        batch = collate(examples[start : start + AT_ONCE])
+        yield batch, asked.model(batch.source, batch.target_input).argmax(dim=-1)
+
+
+def continue_greedily(
+    asked: Translator,
+    source: Int[Tensor, "batch source"],
+    begun: Sequence[Sequence[int]],
+    count: int = BEHIND,
+) -> list[list[int]]:
+    """The next `count` ids that greedy decoding writes behind each beginning, up to the end's."""
+    lengths = torch.tensor([len(ids) for ids in begun])
+    target = pad([*map(list, begun)])
+    every = torch.arange(len(begun))
+    target = torch.nn.functional.pad(target, (0, count))
+    for step in range(count):
+        longest = int(lengths.max()) + step
+        logits = asked.model(source, target[:, :longest])
+        target[every, lengths + step] = logits[every, lengths + step - 1].argmax(dim=-1)
+    eos = asked.model.config.eos_id
+    found = []
+    for row, length in zip(target.tolist(), lengths.tolist(), strict=True):
+        written = row[length : length + count]
+        found.append(written[: written.index(eos) + 1] if eos in written else written)
+    return found
+
+
+def missing_share(reference: Sequence[int], written: Sequence[int]) -> float:
+    """The share of the reference's next words that are not among those written, each counted once."""
+    rest = list(written[:BEHIND])
+    missing = 0
+    for word in reference[:BEHIND]:
+        if word in rest:
+            rest.remove(word)
+        else:
+            missing += 1
+    return missing / len(reference[:BEHIND])
+
+
+if __name__ == "__main__":
+    run_study_command(NAME, run, GRID)

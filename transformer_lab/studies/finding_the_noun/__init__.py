@@ -1,0 +1,1 @@
+"""Lesson 12: where in a translator is the noun behind a pronoun found, and by which head?"""

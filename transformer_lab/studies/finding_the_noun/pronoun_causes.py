@@ -1,0 +1,104 @@
+"""The heads, and the rows of them, that a translator needs for the right pronoun (lesson 12)."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import torch
+from jaxtyping import Float
+
+from transformer_lab.attention.capture import AttentionCapture, capture_attention
+from transformer_lab.attention.record import Head, Kind
+from transformer_lab.data.world.grammar import WorldPair
+from transformer_lab.studies.finding_the_noun.pronoun_heads import ROWS
+from transformer_lab.studies.finding_the_noun.pronoun_sentences import get_coreference, make_batch
+from transformer_lab.translator import Translator
+
+
+def predict_pronouns(
+    translator: Translator,
+    pairs: Sequence[WorldPair],
+    mute: Sequence[Head] = (),
+    patch: Mapping[Head, np.ndarray] | None = None,
+) -> tuple[AttentionCapture, list[str]]:
+    """The attention in one pass over the true translations, and the word at each pronoun's step.
+
+    It is the most probable word there, all words before it being the true ones.
+    """
+    batch = make_batch(translator, pairs)
+    translator.model.eval()
+    with torch.no_grad(), capture_attention(translator.model, mute=mute, patch=patch) as capture:
+        logits = translator.model(batch.source, batch.target_input)
+    steps = torch.tensor([get_coreference(pair).target_pronoun for pair in pairs])
+    best = logits.argmax(dim=-1)[torch.arange(len(pairs)), steps]
+    return capture, translator.target_tokenizer.tokens(best.tolist())
+
+
+def are_pronouns_right(written: Sequence[str], pairs: Sequence[WorldPair]) -> np.ndarray:
+    """A boolean array: whether each written word is the pronoun of its pair's reference."""
+    right = [pair.target_tokens[get_coreference(pair).target_pronoun] for pair in pairs]
+    return np.array(written) == np.array(right)
+
+
+def pronoun_accuracy_without_head(
+    translator: Translator, pairs: Sequence[WorldPair]
+) -> dict[str, list[list[float]]]:
+    """The share of right pronouns with each head muted, by kind of attention, then (layer, head)."""
+    config = translator.model.config
+    depths: dict[Kind, int] = {
+        "encoder": config.num_encoder_layers,
+        "decoder": config.num_decoder_layers,
+        "cross": config.num_decoder_layers,
+    }
+
+    def right(head: Head) -> float:
+        _, written = predict_pronouns(translator, pairs, mute=[head])
+        return round(float(are_pronouns_right(written, pairs).mean()), 4)
+
+    heads = range(config.num_heads)
+    return {
+        kind: [[right(Head(kind, layer, head)) for head in heads] for layer in range(layers)]
+        for kind, layers in depths.items()
+    }
+
+
+def pronouns_changed_by_pointing(
+    translator: Translator, pairs: Sequence[WorldPair], row: str
+) -> list[list[float]]:
+    """The share of pronouns that change if a row of one head looks at the wrong noun: (layer, head).
+
+    All weight of that row, of `it` or of the `decider`, goes to the other noun. Where both nouns
+    have the same gender, no other pronoun could come out.
+    """
+    capture, before = predict_pronouns(translator, pairs)
+
+    def changed(head: Head) -> float:
+        maps = capture.encoder[head.layer][:, head.head]
+        patch = np.stack(
+            [
+                point(
+                    weights, getattr(get_coreference(pair), ROWS[row]), get_coreference(pair).other
+                )
+                for weights, pair in zip(maps, pairs, strict=True)
+            ]
+        )
+        _, after = predict_pronouns(translator, pairs, patch={head: patch})
+        return round(float(np.mean(np.array(before) != np.array(after))), 4)
+
+    config = translator.model.config
+    return [
+        [changed(Head("encoder", layer, head)) for head in range(config.num_heads)]
+        for layer in range(config.num_encoder_layers)
+    ]
+
+
+def point(
+    weights: Float[np.ndarray, "query key"], query: int, key: int
+) -> Float[np.ndarray, "query key"]:
+    """A copy of an attention map in which row `query` has all its weight on `key`.
+
+    The other rows stay.
+    """
+    pointed = np.array(weights)
+    pointed[query] = 0
+    pointed[query, key] = 1
+    return pointed

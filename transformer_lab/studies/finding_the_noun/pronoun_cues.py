@@ -1,0 +1,51 @@
+"""Does the meaning of the deciding word decide? Lesson 12 puts another word into its place."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from random import Random
+
+from transformer_lab.data.world.grammar import WorldPair
+from transformer_lab.data.world.lexicon import ADJECTIVES
+from transformer_lab.studies.finding_the_noun.pronoun_sentences import get_coreference
+
+
+def adjectives_by_noun(pairs: Iterable[WorldPair]) -> dict[str, set[str]]:
+    """For each English noun the set of adjectives that decide for it in these sentences."""
+    found: dict[str, set[str]] = defaultdict(set)
+    for pair in pairs:
+        who, words = get_coreference(pair), pair.source_tokens
+        if words[who.decider] in ADJECTIVES:
+            found[words[who.referent]].add(words[who.decider])
+    return found
+
+
+def replace_deciders(
+    pairs: Sequence[WorldPair], said_of: Mapping[str, set[str]], *, of: str, seed: int = 0
+) -> list[WorldPair | None]:
+    """Replace the deciding adjective of each pair by another one; nothing else changes.
+
+    Args:
+        pairs: Sentences with a pronoun and two nouns.
+        said_of: What `adjectives_by_noun` found.
+        of: Whose the new adjective is: "referent" or "other", never said of the second noun; or
+            "neither", said of nouns that are not there.
+        seed: Chooses among several.
+
+    Returns:
+        For each pair the new one, with the old French sentence; None where there is no such adjective.
+    """
+    choose = Random(seed)
+    every = set().union(*said_of.values())
+    found: list[WorldPair | None] = []
+    for pair in pairs:
+        who, words = get_coreference(pair), list(pair.source_tokens)
+        own, others = (said_of.get(words[at], set()) for at in (who.referent, who.other))
+        of_whom = {"referent": own - others, "other": others - own, "neither": every - own - others}
+        fitting = of_whom[of] - {words[who.decider]}
+        if words[who.decider] not in ADJECTIVES or not fitting:
+            found.append(None)
+            continue
+        words[who.decider] = choose.choice(sorted(fitting))
+        found.append(replace(pair, source_tokens=tuple(words)))
+    return found

@@ -1,0 +1,140 @@
+"""Where the heads of a translator look when it has to find the noun behind a pronoun."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from jaxtyping import Float
+
+from transformer_lab.attention.capture import AttentionCapture
+from transformer_lab.attention.scores import mean_distance
+from transformer_lab.data.world.grammar import WorldPair
+from transformer_lab.evaluation.rollout import attention_rollout
+from transformer_lab.studies.finding_the_noun.pronoun_sentences import (
+    get_coreference,
+    mean_by_order,
+)
+
+FLIPS = 1_000  # of the permutation baseline
+ROWS = {"it": "pronoun", "decider": "decider", "cross": "target_pronoun"}
+"""Where one looks for a preference: the row's name here → the field of `Coreference` that it is."""
+WORDS = {"it": "pronoun", "decider": "decider", "referent": "referent", "other": "other"}
+"""Where the pronoun's step may look: a word's name here → the field of `Coreference` that it is."""
+Rows = dict[str, Float[np.ndarray, "sentence layer head"]]
+
+
+def referent_differences(capture: AttentionCapture, pairs: Sequence[WorldPair]) -> Rows:
+    """Weight on the true referent minus weight on the other noun, from −1 to 1, in four rows.
+
+    `it` and `decider` are rows of the encoder, the pronoun's and that of the word that decides;
+    `cross` is the step that writes the pronoun; `decoder` is the same step, looking at the French
+    nouns that are written already (0 where they come later).
+    """
+    layers = {"it": capture.encoder, "decider": capture.encoder, "cross": capture.cross}
+    found: Rows = {
+        name: referent_preferences(np.stack(layers[name], axis=1), pairs, row)
+        for name, row in ROWS.items()
+    }
+    maps = np.stack(capture.decoder, axis=1)
+    differences = []
+    for weights, pair in zip(maps, pairs, strict=True):
+        who = get_coreference(pair)
+        row = weights[..., who.target_pronoun, :]
+        differences.append(
+            weight_on_translations(row, pair, who.referent)
+            - weight_on_translations(row, pair, who.other)
+        )
+    found["decoder"] = np.stack(differences)
+    return found
+
+
+def referent_preferences(maps: np.ndarray, pairs: Sequence[WorldPair], row: str) -> np.ndarray:
+    """Weight on the referent minus weight on the other noun, in one row of each sentence's maps.
+
+    `maps` is (sentence, …, query, key), and what comes back (sentence, …).
+    """
+    found = []
+    for weights, pair in zip(maps, pairs, strict=True):
+        who = get_coreference(pair)
+        here = weights[..., getattr(who, row), :]
+        found.append(here[..., who.referent] - here[..., who.other])
+    return np.stack(found)
+
+
+def weight_on_translations(row: np.ndarray, pair: WorldPair, source: int) -> np.ndarray:
+    """The decoder's weight on the translations of one source word.
+
+    Its inputs are shifted by one place.
+    """
+    return row[..., [t + 1 for s, t in pair.alignment if s == source]].sum(axis=-1)
+
+
+def permutation_threshold(
+    differences: Float[np.ndarray, "sentence layer head"], seed: int
+) -> float:
+    """The 95th percentile of the largest |mean| over all heads if the two nouns were interchangeable.
+
+    In each of `FLIPS` rounds the two nouns change places in a random half of the sentences. It is
+    the largest of all heads that is compared, since it is the largest that one looks at.
+    """
+    flat = differences.reshape(len(differences), -1)
+    signs = np.random.default_rng(seed).choice([-1.0, 1.0], size=(FLIPS, len(flat)))
+    means = abs(signs @ flat) / len(flat)
+    return round(float(np.quantile(means.max(axis=1), 0.95)), 4)
+
+
+def cross_weights(capture: AttentionCapture, pairs: Sequence[WorldPair]) -> dict[str, list]:
+    """Where the pronoun's step looks: mean weight of each cross head (layer, head) on four words."""
+    maps = np.stack(capture.cross, axis=1)
+    found = {}
+    for name, word in WORDS.items():
+        looks = [
+            weights[..., get_coreference(pair).target_pronoun, getattr(get_coreference(pair), word)]
+            for weights, pair in zip(maps, pairs, strict=True)
+        ]
+        found[name] = np.round(np.mean(looks, axis=0, dtype=np.float64), 4).tolist()
+    return found
+
+
+def rollout_differences(capture: AttentionCapture, pairs: Sequence[WorldPair]) -> dict[str, list]:
+    """The same difference in attention rollout, by order.
+
+    For `cross` the last decoder layer's mean map is multiplied with the encoder's rollout.
+    """
+    rolled = attention_rollout(capture.encoder)
+    maps = {"it": rolled, "decider": rolled, "cross": capture.cross[-1].mean(axis=1) @ rolled}
+    return {
+        name: mean_by_order(referent_preferences(maps[name], pairs, row))
+        for name, row in ROWS.items()
+    }
+
+
+def attention_distances(
+    capture: AttentionCapture, pairs: Sequence[WorldPair]
+) -> dict[str, list[float]]:
+    """The mean attention distance in tokens of each layer, over its heads and the sentences.
+
+    For the encoder also without the weight on <eos>, where heads rest that have nothing to fetch.
+    """
+    source = [len(pair.source_tokens) + 1 for pair in pairs]  # with eos
+    target = [len(pair.target_tokens) + 1 for pair in pairs]  # with bos
+
+    def mean(layers: Sequence[np.ndarray], lengths: Sequence[int], rest: bool) -> list[float]:
+        found = []
+        for layer in layers:
+            cut = [w[:, :n, :n] for w, n in zip(layer, lengths, strict=True)]
+            if not rest:
+                cut = [drop_last_token(w) for w in cut]
+            found.append(round(float(np.mean([mean_distance(head) for w in cut for head in w])), 4))
+        return found
+
+    return {
+        "encoder": mean(capture.encoder, source, rest=True),
+        "encoder without eos": mean(capture.encoder, source, rest=False),
+        "decoder": mean(capture.decoder, target, rest=True),
+    }
+
+
+def drop_last_token(weights: Float[np.ndarray, "head n n"]) -> Float[np.ndarray, "head m m"]:
+    """The maps without their last token, with each row rescaled so that it sums to 1."""
+    rest = weights[:, :-1, :-1]
+    return rest / np.maximum(rest.sum(axis=-1, keepdims=True), 1e-9)

@@ -1,0 +1,61 @@
+"""The sentences that lesson 12 asks a translator: each has a pronoun and two nouns it may stand for."""
+
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from transformer_lab.data.batching import Batch, collate, encode_pairs
+from transformer_lab.data.world.grammar import Coreference, WorldPair, is_held_out, sentences
+from transformer_lab.translator import Translator
+
+ORDERS = ("because_last", "because_first")
+"""The clause with the pronoun stands behind the nouns, or before them."""
+
+
+def iterate_pronoun_pairs(order: str, unseen: bool = True, seed: int = 12) -> Iterator[WorldPair]:
+    """Iterate over sentences of one clause order with a pronoun, of held-out combinations if `unseen`."""
+    for pair in sentences(seed=seed):
+        if pair.construction == order and pair.coreference and is_held_out(pair) == unseen:
+            yield pair
+
+
+def draw_pronoun_pairs(each: int, unseen: bool = True, seed: int = 12) -> list[WorldPair]:
+    """A list with the first `each` sentences of both orders that `iterate_pronoun_pairs` gives."""
+    return [
+        pair
+        for order in ORDERS
+        for pair in islice(iterate_pronoun_pairs(order, unseen, seed), each)
+    ]
+
+
+def get_coreference(pair: WorldPair) -> Coreference:
+    """The coreference of a pair: the places of its pronoun, its nouns and the deciding word."""
+    assert pair.coreference is not None
+    return pair.coreference
+
+
+def make_batch(translator: Translator, pairs: Sequence[WorldPair]) -> Batch:
+    """Encode all pairs into one padded batch."""
+    return collate(encode_pairs(pairs, translator.source_tokenizer, translator.target_tokenizer))
+
+
+def mean_by_order(values: np.ndarray) -> list[Any]:
+    """The mean over the sentences of each clause order; axis 0 is the sentences, order by order."""
+    return [
+        np.round(part.mean(axis=0, dtype=np.float64), 4).tolist()
+        for part in np.split(values, len(ORDERS))
+    ]
+
+
+def is_feminine(pairs: Sequence[WorldPair]) -> Tensor:
+    """A tensor with 1.0 for each pair whose pronoun is elle or elles, and 0.0 for il and ils."""
+    return torch.tensor(
+        [
+            float(p.target_tokens[get_coreference(p).target_pronoun].startswith("elle"))
+            for p in pairs
+        ]
+    )

@@ -1,0 +1,98 @@
+"""Do heads follow relations of grammar? Every encoder head beside the best fixed offset."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from jaxtyping import Bool, Float
+
+from transformer_lab.attention.capture import capture_attention
+from transformer_lab.studies.common.intervals import clustered_mean_interval, round_interval
+from transformer_lab.studies.production_translators.texts import (
+    MarkedSentence,
+    find_word_numbers,
+    merge_pieces,
+)
+from transformer_lab.translator import Translator
+
+AT_ONCE = 32
+OFFSETS = range(-6, 7)
+
+Maps = Float[np.ndarray, "layer head word word"]
+
+
+@torch.no_grad()
+def encoder_word_maps(
+    asked: Translator, texts: Sequence[tuple[str, Sequence[str]]]
+) -> list[Maps | None]:
+    """For each text and its words the encoder's weights between words, the end behind them.
+
+    None where the pieces do not spell the words.
+    """
+    found: list[Maps | None] = []
+    for start in range(0, len(texts), AT_ONCE):
+        some = texts[start : start + AT_ONCE]
+        encoded = [asked.encode(text) for text, _ in some]
+        ids, mask = asked.batch(encoded)
+        with capture_attention(asked.model) as capture:
+            asked.model.encode(ids, mask)
+        layers = np.stack(capture.encoder, axis=1)
+        for weights, piece_ids, (_, words) in zip(layers, encoded, some, strict=True):
+            n = len(piece_ids)
+            places = find_word_numbers(asked.source_tokenizer.tokens(piece_ids), words)
+            sides = None if places is None else (places, len(words))
+            cut = weights[..., :n, :n]
+            found.append(sides and np.stack([merge_pieces(one, sides, sides) for one in cut]))
+    return found
+
+
+def score_relations(asked: Translator, sentences: Sequence[MarkedSentence]) -> dict[str, Any]:
+    """For each relation of grammar and each direction, the best encoder head and the best fixed offset.
+
+    A head is right where its row's largest weight, the end left out, lies on the other word. Head and
+    offset are chosen on the even sentences and measured on the odd ones; "better" is the interval of
+    the difference, over sentences drawn again.
+    """
+    maps = encoder_word_maps(asked, [(m.text, m.words) for m in sentences])
+    together: dict[str, Any] = {}
+    for relation in sentences[0].links:
+        for way in ("to head", "to dependent"):
+            links, right, offsets = [], [], []
+            for number, (sentence, found) in enumerate(zip(sentences, maps, strict=True)):
+                for dependent, head in sentence.links[relation]:
+                    start, end = (dependent, head) if way == "to head" else (head, dependent)
+                    if found is None:
+                        continue
+                    links.append(number)
+                    right.append(found[:, :, start, :-1].argmax(axis=-1) == end)
+                    offsets.append([end - start == offset for offset in OFFSETS])
+            if links:
+                together[f"{relation} {way}"] = compare_with_offset(
+                    np.array(links), np.array(right), np.array(offsets)
+                )
+    return together
+
+
+def compare_with_offset(
+    sentence: np.ndarray,
+    right: Bool[np.ndarray, "link layer head"],
+    offsets: Bool[np.ndarray, "link offset"],
+) -> dict[str, Any]:
+    """The best head against the best offset, chosen on one half and measured on the other."""
+    even, odd = sentence % 2 == 0, sentence % 2 == 1
+    shares = right[even].mean(axis=0)
+    layer, head = np.unravel_index(shares.argmax(), shares.shape)
+    offset = int(offsets[even].mean(axis=0).argmax())
+    ours, fixed = right[odd][:, layer, head], offsets[odd][:, offset]
+    better = clustered_mean_interval(ours.astype(float) - fixed, sentence[odd])
+    return {
+        "links": len(right),
+        "head": [int(layer), int(head)],
+        "right": round(float(ours.mean()), 3),
+        "offset": OFFSETS[offset],
+        "by offset": round(float(fixed.mean()), 3),
+        "better": round_interval(better, 3),
+        "all": np.round(right.mean(axis=0), 3).tolist(),
+        "offsets": np.round(offsets.mean(axis=0), 3).tolist(),
+    }

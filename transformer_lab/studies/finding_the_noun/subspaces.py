@@ -1,0 +1,41 @@
+"""Do the heads of a layer read and write in subspaces of their own?"""
+
+from collections.abc import Sequence
+from itertools import combinations
+
+import numpy as np
+from jaxtyping import Float
+
+from transformer_lab.model import Transformer
+
+PROJECTIONS = ("query", "key", "value", "output")
+
+
+def subspace_overlap(a: Float[np.ndarray, "d_model m"], b: Float[np.ndarray, "d_model n"]) -> float:
+    """The mean squared cosine of the principal angles between the spaces that two sets of columns span.
+
+    1 if the smaller space lies within the other, 0 if they are at right angles; for random
+    spaces about max(m, n) / d_model.
+    """
+    (q_a, _), (q_b, _) = np.linalg.qr(a), np.linalg.qr(b)
+    cosines = np.linalg.svd(q_a.T @ q_b, compute_uv=False)
+    return float(np.mean(cosines**2))
+
+
+def head_overlaps(model: Transformer) -> dict[str, list[float]]:
+    """For each projection the mean overlap of two heads of one encoder layer, by layer.
+
+    "query", "key" and "value": what a head reads of d_model; "output": where it writes.
+    """
+    found: dict[str, list[float]] = {name: [] for name in PROJECTIONS}
+    heads = model.config.num_heads
+    for layer in model.encoder.layers:
+        attention = layer.self_attention
+        weights = (attention.w_q, attention.w_k, attention.w_v)
+        matrices = [w.weight.detach().double().numpy().T for w in weights]
+        matrices.append(attention.w_o.weight.detach().double().numpy())
+        for name, matrix in zip(PROJECTIONS, matrices, strict=True):
+            parts: Sequence[np.ndarray] = np.split(matrix, heads, axis=1)
+            pairs = [subspace_overlap(a, b) for a, b in combinations(parts, 2)]
+            found[name].append(round(float(np.mean(pairs)), 4))
+    return found

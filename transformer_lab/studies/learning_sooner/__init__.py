@@ -1,0 +1,1 @@
+"""Lesson 09: what makes the translator learn the pronoun sooner?"""

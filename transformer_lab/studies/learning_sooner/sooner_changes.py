@@ -1,0 +1,128 @@
+"""The changes of the study `sooner` that no configuration has: start, optimizer, order of sentences."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Any
+
+import torch
+from torch import nn
+
+from transformer_lab.data.batching import Batch, Batches
+from transformer_lab.data.world.grammar import WorldPair
+from transformer_lab.data.world.lexicon import NOUNS
+from transformer_lab.studies.learning_sooner.muon import Muon
+from transformer_lab.training.trainer import Trainer
+
+GENDERS = {word: n.gender for n in NOUNS.values() for word in (n.english, n.english_plural)}
+
+
+@torch.no_grad()
+def rescale_parameters(model: nn.Module, factors: Mapping[str, float]) -> None:
+    """Multiply the parameters whose names say a key by its factor.
+
+    "sinusoids" are the positions.
+    """
+    for name, parameter in model.named_parameters():
+        for part, factor in factors.items():
+            if part in name:
+                parameter.mul_(factor)
+    for name, table in model.named_buffers():
+        if name.endswith("positions.table.table"):
+            table.mul_(factors.get("sinusoids", 1.0))
+
+
+class AdamWithFactors(torch.optim.Adam):
+    """Adam whose groups take `times` the rate that they are given."""
+
+    def step(self, closure: Any = None) -> Any:
+        """One step; the rate is given anew before each."""
+        for group in self.param_groups:
+            group["lr"] *= group["times"]
+        return super().step(closure)
+
+
+class JointOptimizer:
+    """Several optimizers that step together, each with its own parameters."""
+
+    def __init__(self, *optimizers: torch.optim.Optimizer):
+        self.optimizers = optimizers
+
+    @property
+    def param_groups(self) -> list[dict[str, Any]]:
+        """The groups of all."""
+        return [group for each in self.optimizers for group in each.param_groups]
+
+    def zero_grad(self) -> None:
+        """Forget the gradients."""
+        for each in self.optimizers:
+            each.zero_grad()
+
+    def step(self) -> None:
+        """One step of each."""
+        for each in self.optimizers:
+            each.step()
+
+
+def make_adam_with_embedding_rate(trainer: Trainer, times: float) -> AdamWithFactors:
+    """The trainer's Adam, in which embeddings and the output tied to them take `times` the rate."""
+    names = dict(trainer.model.named_parameters())
+    embeddings = [p for name, p in names.items() if is_embedding(name)]
+    rest = [p for name, p in names.items() if not is_embedding(name)]
+    groups = [{"params": rest, "times": 1.0}, {"params": embeddings, "times": times}]
+    return AdamWithFactors(groups, lr=0.0, **get_adam_settings(trainer))
+
+
+def make_muon_and_adam(trainer: Trainer) -> Any:
+    """Muon for the matrices between the layers, the trainer's Adam for all else."""
+    names = dict(trainer.model.named_parameters())
+    between = [p for name, p in names.items() if p.dim() == 2 and not is_embedding(name)]
+    rest = [p for name, p in names.items() if p.dim() != 2 or is_embedding(name)]
+    return JointOptimizer(
+        Muon(between), torch.optim.Adam(rest, lr=0.0, **get_adam_settings(trainer))
+    )
+
+
+def is_embedding(name: str) -> bool:
+    """Whether this parameter belongs to an embedding, or to the output that is tied to one."""
+    return "embedding" in name or name.startswith("output")
+
+
+def get_adam_settings(trainer: Trainer) -> dict[str, Any]:
+    """The arguments of the trainer's Adam, without its rate, which is set at each step."""
+    return {key: trainer.optimizer.defaults[key] for key in ("betas", "eps", "fused")}
+
+
+class CurriculumBatches(Batches):
+    """Batches in a curriculum: short sentences, then easy pronouns, then everything.
+
+    Until step 150 sentences of at most 8 tokens without a pronoun to resolve. Until step 380 the
+    because-sentences whose two nouns have one gender, four times over, among 15,000 others: there
+    the pronoun's gender can be copied from either noun. From then on everything.
+    """
+
+    def __init__(self, batches: Batches, pairs: Sequence[WorldPair]):
+        super().__init__(batches.examples, batches.batch_tokens, batches.seed)
+        both = list(zip(self.examples, pairs, strict=True))
+        plain = [example for example, pair in both if pair.coreference is None]
+        alike = [example for example, pair in both if has_one_gender(pair)]
+        short = [example for example in plain if example.length <= 8]
+        self.stages = ((150, short), (380, alike * 4 + plain[:15_000]))
+
+    def iterate_from(self, epoch: int, index: int) -> Iterator[tuple[int, int, Batch]]:
+        """The batches of the stages and then of epochs without end, from the first one on."""
+        assert epoch == index == 0, "an order that teaches is not taken up in the middle"
+        step = 0
+        for until, examples in self.stages:
+            stage = Batches(examples, self.batch_tokens, self.seed)
+            yield from islice(stage.iterate_from(0, 0), until - step)
+            step = until
+        yield from super().iterate_from(0, 0)
+
+
+def has_one_gender(pair: WorldPair) -> bool:
+    """Whether a pair's pronoun could stand for two nouns that have the same gender in French."""
+    found = pair.coreference
+    if found is None:
+        return False
+    referent, other = pair.source_tokens[found.referent], pair.source_tokens[found.other]
+    return GENDERS[referent] == GENDERS[other]

@@ -1,0 +1,1 @@
+"""Lesson 16: does a translator need an encoder?"""

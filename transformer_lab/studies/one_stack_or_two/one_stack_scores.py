@@ -1,0 +1,88 @@
+"""What lesson 16's study measures of a trained translator: its loss, its scores, where it looks."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from jaxtyping import Float
+
+from transformer_lab.attention.scores import alignment_error_rate, strongest_links
+from transformer_lab.data.batching import Example, buckets, encode_pairs, encode_source
+from transformer_lab.data.corpus import Tokenizers
+from transformer_lab.data.pair import SentencePair
+from transformer_lab.data.world.grammar import WorldPair
+from transformer_lab.evaluation.bleu import exact_match, score
+from transformer_lab.evaluation.pronouns import pronoun_accuracy
+from transformer_lab.studies.one_stack_or_two.one_stack_training import RECIPE
+from transformer_lab.studies.one_stack_or_two.one_stack_translator import (
+    StackTranslator,
+    write_greedily,
+)
+
+
+@torch.inference_mode()
+def held_out_loss(translator: StackTranslator, examples: Sequence[Example]) -> float:
+    """The mean cross-entropy of the target words of these examples, in nats."""
+    total, words = 0.0, 0
+    for group in buckets(examples, 4 * RECIPE.batch_tokens):
+        logits, right = translator.logits(group)
+        total += F.cross_entropy(logits, right, reduction="sum").item()
+        words += len(right)
+    return round(total / words, 5)
+
+
+def score_greedy(
+    translator: StackTranslator, tokenizers: Tokenizers, pairs: Sequence[SentencePair]
+) -> dict[str, float]:
+    """Exact match (0 to 1), BLEU (0 to 100) and on the world pronoun accuracy of greedy translations."""
+    source_tokenizer, tokenizer = tokenizers
+    written = write_greedily(
+        translator, [encode_source(pair.source, source_tokenizer) for pair in pairs]
+    )
+    texts, references = [tokenizer.decode(ids) for ids in written], [pair.target for pair in pairs]
+    found = {
+        "exact_match": exact_match(texts, references),
+        "bleu": round(score(texts, references).bleu, 2),
+    }
+    world = [pair for pair in pairs if isinstance(pair, WorldPair)]
+    if world:
+        tokens = [tokenizer.tokens(ids) for ids in written]
+        found["pronouns"] = round(pronoun_accuracy(tokens, world), 4)
+    return found
+
+
+def score_attention(
+    translator: StackTranslator, tokenizers: Tokenizers, pairs: Sequence[WorldPair]
+) -> dict[str, Any]:
+    """The best aligning head and its error, and each layer's mean weight on the source words."""
+    maps = [translator.looks(example) for example in encode_pairs(pairs, *tokenizers)]
+    errors = np.array(
+        [
+            [[head_alignment_error(head, pair) for head in layer] for layer in layers]
+            for layers, pair in zip(maps, pairs, strict=True)
+        ]
+    )  # (pairs, layers, heads)
+    on_source = np.array([[layer.sum(axis=-1).mean() for layer in layers] for layers in maps])
+    return {
+        **find_best_aligner(errors),
+        "on_source": [round(float(share), 4) for share in on_source.mean(axis=0)],
+    }
+
+
+def find_best_aligner(errors: Float[np.ndarray, "pairs layers heads"]) -> dict[str, Any]:
+    """The head ("layer.head") with the smallest mean error rate.
+
+    It is chosen on every second sentence, and its error is that of the others.
+    """
+    chosen, measured = errors[::2].mean(axis=0), errors[1::2].mean(axis=0)
+    layer, head = np.unravel_index(chosen.argmin(), chosen.shape)
+    error = round(float(measured[layer, head]), 4)
+    return {"aligner": f"{layer + 1}.{head + 1}", "alignment_error": error}
+
+
+def head_alignment_error(weights: np.ndarray, pair: WorldPair) -> float:
+    """The alignment error rate of one head (steps, source), linking each word to its largest weight."""
+    steps = sorted({step for _, step in pair.alignment})
+    return alignment_error_rate(strongest_links(weights, steps), pair.alignment)

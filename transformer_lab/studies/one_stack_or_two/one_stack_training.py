@@ -1,0 +1,73 @@
+"""What lesson 16's study trains, and on what: two stacks, one stack, the world, Debian's short text."""
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache, partial
+from itertools import count
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from transformer_lab.data.batching import Batches, Example, encode_pairs
+from transformer_lab.data.corpora import debian
+from transformer_lab.data.corpus import Tokenizers, find_corpus, train_shared_bpe
+from transformer_lab.data.pair import SentencePair, Splits
+from transformer_lab.model.later.family import GPT
+from transformer_lab.runs.presets import PRESETS
+from transformer_lab.studies.common.short_french import PIECES, is_short
+from transformer_lab.studies.one_stack_or_two.one_stack_translator import (
+    OneStack,
+    PrefixGPT,
+    StackTranslator,
+    TwoStacks,
+)
+
+LAYERS = 5
+"""Of one stack: as many parameters as two layers a side, of which the decoder's are larger."""
+KINDS: dict[str, Callable[..., StackTranslator]] = {
+    "two stacks": TwoStacks,
+    "one stack": partial(OneStack, GPT, LAYERS),
+    "one stack, source both ways": partial(OneStack, PrefixGPT, LAYERS),
+}
+RECIPE = PRESETS["tiny"].training
+WORLD, DEBIAN = "world", "debian:fr, short"
+
+
+@lru_cache(maxsize=1)
+def load_corpus(corpus: str, seed: int) -> tuple[Splits[Any], Tokenizers]:
+    """A corpus and its tokenizers; the runs of one seed stand together, so that it is opened once.
+
+    Debian's are always split the same way, by package; the seed is then that of the order alone.
+    """
+    if corpus == WORLD:
+        known = find_corpus(corpus)
+        splits = known.splits(seed)
+        return splits, known.tokenizers(splits.train, PRESETS["tiny"].vocab_size)
+    whole = debian("fr")
+    train, validation, test = (
+        [pair for pair in part if is_short(pair)]
+        for part in (whole.train, whole.validation, whole.test)
+    )
+    splits = Splits(train, validation, test)
+    return splits, train_shared_bpe(splits.train, PIECES)
+
+
+def make_translator(kind: str, tokenizers: Tokenizers, seed: int) -> StackTranslator:
+    """An untrained translator of one kind."""
+    torch.manual_seed(seed)
+    return KINDS[kind](*(t.vocab_size for t in tokenizers), norm="pre", dropout=0.0)
+
+
+def iterate_batches(
+    pairs: Sequence[SentencePair], tokenizers: Tokenizers, seed: int
+) -> Iterator[list[Example]]:
+    """One batch after the other, without end."""
+    source = Batches(encode_pairs(pairs, *tokenizers), RECIPE.batch_tokens, seed)
+    for number in count():
+        yield from source.epoch(number)
+
+
+def translation_loss(translator: StackTranslator, examples: Sequence[Example]) -> Tensor:
+    """The mean cross-entropy of the words of the translations, in nats."""
+    return F.cross_entropy(*translator.logits(examples))

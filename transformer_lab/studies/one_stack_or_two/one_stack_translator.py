@@ -1,0 +1,190 @@
+"""Two translators that are asked the same way: the paper's two stacks, and one stack.
+
+One stack reads one sequence: the words of the source, `<eos>`, `<bos>`, the words of the
+translation. It predicts the next word, and learns from those of the translation alone.
+
+Both have four methods. `logits` gives those of each word of the translations, `<eos>` included,
+and the ids of these words; `read` the cache behind sources without padding; `step` the logits after
+the word `last`, and the cache with it; `looks` for each layer the weights on the words of the
+source, in each step of writing.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from jaxtyping import Bool, Float, Int
+from torch import Tensor, nn
+
+from transformer_lab.config import TransformerConfig
+from transformer_lab.data.batching import BOS_ID, EOS_ID, PAD_ID, Example, collate, pad
+from transformer_lab.hooks import Hook, use_hooks
+from transformer_lab.model import Transformer
+from transformer_lab.model.decoder_cache import decode_step, prefill
+from transformer_lab.model.kv_cache import KVCache
+from transformer_lab.model.later.family import GPT, empty_cache
+from transformer_lab.model.masks import causal_mask, padding_mask
+
+LogitsAndIds = tuple[Float[Tensor, "words vocabulary"], Int[Tensor, " words"]]
+
+
+class PrefixGPT(GPT):
+    """A GPT that reads what stands before `<bos>` both ways, as an encoder does.
+
+    Raffel et al. 2020 call it a prefix language model.
+    """
+
+    def mask(self, ids: Int[Tensor, "batch length"]) -> Bool[Tensor, "batch 1 length length"]:
+        """Every position sees the whole source; beyond it, itself and what stands on its left."""
+        is_source = (ids == BOS_ID).cumsum(dim=1) == 0  # (batch, length)
+        return causal_mask(ids.size(1), device=ids.device) | is_source[:, None, None, :]
+
+
+class TwoStacks:
+    """The paper's encoder and decoder."""
+
+    def __init__(self, source_words: int, target_words: int, **changes: Any):
+        self.model = Transformer(TransformerConfig.tiny(source_words, target_words, **changes))
+
+    def logits(self, examples: Sequence[Example]) -> LogitsAndIds:
+        """Of the words of the translations, and their ids."""
+        batch = collate(examples)
+        asked = batch.target_output != PAD_ID
+        features = self.model.features(batch.source, batch.target_input)[asked]
+        return self.model.output(features), batch.target_output[asked]
+
+    def read(self, source: Int[Tensor, "batch source"]) -> Any:
+        """The cache behind the encoder's pass."""
+        return prefill(self.model, source, padding_mask(source, PAD_ID))
+
+    def step(self, last: Int[Tensor, " batch"], cache: Any) -> tuple[Tensor, Any]:
+        """The logits (batch, target words) after `last`."""
+        return decode_step(self.model, last, cache)
+
+    def looks(self, example: Example) -> list[Float[np.ndarray, "heads steps source"]]:
+        """The weights of cross-attention."""
+        cores = [layer.cross_attention.core for layer in self.model.decoder.layers]
+        return [weights[0] for weights in record_weights(cores, lambda: self.logits([example]))]
+
+
+class OneStack:
+    """A GPT or a `PrefixGPT` that reads and writes.
+
+    Its one vocabulary has the target's words and behind them the source's. Vocabularies of one size
+    are taken for the same one, as in `TransformerConfig.tiny`.
+    """
+
+    def __init__(
+        self, kind: type[GPT], layers: int, source_words: int, target_words: int, **changes: Any
+    ):
+        self.target_words = target_words
+        self.offset = 0 if source_words == target_words else target_words
+        words = self.offset + source_words
+        sizes = {"num_encoder_layers": layers, "num_decoder_layers": 0}
+        self.model = kind(TransformerConfig.tiny(words, words, **sizes, **changes))
+
+    def logits(self, examples: Sequence[Example]) -> LogitsAndIds:
+        """Of the words of the translations, and their ids."""
+        ids, answers = self.sequences(examples)
+        asked = answers != PAD_ID
+        features = self.model.stack(self.model.embed(ids), self.model.mask(ids))[asked]
+        return self.target_logits(features), answers[asked]
+
+    def sequences(
+        self, examples: Sequence[Example]
+    ) -> tuple[Int[Tensor, "batch length"], Int[Tensor, "batch length"]]:
+        """What is read, and the word after each position where it is one of the translation.
+
+        Padding stands on the right, and in the place of a word that is not asked for.
+        """
+        rows = [[i + self.offset for i in e.source] + e.target[:-1] for e in examples]
+        return pad(rows), pad([[PAD_ID] * len(e.source) + e.target[1:] for e in examples])
+
+    def target_logits(
+        self, features: Float[Tensor, "rows d_model"]
+    ) -> Float[Tensor, "rows target_words"]:
+        """Of the target's words alone: what can never be right need not be computed."""
+        output = self.model.output
+        return F.linear(
+            features, output.weight[: self.target_words], output.bias[: self.target_words]
+        )
+
+    @torch.inference_mode()
+    def read(self, source: Int[Tensor, "batch source"]) -> list[KVCache]:
+        """The cache behind a pass over the source."""
+        cache, ids = empty_cache(self.model), source + self.offset
+        self.model.stack(self.model.embed(ids), self.model.mask(ids), cache)
+        return cache
+
+    @torch.inference_mode()
+    def step(
+        self, last: Int[Tensor, " batch"], cache: list[KVCache]
+    ) -> tuple[Tensor, list[KVCache]]:
+        """The logits (batch, target words) after `last`."""
+        grown = [layer.fork() for layer in cache]
+        x = self.model.embed(last[:, None], start=cache[0].length)
+        return self.target_logits(self.model.stack(x, cache=grown)[:, 0]), grown
+
+    def looks(self, example: Example) -> list[Float[np.ndarray, "heads steps source"]]:
+        """The rows of the translation, the columns of the source."""
+        cores = [layer.self_attention.core for layer in self.model.stack.layers]
+        source = len(example.source)
+        maps = record_weights(cores, lambda: self.logits([example]))
+        return [weights[0, :, source:, :source] for weights in maps]
+
+
+StackTranslator = TwoStacks | OneStack
+
+
+@torch.inference_mode()
+def write_greedily(
+    translator: StackTranslator, sources: Sequence[Sequence[int]]
+) -> list[list[int]]:
+    """Greedy translations without `<eos>`, of at most 50 words more than the source (§6.1)."""
+    written: list[list[int]] = [[] for _ in sources]
+    for places, source in group_by_length(sources):
+        cache: Any = translator.read(source)
+        words = [torch.full((len(source),), BOS_ID)]
+        ended = torch.zeros(len(source), dtype=torch.bool)
+        while len(words) <= source.size(1) + 50 and not ended.all():
+            logits, cache = translator.step(words[-1], cache)
+            words.append(logits.argmax(dim=-1))
+            ended |= words[-1] == EOS_ID
+        for place, ids in zip(places, torch.stack(words[1:], dim=1).tolist(), strict=True):
+            written[place] = ids[: ids.index(EOS_ID)] if EOS_ID in ids else ids
+    return written
+
+
+class WeightsRecorder(Hook):
+    """A hook that keeps the weights of one attention."""
+
+    def __init__(self) -> None:
+        self.kept = torch.empty(0)
+
+    def weights(self, weights: Tensor) -> Tensor:
+        """Let them pass, and keep them."""
+        self.kept = weights
+        return weights
+
+
+@torch.inference_mode()
+def record_weights(cores: Iterable[nn.Module], run: Callable[[], object]) -> list[np.ndarray]:
+    """The weights (batch, heads, query, key) of each of these attentions in one pass."""
+    watches = [WeightsRecorder() for _ in cores]
+    with use_hooks(dict(zip(cores, watches, strict=True))):
+        run()
+    return [watch.kept.numpy() for watch in watches]
+
+
+def group_by_length(
+    sources: Sequence[Sequence[int]],
+) -> Iterator[tuple[list[int], Int[Tensor, "batch source"]]]:
+    """Iterate over the positions and ids of sources of equal length, which need no padding."""
+    places = defaultdict(list)
+    for place, source in enumerate(sources):
+        places[len(source)].append(place)
+    for group in places.values():
+        yield group, torch.tensor([list(sources[place]) for place in group])

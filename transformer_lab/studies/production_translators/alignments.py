@@ -1,0 +1,84 @@
+"""A gold alignment for texts that nobody has aligned: two word models, and the links both find.
+
+Each is IBM Model 1 (Brown et al. 1993) with a fixed preference for the diagonal (Dyer et al. 2013),
+one from source to target, one back; a link counts if both choose it. Trained by expectation
+maximisation on the texts asked for and on a corpus beside them.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+Words = Sequence[str]
+Link = tuple[int, int]
+ROUNDS = 6
+DIAGONAL = 4.0
+"""How strongly a word prefers one at the same share of the sentence; 0 is Model 1."""
+NOBODY = 0.08
+"""The share of words that translate no word."""
+
+
+def split_words(text: str) -> list[str]:
+    """The words of a text, an apostrophe within them, and each other sign alone."""
+    return re.findall(r"\w+(?:['’]\w+)*|[^\w\s]", text)
+
+
+def align_words(pairs: Sequence[tuple[Words, Words]]) -> list[tuple[Link, ...]]:
+    """For each pair of word lists its links (source place, target place) that both directions find."""
+    forward = align_one_way(pairs)
+    backward = align_one_way([(target, source) for source, target in pairs])
+    return [
+        tuple(sorted({*there} & {(s, t) for t, s in back}))
+        for there, back in zip(forward, backward, strict=True)
+    ]
+
+
+def align_one_way(pairs: Sequence[tuple[Words, Words]]) -> list[list[Link]]:
+    """For each pair the links (source place, target place): each target word's likeliest source word."""
+    source_ids, target_ids = number_words(p[0] for p in pairs), number_words(p[1] for p in pairs)
+    keys, prior, group = [], [], []
+    words = 0
+    for source, target in zip(source_ids, target_ids, strict=True):
+        n, m = len(source), len(target)
+        # Word 0 of the source is nobody; the others are one further.
+        near = -DIAGONAL * abs((np.arange(n) + 0.5)[None] / n - (np.arange(m) + 0.5)[:, None] / m)
+        likely = np.exp(near) / np.exp(near).sum(axis=1, keepdims=True) * (1 - NOBODY)
+        prior.append(np.hstack([np.full((m, 1), NOBODY), likely]).ravel())
+        columns = np.concatenate([[0], source + 1])
+        keys.append((columns[None].astype(np.int64) << 32 | target[:, None]).ravel())
+        group.append(np.repeat(np.arange(words, words + m), n + 1))
+        words += m
+    pair_of, place = np.unique(np.concatenate(keys), return_inverse=True)
+    prior_of, group_of = np.concatenate(prior), np.concatenate(group)
+    source_of = pair_of >> 32
+    table = np.ones(len(pair_of))
+    share = prior_of
+    for _ in range(ROUNDS):
+        share = table[place] * prior_of
+        share /= np.bincount(group_of, share, words)[group_of]
+        counts = np.bincount(place, share, len(pair_of))
+        table = counts / np.bincount(source_of, counts)[source_of]
+    return likeliest_links(source_ids, target_ids, share)
+
+
+def likeliest_links(
+    source_ids: Sequence[np.ndarray], target_ids: Sequence[np.ndarray], share: np.ndarray
+) -> list[list[Link]]:
+    """The likeliest source word of each target word, where that is not nobody."""
+    links: list[list[Link]] = []
+    start = 0
+    for source, target in zip(source_ids, target_ids, strict=True):
+        size = (len(source) + 1) * len(target)
+        best = share[start : start + size].reshape(len(target), -1).argmax(axis=1) - 1
+        links.append([(int(s), t) for t, s in enumerate(best) if s >= 0])
+        start += size
+    return links
+
+
+def number_words(texts: Iterable[Words]) -> list[np.ndarray]:
+    """Each text as numbers, one for each word, capital letters or not."""
+    known: dict[str, int] = {}
+    return [
+        np.array([known.setdefault(word.lower(), len(known)) for word in text]) for text in texts
+    ]

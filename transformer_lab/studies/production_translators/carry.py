@@ -1,0 +1,209 @@
+"""Lesson 18: what a recurrence in the place of the decoder's self-attention carries along, and how far.
+
+    python -m transformer_lab.studies.production_translators.carry
+
+How far back written words matter in the three translators; how long the numbers of the production
+model's state last; and small decoders of both kinds that are to repeat what they have read.
+"""
+
+from collections.abc import Sequence
+from typing import Any, cast
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from transformer_lab.config import TransformerConfig
+from transformer_lab.model.build import build_model
+from transformer_lab.model.later.recurrence import SSRU
+from transformer_lab.model.masks import padding_mask
+from transformer_lab.studies.common.grid import Setting, run_study_command
+from transformer_lab.studies.common.intervals import mean_interval, round_interval
+from transformer_lab.studies.common.untrained import untrained_translator
+from transformer_lab.studies.production_translators.models import (
+    MODELS,
+    PRODUCTION,
+    load_translator,
+)
+from transformer_lab.studies.production_translators.texts import load_real_sentences
+from transformer_lab.training.schedule import linear_rate
+from transformer_lab.translator import Translator
+
+NAME = "carry"
+SENTENCES = 300
+BACK = (1, 2, 3, 5, 8)
+"""How many places before the next word the changed one was written."""
+KINDS = ("attention", "recurrence")
+LENGTHS = (2, 4, 8, 16)
+SYMBOLS, FIRST, GO, SOURCE = 10, 4, 14, 15
+"""How many symbols there are, the first one's id, the id of "repeat!", and that of the source's word."""
+BATCH, RATE = 32, 3e-3
+GRID: list[Setting] = (
+    [{"reach": name} for name in MODELS]
+    + [{"gates": trained} for trained in (True, False)]
+    + [
+        {"repeat": length, "kind": kind, "steps": 600, "seed": seed}
+        for seed in range(5)
+        for length in LENGTHS
+        for kind in KINDS
+    ]
+    # Is it only slower? Four times as long, for the recurrence.
+    + [
+        {"repeat": length, "kind": "recurrence", "steps": 2_400, "seed": seed}
+        for seed in range(3)
+        for length in LENGTHS[1:3]
+    ]
+)
+
+
+def run(setting: Setting) -> dict[str, Any]:
+    """One part of the study; what each returns stands at the functions."""
+    if "reach" in setting:
+        return measure_reach(setting["reach"])
+    if "gates" in setting:
+        known = load_translator(PRODUCTION)
+        return measure_half_lives(
+            known, known if setting["gates"] else untrained_translator(known, 0)
+        )
+    return {
+        "right": train_to_repeat(
+            setting["repeat"], setting["kind"], setting["steps"], setting["seed"]
+        )
+    }
+
+
+# ---------------------------------------------------------------- how far back a written word matters
+
+
+@torch.no_grad()
+def measure_reach(name: str) -> dict[str, Any]:
+    """How much the next word's probabilities change when an earlier written piece is another.
+
+    For each of BACK the mean Kullback-Leibler divergence in nats, its interval over sentences, and
+    the share of sentences in which the likeliest next piece changes. The piece that stands in its
+    place is drawn from all that were written; the source stays what it is.
+    """
+    asked = load_translator(name)
+    config, rng = asked.model.config, np.random.default_rng(0)
+    sources = load_real_sentences(name, SENTENCES)
+    written = [
+        asked.encode_target(one.translation) for one in asked.translate(sources, beam_size=1)
+    ]
+    every = [piece for ids in written for piece in ids[:-1]]
+    nats: dict[int, list[float]] = {back: [] for back in BACK}
+    moved: dict[int, list[bool]] = {back: [] for back in BACK}
+    for source, ids in zip(sources, written, strict=True):
+        if len(ids) <= BACK[-1]:
+            continue
+        place = int(rng.integers(BACK[-1], len(ids)))  # the piece that is to be predicted
+        read = torch.tensor([[config.bos_id, *ids[:place]]]).repeat(len(BACK) + 1, 1)
+        for row, back in enumerate(BACK, 1):
+            others = [piece for piece in every if piece != ids[place - back]]
+            read[row, 1 + place - back] = int(rng.choice(others))
+        log_p = next_word_log_probabilities(asked, source, read)
+        for row, back in enumerate(BACK, 1):
+            nats[back].append(float((log_p[0].exp() * (log_p[0] - log_p[row])).nansum()))
+            moved[back].append(bool(log_p[0].argmax() != log_p[row].argmax()))
+    return {
+        "sentences": len(nats[1]),
+        "back": list(BACK),
+        "nats": [round(float(np.mean(nats[back])), 4) for back in BACK],
+        "interval": [round_interval(mean_interval(np.array(nats[back])), 4) for back in BACK],
+        "moved": [round(float(np.mean(moved[back])), 3) for back in BACK],
+    }
+
+
+def next_word_log_probabilities(
+    asked: Translator, source: str, read: Int[Tensor, "row place"]
+) -> Float[Tensor, "row word"]:
+    """Log-probabilities of the piece behind each row of what was written, for one source."""
+    ids, mask = asked.batch([asked.encode(source)])
+    rows = len(read)
+    logits = asked.model(ids.repeat(rows, 1), read, mask.repeat(rows, 1, 1, 1))
+    return logits[:, -1].double().log_softmax(dim=-1)
+
+
+# ---------------------------------------------------------------- how long the state lasts
+
+
+@torch.no_grad()
+def measure_half_lives(known: Translator, asked: Translator) -> dict[str, Any]:
+    """Half-lives, in pieces, of the numbers of the state in each decoder layer, sorted.
+
+    A number fades by the gate f at each step; its half-life is log ½ / log f, with the mean of log f
+    over all steps of the known model's own translations.
+    """
+    sources = load_real_sentences(PRODUCTION, SENTENCES)
+    texts = [one.translation for one in known.translate(sources, beam_size=1)]
+    units = [cast(SSRU, layer.self_attention) for layer in asked.model.decoder.layers]
+    seen: list[list[Tensor]] = [[] for _ in units]
+    for source, text in zip(sources, texts, strict=True):
+        read = torch.tensor([[asked.model.config.bos_id, *asked.encode_target(text)[:-1]]])
+        for kept, log_gates in zip(seen, record_log_gates(asked, units, source, read), strict=True):
+            kept.append(log_gates)
+    return {"half_life": [half_lives(torch.cat(kept)) for kept in seen]}
+
+
+def record_log_gates(
+    asked: Translator, units: Sequence[SSRU], source: str, read: Int[Tensor, "1 place"]
+) -> list[Float[Tensor, "place feature"]]:
+    """For each recurrence the logarithm of its gate at each place of what was written."""
+    inputs: list[Tensor] = []
+    hooks = [unit.register_forward_pre_hook(lambda _, x: inputs.append(x[0])) for unit in units]
+    next_word_log_probabilities(asked, source, read)
+    for hook in hooks:
+        hook.remove()
+    return [F.logsigmoid(u.w_f(x[0]).double()) for u, x in zip(units, inputs, strict=True)]
+
+
+def half_lives(log_gates: Float[Tensor, "step feature"]) -> list[float]:
+    """The half-life of each feature, in steps, the shortest first."""
+    mean = log_gates.mean(dim=0).clamp(max=-1e-6)
+    return [round(float(h), 2) for h in (np.log(0.5) / mean).sort().values]
+
+
+# ---------------------------------------------------------------- repeat what you have read
+
+
+def train_to_repeat(length: int, kind: str, steps: int, seed: int) -> float:
+    """The share of symbols that a small decoder repeats rightly, over 20 batches that it never saw.
+
+    It reads so many random symbols and a sign, and is to write them again. The source says nothing.
+    """
+    config = TransformerConfig(
+        source_vocab_size=16,
+        target_vocab_size=16,
+        d_model=32,
+        d_ff=64,
+        num_heads=4,
+        num_encoder_layers=1,
+        num_decoder_layers=2,
+        dropout=0.0,
+        norm="pre",
+        recurrent_decoder=kind == "recurrence",
+    )
+    torch.manual_seed(seed)
+    model = build_model(config)
+    adam = torch.optim.Adam(model.parameters(), betas=(0.9, 0.98), eps=1e-9)
+    right = []
+    for step in range(1, steps + 21):
+        symbols = torch.randint(FIRST, FIRST + SYMBOLS, (BATCH, length))
+        sign = torch.full((BATCH, 1), GO)
+        read = torch.cat([symbols, sign, symbols[:, :-1]], dim=1)
+        source = torch.full((BATCH, 1), SOURCE)
+        logits = model(source, read, padding_mask(source, config.pad_id))[:, length:]
+        if step > steps:
+            right.append((logits.argmax(dim=-1) == symbols).float().mean().item())
+            continue
+        for group in adam.param_groups:
+            group["lr"] = linear_rate(step, RATE, steps // 10, steps)
+        adam.zero_grad()
+        F.cross_entropy(logits.flatten(0, 1), symbols.flatten()).backward()
+        adam.step()
+    return round(float(np.mean(right)), 4)
+
+
+if __name__ == "__main__":
+    run_study_command(NAME, run, GRID)

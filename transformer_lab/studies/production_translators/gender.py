@@ -1,0 +1,184 @@
+"""Lesson 18's study of gender: does a translator know what "it" is, and where is a gender decided?
+
+    python -m transformer_lab.studies.production_translators.gender
+
+Three translators (see `models`) and the same untrained. What is asked is in `gender_sentences`, how
+a gender is read in `gender_detection`, what is changed inside in `gender_interventions`.
+"""
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from transformer_lab.studies.common.grid import Setting, run_study_command
+from transformer_lab.studies.common.untrained import untrained_translator
+from transformer_lab.studies.production_translators.gender_detection import (
+    Reading,
+    text_log_odds,
+    translate_questions,
+)
+from transformer_lab.studies.production_translators.gender_heads import (
+    score_muted_heads,
+    score_pointed_rows,
+)
+from transformer_lab.studies.production_translators.gender_interventions import GenderBatch
+from transformer_lab.studies.production_translators.gender_patching import score_patching
+from transformer_lab.studies.production_translators.gender_probes import score_probes
+from transformer_lab.studies.production_translators.gender_scores import (
+    estimate_effects,
+    mean_and_interval,
+    score_written_genders,
+)
+from transformer_lab.studies.production_translators.gender_sentences import (
+    FRAMES,
+    FRENCH,
+    PORTUGUESE,
+    Pair,
+    make_agreement_questions,
+    make_pairs,
+)
+from transformer_lab.studies.production_translators.gender_world import draw_world_pairs
+from transformer_lab.studies.production_translators.models import (
+    DEBIAN,
+    PRODUCTION,
+    TOY,
+    load_translator,
+)
+from transformer_lab.translator import Translator
+
+NAME = "gender"
+WORLD_PAIRS = 112
+UNTRAINED_SEEDS = (0, 1, 2)
+PARTS = ("pairs", "agreement", "patching", "heads", "pointing", "probes")
+GRID: list[Setting] = [
+    *({"part": part, "model": PRODUCTION} for part in PARTS),
+    *({"part": part, "model": TOY} for part in ("pairs", "agreement", "patching", "pointing")),
+    *({"part": part, "model": DEBIAN} for part in ("pairs", "agreement", "patching")),
+]
+
+
+def run(setting: Setting) -> dict[str, Any]:
+    """One part of the study with one translator; see the functions for the numbers."""
+    model, part = setting["model"], setting["part"]
+    asked, language = load_translator(model), get_language(model)
+    bare = [untrained_translator(asked, seed) for seed in UNTRAINED_SEEDS]
+    match part:
+        case "pairs":
+            return score_pairs(model, bare)
+        case "agreement":
+            return score_agreement(asked, language)
+        case "patching":
+            return score_patching(asked, language, bare)
+        case "heads":
+            return score_muted_heads(asked, language)
+        case "pointing":
+            return score_pointed_rows(asked, filter_usable_pairs(model))
+    return score_probes(asked, language, filter_usable_pairs(model), bare)
+
+
+def get_language(model: str) -> str:
+    """The language that one of MODELS writes."""
+    return PORTUGUESE if model == PRODUCTION else FRENCH
+
+
+def make_questions(model: str) -> list[Pair]:
+    """The pairs that one of MODELS is asked."""
+    return draw_world_pairs(WORLD_PAIRS) if model == TOY else make_pairs(get_language(model))
+
+
+@cache
+def translate_pairs(model: str) -> list[tuple[Reading, Reading]]:
+    """Both sentences of each pair whose words are known, translated."""
+    asked = make_questions(model)
+    readings = translate_questions(
+        load_translator(model), [q for pair in asked for q in pair], get_language(model)
+    )
+    by_source = {reading.question: reading for reading in readings}
+    return [(by_source[a], by_source[b]) for a, b in asked if a in by_source and b in by_source]
+
+
+def filter_usable_pairs(model: str) -> list[tuple[Reading, Reading]]:
+    """Those in which both sentences can be asked for log-odds (see `GenderBatch`)."""
+    couples = translate_pairs(model)
+    kept = set(
+        GenderBatch(load_translator(model), [one for couple in couples for one in couple]).readings
+    )
+    return [(a, b) for a, b in couples if a in kept and b in kept]
+
+
+def score_pairs(model: str, bare: list[Translator]) -> dict[str, Any]:
+    """What is written for the pairs, and what moves the log-odds, beside the same untrained.
+
+    A row of `rows` has both nouns, their genders, both adjectives, the genders written, and the
+    log-odds of both sentences.
+    """
+    all_pairs = translate_pairs(model)
+    couples = [(a, b) for a, b in all_pairs if a.usable and b.usable]
+    result: dict[str, Any] = {
+        "asked": len(make_questions(model)),
+        "known": len(all_pairs),
+        "no_gender": sum(a.shown is None or b.shown is None for a, b in all_pairs),
+        "nouns_otherwise": sum(
+            not (a.nouns_as_expected and b.nouns_as_expected) for a, b in all_pairs
+        ),
+        "usable": len(couples),
+        "written": score_written_genders(couples),
+        "examples": [
+            [a.question.source, a.text, b.question.source, b.text] for a, b in couples[::12]
+        ],
+    }
+    if not couples:
+        return result
+    readings = [one for couple in couples for one in couple]
+    table = text_log_odds(load_translator(model), readings).reshape(
+        -1, 2
+    )  # (pairs, sentence of the pair)
+    masculine = np.array([a.question.genders[0] == "m" for a, _ in couples])
+    result["effects"] = estimate_effects(table, masculine)
+    right = np.where(masculine, 1, -1) * (table[:, 0] - table[:, 1])
+    result["moves_rightly"] = mean_and_interval(right > 0)
+    result["untrained"] = [
+        estimate_effects(text_log_odds(other, readings).reshape(-1, 2), masculine) for other in bare
+    ]
+    result["rows"] = [
+        [
+            *a.question.nouns,
+            "".join(a.question.genders),
+            a.question.adjective,
+            b.question.adjective,
+            "".join(r.shown.gender for r in (a, b) if r.shown),
+            *np.round(two, 2).tolist(),
+        ]
+        for (a, b), two in zip(couples, table, strict=True)
+    ]
+    return result
+
+
+def score_agreement(asked: Translator, language: str) -> dict[str, Any]:
+    """For each gender and frame: asked, known words, usable, and the share right with its interval."""
+    readings = translate_questions(asked, make_agreement_questions(language), language)
+    result: dict[str, Any] = {"known": len(readings), "frames": {}}
+    for gender in "mf":
+        of_gender = [r for r in readings if r.question.gender == gender]
+        result[gender] = summarize_readings(of_gender)
+        result["frames"][gender] = {
+            frame: summarize_readings([r for r in of_gender if r.question.frame == frame])
+            for frame in FRAMES
+        }
+    result["wrong"] = [r.text for r in readings if r.usable and not r.right][::20]
+    return result
+
+
+def summarize_readings(readings: list[Reading]) -> dict[str, Any]:
+    """How many were asked, how many are usable, and the share of these that is right."""
+    usable = [r for r in readings if r.usable]
+    return {
+        "asked": len(readings),
+        "usable": len(usable),
+        "right": mean_and_interval([r.right for r in usable]),
+    }
+
+
+if __name__ == "__main__":
+    run_study_command(NAME, run, GRID)

@@ -1,0 +1,129 @@
+"""Lesson 18: what single heads do to a gender. Each muted, and rows pointed at a noun."""
+
+from collections.abc import Sequence
+from random import Random
+from typing import Any
+
+import numpy as np
+
+from transformer_lab.attention.record import Head
+from transformer_lab.studies.production_translators.gender_detection import Reading
+from transformer_lab.studies.production_translators.gender_interventions import (
+    GenderBatch,
+    batch_log_odds,
+    list_heads,
+    log_odds_with_pointed_row,
+    weights_on_nouns,
+)
+from transformer_lab.studies.production_translators.gender_patching import make_minimal_pairs
+from transformer_lab.studies.production_translators.gender_scores import (
+    estimate_effects,
+    mean_and_interval,
+    mean_per_pair,
+)
+from transformer_lab.translator import Translator
+
+LIMIT = 0.25
+"""Nats. A change whose interval does not reach this far from 0 is none that this study speaks of."""
+SET, RANDOM_SETS = 4, 20
+POINTED = 32  # pairs
+
+
+def score_muted_heads(translator: Translator, language: str) -> dict[str, Any]:
+    """What each head, muted, does to the log-odds of sentences with one noun.
+
+    For each head [mean change towards the right gender, low, high, mean change towards masculine];
+    `with_it` has the first three for the sentences alone in which "it" stands. The four whose muting
+    costs most in half of the pairs are muted together in the other half, beside random fours of the
+    others.
+    """
+    base = GenderBatch(translator, make_minimal_pairs(translator, language)[0])
+    before, signs = batch_log_odds(base), base.signs
+    changes = {h: batch_log_odds(base, mute=[h]) - before for h in list_heads(translator)}
+    half = np.arange(len(base)) // 2 % 2 == 0
+    order = sorted(changes, key=lambda h: (signs * changes[h])[half].mean())
+    chosen, others = order[:SET], order[SET:]
+    rng = np.random.default_rng(18)
+    has_it = base.at("it").any(dim=1).numpy()
+
+    def together(muted: Sequence[Head]) -> np.ndarray:
+        return mean_per_pair((signs * (batch_log_odds(base, mute=muted) - before))[~half])
+
+    drawn = [rng.choice(len(others), SET, replace=False) for _ in range(RANDOM_SETS)]
+    return {
+        "limit": LIMIT,
+        "sentences": len(base),
+        "right_margin": mean_and_interval(mean_per_pair(signs * before)),
+        "heads": [
+            [
+                *head,
+                *mean_and_interval(mean_per_pair(signs * change)),
+                round(float(change.mean()), 3),
+            ]
+            for head, change in changes.items()
+        ],
+        "with_it": {
+            "sentences": int(has_it.sum()),
+            "right_margin": mean_and_interval(mean_per_pair((signs * before)[has_it])),
+            "heads": [
+                [*head, *mean_and_interval(mean_per_pair((signs * change)[has_it]))]
+                for head, change in changes.items()
+            ],
+        },
+        "four": {"heads": chosen, "change": mean_and_interval(together(chosen))},
+        "random_fours": [
+            round(float(together([others[i] for i in draw]).mean()), 3) for draw in drawn
+        ],
+    }
+
+
+def score_pointed_rows(
+    translator: Translator, couples: Sequence[tuple[Reading, Reading]]
+) -> dict[str, Any]:
+    """What the row of "it" does in the pairs, for each encoder head.
+
+    `heads`: layer, head, its weight on the right noun and on the other one, how far the log-odds
+    move towards the right gender when it is pointed at the right noun instead of the other (mean,
+    low, high), and the `referent` effect when it is muted. `layers`: all heads of a layer pointed.
+    `deciders`: layer, head, and the same move for the row of the word that decides.
+    """
+    drawn = Random(18).sample(couples, len(couples))
+    couples = [
+        couple
+        for gender in "mf"
+        for couple in [c for c in drawn if c[0].question.genders[0] == gender][: POINTED // 2]
+    ]
+    asked = GenderBatch(translator, [one for couple in couples for one in couple])
+    masculine = np.array([a.question.genders[0] == "m" for a, _ in couples])
+    weights = weights_on_nouns(asked)
+
+    def turned(heads: Sequence[Head], row: str = "it") -> list[float]:
+        right, other = (
+            log_odds_with_pointed_row(asked, heads, word, row) for word in ("noun", "other noun")
+        )
+        return mean_and_interval(mean_per_pair(asked.signs * (right - other)))
+
+    def referent(mute: Sequence[Head]) -> list[float]:
+        return estimate_effects(batch_log_odds(asked, mute=mute).reshape(-1, 2), masculine)[
+            "referent"
+        ]
+
+    layers, number = weights.shape[:2]
+    encoder = [Head("encoder", layer, h) for layer in range(layers) for h in range(number)]
+    rows = [
+        [
+            *(head.layer, head.head),
+            *np.round(weights[head.layer, head.head].astype(float), 3).tolist(),
+            *turned([head]),
+            *referent([head]),
+        ]
+        for head in encoder
+    ]
+    return {
+        "limit": LIMIT,
+        "pairs": len(couples),
+        "heads": rows,
+        "layers": [turned([h for h in encoder if h.layer == layer]) for layer in range(layers)],
+        "deciders": [[h.layer, h.head, *turned([h], "adjective")] for h in encoder],
+        "unmuted": referent([]),
+    }

@@ -1,0 +1,209 @@
+"""Interventions where a translator chooses a gender: patched states, prefixes, pointed rows.
+
+Two sentences that differ in one noun, and whose pieces stand at the same places, are a base and a
+donor. Each state of the base's encoder may be replaced by the donor's (activation patching).
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+import numpy as np
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor
+
+from transformer_lab.attention.capture import capture_attention
+from transformer_lab.attention.record import Head, Kind
+from transformer_lab.studies.common.probe import encoder_states
+from transformer_lab.studies.production_translators.gender_detection import (
+    GenderChoice,
+    Reading,
+    find_choice,
+    find_pieces,
+    log_odds,
+)
+from transformer_lab.translator import Translator
+
+PLACES = ("noun", "it", "adjective", "elsewhere", "everywhere")
+"""Which positions are replaced; `elsewhere` is everywhere but at the three."""
+
+
+class GenderBatch:
+    """A batch of usable readings, with the step at which each writes its gender."""
+
+    def __init__(self, translator: Translator, readings: Sequence[Reading]):
+        self.translator = translator
+        found = [
+            (r, find_choice(translator, r.question.source, r.shown)) for r in readings if r.shown
+        ]
+        kept = [(r, c) for r, c in found if r.usable and c is not None]
+        self.readings: list[Reading] = [r for r, _ in kept]
+        self.choices: list[GenderChoice] = [c for _, c in kept if c is not None]
+
+    def __len__(self) -> int:
+        return len(self.choices)
+
+    @property
+    def signs(self) -> Float[np.ndarray, " sentences"]:
+        """1 where the right gender is masculine, −1 where it is feminine."""
+        return np.array([1.0 if r.question.gender == "m" else -1.0 for r in self.readings])
+
+    def sources(self) -> tuple[Tensor, Tensor]:
+        """Ids (sentences, source) and their mask."""
+        return self.translator.batch([c.source for c in self.choices])
+
+    def at(self, word: str) -> Bool[Tensor, "sentences source"]:
+        """Where the pieces of a word stand: "it", "adjective", "noun" or "other noun", none if absent.
+
+        "noun" is the one that the adjective is said of.
+        """
+        ids, _ = self.sources()
+        marked = torch.zeros(ids.shape, dtype=torch.bool)
+        for row, reading in enumerate(self.readings):
+            q = reading.question
+            names = {"it": "it", "adjective": q.adjective, "noun": q.nouns[q.right]}
+            names["other noun"] = q.nouns[1 - q.right] if len(q.nouns) == 2 else ""
+            text = q.source.replace("It ", "it ")  # as long, so that the pieces are the same
+            if names[word] and (word != "it" or " it " in text):
+                position = find_pieces(
+                    self.translator, q.source, spell_as_in(names[word], q.source)
+                )
+                marked[row, position] = True
+        return marked
+
+
+def spell_as_in(word: str, source: str) -> str:
+    """The word as the source spells it: with a capital where a sentence begins with it."""
+    return word if f" {word}" in source else word.capitalize()
+
+
+def batch_states(asked: GenderBatch) -> Float[Tensor, "depth sentences source d_model"]:
+    """The encoder's residual stream before its first layer and after each."""
+    return encoder_states(asked.translator.model, *asked.sources())
+
+
+@contextmanager
+def patch_states(
+    asked: GenderBatch,
+    depth: int,
+    where: Bool[Tensor, "sentences source"],
+    donor: Float[Tensor, "sentences source d_model"],
+) -> Iterator[None]:
+    """A context in which the encoder's stream after `depth` layers is the donor's at `where`."""
+    layers = asked.translator.model.encoder.layers
+
+    def put(x: Tensor) -> Tensor:
+        return torch.where(where[..., None], donor, x)
+
+    if depth == 0:
+        handle = layers[0].register_forward_pre_hook(
+            lambda _, inputs: (put(inputs[0]), *inputs[1:])
+        )
+    else:
+        handle = layers[depth - 1].register_forward_hook(lambda _, __, output: put(output))
+    try:
+        yield
+    finally:
+        handle.remove()
+
+
+def batch_log_odds(
+    asked: GenderBatch, mute: Sequence[Head] = (), patch: dict[Head, np.ndarray] | None = None
+) -> Float[np.ndarray, " sentences"]:
+    """`log_odds` of every sentence: masculine less feminine, in nats."""
+    return log_odds(asked.translator, asked.choices, mute, patch).double().numpy()
+
+
+def measure_patching(
+    base: GenderBatch, donor: GenderBatch
+) -> dict[str, Float[np.ndarray, "depth sentences"]]:
+    """How far the log-odds move towards the donor's gender, in nats, for each place and depth."""
+    from_donor, before = batch_states(donor), batch_log_odds(base)
+    marks = {place: base.at(place) | donor.at(place) for place in ("noun", "it", "adjective")}
+    everywhere = torch.ones_like(marks["noun"])
+    marks["elsewhere"] = ~(marks["noun"] | marks["it"] | marks["adjective"])
+    marks["everywhere"] = everywhere
+    found = {}
+    for place in PLACES:
+        rows = []
+        for depth, state in enumerate(from_donor):
+            with patch_states(base, depth, marks[place], state):
+                rows.append(-base.signs * (batch_log_odds(base) - before))
+        found[place] = np.stack(rows)
+    return found
+
+
+def cross_source_and_prefix(
+    base: GenderBatch, donor: GenderBatch
+) -> Float[np.ndarray, "2 2 sentences"]:
+    """The log-odds for [source: base, donor][prefix: base, donor].
+
+    The two forms between which is chosen are the prefix's.
+    """
+    table = []
+    for sources in (base, donor):
+        row = []
+        for prefixes in (base, donor):
+            mixed = [
+                p._replace(source=s.source)
+                for s, p in zip(sources.choices, prefixes.choices, strict=True)
+            ]
+            row.append(log_odds(base.translator, mixed).double().numpy())
+        table.append(row)
+    return np.array(table)
+
+
+def list_heads(translator: Translator) -> list[Head]:
+    """A list of every attention head of a model.
+
+    A recurrent decoder has no self-attention heads.
+    """
+    c = translator.model.config
+    depths: dict[Kind, int] = {
+        "encoder": c.num_encoder_layers,
+        "decoder": 0 if c.recurrent_decoder else c.num_decoder_layers,
+        "cross": c.num_decoder_layers,
+    }
+    return [
+        Head(kind, layer, head)
+        for kind, layers in depths.items()
+        for layer in range(layers)
+        for head in range(c.num_heads)
+    ]
+
+
+def encoder_weights(asked: GenderBatch) -> list[Float[np.ndarray, "sentences heads query key"]]:
+    """The weights of the encoder's heads, layer by layer."""
+    model = asked.translator.model.eval()
+    with torch.no_grad(), capture_attention(model) as capture:
+        model.encode(*asked.sources())
+    return capture.encoder
+
+
+def weights_on_nouns(asked: GenderBatch) -> Float[np.ndarray, "layer head 2"]:
+    """The mean weight of the row of "it" on the right noun and on the wrong one, for each encoder head.
+
+    Of a word of several pieces the weights are summed; "it" is one piece.
+    """
+    it = asked.at("it").numpy()
+    nouns = [asked.at(word).numpy() for word in ("noun", "other noun")]
+    found = []
+    for maps in encoder_weights(asked):
+        rows = np.einsum("shqk,sq->shk", maps, it)
+        found.append([np.einsum("shk,sk->sh", rows, n).mean(axis=0) for n in nouns])
+    return np.array(found).transpose(0, 2, 1)
+
+
+def log_odds_with_pointed_row(
+    asked: GenderBatch, heads: Sequence[Head], word: str, row: str = "it"
+) -> Float[np.ndarray, " sentences"]:
+    """The log-odds when a row of these encoder heads has all its weight on one word."""
+    maps, asking = encoder_weights(asked), asked.at(row).numpy()
+    onto = asked.at(word).numpy()
+    onto = onto / onto.sum(axis=1, keepdims=True)
+    patch = {}
+    for head in heads:
+        weights = maps[head.layer][:, head.head].copy()
+        weights[asking] = np.repeat(onto, asking.sum(axis=1), axis=0).astype(weights.dtype)
+        patch[head] = weights
+    return batch_log_odds(asked, patch=patch)

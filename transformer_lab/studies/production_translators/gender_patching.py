@@ -1,0 +1,145 @@
+"""Lesson 18: where a gender is decided. Sentences in twos, and what is put from one into the other."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from random import Random
+from typing import Any
+
+import numpy as np
+
+from transformer_lab.studies.production_translators.gender_detection import (
+    Reading,
+    find_choice,
+    translate_questions,
+)
+from transformer_lab.studies.production_translators.gender_interventions import (
+    PLACES,
+    GenderBatch,
+    batch_log_odds,
+    cross_source_and_prefix,
+    measure_patching,
+)
+from transformer_lab.studies.production_translators.gender_scores import (
+    mean_and_interval,
+    mean_per_pair,
+)
+from transformer_lab.studies.production_translators.gender_sentences import make_noun_questions
+from transformer_lab.translator import Translator
+
+PAIRS = 10  # of each frame
+ADJECTIVE = "expensive"
+NOUNS_TRIED = 70  # of each frame, so that ten pairs are found
+CAUSE_FRAMES = ("is", "relative clause", "because", "two sentences")
+
+
+def make_minimal_pairs(
+    translator: Translator, language: str
+) -> tuple[list[Reading], list[Reading], list[Reading]]:
+    """Sentences, those with a noun of the other gender, and those with another noun of the same.
+
+    All three stand in the same frames and have their pieces at the same places. The sentences come
+    in pairs, a masculine one and then a feminine one, each of which is the other one of the other.
+    """
+    base, other, same = [], [], []
+    for frame in CAUSE_FRAMES:
+        groups: dict[tuple[int, str], list[Reading]] = defaultdict(list)
+        tried = make_noun_questions(language, frame, ADJECTIVE)
+        tried = Random(18).sample(tried, len(tried))
+        known = [q for q in tried if not translator.source_tokenizer.unknown(q.source)]
+        for reading in translate_questions(translator, known[:NOUNS_TRIED], language):
+            if reading.usable and reading.shown is not None:
+                found = find_choice(translator, reading.question.source, reading.shown)
+                if found is not None:
+                    groups[len(found.source), reading.question.gender].append(reading)
+        left = PAIRS
+        for length in sorted({length for length, _ in groups}):
+            m, f = (groups[length, gender] for gender in "mf")
+            count = min(len(m), len(f), left)
+            if count > 1:
+                left -= count
+                pairs = list(zip(m[:count], f[:count], strict=True))
+                base += [one for pair in pairs for one in pair]
+                other += [one for pair in pairs for one in pair[::-1]]
+                same += [one for pair in pairs[1:] + pairs[:1] for one in pair]
+    return base, other, same
+
+
+def score_patching(
+    translator: Translator, language: str, untrained: Sequence[Translator]
+) -> dict[str, Any]:
+    """What moves a gender: the source's states by place and depth, the whole source, the prefix.
+
+    `moved[place]` has for each depth the mean move towards the donor's gender with its interval;
+    `moved_by_frame` the means alone. `same_gender` is the control, a donor of the base's gender.
+    Both sentences of a pair are base and donor, so intervals are over pairs.
+    """
+    base, other, same = (
+        GenderBatch(translator, r) for r in make_minimal_pairs(translator, language)
+    )
+    frames = np.array([r.question.frame for r in base.readings])
+    result: dict[str, Any] = {
+        "sentences": {f: int((frames == f).sum()) for f in CAUSE_FRAMES},
+        "pairs": len(base) // 2,
+    }
+    if not len(base):
+        return result
+    moved, before = measure_patching(base, other), batch_log_odds(base)
+    control = measure_patching(base, same)
+    has_it = base.at("it").any(dim=1).numpy()
+    for name, found in (("moved", moved), ("same_gender", control)):
+        result[name] = {
+            place: [
+                mean_and_interval(mean_per_pair(row[has_it] if place == "it" else row))
+                for row in rows
+            ]
+            for place, rows in found.items()
+        }
+    result["moved_by_frame"] = {
+        frame: {
+            place: np.round(moved[place][:, frames == frame].mean(axis=1), 3).tolist()
+            for place in PLACES
+        }
+        for frame in CAUSE_FRAMES
+        if (frames == frame).any()
+    }
+    result["right_before"] = mean_and_interval(mean_per_pair(base.signs * before > 0))
+    own_gender = base.signs * before - moved["everywhere"][-1] > 0
+    result["donors_gender"] = mean_and_interval(mean_per_pair(~own_gender))
+    result["prefix"] = {
+        frame: compare_source_and_prefix(base, other, frames == frame)
+        for frame in result["moved_by_frame"]
+    }
+    result["prefix"]["all"] = compare_source_and_prefix(base, other, frames != "")
+    result["prefix"]["same gender"] = compare_source_and_prefix(base, same, frames != "")
+    result["prefix"]["untrained"] = [
+        compare_source_and_prefix(
+            GenderBatch(t, base.readings), GenderBatch(t, other.readings), frames != ""
+        )
+        for t in untrained
+    ]
+    return result
+
+
+def compare_source_and_prefix(
+    base: GenderBatch, donor: GenderBatch, kept: np.ndarray
+) -> dict[str, list[float]]:
+    """How far the source's gender moves the log-odds, and how far the prefix's, in nats.
+
+    `follows_prefix` is the share of those with a source of one gender and a prefix of the other whose
+    odds have the prefix's gender. Where a pair is crossed both ways, both say the same.
+    """
+    table = base.signs * cross_source_and_prefix(
+        base, donor
+    )  # [source][prefix], towards the base's gender
+    own, other_prefix, other_source = table[0, 0], table[0, 1], table[1, 0]
+    both = table[1, 1]
+    follows = ((other_prefix < 0).astype(float) + (other_source > 0)) / 2
+    return {
+        "source": mean_and_interval(
+            mean_per_pair(((own - other_source + other_prefix - both) / 2)[kept])
+        ),
+        "prefix": mean_and_interval(
+            mean_per_pair(((own - other_prefix + other_source - both) / 2)[kept])
+        ),
+        "follows_prefix": mean_and_interval(mean_per_pair(follows[kept])),
+    }

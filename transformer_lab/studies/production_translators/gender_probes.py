@@ -1,0 +1,99 @@
+"""Lesson 18: whether a line reads a noun's gender off the stream, at which word, after which layer."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+
+from transformer_lab.studies.common.probe import linear_probe
+from transformer_lab.studies.production_translators.gender_detection import (
+    Reading,
+    translate_questions,
+)
+from transformer_lab.studies.production_translators.gender_interventions import (
+    GenderBatch,
+    batch_states,
+)
+from transformer_lab.studies.production_translators.gender_sentences import (
+    FRAMES,
+    make_noun_questions,
+)
+from transformer_lab.translator import Translator
+
+PROBE_FRAME = "because"
+FOLDS, SHUFFLES = 5, 3
+
+
+def score_probes(
+    translator: Translator,
+    language: str,
+    couples: Sequence[tuple[Reading, Reading]],
+    untrained: Sequence[Translator],
+) -> dict[str, Any]:
+    """How well a line reads the noun's gender off the stream, for nouns that it did not learn on.
+
+    For each word and depth the accuracy over FOLDS of held-out nouns: of the model, of the same with
+    shuffled genders, and untrained. `pairs`: the line learnt at "it" in sentences with one noun is
+    asked at "it" of the pairs; how often it gives the right noun's gender, and the first noun's.
+    """
+    readings = [
+        r
+        for r in translate_questions(
+            translator, make_noun_questions(language, PROBE_FRAME, "old"), language
+        )
+        if r.usable
+    ]
+    single = GenderBatch(translator, readings)
+    genders = torch.tensor(single.signs > 0).float()
+    shuffled = [
+        genders[torch.randperm(len(genders), generator=torch.Generator().manual_seed(seed))]
+        for seed in range(SHUFFLES)
+    ]
+    words = ("noun", "it", "adjective")
+    at = {word: mean_word_states(single, word) for word in words}
+    bare = {
+        word: [mean_word_states(GenderBatch(t, single.readings), word) for t in untrained]
+        for word in words
+    }
+    double = GenderBatch(translator, [one for couple in couples for one in couple])
+    right = double.signs > 0
+    first = np.array([r.question.genders[0] == "m" for r in double.readings])
+    asked = mean_word_states(double, "it")
+    return {
+        "frame": FRAMES[PROBE_FRAME],
+        "nouns": {g: int((single.signs == s).sum()) for g, s in (("m", 1), ("f", -1))},
+        "accuracy": {w: [cross_validate_probe(x, genders) for x in at[w]] for w in words},
+        "shuffled": {
+            w: [[cross_validate_probe(x, y) for x in at[w]] for y in shuffled] for w in words
+        },
+        "untrained": {
+            w: [[cross_validate_probe(x, genders) for x in states] for states in bare[w]]
+            for w in words
+        },
+        "pairs": {
+            name: [
+                round(linear_probe(x, genders, y, torch.tensor(truth).float()), 3)
+                for x, y in zip(at["it"], asked, strict=True)
+            ]
+            for name, truth in (("right noun", right), ("first noun", first))
+        },
+    }
+
+
+def mean_word_states(asked: GenderBatch, word: str) -> torch.Tensor:
+    """The stream at a word, the mean over its pieces: (depth, sentences, d_model)."""
+    mask = asked.at(word).float()
+    total = torch.einsum("dsqm,sq->dsm", batch_states(asked), mask)
+    return total / mask.sum(dim=1)[:, None]
+
+
+def cross_validate_probe(x: torch.Tensor, y: torch.Tensor) -> float:
+    """The accuracy of a linear probe on nouns that it has not seen, each asked once."""
+    number = torch.arange(len(x)) % FOLDS
+    right = [
+        linear_probe(x[number != k], y[number != k], x[number == k], y[number == k])
+        * int((number == k).sum())
+        for k in range(FOLDS)
+    ]
+    return round(sum(right) / len(x), 3)

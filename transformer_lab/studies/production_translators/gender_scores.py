@@ -1,0 +1,87 @@
+"""Scores of translations in the study of gender: genders written, genders right, pairs switched."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from jaxtyping import Float
+
+from transformer_lab.studies.common.intervals import RESAMPLES, mean_interval
+from transformer_lab.studies.production_translators.gender_detection import Reading
+
+
+def mean_and_interval(values: Sequence[float | int] | np.ndarray) -> list[float]:
+    """The list [mean, low, high] with the bootstrap 95 % interval; empty for no values."""
+    values = np.asarray(values, dtype=np.float64)
+    if not len(values):
+        return []
+    return [round(float(number), 4) for number in (values.mean(), *mean_interval(values, seed=18))]
+
+
+def mean_per_pair(values: np.ndarray) -> np.ndarray:
+    """The mean of each two neighbouring values, because both sentences of a pair are one observation."""
+    return np.asarray(values, dtype=np.float64).reshape(-1, 2).mean(axis=1)
+
+
+def score_written_genders(pairs: Sequence[tuple[Reading, Reading]]) -> dict[str, list[float]]:
+    """Shares over the sentences of pairs of which both are usable; intervals over the pairs.
+
+    One who always writes the masculine, or the gender of the first noun, is right in half of the
+    sentences and switches in no pair. One who draws a gender for each sentence switches rightly in a
+    quarter of the pairs, and so does one who draws a gender for each adjective.
+    """
+
+    def share(of: str) -> list[float]:
+        def value(reading: Reading) -> bool:
+            assert reading.shown is not None
+            gender = reading.shown.gender
+            return {
+                "masculine": gender == "m",
+                "right": reading.right,
+                "gender of the first noun": gender == reading.question.genders[0],
+            }[of]
+
+        return mean_and_interval([(value(a) + value(b)) / 2 for a, b in pairs])
+
+    shares = {of: share(of) for of in ("masculine", "right", "gender of the first noun")}
+    rights = [a.right + b.right for a, b in pairs]
+    # The right genders differ, so a pair that switches is right in both sentences or in neither.
+    shares["switches"] = mean_and_interval([right != 1 for right in rights])
+    shares["switches rightly"] = mean_and_interval([right == 2 for right in rights])
+    shares["switches wrongly"] = mean_and_interval([right == 0 for right in rights])
+    return shares
+
+
+def estimate_effects(
+    odds: Float[np.ndarray, "pairs 2"], first_is_masculine: np.ndarray
+) -> dict[str, list[float]]:
+    """What moves the log-odds in a design in which the first noun is masculine or feminine, in nats.
+
+    With s = 1 for a masculine first noun, else −1, and r = 1 where the adjective is said of the
+    first noun, else −1: odds = masculine + noun·s + adjective·r + referent·s·r. `referent` is what
+    understanding would move; `adjective` is what an adjective prefers, whatever it is said of.
+    The two arrangements weigh the same, however many pairs of each there are.
+    """
+    sums, differences = odds.mean(axis=1), (odds[:, 0] - odds[:, 1]) / 2
+    rng = np.random.default_rng(18)
+    groups = [np.flatnonzero(first_is_masculine == value) for value in (True, False)]
+    if not all(len(group) for group in groups):
+        return {}
+
+    def contrast(rows: list[np.ndarray]) -> tuple[float, ...]:
+        m, f = rows
+        return (
+            (sums[m].mean() + sums[f].mean()) / 2,
+            (sums[m].mean() - sums[f].mean()) / 2,
+            (differences[m].mean() + differences[f].mean()) / 2,
+            (differences[m].mean() - differences[f].mean()) / 2,
+        )
+
+    resampled = np.array(
+        [contrast([rng.choice(group, len(group)) for group in groups]) for _ in range(RESAMPLES)]
+    )
+    low, high = np.quantile(resampled, [0.025, 0.975], axis=0)
+    names = ("masculine", "first noun", "adjective", "referent")
+    return {
+        name: [round(float(x), 4) for x in numbers]
+        for name, *numbers in zip(names, contrast(groups), low, high, strict=True)
+    }

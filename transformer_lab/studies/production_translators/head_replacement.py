@@ -1,0 +1,81 @@
+"""Hooks that replace a head's output during translation: by zeros, a fixed direction, or its mean."""
+
+from collections.abc import Callable, Sequence
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from transformer_lab.attention.capture import attention_cores
+from transformer_lab.attention.record import KINDS, Kind
+from transformer_lab.hooks import Hook, use_hooks
+from transformer_lab.translator import Translator
+
+Replacement = Callable[[Tensor], Tensor]
+"""From the outputs of some heads (batch, heads, query, d_v) to what stands in their place."""
+Place = tuple[Kind, int]
+"""An attention: its kind and its layer, counted from 0."""
+
+
+def make_direction(seed: int) -> Replacement:
+    """A replacement by one random direction for each head, as long as the output was."""
+
+    def put(heads: Tensor) -> Tensor:
+        generator = torch.Generator().manual_seed(seed)
+        one_way = torch.randn(heads.size(1), 1, heads.size(-1), generator=generator)
+        return heads.norm(dim=-1, keepdim=True) * one_way / one_way.norm(dim=-1, keepdim=True)
+
+    return put
+
+
+class ReplaceHeads(Hook):
+    """A hook that replaces the outputs of some heads of one attention before W_O."""
+
+    def __init__(self, heads: Sequence[int], put: Replacement = torch.zeros_like):
+        self.numbers, self.put = list(heads), put
+
+    def heads(
+        self, heads: Float[Tensor, "batch heads query d_v"]
+    ) -> Float[Tensor, "batch heads query d_v"]:
+        """The heads' outputs, with these replaced."""
+        found = heads.clone()
+        found[:, self.numbers] = self.put(heads[:, self.numbers])
+        return found
+
+
+class AverageHeads(Hook):
+    """A hook that averages the outputs of one attention's heads and changes nothing."""
+
+    def __init__(self) -> None:
+        self.total, self.count = torch.zeros(()), 0
+
+    def heads(
+        self, heads: Float[Tensor, "batch heads query d_v"]
+    ) -> Float[Tensor, "batch heads query d_v"]:
+        """The heads' outputs as they are."""
+        self.total = self.total + heads.sum(dim=(0, 2))
+        self.count += heads.size(0) * heads.size(2)
+        return heads
+
+    @property
+    def mean(self) -> Float[Tensor, "heads d_v"]:
+        """The mean over all words seen."""
+        return self.total / self.count
+
+
+def mean_head_outputs(
+    translator: Translator, texts: Sequence[str]
+) -> dict[Place, Float[Tensor, "heads d_v"]]:
+    """The mean output of each head over all words of these texts and of their translations.
+
+    One text at a time, so that no padding is counted.
+    """
+    cores = attention_cores(translator.model)
+    seen = {(kind, layer): AverageHeads() for kind in KINDS for layer in range(len(cores[kind]))}
+    watches: dict[nn.Module, Hook] = {
+        cores[kind][layer]: watch for (kind, layer), watch in seen.items()
+    }
+    with use_hooks(watches):
+        for text in texts:
+            translator.translate(text, beam_size=1, max_length=60)
+    return {place: watch.mean for place, watch in seen.items() if watch.count}

@@ -1,0 +1,171 @@
+"""Lesson 18: what the heads of three translators look at, on sentences whose grammar is known.
+
+    python -m transformer_lab.studies.production_translators.heads
+
+Each model as it is, and untrained with three seeds. Pieces are joined to words throughout.
+"""
+
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+
+from transformer_lab.attention.record import AttentionRecord
+from transformer_lab.attention.scores import entropy
+from transformer_lab.data.corpus import find_corpus
+from transformer_lab.data.world.grammar import world
+from transformer_lab.studies.common.grid import Setting, run_study_command
+from transformer_lab.studies.common.untrained import untrained_translator
+from transformer_lab.studies.finding_the_noun.relation_scores import (
+    encoder_word_maps,
+    score_relations,
+)
+from transformer_lab.studies.production_translators.alignments import align_words, split_words
+from transformer_lab.studies.production_translators.hand_marked import HAND_MARKED
+from transformer_lab.studies.production_translators.models import (
+    DEBIAN,
+    MODELS,
+    PRODUCTION,
+    TOY,
+    load_translator,
+)
+from transformer_lab.studies.production_translators.texts import (
+    find_word_numbers,
+    load_grammatical_sentences,
+    load_real_sentences,
+    merge_pieces,
+    shuffle_words,
+)
+from transformer_lab.translator import Translator
+
+NAME = "heads"
+SENTENCES = 360
+REAL = 320
+CORPUS = {PRODUCTION: "debian:pt_BR", DEBIAN: "debian:fr", TOY: "world"}
+BESIDE = 12_000
+"""Pairs of the corpus that the aligner learns from, beside those asked."""
+GRID: list[Setting] = [{"model": name, "trained": True} for name in MODELS] + [
+    {"model": name, "trained": False, "seed": seed} for name in MODELS for seed in (0, 1, 2)
+]
+
+
+def run(setting: Setting) -> dict[str, Any]:
+    """All heads of one model; the parts are described at the functions."""
+    name = setting["model"]
+    known = load_translator(name)
+    asked = known if setting["trained"] else untrained_translator(known, setting["seed"])
+    marked = load_grammatical_sentences(name, SENTENCES)
+    found = {
+        "heads": score_positions(
+            asked, [m.text for m in marked] if name == TOY else load_real_sentences(name, REAL)
+        ),
+        "relations": score_relations(asked, marked),
+    }
+    if name != TOY:
+        found["hand"] = score_relations(asked, HAND_MARKED)
+    if setting == GRID[0]:
+        found["aligner"] = score_aligner()
+    return found | {"cross": score_alignments(name, asked, known)}
+
+
+# ---------------------------------------------------------------- where heads look
+
+
+def score_positions(asked: Translator, texts: Sequence[str]) -> dict[str, Any]:
+    """Mean weight of each encoder head (layer, head) on a place that is the same in all sentences.
+
+    "previous", "next", "same": the word before, after, and the word itself. "end": the sentence's
+    end. "stop": the last word or sign before it. "shuffled" has the first three again with the words
+    in another order. "entropy" is a share of its greatest.
+    """
+    sums: dict[str, list[np.ndarray]] = {}
+    mixed = [shuffle_words(text, number) for number, text in enumerate(texts)]
+    for prefix, read in (("", texts), ("shuffled ", mixed)):
+        for maps in encoder_word_maps(asked, [(text, split_words(text)) for text in read]):
+            if maps is None:
+                continue
+            n = maps.shape[-1] - 1  # words
+            rows = maps[:, :, :n]
+            for word, offset in (("previous", -1), ("next", 1), ("same", 0)):
+                diagonal = np.diagonal(rows[..., :n], offset, axis1=2, axis2=3)
+                sums.setdefault(prefix + word, []).append(diagonal.mean(axis=-1))
+            if not prefix:
+                sums.setdefault("end", []).append(rows[..., n].mean(axis=-1))
+                sums.setdefault("stop", []).append(rows[..., n - 1].mean(axis=-1))
+                flat = rows.reshape(-1, n, n + 1)
+                spread = np.array([entropy(one) for one in flat]) / np.log(n + 1)
+                sums.setdefault("entropy", []).append(spread.reshape(maps.shape[:2]))
+    found: dict[str, Any] = {k: np.round(np.mean(v, axis=0), 3).tolist() for k, v in sums.items()}
+    return found | {"sentences": len(sums["end"])}
+
+
+# ---------------------------------------------------------------- cross-attention
+
+
+def score_alignments(name: str, asked: Translator, known: Translator) -> dict[str, Any]:
+    """For each cross head the share of target words whose largest weight lies on the aligned word.
+
+    The texts are the trained model's own, the gold is that of `align_words`. "before" and "after" count
+    the neighbours of the aligned word in the source.
+    """
+    pairs = align_translations(name, known)
+    right: dict[str, list[np.ndarray]] = {"aligned": [], "before": [], "after": []}
+    for source, target, links in pairs:
+        record = asked.attend(source, target)
+        maps = cross_word_maps(record, source, target)
+        if maps is None:
+            continue
+        for s, t in links:
+            if not maps[0, 0, t].any() or not maps[:, :, :, s].any():
+                continue  # no piece of its own
+            largest = maps[:, :, t, :-1].argmax(axis=-1)
+            for word, offset in (("aligned", 0), ("before", -1), ("after", 1)):
+                right[word].append(largest == s + offset)
+    found: dict[str, Any] = {k: np.round(np.mean(v, axis=0), 3).tolist() for k, v in right.items()}
+    return found | {"links": len(right["aligned"]), "sentences": len(pairs)}
+
+
+def cross_word_maps(
+    record: AttentionRecord, source: str, target: str
+) -> Float[np.ndarray, "layer head word word"] | None:
+    """Cross-attention between the words that are written and those of the source."""
+    written, read = split_words(target), split_words(source)
+    rows, columns = (
+        find_word_numbers(record.written_tokens, written),
+        find_word_numbers(record.source_tokens, read),
+    )
+    if rows is None or columns is None:
+        return None
+    sides = (rows, len(written)), (columns, len(read))
+    return np.stack([merge_pieces(layer, *sides) for layer in record.cross])
+
+
+@cache
+def align_translations(
+    name: str, known: Translator
+) -> list[tuple[str, str, tuple[tuple[int, int], ...]]]:
+    """Sources, the model's own translations (greedy), and the links between their words."""
+    sources = load_real_sentences(name, REAL)
+    written = [one.translation for one in known.translate(sources, beam_size=1, max_length=60)]
+    asked = [(split_words(s), split_words(t)) for s, t in zip(sources, written, strict=True)]
+    train = find_corpus(CORPUS[name]).splits().train[:BESIDE]
+    beside = [(split_words(pair.source), split_words(pair.target)) for pair in train]
+    links = align_words([*asked, *beside])[: len(asked)]
+    return list(zip(sources, written, links, strict=True))
+
+
+def score_aligner() -> dict[str, float]:
+    """Precision and recall of `align_words` where the gold is known: on the grammar's own pairs."""
+    pairs = world(20_000, seed=0).train[:BESIDE]
+    found = align_words([(pair.source_tokens, pair.target_tokens) for pair in pairs])
+    both = sum(len({*f} & {*p.alignment}) for f, p in zip(found, pairs, strict=True))
+    return {
+        "precision": round(both / sum(map(len, found)), 3),
+        "recall": round(both / sum(len(pair.alignment) for pair in pairs), 3),
+    }
+
+
+if __name__ == "__main__":
+    run_study_command(NAME, run, GRID)

@@ -1,0 +1,234 @@
+"""Lesson 18: which heads does a translation need, and can one see it by looking at their maps?
+
+    python -m transformer_lab.studies.production_translators.muting
+
+For each of the three translators: what the maps of every head look like, every head muted alone,
+whole orders of heads muted together, and heads replaced by a fixed direction of equal length or by
+their mean output.
+"""
+
+from collections.abc import Collection, Sequence
+from functools import cache
+from typing import Any, Literal
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from transformer_lab.attention.capture import attention_cores
+from transformer_lab.attention.record import KINDS, Head
+from transformer_lab.evaluation.bleu import sentence_chrf
+from transformer_lab.hooks import Hook, use_hooks
+from transformer_lab.studies.common.grid import Setting, load_runs, run_missing
+from transformer_lab.studies.common.intervals import mean_interval, round_interval
+from transformer_lab.studies.production_translators.head_replacement import (
+    Place,
+    ReplaceHeads,
+    Replacement,
+    make_direction,
+    mean_head_outputs,
+)
+from transformer_lab.studies.production_translators.map_properties import measure_maps
+from transformer_lab.studies.production_translators.models import MODELS, load_translator
+from transformer_lab.studies.production_translators.texts import load_real_sentences
+
+NAME = "muting"
+SENTENCES = 500
+LOOKED_AT = 200
+"""Sentences whose maps are looked at."""
+STEPS = (1, 2, 4, 6, 8, 12, 16, 20, 24, 32, 40, 48, 56, 64)
+"""How many heads of an order are muted together."""
+REPLACED = 4
+"""So many of the most harmful heads, and of the least harmful, are replaced by a direction."""
+ALL, EVEN, ODD = slice(None), slice(0, None, 2), slice(1, None, 2)
+"""Of the sentences: the even ones choose an order, and the odd ones measure it."""
+DEPTHS = {"production": (6, 0, 2), "debian": (3, 3, 3), "toy": (2, 2, 2)}
+"""Layers with attention of each kind, in the order of KINDS."""
+ORDERS = {"damage": (0,), "rest": (0,), "random": (0, 1, 2, 3, 4), "encoder": (0, 1, 2, 3, 4)}
+"""Order in which heads are muted → its seeds."""
+Instead = int | Literal["mean"] | None
+"""In a head's place: a direction with this seed, its mean output, or nothing."""
+
+FIRST: list[Setting] = [{"model": name, "maps": LOOKED_AT} for name in MODELS] + [
+    {"model": name, "kind": kind, "layer": layer}
+    for name in MODELS
+    for kind, layers in zip(KINDS, DEPTHS[name], strict=True)
+    for layer in range(layers)
+]
+SECOND: list[Setting] = [
+    {"model": name, "order": order, "seed": seed}
+    for name in MODELS
+    for order, seeds in ORDERS.items()
+    for seed in seeds
+] + [
+    *(
+        {"model": name, "instead": "direction", "seed": seed}
+        for name in MODELS
+        for seed in (0, 1, 2)
+    ),
+    *({"model": name, "instead": "mean"} for name in MODELS),
+]
+"""What asks for the results of the first."""
+GRID = [*FIRST, *SECOND]
+
+
+def run(setting: Setting) -> dict[str, Any]:
+    """One part of the study; what each returns stands at the functions."""
+    name = setting["model"]
+    if "maps" in setting:
+        return {
+            "heads": measure_maps(
+                load_translator(name), load_real_sentences(name, SENTENCES)[:LOOKED_AT]
+            )
+        }
+    if "kind" in setting:
+        number = load_translator(name).model.config.num_heads
+        heads = [Head(setting["kind"], setting["layer"], n) for n in range(number)]
+        return {"heads": [score_one_head(name, head) for head in heads]}
+    if "order" in setting:
+        return {"steps": score_in_order(name, order_heads(name, setting["order"], setting["seed"]))}
+    harmful = [Head(*head) for head in sort_by_damage(name)]
+    chosen = [*harmful[:REPLACED], *harmful[-REPLACED:]]
+    return {"heads": [score_one_head(name, head, setting.get("seed", "mean")) for head in chosen]}
+
+
+# ---------------------------------------------------------------- muting, and what it costs
+
+
+def translate_with_replaced(
+    name: str, heads: Collection[Head], instead: Instead = None, every: slice = ALL
+) -> list[str]:
+    """Translate greedily with these heads replaced by zeros, their mean or a direction."""
+    asked = load_translator(name)
+    cores = attention_cores(asked.model)
+    numbers: dict[Place, list[int]] = {}
+    for head in heads:
+        numbers.setdefault((head.kind, head.layer), []).append(head.head)
+    watches: dict[nn.Module, Hook] = {
+        cores[kind][layer]: ReplaceHeads(
+            found, make_replacement(name, (kind, layer), found, instead)
+        )
+        for (kind, layer), found in numbers.items()
+    }
+    with use_hooks(watches):
+        found = asked.translate(
+            load_real_sentences(name, SENTENCES)[every], beam_size=1, max_length=60
+        )
+    return [one.translation for one in found]
+
+
+def make_replacement(
+    name: str, place: Place, heads: Sequence[int], instead: Instead
+) -> Replacement:
+    """What stands in the place of these heads of one attention of a model."""
+    if instead is None:
+        return torch.zeros_like
+    if instead == "mean":
+        mean = load_mean_outputs(name)[place][list(heads)][:, None]
+        return mean.expand_as
+    return make_direction(instead)
+
+
+@cache
+def load_mean_outputs(name: str) -> dict[Place, Float[Tensor, "heads d_v"]]:
+    """The mean output of each head over sentences that its muting is not measured on."""
+    return mean_head_outputs(
+        load_translator(name), load_real_sentences(name, SENTENCES)[EVEN][:LOOKED_AT]
+    )
+
+
+@cache
+def translate_unmuted(name: str) -> list[str]:
+    """What a model writes with all its heads."""
+    return translate_with_replaced(name, ())
+
+
+def sentence_chrfs(texts: Sequence[str], others: Sequence[str]) -> Float[np.ndarray, " sentence"]:
+    """The chrF of each text against the other one, from 0 to 100."""
+    return np.array([sentence_chrf(text, other) for text, other in zip(texts, others, strict=True)])
+
+
+def score_one_head(name: str, head: Head, instead: Instead = None) -> dict[str, Any]:
+    """The chrF against the unmuted translation when one head is replaced: mean, interval, halves."""
+    texts = translate_with_replaced(name, [head], instead)
+    scores = sentence_chrfs(texts, translate_unmuted(name))
+    changed = np.mean([a != b for a, b in zip(texts, translate_unmuted(name), strict=True)])
+    return {
+        "head": list(head),
+        "chrf": round_score(scores.mean()),
+        "interval": round_interval(mean_interval(scores), 3),
+        "even": round_score(scores[EVEN].mean()),
+        "odd": round_score(scores[ODD].mean()),
+        "changed": round_score(float(changed)),
+    }
+
+
+def score_in_order(name: str, order: Sequence[Head]) -> list[dict[str, Any]]:
+    """The first k heads of an order muted, measured on the odd sentences, which chose no order."""
+    found = []
+    for k in [k for k in STEPS if k < len(order)] + [len(order)]:
+        scores = sentence_chrfs(
+            translate_with_replaced(name, order[:k], every=ODD), translate_unmuted(name)[ODD]
+        )
+        found.append(
+            {
+                "muted": k,
+                "chrf": round_score(scores.mean()),
+                "interval": round_interval(mean_interval(scores), 3),
+            }
+        )
+    return found
+
+
+def round_score(number: float) -> float:
+    """Three digits behind the point are enough for a mean of hundreds."""
+    return round(float(number), 3)
+
+
+# ---------------------------------------------------------------- orders
+
+
+def load_heads(name: str, part: str) -> dict[Head, dict[str, Any]]:
+    """The stored results of each head of a model, from the runs whose setting has `part`."""
+    runs = [r for r in load_runs(NAME) if r["setting"]["model"] == name and part in r["setting"]]
+    return {Head(*found["head"]): found for r in runs for found in r["result"]["heads"]}
+
+
+def sort_by_damage(name: str) -> list[Head]:
+    """A model's heads, the most harmful when muted alone first, by the even sentences."""
+    found = load_heads(name, "kind")
+    return sorted(found, key=lambda head: found[head]["even"])
+
+
+def order_heads(name: str, order: str, seed: int) -> list[Head]:
+    """The order in which a model's heads are muted.
+
+    "damage": the one that does least harm when muted alone goes first. "rest": by looking, the one
+    that lays most weight on the end of the sentence, or on the first word in the decoder, goes
+    first. "random": as a seed has it; "encoder": the same, but the encoder's heads before all others.
+    """
+    if order == "damage":
+        return sort_by_damage(name)[::-1]
+    found = load_heads(name, "maps")
+    if order == "rest":
+        return sorted(found, key=lambda head: -found[head]["rest"])
+    heads = sorted(found)
+    drawn = [heads[i] for i in np.random.default_rng(seed).permutation(len(heads))]
+    return sorted(drawn, key=lambda head: head.kind != "encoder") if order == "encoder" else drawn
+
+
+def main() -> None:
+    """Make what is missing: first what the rest depends on."""
+    run_missing(NAME, run, [*FIRST, *list_stored_second()])
+    run_missing(NAME, run, GRID)
+
+
+def list_stored_second() -> list[Setting]:
+    """Settings of the second part that are stored already, so that the first pass keeps them."""
+    done = [r["setting"] for r in load_runs(NAME)]
+    return [s for s in SECOND if s in done]
+
+
+if __name__ == "__main__":
+    main()

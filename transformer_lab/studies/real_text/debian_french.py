@@ -1,0 +1,65 @@
+"""Lesson 09's long run: Debian's package descriptions, English to French, about 20 minutes of two cores.
+
+    python -m transformer_lab.studies.real_text.debian_french
+
+Needs apt and, the first time, a network. The result is replaced when the run has ended.
+"""
+
+from dataclasses import replace
+from typing import Any
+
+from transformer_lab.data.corpus import find_corpus
+from transformer_lab.data.pair import SentencePair, Splits
+from transformer_lab.runs.building import build_translator, make_trainer
+from transformer_lab.runs.evaluation import evaluate
+from transformer_lab.runs.presets import PRESETS
+from transformer_lab.studies.common import store
+from transformer_lab.training.state import Progress
+from transformer_lab.translator import Translator
+
+NAME = "debian_french"
+CORPUS = "debian:fr"
+SHOWN = 4
+"""How many translations are stored, evenly spread over the test set."""
+
+
+def summarize_run(
+    translator: Translator, splits: Splits[SentencePair], progress: Progress
+) -> dict[str, Any]:
+    """What a finished run has reached: its history, its scores, and a few translations as they are."""
+    result = evaluate(translator, splits.test, beam_size=4)
+    samples = splits.test[:: len(splits.test) // SHOWN][:SHOWN]
+    written = translator.translate([pair.source for pair in samples])
+    return {
+        "train_pairs": len(splits.train),
+        "sentences": result.sentences,
+        "steps": progress.step,
+        "minutes": round(progress.seconds / 60, 2),
+        "target_tokens": progress.tokens,
+        "history": progress.history,
+        "exact_match": result.exact_match,
+        "bleu": result.bleu,
+        "bleu_signature": result.bleu_signature,
+        "chrf": result.chrf,
+        "translations": [
+            {"source": pair.source, "written": one.translation, "reference": pair.target}
+            for pair, one in zip(samples, written, strict=True)
+        ],
+    }
+
+
+def main() -> None:
+    """Train, evaluate and store."""
+    splits = find_corpus(CORPUS).splits()
+    preset = PRESETS["small"]
+    translator = build_translator(splits, CORPUS, preset)
+    training = replace(preset.training, save_every=None, device="cpu")
+    trainer = make_trainer(translator, splits, training, show_progress=False)
+    trainer.train()
+    found = summarize_run(translator, splits, trainer.progress)
+    store.save(NAME, found)
+    print({name: value for name, value in found.items() if isinstance(value, int | float | str)})
+
+
+if __name__ == "__main__":
+    main()

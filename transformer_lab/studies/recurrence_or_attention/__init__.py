@@ -1,0 +1,1 @@
+"""Lesson 15: a recurrent translator, the same with attention, and the Transformer."""

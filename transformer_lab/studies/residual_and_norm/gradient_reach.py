@@ -1,0 +1,92 @@
+"""How much of a gradient at the last output arrives at the first input, by the kind of layers."""
+
+import math
+from collections.abc import Sequence
+
+import torch
+from torch import nn
+
+from transformer_lab.studies.what_attention_costs.layer_kinds import (
+    KERNEL,
+    Convolution,
+    LSTMLayer,
+    SelfAttention,
+)
+
+REACH_LENGTHS = tuple(2**k for k in range(1, 9))
+REACH_WIDTH = 32
+
+
+def make_stacks(n: int) -> dict[str, nn.Module]:
+    """Stacks of layers by name; all but four connect the first of n inputs to the last output."""
+    width = REACH_WIDTH
+    doubling = [2**k for k in range(count_dilated_layers(n))]
+    return {
+        "LSTM": LSTMLayer(width),
+        "LSTM, forget bias 1": LSTMLayer(width, forget_bias=1.0),
+        "LSTM, forget bias 3": LSTMLayer(width, forget_bias=3.0),
+        "convolutions, 4 layers": make_convolutions([1] * 4),
+        "convolutions, as many as it takes": make_convolutions([1] * count_plain_layers(n)),
+        "dilated convolutions": make_convolutions(doubling),
+        "dilated convolutions, He": init_he(make_convolutions(doubling)),
+        "attention": make_attention(),
+    }
+
+
+def count_plain_layers(n: int) -> int:
+    """The number of convolutions until the last position sees the first of n.
+
+    Each adds `KERNEL` − 1.
+    """
+    return math.ceil((n - 1) / (KERNEL - 1))
+
+
+def count_dilated_layers(n: int) -> int:
+    """The same number if every layer's dilation is twice that of the layer before."""
+    return next(k for k in range(1, 99) if (KERNEL - 1) * (2**k - 1) >= n - 1)
+
+
+def make_convolutions(dilations: Sequence[int]) -> nn.Module:
+    """Causal convolutions with ReLU between them."""
+    layers: list[nn.Module] = [Convolution(REACH_WIDTH, dilation=d) for d in dilations]
+    return nn.Sequential(*[part for layer in layers for part in (layer, nn.ReLU())][:-1])
+
+
+def init_he(stack: nn.Module) -> nn.Module:
+    """Initialise convolutions in place as He et al. (2015), for a ReLU behind them."""
+    for layer in stack.modules():
+        if isinstance(layer, nn.Conv1d):
+            nn.init.kaiming_normal_(layer.weight, nonlinearity="relu")
+            nn.init.zeros_(layer.get_parameter("bias"))
+    return stack
+
+
+def make_attention() -> nn.Module:
+    """Self-attention that starts as the Transformer's does, Xavier-uniform."""
+    layer = SelfAttention(REACH_WIDTH)
+    for parameter in layer.parameters():
+        if parameter.ndim == 2:
+            nn.init.xavier_uniform_(parameter)
+    return layer
+
+
+def measure_all_reaches(seed: int) -> dict[str, list[float]]:
+    """‖∂ last output / ∂ first input‖ / √width of untrained stacks, by `REACH_LENGTHS`; float64.
+
+    Where the name says nothing, an LSTM or a convolution starts with PyTorch's own numbers.
+    """
+    found: dict[str, list[float]] = {}
+    for n in REACH_LENGTHS:
+        torch.manual_seed(seed)
+        for name, stack in make_stacks(n).items():
+            found.setdefault(name, []).append(float(f"{measure_reach(stack.double(), n):.4g}"))
+    return found
+
+
+def measure_reach(layer: nn.Module, n: int) -> float:
+    """The Frobenius norm of the Jacobian from the first input to the last output, by √width."""
+    x = torch.randn(1, n, REACH_WIDTH, dtype=torch.float64)
+    copies = x.expand(REACH_WIDTH, -1, -1).clone().requires_grad_()  # one for each output number
+    layer(copies)[:, -1].diagonal().sum().backward()
+    assert copies.grad is not None
+    return float(copies.grad[:, 0].norm()) / math.sqrt(REACH_WIDTH)

@@ -1,0 +1,94 @@
+"""Lesson 02's study: is it the root √d_k that helps to learn, or the size at which W_Q and W_K start?
+
+    python -m transformer_lab.studies.scale_or_start.root_and_start
+
+One attention has to find one key among ten. Its scores are divided by √d_k or not, and both matrices
+start as usual, at 1/√d_k, or smaller or larger by the fourth root of d_k: then scores without the
+root start as small as with it, and scores with the root start as large as without.
+"""
+
+from typing import Any
+
+import numpy as np
+import torch
+
+from transformer_lab.studies.common.grid import Setting, run_study_command
+
+NAME = "root_and_start"
+D_K, STEPS, KEYS, BATCH, D_V = 256, 400, 10, 32, 8
+LAST = 50
+"""Steps at the end whose mean loss is stored."""
+SEEDS = (0, 1, 2, 3, 4)
+WAYS: dict[str, tuple[bool, float]] = {
+    "root": (True, 1.0),
+    "no root": (False, 1.0),
+    "no root, small start": (False, D_K**-0.25),
+    "root, large start": (True, D_K**0.25),
+}
+"""Way → whether scores are divided by √d_k, and the factor of both matrices at the start."""
+RATES = {
+    "Adam": (1e-4, 3e-4, 1e-3, 3e-3, 1e-2),
+    "SGD": (0.001, 0.01, 0.03, 0.1, 0.3, 1.0),
+}
+GRID: list[Setting] = [
+    {"way": way, "optimizer": name, "rate": rate}
+    for way in WAYS
+    for name, rates in RATES.items()
+    for rate in rates
+] + [{"same": rate} for rate in (0.1, 1.0)]
+
+
+def run(setting: Setting) -> dict[str, Any]:
+    """Of each seed the mean loss of the last steps; or how far two ways are apart that should be one.
+
+    `{"same": rate}`: plain descent with the root at this rate, and without it, with a small start, at
+    the rate / √d_k. Both compute the same scores at every step, so `apart` is rounding.
+    """
+    if "same" in setting:
+        rate = setting["same"]
+        apart = [
+            np.abs(
+                train_attention("root", "SGD", rate, seed, torch.float64)
+                - train_attention(
+                    "no root, small start", "SGD", rate / D_K**0.5, seed, torch.float64
+                )
+            ).max()
+            for seed in SEEDS
+        ]
+        return {"apart": float(max(apart))}
+    losses = [
+        train_attention(setting["way"], setting["optimizer"], setting["rate"], s) for s in SEEDS
+    ]
+    return {"last": [round(float(loss[-LAST:].mean()), 4) for loss in losses]}
+
+
+def train_attention(
+    way: str, optimizer: str, rate: float, seed: int, dtype: torch.dtype = torch.float32
+) -> np.ndarray:
+    """The loss at each step: (STEPS,). Sentences and starts depend on the seed alone."""
+    rooted, factor = WAYS[way]
+    generator = torch.Generator().manual_seed(seed)
+    w_q, w_k, turn = (
+        (torch.randn(D_K, D_K, generator=generator) / D_K**0.5).to(dtype) for _ in range(3)
+    )
+    w_q, w_k = w_q * factor, w_k * factor
+    descent = {"Adam": torch.optim.Adam, "SGD": torch.optim.SGD}[optimizer](
+        [w_q.requires_grad_(), w_k.requires_grad_()], lr=rate
+    )
+    losses = []
+    for _ in range(STEPS):
+        keys = torch.randn(BATCH, KEYS, D_K, generator=generator).to(dtype)
+        values = torch.randn(BATCH, KEYS, D_V, generator=generator).to(dtype)
+        query = keys[:, 0] @ turn
+        scores = (keys @ w_k @ (query @ w_q)[..., None])[..., 0]
+        weights = (scores / D_K**0.5 if rooted else scores).softmax(dim=-1)
+        loss = (((weights[:, None] @ values)[:, 0] - values[:, 0]) ** 2).mean()
+        descent.zero_grad()
+        loss.backward()
+        descent.step()
+        losses.append(loss.item())
+    return np.array(losses)
+
+
+if __name__ == "__main__":
+    run_study_command(NAME, run, GRID)

@@ -1,0 +1,1 @@
+"""Lesson 15: what does attention cost, beside an LSTM layer and a convolution?"""

@@ -1,0 +1,155 @@
+"""Ways from queries, keys and values to an output: their time, their memory and their error."""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from transformer_lab.model.attention import attention_weights
+from transformer_lab.model.later.variants import (
+    chunked_attention,
+    linear_attention,
+    local_attention,
+)
+from transformer_lab.studies.common.memory import (
+    available_bytes,
+    measure_peak_bytes,
+    run_in_fresh_process,
+)
+from transformer_lab.studies.common.stopwatch import time_fastest_call
+
+D_MODEL, HEADS = 256, 4
+WINDOW = 64
+
+Attend = Callable[[Tensor, Tensor, Tensor], Tensor]
+
+
+def explicit_attention(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
+    """Attention as lesson 06 wrote it, with its matrix."""
+    return attention_weights(query, key) @ value
+
+
+WAYS: dict[str, Attend] = {
+    "explicit": explicit_attention,
+    "fused": F.scaled_dot_product_attention,
+    "chunked": chunked_attention,
+    "local": partial(local_attention, window=WINDOW),
+    "linear": linear_attention,
+}
+"""Ways from queries, keys and values to an output; the first three compute the same."""
+
+
+def draw_heads(
+    n: int, *, seed: int = 0, device: torch.device | str = "cpu", width: int = D_MODEL // HEADS
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Random queries, keys and values of one sequence, each (1, heads, n, width)."""
+    generator = torch.Generator().manual_seed(seed)
+    q, k, v = (torch.randn(1, HEADS, n, width, generator=generator).to(device) for _ in range(3))
+    return q, k, v
+
+
+def count_matrix_bytes(n: int, numbers: int = HEADS, each: int = 4) -> int:
+    """The bytes of so many n × n matrices."""
+    return numbers * n * n * each
+
+
+def fits_in_memory(n: int, device: torch.device | str = "cpu", copies: int = 3) -> bool:
+    """Whether so many copies of all heads' n × n matrices fit into 80 % of the available memory."""
+    return copies * count_matrix_bytes(n) < 0.8 * available_bytes(device)
+
+
+@torch.no_grad()
+def time_by_length(
+    lengths: Sequence[int], device: torch.device | str = "cpu"
+) -> dict[str, list[float | None]]:
+    """The seconds of each kind of attention and each part of a layer at each length.
+
+    None if it would not fit.
+    """
+    project = nn.Linear(D_MODEL, D_MODEL).to(device)
+    found: dict[str, list[float | None]] = {}
+    for n in lengths:
+        q, k, v = draw_heads(n, device=device)
+        x = torch.randn(1, n, D_MODEL, device=device)
+
+        def projections(x: Tensor = x) -> None:
+            for _ in range(4):  # W_Q, W_K, W_V, W_O
+                project(x)
+
+        def products(q: Tensor = q, k: Tensor = k, v: Tensor = v) -> None:
+            (q @ k.mT) @ v
+
+        calls: dict[str, Callable[[], object]] = {
+            name: partial(attend, q, k, v) for name, attend in WAYS.items()
+        }
+        calls |= {"projections": projections, "scores and mix": products}
+        for name, call in calls.items():
+            small = name not in ("explicit", "scores and mix") or fits_in_memory(n, device)
+            found.setdefault(name, []).append(time_fastest_call(call, device) if small else None)
+    return found
+
+
+MEMORY_KINDS = (*WAYS, "explicit, training", "fused, training", "chunked, training")
+
+
+def measure_peak(kind: str, n: int, device: str = "cpu") -> int | None:
+    """The peak bytes that one attention adds to memory; on a CPU measured in its own process.
+
+    "…, training" is forward and backward. None for what would not fit.
+    """
+    has_matrix = kind in ("explicit", "explicit, training", "chunked, training")
+    if has_matrix and not fits_in_memory(n, device, copies=4):
+        return None
+    if torch.device(device).type == "cuda":
+        return measure_peak_here(kind, n, device)
+    return run_in_fresh_process(measure_peak_here, kind, n)
+
+
+def measure_peak_here(kind: str, n: int, device: str = "cpu") -> int:
+    """The peak bytes that one attention adds to memory, measured in this process."""
+    way, _, training = kind.partition(", ")
+    if device == "cpu":
+        torch.set_num_threads(1)  # of the process that is here for this call
+
+    def attend(tensors: Sequence[Tensor]) -> None:
+        with torch.set_grad_enabled(bool(training)):
+            output = WAYS[way](*tensors)
+        if training:
+            output.sum().backward()
+
+    attend(
+        [t.requires_grad_(bool(training)) for t in draw_heads(64, device=device)]
+    )  # loads what is lazy
+    tensors = [t.requires_grad_(bool(training)) for t in draw_heads(n, device=device)]
+    return measure_peak_bytes(partial(attend, tensors), device)
+
+
+ERROR_LENGTH = 256
+SHARPNESS = {"soft": 1.0, "sharp": 2.0}
+"""Standard deviation of the numbers in queries and keys; that of the scores is its square."""
+
+
+def measure_errors(seed: int) -> dict[str, dict[str, float]]:
+    """‖output − exact output‖ / ‖exact output‖ of each way, on random heads in float32.
+
+    What is exact is the explicit way in float64. The last entry is the mean of all values, which
+    asks no query; zeros would have the error 1.
+    """
+    ways = {**WAYS, "mean of values": average_values}
+    found: dict[str, dict[str, float]] = {}
+    for name, scale in SHARPNESS.items():
+        q, k, v = draw_heads(ERROR_LENGTH, seed=seed)
+        q, k = scale * q, scale * k
+        exact = explicit_attention(q.double(), k.double(), v.double())
+        found[name] = {
+            way: float(f"{((attend(q, k, v) - exact).norm() / exact.norm()).item():.3g}")
+            for way, attend in ways.items()
+        }
+    return found
+
+
+def average_values(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
+    """Attention with uniform weights: the mean of all values at every query."""
+    return value.mean(dim=-2, keepdim=True).expand(*query.shape[:-1], value.size(-1))

@@ -1,0 +1,77 @@
+"""Lesson 15's study: what attention costs, beside an LSTM layer and a convolution.
+
+    python -m transformer_lab.studies.what_attention_costs.costs
+
+Times and memory are the machine's: rounds of everything by turns, in one process that should have
+the machine for itself (about eight minutes). Gradient reach and errors are the same everywhere.
+"""
+
+import argparse
+from typing import Any
+
+import torch
+
+from transformer_lab.studies.common import store
+from transformer_lab.studies.common.grid import Setting, describe_runs, run_missing
+from transformer_lab.studies.residual_and_norm.gradient_reach import measure_all_reaches
+from transformer_lab.studies.what_attention_costs.attention_ways import (
+    MEMORY_KINDS,
+    measure_errors,
+    measure_peak,
+    time_by_length,
+)
+from transformer_lab.studies.what_attention_costs.layer_kinds import time_layers
+
+NAME = "costs"
+LENGTHS = tuple(2**k for k in range(6, 14))
+MEMORY_LENGTHS = LENGTHS[3:]
+BATCHES, BATCH_LENGTH = (1, 4, 16, 64), 128
+
+GRID: list[Setting] = [
+    setting
+    for number in range(5)
+    for setting in (
+        {"part": "lengths", "threads": 1, "round": number},
+        {"part": "layers", "threads": 1, "round": number},
+        {"part": "layers", "threads": 2, "round": number},
+        *([{"part": "memory", "threads": 1, "round": number}] if number < 2 else []),
+    )
+]
+SMALL: list[Setting] = [{"part": "exact", "seed": seed} for seed in range(5)]
+"""What does not depend on the machine; one of these is repeated by the tests."""
+
+
+def run(setting: Setting) -> dict[str, Any]:
+    """One round of one part; seconds and bytes are listed in the order of the lengths."""
+    if setting["part"] == "exact":
+        return {
+            "reach": measure_all_reaches(setting["seed"]),
+            "errors": measure_errors(setting["seed"]),
+        }
+    torch.set_num_threads(setting["threads"])
+    if setting["part"] == "memory":
+        return {kind: [measure_peak(kind, n) for n in MEMORY_LENGTHS] for kind in MEMORY_KINDS}
+    if setting["part"] == "lengths":
+        return time_by_length(LENGTHS)
+    return {
+        step: {
+            "length": time_layers(LENGTHS, [1], step),
+            "batch": time_layers([BATCH_LENGTH], BATCHES, step),
+        }
+        for step in ("forward", "training")
+    }
+
+
+def main() -> None:
+    """Make what is missing, one run after the other."""
+    parser = argparse.ArgumentParser(prog=store.study_command(NAME))
+    parser.add_argument("--again", action="store_true", help="measure anew what is stored")
+    parser.add_argument("--minutes", type=float, default=60.0, help="begin no run after these")
+    chosen = parser.parse_args()
+    if chosen.again:
+        store.save(NAME, describe_runs(NAME, []))
+    run_missing(NAME, run, [*SMALL, *GRID], workers=1, minutes=chosen.minutes)
+
+
+if __name__ == "__main__":
+    main()

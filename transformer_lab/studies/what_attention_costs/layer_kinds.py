@@ -1,0 +1,93 @@
+"""Three kinds of layers that read a sequence, and the time that each takes."""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+
+import torch
+import torch.nn.functional as F
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from transformer_lab.model.attention import MultiHeadAttention
+from transformer_lab.studies.common.stopwatch import time_fastest_call
+from transformer_lab.studies.what_attention_costs.attention_ways import D_MODEL, HEADS
+
+KERNEL = 3
+
+
+class LSTMLayer(nn.Module):
+    """An LSTM layer's outputs without its last state; a forget bias of 1 is often given."""
+
+    def __init__(self, width: int, forget_bias: float = 0.0):
+        super().__init__()
+        self.lstm = nn.LSTM(width, width, batch_first=True)
+        with torch.no_grad():  # the gates are input, forget, cell, output
+            self.lstm.get_parameter("bias_hh_l0")[width : 2 * width] += forget_bias
+
+    def forward(self, x: Float[Tensor, "batch n width"]) -> Float[Tensor, "batch n width"]:
+        """All states, computed one after the other."""
+        return self.lstm(x)[0]
+
+
+class Convolution(nn.Module):
+    """`nn.Conv1d` over positions, which reads the past: position i sees i and the ones before it."""
+
+    def __init__(self, width: int, kernel: int = KERNEL, dilation: int = 1):
+        super().__init__()
+        self.past = (kernel - 1) * dilation
+        self.conv = nn.Conv1d(width, width, kernel, dilation=dilation)
+
+    def forward(self, x: Float[Tensor, "batch n width"]) -> Float[Tensor, "batch n width"]:
+        """All positions at once."""
+        return self.conv(F.pad(x.mT, (self.past, 0))).mT
+
+
+class SelfAttention(nn.Module):
+    """The package's multi-head attention, from a sequence to itself."""
+
+    def __init__(self, width: int, num_heads: int = HEADS):
+        super().__init__()
+        self.attention = MultiHeadAttention(width, num_heads)
+
+    def forward(self, x: Float[Tensor, "batch n width"]) -> Float[Tensor, "batch n width"]:
+        """All positions at once; every one sees every one."""
+        return self.attention(x, x, x)
+
+
+LAYERS: dict[str, Callable[[int], nn.Module]] = {
+    "attention": SelfAttention,
+    "LSTM": LSTMLayer,
+    "convolution": Convolution,
+}
+
+
+def time_layers(
+    lengths: Sequence[int],
+    batches: Sequence[int],
+    step: str,
+    device: torch.device | str = "cpu",
+) -> dict[str, list[float]]:
+    """Seconds of one forward pass or training step of each kind of layer, by turns."""
+    layers = {name: make(D_MODEL).to(device) for name, make in LAYERS.items()}
+    found: dict[str, list[float]] = {name: [] for name in layers}
+    for n in lengths:
+        for batch in batches:
+            x = torch.randn(batch, n, D_MODEL, device=device)
+            for name, layer in layers.items():
+                act = run_forward if step == "forward" else run_training_step
+                found[name].append(time_fastest_call(partial(act, layer, x), device))
+    return found
+
+
+@torch.no_grad()
+def run_forward(layer: nn.Module, x: Tensor) -> None:
+    """One pass without gradients."""
+    layer(x)
+
+
+def run_training_step(layer: nn.Module, x: Tensor) -> None:
+    """Forward, backward, and a step of plain gradient descent."""
+    optimizer = torch.optim.SGD(layer.parameters(), lr=1e-3)
+    optimizer.zero_grad()
+    layer(x).square().mean().backward()
+    optimizer.step()

@@ -1,0 +1,1 @@
+"""Lesson 14: does it matter where dropout stands?"""

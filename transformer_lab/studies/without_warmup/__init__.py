@@ -1,0 +1,1 @@
+"""Lesson 09: what happens without warm-up, with ten times the rate, with pre-norm?"""

@@ -1,0 +1,113 @@
+"""Lesson 09's study: the same training without warm-up, with ten times the rate, with pre-norm.
+
+    python -m transformer_lab.studies.without_warmup.training_variants
+
+It takes about 40 minutes on one processor core. A run that is stored already is not repeated.
+"""
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from transformer_lab.config import Norm
+from transformer_lab.data.corpus import find_corpus
+from transformer_lab.runs.building import build_translator, make_trainer
+from transformer_lab.studies.common import store
+from transformer_lab.studies.common.first_recipe import FIRST
+from transformer_lab.studies.common.grid import make_study_config
+from transformer_lab.studies.common.step_record import StepRecord
+from transformer_lab.training.trainer import LossIsNaNError
+
+NAME = "training_variants"
+EVERY = 20
+"""Steps whose losses are stored as one mean."""
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One way to train; the first is the lesson's own."""
+
+    name: str
+    layers: int = 2
+    norm: Norm = "post"
+    warmup_steps: int = 200
+    peak_rate: float = 2e-3
+    max_steps: int = 2_400
+
+
+VARIANTS = [
+    Variant("the first recipe"),
+    Variant("no warm-up", warmup_steps=1),
+    Variant("ten times the rate", peak_rate=2e-2),
+    Variant("pre-norm", norm="pre"),
+    Variant("pre-norm, no warm-up", norm="pre", warmup_steps=1),
+    Variant("pre-norm, ten times the rate", norm="pre", peak_rate=2e-2),
+    Variant("6 + 6 layers", layers=6, max_steps=800),
+    Variant("6 + 6 layers, no warm-up", layers=6, max_steps=800, warmup_steps=1),
+    Variant("6 + 6 layers, pre-norm", layers=6, max_steps=800, norm="pre"),
+    Variant(
+        "6 + 6 layers, pre-norm, no warm-up", layers=6, max_steps=800, norm="pre", warmup_steps=1
+    ),
+    Variant("6 + 6 layers, a quarter of the rate", layers=6, max_steps=800, peak_rate=5e-4),
+    Variant(
+        "6 + 6 layers, a quarter of the rate, no warm-up",
+        layers=6,
+        max_steps=800,
+        peak_rate=5e-4,
+        warmup_steps=1,
+    ),
+]
+SEEDS = (0, 1)
+MORE_SEEDS = {"the first recipe": (2, 3), "no warm-up": (2, 3)}
+"""Where two seeds differ as much as two variants do."""
+
+
+def run(variant: Variant, seed: int) -> dict[str, Any]:
+    """Train once on the bilingual world.
+
+    Returns:
+        The variant's fields, the seed, the mean smoothed loss in nats and the largest gradient
+        norm of each `EVERY` steps, and at the end the validation loss and the share of 300
+        validation sentences translated exactly (greedy). `stopped` is the step at which the
+        loss was no number any more, if there was one.
+    """
+    splits = find_corpus("world").splits(seed)
+    layers = {"num_encoder_layers": variant.layers, "num_decoder_layers": variant.layers}
+    translator = build_translator(splits, "world", FIRST, seed, norm=variant.norm, **layers)
+    training = make_study_config(
+        FIRST.training,
+        variant.max_steps,
+        seed,
+        warmup_steps=variant.warmup_steps,
+        peak_rate=variant.peak_rate,
+    )
+    record = StepRecord()
+    trainer = make_trainer(
+        translator, splits, training, on_step=record, show_progress=False, watch_exact_match=300
+    )
+    found: dict[str, Any] = {"variant": asdict(variant), "seed": seed}
+    try:
+        trainer.train()
+        found |= trainer.progress.history[-1]
+    except LossIsNaNError:
+        found["stopped"] = len(record.losses)
+    return found | record.summarize(EVERY)
+
+
+def main() -> None:
+    """Run what is not stored yet, and store after each run."""
+    try:
+        runs = store.load(NAME)["runs"]
+    except ValueError:
+        runs = []
+    for variant in VARIANTS:
+        for seed in (*SEEDS, *MORE_SEEDS.get(variant.name, ())):
+            if any(r["variant"] == asdict(variant) and r["seed"] == seed for r in runs):
+                continue
+            runs.append(run(variant, seed))
+            store.save(NAME, {"every": EVERY, "runs": runs})
+            shown = {k: v for k, v in runs[-1].items() if isinstance(v, int | float)}
+            print(variant.name, shown, flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,95 @@
+"""The trainer for several processes: each computes its share of every batch, and all stay equal.
+
+`runs.building.make_trainer` builds it if torchrun has started several processes; a single process has
+the plain `Trainer`, which never asks for its rank.
+"""
+
+import threading
+
+import torch
+from torch import Tensor, nn
+from torch.nn.parallel import DistributedDataParallel
+from torch.optim import Optimizer
+
+from transformer_lab.data.batching import Batch
+from transformer_lab.training import distributed
+from transformer_lab.training.saving import save_state
+from transformer_lab.training.step import build_adam
+from transformer_lab.training.trainer import READ_EVERY, Stop, Trainer
+
+
+class DistributedTrainer(Trainer):
+    """A `Trainer` inside `distributed.process_group`; its arguments are the same in all processes.
+
+    The steps are those that a single process would take. Only the process of rank 0 validates, calls
+    `on_step`, shows its progress and decides when to stop. It alone saves, unless the optimizer is
+    sharded (`TrainingConfig.shard_optimizer`): then each process saves its shard.
+    """
+
+    def build_loss(self) -> nn.Module:
+        """Return the loss as a module whose gradients are averaged over the processes."""
+        return DistributedDataParallel(super().build_loss())
+
+    def build_optimizer(self) -> Optimizer:
+        """Return Adam, sharded if the configuration asks for it."""
+        if self.config.shard_optimizer:
+            return build_adam(self.model, self.config, distributed.build_sharded_optimizer)
+        return super().build_optimizer()
+
+    def run(self, interrupted: threading.Event) -> Stop:
+        """Train until a limit is reached; only rank 0 reports."""
+        if distributed.rank() > 0:
+            self.show_progress, self.on_step = False, None
+        return super().run(interrupted)
+
+    def seed(self) -> None:
+        """Seed the random numbers, such as those of dropout, by rank and step.
+
+        The saved state has the random numbers of rank 0 alone. The other processes are seeded at each
+        step, so that they too repeat their draws when a run is resumed.
+        """
+        rank, step = distributed.rank(), self.progress.step
+        if rank == 0:
+            super().seed()
+        else:
+            torch.manual_seed((self.config.seed + 1_000_003 * rank + 7_919 * step) % 2**63)
+
+    def step(self, batch: Batch, rate: float) -> tuple[Tensor, Tensor]:
+        """Take one optimizer step; the loss is the mean over all processes, in each of them."""
+        if distributed.rank() > 0:
+            self.seed()
+        loss, norm = super().step(batch, rate)
+        return distributed.all_reduce_mean(loss), norm
+
+    def compute_loss(self, batch: Batch) -> Tensor:
+        """Return this process's part of a batch's loss; the mean over the processes is the loss."""
+        place = distributed.rank(), distributed.world_size()
+        mine, factor = distributed.local_batch(batch, *place, self.pad_id)
+        return super().compute_loss(mine) * factor
+
+    def stop_reason(self, interrupted: threading.Event) -> Stop | None:
+        """Return why rank 0 wants to stop, or None; every `READ_EVERY` steps all processes ask it."""
+        step = self.progress.step
+        if step >= self.config.max_steps:
+            return super().stop_reason(interrupted)
+        if step % READ_EVERY:
+            return None
+        return distributed.broadcast(super().stop_reason(interrupted))
+
+    def is_save_due(self, saved_at: float) -> bool:
+        """Return whether `config.save_minutes` are over; if all processes save, rank 0 decides."""
+        due = super().is_save_due(saved_at)
+        if not distributed.is_sharded(self.optimizer):
+            return due
+        # All must save at the same step, and their clocks differ.
+        return self.progress.step % READ_EVERY == 0 and distributed.broadcast(due)
+
+    def validate(self) -> dict[str, float]:
+        """Return the metrics of `Trainer.validate` in the process of rank 0, and none in the others."""
+        return super().validate() if distributed.rank() == 0 else {}
+
+    def save(self) -> None:
+        """Write the state of the run: rank 0 all of it, or each process its shard of Adam's state."""
+        sharded = distributed.is_sharded(self.optimizer)
+        if self.state_path is not None and (sharded or distributed.rank() == 0):
+            save_state(self.state_path, self.current_state(), sharded)

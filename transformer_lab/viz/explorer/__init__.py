@@ -1,6 +1,0 @@
-"""The explorer: every head of a record on one page, or of a living model in a widget."""
-
-from transformer_lab.viz.explorer.page import ExplorerPage, explore
-from transformer_lab.viz.explorer.widget import AttentionExplorer
-
-__all__ = ["AttentionExplorer", "ExplorerPage", "explore"]
