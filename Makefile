@@ -1,7 +1,7 @@
 # make lab        set up and open the course in JupyterLab (ARGS=--no-browser on a remote machine)
 # make quick      set up and test what you have changed, in half a minute: nothing that trains, no browser
 # make lint       set up and check formatting, types, prose, and the notebooks as they are written
-# make test       set up and check everything once (lint, package, browser, notebooks); the end says what failed
+# make test       set up and check lint, package, browser and the notebooks that train little; the end says what failed
 # make test-all   make test, and then every other case: all engines and hosts, and the notebooks that train
 # make format     let ruff mend what it can
 # make notebooks  run every notebook and store its outputs (MEASURE=1 renews stored timings)
@@ -34,7 +34,7 @@ quick: $(READY)
 	$(BIN)/ruff format --check .
 	OMP_NUM_THREADS=1 $(BIN)/python -m tools.quick $(ARGS)
 
-# Each of these runs all of its parts, whatever became of the ones before, name those that failed, and then fail.
+# Each of these runs all of its parts, whatever became of the ones before, names those that failed, and then fails.
 lint: $(READY)
 	@tools/run_parts.sh $(LINT)
 

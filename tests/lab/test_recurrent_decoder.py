@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from tests.records import make_record, probabilities
-from transformer_lab import figures as viz
+from transformer_lab import figures
 from transformer_lab.attention.record import Head, Referent
 from transformer_lab.attention.scores import entropy, find_sharpest_head, mean_over_records
 from transformer_lab.attention.words import by_words
@@ -74,8 +74,10 @@ def translator() -> Translator:
             overview(r, kind) and describe_overview(r, kind) for kind in ("encoder", "cross")
         ],
         record_data,
-        lambda r: viz.attention_heatmap(r.cross[0][1], *r.tokens("cross"), alignment=r.alignment),
-        lambda r: viz.attention_panels(
+        lambda r: figures.attention_heatmap(
+            r.cross[0][1], *r.tokens("cross"), alignment=r.alignment
+        ),
+        lambda r: figures.attention_panels(
             {f"head {h}": r.encoder[1][h] for h in range(3)}, *r.tokens("encoder"), title="Heads"
         ),
         pytest.param(lambda r: head_view(r, kind="cross"), marks=BERTVIZ),

@@ -1,6 +1,5 @@
 """The house keeps its floors: imports go down only, and starting costs little."""
 
-import ast
 import importlib.metadata
 import re
 import subprocess
@@ -13,6 +12,8 @@ import yaml
 from packaging.specifiers import SpecifierSet
 
 import transformer_lab
+from tools.house import SHOWN_IN, plan
+from tools.quick import imports_of, module_of
 from transformer_lab.translator import Translator
 
 ROOT = Path(__file__).parents[2]
@@ -27,9 +28,9 @@ def room_of(path: Path) -> str:
     return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
 
 
-def module_of(path: Path) -> str:
-    name = ".".join(path.relative_to(PACKAGE).with_suffix("").parts)
-    return name.removesuffix(".__init__")
+def name_of(path: Path) -> str:
+    """A module's name without the package's in front."""
+    return module_of(path.relative_to(PACKAGE).as_posix())
 
 
 def floor_of(module: str) -> int:
@@ -42,13 +43,7 @@ def floor_of(module: str) -> int:
 
 def imported(path: Path) -> set[str]:
     """The modules of this package that a module imports, without the package's name in front."""
-    names = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.ImportFrom) and node.module:
-            full = [f"{node.module}.{alias.name}" for alias in node.names]
-            names |= {node.module, *full} if node.module == "transformer_lab" else {node.module}
-        if isinstance(node, ast.Import):
-            names |= {alias.name for alias in node.names}
+    names = imports_of(path.read_text(encoding="utf-8"))
     found = {n.removeprefix("transformer_lab.") for n in names if n.startswith("transformer_lab.")}
     return {name for name in found if name.split(".")[0] in FLOOR}
 
@@ -67,21 +62,21 @@ def test_the_shapes_of_every_module_that_has_some_are_checked_by_its_tests():
     assert [name for name in names if not name.startswith(tuple(checked))] == []
 
 
-@pytest.mark.parametrize("path", MODULES, ids=module_of)
+@pytest.mark.parametrize("path", MODULES, ids=name_of)
 def test_imports_go_down_only(path):
-    own, room = floor_of(module_of(path)), room_of(path)
+    own, room = floor_of(name_of(path)), room_of(path)
     for other in imported(path):
         same = other.split(".")[0] == room and floor_of(other) <= own
         # `config` gives the whole ground floor its one kind of error.
         ground = own == floor_of(other) == 0
-        assert same or ground or floor_of(other) < own, f"{module_of(path)} imports {other}"
+        assert same or ground or floor_of(other) < own, f"{name_of(path)} imports {other}"
 
 
 def test_nobody_imports_the_top_rooms():
     for path in MODULES:
         for room in imported_rooms(path) & set(HOUSE["unimported"]["rooms"]) - {room_of(path)}:
             allowed = [*HOUSE["unimported"]["by"].get(room, []), "__main__"]
-            assert room_of(path) in allowed, f"{module_of(path)} imports {room}"
+            assert room_of(path) in allowed, f"{name_of(path)} imports {room}"
 
 
 def test_data_figures_and_the_lab_never_import_the_model():
@@ -107,8 +102,10 @@ def test_loading_a_model_for_inference_loads_no_training_room():
     assert done.stdout.strip() == "[]"
 
 
-def test_the_plan_in_the_documents_is_the_house_that_is_kept():
-    subprocess.run([sys.executable, "-m", "tools.house", "--check"], check=True, cwd=ROOT)
+@pytest.mark.parametrize("document", SHOWN_IN, ids=lambda path: path.name)
+def test_the_plan_in_the_documents_is_the_house_that_is_kept(document):
+    shown = f"<!-- house: written by a tool -->\n\n{plan()}\n\n<!-- end of house -->"
+    assert shown in document.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("module", ["transformer_lab", "transformer_lab.translator"])

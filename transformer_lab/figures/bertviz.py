@@ -1,7 +1,7 @@
 """A record in BertViz, which many people know; its pages load scripts from the network.
 
 BertViz (Vig 2019) is drawn in the browser by scripts that it fetches: offline, and in a notebook
-that is opened again, its place stays blank. `viz.explore` shows the same record without a network.
+that is opened again, its place stays blank. `lab.explore` shows the same record without a network.
 """
 
 import re
