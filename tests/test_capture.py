@@ -172,6 +172,13 @@ async def muted_while_asked(model, head, ids):
             yield model(*ids)
 
 
+def run_in_own_loop(run):
+    """The result of a coroutine function, awaited in another thread: a test of the browser may have
+    left an event loop running in this one, and asyncio allows one a thread."""
+    with ThreadPoolExecutor(1) as other:
+        return other.submit(lambda: asyncio.run(run())).result()
+
+
 @pytest.mark.parametrize("own_task_ends", [False, True])
 def test_an_async_generator_may_be_closed_by_another_task(own_task_ends, ids):
     models, plain, muted = captures(ids)
@@ -190,7 +197,7 @@ def test_an_async_generator_may_be_closed_by_another_task(own_task_ends, ids):
         await asyncio.create_task(generator.aclose())
         return first, before, model(*ids)
 
-    first, before, after = asyncio.run(run())
+    first, before, after = run_in_own_loop(run)
     assert torch.equal(first, muted[0])
     assert torch.equal(before, (plain if own_task_ends else muted)[0])
     assert torch.equal(after, plain[0])
@@ -215,7 +222,7 @@ def test_a_task_that_outlives_the_capture_it_was_started_in_is_muted_no_longer(i
         ended.set()
         return await task
 
-    during, after = asyncio.run(run())
+    during, after = run_in_own_loop(run)
     assert torch.equal(during, muted[0])
     assert torch.equal(after, plain[0])
 
