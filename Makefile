@@ -72,7 +72,7 @@ check-package-thoroughly: $(READY)
 	$(PYTEST) $(PACKAGE) -m thorough $(ARGS)
 
 # Lessons whose cells train or measure for half a minute and more.
-TRAINED := $(foreach number,09 10 11 12 13 15 16,$(wildcard notebooks/$(number)_*.ipynb))
+TRAINED := $(foreach number,05 08 09 10 11 12 13 14 15 16,$(wildcard notebooks/$(number)_*.ipynb))
 
 check-notebooks: $(READY)
 	$(PYTEST) $(NBVAL) $(filter-out $(TRAINED),$(wildcard notebooks/*.ipynb))

@@ -4,9 +4,7 @@ Nothing is executed, and a page asks no other machine for anything: formulas are
 MathJax that comes with the pages.
 """
 
-import base64
 import html
-import io
 import json
 import re
 import sys
@@ -15,7 +13,6 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
-from PIL import Image
 from sphinx.application import Sphinx
 
 import transformer_lab as tl
@@ -92,22 +89,8 @@ OPENED = """\
 </details>"""
 
 
-PICTURE = re.compile(r"data:image/png;base64,([A-Za-z0-9+/=]+)")
-
-
-def lighter(picture: re.Match[str]) -> str:
-    """A PNG within a page as WebP without loss: three quarters of its bytes."""
-    written = io.BytesIO()
-    image = Image.open(io.BytesIO(base64.b64decode(picture[1]))).convert("RGB")
-    image.save(written, "webp", lossless=True)
-    return f"data:image/webp;base64,{base64.b64encode(written.getvalue()).decode()}"
-
-
 def share_pages(_: Sphinx, name: str, source: list[str]) -> None:
-    """What each notebook holds for itself, all pages share: the bench, and the explorer's script.
-
-    Pictures become lighter.
-    """
+    """What each notebook holds for itself, all pages share: the bench, and the explorer's script."""
     if not name.startswith("notebooks/"):
         return
     notebook = json.loads(source[0])
@@ -116,7 +99,6 @@ def share_pages(_: Sphinx, name: str, source: list[str]) -> None:
             html = "".join(output.get("data", {}).get("text/html", ""))
             if html:
                 html = BENCH.sub(lambda page: OPENED.format(picture=page[1]), html)
-                html = PICTURE.sub(lighter, html)
                 output["data"]["text/html"] = EXPLORER.sub(SHARED, html)
     source[0] = json.dumps(notebook)
 

@@ -54,7 +54,7 @@ def write_pictures(site: Path) -> None:
     folder = site / FOLDER
     folder.mkdir(parents=True, exist_ok=True)
     for number, _, page, _, _ in lessons():
-        picture = Image.open(io.BytesIO(picture_of(ROOT / "notebooks" / f"{page}.ipynb")))
+        picture = picture_of(ROOT / "notebooks" / f"{page}.ipynb")
         small = ImageOps.fit(without_title(picture.convert("RGB")), SIZE)
         small.save(folder / f"{number}.webp", quality=80)
 
@@ -74,16 +74,24 @@ def without_title(picture: Image.Image) -> Image.Image:
     return picture.crop((0, first + line, *picture.size)) if is_title else picture
 
 
-def picture_of(notebook: Path) -> bytes:
-    """The PNG of the cell that is tagged `card`; a ValueError if there is none, or another number."""
+def stored_picture(output: str) -> Image.Image:
+    """The first picture of an output's HTML."""
+    found = re.search(r"data:image/webp;base64,([A-Za-z0-9+/=]+)", output)
+    if not found:
+        raise ValueError("the output has no picture; expected an image of type WebP")
+    return Image.open(io.BytesIO(base64.b64decode(found[1])))
+
+
+def picture_of(notebook: Path) -> Image.Image:
+    """The picture of the cell that is tagged `card`; a ValueError unless there is one such cell."""
     cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
     tagged = [cell for cell in cells if "card" in cell["metadata"].get("tags", ())]
     pictures = [
-        output["data"]["image/png"]
+        "".join(output["data"]["text/html"])
         for cell in tagged
         for output in cell["outputs"]
-        if "image/png" in output.get("data", {})
+        if "data:image/webp" in "".join(output.get("data", {}).get("text/html", ""))
     ]
     if len(tagged) != 1 or not pictures:
         raise ValueError(f"{notebook.name} has no picture in a cell tagged card; expected one cell")
-    return base64.b64decode("".join(pictures[0]))
+    return stored_picture(pictures[0])

@@ -15,7 +15,7 @@ from tests.conftest import make_model, small_config
 from transformer_lab.attention.capture import attention_cores, capture_attention
 from transformer_lab.attention.record import AttentionRecord, Head
 from transformer_lab.decoding import greedy
-from transformer_lab.hooks import Hook, find_hook, use_hooks
+from transformer_lab.hooks import Hook, find_hooks, use_hooks
 from transformer_lab.model.build import build_model
 from transformer_lab.model.decoder_cache import decode_step, prefill
 from transformer_lab.model.masks import causal_mask, padding_mask
@@ -67,7 +67,7 @@ def test_a_pass_of_another_thread_is_neither_recorded_nor_muted(ids):
         muted = model(*ids)
         own = capture.layers("cross")
         assert torch.equal(other.submit(model, *ids).result(), plain)
-        assert len(capture.watches["cross"][0].calls) == 1
+        assert len(capture.head_hooks["cross"][0].calls) == 1
     assert not torch.allclose(muted, plain)
     assert len(own) == 3
 
@@ -122,18 +122,18 @@ def test_captures_end_in_any_order_and_each_takes_only_itself_away(order, fails,
 
 
 @pytest.mark.parametrize("order", list(permutations(range(3))))
-def test_of_watches_around_each_other_the_innermost_that_is_left_sees_the_pass(order):
+def test_hooks_around_each_other_come_from_outside_in_and_may_end_in_any_order(order):
     core = make_model().encoder.layers[0].self_attention.core
-    watches = [Hook() for _ in range(3)]
-    blocks = [use_hooks({core: watch}) for watch in watches]
+    hooks = [Hook() for _ in range(3)]
+    blocks = [use_hooks({core: hook}) for hook in hooks]
     for block in blocks:
         block.__enter__()
-    left = list(watches)
+    left = list(hooks)
     for number in order:
-        assert find_hook(core) is left[-1]
+        assert find_hooks(core) == tuple(left)
         blocks[number].__exit__(None, None, None)
-        left.remove(watches[number])
-    assert find_hook(core) is None
+        left.remove(hooks[number])
+    assert find_hooks(core) == ()
 
 
 def muted_until_closed(model, head, ids):
@@ -304,7 +304,7 @@ def test_leaves_no_trace_even_after_an_error(fails, ids):
     except RuntimeError:
         assert fails
     cores = attention_cores(model)
-    assert all(find_hook(core) is None for kind in cores.values() for core in kind)
+    assert not any(find_hooks(core) for kind in cores.values() for core in kind)
     assert all(torch.equal(p, before[name]) for name, p in model.state_dict().items())
     assert torch.equal(model(*ids), plain)
 
@@ -459,7 +459,7 @@ def test_what_does_not_fit_is_named(arguments, message, ids, as_users_run_it):
 
     with pytest.raises(ValueError, match=message):
         run()
-    assert find_hook(attention_cores(model)["cross"][0]) is None
+    assert not find_hooks(attention_cores(model)["cross"][0])
 
 
 def test_one_capture_at_a_time(ids):

@@ -19,6 +19,7 @@ from pathlib import Path
 import pytest
 
 from tests.test_translator import make_translator
+from tests.thorough import thorough_from
 from transformer_lab.command.main import main, replace_nan
 from transformer_lab.course import diary as progress
 from transformer_lab.course.diary import FILE, SWITCH
@@ -314,13 +315,16 @@ def test_translate_reads_lines_and_prints_lines(model):
 
 @pytest.mark.parametrize(
     ("given", "message"),
-    [
-        (b"the\0cat\n", "source holds a NUL byte"),
-        (b"the " * 10_000, "source has 10000 tokens; expected at most 30"),
-        ("🙂".encode(), "expected at least one word of the vocabulary"),
-        ("שלום".encode(), "expected at least one word of the vocabulary"),
-        (b"\xff\xfe\n", "source is not UTF-8"),
-    ],
+    thorough_from(
+        1,
+        [
+            (b"\xff\xfe\n", "source is not UTF-8"),
+            (b"the\0cat\n", "source holds a NUL byte"),
+            (b"the " * 10_000, "source has 10000 tokens; expected at most 30"),
+            ("🙂".encode(), "expected at least one word of the vocabulary"),
+            ("שלום".encode(), "expected at least one word of the vocabulary"),
+        ],
+    ),
 )
 def test_translate_refuses_bad_input_in_one_line(model, given, message):
     process = command("translate", "--model", model)

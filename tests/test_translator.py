@@ -377,7 +377,7 @@ DAMAGES = {
     damage_one_bit: "model.safetensors: damaged: its content is not what was saved",
     damage_swapped: "target_tokenizer.json: damaged: its content is not what was saved",
     damage_depth: "number of parameters is .*; expected at most .*, as many as saved",
-    damage_width: "size of the largest matrix is .*; expected at most 1,000,000,000,000",
+    damage_width: "d_model × num_heads × d_k is .*; expected at most 1,000,000,000,000",
     damage_nested: "config.json: damaged: maximum recursion depth",
     damage_about: "config.json: damaged: about is 'list'; expected a dict",
     damage_list: "config.json: damaged: its JSON is 'list'; expected a dict",

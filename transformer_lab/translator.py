@@ -17,7 +17,7 @@ import torch
 from jaxtyping import Bool, Int
 from torch import Tensor
 
-from transformer_lab.attention.capture import capture_attention
+from transformer_lab.attention.capture import Place, capture_attention
 from transformer_lab.attention.record import Alignment, AttentionRecord, Head, Referent
 from transformer_lab.config import TransformerConfig, check, check_positive_integer, check_seed
 from transformer_lab.config.device import device_of, pick_device
@@ -31,6 +31,7 @@ from transformer_lab.data.batching import (
 from transformer_lab.data.text import check_text, check_visible_text, join_for_terminal, to_nfc
 from transformer_lab.data.tokenizer import Tokenizer, load_tokenizer
 from transformer_lab.decoding import Hypothesis, beam_search, greedy, log_probabilities, sample
+from transformer_lab.hooks import Hook
 from transformer_lab.model import Transformer
 from transformer_lab.model.build import build_model, model_class
 from transformer_lab.model.masks import length_mask
@@ -311,6 +312,7 @@ class Translator:
         *,
         mute: Iterable[Head] = (),
         patch: Mapping[Head, np.ndarray] | None = None,
+        hooks: Mapping[Place, Hook] | None = None,
         top: int = 5,
         alignment: Alignment | None = None,
         referent: Referent | None = None,
@@ -323,6 +325,9 @@ class Translator:
             target: Its translation; the model writes its own if it is None.
             mute: Heads whose output is 0, while translating too.
             patch: Attention weights to use instead of a head's own, while translating too.
+            hooks: Functions that see or change what passes through a layer, as `capture_attention`
+                takes them. Without a target they are called for each word that is written, and
+                then once more for the whole translation.
             top: How many of the likeliest next tokens are recorded at each step.
             alignment: Stored in the record, like the next two.
             referent: The noun that a pronoun stands for.
@@ -334,7 +339,7 @@ class Translator:
         config = self.model.config
         top = check_positive_integer("top", top)
         ids, mask = self.batch([self.encode(source)])
-        with capture_attention(self.model, mute=mute, patch=patch) as capture:
+        with capture_attention(self.model, mute=mute, patch=patch, hooks=hooks) as capture:
             if target is None:
                 written = list(greedy(self.model, ids, mask)[0].ids)
             else:

@@ -2,7 +2,7 @@
 
 The parts run in the order of their weight, each within its share of the minutes, and the file is written
 after each of them: what was measured stays, wherever a borrowed machine is taken back. Without a GPU
-the same parts run on the CPU with less to do, in about a minute, and show that the command works.
+the same parts run on the CPU with less to do, in a minute and a half, and show that the command works.
 
 It needs PyTorch, transformers, safetensors, tokenizers, sacrebleu, jaxtyping and pytest, but neither
 Jupyter nor a network, because a borrowed machine may have none. So Debian's French travels along: run

@@ -23,7 +23,7 @@ def open_drawing(browser: Browser, drawing: Drawing, folder: Path, **options) ->
 
 def payload(drawing: Drawing) -> int:
     """Bytes of a drawing's page beside its still picture."""
-    html = drawing._repr_mimebundle_()[0]["text/html"]
+    html = drawing._repr_mimebundle_()["text/html"]
     return len((html[: html.index("<img")] + html[html.index("</div>") :]).encode())
 
 

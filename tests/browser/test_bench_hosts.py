@@ -81,8 +81,8 @@ def test_in_jupyterlab_it_runs_is_saved_and_opens_again(lab, visit, notebook):
 
 
 def test_in_nbconverts_html_it_runs(browser, tmp_path):
-    bundle, metadata = bench(Translator.load(device="cpu"), TIRED)._repr_mimebundle_()
-    output = nbformat.v4.new_output("display_data", bundle, metadata=metadata)
+    bundle = bench(Translator.load(device="cpu"), TIRED)._repr_mimebundle_()
+    output = nbformat.v4.new_output("display_data", bundle)
     cell = nbformat.v4.new_code_cell("bench(translator)", outputs=[output], execution_count=1)
     page_of = HTMLExporter().from_notebook_node(nbformat.v4.new_notebook(cells=[cell]))[0]
     path = tmp_path / "notebook.html"
@@ -98,7 +98,7 @@ def test_in_nbconverts_html_it_runs(browser, tmp_path):
 
 def test_in_a_frame_that_may_run_scripts_and_nothing_else_it_runs(browser, tmp_path):
     """Colab shows an output in a frame of another origin: without storage, cookies or its address."""
-    output, _ = bench(Translator.load(device="cpu"), TIRED)._repr_mimebundle_()
+    output = bench(Translator.load(device="cpu"), TIRED)._repr_mimebundle_()
     (tmp_path / "output.html").write_text(output["text/html"], encoding="utf-8")
     frame = '<!doctype html><iframe sandbox="allow-scripts" src="output.html" width="1200" height="800">'
     path = tmp_path / "page.html"

@@ -151,7 +151,7 @@ def test_a_quiz_answers_and_counts_first_choices(visit_page, tmp_path):
 
 
 def test_without_scripts_the_still_picture_and_folded_answers_are_there(visit_page, tmp_path):
-    player = attention_player(WORDS, QUERY, KEY, VALUE)._repr_mimebundle_()[0]["text/html"]
+    player = attention_player(WORDS, QUERY, KEY, VALUE)._repr_mimebundle_()["text/html"]
     path = page_of(tmp_path, player + QUIZ.page())
     page = visit_page(path, java_script_enabled=False).page
     expect(page.get_by_role("img")).to_be_visible()
@@ -179,7 +179,7 @@ def test_folded_answers_can_be_read_by_everyone(browser, tmp_path, scheme, width
 @pytest.mark.parametrize("width", [1240, 390])
 def test_each_step_can_be_read_by_everyone(visit_page, tmp_path, scheme, width):
     drawing = attention_player(WORDS, QUERY, KEY, VALUE, inputs=INPUTS)
-    player = drawing._repr_mimebundle_()[0]["text/html"]
+    player = drawing._repr_mimebundle_()["text/html"]
     data = {
         "label": "x",
         "start": 0,

@@ -199,3 +199,18 @@ def test_a_page_says_the_same_is_as_high_and_has_no_problem(
     assert problems == []
     told = [otherwise(*step) for step in zip(found, expected(name), strict=True)]
     assert told == [[] for _ in told]
+
+
+@pytest.mark.thorough(
+    caught_by=[
+        "tests/browser/test_page_together.py::test_styles_of_other_widgets_before_and_behind_it_change_nothing"
+    ]
+)
+@pytest.mark.parametrize("planted", ["style.height = '12px'", "append('!')"])
+def test_a_fault_that_one_engine_alone_shows_is_found(chromium, served, planted):
+    """Otherwise the walks would compare nothing: with a fault planted, Chromium differs from itself."""
+    root = WALKS["explorer.html"][0]
+    (before,), _ = walk(chromium, f"{served}/explorer.html", root, [])
+    chromium.ask(f"void document.querySelector('{root} [data-control]').{planted}")
+    found = otherwise(settled(chromium, SEEN.replace("ROOT", json.dumps(root))), before)
+    assert "button" in found[0][0]

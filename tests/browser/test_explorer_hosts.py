@@ -229,7 +229,7 @@ def test_512_tokens_open_and_say_what_is_left_out(visit_page, tmp_path, monkeypa
 def two(visit_page, tmp_path):
     def make(*records):
         pages = [explore(record, layer=0) for record in records]
-        body = "\n".join(page._repr_mimebundle_()[0]["text/html"] for page in pages)
+        body = "\n".join(page._repr_mimebundle_()["text/html"] for page in pages)
         path = tmp_path / "two.html"
         path.write_text(PAGE.format(policy="", title="Two", body=body), encoding="utf-8")
         return visit_page(path)
@@ -283,24 +283,22 @@ def test_where_the_script_fails_the_picture_remains(browser, full_page):
 
 
 def live_outputs() -> list:
-    """What a live explorer leaves in a notebook: data and metadata of each output."""
+    """What a live explorer leaves in a notebook: the data of each output."""
     shown = []
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(
-            widget, "display", lambda data, metadata=None, raw=True: shown.append((data, metadata))
-        )
+        patch.setattr(widget, "display", lambda data, raw: shown.append(data))
         widget.AttentionExplorer(WordByWord(), source="a cat", layer=0)._ipython_display_()
-    return [(data, metadata or {}) for data, metadata in shown]
+    return shown
 
 
 def test_in_nbconverts_html_it_works_too(browser, tmp_path):
     """Its own scripts come from elsewhere, and are refused: the explorer needs none of them."""
-    bundle, metadata = explore(RECORD, layer=0)._repr_mimebundle_()
-    output = nbformat.v4.new_output("display_data", bundle, metadata=metadata)
+    bundle = explore(RECORD, layer=0)._repr_mimebundle_()
+    output = nbformat.v4.new_output("display_data", bundle)
     cell = nbformat.v4.new_code_cell("explore(record)", outputs=[output], execution_count=1)
     notebook = nbformat.v4.new_notebook(cells=[cell])
     asked = []
-    views = [nbformat.v4.new_output("display_data", data, metadata=m) for data, m in live_outputs()]
+    views = [nbformat.v4.new_output("display_data", data) for data in live_outputs()]
     live = nbformat.v4.new_code_cell("live", outputs=views, execution_count=2)
     for cells in ([], [cell, live]):
         notebook.cells = cells

@@ -12,6 +12,9 @@ from transformer_lab.numpy_reference import scaled_dot_product_attention
 N = len(WORDS)
 
 
+@pytest.mark.thorough(
+    caught_by=["tests/browser/test_page_beam.py::test_every_step_can_be_read_everywhere"]
+)
 def test_every_step_can_be_read_everywhere(browser, tmp_path):
     assert walk(browser, kv_cache(WORDS, QUERY, KEY, VALUE), tmp_path) == N
 

@@ -3,6 +3,7 @@
 import base64
 import json
 import unicodedata
+from functools import partial
 from typing import get_args
 
 import numpy as np
@@ -10,10 +11,12 @@ import pytest
 import torch
 from safetensors.torch import save
 
+from tests.thorough import thorough_from
 from transformer_lab.attention.record import KINDS, Head
 from transformer_lab.config import Positions, TransformerConfig
 from transformer_lab.data.tokenizer import WordTokenizer
 from transformer_lab.data.world.grammar import world
+from transformer_lab.hooks import Hook, Point
 from transformer_lab.lab.bench_data import POSITIONS
 from transformer_lab.lab.page.join import FOLDER
 from transformer_lab.model import Transformer
@@ -31,8 +34,16 @@ TRANSLATE = """(_, { name, text, options }) => {
         probabilities: found.probabilities.map((step) => [...step]),
         maps: Object.fromEntries(Object.entries(found.maps).map(([kind, maps]) => [kind, rows(maps)])),
         heads: null,
-        vectors: null,
+        residual: null,
     };
+}"""
+POINTS = """(_, { name, text, kind, layer }) => {
+    const { heads, residual } = globalThis.engines[name].translate(text);
+    const rows = (vectors) => vectors.map((vector) => [...vector]);
+    const points = heads[kind][layer].map((head) =>
+        Object.fromEntries(Object.entries(head).map(([point, vectors]) => [point, rows(vectors)])));
+    const stream = (residual[kind]?.[layer] ?? []).map((x) => [...x.values]);
+    return { points, stream };
 }"""
 TEXTS = """(_, { texts, options }) =>
     texts.map((text) => globalThis.engines.model.translate(text, options).translation)"""
@@ -86,30 +97,34 @@ def sources():
     return [pair.source for pair in world(train=0).test]
 
 
-@pytest.mark.parametrize("beam", [1, 4])
-def test_every_test_sentence_is_translated_as_python_does(ask, shipped, sources, beam):
+@pytest.mark.parametrize(("beam", "every"), thorough_from(2, [(1, 11), (4, 23), (1, 1), (4, 1)]))
+def test_every_test_sentence_is_translated_as_python_does(ask, shipped, sources, beam, every):
+    sources = sources[::every]
     expected = [t.translation for t in shipped.translate(sources, beam_size=beam)]
     options = {"texts": sources, "options": {"beam": beam}}
     assert ask("engine/engine.js", TEXTS, options) == expected
 
 
-def test_each_head_and_each_probability_is_pythons(ask, shipped, sources):
-    for source in sources[:23]:
+@pytest.mark.parametrize("count", thorough_from(1, [5, 23]))
+def test_each_head_and_each_probability_is_pythons(ask, shipped, sources, count):
+    for source in sources[:count]:
         assert_same(translated(ask, source), shipped.attend(source))
 
 
-def test_the_score_is_that_of_the_translator(ask, shipped, sources):
-    for source in sources[:11]:
+@pytest.mark.parametrize("count", thorough_from(1, [3, 11]))
+def test_the_score_is_that_of_the_translator(ask, shipped, sources, count):
+    for source in sources[:count]:
         for beam in (1, 4):
             (expected,) = shipped.translate(source, beam_size=beam)
             found = translated(ask, source, beam=beam)
             assert found["logProbability"] == pytest.approx(expected.score, abs=1e-3)
 
 
+@pytest.mark.parametrize("count", thorough_from(1, [2, 7]))
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_muted_head_and_a_patched_row_act_as_in_python(ask, shipped, sources, kind):
+def test_a_muted_head_and_a_patched_row_act_as_in_python(ask, shipped, sources, kind, count):
     generator = np.random.default_rng(0)
-    for source in sources[:7]:
+    for source in sources[:count]:
         own = shipped.attend(source)
         head = Head(kind, 1, int(generator.integers(4)))
         named = {"kind": kind, "layer": 1, "head": head.head}
@@ -121,7 +136,27 @@ def test_a_muted_head_and_a_patched_row_act_as_in_python(ask, shipped, sources, 
         assert_same(found, shipped.attend(source, patch={head: rows}))
 
 
-@pytest.mark.parametrize("name", sorted(Translator.snapshots().values()))
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("layer", thorough_from(1, [1, 0]))
+def test_the_seven_points_of_the_hooks_are_pythons(ask, shipped, sources, kind, layer):
+    points = [point for point in get_args(Point) if kind != "cross" or point != "residual"]
+    for source in sources[:3]:
+        seen = {}
+        functions = {point: partial(seen.__setitem__, point) for point in points}
+        shipped.attend(source, hooks={(kind, layer): Hook(**functions)})
+        asked = {"name": "model", "text": source, "kind": kind, "layer": layer}
+        found = ask("engine/engine.js", POINTS, asked)
+        if kind != "cross":
+            np.testing.assert_allclose(
+                found["stream"][0], seen.pop("residual").flatten(), atol=1e-4
+            )
+        for head, theirs in enumerate(found["points"]):
+            assert set(theirs) == set(seen)
+            for point, expected in seen.items():
+                np.testing.assert_allclose(theirs[point], expected[0, head], rtol=1e-3, atol=1e-4)
+
+
+@pytest.mark.parametrize("name", thorough_from(1, sorted(Translator.snapshots().values())))
 def test_snapshots_of_the_training_are_read_as_well(ask, sources, name):
     open_engine(ask, PRETRAINED, name)
     snapshot = Translator.load(weights=name, device="cpu")
@@ -145,14 +180,14 @@ def test_a_kind_of_positions_is_one_of_the_package():
     assert set(POSITIONS) <= set(get_args(Positions))
 
 
-@pytest.mark.parametrize("changes", KINDS_OF_MODEL.values(), ids=list(KINDS_OF_MODEL))
-def test_every_kind_of_model_is_read(ask, tmp_path, sources, changes):
+@pytest.mark.parametrize("name", thorough_from(4, KINDS_OF_MODEL))
+def test_every_kind_of_model_is_read(ask, tmp_path, sources, name):
     tokenizer = WordTokenizer.train(sources[:31])
     size = tokenizer.vocab_size
     sizes = {"d_model": 12, "d_ff": 31, "num_heads": 3, "tie_source_target": False}
     layers = {"num_encoder_layers": 2, "num_decoder_layers": 3, "dropout": 0.0}
     torch.manual_seed(1)
-    config = {**sizes, **layers, **changes}
+    config = {**sizes, **layers, **KINDS_OF_MODEL[name]}
     model = Transformer(TransformerConfig(source_vocab_size=size, target_vocab_size=size, **config))
     with torch.no_grad():
         for parameter in model.parameters():
@@ -199,8 +234,9 @@ def assert_all_same(ask, shipped, sources):
         assert translated(ask, source, beam=4)["translation"] == expected.translation
 
 
-@pytest.mark.parametrize(("path", "right", "wrong"), FAULTS.values(), ids=list(FAULTS))
-def test_a_planted_error_is_caught(ask, shipped, sources, path, right, wrong):
+@pytest.mark.parametrize("name", thorough_from(5, FAULTS))
+def test_a_planted_error_is_caught(ask, shipped, sources, name):
+    path, right, wrong = FAULTS[name]
     text = (FOLDER / path).read_text(encoding="utf-8")
     assert right in text
 

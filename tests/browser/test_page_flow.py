@@ -9,6 +9,9 @@ from tests.browser.drawn import open_drawing, walk
 from tests.lab.test_flow import drawn, translator  # noqa: F401  fixtures
 
 
+@pytest.mark.thorough(
+    caught_by=["tests/browser/test_page_beam.py::test_every_step_can_be_read_everywhere"]
+)
 def test_every_step_can_be_read_everywhere(browser, drawn, tmp_path):  # noqa: F811
     assert walk(browser, drawn, tmp_path) == len(drawn.data["boxes"])
 

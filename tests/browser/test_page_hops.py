@@ -14,6 +14,9 @@ def drawing():
     return two_hops(Answers(), FAMOUS, HEADS)
 
 
+@pytest.mark.thorough(
+    caught_by=["tests/browser/test_page_beam.py::test_every_step_can_be_read_everywhere"]
+)
 def test_every_step_can_be_read_everywhere(browser, drawing, tmp_path):
     assert walk(browser, drawing, tmp_path) == 5
 

@@ -67,6 +67,9 @@ def kept(page: Page, draw: Callable[[int], object]) -> dict[str, list[int]]:
     return {name: counts for name, counts in more.items() if min(counts) >= TIMES}
 
 
+@pytest.mark.thorough(
+    caught_by=["tests/browser/test_page_memory.py::test_a_map_that_is_no_longer_shown_is_let_go"]
+)
 def test_a_sentence_that_is_no_longer_shown_is_let_go(visit_page, shipped, tmp_path):
     sentences = [pair.source for pair in FAMOUS]
     page = visit_page(bench(shipped, sentences).to_html(tmp_path / "bench.html")).page
@@ -79,6 +82,9 @@ def test_a_map_that_is_no_longer_shown_is_let_go(opened):
     assert kept(opened.page, lambda number: heads.nth(number % 3).click()) == {}
 
 
+@pytest.mark.thorough(
+    caught_by=["tests/browser/test_page_memory.py::test_a_map_that_is_no_longer_shown_is_let_go"]
+)
 def test_a_step_that_is_no_longer_shown_is_let_go(browser, drawn, tmp_path):  # noqa: F811
     page = open_drawing(browser, drawn, tmp_path)
     steps = [step for step, box in enumerate(drawn.data["boxes"]) if "maps" in box]

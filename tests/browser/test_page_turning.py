@@ -19,6 +19,9 @@ def arrows():
     return turning_arrows(QUERY, KEY, words=WORDS)
 
 
+@pytest.mark.thorough(
+    caught_by=["tests/browser/test_page_beam.py::test_every_step_can_be_read_everywhere"]
+)
 def test_every_step_can_be_read_everywhere(browser, arrows, tmp_path):
     assert walk(browser, clock_positions(34), tmp_path) == 2
     assert walk(browser, arrows, tmp_path) == 2

@@ -17,7 +17,7 @@ VALUE = RANDOM.normal(size=(3, 2))
 
 def parts(drawing):
     """The still picture's tag and the data of a drawing's page."""
-    html = drawing._repr_mimebundle_()[0]["text/html"]
+    html = drawing._repr_mimebundle_()["text/html"]
     found = re.fullmatch(
         rf'<div data-{drawing.kind}="(\w+)">(<img .*?>)</div>\n<style>.*</style>\n'
         r'<script type="application/json" data-of="\1">(.*?)</script>\n'

@@ -1,5 +1,6 @@
 """The live explorer without a browser: its traits, and how it answers what a page asks."""
 
+import html
 import traceback
 from collections.abc import Callable
 
@@ -323,12 +324,11 @@ def test_a_first_sentence_that_fails_is_the_translators_own_error(fake):
 
 
 def test_its_output_is_a_view_a_picture_and_words(explorer):
-    data, metadata = explorer._repr_mimebundle_()
+    data, _ = explorer._repr_mimebundle_()
     view = data["application/vnd.jupyter.widget-view+json"]
     assert view["model_id"] == explorer.model_id
-    assert data["text/plain"] == metadata["image/png"]["alt"]
     assert data["text/plain"].startswith("Cross attention of 9 heads in 3 layers")
-    assert data["image/png"]
+    assert "data:image/webp" in data["text/html"]
     assert "run this cell for the live explorer" in data["text/html"]
     assert "<img alt=" in data["text/html"]
     assert "<script" not in data["text/html"]
@@ -339,17 +339,17 @@ def test_it_displays_itself_as_a_widget_and_beside_it_a_picture(explorer, monkey
     shown = []
     monkeypatch.setattr(
         "transformer_lab.lab.explorer.widget.display",
-        lambda data, metadata=None, raw=False: shown.append((data, metadata)),
+        lambda data, raw: shown.append(data),
     )
     explorer._ipython_display_()
     explorer._ipython_display_()
-    (live, _), (still, metadata) = shown[:2]
+    live, still = shown[:2]
     assert live["application/vnd.jupyter.widget-view+json"]["model_id"] == explorer.model_id
-    assert "image/png" not in live
-    assert still["text/plain"] == metadata["image/png"]["alt"]
+    assert "data:image" not in str(live)
+    assert f'alt="{html.escape(still["text/plain"])}"' in still["text/html"]
     (name,) = explorer.stills
     assert f'<div data-still="{name}">' in still["text/html"]
-    assert shown[3][0]["text/html"] == still["text/html"], "the same picture has the same name"
+    assert shown[3]["text/html"] == still["text/html"], "the same picture has the same name"
 
 
 def test_its_page_is_what_is_shown_now(explorer, ask, tmp_path):

@@ -25,7 +25,7 @@ def test_a_drawing_is_small_and_its_still_picture_fits_a_page(name):
     assert drawing.kind == name
     assert len(fragment(drawing.kind, "", saved.dump_json(drawing.data)).encode()) <= 60_000
     assert drawing.still.get_figwidth() * SCREEN_DPI <= 750
-    assert drawing._repr_mimebundle_()[0]["text/plain"] == drawing.alt
+    assert drawing._repr_mimebundle_()["text/plain"] == drawing.alt
 
 
 def test_slabs_say_whose_numbers_a_reshape_alone_gives_head_0():

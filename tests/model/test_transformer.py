@@ -366,16 +366,16 @@ def test_a_deep_model_is_counted_at_once(monkeypatch):
     [
         (
             {"d_model": 10**9, "num_heads": 1},
-            "size of the largest matrix is .*; expected at most 1,000,0",
+            "d_model × num_heads × d_k is .*; expected at most 1,000,0",
         ),
-        ({"d_ff": 10**12}, "size of the largest matrix is"),
-        ({"target_vocab_size": 10**30}, "size of the largest matrix is"),
-        ({"d_k": 10**12}, "size of the largest matrix is"),
-        ({"d_v": 10**12}, "size of the largest matrix is"),
-        ({"positions": "learned", "max_length": 10**12}, "size of the largest matrix is"),
+        ({"d_ff": 10**12}, "d_model × d_ff is"),
+        ({"target_vocab_size": 10**30}, "d_model × target_vocab_size is"),
+        ({"d_k": 10**12}, "d_model × num_heads × d_k is"),
+        ({"d_v": 10**12}, "d_model × num_heads × d_v is"),
+        ({"positions": "learned", "max_length": 10**12}, "d_model × max_length is"),
         (
             {"recurrent_decoder": True, "d_model": 10**7, "d_k": 1, "d_v": 1, "num_heads": 1},
-            "size of the largest matrix is",
+            "d_model × d_model is",
         ),
         ({"num_encoder_layers": 10**6}, "num_encoder_layers is 1000000; expected at most 10,000"),
     ],

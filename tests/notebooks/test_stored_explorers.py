@@ -93,11 +93,11 @@ def test_lesson_11_has_the_picture_of_its_bench_and_not_the_weights():
 
 def test_another_days_page_gets_the_script_of_today_and_nothing_else_changes(monkeypatch):
     record = make_record(source=("a", "</div>\n<style>", "</script>"))
-    html = explore(record)._repr_mimebundle_()[0]["text/html"]
+    html = explore(record)._repr_mimebundle_()["text/html"]
     with monkeypatch.context() as patch:
         patch.setattr(page, "script", lambda entry: "// of old\nconst a = '\\1';\n")
         patch.setattr(page, "style", lambda *names: "p {}")
-        old = explore(record)._repr_mimebundle_()[0]["text/html"]
+        old = explore(record)._repr_mimebundle_()["text/html"]
     assert "// of old" in old
     assert len(old) < len(html) - 10_000
     assert with_todays_script(old) == html

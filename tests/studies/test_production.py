@@ -168,14 +168,16 @@ def test_replaced_by_zero_is_what_capture_mutes(model):
 
 def test_a_direction_is_as_long_as_the_head_was_and_the_others_stay():
     heads_out = torch.randn(2, 3, 5, 7)
-    found = head_replacement.ReplaceHeads([1], head_replacement.make_direction(3)).heads(heads_out)
+    found = head_replacement.ReplaceHeads([1], head_replacement.make_direction(3)).replace(
+        heads_out
+    )
     torch.testing.assert_close(found[:, 1].norm(dim=-1), heads_out[:, 1].norm(dim=-1))
     assert torch.equal(found[:, [0, 2]], heads_out[:, [0, 2]])
     one_way = found[:, 1] / found[:, 1].norm(dim=-1, keepdim=True)
     torch.testing.assert_close(one_way, one_way[:1, :1].expand_as(one_way))
     assert torch.equal(
         found,
-        head_replacement.ReplaceHeads([1], head_replacement.make_direction(3)).heads(heads_out),
+        head_replacement.ReplaceHeads([1], head_replacement.make_direction(3)).replace(heads_out),
     )
 
 
@@ -186,15 +188,10 @@ def test_the_mean_output_is_that_of_all_words_together():
     means = {place: [] for place in found}
     core = attention_cores(translator.model)["encoder"][1]
 
-    class Kept(Hook):
-        def heads(self, heads):
-            means["encoder", 1].append(heads[0])
-            return heads
-
     for text in texts:
-        with use_hooks({core: Kept()}):
+        with use_hooks({core: Hook(output=means["encoder", 1].append)}):
             translator.translate(text, beam_size=1)
-    expected = torch.cat(means["encoder", 1], dim=1).mean(dim=1)
+    expected = torch.cat(means["encoder", 1], dim=2)[0].mean(dim=1)
     torch.testing.assert_close(found["encoder", 1], expected)
     assert len(found) == 6
 

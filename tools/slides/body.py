@@ -8,12 +8,11 @@ import textwrap
 
 from markdown_it import MarkdownIt
 from mdit_py_plugins.dollarmath import dollarmath_plugin
-from PIL import Image
 from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
 
-from docs.first_page import without_title
+from docs.first_page import stored_picture, without_title
 from tools.slides.deck import Slide, title_of_picture
 
 PLACE = re.compile(r'<div data-(\w+)="(\w+)">')
@@ -88,7 +87,7 @@ def output(slide: Slide) -> str:
     kind = PLACE.search(data["text/html"])
     if kind and "<script" in data["text/html"]:
         return piece(kind[1], data["text/html"], "".join(data["text/plain"]).partition(": ")[0])
-    image = Image.open(io.BytesIO(base64.b64decode("".join(data["image/png"]))))
+    image = stored_picture(data["text/html"])
     for _ in range(1 + LETTER * len(title_of_picture(slide.cell)) // image.width):
         image = without_title(image.convert("RGB"))
     written = io.BytesIO()

@@ -97,6 +97,6 @@ def slide(cell: NotebookNode, fields: dict[str, object]) -> Slide:
 def title_of_picture(cell: NotebookNode) -> str:
     """The title that a picture of a cell was given when it was drawn: its alt text begins with it."""
     for output in cell.get("outputs", ()):
-        if "image/png" in output.get("data", {}):
+        if "data:image/webp" in output.get("data", {}).get("text/html", ""):
             return str(output.data.get("text/plain", "")).partition(". ")[0]
     return ""

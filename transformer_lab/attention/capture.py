@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 import torch
@@ -20,11 +20,15 @@ from transformer_lab.attention.record import (
     checked_labels,
 )
 from transformer_lab.config import check, is_integer
-from transformer_lab.hooks import Hook, find_hook, use_hooks
+from transformer_lab.hooks import Hook, Point, find_hooks, use_hooks
 from transformer_lab.model import Transformer
 from transformer_lab.model.attention import AttentionCore, MultiHeadAttention
+from transformer_lab.model.decoder import Decoder
+from transformer_lab.model.encoder import Encoder
 
 MuteMode = Literal["zero", "mean"]
+Place = tuple[Kind, int | None]
+"""(kind, layer), counted from 0; with the layer None what lies before the first layer of a stack."""
 
 
 class HeadHook(Hook):
@@ -35,18 +39,19 @@ class HeadHook(Hook):
     """
 
     def __init__(self, kind: Kind, layer: int, mute: Sequence[int], mode: MuteMode):
+        super().__init__(weights=self.patch_and_record, output=self.mute_heads)
         self.kind, self.layer, self.mute, self.mode = kind, layer, list(mute), mode
         self.patch: dict[int, Tensor] = {}
         self.calls: list[Tensor] = []
         self.restarts: list[HeadHook] = [self]
 
-    def weights(self, weights: Tensor) -> Tensor:
+    def patch_and_record(self, weights: Tensor) -> Tensor:
         """Put the patches in, and record what is then used."""
         query, key = weights.shape[-2:]
         if self.kind == "encoder" or (self.kind == "decoder" and query == key):
             # A pass begins here: what was recorded before belongs to another one.
-            for watch in self.restarts:
-                watch.calls = []
+            for hook in self.restarts:
+                hook.calls = []
         if self.patch:
             weights = weights.clone()
             start = sum(call.size(2) for call in self.calls)
@@ -85,7 +90,7 @@ class HeadHook(Hook):
             rows = torch.cat([rows.expand(batch, -1, -1), own], dim=-2)
         return rows
 
-    def heads(self, heads: Float[Tensor, "batch heads query d_v"]) -> Tensor:
+    def mute_heads(self, heads: Float[Tensor, "batch heads query d_v"]) -> Tensor:
         """Mute: the output of the heads before W_O becomes 0, or its mean over the batch."""
         if not self.mute:
             return heads
@@ -127,13 +132,13 @@ def normalise_rows(weights: Tensor) -> Tensor:
 class AttentionCapture:
     """The weights of all heads in the latest pass of a model; see `capture_attention`."""
 
-    def __init__(self, watches: dict[Kind, list[HeadHook]], muted: frozenset[Head]):
-        self.watches = watches
+    def __init__(self, head_hooks: dict[Kind, list[HeadHook]], muted: frozenset[Head]):
+        self.head_hooks = head_hooks
         self.muted = muted
 
     def layers(self, kind: Kind) -> list[np.ndarray]:
         """For each layer an array (batch, heads, query, key); ValueError if nothing was recorded."""
-        return [as_numpy(watch.rows()) for watch in self.watches[kind]]
+        return [as_numpy(hook.rows()) for hook in self.head_hooks[kind]]
 
     @property
     def encoder(self) -> list[np.ndarray]:
@@ -185,6 +190,7 @@ def capture_attention(
     mute: Iterable[Head] = (),
     mode: MuteMode = "zero",
     patch: Mapping[Head, np.ndarray | Tensor] | None = None,
+    hooks: Mapping[Place, Hook] | None = None,
 ) -> Iterator[AttentionCapture]:
     """Record every head of what the model computes inside the `with` block.
 
@@ -194,13 +200,16 @@ def capture_attention(
         mode: "mean" sets it to its mean over the batch instead.
         patch: For each head the weights, (query, key) or (batch, query, key), that
             replace its own; each row sums to 1 or is 0.
+        hooks: For each (kind, layer), such as ("encoder", 0), a `Hook` with functions for any of the
+            seven points. They come before muting and patching, and are called in every pass. With
+            the layer None, `residual` gets the vectors that enter the first layer.
 
     Yields:
         The capture. Each whole pass replaces what was recorded before; steps of
         cached decoding add their rows.
 
     Raises:
-        ValueError: For a head that the model does not have, a patch that does not
+        ValueError: For a head or a layer that the model does not have, a patch that does not
             fit, or a model that this thread is capturing already. Passes of other
             threads are neither recorded nor changed.
     """
@@ -215,10 +224,11 @@ def capture_attention(
     for head, new in patches.items():
         check(f"patch of {head}", new.dtype, "real numbers", not new.is_complex())
     check("mode", mode, "'zero' or 'mean'", mode in ("zero", "mean"))
-    if any(find_hook(core) is not None for kind in KINDS for core in cores[kind]):
+    open_hooks = [hook for kind in KINDS for core in cores[kind] for hook in find_hooks(core)]
+    if any(isinstance(hook, HeadHook) for hook in open_hooks):
         raise ValueError("model is being captured already; expected one capture at a time")
 
-    watches: dict[Kind, list[HeadHook]] = {
+    head_hooks: dict[Kind, list[HeadHook]] = {
         kind: [
             HeadHook(kind, i, [h.head for h in muted if h[:2] == (kind, i)], mode)
             for i in range(len(cores[kind]))
@@ -226,20 +236,47 @@ def capture_attention(
         for kind in KINDS
     }
     for head, new in patches.items():
-        watches[head.kind][head.layer].patch[head.head] = new.detach().cpu()
+        head_hooks[head.kind][head.layer].patch[head.head] = new.detach().cpu()
     # A decoder layer's self-attention begins a pass for its cross-attention too; where a recurrence
     # has its place, the encoder does.
-    for watch, cross in zip(watches["decoder"], watches["cross"], strict=False):
-        watch.restarts = [watch, cross]
-    if not cores["decoder"] and watches["encoder"]:
-        watches["encoder"][0].restarts += watches["cross"]
-    watched: dict[nn.Module, Hook] = {
-        core: watch
+    for own, cross in zip(head_hooks["decoder"], head_hooks["cross"], strict=False):
+        own.restarts = [own, cross]
+    if not cores["decoder"] and head_hooks["encoder"]:
+        head_hooks["encoder"][0].restarts += head_hooks["cross"]
+    recording: dict[nn.Module, Hook] = {
+        core: hook
         for kind in KINDS
-        for core, watch in zip(cores[kind], watches[kind], strict=True)
+        for core, hook in zip(cores[kind], head_hooks[kind], strict=True)
     }
-    with use_hooks(watched):
-        yield AttentionCapture(watches, muted)
+    with use_hooks(hooked_modules(model, hooks or {})), use_hooks(recording):
+        yield AttentionCapture(head_hooks, muted)
+
+
+def hooked_modules(model: Transformer, hooks: Mapping[Place, Hook]) -> dict[nn.Module, Hook]:
+    """Return each hook beside the modules that call it: attention cores, layers, and whole stacks."""
+    cores = attention_cores(model)
+    modules: dict[Place, list[nn.Module]] = {
+        (kind, layer): [core] for kind in KINDS for layer, core in enumerate(cores[kind])
+    }
+    stacks: dict[Kind, Encoder | Decoder] = {"encoder": model.encoder, "decoder": model.decoder}
+    for kind, stack in stacks.items():
+        modules[kind, None] = [stack]
+        for number, module in enumerate(stack.layers):
+            modules.setdefault((kind, number), []).append(module)
+    found: dict[nn.Module, Hook] = {}
+    for place, hook in hooks.items():
+        expected = f"one of {', '.join(map(str, modules))}"
+        check("place of a hook", place, expected, isinstance(place, tuple) and place in modules)
+        check(
+            f"hook at {place}", hook, "a Hook, such as Hook(scores=print)", isinstance(hook, Hook)
+        )
+        here = {isinstance(module, AttentionCore) for module in modules[place]}
+        known = [point for point in get_args(Point) if (point != "residual") in here]
+        points = [point for point in get_args(Point) if getattr(hook, point) is not None]
+        expected = f"functions for {', '.join(known)} alone"
+        check(f"hook at {place}", points, expected, set(points) <= set(known))
+        found.update(dict.fromkeys(modules[place], hook))
+    return found
 
 
 def as_head(head: Any) -> Head:

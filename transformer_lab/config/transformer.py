@@ -119,12 +119,23 @@ class TransformerConfig:
         for name in ("num_encoder_layers", "num_decoder_layers"):
             layers = getattr(self, name)
             check(name, layers, f"at most {MOST_LAYERS:,}", layers <= MOST_LAYERS)
-        widest = max(self.source_vocab_size, self.target_vocab_size, self.d_ff)
-        widest = max(widest, self.num_heads * self.key_size, self.num_heads * self.value_size)
-        widest = max(widest, self.d_model * self.recurrent_decoder)
-        widest = max(widest, self.max_length * (self.positions == "learned"))
-        largest, expected = self.d_model * widest, f"at most {MOST_PARAMETERS:,}"
-        check("size of the largest matrix", largest, expected, largest <= MOST_PARAMETERS)
+        matrices = {
+            "source_vocab_size": self.source_vocab_size,
+            "target_vocab_size": self.target_vocab_size,
+            "d_ff": self.d_ff,
+            "num_heads × d_k": self.num_heads * self.key_size,
+            "num_heads × d_v": self.num_heads * self.value_size,
+            "d_model": self.d_model * self.recurrent_decoder,
+            "max_length": self.max_length * (self.positions == "learned"),
+        }
+        for name, rows in matrices.items():
+            expected = f"at most {MOST_PARAMETERS:,} numbers in one matrix"
+            check(
+                f"d_model × {name}",
+                self.d_model * rows,
+                expected,
+                self.d_model * rows <= MOST_PARAMETERS,
+            )
 
     @property
     def key_size(self) -> int:

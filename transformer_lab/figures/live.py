@@ -14,8 +14,8 @@ class LivePicture:
 
     def show(self, figure: Figure, *, alt: str = "") -> None:
         """Draw a figure there; `alt` says what one sees in it, if the figure's words do not."""
-        data, metadata = picture(figure, alt or read_alt_text(figure))
+        data = picture(figure, alt or read_alt_text(figure))
         if self.handle is None:
-            self.handle = display(data, metadata=metadata, raw=True, display_id=True)
+            self.handle = display(data, raw=True, display_id=True)
         else:
-            self.handle.update(data, metadata=metadata, raw=True)
+            self.handle.update(data, raw=True)

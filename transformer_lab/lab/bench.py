@@ -51,13 +51,11 @@ class BenchPage:
         self.data = data
         self.record = record
 
-    def _repr_mimebundle_(self, **_: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-        data, metadata = self.picture()
-        return data | {
-            "text/html": fragment(data["text/html"], saved.dump_json(self.data))
-        }, metadata
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
+        data = self.picture()
+        return data | {"text/html": fragment(data["text/html"], saved.dump_json(self.data))}
 
-    def picture(self) -> tuple[dict[str, Any], dict[str, Any]]:
+    def picture(self) -> dict[str, str]:
         """What is seen where scripts do not run: the heads of cross-attention, and its words."""
         words = "The bench, in which the model runs where scripts do. Here: "
         alt = words + describe_overview(self.record, "cross")

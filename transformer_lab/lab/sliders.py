@@ -1,7 +1,5 @@
 """A picture with a control: drawn anew by the kernel, or, where none answers, drawn beforehand."""
 
-import base64
-import io
 import os
 from collections.abc import Callable
 from typing import Any
@@ -12,7 +10,7 @@ from matplotlib.figure import Figure
 from PIL import Image
 
 from transformer_lab.config import check
-from transformer_lab.figures.display import picture, quantize_colours, with_alt_text
+from transformer_lab.figures.display import encode_webp, picture, quantize_colours, with_alt_text
 from transformer_lab.figures.style import PIXEL_RATIO
 from transformer_lab.lab.page import saved
 from transformer_lab.lab.page.drawing import fragment
@@ -39,12 +37,12 @@ def show_live(draw: Draw, control: Any) -> None:
 
     panel = ipywidgets.HTML()
 
-    def first_or_next(_: Any = None) -> tuple[dict[str, Any], dict[str, Any]]:
+    def first_or_next(_: Any = None) -> dict[str, Any]:
         bundle = picture(*with_alt_text(draw(control.value)))
-        panel.value = bundle[0]["text/html"]
-        return bundle
+        panel.value = bundle["text/html"]
+        return dict(bundle)
 
-    data, metadata = first_or_next()
+    data = first_or_next()
     if os.environ.get(STORE_FRAMES):
         packed = saved.dump_json(draw_frames(draw, control))
         data["text/html"] = fragment("frames", data["text/html"], packed)
@@ -57,7 +55,7 @@ def show_live(draw: Draw, control: Any) -> None:
         "version_minor": 0,
         "model_id": box.model_id,
     }
-    display(data, metadata=metadata, raw=True)
+    display(data, raw=True)
 
 
 def draw_frames(draw: Draw, control: Any) -> dict[str, Any]:
@@ -81,16 +79,13 @@ def draw_frames(draw: Draw, control: Any) -> dict[str, Any]:
 
 
 def encode_picture(name: str, figure: Figure, alt: str, *, coarse: bool = False) -> dict[str, Any]:
-    """One picture, without loss, which WebP does in two thirds of PNG's bytes."""
+    """One picture of the frames, with its name, its alt text and its width on the page."""
     image = quantize_colours(figure).convert("RGB")
     if coarse:
         size = image.width // PIXEL_RATIO, image.height // PIXEL_RATIO
         image = image.resize(size, Image.Resampling.LANCZOS).quantize(24, dither=Image.Dither.NONE)
-    written = io.BytesIO()
-    image.convert("RGB").save(written, "webp", lossless=True, quality=100)
     width = round(figure.get_figwidth() * figure.dpi)
-    encoded = base64.b64encode(written.getvalue()).decode()
-    return {"name": name, "alt": alt, "width": width, "webp": encoded}
+    return {"name": name, "alt": alt, "width": width, "webp": encode_webp(image)}
 
 
 def list_values(control: Any) -> tuple[list[Any], list[str]]:

@@ -8,7 +8,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from transformer_lab.config import check, check_mask, check_positive_integer
-from transformer_lab.hooks import find_hook
+from transformer_lab.hooks import apply_hooks, find_hooks
 from transformer_lab.model.kv_cache import KVCache
 
 
@@ -23,15 +23,32 @@ def attention_weights(
     `mask` and `bias` broadcast to (*batch, query, key); `bias` is added to the
     scaled scores. A query that may see nothing gets weights of 0.
     """
+    return softmax_over_keys(attention_scores(query, key, mask, bias))
+
+
+def attention_scores(
+    query: Float[Tensor, "*batch query d_k"],
+    key: Float[Tensor, "*batch key d_k"],
+    mask: Bool[Tensor, "..."] | None = None,
+    bias: Float[Tensor, "..."] | None = None,
+) -> Float[Tensor, "*batch query key"]:
+    """Q Kᵀ / √d_k + bias, and −inf for the keys that `mask` hides."""
     scores = query @ key.transpose(-2, -1) / math.sqrt(query.size(-1))  # (*batch, query, key)
     if bias is not None:
         scores = scores + bias
     if mask is None:
-        return scores.softmax(dim=-1)
+        return scores
     check_mask(mask, scores.shape)
-    weights = scores.masked_fill(~mask, -math.inf).softmax(dim=-1)
-    # A row of nothing but -inf has no softmax; it gets zeros instead of NaN.
-    return weights.masked_fill(~mask.any(dim=-1, keepdim=True), 0.0)
+    return scores.masked_fill(~mask, -math.inf)
+
+
+def softmax_over_keys(
+    scores: Float[Tensor, "*batch query key"],
+) -> Float[Tensor, "*batch query key"]:
+    """The weights: each row sums to 1, or is 0 where the query may see nothing."""
+    # A row of nothing but -inf has no softmax: that would be NaN.
+    sees_nothing = (scores == -math.inf).all(dim=-1, keepdim=True)
+    return scores.softmax(dim=-1).masked_fill(sees_nothing, 0.0)
 
 
 def fused_attention(
@@ -82,8 +99,8 @@ def shared_attention(
 class AttentionCore(nn.Module):
     """What happens between the projections: past keys, positions, dropout, and the path taken.
 
-    It takes the fused path unless somebody watches the pass (see `hooks.py`): a watch gets
-    the weights, which are then computed explicitly. Both paths give the same output.
+    It takes the fused path unless this pass has hooks (see `hooks.py`). They want to see the scores
+    and the weights, which are then computed one after the other. Both paths give the same output.
     """
 
     def __init__(self, dropout: float = 0.0, positions: nn.Module | None = None):
@@ -125,18 +142,23 @@ class AttentionCore(nn.Module):
             group = query.size(1) // key.size(1)
             key, value = (t.repeat_interleave(group, dim=1) for t in (key, value))
         dropout = self.dropout if self.training else 0.0
-        watch = find_hook(self)
+        hooks = find_hooks(self)
         if key.size(0) < query.size(0):
-            if watch is None and not dropout and query.size(2) == 1 and bias is None:
+            if not hooks and not dropout and query.size(2) == 1 and bias is None:
                 return shared_attention(query, key, value, mask)
             group = query.size(0) // key.size(0)
             key, value = (t.repeat_interleave(group, dim=0) for t in (key, value))
             if mask is not None and mask.ndim == 4 and mask.size(0) > 1:
                 mask = mask.repeat_interleave(group, dim=0)
-        if watch is None:
+        if not hooks:
             return fused_attention(query, key, value, mask, bias, dropout)
-        weights = watch.weights(attention_weights(query, key, mask, bias))
-        return watch.heads(F.dropout(weights, dropout) @ value)  # (batch, heads, query, d_v)
+        query = apply_hooks(hooks, "query", query)
+        key = apply_hooks(hooks, "key", key)
+        value = apply_hooks(hooks, "value", value)
+        scores = apply_hooks(hooks, "scores", attention_scores(query, key, mask, bias))
+        weights = apply_hooks(hooks, "weights", softmax_over_keys(scores))
+        output = F.dropout(weights, dropout) @ value  # (batch, heads, query, d_v)
+        return apply_hooks(hooks, "output", output)
 
 
 def scores_shape(query: Tensor, key: Tensor, cache: KVCache | None) -> tuple[int, int, int, int]:

@@ -6,6 +6,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from transformer_lab.config import TransformerConfig
+from transformer_lab.hooks import hook_residual
 from transformer_lab.model.add_norm import AddNorm
 from transformer_lab.model.attention import AttentionCore
 from transformer_lab.model.feed_forward import FeedForward
@@ -68,6 +69,9 @@ class Decoder(nn.Module):
         cache: Sequence[LayerCache] | None = None,
     ) -> Float[Tensor, "batch target d_model"]:
         """Turn the embedded words written so far into features of the word that comes next."""
+        x = hook_residual(self, x)
         for number, layer in enumerate(self.layers):
-            x = layer(x, memory, mask, memory_mask, cache[number] if cache else None)
+            x = hook_residual(
+                layer, layer(x, memory, mask, memory_mask, cache[number] if cache else None)
+            )
         return self.final_norm(x)

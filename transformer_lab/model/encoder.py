@@ -6,6 +6,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from transformer_lab.config import TransformerConfig
+from transformer_lab.hooks import hook_residual
 from transformer_lab.model.add_norm import AddNorm
 from transformer_lab.model.attention import AttentionCore
 from transformer_lab.model.feed_forward import FeedForward
@@ -55,6 +56,7 @@ class Encoder(nn.Module):
         cache: Sequence[KVCache] | None = None,
     ) -> Float[Tensor, "batch source d_model"]:
         """Turn embedded words into the memory that the decoder reads."""
+        x = hook_residual(self, x)
         for number, layer in enumerate(self.layers):
-            x = layer(x, mask, cache[number] if cache else None)
+            x = hook_residual(layer, layer(x, mask, cache[number] if cache else None))
         return self.final_norm(x)

@@ -28,11 +28,11 @@ class ExplorerPage:
         self.records = tuple(records)
         self.start = start
 
-    def _repr_mimebundle_(self, **_: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-        data, metadata = self.picture()
-        return data | {"text/html": self.fragment(data["text/html"])}, metadata
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
+        data = self.picture()
+        return data | {"text/html": self.fragment(data["text/html"])}
 
-    def picture(self) -> tuple[dict[str, Any], dict[str, Any]]:
+    def picture(self) -> dict[str, str]:
         """What is seen where scripts do not run: all heads of the first kind shown, and its words."""
         kind = self.start["kind"]
         record = self.records[-1]
@@ -52,7 +52,7 @@ class ExplorerPage:
             ValueError: If the file is there already and `overwrite` is not given.
         """
         title = "Attention: " + " ".join(by_words(self.records[-1]).source_tokens)
-        body = self.fragment(self.picture()[0]["text/html"])
+        body = self.fragment(self.picture()["text/html"])
         return saved.write_page(path, title, body, overwrite=overwrite)
 
 

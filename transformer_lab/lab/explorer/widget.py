@@ -206,28 +206,28 @@ class AttentionExplorer(anywidget.AnyWidget):
         They are two outputs: of one, JupyterLab and nbconvert show the widget's view alone, and
         say "model not found" where it has gone.
         """
-        still, metadata = self.still()
+        still = self.still()
         live = super()._repr_mimebundle_()
         if live:
             display(live[0], raw=True)
-        display(still, metadata=metadata, raw=True)
+        display(still, raw=True)
 
     def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]]:
         """Both in one, for hosts that know no other way."""
-        still, metadata = self.still()
+        still = self.still()
         live = super()._repr_mimebundle_(**kwargs)
-        return (live[0] if live else {}) | still, metadata
+        return (live[0] if live else {}) | still, {}
 
-    def still(self) -> tuple[dict[str, Any], dict[str, Any]]:
+    def still(self) -> dict[str, str]:
         """The picture of what is shown now; its name tells the widget to hide it."""
-        data, metadata = self.page().picture()
-        name = hashlib.sha256(data["image/png"].encode()).hexdigest()[:12]
+        data = self.page().picture()
+        name = hashlib.sha256(data["text/html"].encode()).hexdigest()[:12]
         if name not in self.stills:
             self.stills = [*self.stills, name]
         note = "All heads as a still picture; run this cell for the live explorer."
         image = data["text/html"]
         data["text/html"] = f'<div data-still="{name}"><p>{note}</p>{image}</div>'
-        return data, metadata
+        return data
 
 
 def patched_weights(

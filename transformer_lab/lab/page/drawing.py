@@ -26,10 +26,10 @@ class Drawing:
         self.still = still
         self.alt = alt
 
-    def _repr_mimebundle_(self, **_: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-        data, metadata = picture(self.still, self.alt)
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
+        data = picture(self.still, self.alt)
         html = fragment(self.kind, data["text/html"], saved.dump_json(self.data))
-        return data | {"text/html": html}, metadata
+        return data | {"text/html": html}
 
     def to_html(self, path: str | Path, *, overwrite: bool = False) -> Path:
         """Write one file that opens in any browser, offline; returns its path.
@@ -37,7 +37,7 @@ class Drawing:
         Raises:
             ValueError: If the file is there already and `overwrite` is not given.
         """
-        body = self._repr_mimebundle_()[0]["text/html"]
+        body = self._repr_mimebundle_()["text/html"]
         return saved.write_page(path, self.alt.partition(":")[0], body, overwrite=overwrite)
 
 

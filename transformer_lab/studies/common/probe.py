@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 import torch
 from jaxtyping import Bool, Float, Int
-from torch import Tensor
-from torch.utils.hooks import RemovableHandle
+from torch import Tensor, nn
 
 from transformer_lab.data.world.grammar import WorldPair
+from transformer_lab.hooks import Hook, use_hooks
 from transformer_lab.model import Transformer
 from transformer_lab.model.masks import padding_mask
 from transformer_lab.studies.finding_the_noun.pronoun_sentences import (
@@ -63,18 +63,10 @@ def encoder_states(
 ) -> Float[Tensor, "depth batch source d_model"]:
     """The encoder's residual stream before its first layer and after each, in evaluation mode."""
     found: list[Tensor] = []
-    layers = model.eval().encoder.layers
-    handles: list[RemovableHandle] = [
-        layers[0].register_forward_pre_hook(lambda _, inputs: found.append(inputs[0]))
-    ]
-    handles += [
-        layer.register_forward_hook(lambda _, __, output: found.append(output)) for layer in layers
-    ]
-    try:
+    encoder = model.eval().encoder
+    modules: list[nn.Module] = [encoder, *encoder.layers]
+    with use_hooks(dict.fromkeys(modules, Hook(residual=found.append))):
         model.encode(source, mask)
-    finally:
-        for handle in handles:
-            handle.remove()
     return torch.stack(found)
 
 

@@ -158,25 +158,13 @@ def write_greedily(
     return written
 
 
-class WeightsRecorder(Hook):
-    """A hook that keeps the weights of one attention."""
-
-    def __init__(self) -> None:
-        self.kept = torch.empty(0)
-
-    def weights(self, weights: Tensor) -> Tensor:
-        """Let them pass, and keep them."""
-        self.kept = weights
-        return weights
-
-
 @torch.inference_mode()
 def record_weights(cores: Iterable[nn.Module], run: Callable[[], object]) -> list[np.ndarray]:
     """The weights (batch, heads, query, key) of each of these attentions in one pass."""
-    watches = [WeightsRecorder() for _ in cores]
-    with use_hooks(dict(zip(cores, watches, strict=True))):
+    weights: list[Tensor] = []
+    with use_hooks({core: Hook(weights=weights.append) for core in cores}):
         run()
-    return [watch.kept.numpy() for watch in watches]
+    return [of_one.numpy() for of_one in weights]
 
 
 def group_by_length(

@@ -13,9 +13,10 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 from jaxtyping import Float, Int
-from torch import Tensor
+from torch import Tensor, nn
 
 from transformer_lab.config import TransformerConfig
+from transformer_lab.hooks import Hook, use_hooks
 from transformer_lab.model.build import build_model
 from transformer_lab.model.later.recurrence import SSRU
 from transformer_lab.model.masks import padding_mask
@@ -150,11 +151,11 @@ def record_log_gates(
     asked: Translator, units: Sequence[SSRU], source: str, read: Int[Tensor, "1 place"]
 ) -> list[Float[Tensor, "place feature"]]:
     """For each recurrence the logarithm of its gate at each place of what was written."""
-    inputs: list[Tensor] = []
-    hooks = [unit.register_forward_pre_hook(lambda _, x: inputs.append(x[0])) for unit in units]
-    next_word_log_probabilities(asked, source, read)
-    for hook in hooks:
-        hook.remove()
+    decoder, inputs = asked.model.decoder, list[Tensor]()
+    # Each recurrence comes first in its layer, and the norm last: it gets what enters the layer.
+    modules: list[nn.Module] = [decoder, *decoder.layers[:-1]]
+    with use_hooks(dict.fromkeys(modules, Hook(residual=inputs.append))):
+        next_word_log_probabilities(asked, source, read)
     return [F.logsigmoid(u.w_f(x[0]).double()) for u, x in zip(units, inputs, strict=True)]
 
 

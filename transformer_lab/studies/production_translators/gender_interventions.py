@@ -14,6 +14,7 @@ from torch import Tensor
 
 from transformer_lab.attention.capture import capture_attention
 from transformer_lab.attention.record import Head, Kind
+from transformer_lab.hooks import Hook, use_hooks
 from transformer_lab.studies.common.probe import encoder_states
 from transformer_lab.studies.production_translators.gender_detection import (
     GenderChoice,
@@ -90,21 +91,10 @@ def patch_states(
     donor: Float[Tensor, "sentences source d_model"],
 ) -> Iterator[None]:
     """A context in which the encoder's stream after `depth` layers is the donor's at `where`."""
-    layers = asked.translator.model.encoder.layers
-
-    def put(x: Tensor) -> Tensor:
-        return torch.where(where[..., None], donor, x)
-
-    if depth == 0:
-        handle = layers[0].register_forward_pre_hook(
-            lambda _, inputs: (put(inputs[0]), *inputs[1:])
-        )
-    else:
-        handle = layers[depth - 1].register_forward_hook(lambda _, __, output: put(output))
-    try:
+    encoder = asked.translator.model.encoder
+    module = encoder if depth == 0 else encoder.layers[depth - 1]
+    with use_hooks({module: Hook(residual=lambda x: torch.where(where[..., None], donor, x))}):
         yield
-    finally:
-        handle.remove()
 
 
 def batch_log_odds(

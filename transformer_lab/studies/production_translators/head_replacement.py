@@ -32,9 +32,10 @@ class ReplaceHeads(Hook):
     """A hook that replaces the outputs of some heads of one attention before W_O."""
 
     def __init__(self, heads: Sequence[int], put: Replacement = torch.zeros_like):
+        super().__init__(output=self.replace)
         self.numbers, self.put = list(heads), put
 
-    def heads(
+    def replace(
         self, heads: Float[Tensor, "batch heads query d_v"]
     ) -> Float[Tensor, "batch heads query d_v"]:
         """The heads' outputs, with these replaced."""
@@ -47,15 +48,13 @@ class AverageHeads(Hook):
     """A hook that averages the outputs of one attention's heads and changes nothing."""
 
     def __init__(self) -> None:
+        super().__init__(output=self.add)
         self.total, self.count = torch.zeros(()), 0
 
-    def heads(
-        self, heads: Float[Tensor, "batch heads query d_v"]
-    ) -> Float[Tensor, "batch heads query d_v"]:
-        """The heads' outputs as they are."""
+    def add(self, heads: Float[Tensor, "batch heads query d_v"]) -> None:
+        """Add the outputs of this pass to the sum."""
         self.total = self.total + heads.sum(dim=(0, 2))
         self.count += heads.size(0) * heads.size(2)
-        return heads
 
     @property
     def mean(self) -> Float[Tensor, "heads d_v"]:
@@ -72,10 +71,10 @@ def mean_head_outputs(
     """
     cores = attention_cores(translator.model)
     seen = {(kind, layer): AverageHeads() for kind in KINDS for layer in range(len(cores[kind]))}
-    watches: dict[nn.Module, Hook] = {
-        cores[kind][layer]: watch for (kind, layer), watch in seen.items()
+    hooks: dict[nn.Module, Hook] = {
+        cores[kind][layer]: hook for (kind, layer), hook in seen.items()
     }
-    with use_hooks(watches):
+    with use_hooks(hooks):
         for text in texts:
             translator.translate(text, beam_size=1, max_length=60)
-    return {place: watch.mean for place, watch in seen.items() if watch.count}
+    return {place: hook.mean for place, hook in seen.items() if hook.count}

@@ -105,13 +105,13 @@ def translate_with_replaced(
     numbers: dict[Place, list[int]] = {}
     for head in heads:
         numbers.setdefault((head.kind, head.layer), []).append(head.head)
-    watches: dict[nn.Module, Hook] = {
+    hooks: dict[nn.Module, Hook] = {
         cores[kind][layer]: ReplaceHeads(
             found, make_replacement(name, (kind, layer), found, instead)
         )
         for (kind, layer), found in numbers.items()
     }
-    with use_hooks(watches):
+    with use_hooks(hooks):
         found = asked.translate(
             load_real_sentences(name, SENTENCES)[every], beam_size=1, max_length=60
         )

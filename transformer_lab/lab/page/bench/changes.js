@@ -5,7 +5,7 @@ import { shortName } from "./names.js";
 /** No change at all. */
 export const NOTHING = { mute: [], points: [] };
 
-/** Muted heads and pointed rows as the engine takes them, see `Watch`. */
+/** Muted heads and pointed rows as the engine takes them, see `Hooks`. */
 export function askedOf({ mute, points }) {
   const patched = new Map();
   for (const { query, key, share, kind, layer, head } of points) {

@@ -13,8 +13,8 @@ const WAIT = 200; // milliseconds, so that the translation itself is drawn first
 
 /** What the dots can be coloured by, besides the scores: its label, and what a dark dot means. */
 const WAYS = {
-  cost: ["effect if muted", "Orange: muted alone, the head costs a word of the translation much of its probability (its tooltip says which). White: no word."],
-  sharpness: ["sharpness of its rows", "Orange: nearly all weight of each row is on one word. White: it is spread."],
+  cost: ["effect if muted", "Orange: muted alone, the head costs a word of the translation much of its probability (its tooltip says which). No colour: it costs none."],
+  sharpness: ["sharpness of its rows", "Orange: nearly all weight of each row is on one word. No colour: it is spread."],
 };
 
 /** The largest weight of a row, mean over the rows: 1 if each row has all its weight on one word. */

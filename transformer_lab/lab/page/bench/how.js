@@ -46,7 +46,7 @@ export class How {
   draw() {
     const { state } = this;
     const { row } = state;
-    const { queries, keys, values, scores, weights, output } = state.open;
+    const { query: queries, key: keys, value: values, scores, weights, output } = state.open;
     const { rows, keys: names } = state.tokensOf(state.head.kind);
     const width = queries[row].length;
     const seen = state.seenIn(row);

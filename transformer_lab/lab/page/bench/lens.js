@@ -22,7 +22,7 @@ export class Lens {
     const { state } = this;
     const { step, read, engine } = state;
     const { model } = engine;
-    const lines = read.vectors.decoder.map(([x], layer) => {
+    const lines = read.residual.decoder.map(([x], layer) => {
       const vector = alone(x.row(Math.min(step, x.rows - 1)));
       const says = softmax(linear(model.finished(vector, "decoder"), model.output).row(0));
       const said = wordsSaid(engine.target, largest(says, 3).map((id) => ({ id, before: says[id] })));

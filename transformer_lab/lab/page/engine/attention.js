@@ -11,9 +11,9 @@ export const keysAndValues = (x, { w_k, w_v }) => ({ keys: linear(x, w_k), value
  *
  * `start` is the position of the first query among the keys if no word may see a later one, and
  * null if all may be seen. `positions` is "rotary" or "alibi" where the scores know distances.
- * `watch` gets each head's matrices, and says what its weights and its output become.
+ * `hooks` get each head's matrices, and say what its weights and its output become.
  */
-export function attend(x, { keys, values }, parameters, { heads, start = null, positions, watch }) {
+export function attend(x, { keys, values }, parameters, { heads, start = null, positions, hooks }) {
   const queries = linear(x, parameters.w_q);
   const width = queries.columns / heads;
   const group = heads / (keys.columns / width); // queries that share a head of keys and values
@@ -40,7 +40,7 @@ export function attend(x, { keys, values }, parameters, { heads, start = null, p
       scores.push(row);
       own.push(softmax(row));
     }
-    const weights = watch.weights(head, own);
+    const weights = hooks.weights(head, own);
     const output = weights.map((row, q) => {
       const sum = part(joined.row(q), valueWidth, head);
       row.forEach((weight, k) => {
@@ -48,8 +48,8 @@ export function attend(x, { keys, values }, parameters, { heads, start = null, p
       });
       return sum;
     });
-    watch.output(head, output);
-    watch.see(head, { queries: headQueries, keys: headKeys, values: headValues, scores, weights, output });
+    hooks.output(head, output);
+    hooks.see(head, { query: headQueries, key: headKeys, value: headValues, scores, weights, output });
   }
   return linear(joined, parameters.w_o);
 }

@@ -1,7 +1,7 @@
 // Writing a translation: the best word each time, or the best few beginnings (§6.1).
 
 import { logSoftmax } from "./vectors.js";
-import { NOBODY } from "./watch.js";
+import { NO_HOOKS } from "./hooks.js";
 
 /** The place of the largest number. */
 function best(values) {
@@ -19,7 +19,7 @@ function limitOf({ config }, sourceLength) {
 }
 
 /** Write the most probable word, then the next. Returns the ids, eos with them, and log p of the whole. */
-export function greedy(model, memory, watch = NOBODY) {
+export function greedy(model, memory, hooks = NO_HOOKS) {
   const { bos_id: bos, eos_id: eos } = model.config;
   const limit = limitOf(model, memory.rows);
   const ids = [];
@@ -27,7 +27,7 @@ export function greedy(model, memory, watch = NOBODY) {
   let last = bos;
   let total = 0;
   while (last !== eos && ids.length < limit) {
-    const step = model.decode([last], past, watch);
+    const step = model.decode([last], past, hooks);
     const values = logSoftmax(step.logits.row(0));
     past = step.past;
     last = best(values);
@@ -44,14 +44,14 @@ function candidates(beginning, values, most) {
 }
 
 /** Keep the few best beginnings; one that ends takes its place in the beam with it. Best first. */
-export function beamSearch(model, memory, { beamSize = 4, alpha = 0.6, watch = NOBODY } = {}) {
+export function beamSearch(model, memory, { beamSize = 4, alpha = 0.6, hooks = NO_HOOKS } = {}) {
   const { bos_id: bos, eos_id: eos } = model.config;
   const limit = limitOf(model, memory.rows);
   const found = [];
   let beam = [{ ids: [], last: bos, total: 0, past: model.begin(memory) }];
   for (let length = 1; beam.length && length <= limit; length++) {
     const ranked = beam.flatMap((beginning) => {
-      const { logits, past } = model.decode([beginning.last], beginning.past, watch);
+      const { logits, past } = model.decode([beginning.last], beginning.past, hooks);
       return candidates({ ...beginning, past }, logSoftmax(logits.row(0)), beamSize);
     });
     ranked.sort((a, b) => b.total - a.total);

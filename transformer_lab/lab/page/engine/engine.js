@@ -5,7 +5,7 @@ import { readSafetensors } from "./safetensors.js";
 import { tokenizerOf } from "./tokenizer.js";
 import { Transformer } from "./transformer.js";
 import { softmax } from "./vectors.js";
-import { Watch } from "./watch.js";
+import { Hooks } from "./hooks.js";
 
 export class Engine {
   /**
@@ -31,7 +31,7 @@ export class Engine {
   /**
    * Translate one sentence and look at every head.
    *
-   * `beam` 1 is greedy decoding. `mute` and `patch` list heads, see `Watch`; they act on the
+   * `beam` 1 is greedy decoding. `mute` and `patch` list heads, see `Hooks`; they act on the
    * translation too. Returns
    *   tokens         the source's words, and those that the decoder read and wrote,
    *   written        the ids of the last,
@@ -40,20 +40,20 @@ export class Engine {
    *   logProbability of the translation, its end included, in nats,
    *   probabilities  for each step one number for each word of the target vocabulary,
    *   maps           kind → layer → head → query → weights of the keys,
-   *   heads          kind → layer → head → { queries, keys, values, scores, weights, output }, one vector a word,
-   *   vectors        side → layer → what comes out of it, as Vectors, of each pass.
+   *   heads          kind → layer → head → { query, key, value, scores, weights, output }, a vector for each word,
+   *   residual       side → layer → the vectors that leave it, as Vectors, of each pass.
    */
   translate(text, { beam = 1, mute = [], patch = [] } = {}) {
     const { bos_id: bos, eos_id: eos } = this.model.config;
     const ids = this.encode(text);
-    const watch = new Watch({ mute, patch });
-    const memory = this.model.encode(ids, watch);
-    const changes = new Watch({ mute, patch, sees: false });
+    const hooks = new Hooks({ mute, patch });
+    const memory = this.model.encode(ids, hooks);
+    const changes = new Hooks({ mute, patch, sees: false });
     const found = beam === 1
       ? greedy(this.model, memory, changes)
-      : beamSearch(this.model, memory, { beamSize: beam, watch: changes })[0];
+      : beamSearch(this.model, memory, { beamSize: beam, hooks: changes })[0];
     const read = [bos, ...found.ids.slice(0, -1)];
-    const { logits } = this.model.decode(read, this.model.begin(memory), watch);
+    const { logits } = this.model.decode(read, this.model.begin(memory), hooks);
     return {
       tokens: {
         source: this.source.tokens(ids),
@@ -65,9 +65,9 @@ export class Engine {
       unknown: this.source.unknown(text),
       logProbability: found.logProbability,
       probabilities: read.map((_, step) => softmax(logits.row(step))),
-      maps: mapsOf(watch.heads),
-      heads: watch.heads,
-      vectors: watch.after,
+      maps: mapsOf(hooks.heads),
+      heads: hooks.heads,
+      residual: hooks.residuals,
     };
   }
 
@@ -78,15 +78,15 @@ export class Engine {
 
   /**
    * Let the model write these ids, whatever it would write itself: the probabilities of every next
-   * word, the maps and the vectors, as `translate` gives them.
+   * word, the maps and the residual stream, as `translate` gives them.
    */
   read(text, written, { mute = [], patch = [] } = {}) {
-    const watch = new Watch({ mute, patch });
-    const memory = this.model.encode(this.encode(text), watch);
+    const hooks = new Hooks({ mute, patch });
+    const memory = this.model.encode(this.encode(text), hooks);
     const read = [this.model.config.bos_id, ...written.slice(0, -1)];
-    const { logits } = this.model.decode(read, this.model.begin(memory), watch);
+    const { logits } = this.model.decode(read, this.model.begin(memory), hooks);
     const probabilities = read.map((_, step) => softmax(logits.row(step)));
-    return { probabilities, maps: mapsOf(watch.heads), vectors: watch.after };
+    return { probabilities, maps: mapsOf(hooks.heads), residual: hooks.residuals };
   }
 }
 

@@ -4,7 +4,7 @@ import { attend, keysAndValues } from "./attention.js";
 import { withPositions } from "./positions.js";
 import { untrained } from "./untrained.js";
 import { activations, added, layerNorm, linear, stacked, Vectors } from "./vectors.js";
-import { NOBODY } from "./watch.js";
+import { NO_HOOKS } from "./hooks.js";
 
 /** Parameters by name, a level for each dot: `layers.0.w_q.weight` becomes layers[0].w_q.weight. */
 function nested(tensors) {
@@ -36,14 +36,14 @@ export class Transformer {
   }
 
   /** The memory: one vector for each word of the source. */
-  encode(ids, watch = NOBODY) {
+  encode(ids, hooks = NO_HOOKS) {
     let x = this.embed(this.source, ids, 0, this.parameters.source_positions);
     this.layers("encoder").forEach((layer, number) => {
       const attention = (y) =>
-        attend(y, keysAndValues(y, layer.self_attention), layer.self_attention, this.how("encoder", number, watch));
+        attend(y, keysAndValues(y, layer.self_attention), layer.self_attention, this.how("encoder", number, hooks));
       x = this.addNorm(x, layer.add_norm_1, attention);
       x = this.addNorm(x, layer.add_norm_2, (y) => this.feedForward(y, layer.feed_forward));
-      watch.vectors("encoder", number, x);
+      hooks.residual("encoder", number, x);
     });
     return this.finished(x, "encoder");
   }
@@ -62,7 +62,7 @@ export class Transformer {
    * Returns the logits of the word after each of them, and the past with them in it; the past that
    * was given stays as it was.
    */
-  decode(ids, past, watch = NOBODY) {
+  decode(ids, past, hooks = NO_HOOKS) {
     const start = past[0].words?.keys.rows ?? 0;
     let x = this.embed(this.target, ids, start, this.parameters.target_positions);
     const grown = this.layers("decoder").map((layer, number) => {
@@ -73,13 +73,13 @@ export class Transformer {
         words = before
           ? { keys: stacked(before.keys, fresh.keys), values: stacked(before.values, fresh.values) }
           : fresh;
-        return attend(y, words, layer.self_attention, { ...this.how("decoder", number, watch, start), start });
+        return attend(y, words, layer.self_attention, { ...this.how("decoder", number, hooks, start), start });
       });
       const { memory } = past[number];
       x = this.addNorm(x, layer.add_norm_2, (y) =>
-        attend(y, memory, layer.cross_attention, this.how("cross", number, watch, start)));
+        attend(y, memory, layer.cross_attention, this.how("cross", number, hooks, start)));
       x = this.addNorm(x, layer.add_norm_3, (y) => this.feedForward(y, layer.feed_forward));
-      watch.vectors("decoder", number, x);
+      hooks.residual("decoder", number, x);
       return { words, memory };
     });
     return { logits: linear(this.finished(x, "decoder"), this.output), past: grown };
@@ -90,10 +90,10 @@ export class Transformer {
     return Array.from({ length: count }, (_, number) => this.parameters[side].layers[number]);
   }
 
-  /** How the heads of a layer attend, and who watches them; cross-attention knows no distances. */
-  how(kind, layer, watch, first = 0) {
+  /** How the heads of a layer attend, and who looks on; cross-attention knows no distances. */
+  how(kind, layer, hooks, first = 0) {
     const positions = kind === "cross" ? undefined : this.config.positions;
-    return { heads: this.config.num_heads, positions, watch: watch.of(kind, layer, first) };
+    return { heads: this.config.num_heads, positions, hooks: hooks.of(kind, layer, first) };
   }
 
   /** The ids' vectors × √d_model (§3.4), with their positions from `start` on. */

@@ -1,9 +1,9 @@
-// What one looks at, mutes and changes while a sentence goes through the model.
+// Hooks: what one looks at, mutes and changes while a sentence goes through the model. Python has the same seven points.
 
-/** Sees nothing and changes nothing. */
-export const NOBODY = {
+/** See nothing and change nothing. */
+export const NO_HOOKS = {
   of: () => ({ weights: (_, own) => own, output: () => {}, see: () => {} }),
-  vectors: () => {},
+  residual: () => {},
 };
 
 const nameOf = (kind, layer, head) => `${kind} ${layer} ${head}`;
@@ -25,22 +25,24 @@ function withShares(own, shares, seen) {
 }
 
 /**
- * Keeps what each head works with in a pass over whole sentences, and the vectors after each layer.
+ * Keep what each head works with in a pass over whole sentences, and the vectors that leave each layer.
+ *
+ * Of each head: query, key, value, scores, weights and output. Of each layer: residual, one Vectors a pass.
  *
  * `mute` lists heads as { kind, layer, head }, counted from 0; their output becomes 0. `patch` lists
  * heads with `rows`, by query: a row of weights in place of its own, or { shares } with { key, share },
  * which give words these shares of its own row. A query without a row keeps its own.
  */
-export class Watch {
+export class Hooks {
   constructor({ mute = [], patch = [], sees = true } = {}) {
     this.sees = sees; // a search reads each word many times: it changes alone
     this.muted = new Set(mute.map(({ kind, layer, head }) => nameOf(kind, layer, head)));
     this.patched = new Map(patch.map(({ kind, layer, head, rows }) => [nameOf(kind, layer, head), rows]));
     this.heads = { encoder: [], decoder: [], cross: [] };
-    this.after = { encoder: [], decoder: [] };
+    this.residuals = { encoder: [], decoder: [] };
   }
 
-  /** The watch of one layer, whose first query of this pass is the sentence's word `first`. */
+  /** The hooks of one layer, whose first query of this pass is the sentence's word `first`. */
   of(kind, layer, first) {
     return {
       weights: (head, own) => {
@@ -61,7 +63,7 @@ export class Watch {
     };
   }
 
-  vectors(side, layer, x) {
-    if (this.sees) (this.after[side][layer] ??= []).push(x);
+  residual(side, layer, x) {
+    if (this.sees) (this.residuals[side][layer] ??= []).push(x);
   }
 }
