@@ -505,9 +505,23 @@ def test_train_says_what_it_understood_before_it_trains(
     assert f"# A translator, {languages.replace(' → ', ' to ')}" in card
     assert form in card
     assert str(tmp_path) not in card
-    # The run is found again as it was begun, and scored.
-    code, _, err = run(capsys, "evaluate", "--model", out, "--limit", 2)
-    assert (code, "has changed" in err) == (0, False)
+    # The run is found again as it was begun, and scored; naming its file and columns says the same.
+    for corpus in ((), ("--corpus", tmp_path / name, *named)):
+        code, _, err = run(capsys, "evaluate", "--model", out, "--limit", 2, *corpus)
+        assert (code, "has changed" in err) == (0, False)
+
+
+def test_a_file_is_evaluated_by_the_columns_that_are_named(capsys, model, tmp_path):
+    """Columns the other way round, with a number before them: only names or numbers can tell."""
+    sentences = ["the cat runs", "the dog sees a cat", "a cat runs", "the cat sees the dog"]
+    rows = "".join(f"{i}\tle chat {i}\t{text}\n" for i, text in enumerate(sentences * 99))
+    (tmp_path / "other.tsv").write_text(rows)
+    sides = ("--corpus", tmp_path / "other.tsv", "--source", 3, "--target", 2)
+    code, _, err = run(capsys, "evaluate", "--model", model, *sides, "--limit", 2)
+    assert (code, err) == (0, "")
+    code, _, err = run(capsys, "evaluate", "--model", model, *sides[2:])
+    assert (code, is_one_line(err)) == (1, True)
+    assert "expected --corpus beside them" in err
 
 
 @pytest.mark.parametrize("corpus", [(), ("--corpus", "debian:fr"), ("--corpus", "hf:x")])

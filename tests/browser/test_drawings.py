@@ -175,8 +175,10 @@ def test_folded_answers_can_be_read_by_everyone(browser, tmp_path, scheme, width
     page.close()
 
 
-@pytest.mark.parametrize("scheme", thorough_from(1, ["light", "dark"]))
-@pytest.mark.parametrize("width", [1240, 390])
+@pytest.mark.parametrize(
+    ("scheme", "width"),
+    thorough_from(1, [("light", 390), ("light", 1240), ("dark", 390), ("dark", 1240)]),
+)
 def test_each_step_can_be_read_by_everyone(visit_page, tmp_path, scheme, width):
     drawing = attention_player(WORDS, QUERY, KEY, VALUE, inputs=INPUTS)
     player = drawing._repr_mimebundle_()["text/html"]

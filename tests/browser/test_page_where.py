@@ -7,6 +7,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.screen import serious
+from tests.thorough import thorough_from
 from transformer_lab.attention.record import Head
 from transformer_lab.data.world.grammar import FAMOUS
 from transformer_lab.lab.bench import bench
@@ -227,7 +228,7 @@ def test_shares_of_an_address_that_are_more_than_the_row_are_scaled(page):
     np.testing.assert_allclose(np.sum(masked, axis=1), 1, atol=1e-5)
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("theme", thorough_from(1, ["light", "dark"]))
 def test_an_accessibility_checker_finds_nothing_serious_in_lines_and_edits(
     visit_page, lab_page, theme
 ):

@@ -331,7 +331,7 @@ EXPLAINED = {
 """What is looked for, and the section that explains it."""
 
 
-@pytest.mark.parametrize(("query", "place"), EXPLAINED.items(), ids=list(EXPLAINED))
+@pytest.mark.parametrize(("query", "place"), thorough_from(3, EXPLAINED.items()))
 def test_the_search_finds_the_section_that_explains_a_word_first(read, site, query, place):
     page = read(f"search.html?q={query.replace(' ', '+')}")
     results = page.locator("#search-results li")

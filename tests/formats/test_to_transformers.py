@@ -267,6 +267,11 @@ def test_ctranslate2_writes_the_same_words(shipped, texts, tmp_path):
         to_ctranslate2(shipped, tmp_path / "ct2")
 
 
+@pytest.mark.thorough(
+    caught_by=[
+        "tests/formats/test_exporting.py::test_ctranslate2_translates_as_we_do_or_its_difference_is_small"
+    ]
+)
 def test_ctranslate2s_own_converter_reads_what_came_from_opus_mt(tmp_path):
     """It takes the start of the decoder to be a vector of zeros, so here it is one."""
     ctranslate2 = pytest.importorskip("ctranslate2", exc_type=ImportError)

@@ -461,3 +461,23 @@ def test_padding_may_begin_a_target_as_in_marians_models():
     assert small_config(pad_id=7, bos_id=7).bos_id == 7
     with pytest.raises(ValueError, match="expected four different ids"):
         small_config(pad_id=7, bos_id=7, eos_id=7)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "found"),
+    [
+        ([[1, 2], [3, 4]], "list"),
+        (None, "NoneType"),
+        (torch.tensor([1, 2]), r"torch.int64 \(2,\)"),
+        (torch.ones(2, 5), r"torch.float32 \(2, 5\)"),
+        (torch.ones(2, 5, dtype=torch.bool), r"torch.bool \(2, 5\)"),
+    ],
+)
+@pytest.mark.parametrize("side", ["source", "target"])
+def test_what_are_no_ids_is_named_on_either_side(ids, side, wrong, found, as_users_run_it):
+    model, given = make_model(), dict(zip(("source", "target"), ids, strict=True))
+    with pytest.raises(ValueError, match=f"{side} is .*{found}.*; expected a tensor of integers"):
+        model(**given | {side: wrong})
+    memory, mask = model.encode(ids[0], padding_mask(ids[0], 0)), padding_mask(ids[0], 0)
+    with pytest.raises(ValueError, match=f"{side} is .*{found}"):
+        model.encode(wrong, mask) if side == "source" else model.decode(wrong, memory, mask)

@@ -88,22 +88,7 @@ def build_parser() -> argparse.ArgumentParser:
         return sub
 
     train = command("train", run_train, "Train a translator and save it.")
-    train.add_argument(
-        "--corpus",
-        default=None,
-        help="world (default), debian:LANGUAGE, hf:NAME[/CONFIG], stream:NAME[/CONFIG], a file of "
-        "pairs (TSV or .jsonl, also .gz, .zst or .zip), what two files FILE.en and FILE.fr begin "
-        "with, or a folder of them or of a dataset",
-    )
-    train.add_argument(
-        "--source",
-        default=None,
-        help="the source's column there, by its name or number, or its language",
-    )
-    train.add_argument("--target", default=None, help="the target's")
-    train.add_argument(
-        "--csv", action="store_true", help="tables have commas, and quotes around texts"
-    )
+    add_corpus_options(train, default="world")
     train.add_argument(
         "--preset", choices=PRESETS, default=None, help="size (default: what suits the corpus)"
     )
@@ -123,7 +108,7 @@ def build_parser() -> argparse.ArgumentParser:
     add_model_options(translate)
 
     score = command("evaluate", run_evaluate, "Score a translator on sentences it has never seen.")
-    score.add_argument("--corpus", default=None, help="default: the corpus it was trained on")
+    add_corpus_options(score, default="the corpus it was trained on")
     score.add_argument("--limit", type=int, default=None, help="only the first so many sentences")
     add_model_options(score)
 
@@ -172,6 +157,38 @@ def build_parser() -> argparse.ArgumentParser:
     return top
 
 
+def add_corpus_options(sub: argparse.ArgumentParser, default: str) -> None:
+    """Add the options of the commands that read a corpus; `corpus_from_options` reads them."""
+    sub.add_argument(
+        "--corpus",
+        default=None,
+        help="world, debian:LANGUAGE, hf:NAME[/CONFIG], stream:NAME[/CONFIG], a file of pairs (TSV "
+        "or .jsonl, also .gz, .zst or .zip), what two files FILE.en and FILE.fr begin with, or a "
+        f"folder of them or of a dataset (default: {default})",
+    )
+    sub.add_argument(
+        "--source",
+        default=None,
+        help="the source's column there, by its name or number, or its language",
+    )
+    sub.add_argument("--target", default=None, help="the target's")
+    sub.add_argument(
+        "--csv", action="store_true", help="tables have commas, and quotes around texts"
+    )
+
+
+def corpus_from_options(options: argparse.Namespace) -> str | None:
+    """Return the corpus that the options name, with its columns; None if they name none.
+
+    Raises:
+        ValueError: If the options contradict each other.
+    """
+    corpus: str | None = options.corpus
+    if options.source is not None or options.target is not None:
+        corpus = add_columns(corpus, options.source, options.target)
+    return mark_csv(corpus) if options.csv else corpus
+
+
 def add_model_options(sub: argparse.ArgumentParser) -> None:
     """Add the options of the commands that use a trained model."""
     sub.add_argument("--model", type=Path, default=PRETRAINED, help="default: the shipped model")
@@ -183,19 +200,15 @@ def run_train(options: argparse.Namespace) -> dict[str, Any]:
     """Run `train`: train or resume, save, score on the test split, and return the results."""
     limits = {name: getattr(options, name) for name in ("max_steps", "max_minutes")}
     limits |= {"device": options.device, "precision": options.precision}
-    if options.source is not None or options.target is not None:
-        options.corpus = add_columns(options.corpus, options.source, options.target)
-    if options.csv:
-        options.corpus = mark_csv(options.corpus)
+    asked = corpus_from_options(options)
     with distributed.rank_zero_first():  # one error for a corpus that there is not
-        corpus = "world" if options.corpus is None else options.corpus
-        known = find_corpus(corpus)
+        known = find_corpus("world" if asked is None else asked)
         folder = options.out or default_folder(known, options.preset)
     if options.resume:
         expected = "no --skip-bad with --resume: a run keeps what it began with"
         check("--skip-bad", options.skip_bad, expected, not options.skip_bad)
-        asked = None if options.corpus is None else known.name
-        begun = {"corpus": asked, "preset": options.preset, "seed": options.seed}
+        again = None if asked is None else known.name
+        begun = {"corpus": again, "preset": options.preset, "seed": options.seed}
         run = resume_run(folder, **begun, **limits)
     else:
         run = begin_run(
@@ -333,15 +346,15 @@ def run_evaluate(options: argparse.Namespace) -> dict[str, Any]:
     """Run `evaluate`: score a saved translator on the test split of a corpus."""
     started = time.perf_counter()
     translator = Translator.load(options.model, device=options.device)
-    about = About.of(translator)
-    name = about.corpus if options.corpus is None else options.corpus
+    about, asked = About.of(translator), corpus_from_options(options)
+    name = about.corpus if asked is None else asked
     if name is None:
         raise ValueError(f"{options.model} does not say its corpus; expected one in --corpus")
     if options.limit is not None and options.limit < 1:
         raise ValueError(f"limit is {options.limit}; expected an integer of at least 1")
     corpus = find_corpus(name)
     splits = corpus.splits(about.seed, about.skip_bad)
-    trained_on_it = options.corpus is None or corpus.name == about.corpus
+    trained_on_it = asked is None or corpus.name == about.corpus
     if trained_on_it and about.data not in (None, fingerprint(splits.train)):
         changed = "has changed since the model was trained on it: it may know the test"
         print(f"corpus {corpus.name!r} {changed}", file=sys.stderr)

@@ -19,6 +19,7 @@ from typing import NamedTuple
 from urllib.parse import unquote
 
 from transformer_lab.data.pair import Pair
+from transformer_lab.data.text import check_visible_text
 
 
 class CorpusUnavailable(RuntimeError):  # noqa: N818 - a state of the machine, no mistake
@@ -290,6 +291,16 @@ def family(package: str) -> str:
     return letters.group() if letters else first
 
 
+def as_text(pair: Pair) -> Pair | None:
+    """Return a pair in the form in which every corpus is read, or None if one side is no text."""
+    try:
+        return Pair(
+            check_visible_text("source", pair.source), check_visible_text("target", pair.target)
+        )
+    except ValueError:
+        return None
+
+
 def build_rows(english: Iterable[str], translated: Iterable[str]) -> list[Row]:
     """Sentence pairs from English and translated lists, given as text.
 
@@ -304,6 +315,6 @@ def build_rows(english: Iterable[str], translated: Iterable[str]) -> list[Row]:
     for record in (record for text in translated for record in parse_descriptions(text)):
         if record.digest in originals:
             pairs = pair_sentences(originals[record.digest].lines, record.lines)
-            prose = [pair for pair in pairs if is_prose(pair)]
+            prose = [pair for pair in map(as_text, pairs) if pair and is_prose(pair)]
             rows |= {Row(name, pair): None for name in families[record.digest] for pair in prose}
     return filter_by_length_ratio(list(rows))

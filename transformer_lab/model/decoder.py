@@ -45,9 +45,11 @@ class DecoderLayer(nn.Module):
         With a `cache` x and memory are new positions behind those it holds.
         """
         words, known = cache or (None, None)
-        x = self.add_norm_1(x, lambda x: self.self_attention(x, x, x, mask, words))
+        # Each line is x = LayerNorm(x + Dropout(Sublayer(x))), §5.4. With pre-norm the sub-layer gets a
+        # normalised x instead; y is what it gets.
+        x = self.add_norm_1(x, lambda y: self.self_attention(y, y, y, mask, words))
         x = self.add_norm_2(
-            x, lambda x: self.cross_attention(x, memory, memory, memory_mask, known)
+            x, lambda y: self.cross_attention(y, memory, memory, memory_mask, known)
         )
         return self.add_norm_3(x, self.feed_forward)
 

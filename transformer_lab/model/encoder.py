@@ -37,7 +37,9 @@ class EncoderLayer(nn.Module):
 
         With a `cache` x are new positions behind those it holds.
         """
-        x = self.add_norm_1(x, lambda x: self.self_attention(x, x, x, mask, cache))
+        # Each line is x = LayerNorm(x + Dropout(Sublayer(x))), §5.4. With pre-norm the sub-layer gets a
+        # normalised x instead; y is what it gets.
+        x = self.add_norm_1(x, lambda y: self.self_attention(y, y, y, mask, cache))
         return self.add_norm_2(x, self.feed_forward)
 
 

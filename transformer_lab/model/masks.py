@@ -1,5 +1,7 @@
 """Which query may see which key: boolean masks, True = may attend (§3.2.3)."""
 
+from typing import Any
+
 import torch
 from jaxtyping import Bool, Int, Shaped
 from torch import Tensor
@@ -50,11 +52,19 @@ def mask_of_source(
     return mask.expand(len(source), -1, -1, -1)
 
 
+def check_ids(name: str, ids: Any) -> None:
+    """Raise a ValueError unless these are ids as `nn.Embedding` looks them up: (batch, length)."""
+    fits = isinstance(ids, Tensor) and ids.ndim == 2 and ids.dtype in (torch.int64, torch.int32)
+    found = f"{ids.dtype} {tuple(ids.shape)}" if isinstance(ids, Tensor) else type(ids).__name__
+    check(name, found, "a tensor of integers, (batch, length): the ids of each sentence", fits)
+
+
 def check_source_mask(mask: Tensor | None, source: Int[Tensor, "batch source"]) -> None:
-    """Raise a ValueError unless a source's mask is boolean, with one row a sentence or one for all.
+    """Raise a ValueError unless these are ids and their mask is boolean, a row a sentence or one for all.
 
     As (batch, source) it would be read as (query, key) where both are as many.
     """
+    check_ids("source", source)
     if mask is None:
         return
     check_boolean(mask)

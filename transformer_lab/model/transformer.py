@@ -15,6 +15,7 @@ from transformer_lab.model.encoder import Encoder
 from transformer_lab.model.kv_cache import LayerCache, cached_length
 from transformer_lab.model.masks import (
     causal_mask,
+    check_ids,
     check_source_mask,
     padding_in_front,
     padding_mask,
@@ -77,6 +78,7 @@ class Transformer(TransformerParts):
         source_mask: Bool[Tensor, "#batch 1 1 source"] | None = None,
     ) -> Float[Tensor, "batch target d_model"]:
         """What `forward` hands to the output projection: the decoder's last vectors."""
+        check_ids("source", source)
         if source_mask is None:
             source_mask = padding_mask(source, self.config.pad_id)
         return self.decode(target, self.encode(source, source_mask), source_mask)
@@ -136,6 +138,7 @@ def refuse_left_padding(decode: Callable[..., Tensor]) -> Callable[..., Tensor]:
         source_mask: Tensor,
         cache: Sequence[LayerCache] | None = None,
     ) -> Tensor:
+        check_ids("target", target)
         c = model.config
         traced = torch.compiler.is_compiling() or torch.jit.is_tracing()  # type: ignore[attr-defined]
         known = target.device.type == "cpu" and not traced and c.pad_id != c.bos_id
