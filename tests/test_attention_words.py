@@ -8,7 +8,7 @@ import pytest
 
 from tests.records import make_record, probabilities, random_maps
 from transformer_lab.attention.record import KINDS, AttentionRecord, Head, Referent
-from transformer_lab.attention.words import by_words, names_of, step_groups, word_groups
+from transformer_lab.attention.words import by_words, join_tokens, step_groups, word_groups
 from transformer_lab.data.sentence_pieces import SPACE
 from transformer_lab.data.tokenizer import BPETokenizer
 from transformer_lab.translator import Translator
@@ -99,7 +99,7 @@ def test_all_else_that_a_record_knows_is_of_words_too():
 )
 def test_where_a_word_begins(tokens, words):
     groups = word_groups(tokens)
-    assert names_of(tokens, groups) == words
+    assert join_tokens(tokens, groups) == words
     assert [place for group in groups for place in group] == list(range(len(tokens)))
 
 
@@ -111,7 +111,7 @@ def test_pieces_of_our_own_tokenizer_join_to_the_words_that_were_split_at_spaces
         assert len(tokens) > len(text.split())
         assert len(word_groups(tokens)) == len(text.split())
     tokens = tokenizer.tokens(tokenizer.encode(texts[0]))
-    assert names_of(tokens, word_groups(tokens)) == tuple(texts[0].split())
+    assert join_tokens(tokens, word_groups(tokens)) == tuple(texts[0].split())
 
 
 def test_the_shipped_model_reads_words_and_its_record_stays_as_it_is():
@@ -159,7 +159,7 @@ def test_no_piece_is_lost_or_doubled_whatever_the_tokens_are():
         tokens = tuple(rng.choice(signs, size=rng.integers(0, 13)))
         groups = word_groups(tokens)
         assert [i for group in groups for i in group] == list(range(len(tokens)))
-        names = names_of(tokens, groups)
+        names = join_tokens(tokens, groups)
         assert word_groups(names) == tuple((i,) for i in range(len(names)))
         assert Counter("".join(tokens).replace(" ", "")) >= Counter("".join(names))
 

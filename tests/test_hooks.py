@@ -1,17 +1,21 @@
 """Hooks see and change the seven points of a pass, under the names of the page."""
 
 import math
+import re
+from pathlib import Path
 from typing import get_args
 
 import pytest
 import torch
 
+import transformer_lab
 from tests.conftest import make_model
 from transformer_lab.attention.capture import capture_attention
 from transformer_lab.hooks import Hook, Point, use_hooks
 from transformer_lab.model.attention import AttentionCore
 from transformer_lab.translator import Translator
 
+README = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
 INSIDE = [point for point in get_args(Point) if point != "residual"]
 
 
@@ -124,6 +128,14 @@ def test_an_encoder_that_gets_the_vectors_of_another_sentence_writes_its_transla
         found = model(source, target)
     torch.testing.assert_close(found, expected)
     assert not torch.allclose(model(source, target), expected)
+
+
+def test_the_readmes_lines_give_what_they_say():
+    (lines,) = re.findall(r"```python\n(states = \[\]\n.*?)```", README, re.DOTALL)
+    translator, sentence = Translator.load(device="cpu"), "the cat sleeps"
+    names = {"tl": transformer_lab, "translator": translator, "sentence": sentence}
+    exec(lines, names)
+    assert names["states"][0].shape == (1, 4, translator.model.config.d_model)
 
 
 def test_attend_calls_the_hooks_for_each_word_and_then_for_the_whole_translation():

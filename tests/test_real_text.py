@@ -40,6 +40,9 @@ def test_a_few_steps_on_real_text_lower_the_loss_and_are_scored(real_french):
     assert evaluation.chrf > 0
 
 
+@pytest.mark.thorough(
+    caught_by=["tests/data/test_corpora.py::test_wrapped_sentences_are_paired_across_line_ends"]
+)
 def test_the_real_mirrors_give_much_french(real_french):
     """Fetches some ten megabytes; skipped where the network or the mirrors do not let it."""
     splits, cache = real_french

@@ -11,6 +11,7 @@ ROOMS = {
     "AttentionExplorer": "lab",
     "AttentionRecord": "attention.record",
     "Head": "attention.record",
+    "Hook": "hooks",
     "Transformer": "model",
     "TransformerConfig": "config",
     "Translator": "translator",

@@ -119,12 +119,12 @@ class HeadHook(Hook):
 
 
 def as_numpy(weights: Tensor) -> np.ndarray:
-    """Weights as NumPy has them: it knows no bfloat16, and float32 is enough for all others."""
+    """Return weights as a NumPy array; NumPy has no bfloat16, and float32 is enough for the rest."""
     return (weights.half() if weights.dtype.itemsize < 4 else weights.float()).cpu().numpy()
 
 
 def normalise_rows(weights: Tensor) -> Tensor:
-    """The same with rows that sum to 1, or to 0, in a finer precision than the one they came in."""
+    """Return weights whose rows sum to 1, or to 0, in a finer precision than the given one."""
     sums = weights.sum(dim=-1, keepdim=True)
     return weights / sums.where(sums > 0, 1)
 
@@ -280,7 +280,7 @@ def hooked_modules(model: Transformer, hooks: Mapping[Place, Hook]) -> dict[nn.M
 
 
 def as_head(head: Any) -> Head:
-    """A head as a Head; a ValueError unless it is one, or a tuple of its three parts."""
+    """Return a head as a `Head`; a ValueError unless it is one, or a tuple of its three parts."""
     expected = "(kind, layer, head), such as Head('cross', 0, 1)"
     named = isinstance(head, tuple | list) and len(head) == 3
     check("head", head, expected, named and all(map(is_integer, head[1:])))
@@ -288,7 +288,7 @@ def as_head(head: Any) -> Head:
 
 
 def attention_cores(model: Transformer) -> dict[Kind, list[AttentionCore]]:
-    """The place in each layer where the weights are made."""
+    """Return for each kind the modules in which the weights are made, layer by layer."""
     return {
         "encoder": [layer.self_attention.core for layer in model.encoder.layers],
         "decoder": [

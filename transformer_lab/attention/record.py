@@ -251,7 +251,7 @@ class AttentionRecord:
 
 
 def checked_labels(name: str, tokens: Any) -> tuple[str, ...]:
-    """The labels of an axis as a tuple; a ValueError names the first that is no text."""
+    """Return the labels of an axis as a tuple; a ValueError names the first that is no text."""
     if isinstance(tokens, str | bytes):
         raise ValueError(
             f"{name} is one text, {short(tokens)}; expected a list with a text for each token"
@@ -272,7 +272,7 @@ def checked_labels(name: str, tokens: Any) -> tuple[str, ...]:
 
 
 def short(value: object) -> str:
-    """A value in an error: in one line, however long it is."""
+    """Return a value as it stands in an error: on one line, however long it is."""
     return shorten(" ".join(repr(value).split()), 60, placeholder=" …")
 
 

@@ -1,4 +1,4 @@
-"""A record of pieces as a record of words, so that a head is read as people read a sentence.
+"""Turn a record of pieces into a record of words, which people can read as a sentence.
 
 Weights that go to the pieces of a word are added, and the rows of its pieces are averaged, so that
 rows still sum to 1: what Clark et al. (2019) do for BERT's pieces.
@@ -26,7 +26,7 @@ Groups = tuple[tuple[int, ...], ...]
 
 
 def word_groups(tokens: Sequence[str]) -> Groups:
-    """The places of each word's pieces.
+    """Return the places of the pieces of each word.
 
     Where no token begins with a space, the tokens are words already. Else a word begins with each
     piece that has a space before it, and
@@ -48,12 +48,12 @@ def word_groups(tokens: Sequence[str]) -> Groups:
 
 
 def has_pieces(tokens: Sequence[str]) -> bool:
-    """Whether a space before a token says that a word begins; tokens that are words have none."""
+    """Return whether a space before a token begins a word; tokens that are words have none."""
     return any(token[:1] and token[0] in SPACES for token in tokens)
 
 
 def begins_word(tokens: Sequence[str], place: int) -> bool:
-    """Whether a word ends before this piece, which is not the first."""
+    """Return whether this piece, which is not the first, begins a word."""
     before, piece = tokens[place - 1], tokens[place]
     if before and not before.strip(SPACES):
         return False
@@ -65,7 +65,7 @@ def begins_word(tokens: Sequence[str], place: int) -> bool:
 
 
 def joins(tokens: Sequence[str], place: int) -> bool:
-    """Whether this is an apostrophe or a hyphen between two letters or digits."""
+    """Return whether this is an apostrophe or a hyphen between two letters or digits."""
     if tokens[place] not in INNER or not 0 < place < len(tokens) - 1:
         return False
     before, after = tokens[place - 1], tokens[place + 1]
@@ -75,25 +75,25 @@ def joins(tokens: Sequence[str], place: int) -> bool:
 
 
 def stands_alone(piece: str) -> bool:
-    """Whether a piece is a special token, or has no letter and no digit."""
+    """Return whether a piece is a special token, or has no letter and no digit."""
     bare = piece.strip(SPACES)
     return bool(SPECIAL.fullmatch(bare)) or not any(map(is_letter, bare))
 
 
 def is_letter(sign: str) -> bool:
-    """Whether this is part of a word: a letter, its accent, a digit, _, or � (half a letter)."""
+    """Return whether this is part of a word: a letter, its accent, a digit, _, or � (half a letter)."""
     return bool(sign) and (sign in "_\ufffd" or unicodedata.category(sign)[0] in "LMN")
 
 
-def names_of(tokens: Sequence[str], groups: Groups) -> tuple[str, ...]:
-    """Each group as text; where pieces were joined or not, without the space before a word."""
+def join_tokens(tokens: Sequence[str], groups: Groups) -> tuple[str, ...]:
+    """Return each group as text, without the space before a word."""
     if not has_pieces(tokens):
         return tuple(tokens)
     return tuple("".join(tokens[place] for place in group).strip(SPACES) for group in groups)
 
 
 def step_groups(record: AttentionRecord) -> tuple[Groups, Groups]:
-    """The decoder's words: as it reads them, and as its steps write them; both are as many.
+    """Return the groups of the decoder's words, as it reads them and as its steps write them.
 
     What is read one step later says where words begin. What is read first (bos) and what is written
     last (eos, or the end of a translation that was cut) stand alone.
@@ -107,7 +107,7 @@ def step_groups(record: AttentionRecord) -> tuple[Groups, Groups]:
 
 
 def by_words(record: AttentionRecord) -> AttentionRecord:
-    """The same record with the pieces of each word joined; of words, the record itself.
+    """Return the same record with the pieces of each word joined; a record of words comes back as it is.
 
         by_words(load_bergamot("en-pt").attend("The trophy does not fit."))
 
@@ -132,32 +132,32 @@ def by_words(record: AttentionRecord) -> AttentionRecord:
         referent = referent._replace(**places, step=step_of[referent.step])
     return replace(
         record,
-        source_tokens=names_of(record.source_tokens, source),
-        target_tokens=names_of(record.target_tokens, read),
-        written_tokens=names_of(record.written_tokens, written),
-        encoder=tuple(joined(layer, source, source) for layer in record.encoder),
-        decoder=tuple(joined(layer, read, read) for layer in record.decoder),
-        cross=tuple(joined(layer, written, source) for layer in record.cross),
+        source_tokens=join_tokens(record.source_tokens, source),
+        target_tokens=join_tokens(record.target_tokens, read),
+        written_tokens=join_tokens(record.written_tokens, written),
+        encoder=tuple(join_map(layer, source, source) for layer in record.encoder),
+        decoder=tuple(join_map(layer, read, read) for layer in record.decoder),
+        cross=tuple(join_map(layer, written, source) for layer in record.cross),
         next_tokens=record.next_tokens and tuple(record.next_tokens[group[0]] for group in written),
         alignment=record.alignment and tuple(dict.fromkeys(links)),
         referent=referent,
     )
 
 
-def joined(
+def join_map(
     weights: Float[np.ndarray, "heads query key"], rows: Groups, columns: Groups
 ) -> Float[np.ndarray, "heads query_word key_word"]:
-    """Maps of pieces as maps of words: the sum over a word's columns, the mean over its rows."""
+    """Return maps of words for maps of pieces: the sum over a word's columns, the mean over its rows."""
     if len(rows) == weights.shape[1] and len(columns) == weights.shape[2]:
         return weights
-    summed = weights.astype(np.float64) @ members(columns, weights.shape[2]).T
-    of_word = members(rows, weights.shape[1])
+    summed = weights.astype(np.float64) @ membership(columns, weights.shape[2]).T
+    of_word = membership(rows, weights.shape[1])
     seeing = of_word @ summed.any(axis=2, keepdims=True)
     return (of_word @ summed / np.maximum(1, seeing)).astype(weights.dtype)
 
 
-def members(groups: Groups, size: int) -> Float[np.ndarray, "words pieces"]:
-    """1 where a piece belongs to a word."""
+def membership(groups: Groups, size: int) -> Float[np.ndarray, "words pieces"]:
+    """Return a matrix with 1 where a piece belongs to a word, and 0 elsewhere."""
     found = np.zeros((len(groups), size))
     for word, group in enumerate(groups):
         found[word, list(group)] = 1

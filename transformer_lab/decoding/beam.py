@@ -29,7 +29,7 @@ def length_penalty(length: int, alpha: float) -> float:
 
 
 def bytes_per_hypothesis(config: TransformerConfig) -> int:
-    """The least memory of one partial hypothesis: logits, their logarithms, and its KV cache."""
+    """Return the least memory of one partial hypothesis: logits, their logarithms, and its KV cache."""
     heads = config.num_key_value_heads or config.num_heads
     kept = heads * (config.key_size + config.value_size) * INITIAL_CAPACITY
     return 4 * (2 * config.target_vocab_size + config.num_decoder_layers * kept)
@@ -52,7 +52,7 @@ class Candidates(NamedTuple):
 def split_narrowing(
     ends: Bool[Tensor, "sentences candidates"], places: Int[Tensor, "sentences 1"]
 ) -> tuple[Bool[Tensor, "sentences candidates"], Bool[Tensor, "sentences candidates"]]:
-    """Which candidates end and which go on, where one that ends takes its place in the beam with it."""
+    """Say which candidates end and which go on, where one that ends uses up a place of the beam."""
     best = torch.arange(ends.size(1), device=ends.device) < places
     return best & ends, best & ~ends
 
@@ -60,7 +60,7 @@ def split_narrowing(
 def split_keeping_width(
     ends: Bool[Tensor, "sentences candidates"], places: Int[Tensor, "sentences 1"]
 ) -> tuple[Bool[Tensor, "sentences candidates"], Bool[Tensor, "sentences candidates"]]:
-    """Which candidates end and which go on, where one that ends leaves its place to the next best."""
+    """Say which candidates end and which go on, where one that ends leaves its place to the next best."""
     best = torch.arange(ends.size(1), device=ends.device) < places
     return best & ends, ~ends & ((~ends).cumsum(dim=1) <= places)
 
@@ -77,7 +77,7 @@ def beam_search(
     max_length: int | None = None,
     narrow: bool = True,
 ) -> list[list[Hypothesis]]:
-    """The hypotheses found for each row of `source`, best first; at most `beam_size` of them.
+    """Search for translations of each row of `source`: at most `beam_size` of them, best first.
 
     A hypothesis that ends takes its place in the beam with it, so the beam narrows, and a beam of 1
     is greedy decoding. A sentence leaves the batch when its beam is empty, or when no partial
@@ -162,7 +162,7 @@ def top_candidates(
     log_probabilities: Float[Tensor, "rows vocabulary"],
     most: int,
 ) -> Candidates:
-    """The `most` best next words of each partial hypothesis, sorted by sentence.
+    """Return the `most` best next words of each partial hypothesis, sorted by sentence.
 
     The best candidates of the sentence are among them. One of the words may be eos, so a beam that
     keeps its width asks for one more than its size.
@@ -177,7 +177,7 @@ def top_candidates(
 def next_beam(
     candidates: Candidates, goes_on: Bool[Tensor, "sentences candidates"], width: int
 ) -> Candidates:
-    """The partial hypotheses of the next step; a sentence with fewer than others gets some of value −∞.
+    """Return the next partial hypotheses; a sentence with fewer than others gets some of value −∞.
 
     As wide as before (`width`), each takes the place of the one it goes on from, where no better
     one does, so that few of the cache's rows must be moved.
@@ -191,7 +191,7 @@ def next_beam(
 
 
 def order_in_place(parent: Int[Tensor, "sentences width"]) -> Int[Tensor, "sentences width"]:
-    """Which candidate takes each place: the first that goes on from there, or one that has none."""
+    """Say which candidate takes each place: the first that goes on from there, or one without a place."""
     younger = (parent[:, :, None] == parent[:, None, :]).tril(-1).any(dim=2)
     free = (
         torch.ones_like(parent).scatter(1, parent, 0).argsort(dim=1, descending=True, stable=True)
@@ -206,7 +206,7 @@ def reorder_cache(
     stay: list[int],
     before: tuple[int, int],
 ) -> DecoderCache:
-    """The cache of these partial hypotheses, where `before` is (sentences, width) of the cache given.
+    """Return the cache of these partial hypotheses; `before` is (sentences, width) of the given one.
 
     `stay` says which of its sentences are left.
     """

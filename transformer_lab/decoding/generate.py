@@ -20,7 +20,7 @@ def generate(
     max_length: int | None,
     choose: Callable[[Tensor, Tensor], Tensor],
 ) -> list[Hypothesis]:
-    """One hypothesis for each row of `source`; finished sentences leave the batch.
+    """Write one hypothesis for each row of `source`; finished sentences leave the batch.
 
     `choose` gets logits and their log-probabilities, both (rows, vocabulary) in float32, and
     returns the next word of each row. `max_length` is by default each sentence's source

@@ -1,4 +1,4 @@
-"""The probability of a translation that is given: one parallel pass, as in training."""
+"""The probability of a given translation, in one parallel pass, as in training."""
 
 from collections.abc import Sequence
 
@@ -12,7 +12,7 @@ from transformer_lab.model.masks import length_mask
 
 @torch.inference_mode()
 def log_probabilities(model: Transformer, examples: Sequence[Example]) -> list[float]:
-    """The log-probability of each target given its source, in nats, the end of the sentence included.
+    """Return the log-probability of each target given its source, in nats, with the end of the sentence.
 
     Masks come from lengths, as a model made elsewhere may start its decoder with the padding token.
     The model is used in the mode in which it is, as in every decoding: `model.eval()` is the caller's.

@@ -1,4 +1,4 @@
-"""What a search returns, and how long it may get."""
+"""Hypotheses, which every search returns, and how long they may get."""
 
 from dataclasses import dataclass
 
@@ -27,7 +27,7 @@ class Hypothesis:
 def length_limits(
     model: Transformer, source_mask: Bool[Tensor, "#batch 1 1 source"], max_length: int | None
 ) -> list[int]:
-    """The length at which each sentence is cut: `max_length`, or its own source length + 50 (§6.1).
+    """Return where each sentence is cut: at `max_length`, or at its own source length + 50 (§6.1).
 
     Where the model's table of positions ends, the sentence does.
     """

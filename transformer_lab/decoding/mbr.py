@@ -25,7 +25,7 @@ Ids = tuple[int, ...]
 def mean_utilities(
     candidates: Sequence[Candidate], utility: Callable[[Candidate, Candidate], float]
 ) -> list[float]:
-    """For each candidate its mean utility against the others: how good it is if one of them is right.
+    """Return each candidate's mean utility against the others: how good it is if one of them is right.
 
     A candidate that was drawn twice counts twice, so the mean over samples estimates the expected
     utility under the model. Without others it is 0.

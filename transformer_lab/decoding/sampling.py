@@ -14,7 +14,7 @@ from transformer_lab.model import Transformer
 def keep_top_k(
     logits: Float[Tensor, "*batch vocabulary"], k: int
 ) -> Float[Tensor, "*batch vocabulary"]:
-    """The k largest logits of each row; the others are −∞ (top-k sampling, Fan et al. 2018).
+    """Keep the k largest logits of each row; the others become −∞ (top-k sampling, Fan et al. 2018).
 
     A k beyond the vocabulary keeps all of it.
     """
@@ -25,7 +25,7 @@ def keep_top_k(
 def keep_top_p(
     logits: Float[Tensor, "*batch vocabulary"], p: float
 ) -> Float[Tensor, "*batch vocabulary"]:
-    """The fewest words whose probabilities reach p together; the others' logits are −∞.
+    """Keep the fewest words whose probabilities reach p together; the others become −∞.
 
     Nucleus sampling (Holtzman et al. 2020). The most probable word always stays. A sum that lacks
     less than a millionth of p counts as p, so that 0.5 and 0.3 reach 0.8 in float32 and in float64.

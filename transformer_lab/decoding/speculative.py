@@ -17,7 +17,7 @@ from transformer_lab.model.masks import padding_mask
 
 
 def accept(proposed: list[int], best: list[int]) -> list[int]:
-    """The words that are written: the draft's, while they are the large model's own, and one more.
+    """Return the words to write: the draft's, while they are the large model's own, and one more.
 
     `best` holds the large model's word at each of the draft's places and at the one after them.
     Its word at the first difference (or after the last one) comes free: it is in `best` already.
@@ -38,7 +38,7 @@ def speculative_greedy(
     ahead: int = 4,
     max_length: int | None = None,
 ) -> tuple[Hypothesis, int]:
-    """The greedy translation of one sentence, and how many passes of the large decoder it took.
+    """Return the greedy translation of one sentence, and how many passes of the large decoder it took.
 
     In each round `draft` proposes up to `ahead` words and `model` checks them in one pass. Both
     run without a cache, over all words so far: this counts passes, and is not tuned for time.
@@ -86,6 +86,6 @@ def logits_after(
     memory: Float[Tensor, "1 source d_model"],
     source_mask: Bool[Tensor, "1 1 1 source"],
 ) -> Float[Tensor, "read vocabulary"]:
-    """What the model thinks of the word after each of these, in one pass."""
+    """Return the model's logits for the word after each of these, in one pass."""
     target = torch.tensor([read], device=memory.device)
     return model.output(model.decode(target, memory, source_mask))[0].float()

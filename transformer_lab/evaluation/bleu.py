@@ -34,7 +34,7 @@ class Scores:
 
 
 def score(hypotheses: Sequence[str], references: Sequence[str]) -> Scores:
-    """Corpus BLEU and chrF of detokenised texts.
+    """Return corpus BLEU and chrF of detokenised texts, and their signatures.
 
     BLEU uses the tokenization that `choose_bleu_tokenization` picks for the references.
 
@@ -51,7 +51,7 @@ def score(hypotheses: Sequence[str], references: Sequence[str]) -> Scores:
 
 
 def choose_bleu_tokenization(references: Iterable[str]) -> str:
-    """The name of sacreBLEU's tokenization for the script of these references: "13a", "zh" or "char"."""
+    """Return sacreBLEU's tokenization for the script of these references: "13a", "zh" or "char"."""
     scripts = count_scripts(references)
     unspaced = {s: n for s, n in scripts.items() if s in TOKENIZATIONS}
     if not unspaced or sum(unspaced.values()) < UNSPACED * scripts.total():
@@ -60,13 +60,13 @@ def choose_bleu_tokenization(references: Iterable[str]) -> str:
 
 
 def sentence_chrf(hypothesis: str, reference: str) -> float:
-    """The chrF of one text, from 0 to 100 (Popović 2015), by the runs of up to six letters in both."""
+    """Return the chrF of one text, from 0 to 100 (Popović 2015): runs of up to six letters in both."""
     found: float = CHRF().sentence_score(to_nfc(hypothesis), [to_nfc(reference)]).score
     return found
 
 
 def exact_match(hypotheses: Sequence[str], references: Sequence[str]) -> float:
-    """The share of translations, from 0 to 1, that equal their reference exactly."""
+    """Return the share of translations, from 0 to 1, that equal their reference exactly."""
     check_parallel(hypotheses, references)
     pairs = zip(map(to_nfc, hypotheses), map(to_nfc, references), strict=True)
     return sum(h == r for h, r in pairs) / len(references)
@@ -75,7 +75,7 @@ def exact_match(hypotheses: Sequence[str], references: Sequence[str]) -> float:
 def exact_match_by_group(
     groups: Sequence[str], hypotheses: Sequence[str], references: Sequence[str]
 ) -> dict[str, float]:
-    """The exact match of each group, from 0 to 1, for example of each grammatical construction."""
+    """Return the exact match of each group, from 0 to 1, for example of each grammatical construction."""
     check_parallel(hypotheses, references)
     members: dict[str, list[bool]] = defaultdict(list)
     for group, h, r in zip(groups, hypotheses, references, strict=True):

@@ -9,7 +9,7 @@ from transformer_lab.data.world.grammar import WorldPair
 
 
 def pronoun_accuracy(hypotheses: Sequence[Sequence[str]], pairs: Sequence[WorldPair]) -> float:
-    """The share of pronouns that are translated correctly, from 0 to 1; NaN if no pair has a pronoun.
+    """Return the share of pronouns translated correctly, from 0 to 1; NaN if no pair has a pronoun.
 
     A pronoun that is at another position than in the reference counts as wrong.
 

@@ -12,7 +12,7 @@ from jaxtyping import Float
 def attention_rollout(
     layers: Sequence[Float[np.ndarray, "*batch heads n n"]],
 ) -> Float[np.ndarray, "*batch n n"]:
-    """How much of each input token a token of the last layer could hold, if weights were all.
+    """Return how much of each input token a token of the last layer could hold, if weights were all.
 
     Each layer counts as ½ (mean over its heads) + ½ identity, the identity for the residual
     connection; the layers' matrices are multiplied, the first on the right. Rows sum to 1.

@@ -1,4 +1,4 @@
-"""What a picture shows, in words made from its numbers: for those who do not see it."""
+"""Alt text: what a picture shows, in words made from its numbers, for readers who cannot see it."""
 
 from collections.abc import Mapping, Sequence
 
@@ -10,7 +10,7 @@ MOST_NUMBERS = 60  # of a matrix that are read out one by one
 
 
 def add_alt_text(figure: Figure, title: str, seen: str) -> None:
-    """Let a figure carry its own alt text: what it says, then what one sees.
+    """Attach alt text to a figure: first the message, then what one sees.
 
     The text lies in the figure's label, where `show` looks for it.
     """
@@ -21,7 +21,7 @@ def add_alt_text(figure: Figure, title: str, seen: str) -> None:
 
 
 def format_number(value: float) -> str:
-    """A number in three digits, as it is read: 0.0123, −4, 16,400."""
+    """Write a number in three digits, the way one reads it aloud: 0.0123, −4, 16,400."""
     if np.isnan(value):
         return "nothing"
     if np.isinf(value):
@@ -32,7 +32,7 @@ def format_number(value: float) -> str:
 
 
 def join_with_and(parts: Sequence[str]) -> str:
-    """Parts of one list: a, b and c."""
+    """Join the parts of a list: "a, b and c"."""
     return " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
 
 
@@ -44,7 +44,7 @@ def describe_map(
     row: int | None = None,
     mask: np.ndarray | None = None,
 ) -> str:
-    """A map of weights: the key with the largest weight of each query, and the framed row."""
+    """Describe a map of weights: for each query the key with the largest weight, and the framed row."""
     text = f"Map of weights, {len(queries)} rows by {len(keys)} columns. "
     order = sorted(range(len(queries)), key=lambda n: -weights[n].max())[:MOST_ROWS]
     some = "" if len(order) == len(queries) else f" of the {MOST_ROWS} surest rows"
@@ -60,12 +60,12 @@ def describe_map(
 
 
 def describe_strongest(weights: np.ndarray, query: str, keys: Sequence[str]) -> str:
-    """Where a row has its largest weight."""
+    """Say which key has the largest weight in a row."""
     return f"{query} on {keys[int(weights.argmax())]} {weights.max():.2f}"
 
 
 def describe_panels(panels: Mapping[str, np.ndarray], keys: Sequence[str]) -> str:
-    """Several maps of weights: how sure each is, and on which key most of its rows are."""
+    """Describe several maps of weights: how sure each is, and which key most of its rows look at."""
     said = []
     for name, weights in panels.items():
         best = weights.argmax(axis=1)
@@ -78,7 +78,7 @@ def describe_panels(panels: Mapping[str, np.ndarray], keys: Sequence[str]) -> st
 
 
 def describe_bars(rows: np.ndarray, labels: Sequence[str], keys: Sequence[str]) -> str:
-    """Rows of bars: the three highest of each, or all if they are few."""
+    """Describe rows of bars: the three highest of each row, or all of them if there are few."""
     said = []
     for label, heights in zip(labels, rows, strict=True):
         few = len(keys) <= MOST_ROWS
@@ -91,13 +91,13 @@ def describe_bars(rows: np.ndarray, labels: Sequence[str], keys: Sequence[str]) 
 def describe_lines(
     x: np.ndarray, lines: Mapping[str, np.ndarray], x_label: str, y_label: str
 ) -> str:
-    """Curves: where each begins and ends, and the turn between, if there is one."""
+    """Describe curves: where each begins and ends, and where it turns in between, if it does."""
     said = [f"{name} {describe_curve(x, y)}" for name, y in lines.items()]
     return f"{y_label} over {x_label}. {'; '.join(said)}."
 
 
 def drop_rounding_noise(lines: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """The lines with 0 for what is below a hundred-thousandth of the tallest value.
+    """Return the lines with 0 for every value below a hundred-thousandth of the tallest one.
 
     No eye sees it, and what rounding leaves of a 0 differs between processors.
     """
@@ -107,7 +107,7 @@ def drop_rounding_noise(lines: Mapping[str, np.ndarray]) -> dict[str, np.ndarray
 
 
 def describe_curve(x: np.ndarray, y: np.ndarray) -> str:
-    """From where a curve goes where; its lowest or highest point if that is none of the ends."""
+    """Say where a curve begins and ends, and its lowest or highest point if that lies in between."""
     there = np.flatnonzero(np.isfinite(y))
     x, y = x[there], y[there]
     if len(y) == 1:
@@ -130,7 +130,7 @@ def describe_grids(
     masks: Sequence[str],
     digits: int,
 ) -> str:
-    """Small matrices: their numbers row by row, or from where to where they reach."""
+    """Describe small matrices: their numbers row by row, or their range if there are too many."""
     said = []
     for name, grid in grids.items():
         high, wide = grid.shape
@@ -155,18 +155,18 @@ def describe_grids(
 
 
 def format_cell(value: float, digits: int) -> str:
-    """A number as it stands in its cell, without zeros at its end."""
+    """Write a number as its cell shows it, without zeros at the end."""
     return format_number(float(f"{value:z.{digits}f}"))
 
 
 def describe_mask_row(label: str, keys: Sequence[str], line: np.ndarray) -> str:
-    """What one row of a mask lets its query see."""
+    """Say which keys one row of a mask lets its query see."""
     seen = [key for key, may in zip(keys, line, strict=True) if may]
     return f"{label} sees {join_with_and(seen) if seen else 'nothing'}"
 
 
 def format_range(values: np.ndarray) -> str:
-    """The smallest and the largest of some numbers."""
+    """Write the smallest and the largest of some numbers."""
     finite = values[np.isfinite(values)].astype(float)
     return (
         f"from {format_number(finite.min())} to {format_number(finite.max())}"
@@ -176,7 +176,7 @@ def format_range(values: np.ndarray) -> str:
 
 
 def describe_signed_map(values: np.ndarray, x_label: str, y_label: str, value_label: str) -> str:
-    """A large map: its size, and where its smallest and its largest number are."""
+    """Describe a large map: its size, and where its smallest and its largest number are."""
     what = value_label or "numbers"
     low, high = (np.unravel_index(f(), values.shape) for f in (values.argmin, values.argmax))
     places = [
@@ -188,7 +188,7 @@ def describe_signed_map(values: np.ndarray, x_label: str, y_label: str, value_la
 
 
 def describe_stages(stages: Mapping[str, np.ndarray]) -> str:
-    """Arrays in the order in which they are computed: their sizes and what they reach to."""
+    """Describe arrays in the order of their computation: their sizes, and the range of their numbers."""
     said = [
         f"{n}. {name}, {values.shape[0]} by {values.shape[1]}, {format_range(values)}"
         for n, (name, values) in enumerate(stages.items(), start=1)
@@ -197,7 +197,7 @@ def describe_stages(stages: Mapping[str, np.ndarray]) -> str:
 
 
 def describe_clocks(angles: Mapping[str, np.ndarray], names: Sequence[str]) -> str:
-    """Hands of clocks: how far each has turned from the top, in degrees."""
+    """Describe the hands of clocks: how many degrees each has turned from the top."""
     said = []
     for clock, name in enumerate(names):
         hands = [
@@ -208,7 +208,7 @@ def describe_clocks(angles: Mapping[str, np.ndarray], names: Sequence[str]) -> s
 
 
 def describe_runs(runs: Mapping[str, Sequence[float]], x_label: str) -> str:
-    """Runs as dots: mean, smallest and largest of each setting."""
+    """Describe runs drawn as dots: mean, smallest and largest of each setting."""
     said = []
     for name, values in runs.items():
         low, high = format_number(min(values)), format_number(max(values))

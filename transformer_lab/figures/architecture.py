@@ -1,4 +1,4 @@
-"""Figure 1 of the paper as a drawing: with what a model says of itself, or with a part lit up."""
+"""Figure 1 of the paper as a drawing, with a model's own shapes in its boxes or with a part lit up."""
 
 from collections.abc import Collection, Mapping
 
@@ -51,7 +51,7 @@ def architecture(
     layers: tuple[int | str, int | str] = ("N", "N"),
     title: str = "",
 ) -> Figure:
-    """Encoder and decoder side by side, in the paper's order (post-norm).
+    """Draw encoder and decoder side by side, in the paper's order (Figure 1, post-norm).
 
     Args:
         labels: A box of `BOXES` → a word beside its name, for instance the shape that comes out.
@@ -91,7 +91,7 @@ def architecture(
 
 
 def describe_architecture(labels: Mapping[str, str], lit: Collection[str]) -> str:
-    """Which boxes are lit up, and what is written beside the boxes."""
+    """Say which boxes are lit up, and what is written beside the boxes."""
     text = "Figure 1 of the paper: encoder and decoder side by side."
     for side in ("encoder", "decoder"):
         parts = [BOXES[name] for name in BOXES if name in lit and name.startswith(f"{side}.")]
@@ -105,26 +105,26 @@ def describe_architecture(labels: Mapping[str, str], lit: Collection[str]) -> st
 
 
 def format_box_name(name: str) -> str:
-    """The name of a box as it is read out."""
+    """Write the name of a box the way a screen reader should say it."""
     return name.replace(".", " ").replace("_", " ")
 
 
 def box_style(name: str, lit: Collection[str]) -> str:
-    """How a box is drawn."""
+    """Return the colours and the line of a box."""
     if not lit:
         return "plain"
     return "lit" if name in lit else "quiet"
 
 
 def box_bottom(row: int) -> float:
-    """Where the box of a row begins."""
+    """Return the height at which the box of a row begins."""
     return BASE + row * STEP
 
 
 def draw_box(
     axes: Axes, column: float, row: int, text: str, label: str, part: str, look: str
 ) -> None:
-    """One box with its name, and its label below the name."""
+    """Draw one box with its name, and its label below the name."""
     edge = {"plain": COLOURS[part], "lit": HIGHLIGHT, "quiet": COLOURS["mask"]}[look]
     box = FancyBboxPatch(
         (column, box_bottom(row)),
@@ -156,7 +156,7 @@ def draw_box(
 def draw_layer_frame(
     axes: Axes, column: float, boxes: Mapping[str, str], part: str, count: int | str
 ) -> None:
-    """The frame around what is repeated, and how often it is."""
+    """Draw the frame around the layer that is repeated, and how often it is."""
     inside = sum(name.startswith(f"{part}.") for name in boxes)
     low = box_bottom(FIRST_OF_LAYER) - 0.14
     high = box_bottom(FIRST_OF_LAYER + inside - 1) + HEIGHT + 0.1
@@ -176,7 +176,7 @@ def draw_layer_frame(
 
 
 def draw_arrows(axes: Axes, column: float, boxes: Mapping[str, str]) -> None:
-    """From each box to the next, and a residual around each sub-layer."""
+    """Draw the arrows from box to box, and a residual connection around each sub-layer."""
     centre = column + WIDTH / 2
     draw_arrow(axes, (centre, 0.22), (centre, box_bottom(0)))
     for row in range(len(boxes) - 1):
@@ -190,7 +190,7 @@ def draw_arrows(axes: Axes, column: float, boxes: Mapping[str, str]) -> None:
 
 
 def draw_memory(axes: Axes) -> None:
-    """From the top of the encoder into each layer's cross-attention."""
+    """Draw the arrow from the top of the encoder into the cross-attention of each layer."""
     top = box_bottom(len(ENCODER)) - 0.02
     into = box_bottom(list(DECODER).index("decoder.cross_attention")) + HEIGHT / 2
     middle = (LEFT + WIDTH + RIGHT) / 2
@@ -205,6 +205,6 @@ def draw_memory(axes: Axes) -> None:
 def draw_arrow(
     axes: Axes, start: tuple[float, float], end: tuple[float, float], colour: str = QUIET
 ) -> None:
-    """A thin arrow."""
+    """Draw a thin arrow."""
     look = {"arrowstyle": "-|>", "color": colour, "lw": 1, "shrinkA": 0, "shrinkB": 0}
     axes.annotate("", end, start, arrowprops=look)

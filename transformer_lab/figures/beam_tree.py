@@ -1,4 +1,4 @@
-"""A beam search as a tree: which beginnings were kept, which dropped, and which won."""
+"""A beam search as a tree: which partial hypotheses were kept, which were dropped, and which won."""
 
 from collections.abc import Collection, Sequence
 from typing import Any
@@ -33,7 +33,7 @@ def beam_tree(
     winner: int | None = None,
     title: str = "",
 ) -> Figure:
-    """Beginnings of a sentence as the nodes of a tree that grows to the right, word by word.
+    """Draw partial hypotheses as the nodes of a tree that grows to the right, word by word.
 
     Node n is one beginning: that of its parent, and one word more. Below each other stand the
     beginnings of one length, those of one parent together, the most probable of these first: a
@@ -101,7 +101,7 @@ def describe_tree(
     kept: Collection[int],
     winner: int | None,
 ) -> str:
-    """How many beginnings there are and how many were kept, and the sentence that won."""
+    """Say how many partial hypotheses there are, how many were kept, and which sentence won."""
     text = f"A tree of {len(parents)} beginnings, {len(set(kept))} of them kept."
     path, at = [], winner
     while at is not None:
@@ -138,7 +138,7 @@ def check_tree(
 def group_by_length(
     parents: Sequence[int | None], log_probabilities: Sequence[float]
 ) -> list[list[int]]:
-    """The nodes of each length, in the order in which they stand below each other."""
+    """Group the nodes by length, each group in the order in which they stand below each other."""
     children: dict[int, list[int]] = {}
     for node, parent in enumerate(parents):
         if parent is not None:
@@ -156,7 +156,7 @@ def group_by_length(
 
 
 def node_style(node: int, kept: Collection[int], path: Collection[int]) -> str:
-    """How a node is drawn."""
+    """Return the colours and the line of a node."""
     if node in path:
         return "won"
     return "kept" if node in kept else "dropped"
@@ -173,7 +173,7 @@ LOOKS = {
 def draw_node(
     axes: Axes, place: tuple[float, float, float], word: str, number: str, look: str
 ) -> None:
-    """One node: the word, and the number below it."""
+    """Draw one node: the word, and the number below it."""
     left, middle, width = place
     edge, fill, line, ink = LOOKS[look]
     patch = FancyBboxPatch(
@@ -196,7 +196,7 @@ def draw_node(
 def draw_branch(
     axes: Axes, start: tuple[float, float], end: tuple[float, float], look: str
 ) -> None:
-    """A branch from the right side of one box to the left side of another."""
+    """Draw a branch from the right side of one box to the left side of another."""
     edge, _, line, _ = LOOKS[look]
     axes.plot(
         [start[0], end[0]],

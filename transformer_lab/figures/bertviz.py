@@ -1,4 +1,4 @@
-"""A record in BertViz, which many people know; its pages load scripts from the network.
+"""A record in BertViz, which many people know. Its pages load scripts from the network.
 
 BertViz (Vig 2019) is drawn in the browser by scripts that it fetches: offline, and in a notebook
 that is opened again, its place stays blank. `lab.explore` shows the same record without a network.
@@ -16,7 +16,7 @@ from transformer_lab.config import check
 
 
 def head_view(record: AttentionRecord, *, kind: Kind | None = None, layer: int = 0) -> HTML:
-    """BertViz's head view: lines between two columns of tokens, each head in its own colour.
+    """Show BertViz's head view: lines between two columns of tokens, a colour for each head.
 
         head_view(record, kind="cross")
 
@@ -30,7 +30,7 @@ def head_view(record: AttentionRecord, *, kind: Kind | None = None, layer: int =
 
 
 def model_view(record: AttentionRecord, *, kind: Kind | None = None) -> HTML:
-    """BertViz's model view: a small drawing for each head; otherwise as `head_view`.
+    """Show BertViz's model view, a small drawing for each head; otherwise like `head_view`.
 
     model_view(record)
     """
@@ -42,12 +42,12 @@ def model_view(record: AttentionRecord, *, kind: Kind | None = None) -> HTML:
 def draw_record(
     draw: Callable[..., HTML], record: AttentionRecord, kind: Kind | None, **how: Any
 ) -> HTML:
-    """The page that BertViz makes of a record."""
+    """Return the page that BertViz makes of a record."""
     return draw(**bertviz_arguments(record, kind), html_action="return", **how)
 
 
 def bertviz_arguments(record: AttentionRecord, kind: Kind | None) -> dict[str, Any]:
-    """A record as BertViz's arguments.
+    """Return a record as BertViz's arguments.
 
     Raises:
         ValueError: If the kinds or layers that are asked for differ in depth or in heads: BertViz
@@ -73,5 +73,5 @@ def bertviz_arguments(record: AttentionRecord, kind: Kind | None) -> dict[str, A
 
 
 def escape_tokens(tokens: tuple[str, ...]) -> list[str]:
-    """The same tokens to the eye, but none of them ends the script that BertViz writes them into."""
+    """Return tokens that look the same, but cannot end the script into which BertViz writes them."""
     return [re.sub("<(?=[/!])", "<\u2060", token) for token in tokens]

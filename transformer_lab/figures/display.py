@@ -1,4 +1,4 @@
-"""Pictures on the page, with words for those who do not see them."""
+"""Show pictures in a notebook, each with words for readers who cannot see it."""
 
 import base64
 import html
@@ -25,12 +25,12 @@ def show(figure: Figure, *, alt: str = "") -> None:
 
 
 def read_alt_text(figure: Figure) -> str:
-    """The words that a figure has with it, from the function that drew it; "" if none."""
+    """Return the words that the function which drew a figure attached to it, or ""."""
     return str(figure.get_label())
 
 
 def with_alt_text(drawn: Figure | tuple[Figure, str]) -> tuple[Figure, str]:
-    """A figure with its alt text, or with the words that it carries."""
+    """Return a figure with its alt text, if need be with the words that it carries."""
     return drawn if isinstance(drawn, tuple) else (drawn, read_alt_text(drawn))
 
 

@@ -1,4 +1,4 @@
-"""Several runs of each of many settings, every run a dot: arrays in, `Figure` out."""
+"""Several runs of each of many settings, every run a dot."""
 
 from collections.abc import Mapping, Sequence
 
@@ -23,7 +23,7 @@ def run_dots(
     base: str = "",
     log: bool = False,
 ) -> Figure:
-    """One line for each setting, from top to bottom: its runs as dots, their mean as a stroke.
+    """Draw one line for each setting, from top to bottom: its runs as dots, their mean as a stroke.
 
     Args:
         runs: Setting → the number of each run.

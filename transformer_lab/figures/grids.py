@@ -1,4 +1,4 @@
-"""Small matrices with their numbers, side by side: arrays in, `Figure` out."""
+"""Small matrices with their numbers, side by side."""
 
 from collections.abc import Mapping, Sequence
 from typing import Literal
@@ -45,7 +45,7 @@ def number_grids(
     limit: float = 0.0,
     shapes: bool = True,
 ) -> Figure:
-    """Small matrices side by side, with every number written in its cell.
+    """Draw small matrices side by side, with every number written in its cell.
 
     Numbers of either sign have one scale of colours in all matrices. What is wider than a page
     goes on below.
@@ -111,7 +111,7 @@ def check_grids(
     signs: str,
     marked: Mapping[str, int],
 ) -> None:
-    """Raise a ValueError unless these are matrices, and what names them fits."""
+    """Raise a ValueError unless these are matrices with names that fit."""
     for name, grid in grids.items():
         check(f"shape of {name!r}", grid.shape, "(rows, columns)", grid.ndim == 2)
         for what, named, size in zip(("rows", "columns"), (rows, columns), grid.shape, strict=True):
@@ -124,7 +124,7 @@ def check_grids(
 
 
 def split_into_lines(widths: Sequence[float]) -> list[list[int]]:
-    """The numbers of the panels in each line: as many as a page is wide."""
+    """Return the panels of each line, as many as a page is wide."""
     lines: list[list[int]] = [[]]
     for n, width in enumerate(widths):
         if lines[-1] and sum(widths[m] + BESIDE for m in lines[-1]) + width + BESIDE > PAGE:
@@ -141,7 +141,7 @@ def split_into_lines(widths: Sequence[float]) -> list[list[int]]:
 def make_axes_side_by_side(
     figure: FigureBase, widths: Sequence[float], signs: str, rest: float
 ) -> list[Axes]:
-    """Axes of these widths in one line, with signs between them, and room left for what is less."""
+    """Return axes of these widths in one line, with signs between them."""
     ratios = [widths[0]]
     for width in widths[1:]:
         ratios += [SIGN, width] if signs else [width]
@@ -158,7 +158,7 @@ def make_axes_side_by_side(
 
 
 def lines_above(name: str, grid: np.ndarray, shape: bool) -> list[str]:
-    """The lines above a matrix: its name, which may have two lines or is folded, and its shape."""
+    """Return the lines above a matrix: its name, on one line or two, and its shape."""
     letters = max(14, round(grid.shape[1] * ROOM_FOR_A_NUMBER / 0.07))
     lines = [part for line in name.split("\n") for part in wrap_title(line, letters).split("\n")]
     return [*lines, f"({grid.shape[0]}, {grid.shape[1]})"] if shape else lines
@@ -170,7 +170,7 @@ def name_grid(
     rows: Sequence[str] | None,
     columns: Sequence[str] | None,
 ) -> None:
-    """The lines above a matrix, and labels for its rows and columns where there are."""
+    """Write the lines above a matrix, and the labels of its rows and columns if there are any."""
     axes.set_title("\n".join(map(format_formulas, lines)), fontsize=9, fontweight="normal", pad=6)
     for axis, labels in (("x", columns), ("y", rows)):
         if labels:
@@ -185,12 +185,12 @@ def name_grid(
 
 
 def label_width(labels: Sequence[str]) -> float:
-    """Inches for the labels of rows."""
+    """Return how many inches the labels of the rows take."""
     return longest(labels) * 0.08 if labels else 0.0
 
 
 def draw_grid(axes: Axes, grid: np.ndarray, scale: Scale, digits: int, largest: float) -> None:
-    """The cells of one matrix, coloured by what the numbers are, with the numbers in them.
+    """Draw the cells of one matrix, coloured by their numbers, with the numbers in them.
 
     Numbers of either sign have the colours from −`largest` to `largest`.
     """
@@ -218,7 +218,7 @@ def draw_grid(axes: Axes, grid: np.ndarray, scale: Scale, digits: int, largest: 
 
 
 def format_cell_number(value: float, digits: int) -> str:
-    """A number as it stands in a cell: whole numbers without a point, the minus as a minus."""
+    """Write a number for a cell: whole numbers without a point, and a real minus sign."""
     if not np.isfinite(value):
         return "−∞" if value < 0 else "?"
     text = f"{value:z.0f}" if value == round(value) else f"{value:z.{digits}f}"

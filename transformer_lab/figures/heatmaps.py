@@ -1,4 +1,4 @@
-"""Arrays in, `Figure` out: no pyplot, no global state, nothing shown."""
+"""Attention weights as maps and as bars. Arrays go in and a `Figure` comes out; nothing is shown."""
 
 from collections.abc import Collection, Mapping, Sequence
 
@@ -46,7 +46,7 @@ def attention_heatmap(
     alignment: Alignment = (),
     mask: Bool[np.ndarray, "query key"] | None = None,
 ) -> Figure:
-    """One head's weights: a row for each query, a column for each key, colours from 0 to 1.
+    """Draw one head's weights: a row for each query, a column for each key, colours from 0 to 1.
 
     Args:
         weights: From 0 to 1.
@@ -120,7 +120,7 @@ def attention_panels(
     title: str = "",
     mask: Bool[np.ndarray, "query key"] | None = None,
 ) -> Figure:
-    """Several heads' weights for the same tokens, side by side on one scale from 0 to 1.
+    """Draw several heads' weights for the same tokens side by side, on one scale from 0 to 1.
 
     Args:
         panels: What each map is → its weights, rows are queries; at most 4 in a line,
@@ -181,7 +181,7 @@ def weight_bars(
     parts: Sequence[str] = (),
     value_label: str = "weight",
 ) -> Figure:
-    """Some rows of weights as bars, one panel below the other, all on the scale from 0 to 1.
+    """Draw some rows of weights as bars, one panel below the other, all on the scale from 0 to 1.
 
     Args:
         rows: From 0 to 1.
@@ -249,12 +249,12 @@ def check_mask(mask: np.ndarray | None, weights: np.ndarray) -> None:
 
 
 def masked_note(mask: np.ndarray | None) -> list[str]:
-    """What is written below a map of which some cells are grey."""
+    """Return the note below a map in which some cells are grey."""
     return [] if mask is None or mask.all() else ["grey: may not be looked at"]
 
 
 def draw_weights(axes: Axes, weights: np.ndarray, mask: np.ndarray | None) -> AxesImage:
-    """The cells of one map on the scale from 0 to 1, grey where the mask hides."""
+    """Draw the cells of one map on the scale from 0 to 1, grey where the mask hides a key."""
     shown = weights if mask is None else np.ma.array(weights, mask=~mask)
     axes.set_facecolor(MASKED)
     return axes.imshow(shown, cmap=WEIGHTS, vmin=0, vmax=1, aspect="equal")
@@ -263,7 +263,7 @@ def draw_weights(axes: Axes, weights: np.ndarray, mask: np.ndarray | None) -> Ax
 def label_axis(
     axes: Axes, axis: str, tokens: Sequence[str], label: str, bold: Collection[int | None] = ()
 ) -> None:
-    """Name each line of an axis by its token, and the axis by what the tokens are."""
+    """Write the tokens at the lines of an axis, and what they are beside it."""
     line = axes.xaxis if axis == "x" else axes.yaxis
     line.set_ticks(range(len(tokens)), [visible(token) for token in tokens])
     line.set_label_text(label)
@@ -276,7 +276,7 @@ def label_axis(
 
 
 def visible(token: str) -> str:
-    """The token with the white space at its ends made visible, as pieces of words have it.
+    """Return a token with the white space at its ends made visible, which pieces of words have.
 
     Half a character, as tokens of bytes may have, becomes a question mark; of a very long word the
     beginning is shown.
@@ -290,23 +290,23 @@ def visible(token: str) -> str:
 
 
 def longest(tokens: Sequence[str]) -> int:
-    """Letters of the longest token, as far as they are shown."""
+    """Return how many letters the longest token has, as far as they are shown."""
     return min(max(len(token) for token in tokens), LONGEST_LABEL)
 
 
 def frame(x: float, y: float, width: int) -> Rectangle:
-    """A frame one cell high, drawn over the map's edge too."""
+    """Draw a frame one cell high, over the edge of the map too."""
     return Rectangle((x, y), width, 1, fill=False, edgecolor=HIGHLIGHT, linewidth=2, clip_on=False)
 
 
 def ring(axes: Axes, key: int, query: int) -> None:
-    """A ring around the middle of a cell, seen on dark and on bright colours."""
+    """Draw a ring around the middle of a cell that shows on dark and on bright colours."""
     for width, colour in ((2.4, INK), (1.0, PAPER)):
         axes.plot(key, query, "o", ms=19, mfc="none", mec=colour, mew=width, clip_on=False)
 
 
 def write_weight(axes: Axes, key: int, query: int, weight: float) -> None:
-    """The weight in its cell, as in .95, dark on bright colours and bright on dark ones."""
+    """Write the weight into its cell, as in .95: dark on bright colours and bright on dark ones."""
     if weight < WORTH_A_NUMBER:
         return
     colour = INK if weight > 0.6 else PAPER

@@ -1,4 +1,4 @@
-"""A picture that is drawn anew in its place while a long cell runs."""
+"""A picture that is drawn again in its place while a long cell runs."""
 
 from IPython.display import DisplayHandle, display
 from matplotlib.figure import Figure

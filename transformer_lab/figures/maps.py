@@ -26,7 +26,7 @@ def signed_map(
     edges: tuple[float, float, float, float] | None = None,
     limits: tuple[float, float] | None = None,
 ) -> Figure:
-    """A matrix too large for numbers: blue below 0, white at 0, red above.
+    """Draw a matrix that is too large for numbers: blue below 0, white at 0, red above.
 
     If all numbers are above 0, the colours go from the smallest number to the largest; a square
     matrix is drawn as a square.
@@ -84,7 +84,7 @@ def stage_panels(
     limit: float | None = None,
     title: str,
 ) -> Figure:
-    """What a sentence becomes, stage by stage: a row for each token, blue below 0, red above.
+    """Draw what becomes of a sentence, stage by stage: a row for each token, blue below 0, red above.
 
     All panels have one scale, symmetric about 0; panels of weights go from 0 to 1. Of a wide array
     the first features are drawn, and the panel says so.
@@ -148,7 +148,7 @@ def stage_panels(
 def clock_hands(
     angles: Mapping[str, Float[np.ndarray, " clocks"]], names: list[str], *, title: str
 ) -> Figure:
-    """Each pair (sin, cos) of a position as one clock's hand, which turns from the top to the right.
+    """Draw each pair (sin, cos) of a position as the hand of a clock that turns to the right.
 
     Args:
         angles: What is shown, for instance a position → its angle on each clock, in radians;

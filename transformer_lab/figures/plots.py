@@ -1,4 +1,4 @@
-"""Curves with their names at their ends: arrays in, `Figure` out."""
+"""Curves with their names at their ends."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
@@ -34,7 +34,7 @@ def curves(
     each: Mapping[str, Sequence[Sequence[float]] | np.ndarray] | None = None,
     y_limits: tuple[float, float] | None = None,
 ) -> Figure:
-    """Lines over the same x, each with its name written at its right end.
+    """Draw lines over the same x, each with its name at its right end.
 
     Args:
         x: (points).
@@ -108,7 +108,7 @@ def curves(
 
 
 def tick_where_data_is(axes: Axes, x: np.ndarray) -> None:
-    """Tick the points themselves if they are few, and never between two whole numbers."""
+    """Put the ticks at the points themselves if they are few, and never between two whole numbers."""
     if len(x) > SEVERAL:
         if axes.get_xscale() == "linear" and np.array_equal(x, x.round()):
             axes.xaxis.set_major_locator(MaxNLocator(integer=True, steps=[1, 2, 5, 10]))
@@ -134,7 +134,7 @@ def write_plainly(axis: Axis) -> None:
 
 
 def label_ends(axes: Axes, x: np.ndarray, ends: Sequence[tuple[str, np.ndarray, str]]) -> None:
-    """Write each curve's name beside its last point, apart from each other."""
+    """Write each curve's name beside its last point, and keep the names apart."""
     axes.autoscale_view()
     to_axes = axes.transData + axes.transAxes.inverted()
     places = []

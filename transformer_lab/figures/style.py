@@ -1,4 +1,4 @@
-"""How the course's pictures look: one colour for one thing, everywhere."""
+"""The look of the course's pictures: one colour means one thing everywhere."""
 
 import base64
 from collections.abc import Iterator
@@ -43,7 +43,7 @@ PIXEL_RATIO = 2
 
 @contextmanager
 def course_style() -> Iterator[None]:
-    """Draw in the course's style inside the `with` block; nothing outside it changes.
+    """Draw in the course's style inside the `with` block, and change nothing outside it.
 
     The paper is opaque, so that a picture reads the same in a light and a dark theme.
     The font is the one that comes with matplotlib: the same everywhere.
@@ -81,6 +81,6 @@ def course_style() -> Iterator[None]:
 
 
 def weight_colours() -> str:
-    """The colours of weights for a page: 256 times red, green and blue, a byte each, in base 64."""
+    """Return the colours of weights for a page: 256 times red, green and blue, a byte each, in base64."""
     colours = matplotlib.colormaps[WEIGHTS](np.linspace(0, 1, 256), bytes=True)[:, :3]
     return base64.b64encode(colours.tobytes()).decode()

@@ -1,4 +1,4 @@
-"""The bench: a page in which a translator runs, and can be muted and pointed, without Python."""
+"""The bench: a page in which a translator runs without Python, and every head can be muted and edited."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -20,7 +20,7 @@ STYLES = ("page.css", "lines.css", "bench/bench.css")
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """One thing to try.
+    """One thing to try on the bench.
 
     `ask` says what to do; it is done when the page's address says what `goal` says, such as
     "head=e2.3&mute=e2.3"; then `then` says what was to be seen. A goal with "tested=" and the names
@@ -33,7 +33,7 @@ class Prompt:
 
 
 class Example(NamedTuple):
-    """A sentence, its right translation, and which word of it is a translation of which."""
+    """A sentence, its right translation, and which word of it translates which."""
 
     source: str
     target: str
@@ -83,7 +83,7 @@ def bench(
     examples: Sequence[tuple[str, str] | Example] = (),
     languages: tuple[str, str] | None = None,
 ) -> BenchPage:
-    """A page in which this translator runs; no kernel is asked, and no network.
+    """Build a page in which this translator runs, without a kernel and without a network.
 
         bench(translator, ["it was too tired", "it was too wide"]).to_html("lab.html")
 
@@ -132,7 +132,7 @@ def bench(
 
 
 def check_alignment(translator: Runnable, example: Example) -> None:
-    """A ValueError if gold links lead to tokens that a sentence or its translation has not."""
+    """Raise a ValueError if gold links lead to tokens that the sentence or its translation lacks."""
     sizes = (
         len(translator.encode(example.source)) - 1,  # without eos
         len(translator.target_tokenizer.encode(example.target)),
@@ -146,7 +146,7 @@ def check_alignment(translator: Runnable, example: Example) -> None:
 
 
 def is_within(place: int, size: int) -> bool:
-    """Is there such a place?"""
+    """Return whether a place lies inside a sequence of this size."""
     return 0 <= place < size
 
 

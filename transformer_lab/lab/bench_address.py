@@ -1,4 +1,4 @@
-"""What an address of the bench may say, checked before the page is written."""
+"""The address of the bench, checked before the page is written."""
 
 import re
 from typing import Any
@@ -25,7 +25,7 @@ HEAD = re.compile(r"([edc])([1-9]\d*)\.([1-9]\d*)")
 
 
 def check_address(name: str, address: str, model: dict[str, Any]) -> None:
-    """A ValueError names the fields that an address has not, and the heads that the model has not.
+    """Raise a ValueError that names the fields an address cannot have, and heads the model lacks.
 
     `model` is the model's configuration as config.json has it.
     """
@@ -47,7 +47,7 @@ def check_address(name: str, address: str, model: dict[str, Any]) -> None:
 
 
 def has_head(model: dict[str, Any], name: str) -> bool:
-    """Has the model a head of this short name, such as "e1.2"?"""
+    """Return whether the model has a head of this short name, such as "e1.2"."""
     found = HEAD.fullmatch(name)
     if not found:
         return False

@@ -1,4 +1,4 @@
-"""A translator as the bench's script reads it: configuration, tokenizers, weights, languages."""
+"""A translator as the bench's script reads it: configuration, tokenizers, weights and languages."""
 
 import base64
 import gzip
@@ -26,7 +26,7 @@ OTHERWISE = "AttentionExplorer(translator, source=…) asks Python, and takes al
 
 @runtime_checkable
 class Runnable(Protocol):
-    """What a page needs of a translator."""
+    """What the bench needs of a translator."""
 
     @property
     def model(self) -> torch.nn.Module:
@@ -47,7 +47,7 @@ class Runnable(Protocol):
 
 
 def bench_model_data(translator: Runnable) -> dict[str, Any]:
-    """The translator as the page's script reads it, ready for JSON.
+    """Return the translator as the page's script reads it, ready for JSON.
 
     Raises:
         ValueError: If the model is too large, or has a tokenizer that the page cannot read, or
@@ -90,12 +90,12 @@ def bench_model_data(translator: Runnable) -> dict[str, Any]:
 
 
 def pack_gzip(data: bytes) -> str:
-    """Bytes in base64 of gzip, the same ones each time."""
+    """Compress bytes with gzip and return them in base64, the same text each time."""
     return base64.b64encode(gzip.compress(data, mtime=0)).decode()
 
 
 def check_tokenizer(side: str, state: dict[str, Any]) -> None:
-    """A ValueError if the page's script has no such tokenizer, or one that works otherwise."""
+    """Raise a ValueError if the page's script does not have this kind of tokenizer."""
     kind = state.get("kind")
     name = f"kind of {side} tokenizer"
     check(name, kind, f"'word' or 'bpe' in a page; {OTHERWISE}", kind in ("word", "bpe"))
@@ -111,11 +111,11 @@ def check_tokenizer(side: str, state: dict[str, Any]) -> None:
 
 
 def tokenizer_settings(tokenizer: dict[str, Any]) -> dict[str, Any]:
-    """How a tokenizer of the `tokenizers` library works, whatever its pieces are."""
+    """Return how a tokenizer of the `tokenizers` library works, whatever its pieces are."""
     model = {k: v for k, v in tokenizer["model"].items() if k not in ("vocab", "merges")}
     return {**tokenizer, "model": model}
 
 
 def differing_fields(one: dict[str, Any], other: dict[str, Any]) -> set[str]:
-    """The fields in which two descriptions differ."""
+    """Return the fields in which two descriptions differ."""
     return {field for field in one.keys() | other.keys() if one.get(field) != other.get(field)}

@@ -1,4 +1,4 @@
-"""Six things to try on the bench: five minutes or ten with the two sentences that many texts quote."""
+"""Six things to try on the bench in five to ten minutes, with two sentences that many texts quote."""
 
 from collections.abc import Sequence
 from itertools import islice
@@ -14,7 +14,7 @@ finds "tired"; the third does so too."""
 
 
 def famous_guide() -> dict[str, Any]:
-    """What `bench` is given beside the shipped model: sentences, start, prompts and examples."""
+    """Return what the bench of the shipped model begins with: sentences, start, prompts and examples."""
     tired, wide = FAMOUS
     who = tired.coreference
     assert who is not None  # both have a pronoun
@@ -82,6 +82,6 @@ def famous_guide() -> dict[str, Any]:
 
 
 def unseen_pronouns() -> Sequence[Example]:
-    """Sentences with a pronoun and a pair of words kept out of training, and their translations."""
+    """Return sentences whose pronoun and pair of words training never showed, with translations."""
     pairs = (pair for pair in sentences(seed=2017) if is_held_out(pair) and pair.coreference)
     return [Example(pair.source, pair.target, pair.alignment) for pair in islice(pairs, EXAMPLES)]

@@ -1,4 +1,4 @@
-"""A picture with a control: drawn anew by the kernel, or, where none answers, drawn beforehand."""
+"""A picture with a control: the kernel draws it again, or it was drawn beforehand if none answers."""
 
 import os
 from collections.abc import Callable
@@ -28,7 +28,7 @@ Draw = Callable[[Any], Figure | tuple[Figure, str]]
 
 
 def show_live(draw: Draw, control: Any) -> None:
-    """Show `draw(value of the control)`, drawn anew when the ipywidgets control moves.
+    """Show `draw(value of the control)`, and draw it again when the ipywidgets control moves.
 
     Where no kernel answers, the first picture is seen in the control's place; or, if the
     environment had `TRANSFORMER_LAB_FRAMES`, a slider through pictures of the control's values.
@@ -59,7 +59,7 @@ def show_live(draw: Draw, control: Any) -> None:
 
 
 def draw_frames(draw: Draw, control: Any) -> dict[str, Any]:
-    """Pictures of at most `MOST_FRAMES` values of a control, its own value among them."""
+    """Draw pictures of at most `MOST_FRAMES` values of a control, its own value among them."""
     values, names = list_values(control)
     own = values.index(control.value)
     count = min(len(values), MOST_FRAMES)
@@ -79,7 +79,7 @@ def draw_frames(draw: Draw, control: Any) -> dict[str, Any]:
 
 
 def encode_picture(name: str, figure: Figure, alt: str, *, coarse: bool = False) -> dict[str, Any]:
-    """One picture of the frames, with its name, its alt text and its width on the page."""
+    """Return one picture of the frames, with its name, its alt text and its width on the page."""
     image = quantize_colours(figure).convert("RGB")
     if coarse:
         size = image.width // PIXEL_RATIO, image.height // PIXEL_RATIO
@@ -89,7 +89,7 @@ def encode_picture(name: str, figure: Figure, alt: str, *, coarse: bool = False)
 
 
 def list_values(control: Any) -> tuple[list[Any], list[str]]:
-    """All values of a slider or a choice, from the first to the last, and their names."""
+    """Return all values of a slider or a choice, from the first to the last, and their names."""
     if hasattr(control, "options"):
         pairs = [o if isinstance(o, tuple) else (str(o), o) for o in control.options]
         return [value for _, value in pairs], [name for name, _ in pairs]
@@ -101,7 +101,7 @@ def list_values(control: Any) -> tuple[list[Any], list[str]]:
 
 
 def spread_evenly(count: int, own: int, most: int) -> list[int]:
-    """At most `most` of so many places, evenly spread; the ends and `own` are among them."""
+    """Return at most `most` of so many places, evenly spread, with the ends and `own` among them."""
     even = np.linspace(0, count - 1, max(2, min(count, most))).round().astype(int).tolist()
     nearest = min(range(len(even)), key=lambda n: abs(even[n] - own))
     even[nearest] = own

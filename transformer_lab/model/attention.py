@@ -32,7 +32,7 @@ def attention_scores(
     mask: Bool[Tensor, "..."] | None = None,
     bias: Float[Tensor, "..."] | None = None,
 ) -> Float[Tensor, "*batch query key"]:
-    """Q Kᵀ / √d_k + bias, and −inf for the keys that `mask` hides."""
+    """Return Q Kᵀ / √d_k + bias, with −inf for the keys that `mask` hides."""
     scores = query @ key.transpose(-2, -1) / math.sqrt(query.size(-1))  # (*batch, query, key)
     if bias is not None:
         scores = scores + bias
@@ -45,7 +45,7 @@ def attention_scores(
 def softmax_over_keys(
     scores: Float[Tensor, "*batch query key"],
 ) -> Float[Tensor, "*batch query key"]:
-    """The weights: each row sums to 1, or is 0 where the query may see nothing."""
+    """Return the weights: each row sums to 1, or is 0 where the query may see nothing."""
     # A row of nothing but -inf has no softmax: that would be NaN.
     sees_nothing = (scores == -math.inf).all(dim=-1, keepdim=True)
     return scores.softmax(dim=-1).masked_fill(sees_nothing, 0.0)
@@ -59,7 +59,7 @@ def fused_attention(
     bias: Float[Tensor, "..."] | None = None,
     dropout: float = 0.0,
 ) -> Float[Tensor, "batch heads query d_v"]:
-    """`attention_weights` times the values, without ever writing the weights down."""
+    """Return `attention_weights` times the values, without ever writing the weights down."""
     if mask is not None:
         check_mask(mask, (*query.shape[:-1], key.size(-2)))
         mask = torch.atleast_2d(mask)  # the kernel reads no fewer
@@ -85,7 +85,7 @@ def shared_attention(
     value: Float[Tensor, "memories heads key d_v"],
     mask: Bool[Tensor, "..."] | None = None,
 ) -> Float[Tensor, "batch heads 1 d_v"]:
-    """One query a row, where neighbouring rows read the same memory, as partial hypotheses of a beam do.
+    """Attend with one query a row, where neighbouring rows read one memory, as in a beam.
 
     Their queries become the rows of one product, so that no memory is copied or read twice.
     """
@@ -162,7 +162,7 @@ class AttentionCore(nn.Module):
 
 
 def scores_shape(query: Tensor, key: Tensor, cache: KVCache | None) -> tuple[int, int, int, int]:
-    """(memories, heads, query, key) of the scores, where `cache` holds keys before these."""
+    """Return (memories, heads, query, key) of the scores, where `cache` holds keys before these."""
     kept = None if cache is None or cache.key is None else cache.key.tensor
     memories, before = (key.size(0), 0) if kept is None else (kept.size(0), kept.size(2))
     return memories, query.size(1), query.size(2), before + key.size(2)
@@ -226,7 +226,7 @@ class MultiHeadAttention(nn.Module):
 
 
 def head_sizes(d_model: int, num_heads: int, d_k: int | None, d_v: int | None) -> tuple[int, int]:
-    """d_k and d_v, by default d_model / num_heads; a ValueError names the one that does not fit."""
+    """Return d_k and d_v, by default d_model / num_heads; a ValueError names one that does not fit."""
     named = {"d_model": d_model, "num_heads": num_heads, "d_k": d_k, "d_v": d_v}
     for name, value in named.items():
         if value is not None:

@@ -9,10 +9,10 @@ from transformer_lab.model.transformer import Transformer
 
 
 def model_class(config: TransformerConfig) -> type[Transformer]:
-    """The class of the model that a configuration describes."""
+    """Return the class of the model that a configuration describes."""
     return RecurrentTransformer if config.recurrent_decoder else Transformer
 
 
 def build_model(config: TransformerConfig) -> Transformer:
-    """A model of this configuration, with fresh weights."""
+    """Build a model of this configuration, with fresh weights."""
     return model_class(config)(config)

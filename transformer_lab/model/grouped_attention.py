@@ -44,7 +44,7 @@ class GroupedQueryAttention(MultiHeadAttention):
 
 
 def build_attention(config: TransformerConfig, core: AttentionCore) -> MultiHeadAttention:
-    """The attention that a configuration asks for."""
+    """Build the attention that a configuration asks for."""
     c = config
     if c.num_key_value_heads is None:
         return MultiHeadAttention(c.d_model, c.num_heads, c.d_k, c.d_v, core)

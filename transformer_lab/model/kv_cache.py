@@ -129,5 +129,5 @@ class LayerCache(NamedTuple):
 
 
 def cached_length(cache: Sequence[LayerCache] | None) -> int:
-    """How many words a decoder's cache holds; 0 without one."""
+    """Return how many words a decoder's cache holds; 0 without one."""
     return cache[0].words.length if cache else 0

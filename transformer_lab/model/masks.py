@@ -10,7 +10,7 @@ from transformer_lab.config import check, check_boolean
 
 
 def padding_mask(ids: Int[Tensor, "batch key"], pad_id: int) -> Bool[Tensor, "batch 1 1 key"]:
-    """True at every key that is a word and not padding.
+    """Return a mask that is True at every key that is a word and not padding.
 
     It hides *keys*. What a padding position does as a query changes nothing
     that anybody reads.
@@ -19,7 +19,7 @@ def padding_mask(ids: Int[Tensor, "batch key"], pad_id: int) -> Bool[Tensor, "ba
 
 
 def length_mask(lengths: Int[Tensor, " batch"], key: int) -> Bool[Tensor, "batch 1 1 key"]:
-    """True at the first `lengths[b]` keys of sentence b, for ids that cannot tell.
+    """Return a mask that is True at the first `lengths[b]` keys of sentence b, for ids that cannot tell.
 
     Some models start their decoder with the padding token itself; there only
     the length says what is padding.
@@ -31,7 +31,7 @@ def length_mask(lengths: Int[Tensor, " batch"], key: int) -> Bool[Tensor, "batch
 def causal_mask(
     query: int, key: int | None = None, device: torch.device | str | None = None
 ) -> Bool[Tensor, "query key"]:
-    """Lower-triangular, diagonal included: position i sees positions 0 to i (§3.2.3).
+    """Return a lower-triangular mask, diagonal included: position i sees positions 0 to i (§3.2.3).
 
     With more keys than queries the queries are the last ones, as in decoding
     with a cache.
@@ -44,7 +44,7 @@ def causal_mask(
 def mask_of_source(
     source: Int[Tensor, "batch source"], mask: Tensor | None, pad_id: int
 ) -> Bool[Tensor, "batch 1 1 source"]:
-    """The mask that a decoder was given, or by default what is not padding; both checked."""
+    """Return the mask that a decoder was given, or by default what is not padding; both are checked."""
     check("source.shape", tuple(source.shape), "(batch, source)", source.ndim == 2)
     if mask is None:
         return padding_mask(source, pad_id)
@@ -76,7 +76,7 @@ def check_source_mask(mask: Tensor | None, source: Int[Tensor, "batch source"]) 
 def padding_in_front(
     ids: Int[Tensor, "batch length"], mask: Bool[Tensor, "#batch 1 1 length"] | None, pad_id: int
 ) -> Int[Tensor, " batch"]:
-    """How many padding tokens stand before the first word of each sentence; the mask hides them.
+    """Count the padding tokens before the first word of each sentence; the mask hides them.
 
     A word that is hidden keeps its place, and so does a visible one with the id of padding.
     """
@@ -89,7 +89,7 @@ def padding_in_front(
 def roll_rows(
     x: Shaped[Tensor, "batch length ..."], steps: Int[Tensor, " batch"]
 ) -> Shaped[Tensor, "batch length ..."]:
-    """Each row moved to the left by its own number of places; what falls out comes in on the right."""
+    """Move each row left by its own number of places; what falls out comes back on the right."""
     batch, length = x.shape[:2]
     row, place = (torch.arange(n, device=x.device) for n in (batch, length))
     places = row[:, None] * length + (place + steps[:, None]) % max(length, 1)

@@ -35,7 +35,7 @@ KEPT = 16_384
 
 
 class SinusoidTable(nn.Module):
-    """The rows of `sinusoids`, kept for the first positions and computed beyond.
+    """The rows of `sinusoids`, kept for the first positions and computed for those beyond.
 
     There are `max_length` of them, or KEPT if that is fewer.
     """
@@ -155,7 +155,7 @@ class AlibiPositions(nn.Module):
 
 
 def added_positions(config: TransformerConfig) -> nn.Module:
-    """The module that goes onto the embeddings of one side."""
+    """Build the module that is added to the embeddings of one side."""
     kind = config.positions
     if kind == "sinusoidal":
         return SinusoidalPositions(config.d_model, config.max_length)
@@ -167,7 +167,7 @@ def added_positions(config: TransformerConfig) -> nn.Module:
 
 
 def score_positions(config: TransformerConfig) -> nn.Module | None:
-    """The module that goes into the scores of self-attention, if this kind has one."""
+    """Build the module that acts on the scores of self-attention, or None if this kind has none."""
     if config.positions == "rotary":
         return RotaryPositions(config.key_size, config.max_length)
     if config.positions == "alibi":
@@ -176,5 +176,5 @@ def score_positions(config: TransformerConfig) -> nn.Module | None:
 
 
 def longest(model: nn.Module) -> float | int:
-    """How many words a sentence may have in this model: a table that ends says so by `longest`."""
+    """Return how many words a sentence may have in this model: a table that ends says so by `longest`."""
     return min(getattr(part, "longest", math.inf) for part in model.modules())

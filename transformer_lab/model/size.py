@@ -26,7 +26,7 @@ COMPUTED = 24
 
 
 def count_parameters(model: nn.Module) -> dict[str, int]:
-    """Parameters by component; a tied matrix is counted once, where it first stands.
+    """Count the parameters of each component; a tied matrix counts once, where it first stands.
 
     The keys are the names of the children; "total" is their sum.
     """
@@ -40,7 +40,7 @@ def count_parameters(model: nn.Module) -> dict[str, int]:
 
 
 def num_parameters(kind: Callable[[TransformerConfig], Any], config: TransformerConfig) -> int:
-    """How many parameters a model of this class has, a tied matrix counted once.
+    """Return how many parameters a model of this class has; a tied matrix counts once.
 
     They are counted on a model on PyTorch's meta device, whose tensors have a shape and no memory.
     It has at most one layer in each stack, because all layers of a stack are alike. Of the kinds of
@@ -87,7 +87,7 @@ def check_memory(
 
 
 def bytes_of_tables(config: TransformerConfig) -> int:
-    """What the sinusoids take: one table for each side, or for each layer that turns by them."""
+    """Return the bytes of the sinusoids: a table for each side, or for each layer that turns by them."""
     rows = min(config.max_length, KEPT)
     layers = config.num_encoder_layers + config.num_decoder_layers
     kinds = {"sinusoidal": (2, config.d_model), "rotary": (layers, config.key_size)}
@@ -96,7 +96,7 @@ def bytes_of_tables(config: TransformerConfig) -> int:
 
 
 def check_memory_first(build: Callable[[Any, TransformerConfig], None]) -> Callable[..., None]:
-    """The `__init__` of a model that now refuses a configuration too large for the memory.
+    """Wrap the `__init__` of a model, so that it refuses what is too large for the memory first.
 
     It asks only where the model is built on the CPU: on the meta device nothing is allocated, and a
     GPU says itself when it is full.

@@ -123,7 +123,7 @@ class Transformer(TransformerParts):
 
 
 def refuse_left_padding(decode: Callable[..., Tensor]) -> Callable[..., Tensor]:
-    """`decode`, which on a CPU refuses a target with padding in front of its first word.
+    """Wrap `decode`, so that on a CPU it refuses a target with padding in front of its first word.
 
     Its words would stand at other positions and see the padding, and the loss would count the word
     that begins it. A GPU would have to wait for the answer; where padding is also what begins a
@@ -152,7 +152,7 @@ def refuse_left_padding(decode: Callable[..., Tensor]) -> Callable[..., Tensor]:
 
 
 def check_right_padded(target: Int[Tensor, "batch target"], pad_id: int) -> None:
-    """A ValueError names the first sentence with padding in front of a word; one of padding is fine."""
+    """Raise a ValueError that names the first sentence with padding in front of a word."""
     wrong = (target[:, 0] == pad_id) & (target != pad_id).any(dim=1)
     if wrong.any():
         row = int(wrong.nonzero()[0])
@@ -168,7 +168,7 @@ Transformer.decode = refuse_left_padding(Transformer.decode)  # type: ignore[met
 def embed_ids(
     embedding: nn.Embedding, ids: Int[Tensor, "batch length"]
 ) -> Float[Tensor, "batch length d_model"]:
-    """The vectors of these ids; on a CPU a ValueError names an id that the vocabulary lacks."""
+    """Look up the vectors of these ids; on a CPU a ValueError names an id that the vocabulary lacks."""
     try:
         vectors: Tensor = embedding(ids)
     except IndexError:  # looked for only now: on the way it would cost time
@@ -181,7 +181,7 @@ def embed_ids(
 
 
 def initialise(model: Any) -> None:
-    """Projections Xavier-uniform, biases 0, embeddings N(0, 1/d_model); `model` has a `config`."""
+    """Draw the first weights: projections Xavier-uniform, biases 0, embeddings N(0, 1/d_model)."""
     for module in model.modules():
         if isinstance(module, nn.Linear):
             nn.init.xavier_uniform_(module.weight)

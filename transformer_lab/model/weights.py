@@ -18,7 +18,7 @@ from transformer_lab.storage.tensors import has_usable_numbers, tensors_as_bytes
 
 
 def check_plain(model: Transformer) -> None:
-    """A ValueError names the first weight in which a model is not what its configuration describes.
+    """Raise a ValueError that names the first weight in which a model is not what its configuration says.
 
     Whoever loads it builds the plain one: without an adapter, and not quantised.
     """
@@ -31,19 +31,19 @@ def check_plain(model: Transformer) -> None:
 
 
 def shapes_of(model: Transformer) -> dict[str, tuple[int, ...]]:
-    """The shape of each parameter by name; a tied matrix has one name."""
+    """Return the shape of each parameter by name; a tied matrix has one name."""
     return {name: tuple(tensor.shape) for name, tensor in weights_of(model).items()}
 
 
 @lru_cache(maxsize=1)
 def described_shapes(config: TransformerConfig) -> dict[str, tuple[int, ...]]:
-    """The shapes of the model that a configuration describes; its weights are never written."""
+    """Return the shapes of the model that a configuration describes, without writing its weights."""
     with SkipInit():
         return shapes_of(build_model(config))
 
 
 def weights_as_bytes(model: Transformer, dtype: torch.dtype) -> bytes:
-    """The file of a model's weights in this precision; a ValueError if it cannot be read again."""
+    """Return a model's weights as a file in this precision; a ValueError if it could not be read."""
     check_plain(model)
     tensors = {name: tensor.to(dtype) for name, tensor in weights_of(model).items()}
     for name, tensor in tensors.items():

@@ -1,4 +1,4 @@
-"""Mechanism, drawn step by step in the page: each drawing has a still picture, data, and a script."""
+"""Mechanisms drawn step by step in the page. Each drawing has a still picture, data, and a script."""
 
 from transformer_lab.lab.drawings.beam import growing_beam
 from transformer_lab.lab.drawings.cache import kv_cache

@@ -1,4 +1,4 @@
-"""A beam search that grows word by word."""
+"""The drawing of a beam search that grows word by word."""
 
 from collections.abc import Collection, Sequence
 
@@ -15,7 +15,7 @@ def growing_beam(
     kept: Collection[int],
     winner: int,
 ) -> Drawing:
-    """A beam search (§6.1), one word a step: what is looked at, what is kept, and what wins.
+    """Draw a beam search (§6.1) one word at a time: what is considered, what is kept, and what wins.
 
         growing_beam([None, 0, 0], ["<bos>", "le", "la"], [0, -0.7, -0.9], kept={0, 1}, winner=1)
 
@@ -64,7 +64,7 @@ def growing_beam(
 
 
 def path_to(node: int, parents: Sequence[int | None]) -> list[int]:
-    """The beginnings that this one grew from, the empty one first, and itself."""
+    """Return the partial hypotheses that this one grew from, the empty one first, and itself."""
     path = [node]
     while (parent := parents[path[-1]]) is not None:
         path.append(parent)

@@ -1,4 +1,4 @@
-"""The cache for keys and values: what is computed word by word with it, and what without."""
+"""The drawing of the KV cache: what is computed word by word with it, and what without it."""
 
 from collections.abc import Sequence
 
@@ -25,7 +25,7 @@ def kv_cache(
     key: Float[np.ndarray, "n d_k"],
     value: Float[np.ndarray, "n d_v"],
 ) -> Drawing:
-    """A decoder's self-attention (§3.2.3) reads word after word, with a cache and without, in steps.
+    """Draw how decoder self-attention (§3.2.3) reads word after word, with a cache and without one.
 
         kv_cache(["<bos>", "l'", "animal"], Q, K, V)
 
@@ -62,7 +62,7 @@ def kv_cache(
 
 
 def draw_still(words: Sequence[str], cached: int, plain: int) -> Figure:
-    """For each step, a line down, whose rows are computed, kept, or computed again."""
+    """Draw for each step which rows are computed, kept, or computed again."""
     n = len(words)
     steps, read = np.indices((n, n))
     later, now = read > steps, read == steps

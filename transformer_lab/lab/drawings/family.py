@@ -1,4 +1,4 @@
-"""The three architectures: Figure 1 with the boxes that BERT and GPT drop, and who may see whom."""
+"""The drawing of three architectures: Figure 1, the boxes that BERT and GPT drop, and who sees whom."""
 
 from collections.abc import Sequence
 
@@ -27,7 +27,7 @@ DROPPED = {
 def three_architectures(
     source: Sequence[str], target: Sequence[str], *, pad: str = "<pad>", row: int = 1
 ) -> Drawing:
-    """The paper's model (§3.1), BERT and GPT as Figure 1, dropped boxes crossed out, masks beside.
+    """Draw the paper's model (§3.1), BERT and GPT: dropped boxes crossed out, masks beside them.
 
         three_architectures(["the", "cat", "sat", "<pad>"], ["<bos>", "le", "chat"])
 
@@ -86,22 +86,22 @@ def three_architectures(
 
 
 def head_column(gone: Sequence[str]) -> str:
-    """Where Linear and Softmax stand: on the decoder, or on the encoder if that alone is left."""
+    """Return the column that Linear and Softmax stand on: the decoder, or the encoder if it is alone."""
     return "encoder" if set(WITHOUT_HEAD) <= set(gone) else "decoder"
 
 
 def padding_mask(queries: Sequence[str], keys: Sequence[str], pad: str) -> np.ndarray:
-    """(query, key): True where the key is a word."""
+    """Return a mask (query, key) that is True where the key is a word."""
     return np.tile([key != pad for key in keys], (len(queries), 1))
 
 
 def mask_data(name: str, rows: Sequence[str], columns: Sequence[str], may: np.ndarray) -> dict:
-    """A mask for the page: True = may attend."""
+    """Return a mask as the page reads it: True means "may attend"."""
     return {"name": name, "rows": list(rows), "columns": list(columns), "seen": may.tolist()}
 
 
 def draw_still(masks: dict[str, list[dict]]) -> Figure:
-    """The three side by side, their masks below, where nothing can be pressed."""
+    """Draw the three side by side with their masks below, for where no script runs."""
     panel, base = 2.42, 1.35  # inches: how wide each is, and how high its masks reach
     size = (3 * panel + 0.1, base + len(DECODER) * 0.27 + 0.85)
     with course_style():
@@ -127,7 +127,7 @@ def draw_still(masks: dict[str, list[dict]]) -> Figure:
 
 
 def draw_box(axes: Axes, corner: tuple[float, float], text: str, colour: str, gone: bool) -> None:
-    """A box with its name; one that is dropped is grey, with a cross."""
+    """Draw a box with its name; one that is dropped is grey, with a cross."""
     (x, y), (width, height) = corner, (1.1, 0.21)
     edge = COLOURS["mask"] if gone else colour
     shape = Rectangle(
@@ -143,7 +143,7 @@ def draw_box(axes: Axes, corner: tuple[float, float], text: str, colour: str, go
 
 
 def draw_mask(axes: Axes, corner: tuple[float, float], one: dict) -> float:
-    """A mask with its name, hanging from its top left corner; how wide it is."""
+    """Draw a mask with its name from its top left corner, and return how wide it is."""
     (x, top), cell = corner, 0.15
     may = np.array(one["seen"], dtype=float)
     height, width = may.shape

@@ -1,4 +1,4 @@
-"""The forward pass as a flow: every box of Figure 1 with the matrix that comes out of it."""
+"""The drawing of the forward pass: every box of Figure 1 with the matrix that comes out of it."""
 
 from typing import Any, Protocol, runtime_checkable
 
@@ -41,7 +41,7 @@ class Watched(Protocol):
 
 
 def forward_flow(translator: Watched, source: str) -> Drawing:
-    """One sentence on its way through Figure 1, box by box, with each box's real matrix.
+    """Draw one sentence on its way through Figure 1, box by box, with the real matrix of each box.
 
         forward_flow(translator, "the cat sleeps")
 
@@ -86,7 +86,7 @@ def forward_flow(translator: Watched, source: str) -> Drawing:
 def capture_modules(
     translator: Watched, source: str
 ) -> tuple[dict[str, np.ndarray], AttentionRecord]:
-    """What comes out of each module, and goes into it (name + " in"), in the last pass, as rows."""
+    """Return what enters (name + " in") and leaves each module in the last pass, one row a word."""
     seen: dict[str, np.ndarray] = {}
 
     def rows(tensor: Any) -> np.ndarray:
@@ -113,7 +113,7 @@ def capture_modules(
 def list_boxes(
     seen: dict[str, np.ndarray], record: AttentionRecord, layers: tuple[int, int]
 ) -> list[dict[str, Any]]:
-    """The boxes in the order of the pass, each with its matrix as it is drawn."""
+    """Return the boxes in the order of the pass, each with the matrix that is drawn."""
     seen["source_embedding"] = seen["source_positions in"]
     seen["target_embedding"] = seen["target_positions in"]
     found = []
@@ -139,12 +139,12 @@ def list_boxes(
 
 
 def rest_label(depth: int) -> str:
-    """What the layers after the first are called."""
+    """Return the name for the layers after the first."""
     return "Layer 2: all again" if depth == 2 else f"Layers 2 to {depth}: all again"
 
 
 def box_data(side: str, name: str, text: str, matrix: np.ndarray) -> dict[str, Any]:
-    """A box and the first columns of its matrix."""
+    """Return a box and the first columns of its matrix."""
     return {
         "side": side,
         "name": name,
@@ -157,7 +157,7 @@ def box_data(side: str, name: str, text: str, matrix: np.ndarray) -> dict[str, A
 
 
 def first_layer_maps(record: AttentionRecord, kind: str) -> list[list[list[float | None]]]:
-    """The first layer's weights of each head; null where the mask hides a later word."""
+    """Return the first layer's weights of each head, null where the mask hides a later word."""
     weights = np.round(getattr(record, kind)[0].astype(float), 3)
     found = weights.tolist()
     if kind == "decoder":
@@ -168,7 +168,7 @@ def first_layer_maps(record: AttentionRecord, kind: str) -> list[list[list[float
 
 
 def output_boxes(logits: np.ndarray, record: AttentionRecord) -> list[dict[str, Any]]:
-    """Linear and softmax, with the columns of the words that are most probable at any place."""
+    """Return linear and softmax, with the columns of the words that are most probable anywhere."""
     probabilities = softmax(logits.astype(float))
     best = dict.fromkeys(int(row.argmax()) for row in probabilities)
     others = (int(i) for i in (-probabilities.max(axis=0)).argsort())

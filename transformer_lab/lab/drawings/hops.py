@@ -1,4 +1,4 @@
-"""Two hops: noun to decider in the encoder, decider to pronoun in cross-attention."""
+"""The drawing of two hops: noun to decider in the encoder, decider to pronoun in cross-attention."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import product
@@ -35,7 +35,7 @@ class Reads(Protocol):
 
 
 def two_hops(translator: Reads, pairs: Sequence[WorldPair], heads: Sequence[Head]) -> Drawing:
-    """How a noun's gender comes to a pronoun, as arcs (§3.2.3), and what becomes of it without heads.
+    """Draw how a noun's gender reaches a pronoun, as arcs (§3.2.3), and what happens without heads.
 
         two_hops(translator, FAMOUS, [Head("encoder", 1, 2), Head("cross", 1, 1), Head("cross", 1, 2)])
 
@@ -83,12 +83,12 @@ def two_hops(translator: Reads, pairs: Sequence[WorldPair], heads: Sequence[Head
 
 
 def short_name(head: Head) -> str:
-    """Such as "c2.3": kind, layer and head, counted from 1 as in the text."""
+    """Return a name such as "c2.3": kind, layer and head, counted from 1 as in the text."""
     return f"{head.kind[0]}{head.layer + 1}.{head.head + 1}"
 
 
 def noun_and_decider(pair: dict[str, Any]) -> tuple[str, str]:
-    """The noun and the word that decides for it."""
+    """Return the noun, and the word that decides for it."""
     return pair["source"][pair["noun"]], pair["source"][pair["decider"]]
 
 
@@ -99,7 +99,7 @@ def pair_data(
     heads: Sequence[Head],
     asked: Sequence[str],
 ) -> dict[str, Any]:
-    """The words of a pair, the maps of the heads, and the answer for each set of muted heads."""
+    """Return the words of a pair, the maps of the heads, and the answer for each set of muted heads."""
     answers = []
     # The first head is the lowest bit of an answer's place.
     for bits in product((False, True), repeat=len(heads)):
@@ -124,7 +124,7 @@ def pair_data(
 
 
 def describe_pair(pair: dict[str, Any], heads: Sequence[Head], asked: Sequence[str]) -> list[str]:
-    """What the picture of a pair shows, as sentences without a full stop."""
+    """Say in sentences what the picture of a pair shows."""
     noun, decider = noun_and_decider(pair)
     pronoun = pair["target"][pair["step"]]
     weights = [
@@ -144,19 +144,19 @@ def describe_pair(pair: dict[str, Any], heads: Sequence[Head], asked: Sequence[s
 def drawn_row(
     pair: dict[str, Any], head: Head, weights: Sequence[Sequence[float]]
 ) -> Sequence[float]:
-    """The row that is drawn: of the decider in the encoder, of the pronoun's step in cross-attention."""
+    """Return the row to draw: the decider's in the encoder, the pronoun's step in cross-attention."""
     return weights[pair["decider"] if head.kind == "encoder" else pair["step"]]
 
 
 def attended_word(pair: dict[str, Any], head: Head) -> int:
-    """The word that the row looks at, if the hop is there."""
+    """Return the word that the row looks at, if the hop is there."""
     return pair["noun"] if head.kind == "encoder" else pair["decider"]
 
 
 def draw_still(
     pairs: Sequence[dict[str, Any]], heads: Sequence[Head], paths: Sequence[str]
 ) -> Figure:
-    """English words on the left, French ones on the right, and the hops between them."""
+    """Draw English words on the left, French ones on the right, and the hops between them."""
     lines = max(len(pair["target"]) for pair in pairs)
     with course_style():
         figure = Figure(figsize=(7.4, 0.24 * lines + 0.9), layout="constrained")
@@ -186,7 +186,7 @@ def draw_still(
 def draw_hop(
     axes: Axes, pair: dict[str, Any], head: Head, key: int, weight: float, beside: float
 ) -> float:
-    """A line as wide as the weight, from the word that is looked at to the one that looks.
+    """Draw a line as wide as the weight, from the word that is looked at to the one that looks.
 
     Returns the height of its middle, in lines.
     """
@@ -204,7 +204,7 @@ def draw_hop(
 
 
 def name_hops(axes: Axes, drawn: Mapping[str, Sequence[tuple[float, str]]]) -> None:
-    """Head and weight of each strong hop: left of the arcs, above and below what crosses."""
+    """Write head and weight of each strong hop where no arc crosses them."""
     lowest = -1.0
     for middle, name in sorted(drawn["encoder"]):
         lowest = max(middle, lowest + 1)  # a line of its own

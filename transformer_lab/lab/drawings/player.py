@@ -24,7 +24,7 @@ def attention_player(
     gives: Sequence[str] = (),
     row: int = 0,
 ) -> Drawing:
-    """Queries, keys and values, and what equation 1 (§3.2.1) makes of them, in steps.
+    """Draw queries, keys and values, and what equation 1 (§3.2.1) makes of them, in steps.
 
         attention_player(["the", "cat", "sat"], Q, K, V)
 
@@ -81,7 +81,7 @@ def draw_still(
     weights: np.ndarray,
     output: np.ndarray,
 ) -> Figure:
-    """The matrices one beside the other, where nothing can be stepped through."""
+    """Draw the matrices side by side, for where no script runs."""
     grids = {"Q": query, "Kᵀ": key.T, "weights A": weights, "V": value, "output = A V": output}
     names = {"Q": words, "weights A": words, "V": words, "output = A V": words}
     return number_grids(

@@ -1,4 +1,4 @@
-"""Heads as slabs: what rungs 1 to 4 of multi-head attention do to the numbers, step by step."""
+"""The drawing of heads as slabs: what multi-head attention does to the numbers, step by step."""
 
 from collections.abc import Sequence
 
@@ -32,7 +32,7 @@ def heads_as_slabs(
     words: Sequence[str] = (),
     row: int = 1,
 ) -> Drawing:
-    """Multi-head self-attention (§3.2.2) of one sentence: cut by head, moved forward, merged.
+    """Draw multi-head self-attention (§3.2.2) of one sentence: split by head, moved forward, merged.
 
         heads_as_slabs(x[0], W_Q, W_K, W_V, W_O)
 
@@ -96,7 +96,7 @@ def multi_head_output(
     output: np.ndarray,
     swap: bool,
 ) -> np.ndarray:
-    """The output (n, d_out), the heads made by a reshape and a swap or by a reshape alone."""
+    """Return the output (n, d_out), with heads made by a reshape and a swap or by a reshape alone."""
     (h, _, d_k), n = query.shape, len(x)
     whole = [x @ np.concatenate(list(matrices), axis=1) for matrices in (query, key, value)]
     if swap:
@@ -107,7 +107,7 @@ def multi_head_output(
 
 
 def draw_still(queries: np.ndarray, h: int, words: Sequence[str]) -> Figure:
-    """Q in the heads' colours, and the slabs of both ways, where nothing can be stepped through."""
+    """Draw Q in the colours of the heads and the slabs of both ways, for where no script runs."""
     n, width = queries.shape
     d_k = width // h
     owners = np.tile(np.repeat(np.arange(h), d_k), (n, 1))
@@ -144,7 +144,7 @@ def draw_still(queries: np.ndarray, h: int, words: Sequence[str]) -> Figure:
 def draw_tinted_grid(
     axes: Axes, corner: tuple[float, float], numbers: np.ndarray, heads: np.ndarray
 ) -> None:
-    """A small matrix, each number on a tint of its head's colour; `corner` in inches, top left."""
+    """Draw a small matrix whose numbers stand on a tint of their head's colour."""
     across, down = CELL
     for (row, column), number in np.ndenumerate(numbers):
         tint = 0.45 * np.array(to_rgb(HEADS[heads[row, column]])) + 0.55

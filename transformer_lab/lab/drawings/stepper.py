@@ -21,7 +21,7 @@ def decoder_stepper(
     cross: tuple[int, int] = (0, 0),
     row: int = 2,
 ) -> Drawing:
-    """One sentence's way through the decoder (§3.1, §3.2.3), on a model's own weights.
+    """Draw one sentence's way through the decoder (§3.1, §3.2.3), with a model's own weights.
 
         decoder_stepper(translator.attend("the cat saw the red house"), cross=(1, 3))
 
@@ -66,7 +66,7 @@ def decoder_stepper(
 
 
 def head_weights(record: AttentionRecord, kind: Kind, place: tuple[int, int]) -> np.ndarray:
-    """The weights (query, key) of a head, which must be there."""
+    """Return the weights (query, key) of a head; a ValueError if the record lacks it."""
     layers: tuple[np.ndarray, ...] = getattr(record, kind)
     layer, head = place
     expected = "at least 1: the drawing is of a decoder with self- and cross-attention"
@@ -78,7 +78,7 @@ def head_weights(record: AttentionRecord, kind: Kind, place: tuple[int, int]) ->
 
 
 def draw_still(record: AttentionRecord, own: np.ndarray, other: np.ndarray) -> Figure:
-    """Staircase and rectangle side by side, where nothing can be stepped through."""
+    """Draw staircase and rectangle side by side, for where no script runs."""
     asked = [
         f"{read} → {asks}"
         for read, asks in zip(record.target_tokens, record.written_tokens, strict=True)

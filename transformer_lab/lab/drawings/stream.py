@@ -1,4 +1,4 @@
-"""The residual stream: one vector through a layer, in post-norm and in pre-norm."""
+"""The drawing of the residual stream: one vector on its way through a layer, post-norm and pre-norm."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -38,7 +38,7 @@ class Part(NamedTuple):
 def residual_stream(
     x: Float[np.ndarray, " d_model"], attention: Sublayer, feed_forward: Sublayer
 ) -> Drawing:
-    """One word's vector through a layer (§3.1), the norm on the stream and before the sub-layers.
+    """Draw one word's vector through a layer (§3.1), with post-norm and with pre-norm.
 
         residual_stream(x, lambda v: (v + neighbour) / 2, lambda v: np.maximum(0, v @ W_1) @ W_2)
 
@@ -83,7 +83,7 @@ def residual_stream(
 
 
 def run_sublayers(x: np.ndarray, sublayers: tuple[Sublayer, Sublayer], pre: bool) -> list[Part]:
-    """What each sub-layer reads, says and leaves on the stream."""
+    """Return what each sub-layer reads, what it adds, and what it leaves on the stream."""
     parts: list[Part] = []
     for sublayer in sublayers:
         normed = normalise(x) if pre else None
@@ -95,19 +95,19 @@ def run_sublayers(x: np.ndarray, sublayers: tuple[Sublayer, Sublayer], pre: bool
 
 
 def normalise(x: np.ndarray) -> np.ndarray:
-    """LayerNorm with gain 1 and bias 0."""
+    """Return LayerNorm with gain 1 and bias 0."""
     return layer_norm(x, np.ones(len(x)), np.zeros(len(x)), epsilon=EPSILON)
 
 
 def format_vector(vector: np.ndarray) -> str:
-    """A vector as it is read: (0, 1.5, −2)."""
+    """Write a vector the way one reads it: (0, 1.5, −2)."""
     return f"({', '.join(f'{number:.2f}'.rstrip('0').rstrip('.') for number in vector)})".replace(
         "-", "−"
     )
 
 
 def draw_still(x: np.ndarray, flow: dict[str, list[Part]]) -> Figure:
-    """Both streams side by side, from top to bottom, where nothing can be stepped through."""
+    """Draw both streams side by side, from top to bottom, for where no script runs."""
     with course_style():
         figure = Figure(figsize=(7.4, 6.0))
         axes = figure.add_axes((0, 0, 1, 1))
@@ -124,7 +124,7 @@ def draw_still(x: np.ndarray, flow: dict[str, list[Part]]) -> Figure:
 
 
 def draw_stream(axes: Axes, left: float, x: np.ndarray, parts: list[Part]) -> None:
-    """One stream: a line down, a loop for each sub-layer, and the vectors beside it."""
+    """Draw one stream: a line down, a loop for each sub-layer, and the vectors beside it."""
     top, bottom, deep = 1.05, 5.85, 2.35
     arrow = {"arrowstyle": "-|>", "color": COLOURS["encoder"], "lw": 3, "shrinkA": 0, "shrinkB": 0}
     axes.annotate("", (left, bottom), (left, top), arrowprops=arrow)
@@ -149,7 +149,7 @@ def draw_stream(axes: Axes, left: float, x: np.ndarray, parts: list[Part]) -> No
 
 
 def draw_box(axes: Axes, place: tuple[float, float], text: str, colour: str) -> None:
-    """A box with its name; `place` is the middle of its left edge."""
+    """Draw a box with its name; `place` is the middle of its left edge."""
     x, y = place
     shape = FancyBboxPatch(
         (x, y - 0.14),

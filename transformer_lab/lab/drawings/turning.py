@@ -1,4 +1,4 @@
-"""Positions that turn: the paper's hands, rotary's query and key, and ALiBi's bias per head."""
+"""The drawings of positions that turn: sinusoidal hands, rotary queries and keys, and ALiBi's biases."""
 
 from collections.abc import Sequence
 
@@ -18,7 +18,7 @@ BASE = 10_000
 
 
 def clock_positions(width: int, *, pairs: Sequence[int] = (0, 2, 4, 6)) -> Drawing:
-    """The sinusoids of §3.5 as hands on clocks, with a position and a base to move, in two steps.
+    """Draw the sinusoids of §3.5 as the hands of clocks, with a position and a base to move.
 
         clock_positions(64)
 
@@ -63,7 +63,7 @@ def turning_arrows(
     words: Sequence[str],
     num_heads: int = 8,
 ) -> Drawing:
-    """Rotary positions as two arrows that turn, and ALiBi's bias of each head, in two steps.
+    """Draw rotary positions as two arrows that turn, and ALiBi's bias of each head.
 
         turning_arrows(q, k, words=["the", "cat", "sat"])
 
@@ -105,7 +105,7 @@ def turning_arrows(
 
 
 def draw_still(query: np.ndarray, key: np.ndarray, slopes: np.ndarray, length: int) -> Figure:
-    """Query and key at two pairs of places the same distance apart, and three of ALiBi's maps."""
+    """Draw query and key at two pairs of places, equally far apart, and three of ALiBi's maps."""
     shown = sorted({0, len(slopes) // 2, len(slopes) - 1})
     with course_style():
         figure = Figure(figsize=(7.6, 2.6), layout="constrained")
@@ -124,7 +124,7 @@ def draw_still(query: np.ndarray, key: np.ndarray, slopes: np.ndarray, length: i
 
 
 def draw_arrows(axes: Axes, query: np.ndarray, key: np.ndarray, places: tuple[int, int]) -> None:
-    """One pair of query and key, turned by their places; the first pair turns by 1 radian a word.
+    """Draw a query and a key turned by their places; the first pair turns by 1 radian a word.
 
     Directions alone: the arrows are equally long.
     """

@@ -1,4 +1,4 @@
-"""All heads of one kind as one still picture: what is seen where the explorer cannot run."""
+"""All heads of one kind as one still picture, which is seen where the explorer cannot run."""
 
 from typing import Any
 
@@ -21,7 +21,7 @@ MOST_CELLS = 60
 
 
 def overview(record: AttentionRecord, kind: Kind) -> Figure:
-    """A line of maps for each layer, all on the scale from 0 to 1; the outer ones are labelled."""
+    """Draw a line of maps for each layer, all on the scale from 0 to 1; the outer ones have labels."""
     layers = getattr(record, kind)
     across = max(len(layer) for layer in layers)
     queries, keys = ([shorten(token) for token in side] for side in record.tokens(kind))
@@ -79,18 +79,18 @@ def overview(record: AttentionRecord, kind: Kind) -> Figure:
 
 
 def cell_side(queries: int, keys: int, across: int, beside: float) -> float:
-    """Inches of a weight's square, for so many maps across a page that has labels beside them."""
+    """Return how many inches a cell may have for so many maps across a page with labels."""
     most = (PAGE - beside - MARGIN) / across - GAP
     return min(SIDE / max(queries, keys), most / keys)
 
 
 def shorten(token: str) -> str:
-    """A token of at most 16 letters: one very long word would leave no room for the maps."""
+    """Return a token cut to 16 letters, because a very long word would leave no room for the maps."""
     return token if len(token) <= 16 else token[:15] + "…"
 
 
 def max_pool(weights: np.ndarray) -> np.ndarray:
-    """A map (query, key), the largest weight of each block where it has too many rows or columns."""
+    """Return a map (query, key) of each block's largest weight, if it has too many rows or columns."""
     step = -(-max(weights.shape) // MOST_CELLS)
     rows, columns = (-(-size // step) for size in weights.shape)
     whole = np.zeros((rows * step, columns * step))  # weights are never less
@@ -99,14 +99,14 @@ def max_pool(weights: np.ndarray) -> np.ndarray:
 
 
 def mask_future(weights: np.ndarray, kind: Kind) -> np.ma.MaskedArray:
-    """A map of the decoder's, with nothing drawn where its mask hides the words to come."""
+    """Return a map of the decoder with NaN where its mask hides the words to come."""
     future = np.triu(np.ones(weights.shape, dtype=bool), 1)
     hidden = kind == "decoder" and not weights[future].any()
     return np.ma.array(weights, mask=future & hidden)
 
 
 def describe_overview(record: AttentionRecord, kind: Kind) -> str:
-    """What the picture shows, for those who do not see it."""
+    """Say what the picture shows, for readers who cannot see it."""
     layers = getattr(record, kind)
     heads = sum(len(layer) for layer in layers)
     queries, keys = record.tokens(kind)
@@ -120,6 +120,6 @@ def describe_overview(record: AttentionRecord, kind: Kind) -> str:
 
 
 def describe_largest(weights: np.ndarray, queries: tuple[str, ...], keys: tuple[str, ...]) -> str:
-    """The largest weight of a map, in words."""
+    """Say where the largest weight of a map is."""
     query, key = np.unravel_index(int(weights.argmax()), weights.shape)
     return f"{queries[query].strip()} to {keys[key].strip()} {weights[query, key]:.2f}"

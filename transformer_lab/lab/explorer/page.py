@@ -1,4 +1,4 @@
-"""The explorer as a page of its own, or as the output of a cell: it needs no kernel and no network."""
+"""The explorer as a page of its own, or as the output of a cell. It needs no kernel and no network."""
 
 from collections.abc import Sequence
 from operator import index
@@ -71,7 +71,7 @@ def explore(
     pinned: Sequence[int | None] = (),
     snapshots: Sequence[AttentionRecord] = (),
 ) -> ExplorerPage:
-    """Look into every head of a record; no kernel is asked, so it also works in a saved notebook.
+    """Show every head of a record. It asks no kernel, so it also works in a saved notebook.
 
         explore(translator.attend("the cat sleeps"), kind="encoder")
 
@@ -99,7 +99,7 @@ def start_values(
     head: int | None,
     pinned: Sequence[int | None],
 ) -> dict[str, Any]:
-    """The head and the cell that are open at first; a ValueError if the record lacks them."""
+    """Return the head and the cell that are open at first; a ValueError if the record lacks them."""
     kinds = drawn_kinds(record)
     kind = kind or kinds[-1]
     if layer is None and head is None and kind in kinds:
@@ -111,13 +111,13 @@ def start_values(
 
 
 def check_integer(name: str, value: int) -> int:
-    """A whole number, NumPy's too, as Python's; a ValueError for anything else."""
+    """Return a whole number, also one of NumPy's, as Python's; a ValueError for anything else."""
     check(name, value, "an integer", hasattr(value, "__index__"))
     return index(value)
 
 
 def check_pinned(pinned: Sequence[int | None], shape: tuple[int, ...]) -> list[int | None]:
-    """What is pinned, as a list; a ValueError unless it is nothing or lies in a map of this shape."""
+    """Return what is pinned as a list; a ValueError unless it is None or lies in a map of this shape."""
     rows, columns = shape
     expected = f"() or (query, key), below ({rows}, {columns}); None for a whole column or row"
     check("pinned", pinned, expected, isinstance(pinned, Sequence) and len(pinned) in (0, 2))

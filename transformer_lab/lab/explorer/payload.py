@@ -1,4 +1,4 @@
-"""A record as the data that the explorer's script draws: small, and true to within 0.0006."""
+"""A record as the data that the explorer's script draws: small, and exact to within 0.0006."""
 
 import base64
 import gzip
@@ -22,7 +22,7 @@ KEPT_KEYS = 32
 
 
 def record_data(record: AttentionRecord, *, packed: bool = True) -> dict[str, Any]:
-    """One record, ready for JSON; with `packed=False` the weights stay bytes, for a widget."""
+    """Return one record, ready for JSON; with `packed=False` the weights stay bytes, for a widget."""
     maps = {kind: list(getattr(record, kind)) for kind in drawn_kinds(record)}
     left_out = None
     if sum(w.size for kind in maps for w in maps[kind]) > MOST_VALUES:
@@ -58,12 +58,12 @@ def record_data(record: AttentionRecord, *, packed: bool = True) -> dict[str, An
 
 
 def all_head_scores(record: AttentionRecord) -> dict[str, list[dict[str, Any]]]:
-    """For each kind that the record has, the scores of its heads."""
+    """Return the scores of the heads for each kind that the record has."""
     return {kind: head_scores(record, kind) for kind in drawn_kinds(record)}
 
 
 def drawn_kinds(record: AttentionRecord) -> list[Kind]:
-    """The kinds that the record has; a ValueError if there is none, or one has no tokens."""
+    """Return the kinds that the record has; a ValueError if there is none, or one has no tokens."""
     kinds = [kind for kind in KINDS if len(getattr(record, kind))]
     expected = "at least one layer with a token on each side"
     check("layers of the record", len(kinds), expected, bool(kinds))
@@ -73,7 +73,7 @@ def drawn_kinds(record: AttentionRecord) -> list[Kind]:
 
 
 def page_data(records: Sequence[AttentionRecord], *, packed: bool = True) -> dict[str, Any]:
-    """What the script needs beside its settings: the records, and how to read and colour them."""
+    """Return what the script needs beside its settings: the records, and how to read and colour them."""
     return {
         "records": [record_data(record, packed=packed) for record in records],
         "fine_from": FINE_FROM,
@@ -82,7 +82,7 @@ def page_data(records: Sequence[AttentionRecord], *, packed: bool = True) -> dic
 
 
 def encode(layers: Sequence[np.ndarray]) -> tuple[bytes, list[int]]:
-    """All maps (heads, query, key), one after the other: upper bytes of 65535 · √weight, then lower ones.
+    """Pack all maps (heads, query, key) as the upper bytes of 65535 · √weight, then the lower ones.
 
     The root spends its steps on small weights: the upper byte alone tells 0.0001 from 0, and is
     enough for a colour. Numbers are read off large weights: those of `FINE_FROM` and more have
@@ -106,7 +106,7 @@ def encode(layers: Sequence[np.ndarray]) -> tuple[bytes, list[int]]:
 
 
 def has_lower_byte(high: UInt8[np.ndarray, "heads query key"]) -> np.ndarray:
-    """Where a lower byte follows; the script finds the same places from the upper bytes."""
+    """Return where a lower byte follows; the script finds the same places from the upper bytes."""
     most = high.max(axis=-1, keepdims=True)
     return high >= np.maximum(1, np.minimum(most, FINE_FROM))
 
@@ -114,7 +114,7 @@ def has_lower_byte(high: UInt8[np.ndarray, "heads query key"]) -> np.ndarray:
 def strongest_of_each_row(
     maps: dict[Kind, list[np.ndarray]],
 ) -> tuple[dict[Kind, list[np.ndarray]], float]:
-    """The maps with the weaker weights of each row set to 0, and the mean sum of what went."""
+    """Return the maps without the weaker weights of each row, and the mean sum that was lost."""
     kept: dict[Kind, list[np.ndarray]] = {}
     lost, rows = 0.0, 0
     for kind, layers in maps.items():
@@ -130,5 +130,5 @@ def strongest_of_each_row(
 
 
 def count_keys(maps: dict[Kind, list[np.ndarray]]) -> int:
-    """The most keys that a row has."""
+    """Return the largest number of keys that a row has."""
     return max(w.shape[-1] for layers in maps.values() for w in layers)

@@ -1,4 +1,4 @@
-"""The explorer on a living model: edit the sentence, mute heads, and see what becomes of it."""
+"""The explorer on a running model: edit the sentence, mute heads, and see what changes."""
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,7 +18,7 @@ from transformer_lab.lab.page.join import script, style
 
 @runtime_checkable
 class Attends(Protocol):
-    """Anything that answers a sentence with a record; a `Translator` does."""
+    """Anything that answers a sentence with a record, such as a `Translator`."""
 
     def attend(
         self,
@@ -31,7 +31,7 @@ class Attends(Protocol):
 
 
 class AttentionExplorer(anywidget.AnyWidget):
-    """An explorer that asks a model: a new sentence, or the same one with heads changed.
+    """An explorer that asks a model: for a new sentence, or for the same one with heads changed.
 
         AttentionExplorer(translator, source="the cat sleeps", kind="encoder")
 
@@ -233,7 +233,7 @@ class AttentionExplorer(anywidget.AnyWidget):
 def patched_weights(
     record: AttentionRecord, patch: Sequence[dict[str, Any]]
 ) -> dict[Head, np.ndarray]:
-    """The weights of the heads to patch: as they are, but some rows look at one key alone."""
+    """Return the weights of the heads to patch: their own, except for rows that look at one key alone."""
     maps: dict[Head, np.ndarray] = {}
     for row in patch:
         head = Head(row["kind"], row["layer"], row["head"])

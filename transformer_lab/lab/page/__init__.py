@@ -1,1 +1,1 @@
-"""What is drawn by the reader's browser: JavaScript modules of one purpose each, and their styles."""
+"""The JavaScript modules and styles of the pages, each with one purpose."""

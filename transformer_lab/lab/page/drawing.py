@@ -1,4 +1,4 @@
-"""What moves in a page without a kernel: a still picture, data, and the script that draws them."""
+"""A drawing that moves without a kernel: a still picture, data, and the script that draws them."""
 
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ STYLE = "lesson/lesson.css"
 
 
 class Drawing:
-    """Something to step through: it displays itself in a notebook, and saves itself as a page.
+    """A drawing to step through. It displays itself in a notebook, and saves itself as a page.
 
     attention_player(words, Q, K, V).to_html("player.html")
     """
@@ -42,7 +42,7 @@ class Drawing:
 
 
 def fragment(kind: str, image: str, data: str) -> str:
-    """A still picture as HTML, and the script of today that replaces it by a drawing of these data."""
+    """Return HTML of a still picture, and today's script that replaces it by a drawing of these data."""
     own = f"lesson/{kind}.css"
     looks = style("page.css", STYLE, *([own] if (FOLDER / own).exists() else ()))
     program = script(f"lesson/{kind}.js")
@@ -52,12 +52,12 @@ def fragment(kind: str, image: str, data: str) -> str:
 
 
 def mount_function(kind: str) -> str:
-    """The function that puts drawings of a kind into the page."""
+    """Return the name of the function that puts drawings of a kind into the page."""
     return f"mount{kind.title()}"
 
 
 def list_kinds() -> list[str]:
-    """All kinds of drawings: the modules in `page/lesson` that put themselves into a page."""
+    """List all kinds of drawings: the modules in `page/lesson` that put themselves into a page."""
     texts = {path.stem: path.read_text(encoding="utf-8") for path in LESSON.glob("*.js")}
     return sorted(
         kind for kind, text in texts.items() if f"function {mount_function(kind)}(" in text

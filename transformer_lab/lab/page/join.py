@@ -1,4 +1,4 @@
-"""The modules of a page as one script, for a page that lies alone: nothing is built, nothing fetched.
+"""Join the modules of a page into one script, so that a page can stand alone without a build step.
 
 A module says what it takes from others in lines such as `import { make } from "../elements.js";`
 and what it gives by the word `export`. Behind those that it imports, in one script, it needs neither,
@@ -14,7 +14,7 @@ EXPORT = re.compile(r"^export (?!default\b)", re.M)
 
 
 def modules(entry: str) -> list[Path]:
-    """The files of a module and of all that it needs, each behind those that it imports.
+    """Return the files of a module and of all that it needs, each after those that it imports.
 
     Raises:
         ValueError: If modules import each other in a circle.
@@ -36,11 +36,11 @@ def modules(entry: str) -> list[Path]:
 
 
 def script(entry: str) -> str:
-    """A module with all that it needs: one ES module, which exports the entry's default alone."""
+    """Return a module with all it needs as one ES module, which exports the entry's default alone."""
     texts = (path.read_text(encoding="utf-8") for path in modules(entry))
     return "\n".join(EXPORT.sub("", IMPORT.sub("", text)) for text in texts)
 
 
 def style(*names: str) -> str:
-    """Style sheets, one behind the other."""
+    """Return style sheets, one after the other."""
     return "\n".join((FOLDER / name).read_text(encoding="utf-8") for name in names)

@@ -1,4 +1,4 @@
-"""What a page may run and load: itself, and nothing that somebody planted in it.
+"""The policy of a page: it runs and loads what we wrote, and nothing that somebody planted in it.
 
 A content-security policy (W3C, *Content Security Policy Level 3*) names each script and each style that
 stands in the page by its hash. The browser runs no other, and asks no other machine for anything.
@@ -15,7 +15,7 @@ DATA = "application/json"
 
 
 class Inlined(HTMLParser):
-    """Finds what stands in a page: `scripts`, `styles`, and `attributes` that style an element."""
+    """Collects what stands in a page: `scripts`, `styles`, and `attributes` that style an element."""
 
     def __init__(self, page: str) -> None:
         super().__init__(convert_charrefs=True)
@@ -47,7 +47,7 @@ class Inlined(HTMLParser):
 
 
 def hash_source(text: str) -> str:
-    """A script or a style as a policy names it."""
+    """Return the hash by which a policy names a script or a style."""
     digest = hashlib.sha256(text.encode()).digest()
     return f"'sha256-{base64.b64encode(digest).decode()}'"
 
@@ -55,7 +55,7 @@ def hash_source(text: str) -> str:
 def policy_meta(
     page: str, instead: Mapping[str, str] | None = None, scripts: Sequence[str] = ()
 ) -> str:
-    """The `<meta>` element for the head of a page that holds all that it runs and looks like.
+    """Return the `<meta>` element for the head of a page that holds all its scripts and styles.
 
     Args:
         page: The page as HTML.

@@ -1,4 +1,4 @@
-"""What a saved page is made of: a still picture, data, and the script that replaces the picture."""
+"""The parts of a saved page: a still picture, data, and the script that replaces the picture."""
 
 import hashlib
 import html
@@ -35,7 +35,7 @@ h1 {{ position: absolute; width: 1px; height: 1px; margin: 0; overflow: hidden; 
 
 
 def dump_json(data: Any) -> str:
-    """JSON that can stand in a script, where `<` could only be the beginning of a tag that ends it.
+    """Return JSON that can stand in a script, where a `<` could begin the tag that ends it.
 
     NaN and infinity are no JSON: a ValueError.
     """
@@ -43,7 +43,7 @@ def dump_json(data: Any) -> str:
 
 
 def fragment(kind: str, still: str, data: str, *, style: str, script: str, mount: str) -> str:
-    """A still picture as HTML, and what puts a view of these packed data in its place.
+    """Return HTML of a still picture, and what puts a view of these packed data in its place.
 
     `mount` is called with the name that picture and data have in common.
     """
@@ -59,7 +59,7 @@ def fragment(kind: str, still: str, data: str, *, style: str, script: str, mount
 
 
 def write_page(path: str | Path, title: str, body: str, *, overwrite: bool) -> Path:
-    """Write one file that opens in any browser, whole or not at all; returns its path.
+    """Write one file that opens in any browser, whole or not at all, and return its path.
 
     A ValueError if it is there and shall not be replaced.
     """

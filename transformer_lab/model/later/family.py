@@ -68,7 +68,7 @@ class BERT(OneStack):
 
 
 def empty_cache(model: GPT) -> list[KVCache]:
-    """A cache before the first token: one past a layer, of no words."""
+    """Return a cache before the first token: for each layer one of no words."""
     return [KVCache() for _ in model.stack.layers]
 
 
@@ -76,7 +76,7 @@ def empty_cache(model: GPT) -> list[KVCache]:
 def gpt_step(
     model: GPT, last: Int[Tensor, " batch"], cache: list[KVCache]
 ) -> tuple[Float[Tensor, "batch vocabulary"], list[KVCache]]:
-    """Logits of the token after `last`, and the cache with `last` in it.
+    """Return the logits of the token after `last`, and the cache with `last` in it.
 
     They equal those of a pass over all tokens so far; nothing here has a gradient.
     """

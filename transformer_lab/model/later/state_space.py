@@ -14,7 +14,7 @@ from torch import Tensor
 def scan(
     decay: Float[Tensor, "*batch length state"], inputs: Float[Tensor, "*batch length state"]
 ) -> Float[Tensor, "*batch length state"]:
-    """The states h_t = decay_t · h_{t−1} + inputs_t, one after the other: linear in the length."""
+    """Compute the states h_t = decay_t · h_{t−1} + inputs_t one after the other: linear in the length."""
     if inputs.size(-2) == 0:
         return inputs  # no step, no state
     state = torch.zeros_like(inputs[..., 0, :])
@@ -28,7 +28,7 @@ def scan(
 def parallel_scan(
     decay: Float[Tensor, "*batch length state"], inputs: Float[Tensor, "*batch length state"]
 ) -> Float[Tensor, "*batch length state"]:
-    """The same states in about log2(length) rounds, each of which treats all steps at once.
+    """Compute the same states in about log2(length) rounds, each of which treats all steps at once.
 
     After a round with `reach` r, (a, b) at step t stand for the last 2r steps up to t. Two
     stretches join as (a₁, b₁), (a₂, b₂) → (a₂ a₁, a₂ b₁ + b₂) (Hillis and Steele 1986).
@@ -46,7 +46,7 @@ def parallel_scan(
 def convolution(
     decay: Float[Tensor, " state"], inputs: Float[Tensor, "*batch length state"]
 ) -> Float[Tensor, "*batch length state"]:
-    """The states where the decay is the same at all steps: Σ decay^(t−s) · inputs_s over s ≤ t."""
+    """Compute the states for a decay that never changes: Σ decay^(t−s) · inputs_s over s ≤ t."""
     length = inputs.size(-2)
     age = torch.arange(length, device=inputs.device)
     age = age[:, None] - age  # (t, s)

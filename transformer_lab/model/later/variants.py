@@ -23,7 +23,7 @@ def chunked_attention(
     mask: Bool[Tensor, "..."] | None = None,
     size: int = 128,
 ) -> Float[Tensor, "*batch query d_v"]:
-    """`attention_weights(query, key, mask) @ value`, from `size` keys at a time.
+    """Compute `attention_weights(query, key, mask) @ value` from `size` keys at a time.
 
     The softmax is computed online (Milakov and Gimelshein 2018): of the keys so far it keeps the
     largest score, the sum of the exponentials and the mix of the values, and a larger score
@@ -52,7 +52,7 @@ def chunked_attention(
 
 
 def with_fitting_mask(attend: Callable[..., Tensor]) -> Callable[..., Tensor]:
-    """The same attention, which refuses a mask as `attention_weights` does, before it cuts it up."""
+    """Wrap an attention so that it refuses a mask as `attention_weights` does, before it cuts it up."""
 
     @wraps(attend)
     def checked(
@@ -73,7 +73,7 @@ chunked_attention = with_fitting_mask(chunked_attention)
 def local_mask(
     query: int, key: int | None = None, *, window: int, device: torch.device | str | None = None
 ) -> Bool[Tensor, "query key"]:
-    """True where query and key are at most `window` places apart."""
+    """Return a mask that is True where query and key are at most `window` places apart."""
     check("window", window, "an integer of at least 0", window >= 0)
     rows = torch.arange(query, device=device)[:, None]
     columns = torch.arange(query if key is None else key, device=device)
@@ -86,7 +86,7 @@ def local_attention(
     value: Float[Tensor, "*batch key d_v"],
     window: int = 64,
 ) -> Float[Tensor, "*batch n d_v"]:
-    """Self-attention under `local_mask`, of which only a band is ever computed.
+    """Compute self-attention under `local_mask`, of which only a band is ever computed.
 
     Each block of `window` queries reads the 3 · window keys around it: 3 · n · window scores.
     """
@@ -111,7 +111,7 @@ def linear_attention(
     key: Float[Tensor, "*batch key d_k"],
     value: Float[Tensor, "*batch key d_v"],
 ) -> Float[Tensor, "*batch query d_v"]:
-    """Weights φ(q)·φ(k) / Σ φ(q)·φ(k) with φ = elu + 1, in place of the softmax's.
+    """Attend with weights φ(q)·φ(k) / Σ φ(q)·φ(k), φ = elu + 1, in place of the softmax.
 
     φ(K)ᵀ V is d_k × d_v, and computed first: no matrix has n × n entries (Katharopoulos et al.
     2020, *Transformers are RNNs*, without a mask). NaN where all features of a query are so
