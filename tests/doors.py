@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import torch
 
 from benchmarks.report import table
-from tests.conftest import make_model
+from tests.conftest import make_model, small_config
 from tests.data.hostile import NO_TEXTS, NOT_TEXT
 from tests.model.test_masks import AMBIGUOUS, PATHS, UNFIT, mask_of
 from tests.test_attention_record import AXES, LABELS, captured, from_outputs, record_of
@@ -26,9 +26,17 @@ from tools.written import DOCUMENTS, put
 from transformer_lab.data.corpus import find_corpus
 from transformer_lab.data.text_files import read_pairs
 from transformer_lab.data.tokenizer import load_tokenizer
+from transformer_lab.decoding import (
+    beam_search,
+    greedy,
+    minimum_bayes_risk,
+    sample,
+    speculative_greedy,
+)
 from transformer_lab.formats.bergamot import load_bergamot, load_shortlist
 from transformer_lab.formats.marian import FILES, load_marian
 from transformer_lab.formats.marian_binary import MarianFile
+from transformer_lab.model.later.family import GPT
 from transformer_lab.runs.run import begin_run, resume_run
 from transformer_lab.storage.tensors import load_tensors
 from transformer_lab.training.saving import load_state
@@ -266,11 +274,49 @@ LABEL: dict[str, Door] = {
     for axis in AXES
 }
 
+SOURCE, TARGET = torch.tensor([[5, 9, 11]]), torch.tensor([[1, 5, 6]])
+SEEN = torch.ones(1, 1, 1, 3, dtype=torch.bool)
+
+
+def id_doors() -> dict[str, Door]:
+    """Whatever takes ids, on small models that are made once."""
+    model, gpt = make_model(), GPT(small_config()).eval()
+    memory = model.encode(SOURCE, SEEN)
+    takes: dict[str, Callable[[Any], object]] = {
+        "Transformer, source": lambda ids: model(ids, TARGET),
+        "Transformer, target": lambda ids: model(SOURCE, ids),
+        "Transformer.encode": lambda ids: model.encode(ids, SEEN),
+        "Transformer.decode": lambda ids: model.decode(ids, memory, SEEN),
+        "GPT": gpt,
+        "greedy": lambda ids: greedy(model, ids),
+        "beam_search": lambda ids: beam_search(model, ids),
+        "sample": lambda ids: sample(model, ids, generator=torch.Generator()),
+        "minimum_bayes_risk": lambda ids: minimum_bayes_risk(
+            model, ids, utility=lambda *_: 1.0, generator=torch.Generator()
+        ),
+        "speculative_greedy": lambda ids: speculative_greedy(model, model, ids),
+    }
+    return {name: (lambda ids, _, take=take: take(ids)) for name, take in takes.items()}
+
+
+IDS = {
+    "nothing": None,
+    "a text": "the cat",
+    "a list": [[5, 9, 11]],
+    "one sentence without its batch": torch.tensor([5, 9, 11]),
+    "three dimensions": torch.tensor([[[5, 9, 11]]]),
+    "numbers with a point": torch.ones(1, 3),
+    "True and False": torch.ones(1, 3, dtype=torch.bool),
+    "an id beyond the vocabulary": torch.tensor([[5, 9, 997]]),
+    "a negative id": torch.tensor([[5, -1, 9]]),
+}
+
 KINDS = {
     "text": Kind("a text", TEXT, TEXTS, NO_HARM),
     "corpus": Kind("a corpus", CORPUS, CORPORA),
     "checkpoint": Kind("a file of a model", CHECKPOINT, FILES_OF_MODELS),
     "mask": Kind("a mask", MASK, MASKS),
+    "ids": Kind("ids", id_doors(), IDS),
     "labels": Kind(
         "labels of an axis",
         LABEL,

@@ -13,7 +13,7 @@ from transformer_lab import config
 from transformer_lab.config import check_positive_integer
 from transformer_lab.decoding.hypothesis import Hypothesis, length_limits
 from transformer_lab.model import Transformer
-from transformer_lab.model.masks import padding_mask
+from transformer_lab.model.masks import check_ids, padding_mask
 
 
 def accept(proposed: list[int], best: list[int]) -> list[int]:
@@ -51,8 +51,8 @@ def speculative_greedy(
             equal words is for the caller to know: a model knows ids alone.
     """
     ahead = check_positive_integer("ahead", ahead)
-    shape = tuple(source.shape)
-    config.check("source.shape", shape, "(1, source), one sentence", shape[0] == 1)
+    check_ids("source", source)
+    config.check("source.shape", tuple(source.shape), "(1, source), one sentence", len(source) == 1)
     for name in ("source_vocab_size", "target_vocab_size", "bos_id", "eos_id"):
         both = [getattr(m.config, name) for m in (model, draft)]
         config.check(name, both, "the same for model and draft", both[0] == both[1])

@@ -45,7 +45,7 @@ def mask_of_source(
     source: Int[Tensor, "batch source"], mask: Tensor | None, pad_id: int
 ) -> Bool[Tensor, "batch 1 1 source"]:
     """Return the mask that a decoder was given, or by default what is not padding; both are checked."""
-    check("source.shape", tuple(source.shape), "(batch, source)", source.ndim == 2)
+    check_ids("source", source)
     if mask is None:
         return padding_mask(source, pad_id)
     check_source_mask(mask, source)

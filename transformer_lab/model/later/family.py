@@ -9,10 +9,10 @@ from torch import Tensor, nn
 from transformer_lab.config import TransformerConfig
 from transformer_lab.model.encoder import Encoder
 from transformer_lab.model.kv_cache import KVCache
-from transformer_lab.model.masks import causal_mask, padding_mask
+from transformer_lab.model.masks import causal_mask, check_ids, padding_mask
 from transformer_lab.model.positions import added_positions
 from transformer_lab.model.size import check_memory_first
-from transformer_lab.model.transformer import initialise
+from transformer_lab.model.transformer import embed_ids, initialise
 
 
 class OneStack(nn.Module):
@@ -34,13 +34,14 @@ class OneStack(nn.Module):
 
     def forward(self, ids: Int[Tensor, "batch length"]) -> Float[Tensor, "batch length vocabulary"]:
         """Logits at each position."""
+        check_ids("ids", ids)
         return self.output(self.stack(self.embed(ids), self.mask(ids)))
 
     def embed(
         self, ids: Int[Tensor, "batch length"], start: int = 0
     ) -> Float[Tensor, "batch length d_model"]:
         """What the first layer gets; the first position is `start`."""
-        x = self.embedding(ids) * math.sqrt(self.config.d_model)
+        x = embed_ids(self.embedding, ids) * math.sqrt(self.config.d_model)
         return self.dropout(self.positions(x, start))
 
     def mask(self, ids: Int[Tensor, "batch length"]) -> Bool[Tensor, "..."]:
