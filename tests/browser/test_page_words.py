@@ -11,7 +11,7 @@ from tests.records import make_record, probabilities
 from tests.thorough import thorough_from
 from transformer_lab.attention.record import KINDS, AttentionRecord, Head, Referent
 from transformer_lab.attention.scores import head_scores
-from transformer_lab.attention.words import by_words, joined, step_groups, word_groups
+from transformer_lab.attention.words import by_words, join_map, step_groups, word_groups
 from transformer_lab.lab import explore
 from transformer_lab.lab.explorer.payload import page_data
 
@@ -55,7 +55,7 @@ def test_javascript_joins_the_maps_that_it_has_as_python_joins_them(ask):
     for kind in KINDS:
         for layer, exact in enumerate(getattr(words, kind)):
             after = np.array(found["after"][kind][layer])
-            of_bytes = joined(np.array(found["before"][kind][layer]), *sides[kind])
+            of_bytes = join_map(np.array(found["before"][kind][layer]), *sides[kind])
             np.testing.assert_allclose(np.sqrt(after), np.sqrt(of_bytes), atol=0.51 * STEP)
             # Of each piece a weight is true to within 0.0006; a word here has three at most.
             np.testing.assert_allclose(after, exact, atol=3 * 0.0006)
