@@ -74,9 +74,13 @@ def without_title(picture: Image.Image) -> Image.Image:
     return picture.crop((0, first + line, *picture.size)) if is_title else picture
 
 
+PICTURE = re.compile(r"data:image/webp;base64,([A-Za-z0-9+/=]+)")
+"""A picture in the HTML of an output."""
+
+
 def stored_picture(output: str) -> Image.Image:
     """The first picture of an output's HTML."""
-    found = re.search(r"data:image/webp;base64,([A-Za-z0-9+/=]+)", output)
+    found = PICTURE.search(output)
     if not found:
         raise ValueError("the output has no picture; expected an image of type WebP")
     return Image.open(io.BytesIO(base64.b64decode(found[1])))
@@ -87,10 +91,10 @@ def picture_of(notebook: Path) -> Image.Image:
     cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
     tagged = [cell for cell in cells if "card" in cell["metadata"].get("tags", ())]
     pictures = [
-        "".join(output["data"]["text/html"])
+        shown
         for cell in tagged
         for output in cell["outputs"]
-        if "data:image/webp" in "".join(output.get("data", {}).get("text/html", ""))
+        if PICTURE.search(shown := "".join(output.get("data", {}).get("text/html", "")))
     ]
     if len(tagged) != 1 or not pictures:
         raise ValueError(f"{notebook.name} has no picture in a cell tagged card; expected one cell")

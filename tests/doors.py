@@ -36,6 +36,7 @@ from transformer_lab.decoding import (
 from transformer_lab.formats.bergamot import load_bergamot, load_shortlist
 from transformer_lab.formats.marian import FILES, load_marian
 from transformer_lab.formats.marian_binary import MarianFile
+from transformer_lab.model import Transformer
 from transformer_lab.model.later.family import GPT
 from transformer_lab.runs.run import begin_run, resume_run
 from transformer_lab.storage.tensors import load_tensors
@@ -278,27 +279,35 @@ SOURCE, TARGET = torch.tensor([[5, 9, 11]]), torch.tensor([[1, 5, 6]])
 SEEN = torch.ones(1, 1, 1, 3, dtype=torch.bool)
 
 
-def id_doors() -> dict[str, Door]:
-    """Whatever takes ids, on small models that are made once."""
-    model, gpt = make_model(), GPT(small_config()).eval()
-    memory = model.encode(SOURCE, SEEN)
-    takes: dict[str, Callable[[Any], object]] = {
-        "Transformer, source": lambda ids: model(ids, TARGET),
-        "Transformer, target": lambda ids: model(SOURCE, ids),
-        "Transformer.encode": lambda ids: model.encode(ids, SEEN),
-        "Transformer.decode": lambda ids: model.decode(ids, memory, SEEN),
-        "GPT": gpt,
-        "greedy": lambda ids: greedy(model, ids),
-        "beam_search": lambda ids: beam_search(model, ids),
-        "sample": lambda ids: sample(model, ids, generator=torch.Generator()),
-        "minimum_bayes_risk": lambda ids: minimum_bayes_risk(
-            model, ids, utility=lambda *_: 1.0, generator=torch.Generator()
-        ),
-        "speculative_greedy": lambda ids: speculative_greedy(model, model, ids),
-    }
-    return {name: (lambda ids, _, take=take: take(ids)) for name, take in takes.items()}
+@cache
+def id_reader() -> Transformer:
+    return make_model()
 
 
+@cache
+def gpt() -> GPT:
+    return GPT(small_config()).eval()
+
+
+@cache
+def memory() -> torch.Tensor:
+    return id_reader().encode(SOURCE, SEEN)
+
+
+ID: dict[str, Door] = {
+    "Transformer, source": lambda ids, _: id_reader()(ids, TARGET),
+    "Transformer, target": lambda ids, _: id_reader()(SOURCE, ids),
+    "Transformer.encode": lambda ids, _: id_reader().encode(ids, SEEN),
+    "Transformer.decode": lambda ids, _: id_reader().decode(ids, memory(), SEEN),
+    "GPT": lambda ids, _: gpt()(ids),
+    "greedy": lambda ids, _: greedy(id_reader(), ids),
+    "beam_search": lambda ids, _: beam_search(id_reader(), ids),
+    "sample": lambda ids, _: sample(id_reader(), ids, generator=torch.Generator()),
+    "minimum_bayes_risk": lambda ids, _: minimum_bayes_risk(
+        id_reader(), ids, utility=lambda *_: 1.0, generator=torch.Generator()
+    ),
+    "speculative_greedy": lambda ids, _: speculative_greedy(id_reader(), id_reader(), ids),
+}
 IDS = {
     "nothing": None,
     "a text": "the cat",
@@ -316,7 +325,7 @@ KINDS = {
     "corpus": Kind("a corpus", CORPUS, CORPORA),
     "checkpoint": Kind("a file of a model", CHECKPOINT, FILES_OF_MODELS),
     "mask": Kind("a mask", MASK, MASKS),
-    "ids": Kind("ids", id_doors(), IDS),
+    "ids": Kind("ids", ID, IDS),
     "labels": Kind(
         "labels of an axis",
         LABEL,

@@ -627,14 +627,15 @@ def test_the_draft_never_changes_what_is_written(ahead, limit):
             assert math.ceil(len(found.ids) / (ahead + 1)) <= passes <= len(found.ids)
 
 
-def test_padding_of_the_source_changes_nothing():
+@pytest.mark.parametrize("limit", thorough_from(1, [7, 11]))
+def test_padding_of_the_source_changes_nothing(limit):
     alone = torch.tensor([[8, 21, 4, 2]])
     padded = torch.tensor([[8, 21, 4, 2, 0, 0, 0]])
-    for seed in range(2):
+    for seed in range(3):
         model, draft = make_model(seed=seed), make_model(seed=99)
-        expected = speculative_greedy(model, draft, alone, max_length=7)
-        found = speculative_greedy(model, draft, padded, max_length=7)
-        assert found[0].ids == expected[0].ids == greedy(model, alone, max_length=7)[0].ids
+        expected = speculative_greedy(model, draft, alone, max_length=limit)
+        found = speculative_greedy(model, draft, padded, max_length=limit)
+        assert found[0].ids == expected[0].ids == greedy(model, alone, max_length=limit)[0].ids
         assert found[0].log_probability == pytest.approx(expected[0].log_probability, abs=1e-5)
         assert found[1] == expected[1]
 

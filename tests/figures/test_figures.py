@@ -198,11 +198,13 @@ def test_a_picture_without_words_is_refused(alt, weights):
         picture(attention_heatmap(weights, QUERIES, KEYS), alt)
 
 
-def test_the_same_figure_gives_the_same_bytes(weights):
+def test_the_same_figure_gives_the_same_bytes_and_no_version(weights):
     first, second = (
         picture(attention_heatmap(weights, QUERIES, KEYS, row=1), "row 1") for _ in "ab"
     )
     assert first == second
+    packed = first["text/html"].rpartition("base64,")[2].rpartition('">')[0]
+    assert b"atplotlib" not in base64.b64decode(packed)
 
 
 def test_the_paper_is_opaque_for_dark_themes(weights):

@@ -20,6 +20,7 @@ from pathlib import Path
 
 from nbformat import NotebookNode
 
+from docs.first_page import PICTURE
 from tools.build_notebooks import read
 
 SHOWS = ("output", "printed", "code", "formula", "table", "question", "words")
@@ -97,6 +98,6 @@ def slide(cell: NotebookNode, fields: dict[str, object]) -> Slide:
 def title_of_picture(cell: NotebookNode) -> str:
     """The title that a picture of a cell was given when it was drawn: its alt text begins with it."""
     for output in cell.get("outputs", ()):
-        if "data:image/webp" in output.get("data", {}).get("text/html", ""):
+        if PICTURE.search(output.get("data", {}).get("text/html", "")):
             return str(output.data.get("text/plain", "")).partition(". ")[0]
     return ""

@@ -17,7 +17,7 @@ from transformer_lab.decoding.hypothesis import Hypothesis, length_limits
 from transformer_lab.model import Transformer
 from transformer_lab.model.decoder_cache import DecoderCache, decode_step, prefill
 from transformer_lab.model.kv_cache import INITIAL_CAPACITY
-from transformer_lab.model.masks import check_ids, mask_of_source
+from transformer_lab.model.masks import mask_of_source
 
 
 def length_penalty(length: int, alpha: float) -> float:
@@ -98,10 +98,9 @@ def beam_search(
     holds = is_number(alpha) and 0 <= alpha < math.inf
     check("alpha", alpha, "a finite number of at least 0", holds)
     config = model.config
-    check_ids("source", source)
+    source_mask = mask_of_source(source, source_mask, config.pad_id)
     if len(source) == 0:
         return []
-    source_mask = mask_of_source(source, source_mask, config.pad_id)
     limits = length_limits(model, source_mask, max_length)
     most = total_memory() // (len(source) * bytes_per_hypothesis(config))
     fits = beam_size <= most

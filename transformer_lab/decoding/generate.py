@@ -9,7 +9,7 @@ from torch import Tensor
 from transformer_lab.decoding.hypothesis import Hypothesis, length_limits
 from transformer_lab.model import Transformer
 from transformer_lab.model.decoder_cache import decode_step, prefill
-from transformer_lab.model.masks import check_ids, mask_of_source
+from transformer_lab.model.masks import mask_of_source
 
 
 @torch.inference_mode()
@@ -27,10 +27,9 @@ def generate(
     length + 50, as in the paper (§6.1).
     """
     config = model.config
-    check_ids("source", source)
+    source_mask = mask_of_source(source, source_mask, config.pad_id)
     if len(source) == 0:
         return []
-    source_mask = mask_of_source(source, source_mask, config.pad_id)
     limits = length_limits(model, source_mask, max_length)
     cache = prefill(model, source, source_mask)
     ids: list[list[int]] = [[] for _ in source]

@@ -13,7 +13,7 @@ from transformer_lab import config
 from transformer_lab.config import check_positive_integer
 from transformer_lab.decoding.hypothesis import Hypothesis, length_limits
 from transformer_lab.model import Transformer
-from transformer_lab.model.masks import check_ids, padding_mask
+from transformer_lab.model.masks import mask_of_source
 
 
 def accept(proposed: list[int], best: list[int]) -> list[int]:
@@ -51,14 +51,12 @@ def speculative_greedy(
             equal words is for the caller to know: a model knows ids alone.
     """
     ahead = check_positive_integer("ahead", ahead)
-    check_ids("source", source)
+    source_mask = mask_of_source(source, source_mask, model.config.pad_id)
     config.check("source.shape", tuple(source.shape), "(1, source), one sentence", len(source) == 1)
     for name in ("source_vocab_size", "target_vocab_size", "bos_id", "eos_id"):
         both = [getattr(m.config, name) for m in (model, draft)]
         config.check(name, both, "the same for model and draft", both[0] == both[1])
     bos, eos = model.config.bos_id, model.config.eos_id
-    if source_mask is None:
-        source_mask = padding_mask(source, model.config.pad_id)
     limit = min(length_limits(m, source_mask, max_length)[0] for m in (model, draft))
     memory, draft_memory = model.encode(source, source_mask), draft.encode(source, source_mask)
     ids: list[int] = []

@@ -23,7 +23,9 @@ def attention_weights(
     `mask` and `bias` broadcast to (*batch, query, key); `bias` is added to the
     scaled scores. A query that may see nothing gets weights of 0.
     """
-    return softmax_over_keys(attention_scores(query, key, mask, bias))
+    scores = attention_scores(query, key, mask, bias)
+    blind = None if mask is None else ~mask.any(dim=-1, keepdim=True)
+    return softmax_over_keys(scores, blind)
 
 
 def attention_scores(
@@ -43,12 +45,12 @@ def attention_scores(
 
 
 def softmax_over_keys(
-    scores: Float[Tensor, "*batch query key"],
+    scores: Float[Tensor, "*batch query key"], blind: Bool[Tensor, "..."] | None = None
 ) -> Float[Tensor, "*batch query key"]:
-    """Return the weights: each row sums to 1, or is 0 where the query may see nothing."""
-    # A row of nothing but -inf has no softmax: that would be NaN.
-    sees_nothing = (scores == -math.inf).all(dim=-1, keepdim=True)
-    return scores.softmax(dim=-1).masked_fill(sees_nothing, 0.0)
+    """Return the weights: each row sums to 1, or is 0 where the query is `blind`: it may see nothing."""
+    weights = scores.softmax(dim=-1)
+    # A row of nothing but -inf has no softmax; it gets zeros instead of NaN.
+    return weights if blind is None else weights.masked_fill(blind, 0.0)
 
 
 def fused_attention(
@@ -156,7 +158,8 @@ class AttentionCore(nn.Module):
         key = apply_hooks(hooks, "key", key)
         value = apply_hooks(hooks, "value", value)
         scores = apply_hooks(hooks, "scores", attention_scores(query, key, mask, bias))
-        weights = apply_hooks(hooks, "weights", softmax_over_keys(scores))
+        blind = (scores == -math.inf).all(dim=-1, keepdim=True)  # a hook may have hidden more
+        weights = apply_hooks(hooks, "weights", softmax_over_keys(scores, blind))
         output = F.dropout(weights, dropout) @ value  # (batch, heads, query, d_v)
         return apply_hooks(hooks, "output", output)
 
