@@ -96,7 +96,7 @@ student: $(READY)
 
 # Run every notebook, write its outputs and normalise the file (MEASURE=1 renews stored timings).
 notebooks: $(READY)
-	$(BIN)/python tools/build_notebooks.py $(if $(MEASURE),--measure)
+	$(BIN)/python -m tools.build_notebooks $(if $(MEASURE),--measure)
 
 # Train the model that comes with the package, with its snapshots. Its description names this target.
 checkpoint: $(READY)

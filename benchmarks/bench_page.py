@@ -10,10 +10,11 @@ import numpy as np
 from circuitsvis.attention import attention_heads
 from playwright.sync_api import Locator
 
-from benchmarks.browser import MEGA, launch_chromium, open_page
+from benchmarks.browser import MEGA, open_page
 from benchmarks.machine import describe_run
 from benchmarks.report import Target, table, target_table
 from benchmarks.timing import Times
+from tools.browser import launch_chromium
 from transformer_lab.lab.bench import bench
 from transformer_lab.lab.bench_guide import NOUN_FINDER, famous_guide
 from transformer_lab.translator import Translator

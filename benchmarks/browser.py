@@ -6,26 +6,11 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from playwright.sync_api import Browser, Page, Route, sync_playwright
+from playwright.sync_api import Browser, Page, Route
 
-from transformer_lab.command.doctor import find_browser
-
-ARGUMENTS = ("--no-sandbox", "--disable-gpu", "--disable-background-networking")
 DRAWN = Path(__file__).with_name("drawn.js")
 TWO_FRAMES = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
 MEGA = 1e6
-
-
-@contextmanager
-def launch_chromium() -> Iterator[Browser]:
-    """The browser that the tests drive too; a RuntimeError without one."""
-    path = find_browser()
-    if path is None:
-        raise RuntimeError("no browser: apt-get install chromium, or set CHROMIUM to one's path")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=list(ARGUMENTS))
-        yield browser
-        browser.close()
 
 
 class OpenPage:

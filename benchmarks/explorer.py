@@ -14,10 +14,11 @@ from jaxtyping import Float
 from playwright.sync_api import Browser
 
 from benchmarks.bertviz_scripts import check_addresses, load_bertviz_scripts
-from benchmarks.browser import MEGA, launch_chromium, open_page
+from benchmarks.browser import MEGA, open_page
 from benchmarks.machine import describe_run
 from benchmarks.report import Target, table, target_table
 from benchmarks.timing import Times, median_ratio
+from tools.browser import launch_chromium
 from transformer_lab.attention.record import AttentionRecord
 from transformer_lab.figures.bertviz import head_view, model_view
 from transformer_lab.lab.explorer.page import explore

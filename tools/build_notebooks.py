@@ -1,9 +1,9 @@
 """Run the notebooks and write them back as they are committed: executed, and the same each time.
 
-    python tools/build_notebooks.py                  all of them
-    python tools/build_notebooks.py 03 11_explore    those whose names begin so
-    python tools/build_notebooks.py --rerun 03       run it although none of its code has changed
-    python tools/build_notebooks.py --measure        renew the outputs of cells tagged `measures`
+    python -m tools.build_notebooks                  all of them
+    python -m tools.build_notebooks 03 11_explore    those whose names begin so
+    python -m tools.build_notebooks --rerun 03       run it although none of its code has changed
+    python -m tools.build_notebooks --measure        renew the outputs of cells tagged `measures`
 
 A notebook runs only if its code has changed since its outputs were stored, and only the outputs from
 the first changed cell on are replaced. So a sentence costs nothing, and trained numbers don't move
@@ -30,6 +30,7 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 from nbformat import NotebookNode
 
+from tools.stills import take_stills
 from transformer_lab.course.diary import SWITCH
 from transformer_lab.lab.sliders import STORE_FRAMES
 from transformer_lab.storage.files import write_atomically
@@ -117,6 +118,7 @@ def build(path: Path, *, measure: bool = False, rerun: bool = False) -> str:
     if measure or rerun or stored.metadata.get(CODE) != sums:
         fresh = copy.deepcopy(stored)
         execute(fresh, path)
+        take_stills(fresh)
         if not (measure or rerun):
             keep_unchanged(stored, fresh)
         if not measure:
@@ -314,7 +316,7 @@ def sanitize_rules() -> list[tuple[re.Pattern[str], str]]:
     return [
         (re.compile(rules[name]["regex"]), rules[name]["replace"])
         for name in rules.sections()
-        if name not in ("Pictures", "Pages")
+        if name not in ("Pictures", "Stills", "Pages")
     ]
 
 

@@ -1,8 +1,9 @@
 """Put today's script and style into the pages that notebooks hold: `python -m tools.embed`.
 
 A stored page is a picture, data, and the script that draws them. When the script changes alone, this
-is enough; `make notebooks`, which runs all cells, makes the three anew. A quiz has folded answers for a
-picture: they are written from its data.
+is enough; `make notebooks`, which runs all cells, makes the three anew. The pictures of drawings whose
+script has changed are taken again. A quiz has folded answers for a picture: they are written from its
+data.
 """
 
 import json
@@ -12,6 +13,7 @@ from functools import partial
 from nbformat import NotebookNode
 
 from tools.build_notebooks import NOTEBOOKS, read, written
+from tools.stills import take_stills, without_still
 from transformer_lab.course.quiz import quiz
 from transformer_lab.lab import bench
 from transformer_lab.lab.explorer import page
@@ -48,8 +50,9 @@ def embed(notebook: NotebookNode) -> int:
         for output in cell.get("outputs", ()):
             html = output.get("data", {}).get("text/html", "")
             if with_todays_script(html) != html:
-                output.data["text/html"] = with_todays_script(html)
+                output.data["text/html"] = without_still(with_todays_script(html))
                 count += 1
+    take_stills(notebook)
     return count
 
 

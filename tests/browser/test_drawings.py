@@ -150,11 +150,11 @@ def test_a_quiz_answers_and_counts_first_choices(visit_page, tmp_path):
     expect(page.locator(".standing")).to_have_text("1 of 2 right at the first choice.")
 
 
-def test_without_scripts_the_still_picture_and_folded_answers_are_there(visit_page, tmp_path):
-    player = attention_player(WORDS, QUERY, KEY, VALUE)._repr_mimebundle_()["text/html"]
-    path = page_of(tmp_path, player + QUIZ.page())
+def test_without_scripts_the_words_and_folded_answers_are_there(visit_page, tmp_path):
+    drawing = attention_player(WORDS, QUERY, KEY, VALUE)
+    path = page_of(tmp_path, drawing._repr_mimebundle_()["text/html"] + QUIZ.page())
     page = visit_page(path, java_script_enabled=False).page
-    expect(page.get_by_role("img")).to_be_visible()
+    expect(page.get_by_text(drawing.alt)).to_be_visible()
     expect(page.locator("summary")).to_have_count(5)
     expect(page.get_by_text("It is b.")).to_be_hidden()
     page.locator("summary", has_text="a. a").click()

@@ -7,8 +7,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.drawn import open_drawing, walk
-from tests.figures.test_beam_tree import KEPT, PARENTS, VALUES
-from tests.lab.test_growing_beam import GIVEN
+from tests.lab.test_growing_beam import GIVEN, KEPT, PARENTS, VALUES
 from transformer_lab.lab import growing_beam
 
 

@@ -15,7 +15,7 @@ from matplotlib.colors import to_hex, to_rgb
 from PIL import Image, ImageChops
 
 from transformer_lab.figures import attention_heatmap, attention_panels, show, weight_bars
-from transformer_lab.figures.display import picture, quantize_colours
+from transformer_lab.figures.display import draw_image, picture
 from transformer_lab.figures.style import (
     COLOURS,
     HEADS,
@@ -69,7 +69,7 @@ def test_a_cell_has_its_colour_where_its_tokens_are(weights):
     weights = np.zeros_like(weights)
     weights[1, 5] = 1
     figure = attention_heatmap(weights, QUERIES, KEYS)
-    image = np.asarray(quantize_colours(figure).convert("RGB")).astype(int)
+    image = np.asarray(draw_image(figure).convert("RGB")).astype(int)
     axes = figure.axes[0]
 
     def pixel(query, key):
@@ -187,7 +187,7 @@ def test_show_gives_the_picture_its_words_wherever_it_is_read(weights, shown):
     assert html.unescape(tag[1]) == alt
     assert set(data) == {"text/html", "text/plain"}, "no picture is stored twice"
     image = Image.open(io.BytesIO(base64.b64decode(tag[3])))
-    drawn = quantize_colours(attention_heatmap(weights, QUERIES, KEYS))
+    drawn = draw_image(attention_heatmap(weights, QUERIES, KEYS))
     assert ImageChops.difference(image, drawn.convert("RGB")).getbbox() is None, "nothing is lost"
     assert image.width == pytest.approx(2 * int(tag[2]), abs=2), "two pixels for each CSS pixel"
 
@@ -208,7 +208,7 @@ def test_the_same_figure_gives_the_same_bytes_and_no_version(weights):
 
 
 def test_the_paper_is_opaque_for_dark_themes(weights):
-    image = quantize_colours(attention_heatmap(weights, QUERIES, KEYS))
+    image = draw_image(attention_heatmap(weights, QUERIES, KEYS))
     assert "transparency" not in image.info
     assert to_hex(np.array(image.convert("RGB").getpixel((0, 0))) / 255) == PAPER
 
@@ -233,12 +233,12 @@ def test_a_live_picture_is_drawn_anew_and_stays_behind_as_a_picture(weights, sho
 
 def test_nothing_outside_a_figure_changes(weights):
     before = settings()
-    quantize_colours(attention_heatmap(weights, QUERIES, KEYS, title="A title"))
+    draw_image(attention_heatmap(weights, QUERIES, KEYS, title="A title"))
     weight_bars(weights, QUERIES, KEYS)
     assert settings() == before
     with matplotlib.rc_context({"image.cmap": "jet", "font.size": 40, "figure.dpi": 30}):
-        wild = quantize_colours(attention_heatmap(weights, QUERIES, KEYS, title="A title"))
-    assert wild == quantize_colours(attention_heatmap(weights, QUERIES, KEYS, title="A title"))
+        wild = draw_image(attention_heatmap(weights, QUERIES, KEYS, title="A title"))
+    assert wild == draw_image(attention_heatmap(weights, QUERIES, KEYS, title="A title"))
 
 
 def test_importing_changes_no_setting_and_draws_through_no_global_state():
@@ -309,7 +309,7 @@ def test_a_cell_that_may_not_be_seen_is_no_weight(weights):
         attention_heatmap(seen, QUERIES, KEYS, mask=mask),
         attention_panels({"one": seen, "two": seen}, QUERIES, KEYS, mask=mask),
     ):
-        image = np.asarray(quantize_colours(figure).convert("RGB")).astype(int)
+        image = np.asarray(draw_image(figure).convert("RGB")).astype(int)
         axes = figure.axes[0]
         for query, key in itertools.product(range(len(QUERIES)), range(len(KEYS))):
             x, y = axes.transData.transform((key, query)) * 2

@@ -11,7 +11,6 @@ from transformer_lab.figures import (
     architecture,
     attention_heatmap,
     attention_panels,
-    beam_tree,
     clock_hands,
     curves,
     number_grids,
@@ -43,9 +42,6 @@ FIGURES = {
     "clock_hands": lambda title: clock_hands({"now": np.zeros(3)}, WORDS, title=title),
     "run_dots": lambda title: run_dots({"base": [1.0, 2.0]}, title=title, x_label="BLEU"),
     "architecture": lambda title: architecture(lit=["softmax"], title=title),
-    "beam_tree": lambda title: beam_tree(
-        [None, 0], ["<bos>", "le"], [0.0, -0.5], kept=[1], winner=1, title=title
-    ),
 }
 
 
@@ -207,11 +203,6 @@ def test_the_drawing_of_the_paper_says_what_is_lit_and_written():
     assert "in a layer of the encoder: Feed-forward." in text
     assert "Lit up: output." in text
     assert "softmax (2, 9)." in text
-
-
-def test_a_tree_says_how_many_beginnings_and_which_won():
-    text = read_alt_text(FIGURES["beam_tree"](""))
-    assert text == "A tree of 2 beginnings, 1 of them kept. The winner, at −0.50: <bos> le."
 
 
 @pytest.mark.parametrize(

@@ -16,25 +16,25 @@ VALUE = RANDOM.normal(size=(3, 2))
 
 
 def parts(drawing):
-    """The still picture's tag and the data of a drawing's page."""
+    """The words and the data of a drawing's page."""
     html = drawing._repr_mimebundle_()["text/html"]
     found = re.fullmatch(
-        rf'<div data-{drawing.kind}="(\w+)">(<img .*?>)</div>\n<style>.*</style>\n'
+        rf'<div data-{drawing.kind}="(\w+)">(<p data-step="-1">.*?</p>)</div>\n<style>.*</style>\n'
         r'<script type="application/json" data-of="\1">(.*?)</script>\n'
         rf'<script type="module">.*mount{drawing.kind.title()}\("\1"\);\n</script>',
         html,
         re.DOTALL,
     )
-    assert found, "the picture comes first, and the script behind it"
+    assert found, "the words come first, and the script behind them"
     return found[2], json.loads(found[3])
 
 
 def test_a_player_has_the_matrices_and_words_that_say_what_is_seen():
-    still, data = parts(attention_player(WORDS, QUERY, KEY, VALUE, row=1))
+    words, data = parts(attention_player(WORDS, QUERY, KEY, VALUE, row=1))
     for name, given in (("query", QUERY), ("key", KEY), ("value", VALUE)):
         assert np.array_equal(data[name], given)
     scores = QUERY[1] @ KEY.T
-    assert f"b looks most at {WORDS[scores.argmax()]}" in still
+    assert f"b looks most at {WORDS[scores.argmax()]}" in words
 
 
 def test_it_is_saved_as_one_page_and_never_over_another(tmp_path):

@@ -2,9 +2,13 @@
 
 import pytest
 
-from tests.figures.test_beam_tree import KEPT, PARENTS, VALUES, WORDS
 from transformer_lab.lab import growing_beam
 
+# <bos> → a, b; a → c, d; b → e; d → <eos>
+PARENTS = [None, 0, 0, 1, 1, 2, 4]
+WORDS = ["<bos>", "a", "b", "c", "$d$", "parce qu'elle", "<eos>"]
+VALUES = [0.0, -0.5, -1.25, -3.0, -2.0, -1.5, -2.25]
+KEPT = {0, 1, 2, 4, 5, 6}
 GIVEN = {"parents": PARENTS, "words": WORDS, "log_probabilities": VALUES, "kept": KEPT, "winner": 6}
 
 
@@ -32,7 +36,13 @@ def test_the_words_say_whether_the_winner_was_ever_behind():
     [
         ({"winner": 3}, "winner is 3; expected one of those kept"),
         ({"winner": 9}, "winner is 9"),
+        ({"parents": []}, r"len\(parents\) is 0; expected at least 1"),
+        ({"parents": [0, *PARENTS[1:]]}, r"parents\[0\] is 0; expected None"),
+        ({"parents": [*PARENTS[:5], 5, 4]}, r"parents\[5\] is 5; expected 0 to 4"),
+        ({"parents": [*PARENTS[:5], None, 4]}, r"parents\[5\] is None"),
         ({"words": WORDS[:4]}, r"len\(words\) is 4; expected 7"),
+        ({"log_probabilities": VALUES[1:]}, r"len\(log_probabilities\) is 6"),
+        ({"kept": {0, 6, 7}}, r"kept is \[0, 6, 7\]; expected nodes from 0 to 6"),
     ],
 )
 def test_what_does_not_fit_is_named(changes, words):

@@ -1,4 +1,4 @@
-"""Drawings of mechanism: data, still picture, words and errors."""
+"""Drawings of mechanism: data, words and errors."""
 
 from dataclasses import replace
 
@@ -7,7 +7,6 @@ import pytest
 
 from tests.drawings import DRAWINGS, slabs_arguments, stepper_record, stream_arguments
 from transformer_lab.figures.architecture import BOXES
-from transformer_lab.figures.style import SCREEN_DPI
 from transformer_lab.lab import (
     decoder_stepper,
     heads_as_slabs,
@@ -20,11 +19,10 @@ from transformer_lab.numpy_reference import layer_norm
 
 
 @pytest.mark.parametrize("name", DRAWINGS)
-def test_a_drawing_is_small_and_its_still_picture_fits_a_page(name):
+def test_a_drawing_is_small_and_says_its_words(name):
     drawing = DRAWINGS[name]()
     assert drawing.kind == name
     assert len(fragment(drawing.kind, "", saved.dump_json(drawing.data)).encode()) <= 60_000
-    assert drawing.still.get_figwidth() * SCREEN_DPI <= 750
     assert drawing._repr_mimebundle_()["text/plain"] == drawing.alt
 
 

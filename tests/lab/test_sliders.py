@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from PIL import Image
 
 from transformer_lab.figures import attention_heatmap
-from transformer_lab.figures.display import quantize_colours
+from transformer_lab.figures.display import draw_image
 from transformer_lab.lab import show_live
 from transformer_lab.lab import sliders as module
 from transformer_lab.lab.sliders import MOST_FRAMES, draw_frames, list_values, spread_evenly
@@ -66,7 +66,7 @@ def test_the_pictures_are_those_that_the_kernel_draws():
     assert [picture["alt"] for picture in found["pictures"]] == [f"value {n}" for n in range(5)]
     for value, picture in enumerate(found["pictures"]):
         seen = Image.open(io.BytesIO(base64.b64decode(picture["webp"])))
-        expected = quantize_colours(draw(value)[0]).convert("RGB")
+        expected = draw_image(draw(value)[0]).convert("RGB")
         assert np.array_equal(np.asarray(seen.convert("RGB")), np.asarray(expected))
         assert picture["width"] * 2 == pytest.approx(expected.width, abs=2)
 

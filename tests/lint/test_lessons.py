@@ -151,14 +151,14 @@ def test_each_page_has_a_folder_of_checks_and_each_folder_a_page():
 
 
 def test_the_quiz_on_the_page_is_that_of_its_quiz_md(lesson):
-    """If not, `tools/build_notebooks.py` with the lesson's number puts today's questions there."""
+    """If not, `python -m tools.build_notebooks` with the lesson's number puts today's questions there."""
     (shown,) = (cell for cell in code(lesson) if cell.source.strip().endswith("quiz.show()"))
     stored = [output.data["text/html"] for output in shown.outputs]
     assert stored == [package_of(lesson.name[:2]).quiz.page()]
 
 
 def test_the_review_shows_the_questions_terms_and_readings_of_today():
-    """If not, `tools/build_notebooks.py 17` does: it draws from the quizzes of all lessons."""
+    """If not, `python -m tools.build_notebooks 17` does: it draws from the quizzes of all lessons."""
     (review,) = (path for path in LESSONS if "MixedQuiz" in path.read_text(encoding="utf-8"))
     expected = {
         "mixed.show()": MixedQuiz(lesson_questions(), 30, 1).page(),

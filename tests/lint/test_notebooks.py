@@ -70,7 +70,7 @@ def test_is_committed_executed_and_without_an_error(notebook):
 
 
 def test_the_outputs_are_those_of_the_code(notebook):
-    """Who has changed code and not built the notebook: `python tools/build_notebooks.py NN`."""
+    """Who has changed code and not built the notebook: `python -m tools.build_notebooks NN`."""
     assert notebook.metadata.get(CODE) == code_sums(notebook)
 
 

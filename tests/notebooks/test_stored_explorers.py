@@ -51,7 +51,9 @@ def test_stored_explorers_have_the_scores_of_today(path):
             given = [s for s in SCORES if kind in s.kinds and (not s.needs or record[s.needs])]
             expected = [(s.name, s.label, s.best, s.means) for s in given]
             stored = [tuple(s[key] for key in ("name", "label", "best", "means")) for s in scores]
-            assert stored == expected, "build the notebook anew: tools/build_notebooks.py NUMBER"
+            assert stored == expected, (
+                "build the notebook anew: python -m tools.build_notebooks NUMBER"
+            )
 
 
 def test_there_are_stored_explorers_drawings_and_one_bench():

@@ -4,7 +4,6 @@ Notebooks, studies and the lab's still pictures use them.
 """
 
 from transformer_lab.figures.architecture import architecture
-from transformer_lab.figures.beam_tree import beam_tree
 from transformer_lab.figures.display import show
 from transformer_lab.figures.dots import run_dots
 from transformer_lab.figures.grids import number_grids
@@ -18,7 +17,6 @@ __all__ = [
     "architecture",
     "attention_heatmap",
     "attention_panels",
-    "beam_tree",
     "clock_hands",
     "curves",
     "number_grids",

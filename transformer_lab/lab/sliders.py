@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from PIL import Image
 
 from transformer_lab.config import check
-from transformer_lab.figures.display import encode_webp, picture, quantize_colours, with_alt_text
+from transformer_lab.figures.display import draw_image, encode_webp, picture, with_alt_text
 from transformer_lab.figures.style import PIXEL_RATIO
 from transformer_lab.lab.page import saved
 from transformer_lab.lab.page.drawing import fragment
@@ -80,7 +80,7 @@ def draw_frames(draw: Draw, control: Any) -> dict[str, Any]:
 
 def encode_picture(name: str, figure: Figure, alt: str, *, coarse: bool = False) -> dict[str, Any]:
     """Return one picture of the frames, with its name, its alt text and its width on the page."""
-    image = quantize_colours(figure).convert("RGB")
+    image = draw_image(figure).convert("RGB")
     if coarse:
         size = image.width // PIXEL_RATIO, image.height // PIXEL_RATIO
         image = image.resize(size, Image.Resampling.LANCZOS).quantize(24, dither=Image.Dither.NONE)

@@ -12,8 +12,9 @@ import sys
 import tempfile
 from pathlib import Path
 
-from benchmarks.browser import TWO_FRAMES, OpenPage, launch_chromium, open_page
+from benchmarks.browser import TWO_FRAMES, OpenPage, open_page
 from benchmarks.memory import read_status
+from tools.browser import launch_chromium
 from tools.stress.soak.sizes import print_sizes, soak
 from transformer_lab.data.world.grammar import FAMOUS, world
 from transformer_lab.lab.bench import bench

@@ -1,4 +1,4 @@
-"""Mechanisms drawn step by step in the page. Each drawing has a still picture, data, and a script."""
+"""Mechanisms drawn step by step in the page. Each drawing is data, a script, and words."""
 
 from transformer_lab.lab.drawings.beam import growing_beam
 from transformer_lab.lab.drawings.cache import kv_cache

@@ -3,7 +3,6 @@
 from collections.abc import Collection, Sequence
 
 from transformer_lab.config import check
-from transformer_lab.figures.beam_tree import beam_tree, check_tree, group_by_length
 from transformer_lab.lab.page.drawing import Drawing
 
 
@@ -33,7 +32,6 @@ def growing_beam(
         ValueError: Naming the argument that does not fit.
     """
     check_tree(parents, words, log_probabilities, kept, winner)
-    check("winner", winner, f"one of those kept, {sorted(kept)}", winner in kept)
     columns = group_by_length(parents, log_probabilities)
     data = {
         "parents": list(parents),
@@ -59,8 +57,7 @@ def growing_beam(
         f"A beam search as a tree that grows to the right: {len(words) - 1} beginnings were looked at, "
         f"{len(set(kept) - {0})} kept. {title}: “{won}”, with {log_probabilities[winner]:.2f} nats."
     )
-    figure = beam_tree(parents, words, log_probabilities, kept=kept, winner=winner, title=title)
-    return Drawing("beam", data, figure, alt)
+    return Drawing("beam", data, alt)
 
 
 def path_to(node: int, parents: Sequence[int | None]) -> list[int]:
@@ -69,3 +66,44 @@ def path_to(node: int, parents: Sequence[int | None]) -> list[int]:
     while (parent := parents[path[-1]]) is not None:
         path.append(parent)
     return path[::-1]
+
+
+def check_tree(
+    parents: Sequence[int | None],
+    words: Sequence[str],
+    log_probabilities: Sequence[float],
+    kept: Collection[int],
+    winner: int,
+) -> None:
+    """Raise a ValueError unless this is one tree, with a word and a number at each node."""
+    nodes = range(len(parents))
+    check("len(parents)", len(parents), "at least 1", len(parents) > 0)
+    check("parents[0]", parents[0], "None, as it is the empty beginning", parents[0] is None)
+    for node in nodes[1:]:
+        parent = parents[node]
+        fits = parent is not None and 0 <= parent < node
+        check(f"parents[{node}]", parent, f"0 to {node - 1}", fits)
+    for name, given in (("words", words), ("log_probabilities", log_probabilities)):
+        check(f"len({name})", len(given), f"{len(nodes)}, one a node", len(given) == len(nodes))
+    check("kept", sorted(kept), f"nodes from 0 to {nodes[-1]}", set(kept) <= set(nodes))
+    check("winner", winner, f"one of those kept, {sorted(kept)}", winner in kept)
+
+
+def group_by_length(
+    parents: Sequence[int | None], log_probabilities: Sequence[float]
+) -> list[list[int]]:
+    """Group the nodes by length, each group in the order in which they stand below each other."""
+    children: dict[int, list[int]] = {}
+    for node, parent in enumerate(parents):
+        if parent is not None:
+            children.setdefault(parent, []).append(node)
+    columns = [[0]]
+    while True:
+        found = [
+            child
+            for node in columns[-1]
+            for child in sorted(children.get(node, ()), key=lambda n: -log_probabilities[n])
+        ]
+        if not found:
+            return columns
+        columns.append(found)

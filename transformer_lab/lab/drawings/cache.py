@@ -4,17 +4,12 @@ from collections.abc import Sequence
 
 import numpy as np
 from jaxtyping import Float
-from matplotlib.colors import ListedColormap
-from matplotlib.figure import Figure
 
 from transformer_lab.config import check
-from transformer_lab.figures.heatmaps import label_axis
-from transformer_lab.figures.style import COLOURS, HIGHLIGHT, PAPER, course_style, weight_colours
-from transformer_lab.figures.titles import add_title
+from transformer_lab.figures.style import weight_colours
 from transformer_lab.lab.page.drawing import Drawing
 from transformer_lab.numpy_reference import check_attention
 
-KEPT = "#d9e6f2"
 TABLES = 3
 """A word that is read gets a row of queries, one of keys and one of values."""
 
@@ -58,32 +53,4 @@ def kv_cache(
         f"{n} words are read one after the other. With a cache each step computes one row of queries, "
         f"keys and values: {cached} rows in all. Without, step t computes t rows of each: {plain}."
     )
-    return Drawing("cache", data, draw_still(words, cached, plain), alt)
-
-
-def draw_still(words: Sequence[str], cached: int, plain: int) -> Figure:
-    """Draw for each step which rows are computed, kept, or computed again."""
-    n = len(words)
-    steps, read = np.indices((n, n))
-    later, now = read > steps, read == steps
-    with course_style():
-        figure = Figure(figsize=(7.4, 0.3 * n + 1.6), layout="constrained")
-        panels = figure.subplots(1, 2, sharey=True)
-        past_of = {
-            "With a cache: 1 row a step": (KEPT, "kept"),
-            "Without: t rows at step t": (HIGHLIGHT, "again"),
-        }
-        for axes, (name, (colour, past)) in zip(panels, past_of.items(), strict=True):
-            shown = np.where(later, 0, np.where(now, 2, 1))
-            axes.imshow(
-                shown, cmap=ListedColormap([PAPER, colour, COLOURS["query"]]), aspect="auto"
-            )
-            for step, place in zip(*np.nonzero(~later), strict=True):
-                text, ink = ("new", PAPER) if step == place else (past, "#000000")
-                axes.text(place, step, text, ha="center", va="center", fontsize=8, color=ink)
-            axes.set_title(name, fontsize=9, fontweight="normal")
-            label_axis(axes, "x", words, "whose query, key and value")
-            axes.tick_params(length=0)
-        label_axis(panels[0], "y", [f"step {t + 1}" for t in range(n)], "")
-        add_title(figure, f"{cached} rows are computed with a cache, {plain} without")
-    return figure
+    return Drawing("cache", data, alt)

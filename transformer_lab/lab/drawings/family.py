@@ -3,15 +3,9 @@
 from collections.abc import Sequence
 
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.colors import ListedColormap
-from matplotlib.figure import Figure
-from matplotlib.patches import Rectangle
 
 from transformer_lab.config import check
 from transformer_lab.figures.architecture import DECODER, ENCODER
-from transformer_lab.figures.style import COLOURS, HIGHLIGHT, INK, PAPER, QUIET, course_style
-from transformer_lab.figures.titles import add_title
 from transformer_lab.lab.page.drawing import Drawing
 
 HEAD = ("output", "softmax")
@@ -82,7 +76,7 @@ def three_architectures(
         f"cross-attention and keeps {kept['decoder only: GPT']}. In BERT each word sees all words "
         f"but padding, in GPT itself and those before it."
     )
-    return Drawing("family", data, draw_still(masks), alt)
+    return Drawing("family", data, alt, step=0)
 
 
 def head_column(gone: Sequence[str]) -> str:
@@ -98,68 +92,3 @@ def padding_mask(queries: Sequence[str], keys: Sequence[str], pad: str) -> np.nd
 def mask_data(name: str, rows: Sequence[str], columns: Sequence[str], may: np.ndarray) -> dict:
     """Return a mask as the page reads it: True means "may attend"."""
     return {"name": name, "rows": list(rows), "columns": list(columns), "seen": may.tolist()}
-
-
-def draw_still(masks: dict[str, list[dict]]) -> Figure:
-    """Draw the three side by side with their masks below, for where no script runs."""
-    panel, base = 2.42, 1.35  # inches: how wide each is, and how high its masks reach
-    size = (3 * panel + 0.1, base + len(DECODER) * 0.27 + 0.85)
-    with course_style():
-        figure = Figure(figsize=size)
-        axes = figure.add_axes((0, 0, 1, 1))
-        axes.set(xlim=(0, size[0]), ylim=(0, size[1]))
-        axes.axis("off")
-        for place, (name, gone) in enumerate(DROPPED.items()):
-            left = 0.08 + place * panel
-            axes.text(left, size[1] - 0.6, name, fontsize=9, fontweight="bold")
-            for column, (part, boxes) in enumerate(
-                (("encoder", ENCODER), ("decoder", WITHOUT_HEAD))
-            ):
-                head = {box: DECODER[box] for box in HEAD if head_column(gone) == part}
-                for row, (box, text) in enumerate((boxes | head).items()):
-                    corner = (left + 1.16 * column, base + 0.27 * row)
-                    draw_box(axes, corner, text, COLOURS[part], box in gone)
-            x = left
-            for one in masks[name]:
-                x += draw_mask(axes, (x, base - 0.35), one)
-        add_title(figure, "Cross out the boxes: BERT and GPT are one stack, with two masks")
-    return figure
-
-
-def draw_box(axes: Axes, corner: tuple[float, float], text: str, colour: str, gone: bool) -> None:
-    """Draw a box with its name; one that is dropped is grey, with a cross."""
-    (x, y), (width, height) = corner, (1.1, 0.21)
-    edge = COLOURS["mask"] if gone else colour
-    shape = Rectangle(
-        (x, y), width, height, facecolor=PAPER, edgecolor=edge, ls="--" if gone else "-", lw=1.1
-    )
-    axes.add_patch(shape)
-    centre = (x + width / 2, y + height / 2)
-    tint = COLOURS["mask"] if gone else INK
-    axes.text(*centre, text, ha="center", va="center", fontsize=6.3, color=tint)
-    if gone:
-        for low, high in ((y, y + height), (y + height, y)):
-            axes.plot([x, x + width], [low, high], color=HIGHLIGHT, lw=1)
-
-
-def draw_mask(axes: Axes, corner: tuple[float, float], one: dict) -> float:
-    """Draw a mask with its name from its top left corner, and return how wide it is."""
-    (x, top), cell = corner, 0.15
-    may = np.array(one["seen"], dtype=float)
-    height, width = may.shape
-    axes.imshow(
-        may,
-        cmap=ListedColormap([COLOURS["mask"], PAPER]),
-        vmin=0,
-        vmax=1,
-        extent=(x, x + width * cell, top - height * cell, top),
-        aspect="auto",
-        zorder=2,
-    )
-    for row in range(height + 1):
-        axes.plot([x, x + width * cell], [top - row * cell] * 2, color=QUIET, lw=0.6, zorder=3)
-    for column in range(width + 1):
-        at = x + column * cell
-        axes.plot([at, at], [top, top - height * cell], color=QUIET, lw=0.6, zorder=3)
-    axes.text(x, top + 0.06, one["name"], fontsize=6.5)
-    return max(width * cell, 0.05 * len(one["name"])) + 0.1

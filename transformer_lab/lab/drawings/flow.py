@@ -6,7 +6,7 @@ import numpy as np
 
 from transformer_lab.attention.record import AttentionRecord
 from transformer_lab.config import check
-from transformer_lab.figures.architecture import DECODER, ENCODER, architecture
+from transformer_lab.figures.architecture import DECODER, ENCODER
 from transformer_lab.figures.style import weight_colours
 from transformer_lab.lab.page.drawing import Drawing
 from transformer_lab.numpy_reference import softmax
@@ -72,15 +72,13 @@ def forward_flow(translator: Watched, source: str) -> Drawing:
         "colours": weight_colours(),
     }
     shapes = {box["name"]: f"{box['shape'][0]} × {box['shape'][1]}" for box in boxes}
-    title = f"“{source}” through Figure 1: words × numbers out of each box"
-    named = {name: shapes[name] for name in ENCODER | DECODER}
     alt = (
         f"The forward pass of “{source}” through the boxes of Figure 1, one after the other. "
         f"Words × numbers: {shapes['source_positions']} from the first box to the memory, "
         f"{shapes['target_positions']} in the decoder, {shapes['output']} behind the linear map. "
         f"Written: {' '.join(record.written_tokens)}."
     )
-    return Drawing("flow", data, architecture(named, layers=layers, title=title), alt)
+    return Drawing("flow", data, alt, step=2)
 
 
 def capture_modules(

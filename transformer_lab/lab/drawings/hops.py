@@ -1,27 +1,19 @@
 """The drawing of two hops: noun to decider in the encoder, decider to pronoun in cross-attention."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import product
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.patches import PathPatch
-from matplotlib.path import Path
 
 from transformer_lab.attention.record import AttentionRecord, Head
 from transformer_lab.config import check
 from transformer_lab.data.world.grammar import Coreference, WorldPair
-from transformer_lab.figures.style import COLOURS, INK, course_style
-from transformer_lab.figures.titles import add_title
 from transformer_lab.lab.page.drawing import Drawing
 
 ALL_WORDS = 10**6
 MOST_HEADS = 4
 """Each set of muted heads is a run of the model."""
-SEEN, NAMED = 0.02, 0.1
-"""The least weights that are drawn, and that are named."""
 
 
 @runtime_checkable
@@ -79,7 +71,7 @@ def two_hops(translator: Reads, pairs: Sequence[WorldPair], heads: Sequence[Head
     alt = f"Two hops: {', and '.join(paths)}. " + "; ".join(
         sentence for pair in read for sentence in describe_pair(pair, heads, asked)
     )
-    return Drawing("hops", data, draw_still(read, heads, paths), alt)
+    return Drawing("hops", data, alt, step=2)
 
 
 def short_name(head: Head) -> str:
@@ -151,65 +143,3 @@ def drawn_row(
 def attended_word(pair: dict[str, Any], head: Head) -> int:
     """Return the word that the row looks at, if the hop is there."""
     return pair["noun"] if head.kind == "encoder" else pair["decider"]
-
-
-def draw_still(
-    pairs: Sequence[dict[str, Any]], heads: Sequence[Head], paths: Sequence[str]
-) -> Figure:
-    """Draw English words on the left, French ones on the right, and the hops between them."""
-    lines = max(len(pair["target"]) for pair in pairs)
-    with course_style():
-        figure = Figure(figsize=(7.4, 0.24 * lines + 0.9), layout="constrained")
-        panels = figure.subplots(1, len(pairs), squeeze=False)[0]
-        for axes, pair in zip(panels, pairs, strict=True):
-            axes.set(xlim=(-0.6, 3.6), ylim=(lines - 0.5, -1))
-            axes.axis("off")
-            bold = {"source": (pair["noun"], pair["decider"]), "target": (pair["step"],)}
-            for x, which in ((1.2, "source"), (3.1, "target")):
-                over = "encoder reads" if which == "source" else "decoder writes"
-                axes.text(x, -0.9, over, ha="center", va="center", fontsize=8)
-                for place, token in enumerate(pair[which]):
-                    weight = "bold" if place in bold[which] else "normal"
-                    axes.text(x, place, token, ha="center", va="center", weight=weight)
-            drawn: dict[str, list[tuple[float, str]]] = {"encoder": [], "cross": []}
-            for number, (head, weights) in enumerate(zip(heads, pair["maps"], strict=True)):
-                for key, share in enumerate(drawn_row(pair, head, weights)):
-                    if share > SEEN:
-                        middle = draw_hop(axes, pair, head, key, share, 0.22 * number - 0.33)
-                        if share > NAMED:
-                            drawn[head.kind].append((middle, f"{short_name(head)} {share:.2f}"))
-            name_hops(axes, drawn)
-        add_title(figure, f"Two hops: {', and '.join(paths)}")
-    return figure
-
-
-def draw_hop(
-    axes: Axes, pair: dict[str, Any], head: Head, key: int, weight: float, beside: float
-) -> float:
-    """Draw a line as wide as the weight, from the word that is looked at to the one that looks.
-
-    Returns the height of its middle, in lines.
-    """
-    if head.kind == "encoder":
-        end, colour = pair["decider"], COLOURS["encoder"]
-        left = max(0.1, 0.6 - 0.06 * abs(key - end))  # what is near takes a small arc
-        points = [(0.75, key), (left, key), (left, end), (0.75, end)]
-    else:
-        end, colour = pair["step"] + beside, COLOURS["decoder"]
-        points = [(1.65, key + beside), (2.2, key + beside), (2.2, end), (2.65, end)]
-    path = Path(points, [Path.MOVETO, Path.CURVE4, Path.CURVE4, Path.CURVE4])
-    line = PathPatch(path, fill=False, edgecolor=colour, lw=max(0.5, 6 * weight), alpha=0.7)
-    axes.add_patch(line)
-    return (key + end) / 2
-
-
-def name_hops(axes: Axes, drawn: Mapping[str, Sequence[tuple[float, str]]]) -> None:
-    """Write head and weight of each strong hop where no arc crosses them."""
-    lowest = -1.0
-    for middle, name in sorted(drawn["encoder"]):
-        lowest = max(middle, lowest + 1)  # a line of its own
-        axes.text(0.15, lowest, name, ha="right", va="center", fontsize=8, color=INK)
-    crossing = sorted(drawn["cross"])
-    for place, (middle, name) in enumerate(crossing):
-        lift = 0.8 if 2 * place >= len(crossing) else -0.8
-        axes.text(2.15, middle + lift, name, ha="center", va="center", fontsize=8, color=INK)

@@ -4,10 +4,8 @@ from collections.abc import Sequence
 
 import numpy as np
 from jaxtyping import Float
-from matplotlib.figure import Figure
 
 from transformer_lab.config import check
-from transformer_lab.figures.grids import number_grids
 from transformer_lab.figures.style import weight_colours
 from transformer_lab.lab.page.drawing import Drawing
 from transformer_lab.numpy_reference import check_attention, scaled_dot_product_attention
@@ -52,7 +50,7 @@ def attention_player(
         width = rows.shape[1]
         check(name, tuple(names), f"{width} names or none", len(names) in (0, width))
     check("row", row, f"0 to {n - 1}", 0 <= row < n)
-    output, weights = scaled_dot_product_attention(query, key, value)
+    _, weights = scaled_dot_product_attention(query, key, value)
     data = {
         "words": list(words),
         "query": query.tolist(),
@@ -70,24 +68,4 @@ def attention_player(
         f"√{query.shape[1]} and through a softmax they are the weights, and the weights mix the values. "
         f"{words[row]} looks most at {strongest}, with {weights[row].max():.2f}."
     )
-    return Drawing("player", data, draw_still(words, query, key, value, weights, output), alt)
-
-
-def draw_still(
-    words: Sequence[str],
-    query: np.ndarray,
-    key: np.ndarray,
-    value: np.ndarray,
-    weights: np.ndarray,
-    output: np.ndarray,
-) -> Figure:
-    """Draw the matrices side by side, for where no script runs."""
-    grids = {"Q": query, "Kᵀ": key.T, "weights A": weights, "V": value, "output = A V": output}
-    names = {"Q": words, "weights A": words, "V": words, "output = A V": words}
-    return number_grids(
-        grids,
-        rows=names,
-        columns={"Kᵀ": words, "weights A": words},
-        scale={"weights A": "weights"},
-        title="Queries meet keys, the softmax makes weights, and the weights mix the values",
-    )
+    return Drawing("player", data, alt)

@@ -1,16 +1,12 @@
 """The decoder stepper: what is read and asked, the causal mask, and cross-attention, place by place."""
 
 import numpy as np
-from matplotlib.figure import Figure
 
 from transformer_lab.attention.record import AttentionRecord, Kind
 from transformer_lab.config import check
-from transformer_lab.figures.heatmaps import label_axis, longest
-from transformer_lab.figures.style import COLOURS, WEIGHTS, course_style, weight_colours
-from transformer_lab.figures.titles import add_title
+from transformer_lab.figures.style import weight_colours
 from transformer_lab.lab.page.drawing import Drawing
 
-CELL = 0.34  # inches
 NEXT = 5  # probable next words at a place
 
 
@@ -62,7 +58,7 @@ def decoder_stepper(
         f"and {asked} is asked for, {row + 1} words are in sight, and of the source it looks "
         f"most at {most}, with {other[row].max():.2f}."
     )
-    return Drawing("stepper", data, draw_still(record, own, other), alt)
+    return Drawing("stepper", data, alt, step=2)
 
 
 def head_weights(record: AttentionRecord, kind: Kind, place: tuple[int, int]) -> np.ndarray:
@@ -75,37 +71,3 @@ def head_weights(record: AttentionRecord, kind: Kind, place: tuple[int, int]) ->
     heads = len(layers[layer])
     check(f"head of {kind}", head, f"0 to {heads - 1}", 0 <= head < heads)
     return np.asarray(layers[layer][head], dtype=float)
-
-
-def draw_still(record: AttentionRecord, own: np.ndarray, other: np.ndarray) -> Figure:
-    """Draw staircase and rectangle side by side, for where no script runs."""
-    asked = [
-        f"{read} → {asks}"
-        for read, asks in zip(record.target_tokens, record.written_tokens, strict=True)
-    ]
-    read, source = record.target_tokens, record.source_tokens
-    widths = [own.shape[1] * CELL + longest(asked) * 0.085, other.shape[1] * CELL]
-    size = (sum(widths) + 0.5, len(own) * CELL + max(longest(read), longest(source)) * 0.075 + 1.1)
-    with course_style():
-        figure = Figure(figsize=(max(size[0], 6.2), size[1]), layout="constrained")
-        panels = figure.subplots(1, 2, width_ratios=[own.shape[1], other.shape[1]])
-        hidden = np.triu(np.ones_like(own, dtype=bool), 1)
-        for axes, weights, columns, name in (
-            (
-                panels[0],
-                np.ma.masked_array(own, hidden),
-                read,
-                "self-attention: the mask's staircase",
-            ),
-            (panels[1], np.ma.masked_array(other), source, "cross-attention: all of the source"),
-        ):
-            axes.set_facecolor(COLOURS["mask"])
-            axes.imshow(weights, cmap=WEIGHTS, vmin=0, vmax=1, aspect="equal")
-            axes.xaxis.set_ticks_position("top")
-            axes.tick_params(length=0)
-            label_axis(axes, "x", columns, "")
-            axes.set_title(name, fontsize=9, fontweight="normal", pad=6)
-        label_axis(panels[0], "y", asked, "")
-        panels[1].set_yticks([])
-        add_title(figure, "Each place sees what it has read, and the whole source")
-    return figure

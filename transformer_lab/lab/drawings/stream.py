@@ -5,20 +5,14 @@ from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Float
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.patches import Circle, FancyBboxPatch
 
 from transformer_lab.config import check
-from transformer_lab.figures.style import COLOURS, INK, PAPER, QUIET, course_style
-from transformer_lab.figures.titles import add_title
 from transformer_lab.lab.page.drawing import Drawing
 from transformer_lab.numpy_reference import layer_norm
 
 Sublayer = Callable[[np.ndarray], np.ndarray]
 
 EPSILON = 1e-5
-NORM = "#0b7f7a"  # no other part of the model has this colour
 NAMES = ("attention", "feed-forward")
 
 
@@ -79,7 +73,7 @@ def residual_stream(
         f"which ends at {format_vector(ends['post'])}; in pre-norm it stands in the loops, and the "
         f"stream ends at {format_vector(ends['pre'])}."
     )
-    return Drawing("stream", data, draw_still(x, flows["speaking"]), alt)
+    return Drawing("stream", data, alt, step=6)
 
 
 def run_sublayers(x: np.ndarray, sublayers: tuple[Sublayer, Sublayer], pre: bool) -> list[Part]:
@@ -104,61 +98,3 @@ def format_vector(vector: np.ndarray) -> str:
     return f"({', '.join(f'{number:.2f}'.rstrip('0').rstrip('.') for number in vector)})".replace(
         "-", "−"
     )
-
-
-def draw_still(x: np.ndarray, flow: dict[str, list[Part]]) -> Figure:
-    """Draw both streams side by side, from top to bottom, for where no script runs."""
-    with course_style():
-        figure = Figure(figsize=(7.4, 6.0))
-        axes = figure.add_axes((0, 0, 1, 1))
-        axes.set(xlim=(0, 7.4), ylim=(6.0, 0))
-        axes.axis("off")
-        for left, order, name in (
-            (0.5, "post", "Post-norm: LayerNorm(x + Sublayer(x))"),
-            (4.1, "pre", "Pre-norm: x + Sublayer(LayerNorm(x))"),
-        ):
-            axes.text(left - 0.3, 0.72, name, fontsize=9, fontweight="bold")
-            draw_stream(axes, left, x, flow[order])
-        add_title(figure, "Post-norm normalises the stream itself, pre-norm only what is read")
-    return figure
-
-
-def draw_stream(axes: Axes, left: float, x: np.ndarray, parts: list[Part]) -> None:
-    """Draw one stream: a line down, a loop for each sub-layer, and the vectors beside it."""
-    top, bottom, deep = 1.05, 5.85, 2.35
-    arrow = {"arrowstyle": "-|>", "color": COLOURS["encoder"], "lw": 3, "shrinkA": 0, "shrinkB": 0}
-    axes.annotate("", (left, bottom), (left, top), arrowprops=arrow)
-    axes.text(left + 0.2, top + 0.05, f"x {format_vector(x)}", fontsize=8, va="center")
-    for at, part in enumerate(parts):
-        y = top + 0.25 + at * deep
-        right, low = left + 2.85, y + 1.0
-        axes.plot([left, right, right, left], [y, y, low, low], color=QUIET, lw=1.2, zorder=1)
-        rows = [("LayerNorm", part.normed, NORM)] if part.normed is not None else []
-        for row, (name, vector, colour) in enumerate(
-            [*rows, (NAMES[at], part.said, COLOURS["mask"])]
-        ):
-            middle = y + 0.28 + 0.44 * row + 0.22 * (not rows)
-            draw_box(axes, (left + 0.3, middle), name, colour)
-            axes.text(left + 1.36, middle, format_vector(vector), fontsize=7, va="center")
-        axes.add_patch(Circle((left, low), 0.11, facecolor=PAPER, edgecolor=QUIET, zorder=3))
-        axes.text(left, low, "+", ha="center", va="center", zorder=4)
-        axes.text(left + 0.2, low + 0.2, format_vector(part.total), fontsize=8, va="center")
-        if part.normed is None:
-            draw_box(axes, (left - 0.3, low + 0.6), "LayerNorm", NORM)
-            axes.text(left + 0.8, low + 0.6, format_vector(part.out), fontsize=8, va="center")
-
-
-def draw_box(axes: Axes, place: tuple[float, float], text: str, colour: str) -> None:
-    """Draw a box with its name; `place` is the middle of its left edge."""
-    x, y = place
-    shape = FancyBboxPatch(
-        (x, y - 0.14),
-        *(1.0, 0.28),
-        boxstyle="round,pad=0,rounding_size=0.05",
-        facecolor=PAPER,
-        edgecolor=colour,
-        linewidth=1.8,
-        zorder=3,
-    )
-    axes.add_patch(shape)
-    axes.text(x + 0.5, y, text, ha="center", va="center", fontsize=8, color=INK, zorder=4)

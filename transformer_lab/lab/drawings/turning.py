@@ -4,16 +4,11 @@ from collections.abc import Sequence
 
 import numpy as np
 from jaxtyping import Float
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from transformer_lab.config import check
-from transformer_lab.figures.maps import clock_hands
-from transformer_lab.figures.style import COLOURS, QUIET, WEIGHTS, course_style, weight_colours
-from transformer_lab.figures.titles import add_title
+from transformer_lab.figures.style import weight_colours
 from transformer_lab.lab.page.drawing import Drawing
 
-PLACES = (0, 3, 6)
 BASE = 10_000
 
 
@@ -43,17 +38,12 @@ def clock_positions(width: int, *, pairs: Sequence[int] = (0, 2, 4, 6)) -> Drawi
         "heads": 1,
         "colours": weight_colours(),
     }
-    figure = clock_hands(
-        {f"position {place}": place * speeds for place in PLACES},
-        [f"pair {pair}\n{speed:.2f} rad a word" for pair, speed in zip(pairs, speeds, strict=True)],
-        title="Each word turns every hand on, the first ones fast, the later ones slowly",
-    )
     turns = ", ".join(f"pair {p} by {s:.3f}" for p, s in zip(pairs, speeds, strict=True))
     alt = (
         f"Hands on clocks: each word turns them on, in radians {turns}. From any word to the next the "
         "turn is the same."
     )
-    return Drawing("turning", data, figure, alt)
+    return Drawing("turning", data, alt, step=0)
 
 
 def turning_arrows(
@@ -101,42 +91,4 @@ def turning_arrows(
         "one word on, the angle between them stays. ALiBi: the bias of each head is −slope · distance, "
         f"with slopes from {slopes[0]:.4g} to {slopes[-1]:.4g}."
     )
-    return Drawing("turning", data, draw_still(query[:2], key[:2], slopes, len(words)), alt)
-
-
-def draw_still(query: np.ndarray, key: np.ndarray, slopes: np.ndarray, length: int) -> Figure:
-    """Draw query and key at two pairs of places, equally far apart, and three of ALiBi's maps."""
-    shown = sorted({0, len(slopes) // 2, len(slopes) - 1})
-    with course_style():
-        figure = Figure(figsize=(7.6, 2.6), layout="constrained")
-        panels = figure.subplots(1, 2 + len(shown))
-        for axes, places in zip(panels, ((0, 2), (3, 5)), strict=False):
-            draw_arrows(axes, query, key, places)
-        distance = abs(np.arange(length)[:, None] - np.arange(length))
-        for axes, head in zip(panels[2:], shown, strict=True):
-            axes.imshow(np.exp(-slopes[head] * distance), cmap=WEIGHTS, vmin=0, vmax=1)
-            title = f"ALiBi, head {head + 1}\nslope {slopes[head]:.4g}"
-            axes.set_title(title, fontsize=9, fontweight="normal")
-            axes.set_xticks([])
-            axes.set_yticks([])
-        add_title(figure, "Rotary turns both and keeps the angle; ALiBi lowers what is far")
-    return figure
-
-
-def draw_arrows(axes: Axes, query: np.ndarray, key: np.ndarray, places: tuple[int, int]) -> None:
-    """Draw a query and a key turned by their places; the first pair turns by 1 radian a word.
-
-    Directions alone: the arrows are equally long.
-    """
-    for vector, place, part in ((query, places[0], "query"), (key, places[1], "key")):
-        sin, cos = np.sin(place), np.cos(place)
-        tip = np.array([vector[0] * cos - vector[1] * sin, vector[0] * sin + vector[1] * cos])
-        tip /= max(np.linalg.norm(tip), 1e-9)
-        look = {"arrowstyle": "-|>", "color": COLOURS[part], "lw": 2, "shrinkA": 0, "shrinkB": 0}
-        axes.annotate("", (float(tip[0]), float(tip[1])), (0, 0), arrowprops=look)
-    round_ = np.linspace(0, 2 * np.pi, 60)
-    axes.plot(np.cos(round_), np.sin(round_), color=QUIET, lw=0.6)
-    axes.set_aspect("equal")
-    axes.axis("off")
-    title = f"query at {places[0]},\nkey at {places[1]}"
-    axes.set_title(title, fontsize=9, fontweight="normal")
+    return Drawing("turning", data, alt, step=0)

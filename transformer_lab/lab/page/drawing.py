@@ -1,11 +1,12 @@
-"""A drawing that moves without a kernel: a still picture, data, and the script that draws them."""
+"""A drawing to step through without a kernel: data, the script that draws them, and words.
 
+Lessons make them (`lab/drawings`); the builder of the notebooks puts a picture of each beside its script.
+"""
+
+import html
 from pathlib import Path
 from typing import Any
 
-from matplotlib.figure import Figure
-
-from transformer_lab.figures.display import picture
 from transformer_lab.lab.page import saved
 from transformer_lab.lab.page.join import FOLDER, script, style
 
@@ -19,17 +20,23 @@ class Drawing:
     attention_player(words, Q, K, V).to_html("player.html")
     """
 
-    def __init__(self, kind: str, data: dict[str, Any], still: Figure, alt: str):
-        """`kind` names the module in `page/lesson`; where no script runs, `still` and `alt` are seen."""
+    def __init__(self, kind: str, data: dict[str, Any], alt: str, *, step: int = -1):
+        """Make a drawing of these data.
+
+        Args:
+            kind: The module in `page/lesson` that draws it.
+            data: What that module reads.
+            alt: What one sees, for where no script runs and for those who cannot see it.
+            step: The step that its still picture shows, counted from 0; the last one if negative.
+        """
         self.kind = kind
         self.data = data
-        self.still = still
         self.alt = alt
+        self.step = step
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
-        data = picture(self.still, self.alt)
-        html = fragment(self.kind, data["text/html"], saved.dump_json(self.data))
-        return data | {"text/html": html}
+        page = fragment(self.kind, words_alone(self.alt, self.step), saved.dump_json(self.data))
+        return {"text/html": page, "text/plain": self.alt}
 
     def to_html(self, path: str | Path, *, overwrite: bool = False) -> Path:
         """Write one file that opens in any browser, offline; returns its path.
@@ -41,13 +48,18 @@ class Drawing:
         return saved.write_page(path, self.alt.partition(":")[0], body, overwrite=overwrite)
 
 
-def fragment(kind: str, image: str, data: str) -> str:
-    """Return HTML of a still picture, and today's script that replaces it by a drawing of these data."""
+def words_alone(alt: str, step: int) -> str:
+    """Return what stands in the place of a drawing until its script runs, or its picture is taken."""
+    return f'<p data-step="{step}">{html.escape(alt)}</p>'
+
+
+def fragment(kind: str, still: str, data: str) -> str:
+    """Return HTML of words or a picture, and today's script that puts a drawing in its place."""
     own = f"lesson/{kind}.css"
     looks = style("page.css", STYLE, *([own] if (FOLDER / own).exists() else ()))
     program = script(f"lesson/{kind}.js")
     return saved.fragment(
-        kind, image, data, style=looks, script=program, mount=mount_function(kind)
+        kind, still, data, style=looks, script=program, mount=mount_function(kind)
     )
 
 

@@ -10,6 +10,8 @@ from pathlib import Path
 
 FOLDER = Path(__file__).parent
 IMPORT = re.compile(r'^import \{([^}]*)\} from "(\.[^"]*)";\n', re.M)
+COMMENT = re.compile(r"^ *(?://.*|/\*(?:[^*]|\*(?!/))*\*/)\n", re.M)
+"""A comment on lines of its own. Pages are stored in notebooks, and need none."""
 EXPORT = re.compile(r"^export (?!default\b)", re.M)
 
 
@@ -38,9 +40,10 @@ def modules(entry: str) -> list[Path]:
 def script(entry: str) -> str:
     """Return a module with all it needs as one ES module, which exports the entry's default alone."""
     texts = (path.read_text(encoding="utf-8") for path in modules(entry))
-    return "\n".join(EXPORT.sub("", IMPORT.sub("", text)) for text in texts)
+    return "\n".join(COMMENT.sub("", EXPORT.sub("", IMPORT.sub("", text))) for text in texts)
 
 
 def style(*names: str) -> str:
     """Return style sheets, one after the other."""
-    return "\n".join((FOLDER / name).read_text(encoding="utf-8") for name in names)
+    texts = ((FOLDER / name).read_text(encoding="utf-8") for name in names)
+    return "\n".join(COMMENT.sub("", text) for text in texts)

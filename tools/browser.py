@@ -1,0 +1,22 @@
+"""The Chromium that tools, benchmarks and tests drive, which the system has: nothing is downloaded."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from playwright.sync_api import Browser, sync_playwright
+
+from transformer_lab.command.doctor import find_browser
+
+ARGUMENTS = ("--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking")
+
+
+@contextmanager
+def launch_chromium() -> Iterator[Browser]:
+    """Start the browser that doctor finds; a RuntimeError without one."""
+    path = find_browser()
+    if path is None:
+        raise RuntimeError("no browser: apt-get install chromium, or set CHROMIUM to one's path")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=list(ARGUMENTS))
+        yield browser
+        browser.close()

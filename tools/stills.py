@@ -1,0 +1,91 @@
+"""Take the still pictures of drawings from the page itself, in Chromium.
+
+GitHub, paper and untrusted notebooks run no script, so the builder and `tools.embed` put a picture
+where a drawing waits with words alone. A drawing says which of its steps the picture shows.
+"""
+
+import html
+import io
+import re
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+
+from nbformat import NotebookNode
+from PIL import Image
+from playwright.sync_api import Browser
+
+from tools.browser import launch_chromium
+from transformer_lab.figures.display import image_tag, quantize_colours
+from transformer_lab.figures.style import PIXEL_RATIO
+from transformer_lab.lab.page import drawing
+
+WIDTH = 740
+"""CSS pixels: a notebook's column, and a sheet of paper."""
+WITHOUT_CONTROLS = """
+.steps, .switches, .controls, .ways, .rows, .place { display: none !important }
+"""
+WAITING = re.compile(r'<p data-step="(-?\d+)">(.*?)</p>')
+PAGE = re.compile(
+    r'<div data-(\w+)="\w+">(<p data-step="-?\d+">.*?</p>)</div>\n.*?'
+    r'<script type="application/json" data-of="\w+">(.*?)</script>',
+    re.DOTALL,
+)
+
+
+def take_stills(
+    notebook: NotebookNode,
+    launch: Callable[[], AbstractContextManager[Browser]] = launch_chromium,
+) -> int:
+    """Put a picture into each drawing of a notebook that waits for one; how many there were.
+
+    `launch` opens the browser, and only if there is such a drawing.
+
+    Raises:
+        RuntimeError: If there is no browser.
+    """
+    outputs = [
+        output
+        for cell in notebook.cells
+        for output in cell.get("outputs", ())
+        if PAGE.search(output.get("data", {}).get("text/html", ""))
+    ]
+    if outputs:
+        with launch() as browser:
+            for output in outputs:
+                page = output.data["text/html"]
+                output.data["text/html"] = PAGE.sub(
+                    lambda found: found[0].replace(found[2], still(browser, *found.groups())), page
+                )
+    return len(outputs)
+
+
+def still(browser: Browser, kind: str, waiting: str, data: str) -> str:
+    """Return the HTML of the picture of a drawing at the step that `waiting` asks for."""
+    asked = WAITING.fullmatch(waiting)
+    assert asked  # PAGE holds no other
+    step, alt = int(asked[1]), html.unescape(asked[2])
+    tab = browser.new_page(
+        viewport={"width": WIDTH, "height": 100},
+        device_scale_factor=PIXEL_RATIO,
+        color_scheme="light",
+        reduced_motion="reduce",
+    )
+    tab.set_content(
+        f'<body style="margin: 0; padding: 12px">{drawing.fragment(kind, "", data)}</body>'
+    )
+    root = tab.locator("[data-ready=true]")
+    root.wait_for()
+    count = tab.locator("button[data-control^='step ']").count()
+    tab.locator(f"button[data-control='step {step % count}']").click()
+    tab.mouse.move(0, 0)
+    tab.evaluate("document.activeElement.blur()")
+    tab.add_style_tag(content=WITHOUT_CONTROLS)
+    image = Image.open(io.BytesIO(tab.screenshot(full_page=True, animations="disabled")))
+    tab.close()
+    tag = image_tag(quantize_colours(image), alt, width=image.width // PIXEL_RATIO)
+    return tag.replace("<img ", f'<img data-step="{step}" ')
+
+
+def without_still(html: str) -> str:
+    """A drawing's page with words in the place of its picture, so that another is taken."""
+    return re.sub(r'<img data-step="(-?\d+)" alt="(.*?)"[^>]*>', r'<p data-step="\1">\2</p>', html)
