@@ -86,15 +86,18 @@ class Check:
     case that fails.
 
     Attributes:
-        reference: The right answer. cases: Returns the cases written by hand, each a tuple of
-        arguments, the smallest first. mistakes: Known wrong answers; no two of them give the same
-        results. verified: What the check has shown of a right answer, for the line "Right: …".
-        results: The names of what the answer returns. run: Calls the answer with the arguments of a
-        case; if it is a class, it builds an object first. arguments: The names of the arguments of
-        a case; by default the reference's. tolerance: The largest difference that counts as equal.
+        reference: The right answer.
+        cases: Returns the cases written by hand, each a tuple of arguments, the smallest first.
+        mistakes: Known wrong answers; no two of them give the same results.
+        verified: What the check has shown of a right answer, for the line "Right: …".
+        results: The names of what the answer returns.
+        run: Calls the answer with the arguments of a case; if it is a class, it builds an object
+            first.
+        arguments: The names of the arguments of a case; by default the reference's.
+        tolerance: The largest difference that counts as equal.
         own: The package's own functions or classes for this exercise; an answer may not call them.
-        place: The lesson and the name of the exercise, under which the diary records it. drawn:
-        Returns one random case; three follow those written by hand.
+        place: The lesson and the name of the exercise, under which the diary records it.
+        drawn: Returns one random case; three follow those written by hand.
     """
 
     reference: Callable[..., Any]

@@ -25,10 +25,12 @@ class TaskExample(NamedTuple):
     """One example without bos and eos, and what is known about each word of its target.
 
     Attributes:
-        source: The source ids. target: The target ids. origin: For each target word the source
-        position that it is read from, −1 where there is none. part: For each target word the part
-        of the target that it belongs to: its position, or in the
-            bilingual world the number of its sentence.
+        source: The source ids.
+        target: The target ids.
+        origin: For each target word the source position that it is read from, −1 where there is
+            none.
+        part: For each target word the part of the target that it belongs to: its position, or in
+            the bilingual world the number of its sentence.
     """
 
     source: list[int]
