@@ -62,7 +62,7 @@ AnyExample = TypeVar("AnyExample", bound=HasLengths)
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Token ids of several pairs, (batch, length), padded on the right."""
+    """Several sentence pairs as token ids, (batch, length), padded on the right."""
 
     source: Int[Tensor, "batch source"]
     target: Int[Tensor, "batch target"]

@@ -1,4 +1,4 @@
-"""Opener of corpora by name, such as "world", "debian:fr" or a file, with their splits and tokenizers.
+"""Corpora by name, such as "world", "debian:fr" or a file: their splits and their tokenizers.
 
 Runs, studies and the command line open every corpus through `find_corpus`.
 """

@@ -23,7 +23,7 @@ from transformer_lab.data.pair import Pair
 from transformer_lab.data.text_files import PairFile, find_side_files, iterate_pairs
 
 SAVED_DATASET_FILES = ("dataset_dict.json", "state.json")
-"""Files that `save_to_disk` of Hugging Face's `datasets` writes; a folder with one of them is its own."""
+"""The files that show that a folder was written by `save_to_disk` of Hugging Face's `datasets`."""
 OTHER_DATA = (".parquet", ".arrow", ".json")
 """Suffixes of files that only `datasets` reads; text files next to them are documentation."""
 SPLIT_NAMES = {

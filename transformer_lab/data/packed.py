@@ -236,7 +236,7 @@ def unpack_command(part: TextFile) -> str:
 
 
 def refuse_non_utf8(part: TextFile, line: bytes) -> None:
-    """Raise a ValueError if a file's first line shows that it is no UTF-8 text, or no text by lines.
+    """Raise a ValueError if a file's first line shows that it does not hold lines of UTF-8 text.
 
     The message tells how to convert it.
     """

@@ -43,9 +43,9 @@ def split_words(sentence: str) -> list[str]:
 
 
 def source_key(sentence: str) -> str:
-    """Return a key of a sentence that ignores case, spaces, punctuation, Unicode form and its digits.
+    """Return a key of a sentence that ignores case, spaces, punctuation, Unicode form and digits.
 
-    All digits in a row count as one 0, so "7" and "12" give the same key.
+    Every number becomes 0, so "page 7" and "page 12" have the same key.
     """
     sentence = to_nfc(remove_invisible(sentence))
     return DIGITS.sub("0", " ".join(split_words(sentence))) or sentence
@@ -100,7 +100,7 @@ def split_groups(
 
 
 NEAR = 0.7
-"""The share of all words of two sentences above which, if both have them, they are near copies."""
+"""The share of common words above which two sentences are near copies."""
 
 
 def remove_near_copies(splits: Splits[Pair]) -> Splits[Pair]:

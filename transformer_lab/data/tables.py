@@ -28,8 +28,9 @@ ROWS_LOOKED_AT = 200
 MIN_ROWS = 5
 """The fewest rows that say anything about a column, even if they are all alike."""
 NUMBER_SHARE = 0.9
-"""The share of cells with numbers or ids from which a column counts as one of these; other lines may be
-bad.
+"""The share of cells with numbers or ids from which a column counts as one of numbers or ids.
+
+The other lines may be bad.
 """
 LABEL_SHARE = 0.05
 """The most different cells for each line of a column that counts as labels, such as domains."""

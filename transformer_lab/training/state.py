@@ -22,7 +22,7 @@ Weights = Mapping[str, Tensor]
 
 @dataclass
 class Progress:
-    """How far a run is; all of it is saved and resumed.
+    """The counts that say how far a run is; all of them are saved and resumed.
 
     Attributes:
         step: Optimizer steps so far.

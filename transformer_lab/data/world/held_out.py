@@ -53,7 +53,7 @@ def held_out_combinations() -> frozenset[Combination]:
 
 
 def is_held_out_combination(noun: str, word: str) -> bool:
-    """Return whether this noun and describing word are held out together: only the test split has both.
+    """Return whether only the test split may show this noun and describing word together.
 
     Both are English lemmas.
     """

@@ -80,10 +80,11 @@ def weight_on_translations(row: np.ndarray, pair: WorldPair, source: int) -> np.
 def permutation_threshold(
     differences: Float[np.ndarray, "sentence layer head"], seed: int
 ) -> float:
-    """Return the largest mean preference of a head that chance explains: the null's 95th percentile.
+    """Return the threshold above which a head's mean preference for a noun is more than chance (95%).
 
     In each of `FLIPS` rounds the two nouns change places in a random half of the sentences, and the
-    largest |mean| of all heads is taken: the largest, because that is the head one would pick.
+    largest |mean| of all heads is taken: the largest, because that is the head one would pick. The
+    threshold is the 95th percentile of these.
     """
     flat = differences.reshape(len(differences), -1)
     signs = np.random.default_rng(seed).choice([-1.0, 1.0], size=(FLIPS, len(flat)))
