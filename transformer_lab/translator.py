@@ -77,9 +77,9 @@ class Translation:
     score: float
     """The log-probability of the translation, in nats, without length penalty."""
     cut: bool
-    """Whether it was cut at the length limit; its score then lacks eos (`Translator.score` adds it)."""
+    """Whether it was cut at the length limit; then its score lacks eos, which `Translator.score` adds."""
     unknown: tuple[str, ...]
-    """Words of the source that the vocabulary lacks; the model reads `<unk>` instead."""
+    """The words of the source that the vocabulary lacks; the model reads `<unk>` instead."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,18 +87,26 @@ class EncodedSource:
     """A source text as ids, or the reason why it cannot be translated."""
 
     ids: list[int]
-    """With eos; empty if the text is refused."""
+    """The ids with eos; empty if the text is refused."""
     unknown: tuple[str, ...] = ()
-    """Its words that the vocabulary lacks."""
+    """The words of the text that the vocabulary lacks."""
     refusal: str = ""
-    """Why it cannot be translated; empty if it can."""
+    """The reason why the text cannot be translated; empty if it can."""
 
 
 class Translator:
     """A trained Transformer and the tokenizers of its two languages.
 
     Several threads may use one translator; what one of them mutes does not affect the others.
-    `about` is a JSON value that is saved with it: corpus, steps, seeds.
+
+    Args:
+        model: The model.
+        source_tokenizer: The tokenizer of the language that it reads.
+        target_tokenizer: The tokenizer of the language that it writes.
+        about: A JSON value that is saved with it: corpus, steps, seeds.
+
+    Raises:
+        ValueError: If a tokenizer has another number of ids than the model's vocabulary.
     """
 
     def __init__(
@@ -136,10 +144,17 @@ class Translator:
     ) -> list[Translation]:
         """Translate texts, in order; a beam of 1 is greedy decoding.
 
+        Args:
+            sources: A text, or several.
+            beam_size: How many partial translations beam search keeps.
+            alpha: The exponent of the length penalty; a larger one favours longer translations.
+            max_length: The most tokens of a translation; by default the source's and 50 more
+                (§6.1).
+
         Raises:
-            ValueError: For a text that is empty, too long or holds a NUL byte;
-                the message gives its number, and nothing is translated. Also for weights
-                so large that the model computes NaN.
+            ValueError: For a text that is empty, too long or holds a NUL byte; the message gives
+                its number, and nothing is translated. Also for weights so large that the model
+                computes NaN.
         """
         if check_positive_integer("beam_size", beam_size) == 1:
             return self.decode_texts(
@@ -198,10 +213,9 @@ class Translator:
     def score(self, source: str, target: str) -> float:
         """Return the log-probability of this translation of the source, eos included, in nats.
 
-        For a translation of the model's own it equals `Translation.score`, unless that one was `cut`:
-        then its score has no eos, and this one has.
-
-        Words of the target that the vocabulary lacks are scored as `<unk>`, with a warning.
+        For a translation of the model's own it equals `Translation.score`, unless that one was
+        `cut`: then its score has no eos, and this one has. Words of the target that the vocabulary
+        lacks are scored as `<unk>`, with a warning.
 
         Raises:
             ValueError: For a source that `translate` refuses; for a target with a NUL byte, or one
@@ -215,7 +229,16 @@ class Translator:
         sources: str | Sequence[str],
         decode: Callable[[Tensor, Tensor], list[Hypothesis]],
     ) -> list[Translation]:
-        """Translate texts, in order, with `decode`, which gets batches of ids and their mask."""
+        """Translate texts, in order, with a function that decodes batches of ids.
+
+        Args:
+            sources: A text, or several.
+            decode: Returns a hypothesis for each row of padded source ids, given these and their
+                mask.
+
+        Raises:
+            ValueError: For a text that cannot be translated, or if the model computes NaN.
+        """
         fits = isinstance(sources, Iterable) and not isinstance(sources, bytes | bytearray)
         check("sources", sources, "a text, or a list of texts", fits)
         texts = [sources] if isinstance(sources, str) else list(sources)
@@ -253,7 +276,11 @@ class Translator:
         return Translation(source, text, hypothesis.log_probability, cut, unknown)
 
     def encode(self, text: str, number: int = 1) -> list[int]:
-        """Return the ids of a source text with eos; a ValueError if it cannot be translated."""
+        """Return the ids of a source text with eos.
+
+        Raises:
+            ValueError: If it cannot be translated; the message has its number.
+        """
         reading = self.read_source(text, number)
         if reading.refusal:
             raise ValueError(reading.refusal)
@@ -262,9 +289,9 @@ class Translator:
     def read_source(self, text: str, number: int = 1) -> EncodedSource:
         """Encode a source text, or say why it cannot be translated, without raising an error.
 
-        It cannot be translated if it is not valid text (`data.text.check_visible_text`), has no word,
-        It cannot be translated if it is not valid text (see `data.text.check_visible_text`), has no word,
-        list, for the message.
+        It cannot be translated if it is not valid text (see `data.text.check_visible_text`), has no
+        word, has only unknown words, has a word that is too long, or has too many tokens. `number`
+        is its place in a list, for the message.
         """
         name = "source" if number == 1 else f"source {number}"
         config = self.model.config
@@ -284,7 +311,7 @@ class Translator:
         return EncodedSource([] if refusal else ids, unknown, refusal)
 
     def find_refusals(self, texts: Sequence[str]) -> dict[int, str]:
-        """Return the texts that `translate` would refuse: their place in the list, and the reason."""
+        """Return the reason for each text that `translate` would refuse, by its position in the list."""
         reasons = {i: self.read_source(text).refusal for i, text in enumerate(texts)}
         return {i: reason for i, reason in reasons.items() if reason}
 
@@ -329,8 +356,8 @@ class Translator:
                 takes them. Without a target they are called for each word that is written, and
                 then once more for the whole translation.
             top: How many of the likeliest next tokens are recorded at each step.
-            alignment: Stored in the record, like the next two.
-            referent: The noun that a pronoun stands for.
+            alignment: The gold links to store in the record.
+            referent: The noun that a pronoun stands for, to store in the record.
             label: A name for the record.
 
         Raises:
@@ -386,7 +413,7 @@ class Translator:
         overwrite: bool,
         beside: Mapping[str, bytes] | None = None,
     ) -> None:
-        """Do the work of `save` for a caller that holds the folder's lock.
+        """Write what `save` writes, for a caller that holds the folder's lock.
 
         `beside` are more files to write in the same step.
         """
@@ -404,9 +431,13 @@ class Translator:
         write_files_atomically(folder, files, gone)
 
     def save_description(self, folder: Path) -> None:
-        """Write configuration and tokenizers without weights; a ValueError as for `save`.
+        """Write configuration and tokenizers without weights.
 
         The caller holds the folder's lock, or has created the folder.
+
+        Raises:
+            ValueError: If the folder holds files of a translator's names that this package did not
+                write.
         """
         folder.mkdir(parents=True, exist_ok=True)
         kept = read_description(folder).get("sha256", {}) if holds_translator(folder) else {}
@@ -414,7 +445,10 @@ class Translator:
         write_files_atomically(folder, self.description_files(sums))
 
     def description_files(self, sums: Mapping[str, str]) -> dict[str, bytes]:
-        """Return the contents of the files in DESCRIPTION; `sums` are the SHA-256 of the other files."""
+        """Return the contents of the files in `DESCRIPTION`.
+
+        `sums` are the SHA-256 of the other files.
+        """
         files = {
             "source_tokenizer.json": self.source_tokenizer.to_json().encode(),
             "target_tokenizer.json": self.target_tokenizer.to_json().encode(),
@@ -433,10 +467,16 @@ class Translator:
     def load(
         cls, folder: str | Path = PRETRAINED, *, weights: str = "model", device: str = "auto"
     ) -> "Translator":
-        """Load a translator that `save` wrote; `weights` may name a snapshot, see `snapshots`.
+        """Load a translator that `save` wrote.
+
+        Args:
+            folder: Its folder; by default that of the translator that comes with the package.
+            weights: "model", or the name of a snapshot, see `snapshots`.
+            device: Where to put the model.
 
         Raises:
-            CheckpointError: Naming the file that is missing, damaged, or does not fit the others.
+            CheckpointError: If a file is missing, damaged, or does not fit the others; the message
+                names it.
         """
         place, folder = pick_device(device), expand_path(folder)
         translator = read_consistently(
@@ -447,7 +487,10 @@ class Translator:
 
     @classmethod
     def load_once(cls, folder: Path, name: str) -> "Translator":
-        """Load onto the CPU, with the weights of the file `name`, while no process writes there."""
+        """Load a translator onto the CPU, with the weights of the file `name`.
+
+        `load` calls it again if another process was writing meanwhile.
+        """
         path = locate_file(folder, name)
         room = path.stat().st_size if path.is_file() else None
         with SkipInit():
@@ -466,7 +509,8 @@ class Translator:
         file of weights cannot hold more parameters than it has bytes.
 
         Raises:
-            CheckpointError: Naming the file that is missing, damaged, or does not fit the others.
+            CheckpointError: If a file is missing, damaged, or does not fit the others; the message
+                names it.
         """
         folder = expand_path(folder)
         description = read_description(folder)
@@ -489,13 +533,17 @@ class Translator:
 
     @staticmethod
     def snapshots(folder: str | Path = PRETRAINED) -> dict[int, str]:
-        """Return the saved snapshots of a run: for each training step, the `weights` for `load`."""
+        """Return the saved snapshots of a run: for each training step the `weights` to give to `load`."""
         found = [path.stem for path in sorted(expand_path(folder).glob("step_*.safetensors"))]
         return {int(name[5:]): name for name in found if re.fullmatch(r"step_[0-9]+", name)}
 
 
 def check_word_lengths(name: str, text: str) -> str:
-    """Return the text; a ValueError if a word of it is too long to tokenize in reasonable time."""
+    """Return the text if every word of it can be tokenized in reasonable time.
+
+    Raises:
+        ValueError: If a word has more than `LONGEST_WORD` letters.
+    """
     longest = longest_word(text)
     if longest > LONGEST_WORD:
         expected = f"at most {LONGEST_WORD:,} without a space"

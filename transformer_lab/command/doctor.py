@@ -1,4 +1,4 @@
-"""What this machine has, what is missing, and how to install it.
+"""A diagnosis of this machine: what it has, what is missing, and how to install it.
 
 The command `doctor` prints it; the browser tests find their browser here.
 """
@@ -31,7 +31,7 @@ PACKAGES = {
 
 
 def diagnose() -> dict[str, tuple[str, str]]:
-    """Return, for each thing looked at, what was found and the remedy if it is missing."""
+    """Return, for each thing that is examined, what was found and the remedy if it is missing."""
     device = pick_device()
     dtype = pick_dtype("auto", device)
     found = {
@@ -59,7 +59,7 @@ def diagnose() -> dict[str, tuple[str, str]]:
 
 
 def find_browser() -> str | None:
-    """Return the path of $CHROMIUM or of a Chromium on the PATH; None if there is none."""
+    """Return the path of $CHROMIUM or of a Chromium on the PATH, or None if there is none."""
     names = ("chromium", "chromium-browser", "google-chrome", "chrome")
     candidates = (shutil.which(name) for name in (os.environ.get("CHROMIUM", ""), *names) if name)
     return next((path for path in candidates if path), None)

@@ -42,7 +42,10 @@ from transformer_lab.translator import PRETRAINED, Translation, Translator
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command and return the exit code: 0, or 1 after one line on standard error."""
+    """Run one command and return the exit code: 0, or 1 after one line on standard error.
+
+    `arguments` are the words of the command line; by default those of the process.
+    """
     prepare_streams()
     options = build_parser().parse_args(arguments)
     try:
@@ -178,7 +181,7 @@ def add_corpus_options(sub: argparse.ArgumentParser, default: str) -> None:
 
 
 def corpus_from_options(options: argparse.Namespace) -> str | None:
-    """Return the corpus that the options name, with its columns; None if they name none.
+    """Return the corpus that the options name, with its columns, or None if they name none.
 
     Raises:
         ValueError: If the options contradict each other.
@@ -250,7 +253,11 @@ def run_train(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def add_columns(corpus: str | None, source: str | None, target: str | None) -> str:
-    """Return the corpus name with @SOURCE,TARGET added; a ValueError if they do not fit."""
+    """Return the corpus name with @SOURCE,TARGET added.
+
+    Raises:
+        ValueError: If columns and corpus do not fit together.
+    """
     name, sides = "--source and --target", (source, target)
     check(name, sides, "both or none, with two different names", all(sides) and source != target)
     check(name, sides, "--corpus beside them", corpus is not None)
@@ -263,7 +270,11 @@ def add_columns(corpus: str | None, source: str | None, target: str | None) -> s
 
 
 def mark_csv(corpus: str | None) -> str:
-    """Return the corpus name with "csv:" in front; a ValueError if it is no file or folder."""
+    """Return the corpus name with "csv:" in front.
+
+    Raises:
+        ValueError: If it is not a file or folder.
+    """
     kind = (corpus or "world").partition(":")[0]
     check(
         "--csv", corpus, "a file or folder in --corpus", kind not in ("world", "debian", *HUB_KINDS)
@@ -299,7 +310,7 @@ def print_scores(translator: Translator, splits: Any, beam_size: int) -> tuple[f
 def run_translate(options: argparse.Namespace) -> list[dict[str, Any]]:
     """Run `translate`: translate the arguments, or standard input line by line.
 
-    A text that the translator refuses becomes an empty line; they are counted at the end.
+    A text that the translator refuses becomes an empty line; these are counted at the end.
 
     Raises:
         ValueError: If all texts are refused, or standard input is empty.
@@ -448,7 +459,7 @@ def run_corpora(options: argparse.Namespace) -> list[dict[str, Any]]:
 
 
 def run_progress(options: argparse.Namespace) -> dict[str, Any]:
-    """Run `progress`: print what a learner has done and should repeat today, or delete that."""
+    """Run `progress`: print what a learner has done and should repeat today, or delete the diary."""
     path = diary.find_diary()
     if options.forget:
         gone = path is not None and diary.delete_diary(path)

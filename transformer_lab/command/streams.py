@@ -12,7 +12,7 @@ from io import BufferedReader, TextIOWrapper
 from typing import Any, cast
 
 LINES_AT_ONCE = 256
-"""So many lines of standard input are translated and printed at a time."""
+"""The most lines of standard input that are translated and printed at a time."""
 
 
 def prepare_streams() -> None:
@@ -44,7 +44,7 @@ def open_closed_streams() -> None:
 
 
 def replace_nan(value: Any) -> Any:
-    """Return a value for JSON: NaN and infinity become null, with the reason under NAME_reason."""
+    """Return a value for JSON in which NaN and infinity are null, with the reason under NAME_reason."""
     if isinstance(value, list):
         return [replace_nan(part) for part in value]
     if not isinstance(value, dict):

@@ -11,7 +11,7 @@ from numbers import Integral, Real
 from typing import Any
 
 MOST_SEED = 2**63 - 1
-"""PyTorch allows twice as much; the rest is for what a run adds to its seed at each step."""
+"""The largest seed; PyTorch allows twice as much, and the rest is for what a run adds at each step."""
 
 
 def check(name: str, value: object, expected: str, holds: bool) -> None:
@@ -47,13 +47,21 @@ def check_boolean(mask: Any, dtype: str = "torch.bool") -> None:
 
 
 def check_positive_integer(name: str, value: Any) -> int:
-    """Return the value as an int; a ValueError unless it is an integer of at least 1."""
+    """Return the value as an int.
+
+    Raises:
+        ValueError: Unless it is an integer of at least 1.
+    """
     check(name, value, "an integer of at least 1", is_integer(value) and value >= 1)
     return int(value)
 
 
 def need_integer(values: object, name: str, least: int, *, optional: bool = False) -> None:
-    """Check that a field is an integer of at least `least`, and convert it to Python's int."""
+    """Convert a field to Python's int.
+
+    Raises:
+        ValueError: Unless it is an integer of at least `least`, or None where that is `optional`.
+    """
     value = getattr(values, name)
     if value is None and optional:
         return
@@ -63,14 +71,22 @@ def need_integer(values: object, name: str, least: int, *, optional: bool = Fals
 
 
 def check_seed(seed: Any) -> int:
-    """Return the seed as an int; a ValueError unless it is an integer from 0 to MOST_SEED."""
+    """Return the seed as an int.
+
+    Raises:
+        ValueError: Unless it is an integer from 0 to `MOST_SEED`.
+    """
     expected = f"an integer from 0 to {MOST_SEED:,}"
     check("seed", seed, expected, is_integer(seed) and 0 <= seed <= MOST_SEED)
     return int(seed)
 
 
 def need_positive(values: object, name: str, *, optional: bool = False) -> None:
-    """Check that a field is a finite number above 0, and convert it to a float."""
+    """Convert a field to a float.
+
+    Raises:
+        ValueError: Unless it is a finite number above 0, or None where that is `optional`.
+    """
     value = getattr(values, name)
     if value is None and optional:
         return
@@ -80,7 +96,11 @@ def need_positive(values: object, name: str, *, optional: bool = False) -> None:
 
 
 def need_share(values: object, name: str) -> None:
-    """Check that a field is a number from 0 up to, not including, 1, and convert it to a float."""
+    """Convert a field to a float.
+
+    Raises:
+        ValueError: Unless it is a number from 0 up to, not including, 1.
+    """
     value = getattr(values, name)
     check(
         name, value, "a number from 0 up to, not including, 1", is_number(value) and 0 <= value < 1
@@ -89,7 +109,11 @@ def need_share(values: object, name: str) -> None:
 
 
 def need_bool(values: object, name: str) -> None:
-    """Check that a field is True or False, also NumPy's, and convert it to Python's bool."""
+    """Convert a field to Python's bool.
+
+    Raises:
+        ValueError: Unless it is True or False, also NumPy's.
+    """
     value = getattr(values, name)
     is_one = isinstance(value, bool) or type(value).__name__ in ("bool", "bool_")
     check(name, value, "True or False", is_one)
@@ -109,7 +133,12 @@ def is_number(value: object) -> bool:
 
 
 def config_from_dict(cls: type, values: dict[str, Any]) -> Any:
-    """Build a configuration from its fields; a ValueError names fields that are unknown or missing."""
+    """Build a configuration from its fields.
+
+    Raises:
+        ValueError: If a field is unknown or missing, or has a value that does not fit; the message
+            names it.
+    """
     kind = type(values).__name__
     check(f"description of a {cls.__name__}", f"a {kind}", "a dict", isinstance(values, dict))
     known = {f.name for f in fields(cls)}

@@ -1,4 +1,4 @@
-"""Which device to compute on, in which precision, and how much memory there is.
+"""The choice of a device and a precision, and the size of the memory.
 
 Trainers, translators, searches and `doctor` use it.
 """
@@ -21,7 +21,11 @@ for _cache in ("LRU_CACHE_CAPACITY", "ONEDNN_PRIMITIVE_CACHE_CAPACITY"):
 
 
 def pick_device(name: str = "auto") -> torch.device:
-    """Return the device; "auto" is CUDA, else MPS, else the CPU. A ValueError if it is missing."""
+    """Return the device of this name; "auto" is CUDA, else MPS, else the CPU.
+
+    Raises:
+        ValueError: If this machine does not have it.
+    """
     if name == "auto":
         if torch.cuda.is_available():
             return torch.device("cuda")
@@ -39,13 +43,16 @@ def pick_device(name: str = "auto") -> torch.device:
 
 
 def device_of(model: nn.Module) -> torch.device:
-    """Return the device of a model's first parameter or buffer; the CPU if it has none."""
+    """Return the device of a model's first parameter or buffer, or the CPU if it has none."""
     held = (tensor.device for tensor in chain(model.parameters(), model.buffers()))
     return next(held, torch.device("cpu"))
 
 
 def pick_dtype(precision: Precision, device: torch.device) -> torch.dtype:
-    """Return bfloat16 for "bf16", float32 for "fp32"; for "auto" bfloat16 if the hardware has it."""
+    """Return the dtype for matrix products: bfloat16 for "bf16", float32 for "fp32".
+
+    "auto" is bfloat16 if the hardware has it, else float32.
+    """
     if precision == "auto":
         return torch.bfloat16 if has_bfloat16(device) else torch.float32
     return torch.bfloat16 if precision == "bf16" else torch.float32
@@ -63,7 +70,7 @@ def has_bfloat16(device: torch.device) -> bool:
 
 
 def total_memory() -> float:
-    """Return the memory of this machine or container in bytes; infinity if the system does not say."""
+    """Return the memory of this machine or container in bytes, or infinity if the system does not say."""
     limit = math.inf
     with contextlib.suppress(ValueError, OSError):  # "max": the container has no limit
         limit = int(Path("/sys/fs/cgroup/memory.max").read_text(encoding="utf-8"))

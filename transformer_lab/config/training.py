@@ -86,5 +86,9 @@ class TrainingConfig:
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> "TrainingConfig":
-        """Build the configuration from `to_dict`; a ValueError names unknown or missing fields."""
+        """Build the configuration from what `to_dict` returns.
+
+        Raises:
+            ValueError: If a field is unknown or missing, or has a value that does not fit.
+        """
         return config_from_dict(cls, values)

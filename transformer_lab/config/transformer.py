@@ -20,11 +20,11 @@ Positions = Literal["sinusoidal", "learned", "rotary", "alibi", "none"]
 
 MOST_LAYERS = 10_000
 MOST_PARAMETERS = 10**12
-"""Larger models are refused before any memory is allocated."""
+"""The most numbers of a model and of one matrix; larger ones are refused before memory is allocated."""
 
 
 EXTRA_TOKENS = 50
-"""The maximum length of a translation is its source's plus so many tokens (§6.1)."""
+"""How many tokens more than its source a translation may have by default (§6.1)."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -139,12 +139,12 @@ class TransformerConfig:
 
     @property
     def key_size(self) -> int:
-        """d_k: the width of one head's queries and keys."""
+        """The width d_k of one head's queries and keys."""
         return self.d_k or self.d_model // self.num_heads
 
     @property
     def value_size(self) -> int:
-        """d_v: the width of one head's values."""
+        """The width d_v of one head's values."""
         return self.d_v or self.d_model // self.num_heads
 
     @classmethod
@@ -212,5 +212,9 @@ class TransformerConfig:
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> "TransformerConfig":
-        """Build the configuration from `to_dict`; a ValueError names unknown or missing fields."""
+        """Build the configuration from what `to_dict` returns.
+
+        Raises:
+            ValueError: If a field is unknown or missing, or has a value that does not fit.
+        """
         return config_from_dict(cls, values)

@@ -1,10 +1,11 @@
 """The learner's diary: which exercises and questions are done, and which questions come back today.
 
-Checks and quizzes write it; the lessons and `transformer-lab progress` read it. It is one small JSON file
-next to the notebooks, and nothing sends it anywhere. A check or a quiz never fails because of it: if it
-cannot be written, one line says so, once. A question comes back 1 day after its first answer, then 3
-days after that, then 7; a wrong answer starts again at one day. When notebooks are built or tested,
-`TRANSFORMER_LAB_PROGRESS=off` switches the diary off, so that no stored output depends on it.
+Checks and quizzes write it; the lessons and `transformer-lab progress` read it. It is one small
+JSON file next to the notebooks, and nothing sends it anywhere. A check or a quiz never fails
+because of it: if it cannot be written, one line says so, once. A question comes back 1 day after
+its first answer, then 3 days after that, then 7; a wrong answer starts again at one day. When
+notebooks are built or tested, `TRANSFORMER_LAB_PROGRESS=off` switches the diary off, so that no
+stored output depends on it.
 """
 
 import json
@@ -23,7 +24,7 @@ from transformer_lab.storage.files import write_atomically
 from transformer_lab.storage.lock import FolderLock
 
 REVIEW_GAPS = (1, 3, 7)
-"""Days until a question comes back: the first time, the second, the last."""
+"""The days until a question comes back: the first time, the second, the last."""
 
 
 @dataclass(frozen=True)
@@ -43,14 +44,15 @@ class QuestionRecord:
     due: date | None
 
     def is_due(self, day: date) -> bool:
-        """Whether the question should be asked on this day."""
+        """Return whether the question should be asked on this day."""
         return self.due is not None and self.due <= day
 
 
 def update_question(before: QuestionRecord | None, right: bool, day: date) -> QuestionRecord:
     """Return the record of a question after an answer on this day; `before` is None at the first answer.
 
-    A right answer before the question is due changes nothing, because it may have been read an hour ago.
+    A right answer before the question is due changes nothing, because the reply may have been read
+    an hour ago.
     """
     if before is None:
         return QuestionRecord(day, right, 0, day + timedelta(REVIEW_GAPS[0]))
@@ -73,9 +75,13 @@ PATIENCE = (
 
 @dataclass
 class LessonRecord:
-    """What is done of one lesson: exercises by name, with the day; questions by their text.
+    """What is done of one lesson.
 
-    `exercises_of` and `questions_of` are how many the lesson has, or 0 while none of them is done.
+    Attributes:
+        exercises: The day on which each exercise was passed, by its name.
+        exercises_of: How many exercises the lesson has, or 0 while none of them is done.
+        questions: The record of each question that was answered, by its text.
+        questions_of: How many questions the lesson has, or 0 while none of them is answered.
     """
 
     exercises: dict[str, date] = field(default_factory=dict)
@@ -85,16 +91,19 @@ class LessonRecord:
 
 
 Record = dict[str, LessonRecord]
-"""The whole diary: what is done, by the lesson's number ("01" and so on)."""
+"""The whole diary: what is done of each lesson, by the lesson's number ("01" and so on)."""
 
 
 def is_off() -> bool:
-    """Whether `TRANSFORMER_LAB_PROGRESS=off` switches the diary off."""
+    """Return whether `TRANSFORMER_LAB_PROGRESS=off` switches the diary off."""
     return os.environ.get(SWITCH, "").lower() == "off"
 
 
 def find_diary() -> Path | None:
-    """The diary's path next to the lessons, in this folder or in `notebooks`; None without lessons."""
+    """Return the path of the diary, next to the lessons in this folder or in `notebooks`.
+
+    It is None if there are no lessons in either.
+    """
     for folder in (Path.cwd(), Path.cwd() / "notebooks"):
         if any(folder.glob("[0-9][0-9]_*.ipynb")):
             return folder / FILE
@@ -102,7 +111,7 @@ def find_diary() -> Path | None:
 
 
 def change_record(path: Path, note: Callable[[Record], None]) -> bool:
-    """Read the record, let `note` change it, and write it back. Return whether the file is new.
+    """Read the record, let `note` change it, and write it back; return whether the file is new.
 
     Raises:
         ValueError: If the file is damaged or no diary, or if another process keeps it locked.
@@ -120,7 +129,12 @@ def change_record(path: Path, note: Callable[[Record], None]) -> bool:
 
 
 def delete_diary(path: Path) -> bool:
-    """Delete the file, and return whether there was one. It raises the same errors as `change_record`."""
+    """Delete the diary's file, and return whether there was one.
+
+    Raises:
+        ValueError: If the file is damaged or no diary, or if another process keeps it locked.
+        OSError: If permission is missing.
+    """
     if not path.exists():
         return False
     with hold_lock(path.parent):
@@ -131,7 +145,11 @@ def delete_diary(path: Path) -> bool:
 
 @contextmanager
 def hold_lock(folder: Path) -> Iterator[None]:
-    """Hold the folder's lock inside the block, so that no other kernel writes; wait for it up to 5 s."""
+    """Hold the folder's lock inside the block, so that no other kernel writes.
+
+    Raises:
+        ValueError: If another process still holds the lock after 5 s.
+    """
     until, lock = time.monotonic() + PATIENCE, FolderLock(folder)
     while not lock.is_held:
         try:
@@ -153,7 +171,7 @@ def read_record(path: Path) -> Record:
     """Read the record from a file; it is empty if there is no file.
 
     Raises:
-        ValueError: If the file is damaged, or was not written by this.
+        ValueError: If the file is damaged, or was not written by this module.
     """
     if not path.exists():
         return {}
@@ -173,7 +191,10 @@ def read_record(path: Path) -> Record:
 
 
 def parse_lesson(lesson: dict[str, Any]) -> LessonRecord:
-    """Parse the JSON of one lesson; raises an error of some kind if it is no diary's."""
+    """Parse the JSON of one lesson.
+
+    It raises whatever error arises if the JSON is not that of a diary; `read_record` catches it.
+    """
     return LessonRecord(
         {name: date.fromisoformat(day) for name, day in lesson["exercises"].items()},
         int(lesson["exercises_of"]),
@@ -183,7 +204,10 @@ def parse_lesson(lesson: dict[str, Any]) -> LessonRecord:
 
 
 def parse_question(stored: dict[str, Any]) -> QuestionRecord:
-    """Parse the JSON of one question; raises an error of some kind if it is no diary's."""
+    """Parse the JSON of one question.
+
+    It raises whatever error arises if the JSON is not that of a diary; `read_record` catches it.
+    """
     due = None if stored["due"] is None else date.fromisoformat(stored["due"])
     steps = int(stored["steps"])
     check("steps", steps, "as many as there are gaps", 0 <= steps <= len(REVIEW_GAPS))
@@ -192,7 +216,7 @@ def parse_question(stored: dict[str, Any]) -> QuestionRecord:
 
 
 def record_to_json(record: Record) -> dict[str, Any]:
-    """The record as a dictionary for JSON, with dates as text."""
+    """Return the record as a dictionary for JSON, with dates as text."""
     return {
         **HEADER,
         "lessons": {number: lesson_to_json(record[number]) for number in sorted(record)},
@@ -200,7 +224,7 @@ def record_to_json(record: Record) -> dict[str, Any]:
 
 
 def lesson_to_json(done: LessonRecord) -> dict[str, Any]:
-    """The record of one lesson as a dictionary for JSON."""
+    """Return the record of one lesson as a dictionary for JSON."""
     questions = {
         text: {
             "first": one.first.isoformat(),
@@ -219,7 +243,7 @@ def lesson_to_json(done: LessonRecord) -> dict[str, Any]:
 
 
 def encode_record(record: Record) -> bytes:
-    """The record as the bytes of the file: indented JSON in UTF-8."""
+    """Return the record as the bytes of the file: indented JSON in UTF-8."""
     return (json.dumps(record_to_json(record), ensure_ascii=False, indent=1) + "\n").encode()
 
 
@@ -235,9 +259,12 @@ SAID: set[str] = set()
 
 @dataclass(frozen=True)
 class Place:
-    """Identifies an exercise or a question: its lesson, its name, and how many that lesson has.
+    """The name of an exercise or a question in the diary.
 
-    The name of a question is its text.
+    Attributes:
+        lesson: The lesson's number.
+        name: The exercise's name, or the question's text.
+        of: How many exercises or questions that lesson has.
     """
 
     lesson: str
@@ -246,7 +273,7 @@ class Place:
 
 
 def today() -> date:
-    """Today's date in UTC, so that neither travel nor daylight saving time moves a question."""
+    """Return today's date in UTC, so that neither travel nor daylight saving time moves a question."""
     return datetime.now(UTC).date()
 
 
@@ -256,7 +283,8 @@ def today() -> date:
 def record_exercise(place: Place, day: date | None = None) -> str:
     """Record that an exercise was passed, today by default; only the first time counts.
 
-    Returns the message of `update_diary`.
+    Returns:
+        The message of `update_diary`.
     """
 
     def note(record: Record) -> None:
@@ -270,7 +298,8 @@ def record_exercise(place: Place, day: date | None = None) -> str:
 def record_answer(place: Place, right: bool, day: date | None = None) -> str:
     """Record an answer to a question, right or wrong, today by default.
 
-    Returns the message of `update_diary`.
+    Returns:
+        The message of `update_diary`.
     """
 
     def note(record: Record) -> None:
@@ -285,7 +314,8 @@ def record_answer(place: Place, right: bool, day: date | None = None) -> str:
 def drop_questions(gone: Iterable[tuple[str, str]]) -> str:
     """Remove questions, each a lesson and a text, that the course no longer asks.
 
-    Returns the message of `update_diary`.
+    Returns:
+        The message of `update_diary`.
     """
 
     def note(record: Record) -> None:
@@ -298,8 +328,9 @@ def drop_questions(gone: Iterable[tuple[str, str]]) -> str:
 def update_diary(note: Callable[[Record], None]) -> str:
     """Change the record in its file, without raising an error if that fails.
 
-    Returns a line for the reader: that the file was created, or why nothing was written, the latter once.
-    Otherwise it returns "".
+    Returns:
+        A line for the reader that the file was created, or why nothing was written, the latter only
+        once; otherwise "".
     """
     try:
         path = None if is_off() else find_diary()
@@ -316,7 +347,7 @@ def update_diary(note: Callable[[Record], None]) -> str:
 
 
 def format_error(error: OSError | ValueError) -> str:
-    """The text of an error in one line, with the file's name if there is one."""
+    """Return the text of an error in one line, with the file's name if there is one."""
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename or FILE}: {error.strerror}"
     return " ".join(str(error).split())
@@ -329,14 +360,14 @@ def load_record() -> Record:
     """Load the learner's record; it is empty if the diary is off or there are no lessons here.
 
     Raises:
-        ValueError: If the file is damaged, or was not written by this.
+        ValueError: If the file is damaged, or was not written by this module.
     """
     path = None if is_off() else find_diary()
     return {} if path is None else read_record(path)
 
 
 def due_questions(record: Record, day: date) -> list[tuple[str, str]]:
-    """The questions due by this day, each a lesson and a text; those due longest come first."""
+    """Return the questions due by this day, each a lesson and a text, those due longest first."""
     found = [
         (standing.due, lesson, text)
         for lesson, done in sorted(record.items())
@@ -347,10 +378,10 @@ def due_questions(record: Record, day: date) -> list[tuple[str, str]]:
 
 
 def format_progress(day: date | None = None) -> str:
-    """What is done, and what is due on this day (by default today), as text to print.
+    """Return what is done, and what is due on this day (by default today), as text to print.
 
     Raises:
-        ValueError: If the file is damaged, or was not written by this.
+        ValueError: If the file is damaged, or was not written by this module.
     """
     if not is_off() and find_diary() is None:
         return NOWHERE
@@ -359,7 +390,7 @@ def format_progress(day: date | None = None) -> str:
 
 
 def format_report(record: Record, day: date) -> str:
-    """A text table of the lessons that were begun, and the questions due by this day."""
+    """Return a text table of the lessons that were begun, and the questions due by this day."""
     lines = ["lesson   exercises   quiz"]
     for lesson, done in sorted(record.items()):
         passed = format_share(len(done.exercises), done.exercises_of)
@@ -381,5 +412,5 @@ def format_report(record: Record, day: date) -> str:
 
 
 def format_share(some: int, every: int) -> str:
-    """The text "3 of 5", or a dash if there are none."""
+    """Return a text such as "3 of 5", or a dash if `every` is 0."""
     return f"{some} of {every}" if every else "–"

@@ -1,4 +1,4 @@
-"""Shows a learner's progress in a notebook: what is done, and a quiz of the questions due today.
+"""A learner's progress in a notebook: what is done, and a quiz of the questions due today.
 
 Lessons 00 and 17 call it. `transformer_lab.course.diary` records the progress and says where.
 """
@@ -26,10 +26,10 @@ def show(day: date | None = None) -> None:
 
 
 def review(day: date | None = None) -> "Review":
-    """The questions due by this day (by default today) as a quiz of at most 20.
+    """Return the questions due by this day (by default today) as a quiz of at most 20.
 
-    A notebook displays it. In plain Python, call `due = review()`, then `due.ask()`. Questions that no
-    lesson asks any more are removed from the diary.
+    A notebook displays it. In plain Python, call `due = review()`, then `due.ask()`. Questions that
+    no lesson asks any more are removed from the diary.
 
     Raises:
         ValueError: If the diary is damaged.

@@ -18,8 +18,10 @@ from transformer_lab.data.tokenizer import BPETokenizer, Tokenizer
 
 PAD_ID, BOS_ID, EOS_ID = 0, 1, 2
 LONGEST_WORD = 1_000
-"""Letters in a row, without a space, that are accepted. The time to cut a word into pieces grows with the
-square of its length, and cannot be interrupted."""
+"""The most letters in a row, without a space, that are accepted.
+
+The time to cut a word into pieces grows with the square of its length, and cannot be interrupted.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,11 +46,11 @@ class HasLengths(Protocol):
 
     @property
     def source(self) -> Sized:
-        """Anything as long as the source."""
+        """An object as long as the source."""
 
     @property
     def target(self) -> Sized:
-        """Anything as long as the target."""
+        """An object as long as the target."""
 
     @property
     def length(self) -> int:
@@ -60,7 +62,7 @@ AnyExample = TypeVar("AnyExample", bound=HasLengths)
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Token ids of several pairs, (batch, length), padded on the right."""
+    """Several sentence pairs as token ids, (batch, length), padded on the right."""
 
     source: Int[Tensor, "batch source"]
     target: Int[Tensor, "batch target"]
@@ -76,28 +78,29 @@ class Batch:
         return self.target[:, 1:]
 
     def to(self, device: torch.device) -> "Batch":
-        """The batch on another device; the copy does not wait for the device."""
+        """Return the batch on another device; the copy does not wait for the device."""
         return Batch(
             self.source.to(device, non_blocking=True), self.target.to(device, non_blocking=True)
         )
 
 
 def longest_word(text: str) -> int:
-    """The number of letters of the longest word, where words are separated by spaces."""
+    """Return the number of letters of the longest word, where words are separated by spaces."""
     return max(map(len, text.split()), default=0)
 
 
 def is_too_long(pair: SentencePair, most_tokens: int) -> bool:
-    """Whether a side must have more than `most_tokens` tokens, or has a word too long to cut into pieces.
+    """Return whether a side must have more than `most_tokens` tokens, or has a word that is too long.
 
-    It needs no tokenizer, because each word has at least one token.
+    It needs no tokenizer, because each word has at least one token. A word is too long to be cut
+    into pieces if it has more than `LONGEST_WORD` letters.
     """
     sides = (pair.source, pair.target)
     return any(len(s.split()) > most_tokens or longest_word(s) > LONGEST_WORD for s in sides)
 
 
 def encode_source(text: str, tokenizer: Tokenizer, eos_id: int = EOS_ID) -> list[int]:
-    """The token ids of a source text, with eos at the end."""
+    """Return the token ids of a source text, with eos at the end."""
     return [*tokenizer.encode(text), eos_id]
 
 
@@ -110,7 +113,7 @@ def encode_pairs(
 ) -> list[Example]:
     """Encode sentence pairs as token ids, in order.
 
-    Models made elsewhere may have other ids for bos and eos.
+    The ids of bos and eos are the package's by default; models from elsewhere may have others.
     """
     sources = encode_texts([pair.source for pair in pairs], source_tokenizer)
     targets = encode_texts([pair.target for pair in pairs], target_tokenizer)
@@ -121,21 +124,21 @@ def encode_pairs(
 
 
 def encode_texts(texts: Sequence[str], tokenizer: Tokenizer) -> list[list[int]]:
-    """The token ids of each text; a BPE tokenizer works on all cores."""
+    """Return the token ids of each text; a BPE tokenizer works on all cores."""
     if isinstance(tokenizer, BPETokenizer):
         return tokenizer.encode_batch(texts)
     return [tokenizer.encode(text) for text in texts]
 
 
 def pad(sequences: Sequence[Sequence[int]], pad_id: int = PAD_ID) -> Int[Tensor, "batch length"]:
-    """Sequences of ids as one tensor (batch, length), filled up with `pad_id` on the right."""
+    """Return sequences of ids as one tensor (batch, length), filled up with `pad_id` on the right."""
     length = max(map(len, sequences), default=0)
     rows = [[*sequence, *[pad_id] * (length - len(sequence))] for sequence in sequences]
     return torch.tensor(rows, dtype=torch.int64).reshape(len(rows), length)
 
 
 def collate(examples: Sequence[Example], pad_id: int = PAD_ID) -> Batch:
-    """One padded batch of these examples, with the `pad_id` of the model that will read it."""
+    """Return one padded batch of these examples, with the `pad_id` of the model that will read it."""
     return Batch(
         pad([e.source for e in examples], pad_id), pad([e.target for e in examples], pad_id)
     )
@@ -144,11 +147,13 @@ def collate(examples: Sequence[Example], pad_id: int = PAD_ID) -> Batch:
 def buckets(
     examples: Sequence[AnyExample], batch_tokens: int, seed: int | None = None
 ) -> list[list[AnyExample]]:
-    """Group examples of like lengths so that no group's padded side exceeds `batch_tokens`.
+    """Group examples of similar lengths so that no group's padded side exceeds `batch_tokens`.
 
-    With a seed, equal lengths are shuffled among each other and then the
-    groups; without, the order is by length. A ValueError names an example
-    that is longer than the whole budget.
+    With a seed, examples of equal length are shuffled among each other, and then the groups are
+    shuffled. Without a seed, the order is by length.
+
+    Raises:
+        ValueError: If an example is longer than the whole budget.
     """
     longest = max((e.length for e in examples), default=0)
     if longest > batch_tokens:
@@ -172,10 +177,10 @@ def buckets(
 
 
 class Batches:
-    """Batches for training, epoch after epoch. The same seed gives the same batches.
+    """Batches for training, epoch after epoch; the same seed gives the same batches.
 
     Raises:
-        ValueError: There are no examples.
+        ValueError: If there are no examples.
     """
 
     def __init__(
@@ -193,7 +198,7 @@ class Batches:
         self.pad_id = pad_id
 
     def epoch(self, number: int) -> list[list[Example]]:
-        """The groups of examples of one epoch; each epoch is shuffled differently."""
+        """Return the groups of examples of one epoch; each epoch is shuffled differently."""
         return buckets(self.examples, self.batch_tokens, seed=1_000_003 * self.seed + number)
 
     def iterate_from(self, epoch: int, index: int) -> Iterator[tuple[int, int, Batch]]:
@@ -206,7 +211,7 @@ class Batches:
 
 
 def padding_share(groups: Sequence[Sequence[Example]]) -> float:
-    """The share of padding, from 0 to 1, in all positions of source and target."""
+    """Return the share of padding, from 0 to 1, in all positions of source and target."""
     real = sum(len(e.source) + len(e.target) for group in groups for e in group)
     padded = sum(
         len(group) * (max(len(e.source) for e in group) + max(len(e.target) for e in group))

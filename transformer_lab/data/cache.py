@@ -1,4 +1,4 @@
-"""The user's cache of corpora: list what it holds and how big it is, and delete it.
+"""Listing and deletion of the user's cache of corpora: what it holds and how big it is.
 
 The command `transformer-lab cache` uses it.
 """
@@ -15,9 +15,9 @@ from transformer_lab.data.stored import delete_contents, read_about
 from transformer_lab.storage.lock import FolderLock
 
 FOLDER = re.compile(r"[0-9a-f]{16}")
-"""The name of a stored corpus's folder. Nothing with another name is looked into or deleted."""
+"""The pattern of the name of a stored corpus's folder; nothing with another name is read or deleted."""
 PIPED_FILE = re.compile(r"[0-9a-f]{16}\.(tsv|jsonl)")
-"""The name of a file that came through a pipe; again nothing else is touched."""
+"""The pattern of the name of a file that came through a pipe; again nothing else is touched."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class CachedCorpus:
 
 
 def list_cache() -> list[CachedCorpus]:
-    """The corpora in this user's cache, the largest first."""
+    """Return the corpora in this user's cache, the largest first."""
     found = [*list_stored_corpora(), *list_debian_files(), *list_piped_files()]
     return sorted(found, key=lambda one: (-one.size, one.path))
 
@@ -79,7 +79,7 @@ def list_piped_files() -> Iterator[CachedCorpus]:
 
 
 def folder_size(folder: Path) -> int:
-    """Bytes of all files in a folder. Files that disappear meanwhile are not counted."""
+    """Return the bytes of all files in a folder, without those that disappear meanwhile."""
     total = 0
     for path in folder.rglob("*"):
         with suppress(OSError):
@@ -107,16 +107,13 @@ def clear_cache(names: Sequence[str] = ()) -> list[CachedCorpus]:
 
 
 def has_name(one: CachedCorpus, name: str) -> bool:
-    """Whether `name` means this corpus: its name, its path, or the name of its folder."""
+    """Return whether `name` means this corpus: its name, its path, or the name of its folder."""
     names = {one.path.name, one.corpus} - {""}
     return name in names or str(Path(name).resolve()) in names
 
 
 def delete_path(path: Path) -> bool:
-    """Delete a file, or a folder that no other process is preparing.
-
-    Returns whether it was deleted.
-    """
+    """Delete a file, or a folder that no other process is preparing; return whether it was deleted."""
     if path.is_file():
         path.unlink()
         return True

@@ -29,7 +29,7 @@ def debian(
     validation: int | None = None,
     test: int | None = None,
 ) -> Splits[Pair]:
-    """English sentences of package descriptions and their translations, in three splits.
+    """Return sentences of package descriptions with their translations from English, in three splits.
 
     The first call fetches them through apt, as an ordinary user, from the mirrors that this machine
     uses; later calls read the cache. Packages of one family repeat each other's sentences, so a
@@ -52,9 +52,11 @@ def debian(
 
 
 def debian_rows(language: str, *, cache_folder: Path | str | None = None) -> list[Row]:
-    """All pairs of `debian` before they are split, each with its family of packages.
+    """Return all pairs of `debian` before they are split, each with its family of packages.
 
-    It raises the same errors.
+    Raises:
+        ValueError: There is no such language.
+        CorpusUnavailable: This machine has no apt, or apt did not get the lists.
     """
     if not re.fullmatch(r"[a-z]{2,3}(?:[_@]\w+)*", language, re.ASCII) or language == "en":
         raise ValueError(f"language is {language!r}; expected a code such as 'fr', 'de' or 'pt_BR'")
@@ -73,7 +75,7 @@ def debian_rows(language: str, *, cache_folder: Path | str | None = None) -> lis
 
 
 def user_cache_folder() -> Path:
-    """The folder in which this package caches files that it can make again, for this user and system."""
+    """Return the folder for files that this package can make again, for this user and system."""
     if sys.platform == "win32":
         home = os.environ.get("LOCALAPPDATA", "~/AppData/Local")
     elif sys.platform == "darwin":
@@ -84,18 +86,18 @@ def user_cache_folder() -> Path:
 
 
 CACHE_MARK = b" transformer_lab debian"
-"""The beginning of each of our cache files has this in it, whatever their format version."""
+"""The mark near the beginning of each of our cache files, whatever their format version."""
 PIPE_FOLDER = "piped"
-"""The folder of the cache that holds text which came through a pipe."""
+"""The name of the cache's folder for text that came through a pipe."""
 
 
 def cache_header(body: str) -> str:
-    """The first line of a cache file: version and checksum, so that old or damaged files are noticed."""
+    """Return the first line of a cache file: version and checksum, which reveal old or damaged files."""
     return f"#{CACHE_MARK.decode()} 1 {hashlib.sha256(body.encode()).hexdigest()}"
 
 
 def read_cache_file(path: Path) -> list[Row] | None:
-    """The rows of a cache file; None if it is missing, damaged or of another version."""
+    """Return the rows of a cache file; None if it is missing, damaged or of another version."""
     try:
         header, _, body = path.read_bytes().decode().partition("\n")
     except (OSError, UnicodeDecodeError):

@@ -1,4 +1,4 @@
-"""Find a corpus by its name, such as "world", "debian:fr" or a file, and load its splits and tokenizers.
+"""Corpora by name, such as "world", "debian:fr" or a file: their splits and their tokenizers.
 
 Runs, studies and the command line open every corpus through `find_corpus`.
 """
@@ -45,19 +45,24 @@ from transformer_lab.data.world import grammar
 from transformer_lab.storage.files import write_atomically
 
 WORLD_PAIRS = 60_000
-"""Training pairs of the bilingual world. New sentences cost only seconds to write, and they teach rules
-where repeated sentences would be learnt by heart."""
+"""The number of training pairs of the bilingual world.
+
+New sentences cost only seconds to write, and they teach rules where repeated sentences would be
+learnt by heart.
+"""
 
 LARGE = 32_000_000
-"""Bytes, unpacked. A file at least this large is stored and then read in pieces, since a file that is
-read as a whole takes about 16 times its size in memory."""
+"""The unpacked size, in bytes, from which a file is stored and then read in pieces.
+
+A file that is read as a whole takes about 16 times its size in memory.
+"""
 PIECES_OF = 500_000
-"""Pairs of a stored corpus from which a BPE vocabulary is learnt.
+"""The number of pairs of a stored corpus that a BPE vocabulary is learnt from.
 
 More pairs would hardly change it.
 """
 STORED_VERSION = 2
-"""The version of the stored form. Corpora of another version are stored again."""
+"""The version of the stored form; corpora of another version are stored again."""
 HUB_KINDS = ("hf", "stream")
 """Prefixes of names of datasets on Hugging Face's hub: downloaded as a whole, or streamed."""
 CSV = "csv"
@@ -93,7 +98,7 @@ class Corpus:
     validation_translations: int = 0
 
     def splits(self, seed: int = 0, skip_bad: bool = False) -> Splits[Any]:
-        """The training, validation and test splits.
+        """Return the training, validation and test splits.
 
         What is left out of a file or dataset is reported on standard error: repeated pairs, unfit
         pairs (see `filtering`) and, with `skip_bad`, bad lines.
@@ -106,7 +111,7 @@ class Corpus:
 
 
 def find_corpus(name: str) -> Corpus:
-    """The corpus with this name (see `Corpus`); nothing is read yet.
+    """Return the corpus with this name (see `Corpus`); nothing is read yet.
 
     Raises:
         ValueError: There is no such corpus.
@@ -143,10 +148,10 @@ def find_corpus(name: str) -> Corpus:
 
 
 def resolve_corpus_path(name: str, path: Path, columns: tuple[str, str] | None) -> Path:
-    """The absolute path of a corpus's file or folder, so that a run finds it from any folder.
+    """Return the absolute path of a corpus's file or folder, which a run finds from any folder.
 
-    For two parallel files it is what their names have in common. A pipe is saved, and the path is
-    that of the saved file.
+    For two parallel files it is what their names have in common. The content of a pipe is saved,
+    and the path is that of the saved file.
 
     Raises:
         ValueError: The file or folder does not exist.
@@ -167,7 +172,7 @@ def resolve_corpus_path(name: str, path: Path, columns: tuple[str, str] | None) 
 
 
 def save_pipe(pipe: Path) -> Path:
-    """Save what comes through a pipe in the cache, in a file named by its checksum; return the path.
+    """Save the content of a pipe in the cache, in a file named by its checksum, and return the path.
 
     A pipe can be read only once, but a run reads its corpus again when it is resumed or scored.
     """
@@ -187,7 +192,7 @@ def save_pipe(pipe: Path) -> Path:
 
 
 def begins_with_json(path: Path) -> bool:
-    """Whether the first line of a file that is not blank is a JSON object.
+    """Return whether the first line of a file that is not blank is a JSON object.
 
     The file may be packed.
     """
@@ -201,10 +206,7 @@ def begins_with_json(path: Path) -> bool:
 
 
 def parse_columns(name: str) -> tuple[str, tuple[str, str] | None]:
-    """Split "NAME@SOURCE,TARGET" into the name and the two columns.
-
-    They are None if the name has none.
-    """
+    """Split "NAME@SOURCE,TARGET" into the name and the two columns, or None if it names none."""
     found = re.fullmatch(r"(.+)@([^@,/]+),([^@,/]+)", name, re.DOTALL)
     if found is None or Path(name).exists():
         return name, None
@@ -212,7 +214,7 @@ def parse_columns(name: str) -> tuple[str, tuple[str, str] | None]:
 
 
 def language_names(name: str | None) -> tuple[str, str]:
-    """The names of a corpus's two languages, or "source" and "target" if they are unknown."""
+    """Return the names of a corpus's two languages, or "source" and "target" if they are unknown."""
     kind, _, code = (name or "").partition(":")
     if kind == "debian" and code:
         return "English", LANGUAGES.get(code, code)
@@ -226,19 +228,22 @@ def language_names(name: str | None) -> tuple[str, str]:
 
 
 def open_world(seed: int, skip_bad: bool) -> Splits[grammar.WorldPair]:
-    """The splits of the bilingual world. It has no bad lines, so `skip_bad` changes nothing."""
+    """Return the splits of the bilingual world; it has no bad lines, so `skip_bad` changes nothing."""
     return grammar.world(train=WORLD_PAIRS, seed=seed)
 
 
 def open_debian(language: str, seed: int, skip_bad: bool) -> Splits[Pair]:
-    """The splits of Debian's package descriptions. `skip_bad` changes nothing."""
+    """Return the splits of Debian's package descriptions; `skip_bad` changes nothing."""
     return corpora.debian(language, seed=seed)
 
 
 def open_file(
     path: str, columns: tuple[str, str] | None, is_csv: bool, seed: int, skip_bad: bool
 ) -> Splits[Pair]:
-    """Read a file of pairs, filter them, and split them by source. A large file is stored first."""
+    """Read a file of pairs, filter them, and split them by source.
+
+    A large file is stored in the cache first.
+    """
     file = PairFile(Path(path), columns, is_csv)
     form = file.form
     if file.has_at_least_bytes(LARGE):
@@ -264,9 +269,10 @@ def open_dataset(
     seed: int,
     skip_bad: bool,
 ) -> Splits[Pair]:
-    """The splits of a folder of text files or of a Hugging Face dataset, stored in the cache.
+    """Return the splits of a folder of text files or of a Hugging Face dataset.
 
-    Its own validation and test sets are used if it has them.
+    They are stored in the cache. The dataset's own validation and test sets are used if it has
+    them.
     """
     local = find_text_folder(name, columns, is_csv) if Path(name).is_dir() else None
     rows = local or open_hub_dataset(name, columns, stream=stream)
@@ -277,7 +283,7 @@ def open_dataset(
 
 
 def stored_corpus_folder(identity: str) -> Path:
-    """The cache folder for a corpus with this cache key."""
+    """Return the cache folder for a corpus with this cache key."""
     name = hashlib.sha256(f"{STORED_VERSION} {identity}".encode()).hexdigest()[:16]
     return corpora.user_cache_folder() / "corpora" / name
 
@@ -313,7 +319,7 @@ def train_shared_bpe(pairs: Sequence[SentencePair], vocab_size: int) -> Tokenize
 
 
 def fingerprint(pairs: Sequence[SentencePair]) -> str:
-    """A short hash of these pairs. A run stores it, so that it is not resumed with other pairs."""
+    """Return a short hash of these pairs; a run stores it and is never resumed with other pairs."""
     if isinstance(pairs, StoredPairs):
         return pairs.fingerprint
     sums = hashlib.sha256()

@@ -23,7 +23,7 @@ from transformer_lab.data.text import check_visible_text
 
 
 class CorpusUnavailable(RuntimeError):  # noqa: N818 - a state of the machine, no mistake
-    """The corpus cannot be had on this machine now.
+    """An error: the corpus cannot be had on this machine now.
 
     The message says why, and what can be used instead.
     """
@@ -60,18 +60,18 @@ Dir::State "{folder}/state";
 Dir::Cache "{folder}/cache";
 """
 LONGEST_FETCH = 600
-"""Seconds after which a fetch counts as failed."""
+"""The seconds after which a fetch counts as failed."""
 
 
 def corpus_unavailable(reason: str) -> CorpusUnavailable:
-    """The error to raise for this reason, in one line."""
+    """Return the error to raise for this reason, with a message of one line."""
     return CorpusUnavailable(
         f"no package descriptions: {reason}; --corpus world needs neither apt nor a network"
     )
 
 
 def fetch_description_lists(language: str) -> tuple[list[str], list[str]]:
-    """The English lists and the lists in `language` from this machine's mirrors, as text.
+    """Return the English lists and the lists in `language` from this machine's mirrors, as text.
 
     Raises:
         ValueError: The mirrors have no list in this language.
@@ -104,7 +104,7 @@ def fetch_description_lists(language: str) -> tuple[list[str], list[str]]:
 
 
 def read_lists(folder: Path, language: str, complaints: str) -> tuple[list[str], list[str]]:
-    """The English and the translated lists that apt left in a folder, as text.
+    """Return the English and the translated lists that apt left in a folder, as text.
 
     `complaints` is apt's standard error, which shows whether the lists are complete. Its exit code
     cannot tell, because it also fails for mirrors that have nothing to do with them.
@@ -194,7 +194,7 @@ UNSPACED = r"[\u3000-\u9fff\uff00-\uffef]"
 
 
 def tidy_block(block: str) -> str:
-    """A block as one line with single spaces, without the comma or semicolon that ends a list's item."""
+    """Return a block as one line with single spaces, without a comma or semicolon at its end."""
     line = " ".join(block.split()).rstrip(" ;,；，、")
     return re.sub(rf"(?<={UNSPACED}) (?={UNSPACED})", "", line)
 
@@ -237,13 +237,13 @@ def pair_sentences(english: Iterable[str], translated: Iterable[str]) -> Iterato
 
 
 LONGEST = 400
-"""Characters; what is longer is mostly a list that lost its bullets."""
+"""The most characters of a side; longer text is mostly a list that lost its bullets."""
 MOST_UNUSUAL = 1.75
-"""A translation that is so many times longer or shorter than usual leaves out or adds much."""
+"""How many times longer or shorter than usual a translation may be without missing or added text."""
 
 
 def is_prose(pair: Pair) -> bool:
-    """Whether a pair is text and its translation: no name, no address, no code, no mere copy."""
+    """Return whether a pair is a text and its translation, not a name, an address, code or a copy."""
     source, target = ({*re.findall(r"\w+", s.casefold())} for s in (pair.source, pair.target))
     return (
         len(pair.source.split()) >= 3
@@ -256,7 +256,7 @@ def is_prose(pair: Pair) -> bool:
 
 
 def letter_share(text: str) -> float:
-    """The share of letters, from 0 to 1, among all characters that are no spaces.
+    """Return the share of letters, from 0 to 1, among all characters that are not spaces.
 
     Combining marks count as letters.
     """
@@ -266,7 +266,7 @@ def letter_share(text: str) -> float:
 
 
 def filter_by_length_ratio(rows: Sequence[Row]) -> list[Row]:
-    """The rows whose ratio of target to source length is close to the median ratio."""
+    """Return the rows whose ratio of target to source length is close to the median ratio."""
     ratios = [len(row.pair.target) / len(row.pair.source) for row in rows]
     usual = statistics.median(ratios or [1])
     lowest, highest = usual / MOST_UNUSUAL, usual * MOST_UNUSUAL
@@ -281,7 +281,7 @@ ECOSYSTEM = re.compile(
 
 
 def family(package: str) -> str:
-    """The first part of a package's name, shared by packages that repeat each other's sentences.
+    """Return the first part of a package's name; packages that share it repeat each other's sentences.
 
     `libfoo2-dev`, `foo-data` and `python3-foo` are of the family `foo`.
     """
@@ -292,7 +292,7 @@ def family(package: str) -> str:
 
 
 def as_text(pair: Pair) -> Pair | None:
-    """Return a pair in the form in which every corpus is read, or None if one side is no text."""
+    """Return a pair in the form in which every corpus is read, or None if a side has no visible text."""
     try:
         return Pair(
             check_visible_text("source", pair.source), check_visible_text("target", pair.target)
@@ -302,7 +302,7 @@ def as_text(pair: Pair) -> Pair | None:
 
 
 def build_rows(english: Iterable[str], translated: Iterable[str]) -> list[Row]:
-    """Sentence pairs from English and translated lists, given as text.
+    """Return sentence pairs from English and translated lists, given as text.
 
     A pair that several families have gets one row for each of them.
     """

@@ -10,13 +10,15 @@ from transformer_lab.data.batching import LONGEST_WORD, is_too_long
 from transformer_lab.data.pair import Pair
 
 MOST_WORDS, MOST_RATIO = 250, 9
-"""A pair is left out if a side has more words than this, or MOST_RATIO times as many as the other: the
-limits of the Moses project's corpus filter. In languages without spaces words cannot be counted, so the
-letters must be out of proportion as well."""
+"""The limits of the filter: the most words of a side, and the most words for one of the other side.
+
+They are those of the Moses project's corpus filter. In languages without spaces words cannot be
+counted, so the letters must be out of proportion as well.
+"""
 
 
 def rejection_reason(pair: Pair) -> str:
-    """Why the filter leaves a pair out, in words; an empty string if the pair is fit."""
+    """Return the reason in words for which the filter leaves a pair out, or "" if the pair is fit."""
     if is_too_long(pair, MOST_WORDS):
         return f"of more than {MOST_WORDS} words, or of a word of more than {LONGEST_WORD} letters"
     sides = (pair.source, pair.target)
@@ -26,7 +28,7 @@ def rejection_reason(pair: Pair) -> str:
 
 
 def filter_pairs(pairs: Iterable[Pair]) -> tuple[list[Pair], Counter[str]]:
-    """The fit pairs, in order and without repeats, and how many were left out for each reason."""
+    """Return the fit pairs, in order and without repeats, and how many were left out for each reason."""
     fit: dict[Pair, None] = {}
     left_out: Counter[str] = Counter()
     for pair in pairs:
@@ -39,7 +41,7 @@ def filter_pairs(pairs: Iterable[Pair]) -> tuple[list[Pair], Counter[str]]:
 
 
 def format_filter_counts(pairs: int, left_out: Counter[str]) -> str:
-    """One line that says how many pairs were read, and how many were left out for which reason."""
+    """Return one line that says how many pairs were read, and how many were left out for which reason."""
     reasons = ", ".join(
         f"{count:,} {reason}" for reason, count in sorted(left_out.items()) if count
     )

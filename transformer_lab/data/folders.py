@@ -1,4 +1,4 @@
-"""A folder of text files as one corpus: its files are read as single files are, and split by their names.
+"""Folders of text files as one corpus: each file is read as a single file is, and assigned to a split.
 
 `corpus` uses it for a folder; folders of Parquet or Arrow files go to `hub` instead.
 """
@@ -23,15 +23,15 @@ from transformer_lab.data.pair import Pair
 from transformer_lab.data.text_files import PairFile, find_side_files, iterate_pairs
 
 SAVED_DATASET_FILES = ("dataset_dict.json", "state.json")
-"""A folder that has one of these files was written by `save_to_disk` of Hugging Face's `datasets`."""
+"""The files that show that a folder was written by `save_to_disk` of Hugging Face's `datasets`."""
 OTHER_DATA = (".parquet", ".arrow", ".json")
-"""Suffixes of files that only `datasets` reads. Text files next to them are documentation."""
+"""Suffixes of files that only `datasets` reads; text files next to them are documentation."""
 SPLIT_NAMES = {
     "train": re.compile(r"(?<![a-z0-9])train(ing)?(?![a-z0-9])"),
     "validation": re.compile(r"(?<![a-z0-9])(validation|valid|val|dev)(?![a-z0-9])"),
     "test": re.compile(r"(?<![a-z0-9])(test|testing|eval|evaluation)(?![a-z0-9])"),
 }
-"""Patterns that a file's path, in lower case, matches if its pairs belong to this split."""
+"""The pattern for each split that the path of its files, in lower case, matches."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ class TextFolder:
         return self.file(self.files["train"][0]).form
 
     def file(self, path: Path) -> PairFile:
-        """The `PairFile` for one path of the folder."""
+        """Return the `PairFile` for one path of the folder."""
         return PairFile(path, self.columns, self.is_csv)
 
     def pairs(self, part: str, skip_bad: bool) -> Iterator[Pair | None]:
@@ -68,7 +68,7 @@ class TextFolder:
         )
 
     def read_held_out(self, skip_bad: bool) -> HeldOutPairs:
-        """The pairs of validation and test, if the folder has them; None stands for a bad line."""
+        """Return the pairs of validation and test if the folder has them; None stands for a bad line."""
         found = {
             part: list(self.pairs(part, skip_bad)) for part in HELD_OUT_SPLITS if part in self.files
         }
@@ -78,10 +78,13 @@ class TextFolder:
 def find_text_folder(
     name: str, columns: tuple[str, str] | None = None, is_csv: bool = False
 ) -> TextFolder | None:
-    """Find the text files of a folder; None if its data is in another form, such as Parquet or Arrow.
+    """Find the text files of a folder.
 
     A file whose path says "train", "validation" or "test" (or "dev", "val", "eval") belongs to that
     split; all other files are trained on. Subfolders are read only if their names say a split.
+
+    Returns:
+        The folder, or None if its data is in another form, such as Parquet or Arrow.
 
     Raises:
         ValueError: There is nothing to train on, a subfolder's name says no split, or the forms are
@@ -115,7 +118,7 @@ def find_text_folder(
 
 
 def refuse_mixed_forms(folder: Path, other: Path) -> None:
-    """Raise a ValueError if there are tables next to `other`: `datasets` would silently skip them."""
+    """Raise a ValueError if there are tables next to `other`, which `datasets` would silently skip."""
     tables = (
         path for path in sorted(folder.rglob("*")) if text_suffix(path.name) in TABLE_SUFFIXES
     )
@@ -133,9 +136,10 @@ def refuse_unnamed_sides(folder: Path) -> None:
 
 
 def is_text_file(path: Path, columns: tuple[str, str] | None) -> bool:
-    """Whether to read a file as text, or to refuse it with the way to convert it.
+    """Return whether a file is to be read as text, or refused with the way to convert it.
 
-    True for tables, JSON lines, .zip files, and for the source side of two parallel files.
+    It is True for tables, JSON lines, .zip files, files in known other forms, and the source side
+    of two parallel files.
     """
     suffix = text_suffix(path.name)
     if columns and suffix == f".{columns[0].lower()}":
@@ -146,9 +150,9 @@ def is_text_file(path: Path, columns: tuple[str, str] | None) -> bool:
 
 
 def split_from_path(inside: Path) -> str | None:
-    """The split that a path within the folder names, "train", "validation" or "test".
+    """Return the split that a path within the folder names: "train", "validation" or "test".
 
-    None if it names none.
+    It is None if the path names none.
     """
     name = strip_packing_suffix(str(inside)).lower()
     return next((part for part, pattern in SPLIT_NAMES.items() if pattern.search(name)), None)

@@ -1,7 +1,7 @@
 """Sentence pairs from Hugging Face's `datasets`: from its hub, downloaded or streamed, or from a folder.
 
-`corpus` uses it for "hf:NAME" and "stream:NAME". The library is optional (`transformer-
-lab[corpora]`).
+`corpus` uses it for "hf:NAME" and "stream:NAME". The library is optional:
+`transformer-lab[corpora]`.
 """
 
 import re
@@ -18,9 +18,9 @@ from transformer_lab.data.pair import Pair
 from transformer_lab.data.text_files import SKIP, pair_from_row
 
 ROWS_AT_ONCE = 1_000
-"""Rows that are read from a dataset at once."""
+"""The number of rows that are read from a dataset at once."""
 LANGUAGES = re.compile(r"(\w+[-_])?[a-z]{2,3}(-|_|_to_)[a-z]{2,3}")
-"""A configuration that names two languages, such as "de-en", "az_to_en" or "iwslt2017-de-en"."""
+"""The pattern of a configuration that names two languages, such as "de-en" or "iwslt2017-de-en"."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class HubDataset:
                     yield None
 
     def read_held_out(self, skip_bad: bool) -> HeldOutPairs:
-        """The pairs of validation and test, if the dataset has them; None stands for a bad row."""
+        """Return the pairs of validation and test if the dataset has them; None stands for a bad row."""
         found = {
             part: list(self.pairs(part, skip_bad)) for part in HELD_OUT_SPLITS if part in self.parts
         }
@@ -80,8 +80,8 @@ def open_hub_dataset(
 ) -> HubDataset:
     """Open a dataset: "NAME", "NAME/CONFIG" or "OWNER/NAME/CONFIG" on the hub, or a folder.
 
-    In a name of two parts the second is a configuration if it names two languages, as in "wmt14/de-
-    en". If the dataset cannot be opened that way, the other reading is tried.
+    In a name of two parts the second is a configuration if it names two languages, as in
+    "wmt14/de-en". If the dataset cannot be opened that way, the other reading is tried.
 
     Raises:
         ValueError: It cannot be opened, has no "train" split, or lacks these columns. If the
@@ -105,7 +105,7 @@ def open_hub_dataset(
 
 
 def load_splits_and_versions(name: str, stream: bool) -> tuple[dict[str, Any], dict[str, str]]:
-    """The library's dataset for each split, and a fingerprint of each split."""
+    """Return the library's dataset for each split, and a fingerprint of each split."""
     import datasets
 
     folder = Path(name)
@@ -126,9 +126,9 @@ def load_splits_and_versions(name: str, stream: bool) -> tuple[dict[str, Any], d
 
 
 def load_builder(readings: Sequence[tuple[str, ...]]) -> Any:
-    """The dataset builder for the first of these names that `datasets` knows.
+    """Return the dataset builder for the first of these names that `datasets` knows.
 
-    Else the first name's error.
+    If it knows none of them, the first name's error is raised.
     """
     import datasets
 
@@ -144,7 +144,10 @@ def load_builder(readings: Sequence[tuple[str, ...]]) -> Any:
 
 
 def possible_names(name: str) -> list[tuple[str, ...]]:
-    """The arguments (name,) or (name, configuration) to try for a name on the hub, the likelier first."""
+    """Return the arguments to try for a name on the hub, the likelier first.
+
+    They are (name,) or (name, configuration).
+    """
     first, slash, last = name.rpartition("/")
     whole, configured = (name,), (first, last)
     if not slash:

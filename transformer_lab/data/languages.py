@@ -43,28 +43,28 @@ LANGUAGES = {
     "vi": "Vietnamese",
     "zh": "Chinese",
 }
-"""English names of languages by ISO 639-1 code. A code that is missing here stands for itself."""
+"""The English names of languages by ISO 639-1 code; a code that is missing here stands for itself."""
 
 SCRIPTS = {
     **{"CJK": "Han", "IDEOGRAPHIC": "Han", "HIRAGANA": "Japanese", "KATAKANA": "Japanese"},
     "KATAKANA-HIRAGANA": "Japanese",
 }
-"""Names of scripts by the first word of a character's Unicode name, if the two differ."""
+"""The names of scripts by the first word of a character's Unicode name, where the two differ."""
 KANA_SHARE = 0.05
-"""Text counts as Japanese if more than this share of its Han and Kana characters are Kana."""
+"""The share of Kana among a text's Han and Kana characters above which it counts as Japanese."""
 
 
 def main_script(texts: Iterable[str]) -> str:
-    """The script of most letters, such as "Latin", "Han" or "Japanese".
+    """Return the script of most letters, such as "Latin", "Han" or "Japanese".
 
-    "none" if there are no letters.
+    It is "none" if there are no letters.
     """
     scripts = count_scripts(texts)
     return max(sorted(scripts), key=scripts.__getitem__) if scripts else "none"
 
 
 def count_scripts(texts: Iterable[str]) -> Counter[str]:
-    """The number of letters of each script in these texts."""
+    """Return the number of letters of each script in these texts."""
     letters = Counter(sign for text in texts for sign in text if sign.isalpha())
     scripts: Counter[str] = Counter()
     for sign, count in letters.items():

@@ -1,4 +1,4 @@
-"""Split a corpus that does not fit into memory, and store the splits as files.
+"""Splitting of a corpus that does not fit into memory, with the splits stored as files.
 
 `corpus` uses it for large files and for datasets; `stored` reads the result. The corpus is read
 twice. The first reading stores two 8-byte numbers for each pair, which are enough to find repeated
@@ -25,10 +25,10 @@ from transformer_lab.data.stored import StoredPairs, open_or_build, seal_folder,
 from transformer_lab.storage.files import write_atomically
 
 HELD_OUT_FILE = "held.json"
-"""The file of validation and test pairs."""
+"""The name of the file with the validation and test pairs."""
 
 PairReader = Callable[[], Iterator[Pair | None]]
-"""Reads the corpus from its beginning; None stands for a bad line."""
+"""A function that reads the corpus from its beginning; None stands for a bad line."""
 HeldOutPairs = Mapping[str, list[Pair | None]]
 """Pairs of "validation" and "test" that a corpus brings along; None stands for a bad row."""
 HELD_OUT_SPLITS = ("test", "validation")
@@ -59,19 +59,21 @@ def store_corpus(
     seed: int,
     held: Callable[[], HeldOutPairs] | None = None,
 ) -> Splits[Pair]:
-    """Split a corpus, with its training pairs stored in a folder. A complete folder is used again.
+    """Split a corpus and store its training pairs in a folder; a complete folder is used again.
 
     Args:
         folder: Where to store it; made if it is missing.
         name: The corpus's name, for messages on standard error.
         read: Reads its pairs from the beginning.
         seed: Chooses the sources that are held out.
-        held: Reads the validation and test pairs that the corpus brings along. None of their sources is
-            trained on. They are neither filtered nor compared with each other. For a split that is
-            missing there, a twentieth of the other sources, at most 1,000, is held out.
+        held: Reads the validation and test pairs that the corpus brings along. None of their
+            sources is trained on. They are neither filtered nor compared with each other. For a
+            split that is missing there, a twentieth of the other sources, at most 1,000, is held
+            out.
 
     Raises:
-        ValueError: There are too few pairs, they changed between the two readings, or `read` raised it.
+        ValueError: There are too few pairs, they changed between the two readings, or `read` raised
+            it.
     """
 
     def make(folder: Path) -> None:
@@ -103,7 +105,7 @@ def scan_pairs(read: PairReader, seed: int) -> ScanResult:
 
 
 def hash_source(source: str, seed: int) -> int:
-    """A 64-bit hash of a source sentence, by which `split_groups` orders sources as well."""
+    """Return a 64-bit hash of a source sentence, by which `split_groups` orders sources as well."""
     return int.from_bytes(hashlib.sha256(f"{seed} {source_key(source)}".encode()).digest()[:8])
 
 
@@ -152,7 +154,10 @@ def write_splits(folder: Path, name: str, read: PairReader, seed: int, held: Hel
 
 
 def find_held_out_bounds(name: str, places: np.ndarray, parts: list[str]) -> dict[str, int]:
-    """The largest source hash of each split in `parts`; the splits follow one another in sorted `places`.
+    """Return the largest source hash of each split in `parts`.
+
+    `places` are the sorted hashes of all sources; the splits take the smallest, one after the
+    other.
 
     Raises:
         ValueError: There are too few different sources.

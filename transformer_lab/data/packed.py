@@ -21,9 +21,9 @@ from transformer_lab.config import check
 PACKED_SUFFIXES = (".gz", ".zst")
 TABLE_SUFFIXES = (".tsv", ".txt", ".csv", ".jsonl", ".ndjson")
 MAGIC = {b"\x1f\x8b": ".gz", b"\x28\xb5\x2f\xfd": ".zst", b"PK\x03\x04": ".zip"}
-"""The first bytes of packed files, whatever their names."""
+"""The first bytes of packed files, by which they are known whatever their names."""
 LONGEST_LINE = 10_000_000
-"""Bytes. A longer line is cut here, and counts as bad."""
+"""The most bytes of a line; a longer one is cut here and counts as bad."""
 UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 TMX_TO_TSV = (
     "import sys, xml.etree.ElementTree as e; "
@@ -41,7 +41,7 @@ OTHER_FORMS = {
     ".xlsx": "is a spreadsheet. Save it as CSV, then train with --csv",
     ".parquet": "is a Parquet file. Put it into a folder, and give the folder",
 }
-"""Forms that are not read, by suffix, and how to convert each of them."""
+"""How to convert each form that is not read, by its suffix."""
 UNKNOWN_XML = (
     "is XML, and neither TMX nor XLIFF; expected a line for each pair, with a tab between its texts"
 )
@@ -55,7 +55,7 @@ BINARY_FORMS = {
     b"ARROW1\0": "Arrow",
     b"\x80\x04\x95": "a pickle",
 }
-"""The first bytes of files that hold no lines of text, whatever their names."""
+"""The first bytes of files that hold no lines of text, by which they are known whatever their names."""
 SUFFIX_ALIASES = {".pot": ".po", ".xlf": ".xliff", ".ods": ".xlsx", ".xls": ".xlsx"}
 
 
@@ -71,13 +71,13 @@ class TextFile:
 
     @property
     def name(self) -> str:
-        """Its name without .gz or .zst at the end."""
+        """The file's name without .gz or .zst at the end."""
         return strip_packing_suffix(self.member or self.path.name)
 
     def has_at_least_bytes(self, number: int) -> bool:
-        """Whether it has at least this many bytes when unpacked.
+        """Return whether the file has at least this many bytes when unpacked.
 
-        It reads no more of it than needed.
+        It reads no more of the file than needed.
         """
         if not self.member and detect_packing(self.path) is None:
             return self.path.stat().st_size >= number
@@ -89,20 +89,20 @@ class TextFile:
 
 
 def strip_packing_suffix(name: str) -> str:
-    """A file's name without .gz or .zst at its end, in upper or lower case."""
+    """Return a file's name without .gz or .zst at its end, in upper or lower case."""
     path = Path(name)
     return path.stem if path.suffix.lower() in PACKED_SUFFIXES else name
 
 
 def text_suffix(name: str) -> str:
-    """The suffix of a name in lower case, after .gz or .zst is removed."""
+    """Return the suffix of a name in lower case, after .gz or .zst is removed."""
     return Path(strip_packing_suffix(name)).suffix.lower()
 
 
 def detect_packing(path: Path) -> str | None:
-    """How a file is packed, ".gz", ".zst" or ".zip", by its suffix or else its first bytes.
+    """Return how a file is packed, by its suffix or else its first bytes: ".gz", ".zst" or ".zip".
 
-    None if it is not.
+    It is None if the file is not packed.
     """
     suffix = path.suffix.lower()
     if suffix in MAGIC.values():
@@ -113,7 +113,7 @@ def detect_packing(path: Path) -> str | None:
 
 
 def list_zip_members(path: Path) -> list[str]:
-    """The names of the files in a .zip, without folders and hidden files.
+    """Return the names of the files in a .zip, without folders and hidden files.
 
     Raises:
         ValueError: The .zip is damaged.
@@ -165,7 +165,7 @@ def open_unpacked(part: TextFile) -> Iterator[IO[bytes]]:
 
 
 def import_zstd(path: Path) -> Any:
-    """The library that unpacks .zst.
+    """Return the library that unpacks .zst.
 
     Raises:
         ValueError: It is not installed; the message says how to install it.
@@ -195,7 +195,7 @@ def read_lines(part: TextFile) -> Iterator[bytes]:
 
 
 def read_raw_lines(part: TextFile) -> Iterator[bytes]:
-    """Yield all lines of a file as bytes, without line ends. A line over LONGEST_LINE is cut.
+    """Yield all lines of a file as bytes, without line ends; a line over `LONGEST_LINE` is cut.
 
     Raises:
         ValueError: The file is damaged, or is no text in UTF-8.
@@ -215,7 +215,7 @@ def read_raw_lines(part: TextFile) -> Iterator[bytes]:
 def refuse_other_forms(part: TextFile) -> None:
     """Raise a ValueError if the file's name says that it is in another form.
 
-    It tells how to convert it.
+    The message tells how to convert it.
     """
     suffix = text_suffix(part.name)
     form = OTHER_FORMS.get(SUFFIX_ALIASES.get(suffix, suffix))
@@ -224,7 +224,7 @@ def refuse_other_forms(part: TextFile) -> None:
 
 
 def unpack_command(part: TextFile) -> str:
-    """The shell command that prints a file unpacked, for error messages."""
+    """Return the shell command that prints a file unpacked, for error messages."""
     path, member = shlex.quote(str(part.path)), shlex.quote(part.member)
     packing = detect_packing(part.path) if part.path.is_file() else None
     if packing == ".zip":
@@ -236,9 +236,9 @@ def unpack_command(part: TextFile) -> str:
 
 
 def refuse_non_utf8(part: TextFile, line: bytes) -> None:
-    """Raise a ValueError if a file's first line shows that it is no UTF-8 text.
+    """Raise a ValueError if a file's first line shows that it does not hold lines of UTF-8 text.
 
-    It tells how to convert it.
+    The message tells how to convert it.
     """
     begins, how = line[:1_000], unpack_command(part)
     binary = next((form for magic, form in BINARY_FORMS.items() if line.startswith(magic)), None)
@@ -272,7 +272,7 @@ def refuse_non_utf8(part: TextFile, line: bytes) -> None:
 def refuse_xml_and_po(part: TextFile) -> None:
     """Raise a ValueError if a file begins as XML or PO does, whatever its name.
 
-    It tells how to convert it.
+    The message tells how to convert it.
     """
     with open_unpacked(part) as file:
         begins = file.read(4_000).lower()
@@ -283,7 +283,7 @@ def refuse_xml_and_po(part: TextFile) -> None:
 
 
 def is_pipe(path: Path) -> bool:
-    """Whether a path is a pipe, which can be read only once, such as a FIFO or /dev/stdin."""
+    """Return whether a path is a pipe, such as a FIFO or /dev/stdin, which can be read only once."""
     try:
         return stat.S_ISFIFO(path.stat().st_mode)
     except (OSError, ValueError):  # a name may hold a NUL

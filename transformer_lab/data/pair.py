@@ -34,7 +34,7 @@ P = TypeVar("P", bound=SentencePair, covariant=True)
 
 @dataclass(frozen=True, slots=True)
 class Splits(Generic[P]):
-    """Training, validation and test pairs. No source sentence of validation or test is trained on.
+    """Training, validation and test pairs; no source sentence of validation or test is trained on.
 
     Attributes:
         train: Pairs to train on.

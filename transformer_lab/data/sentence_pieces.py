@@ -13,12 +13,14 @@ from typing import Any
 from transformer_lab.config import check, is_integer
 
 SPACE = "▁"
-"""SentencePiece's sign for the space before a word."""
+"""SentencePiece's character for the space before a word."""
 SPECIAL = ("<pad>", "</s>", "<unk>")
 
 
 class SentencePieceTokenizer:
     """The tokenizer of one language of a checkpoint whose two languages share one vocabulary.
+
+    A text may begin with a language code, as in ">>fr<< the cat".
 
     Args:
         model: The content of a .spm file.
@@ -27,8 +29,6 @@ class SentencePieceTokenizer:
         added: Pieces of the vocabulary that were added to the model later, so that SentencePiece
             does not know them. Where such a word stands in a text, it is one piece. Those that map
             to True are left out when ids are decoded.
-
-    A text may begin with a language code, as in ">>fr<< the cat".
 
     Raises:
         ValueError: The `sentencepiece` package is missing, `model` is no SentencePiece model, the
@@ -56,7 +56,7 @@ class SentencePieceTokenizer:
         return len(self.ids)
 
     def tokenize(self, text: str) -> list[str]:
-        """The pieces of a text.
+        """Return the pieces of a text.
 
         A language code at its beginning is one piece, and so is each added piece.
         """
@@ -68,32 +68,32 @@ class SentencePieceTokenizer:
         ]
 
     def tokenize_plain(self, text: str) -> list[str]:
-        """The pieces of a text that has no added piece in it."""
+        """Return the pieces of a text that has no added piece in it."""
         code, mark, rest = text.partition("<<")
         if text.startswith(">>") and mark:
             return [code + mark, *self.processor.encode(rest, out_type=str)]
         return self.processor.encode(text, out_type=str)
 
     def encode(self, text: str) -> list[int]:
-        """The ids of the pieces. "<pad>" in a text is read as five letters, and not as padding."""
+        """Return the ids of the pieces; "<pad>" in a text is read as five characters, not as padding."""
         return [self.ids.get(piece, self.ids["<unk>"]) for piece in self.tokenize(text)]
 
     def decode(self, ids: Sequence[int]) -> str:
-        """The text that the pieces spell, without special tokens."""
+        """Return the text that the pieces spell, without special tokens."""
         pieces = [self.pieces[i] for i in ids]
         text = self.processor.decode_pieces([p for p in pieces if p not in self.silent])
         return text.replace(SPACE, " ").strip()
 
     def tokens(self, ids: Sequence[int]) -> list[str]:
-        """Each piece as text; a piece that begins a word keeps its space."""
+        """Return each piece as text; a piece that begins a word keeps its space."""
         return [self.pieces[i].replace(SPACE, " ") for i in ids]
 
     def unknown(self, text: str) -> list[str]:
-        """The pieces of the text that are not in the vocabulary."""
+        """Return the pieces of the text that are not in the vocabulary."""
         return [piece.removeprefix(SPACE) for piece in self.tokenize(text) if piece not in self.ids]
 
     def to_json(self) -> str:
-        """The whole tokenizer as JSON, which `tokenizer_from_json` reads back."""
+        """Return the whole tokenizer as JSON, which `tokenizer_from_json` reads back."""
         model = base64.b64encode(self.model).decode()
         state = {"kind": "sentencepiece", "model": model, "vocabulary": self.ids}
         state |= {"added": self.added} if self.added else {}
@@ -108,7 +108,7 @@ class SentencePieceTokenizer:
 
 
 def load_processor(model: bytes, extra: str = "marian") -> Any:
-    """The `sentencepiece` processor for the content of a .spm file.
+    """Return the `sentencepiece` processor for the content of a .spm file.
 
     Raises:
         ValueError: The content is no model, or the package is missing; then the message names the

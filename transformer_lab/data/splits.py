@@ -17,7 +17,7 @@ from transformer_lab.data.text import remove_invisible, to_nfc
 def split_pairs(
     pairs: Iterable[Pair], *, seed: int = 0, validation: int | None = None, test: int | None = None
 ) -> Splits[Pair]:
-    """Split pairs by their source: sentences with the same `source_key` stay together.
+    """Split pairs by their source, so that sentences with the same `source_key` stay together.
 
     A repeated pair counts once.
 
@@ -38,12 +38,15 @@ DIGITS = re.compile(r"\d+")
 
 
 def split_words(sentence: str) -> list[str]:
-    """The words of a sentence in lower case, without punctuation."""
+    """Return the words of a sentence in lower case, without punctuation."""
     return WORD.findall(sentence.casefold())
 
 
 def source_key(sentence: str) -> str:
-    """A key that ignores case, spaces, punctuation, Unicode form, and which digits a sentence has."""
+    """Return a key of a sentence that ignores case, spaces, punctuation, Unicode form and digits.
+
+    Every number becomes 0, so "page 7" and "page 12" have the same key.
+    """
     sentence = to_nfc(remove_invisible(sentence))
     return DIGITS.sub("0", " ".join(split_words(sentence))) or sentence
 
@@ -51,9 +54,9 @@ def source_key(sentence: str) -> str:
 def split_groups(
     rows: Iterable[tuple[str, Pair]], seed: int, validation: int | None, test: int | None
 ) -> Splits[Pair]:
-    """Split (group, pair) rows so that no group is divided. Sentences in several groups are trained on.
+    """Split (group, pair) rows so that no group is divided; sentences in several groups are trained on.
 
-    See `split_pairs` for the arguments and the error.
+    The arguments and the error are those of `split_pairs`.
     """
     groups: dict[str, dict[str, list[Pair]]] = {}
     for group, pair in dict.fromkeys(rows):
@@ -97,11 +100,11 @@ def split_groups(
 
 
 NEAR = 0.7
-"""Two sentences are near copies if more than this share of all their words is in both."""
+"""The share of common words above which two sentences are near copies."""
 
 
 def remove_near_copies(splits: Splits[Pair]) -> Splits[Pair]:
-    """The splits, without validation and test pairs whose source nearly copies a training source."""
+    """Return the splits without validation and test pairs whose source nearly copies one of training."""
     sources = (
         split_words(pair.source) for pair in (*splits.train, *splits.validation, *splits.test)
     )

@@ -33,19 +33,22 @@ T = TypeVar("T")
 
 ABOUT = "about.json"
 POOL = 500_000
-"""Pairs that are shuffled at once. A pool takes its pairs from all over the corpus, so that the order of
-an epoch needs memory for one pool only."""
+"""The number of pairs that are shuffled at once.
+
+A pool takes its pairs from all over the corpus, so that the order of an epoch needs memory for one
+pool only.
+"""
 MOST_TOKENS = (1 << 16) - 1
-"""Tokens of a side at most, because its length is stored in two bytes."""
+"""The most tokens of a side; its length is stored in two bytes."""
 AT_ONCE = 10_000
-"""Pairs that are tokenized at once, on all cores."""
+"""The number of pairs that are tokenized at once, on all cores."""
 
 
 # --- pairs, token ids and batches in a folder ---------------------------------------------------
 
 
 class StoredFolder:
-    """A valid folder with its description, and the place in its file at which each pair starts.
+    """A valid folder with its description, and the position in its file at which each pair starts.
 
     Raises:
         ValueError: The folder is unfinished, or has changed since it was sealed.
@@ -60,7 +63,7 @@ class StoredFolder:
         return len(self.starts) - 1
 
     def check_index(self, place: object) -> int:
-        """An index as a number from 0, so that -1 is the last pair.
+        """Return an index as a number from 0, so that −1 is the last pair.
 
         Raises:
             TypeError: It is no integer. Slices are refused, because a list of them may not fit into
@@ -91,7 +94,7 @@ class StoredPairs(StoredFolder, Sequence[Pair]):
             yield from map(parse_pair_line, file)
 
     def sample(self, most: int) -> list[Pair]:
-        """At most `most` pairs, at equal distances in the corpus."""
+        """Return at most `most` pairs, at equal distances in the corpus."""
         step = -(-len(self) // most)
         return list(itertools.islice(self, 0, None, step))
 
@@ -122,7 +125,9 @@ class StoredExamples(StoredFolder, Sequence[Example]):
         return self.read([self.check_index(place)])[0]
 
     def read(self, places: Iterable[int]) -> list[Example]:
-        """The examples with these indices, read and not memory-mapped, so that the process stays small.
+        """Return the examples with these indices.
+
+        They are read and not memory-mapped, so that the process stays small.
 
         Raises:
             ValueError: The file has been deleted or has become shorter.
@@ -145,7 +150,7 @@ class StoredExamples(StoredFolder, Sequence[Example]):
         return examples
 
     def read_lengths(self, places: range) -> list[ExampleLengths]:
-        """The lengths of the examples with these indices."""
+        """Return the lengths of the examples with these indices."""
         lengths = self.lengths[places.start : places.stop : places.step].tolist()
         return [
             ExampleLengths(place, range(source), range(target))
@@ -171,7 +176,7 @@ class StoredBatches(Batches):
             yield buckets(sketches, self.batch_tokens, seed + 7_368_787 * pool)
 
     def epoch(self, number: int) -> list[list[Example]]:
-        """All groups of an epoch, read into memory. For a large corpus use `iterate_from`."""
+        """Return all groups of an epoch, read into memory; for a large corpus use `iterate_from`."""
         groups = itertools.chain.from_iterable(self.pools(number))
         return [self.examples.read(sketch.place for sketch in group) for group in groups]
 
@@ -187,7 +192,7 @@ class StoredBatches(Batches):
 
 
 def make_batches(examples: Sequence[Example], batch_tokens: int, seed: int, pad_id: int) -> Batches:
-    """`Batches` of examples in memory, or `StoredBatches` of stored ones."""
+    """Return `Batches` of examples in memory, or `StoredBatches` of stored ones."""
     kind = StoredBatches if isinstance(examples, StoredExamples) else Batches
     return kind(examples, batch_tokens, seed, pad_id)
 
@@ -213,7 +218,7 @@ def store_examples(
     bos_id: int,
     eos_id: int,
 ) -> StoredExamples:
-    """Encode stored pairs as token ids, without pairs that have more than `longest` tokens on a side.
+    """Encode stored pairs as token ids, leaving out pairs with more than `longest` tokens on a side.
 
     The ids are stored in the folder of the pairs, and encoded only once for the same pairs and
     tokenizers.
@@ -330,7 +335,7 @@ def verify_folder(folder: Path) -> dict[str, Any]:
 
 
 def read_about(folder: Path) -> dict[str, Any]:
-    """The fields of a folder's `about.json`; its other files are not read.
+    """Return the fields of a folder's `about.json`; its other files are not read.
 
     Raises:
         ValueError: The file is missing, damaged, or was not written by this package.
@@ -348,12 +353,15 @@ def read_about(folder: Path) -> dict[str, Any]:
 
 
 def about_checksum(folder: Path, about: dict[str, Any]) -> str:
-    """The SHA-256 of a folder's fields and name, so that `about.json` is valid in this folder only."""
+    """Return the SHA-256 of a folder's fields and name.
+
+    With the name in it, `about.json` is valid in this folder only.
+    """
     return hashlib.sha256(f"{folder.name} {json.dumps(about, sort_keys=True)}".encode()).hexdigest()
 
 
 def file_sha256(path: Path) -> str:
-    """The SHA-256 of a file, in hexadecimal."""
+    """Return the SHA-256 of a file, in hexadecimal."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
@@ -365,11 +373,11 @@ def write_array(path: Path, values: "array[int]") -> None:
 
 
 def map_array(path: Path, dtype: Any) -> np.ndarray:
-    """The numbers of a file as a memory-mapped array; an empty array for an empty file."""
+    """Return the numbers of a file as a memory-mapped array; an empty array for an empty file."""
     return np.memmap(path, dtype, mode="r") if path.stat().st_size else np.zeros(0, dtype)
 
 
 def parse_pair_line(line: bytes) -> Pair:
-    """The pair in a line that `write_pairs` wrote."""
+    """Return the pair in a line that `write_pairs` wrote."""
     source, target = line.decode().removesuffix("\n").split("\t")
     return Pair(source, target)

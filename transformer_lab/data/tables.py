@@ -1,4 +1,4 @@
-"""Tables of sentence pairs: read their rows, and find out which two columns are the sentences.
+"""Tables of sentence pairs: their rows, and the search for the two columns that hold the sentences.
 
 `text_files` uses both halves: `read_rows` splits lines at tabs, or reads CSV. `detect_layout`
 chooses the columns by name, by number, or takes the first two, after a look at the first rows.
@@ -24,16 +24,16 @@ Row = tuple[int, Cells | str]
 """The number of a line, and its cells, or a str that says why the line has none."""
 
 ROWS_LOOKED_AT = 200
-"""Rows that are looked at before the first pair is read."""
+"""The number of rows that are looked at before the first pair is read."""
 MIN_ROWS = 5
-"""Fewer rows than this say nothing about a column, even if they are all alike."""
+"""The fewest rows that say anything about a column, even if they are all alike."""
 NUMBER_SHARE = 0.9
-"""A column holds numbers or ids if at least this share of its cells does.
+"""The share of cells with numbers or ids from which a column counts as one of numbers or ids.
 
 The other lines may be bad.
 """
 LABEL_SHARE = 0.05
-"""A column holds labels, such as domains, if it has at most this many different cells for each line."""
+"""The most different cells for each line of a column that counts as labels, such as domains."""
 NUMBER = re.compile(r"[-+]?\d[\d.,:]*")
 CODE = re.compile(r"[a-z]{2,3}(?=[_-][a-z]+$)")
 ID = re.compile(
@@ -42,12 +42,12 @@ ID = re.compile(
     r"|[^.]*\.[A-Za-z]\w{1,3}"  # the name of a file
 )
 MISSING_VALUES = {"", "nan", "na", "n/a", "null", "none"}
-"""What stands in a column of numbers if a number is missing."""
+"""The texts that stand in a column of numbers where a number is missing."""
 CODES = (
     "ara bul cat ces chi cmn cze dan deu dut ell eng est fas fin fra fre ger gre heb hin hun ind ita "
     "jpn kor lav lit nld per pol por ron rum rus slk slo spa swe tha tur ukr vie zho"
 ).split()
-"""Languages by codes of three letters (ISO 639-2 and 639-3)."""
+"""The codes of languages with three letters (ISO 639-2 and 639-3)."""
 OWN_NAMES = (
     "anglais français englisch deutsch inglés español inglese italiano inglês português engels "
     "nederlands angielski polski английский русский 英文 中文 英語 日本語 영어 한국어"
@@ -72,7 +72,7 @@ HEADERS = {
     *(name.lower() for name in LANGUAGES.values()),
     *(*LANGUAGES, *CODES, *OWN_NAMES),
 }
-"""Usual names of columns, in lower case."""
+"""The usual names of columns, in lower case."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +116,7 @@ def read_rows(part: TextFile, is_csv: bool) -> Iterator[Row]:
 
 
 def read_csv_rows(part: TextFile) -> Iterator[Row]:
-    """Yield the rows of a CSV file. A faulty row is yielded once for each of its lines."""
+    """Yield the rows of a CSV file; a faulty row is yielded once for each of its lines."""
     lines = (f"{line.decode(errors='surrogateescape')}\n" for line in read_lines(part))
     first = list(islice(lines, ROWS_LOOKED_AT))
     reader = csv.reader(chain(first, lines), delimiter=detect_separator(first), strict=True)
@@ -140,7 +140,7 @@ def read_csv_rows(part: TextFile) -> Iterator[Row]:
 
 
 def detect_separator(lines: Sequence[str]) -> str:
-    """The separator of CSV columns, tab, comma or semicolon: the one that makes most rows alike."""
+    """Return the separator of CSV columns: the tab, comma or semicolon that makes most rows alike."""
 
     def alike(separator: str) -> int:
         rows = csv.reader(lines, delimiter=separator)  # without strict it takes whatever there is
@@ -156,14 +156,14 @@ def detect_separator(lines: Sequence[str]) -> str:
 
 
 def take_first_rows(rows: Iterator[Row]) -> list[Row]:
-    """The first rows, to detect the layout from."""
+    """Return the first rows, from which the layout is detected."""
     return list(islice(rows, ROWS_LOOKED_AT))
 
 
 def detect_layout(
     rows: Sequence[Row], columns: tuple[str, str] | None, part: TextFile, is_csv: bool = False
 ) -> Layout:
-    """Find out which columns are source and target, from the first rows of a table.
+    """Return which columns are source and target, found from the first rows of a table.
 
     `columns` are names from the header or numbers from 1; by default the first two columns. A first
     line that looks like names is taken as a header.
@@ -200,18 +200,18 @@ def detect_layout(
 
 
 def usual_width(table: Sequence[Cells]) -> int:
-    """The usual number of columns: the widest row, apart from the tenth of rows that are widest."""
+    """Return the usual number of columns: the most that a row has, the widest tenth of rows aside."""
     widths = sorted(map(count_columns, table))
     return widths[math.ceil(NUMBER_SHARE * len(widths)) - 1] if widths else 0
 
 
 def count_columns(cells: Cells) -> int:
-    """The number of columns of a row, without empty ones at its end."""
+    """Return the number of columns of a row, without empty ones at its end."""
     return max((place for place, cell in enumerate(cells, start=1) if cell.strip()), default=0)
 
 
 def are_column_numbers(columns: tuple[str, str], first: Sequence[str]) -> bool:
-    """Whether `columns` are numbers, and not names in the first line that happen to be digits."""
+    """Return whether `columns` are numbers, and not names in the first line that happen to be digits."""
     are_numbers = all(column.isascii() and column.isdigit() for column in columns)
     return are_numbers and not set(columns) <= set(first)
 
@@ -219,7 +219,9 @@ def are_column_numbers(columns: tuple[str, str], first: Sequence[str]) -> bool:
 def find_named_columns(
     columns: tuple[str, str], first: tuple[str, ...], part: TextFile, is_csv: bool
 ) -> Layout:
-    """The layout for columns that the header names, ignoring case if there is no exact match.
+    """Return the layout for columns that the header names.
+
+    Case is ignored if there is no exact match.
 
     Raises:
         ValueError: A name is missing or there twice, or both are the same column.
@@ -244,9 +246,9 @@ def find_named_columns(
 
 
 def csv_hint(first: Sequence[str], is_csv: bool) -> str:
-    """A hint to add --csv, for an error message, if the first line has commas or quotes.
+    """Return a hint for an error message to add --csv, if the first line has commas or quotes.
 
-    Else "".
+    Otherwise it is "".
     """
     commas = len(first) == 1 and any(sign in first[0] for sign in ",;")
     quotes = any(len(name) > 1 and name[0] == name[-1] == '"' for name in first)
@@ -255,10 +257,10 @@ def csv_hint(first: Sequence[str], is_csv: bool) -> str:
 
 
 def has_header(table: Sequence[Cells], first: Sequence[str]) -> bool:
-    """Whether the first line of a table is a header.
+    """Return whether the first line of a table is a header.
 
-    It is if two of its cells are usual column names, if it numbers the columns, or if a cell is no
-    number although all cells below it are.
+    It is if two of its cells are usual column names, if it numbers the columns, or if a cell is not
+    a number although all cells below it are.
     """
     cells = [cell.lower() for cell in first]
     if len(set(cells)) == len(cells) and sum(map(is_column_name, cells)) >= 2:
@@ -280,16 +282,16 @@ def has_header(table: Sequence[Cells], first: Sequence[str]) -> bool:
 
 
 def is_column_name(cell: str) -> bool:
-    """Whether a cell looks like a column name, such as "Sentence (EN)", "text_eng" or "eng_Latn"."""
+    """Return whether a cell looks like a column name, such as "Sentence (EN)" or "eng_Latn"."""
     words = set(re.split(r"[\W\d_]+", cell)) - {""}
     is_code = (found := CODE.match(cell)) is not None and found[0] in {*LANGUAGES, *CODES}
     return is_code or (bool(words) and words <= HEADERS and cell[-1] not in ".!?")
 
 
 def describe_non_sentences(table: Sequence[Cells], place: int) -> str:
-    """What a column holds instead of sentences, such as "a number on every line".
+    """Describe what a column holds instead of sentences, such as "a number on every line".
 
-    "" if it holds sentences.
+    It is "" if the column holds sentences.
     """
     cells = [decode_cell(row[place]) for row in table]
     if len(set(cells)) == 1:
@@ -308,7 +310,7 @@ def describe_non_sentences(table: Sequence[Cells], place: int) -> str:
 def refuse_id_columns(table: Sequence[Cells], header: tuple[str, ...], part: TextFile) -> None:
     """Raise a ValueError if one of the first two columns holds no sentences.
 
-    It says which may be meant.
+    The message says which columns may be meant.
     """
     below = [row for row in table[bool(header) :] if len(row) > 1]
     if len(below) < MIN_ROWS:
@@ -339,10 +341,10 @@ def refuse_id_columns(table: Sequence[Cells], header: tuple[str, ...], part: Tex
 
 
 def decode_cell(cell: Any) -> str:
-    """A cell as text for a look at it; bytes that are not UTF-8 are escaped."""
+    """Return a cell as text for inspection; bytes that are not UTF-8 are escaped."""
     return normalise_column_name(cell.decode(errors="backslashreplace"))
 
 
 def normalise_column_name(text: str) -> str:
-    """The name of a column in NFC, without invisible characters and outer spaces, to be compared."""
+    """Return a column's name for comparison: in NFC, without invisible characters and outer spaces."""
     return to_nfc(remove_invisible(text)).strip()

@@ -7,16 +7,19 @@ import unicodedata
 from collections.abc import Iterable
 
 CONTROL_CATEGORIES = {"Cc", "Cf", "Cs", "Zl", "Zp"}
-"""Unicode categories of characters that a terminal obeys instead of showing: control and format
-characters, surrogates, and separators of lines and paragraphs."""
+"""The Unicode categories of characters that a terminal obeys instead of showing.
+
+They are control and format characters, surrogates, and separators of lines and paragraphs.
+"""
 BLANKS = frozenset("\u115f\u1160\u2800\u3164\uffa0")
-"""Characters that Unicode calls letters or symbols, but that are drawn as nothing."""
+"""The characters that Unicode calls letters or symbols, but that are drawn as nothing."""
 
 
 def check_visible_text(name: str, text: object) -> str:
-    """The text in NFC.
+    """Return the text in NFC.
 
-    Raises what `check_text` raises, and a ValueError if it has no visible character.
+    Raises:
+        ValueError: For what `check_text` refuses, and if the text has no visible character.
     """
     found = check_text(name, text)
     if not has_visible_character(found):
@@ -25,7 +28,7 @@ def check_visible_text(name: str, text: object) -> str:
 
 
 def check_text(name: str, text: object) -> str:
-    """The text in NFC, in which a letter and its accent are one character if possible.
+    """Return the text in NFC, in which a letter and its accent are one character if possible.
 
     Raises:
         ValueError: It is not a string, or has a NUL byte or a surrogate in it, which bytes that are
@@ -43,12 +46,12 @@ def check_text(name: str, text: object) -> str:
 
 
 def to_nfc(text: str) -> str:
-    """The text in NFC, the composed form of Unicode."""
+    """Return the text in NFC, the composed form of Unicode."""
     return unicodedata.normalize("NFC", text)
 
 
 def has_visible_character(text: str) -> bool:
-    """Whether the text has a letter, number, punctuation mark or symbol that is drawn."""
+    """Return whether the text has a letter, number, punctuation mark or symbol that is drawn."""
     first = text[:1]
     if first.isascii() and first.isalnum():  # as nearly every text begins
         return True
@@ -56,19 +59,19 @@ def has_visible_character(text: str) -> bool:
 
 
 def remove_invisible(text: str) -> str:
-    """The text without format characters, such as zero-width spaces and soft hyphens."""
+    """Return the text without format characters, such as zero-width spaces and soft hyphens."""
     if text.isprintable():  # format characters are not
         return text
     return "".join(sign for sign in text if unicodedata.category(sign) != "Cf")
 
 
 def join_for_terminal(words: Iterable[str]) -> str:
-    """Words for a message, joined by commas and escaped as in `escape_for_terminal`."""
+    """Return words for a message, joined by commas and escaped as in `escape_for_terminal`."""
     return ", ".join(map(escape_for_terminal, words))
 
 
 def escape_for_terminal(text: str) -> str:
-    """The text as one line that is safe to print, with control and invisible characters escaped."""
+    """Return the text as one safe line for a terminal: control and invisible characters are escaped."""
     return "".join(
         sign.encode("unicode_escape").decode()
         if unicodedata.category(sign) in CONTROL_CATEGORIES or sign in BLANKS

@@ -1,4 +1,4 @@
-"""Read sentence pairs from files: tables, JSON lines, or two parallel files, packed or not.
+"""Sentence pairs from files: tables, JSON lines, or two parallel files, packed or not.
 
 `corpus` and `folders` read through it. `PairFile` first finds the file or files for a path, and
 then reads them; each of these two jobs has its own part of this module.
@@ -147,7 +147,7 @@ class PairFile:
         return f"{'CSV' if self.is_csv else 'a table with tabs'}; {layout}"
 
     def has_at_least_bytes(self, number: int) -> bool:
-        """Whether one of the files has at least this many bytes when unpacked."""
+        """Return whether one of the files has at least this many bytes when unpacked."""
         return any(part.has_at_least_bytes(number) for part in self.parts)
 
     @property
@@ -161,18 +161,18 @@ class PairFile:
 
 
 def size_and_mtime(path: Path) -> tuple[int, int]:
-    """The size of a file in bytes, and the time of its last change in nanoseconds."""
+    """Return the size of a file in bytes, and the time of its last change in nanoseconds."""
     file = path.stat()
     return file.st_size, file.st_mtime_ns
 
 
 def is_json_lines(part: TextFile) -> bool:
-    """Whether a file has JSON lines, by its name."""
+    """Return whether a file has JSON lines, by its name."""
     return text_suffix(part.name) in JSON_LINES
 
 
 def find_files(path: Path, columns: tuple[str, str] | None) -> tuple[TextFile, ...]:
-    """The file of a table or of JSON lines, or the two parallel files of source and target.
+    """Return the file of a table or of JSON lines, or the two parallel files of source and target.
 
     Raises:
         FileNotFoundError: There is no such file.
@@ -206,9 +206,9 @@ def find_files(path: Path, columns: tuple[str, str] | None) -> tuple[TextFile, .
 
 
 def find_sides_in_zip(path: Path, names: list[str], columns: Sequence[str]) -> tuple[TextFile, ...]:
-    """The two parallel files in a .zip, such as a.en and a.fr.
+    """Return the two parallel files in a .zip, such as a.en and a.fr.
 
-    () unless there is exactly one such pair.
+    It is () unless there is exactly one such pair.
     """
     ends: dict[str, dict[str, str]] = {}
     for name in names:
@@ -220,9 +220,9 @@ def find_sides_in_zip(path: Path, names: list[str], columns: Sequence[str]) -> t
 
 
 def find_side_files(path: Path, columns: tuple[str, str]) -> tuple[TextFile, ...]:
-    """The two parallel files, such as corpus.en and corpus.fr, for a path.
+    """Return the two parallel files, such as corpus.en and corpus.fr, for a path.
 
-    () if they do not exist.
+    It is () if they do not exist.
     """
     plain = Path(strip_packing_suffix(path.name))
     one_of_them = plain.suffix[1:].lower() in map(str.lower, columns)
@@ -234,9 +234,9 @@ def find_side_files(path: Path, columns: tuple[str, str]) -> tuple[TextFile, ...
 
 
 def find_side_file(stem: Path, column: str) -> Path | None:
-    """The file of one side, such as corpus.en.gz, ignoring case if need be.
+    """Return the file of one side, such as corpus.en.gz, ignoring case if need be.
 
-    None if it does not exist.
+    It is None if there is no such file.
     """
     names = [f"{stem.name}.{column}{packing}" for packing in ("", *PACKED_SUFFIXES)]
     files = [stem.with_name(name) for name in names]
@@ -247,7 +247,7 @@ def find_side_file(stem: Path, column: str) -> Path | None:
 
 
 def list_side_suffixes(path: Path) -> list[str]:
-    """The suffixes, such as en and fr, of the files whose names begin with this path's name and a dot."""
+    """Return the suffixes, such as en and fr, of the files named like this path with a suffix added."""
     names = {strip_packing_suffix(file.name) for file in path.parent.glob(f"{escape(path.name)}.*")}
     return sorted(name.removeprefix(f"{path.name}.") for name in names)
 
@@ -298,7 +298,7 @@ def read_table(
 def open_table(
     part: TextFile, columns: tuple[str, str] | None, is_csv: bool
 ) -> tuple[Layout, list[Row], Iterator[Row]]:
-    """The layout of a table, the first rows, from which it was detected, and the rows after them."""
+    """Return the layout of a table, the first rows, which it was detected from, and the later rows."""
     rows = read_rows(part, is_csv)
     first = take_first_rows(rows)
     if columns is None and all(len(cells) < 2 for _, cells in first if not isinstance(cells, str)):
@@ -318,7 +318,7 @@ def refuse_one_side(path: Path) -> None:
 
 
 def pair_from_cells(cells: list[bytes], layout: Layout, place: str) -> Pair | str:
-    """The pair in the cells of a row, or a str that says where the row is and what is wrong."""
+    """Return the pair in the cells of a row, or a str that says where the row is and what is wrong."""
     if sum(map(len, cells)) + len(cells) > LONGEST_LINE:
         return f"{place}: more than {LONGEST_LINE:,} bytes; expected a sentence and its translation"
     if len(cells) > layout.width and (width := count_columns(cells)) > layout.width:
@@ -337,7 +337,7 @@ def pair_from_cells(cells: list[bytes], layout: Layout, place: str) -> Pair | st
 
 
 def decode_side(raw: bytes, place: str) -> str:
-    """One side of a pair as text.
+    """Return one side of a pair as text.
 
     Raises:
         ValueError: It is not UTF-8, is empty, or has no visible character.
@@ -350,7 +350,7 @@ def decode_side(raw: bytes, place: str) -> str:
 
 
 def clean_side(text: str, place: str) -> str:
-    """One side of a pair as one line in NFC, without outer spaces.
+    """Return one side of a pair as one line in NFC, without outer spaces.
 
     Raises:
         ValueError: It is empty, or has no visible character.
@@ -371,7 +371,7 @@ def read_json_lines(part: TextFile, columns: tuple[str, str]) -> Iterator[Pair |
 
 
 def pair_from_json(line: bytes, columns: tuple[str, str], place: str) -> Pair:
-    """The pair in one line of JSON.
+    """Return the pair in one line of JSON.
 
     Raises:
         ValueError: The line is no JSON object with both texts; the message begins with `place`.
@@ -388,7 +388,7 @@ def pair_from_json(line: bytes, columns: tuple[str, str], place: str) -> Pair:
 
 
 def pair_from_row(row: Any, columns: tuple[str, str], place: str) -> Pair:
-    """The pair in a row with named columns, each side on one line with single spaces.
+    """Return the pair in a row with named columns, each side on one line with single spaces.
 
     Raises:
         ValueError: The row lacks a text; the message begins with `place`.

@@ -19,7 +19,7 @@ from transformer_lab.data.sentence_pieces import SentencePieceTokenizer
 from transformer_lab.data.text import to_nfc
 
 SPECIAL_TOKENS = ("<pad>", "<bos>", "<eos>", "<unk>")
-"""Their ids are their places: pad 0, bos 1, eos 2, unk 3."""
+"""The special tokens; their ids are their positions: pad 0, bos 1, eos 2, unk 3."""
 UNK_ID = SPECIAL_TOKENS.index("<unk>")
 
 # An elided form (l', qu'), a word with its inner apostrophes and hyphens, or one sign.
@@ -28,7 +28,7 @@ WORD = re.compile(r"(?:[cdjlmnst]|(?:jus|lors|puis|quoi)?qu)'(?=\w)|\w+(?:['-]\w
 
 @runtime_checkable
 class Tokenizer(Protocol):
-    """What the package asks of any tokenizer.
+    """The interface that the package expects of any tokenizer.
 
     `encode` and `decode` work on ids without bos and eos.
     """
@@ -38,30 +38,32 @@ class Tokenizer(Protocol):
         """The number of ids, special tokens included."""
 
     def encode(self, text: str) -> list[int]:
-        """The token ids of a text; what the vocabulary lacks becomes `unk`."""
+        """Return the token ids of a text; what the vocabulary lacks becomes `unk`."""
 
     def decode(self, ids: Sequence[int]) -> str:
-        """The text that these ids spell; pad, bos and eos are left out."""
+        """Return the text that these ids spell; pad, bos and eos are left out."""
 
     def tokens(self, ids: Sequence[int]) -> list[str]:
-        """One readable string for each id, for example to label the axes of an attention map."""
+        """Return one readable string for each id, for example to label the axes of an attention map."""
 
     def unknown(self, text: str) -> list[str]:
-        """The words of the text that are not in the vocabulary."""
+        """Return the words of the text that are not in the vocabulary."""
 
     def to_json(self) -> str:
-        """The whole tokenizer as JSON, which `tokenizer_from_json` reads back."""
+        """Return the whole tokenizer as JSON, which `tokenizer_from_json` reads back."""
 
 
 class WordTokenizer:
     """A tokenizer with one id for each word of the training text.
 
-    It lower-cases, and drops full stops and exclamation marks at the end of a text. `words` is the
-    vocabulary without special tokens; `joined` are the tokens that `decode` writes without a space
-    before them, such as a comma.
+    It lower-cases, and drops full stops and exclamation marks at the end of a text.
+
+    Args:
+        words: The vocabulary without special tokens.
+        joined: The tokens that `decode` writes without a space before them, such as a comma.
 
     Raises:
-        ValueError: A word is no text, is there twice, or is called like a special token.
+        ValueError: A word is no text, is there twice, or has the name of a special token.
     """
 
     def __init__(self, words: Sequence[str], joined: Iterable[str] = ()):
@@ -94,11 +96,11 @@ class WordTokenizer:
         return len(self.words)
 
     def encode(self, text: str) -> list[int]:
-        """The ids of the words; a word that was not in the training text is `unk`."""
+        """Return the ids of the words; a word that was not in the training text is `unk`."""
         return [self.ids.get(word, UNK_ID) for word in WORD.findall(normalise(text))]
 
     def decode(self, ids: Sequence[int]) -> str:
-        """The words with a space between them, but none after an elided form such as l'."""
+        """Return the words with a space between them, but none after an elided form such as l'."""
         words = [self.words[i] for i in ids if i >= UNK_ID]
         text = ""
         for before, word in zip(["", *words], words, strict=False):
@@ -107,15 +109,15 @@ class WordTokenizer:
         return text
 
     def tokens(self, ids: Sequence[int]) -> list[str]:
-        """The word of each id."""
+        """Return the word of each id."""
         return [self.words[i] for i in ids]
 
     def unknown(self, text: str) -> list[str]:
-        """The words of the text that are not in the vocabulary."""
+        """Return the words of the text that are not in the vocabulary."""
         return [word for word in WORD.findall(normalise(text)) if word not in self.ids]
 
     def to_json(self) -> str:
-        """The whole tokenizer as JSON, which `tokenizer_from_json` reads back."""
+        """Return the whole tokenizer as JSON, which `tokenizer_from_json` reads back."""
         words = self.words[len(SPECIAL_TOKENS) :]
         state = {"kind": "word", "words": words, "joined": sorted(self.joined)}
         return json.dumps(state, ensure_ascii=False)
@@ -172,39 +174,39 @@ class BPETokenizer:
         return self.tokenizer.get_vocab_size()
 
     def encode(self, text: str) -> list[int]:
-        """The ids of the pieces of a text."""
+        """Return the ids of the pieces of a text."""
         return self.tokenizer.encode(" " + text, add_special_tokens=False).ids
 
     def encode_batch(self, texts: Sequence[str]) -> list[list[int]]:
-        """The ids of the pieces of each text, computed on all cores."""
+        """Return the ids of the pieces of each text, computed on all cores."""
         spaced = [" " + text for text in texts]
         # "Fast" leaves out where in the text each piece stood.
         encodings = self.tokenizer.encode_batch_fast(spaced, add_special_tokens=False)
         return [encoding.ids for encoding in encodings]
 
     def decode(self, ids: Sequence[int]) -> str:
-        """The text that the pieces spell, without special tokens."""
+        """Return the text that the pieces spell, without special tokens."""
         return self.tokenizer.decode(list(ids), skip_special_tokens=True).removeprefix(" ")
 
     def tokens(self, ids: Sequence[int]) -> list[str]:
-        """Each piece as text.
+        """Return each piece as text.
 
         A piece that begins a word keeps its space; part of a letter shows as �.
         """
         return [self.tokenizer.decode([i], skip_special_tokens=False) for i in ids]
 
     def unknown(self, text: str) -> list[str]:
-        """An empty list, because every text has pieces."""
+        """Return an empty list, because every text has pieces."""
         return []
 
     def to_json(self) -> str:
-        """The whole tokenizer as JSON, which `tokenizer_from_json` reads back."""
+        """Return the whole tokenizer as JSON, which `tokenizer_from_json` reads back."""
         state = {"kind": "bpe", "tokenizer": json.loads(self.tokenizer.to_str())}
         return json.dumps(state, ensure_ascii=False)
 
 
 def normalise(text: str) -> str:
-    """The text in NFC and lower case, with plain apostrophes, and without "." or "!" at its end."""
+    """Return the text in NFC and lower case, with plain apostrophes and no "." or "!" at its end."""
     text = to_nfc(text).lower().replace("’", "'").strip()
     while text.endswith((".", "!")):  # as in "so . . ." too
         text = text.rstrip(".!").rstrip()
@@ -212,12 +214,12 @@ def normalise(text: str) -> str:
 
 
 def is_elided(word: str) -> bool:
-    """Whether a word is written onto the next one, as l' and qu' are in French."""
+    """Return whether a word is written onto the next one, as l' and qu' are in French."""
     return word.endswith("'")
 
 
 def tokenizer_from_json(text: str) -> Tokenizer:
-    """The tokenizer that a `to_json` described.
+    """Return the tokenizer that a `to_json` described.
 
     Raises:
         ValueError: The text is not such a description; the message says what does not fit.
@@ -237,7 +239,7 @@ def tokenizer_from_json(text: str) -> Tokenizer:
 
 
 def bpe_from_json(text: str) -> tokenizers.Tokenizer:
-    """The `tokenizers` library's tokenizer, built from that library's own JSON.
+    """Return the `tokenizers` library's tokenizer, built from that library's own JSON.
 
     Raises:
         ValueError: The text is not that; it pads or truncates, which would change the length of
@@ -257,7 +259,7 @@ def bpe_from_json(text: str) -> tokenizers.Tokenizer:
 
 
 def find_regular_expressions(state: object) -> Iterator[str]:
-    """Yield the regular expressions in a description by the `tokenizers` library, 60 letters of each."""
+    """Yield the first 60 characters of each regular expression in a description by `tokenizers`."""
     if isinstance(state, dict):
         if isinstance(state.get("Regex"), str):
             yield state["Regex"][:60]

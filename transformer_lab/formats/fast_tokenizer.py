@@ -15,7 +15,7 @@ from transformer_lab.config import TransformerConfig
 from transformer_lab.data.tokenizer import SPECIAL_TOKENS, WORD, BPETokenizer, WordTokenizer
 
 SOURCE, TARGET = "tokenizer.json", "target.tokenizer.json"
-"""The file of the source's tokenizer, under the name that Transformers expects, and the target's."""
+"""The file name of the source's tokenizer, which Transformers expects, and that of the target's."""
 
 
 def build_fast_tokenizer(tokenizer: WordTokenizer | BPETokenizer) -> tokenizers.Tokenizer:
@@ -45,7 +45,7 @@ def convert_bpe(tokenizer: BPETokenizer) -> tokenizers.Tokenizer:
 
 
 def convert_words(tokenizer: WordTokenizer) -> tokenizers.Tokenizer:
-    """Convert a word tokenizer: `normalise`, WORD and `decode` as parts of the library.
+    """Convert a word tokenizer: `normalise`, `WORD` and `decode` become parts of the library.
 
     One difference remains: a combining accent is part of a word there, but not in Python's `re`.
     """

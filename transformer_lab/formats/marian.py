@@ -1,21 +1,22 @@
-"""Load an OPUS-MT checkpoint (Marian), a real translation model, into our own `Transformer`.
+"""Import of an OPUS-MT checkpoint (Marian), a real translation model, into our own `Transformer`.
 
 Lesson 16 uses it.
 
-Such a model is the paper's, its one embedding matrix for both languages and the output included
-(§3.4), with SiLU in the feed-forward network, an output bias, and the sinusoids in another order.
-Its decoder starts with the padding token, so that masks come from lengths and not from ids.
+Such a model is the paper's, with one embedding matrix for both languages and the output (§3.4),
+with SiLU in the feed-forward network, an output bias, and the sinusoids in another order. Its
+decoder starts with the padding token, so that masks come from lengths and not from ids.
 
 Its translations may differ from those of Transformers' `generate` for three reasons:
 
-- Length penalty. `generate` divides a log-probability by length^p, the paper by ((5 + length) / 6)^α
+- Length penalty. `generate` divides a log-probability by length^p, the paper by ((5 + length) /
+6)^α
   (see `length_penalty`): the first grows from 1 at one token to 10 at ten tokens for p = 1, the
   second from 1 to 2.5 for α = 1. At p = α = 0 both divide by 1.
 - Width. `generate` gives the place of a finished hypothesis to the next best one: `narrow=False` in
   `beam_search`. Its `early_stopping="never"` is our rule for when to stop.
-- Padding. It forbids the padding token after the softmax, and what is left no longer sums to 1
-  unless it is told `renormalize_logits=True`. Here the token has the bias −∞, as Marian itself
-  knows no such token.
+- Padding. `generate` forbids the padding token after the softmax, and the other probabilities no
+  longer sum to 1 unless it is told `renormalize_logits=True`. Here the token has the bias −∞,
+  because Marian itself knows no such token.
 """
 
 import json
@@ -45,13 +46,13 @@ from transformer_lab.translator import Translator
 
 FILES = ("config.json", "source.spm", "target.spm", "vocab.json")
 OUR_TOKENIZERS = ("source_tokenizer.json", "target_tokenizer.json")
-"""What `to_transformers` writes in the place of the last three for a translator without SentencePiece."""
+"""The files that `to_transformers` writes instead of the last three where there is no SentencePiece."""
 WEIGHTS = ("model.safetensors", "pytorch_model.bin")
-"""What we read, and what older checkpoints have: a pickle, which is not read here."""
+"""The file of weights that is read, and that of older checkpoints: a pickle, which is not read here."""
 INDEX = "model.safetensors.index.json"
-"""Which weight is in which file, where a checkpoint has several."""
+"""The file that says which weight is in which file, where a checkpoint has several."""
 FLOATS = ("F64", "F32", "F16", "BF16")
-"""The kinds of numbers that weights are saved in, as safetensors calls them."""
+"""The dtypes that weights are saved in, as safetensors calls them."""
 UNUSED = "<unused {}>"
 """The name of an id that no piece has."""
 MOST_POSITIONS = 65_536
@@ -75,20 +76,23 @@ EXPECTED = {
     "static_position_embeddings": True,
     "tie_word_embeddings": True,
 }
-"""The fields of config.json, if they are there, for which our model computes the same."""
+"""The values that fields of config.json must have, where they are there.
+
+Our model computes the same only with these.
+"""
 
 
 def load_marian(name_or_folder: str | Path, device: str = "auto") -> Translator:
     """Load an OPUS-MT checkpoint: a folder, or a name such as "Helsinki-NLP/opus-mt-en-fr".
 
-    A name is fetched from Hugging Face's hub. Where the hub cannot be reached, copy the files of the
-    model's page into a folder (config.json, model.safetensors, source.spm, target.spm, vocab.json)
-    and give the folder. `Translator.save` then writes it in our own format.
+    A name is fetched from Hugging Face's hub. Where the hub cannot be reached, copy the files of
+    the model's page into a folder (config.json, model.safetensors, source.spm, target.spm,
+    vocab.json) and give the folder. `Translator.save` then writes it in our own format.
 
     Weights are read from safetensors alone, and no code of a checkpoint is run: a pickle,
     pytorch_model.bin, is refused with the line that converts it. They may be one file, or several
-    with their index. Tokens that were added to the vocabulary are words of the tokenizers, and ids that
-    no token has are never written.
+    with their index. Tokens that were added to the vocabulary are words of the tokenizers, and ids
+    that no token has are never written.
 
     Raises:
         ValueError: If `transformers` or `sentencepiece` is not installed, a file is missing, or the
@@ -121,7 +125,11 @@ def load_marian(name_or_folder: str | Path, device: str = "auto") -> Translator:
 
 
 def load_marian_config(name: str) -> Any:
-    """Load a checkpoint's config.json; a ValueError if it is damaged or not Marian's."""
+    """Load a checkpoint's config.json.
+
+    Raises:
+        ValueError: If it is damaged or not Marian's.
+    """
     import transformers
 
     with raise_one_error("config.json", name):
@@ -136,7 +144,11 @@ def load_marian_config(name: str) -> Any:
 
 
 def load_marian_model(name: str) -> Any:
-    """Load Transformers' model; a ValueError if weights are missing or there are extra layers."""
+    """Load Transformers' own model of a checkpoint.
+
+    Raises:
+        ValueError: If weights are missing or there are extra layers.
+    """
     import transformers
 
     with raise_one_error("weights", name):
@@ -211,7 +223,10 @@ def forbid_unused(model: Transformer, target: Tokenizer) -> None:
 
 @contextmanager
 def raise_one_error(what: str, name: str) -> Iterator[None]:
-    """Turn any error of Transformers inside the block into a ValueError of one line, and quieten it."""
+    """Turn any error of Transformers inside the block into a ValueError of one line.
+
+    Its progress bars and advice are silenced.
+    """
     try:
         with quiet_transformers():
             yield
@@ -263,9 +278,10 @@ def check_files(folder: Path) -> None:
 
 
 def weight_files(folder: Path) -> list[Path]:
-    """Return the files of the weights: one, or those that an index names; none if there is neither.
+    """Return the files of the weights: one, or those that an index names, or none if there is neither.
 
-    A ValueError if a file is missing that the index names, or is not in this folder.
+    Raises:
+        ValueError: If a file that the index names is missing, or is not in this folder.
     """
     whole, index = folder / WEIGHTS[0], folder / INDEX
     if whole.is_file() or not index.is_file():
@@ -310,9 +326,12 @@ def check_config(found: Any) -> None:
 
 
 def config_from_marian(c: Any, unk_id: int | None = None) -> TransformerConfig:
-    """Convert their configuration to ours; a ValueError for impossible sizes.
+    """Convert Transformers' configuration of a Marian model to ours.
 
-    Theirs lacks the id of `<unk>`, which the tokenizer knows; without `unk_id` any free id is used.
+    It lacks the id of `<unk>`, which the tokenizer knows; without `unk_id` any free id is used.
+
+    Raises:
+        ValueError: If the sizes are impossible.
     """
     special = {c.pad_token_id, c.decoder_start_token_id, c.eos_token_id}
     free = next(i for i in range(4) if i not in special)
@@ -340,12 +359,14 @@ def config_from_marian(c: Any, unk_id: int | None = None) -> TransformerConfig:
 
 @torch.no_grad()
 def from_marian(theirs: Any, unk_id: int) -> Transformer:
-    """Build our model with their weights, in evaluation mode; all logits but the padding's are equal.
+    """Build our model with a Marian model's weights, in evaluation mode.
+
+    All logits but the padding's are equal to the Marian model's.
 
     Feature j of our residual stream is their feature `interleave(d_model)[j]`. Whatever reads the
     stream has its columns reordered, whatever writes it its rows; between the two, inside a head
     or the feed-forward network, nothing moves. LayerNorm treats all features alike. Where padding
-    starts the decoder, nobody can write it; elsewhere its logit, too, is theirs.
+    starts the decoder, it can never be written; elsewhere its logit, too, is theirs.
     """
     config = config_from_marian(theirs.config, unk_id)
     with SkipInit():

@@ -1,11 +1,12 @@
-"""Read Marian's binary weight files, version 1, in which matrices are 8-bit integers with a scale.
+"""Reader of Marian's binary weight files, version 1, in which matrices are 8-bit integers with a scale.
 
 `formats.bergamot` and lesson 18 use it.
 
-The file begins with its version and the number of its items. Then come, item by item, how long its name
-is, its type, how many dimensions and bytes it has; then all names, all shapes, a gap, and all data.
-Numbers are little-endian. Types are those that Marian writes: 0x404 are floats, 0x101 bytes of text,
-0x4101 integers of 8 bits for the multiplication on a CPU; behind them stands what each was multiplied by.
+The file begins with its version and the number of its items. Then come, item by item, the length of
+its name, its type, and how many dimensions and bytes it has; then all names, all shapes, a gap, and
+all data. Numbers are little-endian. Types are those that Marian writes: 0x404 are floats, 0x101
+bytes of text, 0x4101 integers of 8 bits for the multiplication on a CPU; behind these stands the
+scale that each was multiplied by.
 """
 
 import math
@@ -23,12 +24,12 @@ VERSION = 1
 FLOATS, TEXT, INTEGERS = 0x404, 0x101, 0x4101
 HEAD = struct.Struct("<4Q")
 MOST_ITEMS = 100_000
-"""More would be no model: a damaged count must not ask for memory."""
+"""The most items of a file; a damaged count must not ask for more memory."""
 BYTES = {FLOATS: 4, INTEGERS: 1}
-"""What each number of a weight takes; behind integers stands their scale, a float."""
+"""The bytes of each number of a weight, by type; behind integers stands their scale, a float."""
 EMBEDDINGS = "Wemb"
 ROUNDING = "_QuantMultA"
-"""So ends the name of what Marian rounds a weight's inputs with; we compute in floats."""
+"""The end of the name of what Marian rounds a weight's inputs with; we compute in floats."""
 SETTINGS = "special:model.yml"
 
 
@@ -45,7 +46,8 @@ class MarianFile:
     """The weights of a file, by name, and the settings that stand in it.
 
     Raises:
-        ValueError: If it is no such file, is of another version, or is cut off; the message says where.
+        ValueError: If it is no such file, is of another version, or is cut off; the message says
+            where.
     """
 
     def __init__(self, path: str | Path):
@@ -65,13 +67,17 @@ class MarianFile:
         return sum(math.prod(i.shape) for i in self.items.values() if i.kind in BYTES)
 
     def check_all_read(self) -> None:
-        """Raise a ValueError that names weights which were not read: they belong to another model."""
+        """Raise a ValueError that names weights which were not read; they belong to another model."""
         weights = {name for name, item in self.items.items() if item.kind in BYTES}
         left = sorted(n for n in weights - self.read if not n.endswith(ROUNDING))
         check("weights that no part of the model reads", left[:3], "none", not left)
 
     def settings(self) -> dict[str, str]:
-        """Return the model's settings by name, as text; a ValueError if the file has none."""
+        """Return the model's settings by name, as text.
+
+        Raises:
+            ValueError: If the file has none.
+        """
         check(str(self.path), f"without {SETTINGS}", "a model's file", SETTINGS in self.items)
         try:
             lines = self.items[SETTINGS].data.rstrip(b"\0").decode().splitlines()
@@ -101,7 +107,12 @@ class MarianFile:
 
 
 def read_items(data: bytes) -> dict[str, Item]:
-    """Return all entries of a file by name; a ValueError or struct.error if it is damaged."""
+    """Return all entries of a file by name.
+
+    Raises:
+        ValueError: If the file is damaged.
+        struct.error: If the file is cut off within its numbers.
+    """
     version, count = struct.unpack_from("<2Q", data)
     check("version", version, f"{VERSION}", version == VERSION)
     check("number of items", count, f"1 to {MOST_ITEMS}", 1 <= count <= MOST_ITEMS)
@@ -140,7 +151,11 @@ def check_size(name: str, item: Item) -> None:
 
 
 def slice_bytes(data: bytes, start: int, length: int) -> bytes:
-    """Return `length` bytes from `start`; a ValueError if the file ends before."""
+    """Return `length` bytes from `start`.
+
+    Raises:
+        ValueError: If the file ends before.
+    """
     there = max(0, len(data) - start)
     check("bytes left", there, f"{length} or more: the file is cut off", there >= length)
     return data[start : start + length]

@@ -1,6 +1,6 @@
-"""The correspondence between the layers of our `Transformer` and those of MarianMT and Pegasus.
+"""Pairs of corresponding layers of our `Transformer` and of MarianMT or Pegasus.
 
-`formats.marian` and `formats.to_transformers` copy weights along it.
+`formats.marian` and `formats.to_transformers` copy weights along them.
 """
 
 from collections.abc import Iterator
@@ -17,7 +17,8 @@ from transformer_lab.model.encoder import EncoderLayer
 class Match(NamedTuple):
     """Two modules with the same weights, up to the order of the residual stream's features.
 
-    If the module `reads` the stream, these are its columns; if it writes or scales it, its rows.
+    If the module `reads` the stream, these features are its columns; if it writes or scales the
+    stream, they are its rows.
     """
 
     ours: nn.Module

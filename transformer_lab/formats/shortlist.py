@@ -20,7 +20,7 @@ HEAD = struct.Struct("<6Q")
 class Shortlist:
     """The likely translations of each source word, from a file of the Bergamot project.
 
-    Behind the head stand one offset for each source word and one more, 8 bytes each, and the target
+    After the head come one offset for each source word and one more, 8 bytes each, and the target
     words' ids, 4 bytes each. The `frequent` first target words are allowed for all sentences.
 
     Raises:
@@ -47,7 +47,7 @@ class Shortlist:
         check(f"frequent words of {path}", self.frequent, expected, self.frequent <= sources)
 
     def check_vocabulary(self, words: int) -> None:
-        """Raise a ValueError unless the shortlist fits a shared vocabulary of so many words."""
+        """Raise a ValueError unless the shortlist fits a shared vocabulary of `words` words."""
         sources, highest = len(self.offsets) - 1, int(self.words.max(initial=0))
         expected = f"{words}, as many as the vocabulary has"
         check("source words of the shortlist", sources, expected, sources == words)
@@ -55,7 +55,11 @@ class Shortlist:
         check("highest id of the shortlist", highest, expected, highest < words)
 
     def allowed_ids(self, source: Sequence[int]) -> Int[np.ndarray, " words"]:
-        """Return the target ids that a translation of these source ids may use, in ascending order."""
+        """Return the target ids that a translation of these source ids may use, in ascending order.
+
+        Raises:
+            ValueError: If a source id is not in the vocabulary.
+        """
         sources = len(self.offsets) - 1
         for i in source:
             check("source id", i, f"0 to {sources - 1}", 0 <= i < sources)

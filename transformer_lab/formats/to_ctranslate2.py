@@ -1,12 +1,12 @@
-"""Export a translator to CTranslate2, an engine in C++, through Transformers and its own converter.
+"""Export of a translator to CTranslate2, an engine in C++, through Transformers and its own converter.
 
 The command `export` uses it.
 
-The plain command, `ct2-transformers-converter --model FOLDER --output_dir OUT`, takes for granted
-what holds for OPUS-MT: padding is the last word of one list, and the decoder starts from a vector
-of zeros. A translator that was trained here starts with <bos>, whose vector is not zero, has its
-padding first, and often two lists. So its weights go through the part of that converter which takes
-nothing for granted (BART's), and the lists and the start are given here.
+The plain command, `ct2-transformers-converter --model FOLDER --output_dir OUT`, assumes what holds
+for OPUS-MT: padding is the last word of one list, and the decoder starts from a vector of zeros. A
+translator that was trained here starts with <bos>, whose vector is not zero, has its padding first,
+and often has two lists. So its weights go through the part of that converter which assumes nothing
+of this (BART's), and the lists and the start are given here.
 """
 
 import tempfile
@@ -34,7 +34,10 @@ words = [text.tokens for text in source.encode_batch(["the cat sleeps", "the dog
 found = engine.translate_batch(words, max_batch_size=1024, batch_type="tokens")
 target.decode_batch([[target.token_to_id(word) for word in one.hypotheses[0]] for one in found])
 """
-"""Without its last two settings, `translate_batch` would put all texts into one batch."""
+"""The code that translates texts with the exported engine and its tokenizers.
+
+Without its last two settings, `translate_batch` would put all texts into one batch.
+"""
 
 
 def to_ctranslate2(
@@ -45,11 +48,16 @@ def to_ctranslate2(
 ) -> None:
     """Write a folder for `ctranslate2.Translator(folder).translate_batch(tokens)`.
 
-    Tokens are strings: `token_strings(source_tokenizer)[i]` for each id of `translator.encode(text)`,
-    its end included. Words and byte pairs lie beside the model as tokenizer.json and
-    target.tokenizer.json, for the `tokenizers` library (see `usage_example`). `quantization` is
-    CTranslate2's, "int8" for instance; None keeps float32. `card` is the text of a model card, written
-    as README.md.
+    Tokens are strings: `token_strings(source_tokenizer)[i]` for each id of
+    `translator.encode(text)`, eos included. Tokenizers of words and byte pairs are written next to
+    the model, as tokenizer.json and target.tokenizer.json, for the `tokenizers` library (see
+    `usage_example`).
+
+    Args:
+        translator: The translator to export.
+        folder: The folder to write; it must not exist.
+        quantization: CTranslate2's, "int8" for instance; None keeps float32.
+        card: The text of a model card, written as README.md.
 
     Raises:
         ValueError: If `ctranslate2` or `transformers` is not installed, the folder exists, or the
@@ -89,7 +97,8 @@ def build_spec(
     """Build CTranslate2's specification of a model; `source` and `target` are the words by id.
 
     Raises:
-        ValueError: If `ctranslate2` or `transformers` is not installed, or cannot represent the model.
+        ValueError: If `ctranslate2` or `transformers` is not installed, or cannot represent the
+            model.
     """
     try:
         from ctranslate2.converters.transformers import BartLoader

@@ -1,11 +1,11 @@
-"""Export a translator as a checkpoint of Hugging Face Transformers.
+"""Export of a translator as a checkpoint of Hugging Face Transformers.
 
 The command `export` uses it.
 
 MarianMT is the paper's model, so a translator of the paper's shape fits into it weight for weight:
-the inverse of `load_marian`. With the norm before each sub-layer, and after each stack, it is Pegasus,
-which has the same parts by the same names. What is neither (other positions, shared keys, a
-recurrence) is refused.
+this is the inverse of `load_marian`. With the norm before each sub-layer, and after each stack, it
+is Pegasus, which has the same parts by the same names. Anything else (other positions, shared keys,
+a recurrence) is refused.
 """
 
 import json
@@ -39,7 +39,7 @@ EXPECTED = {
     "recurrent_decoder": False,
     "tie_target_output": True,
 }
-"""The values of fields that MarianMT and Pegasus can represent."""
+"""The values that fields of our configuration must have for MarianMT or Pegasus to represent it."""
 
 
 def to_transformers(translator: Translator, folder: str | Path, card: str | None = None) -> None:
@@ -49,17 +49,21 @@ def to_transformers(translator: Translator, folder: str | Path, card: str | None
     PegasusForConditionalGeneration. Ids stay what they are; two vocabularies stay two in MarianMT
     (`share_encoder_decoder_embeddings` false in config.json). A translator with SentencePiece gets
     source.spm, target.spm and vocab.json, which `MarianTokenizer` reads. Words and byte pairs are
-    no SentencePiece: `AutoTokenizer` reads that of the source,
-    `PreTrainedTokenizerFast(tokenizer_file="…/target.tokenizer.json")` that of the target, and
+    not SentencePiece: `AutoTokenizer` reads the source's tokenizer,
+    `PreTrainedTokenizerFast(tokenizer_file="…/target.tokenizer.json")` the target's, and
     source_tokenizer.json and target_tokenizer.json are for `load_marian`.
 
     `generate(ids, num_beams=1)` writes what our greedy search writes, but goes on to the model's
     `max_length` where ours ends at source length + 50; for beams see `formats/marian.py`.
-    `card` is the text of a model card, written as README.md, where hubs show it.
+
+    Args:
+        translator: The translator to export.
+        folder: The folder to write.
+        card: The text of a model card, written as README.md, where hubs show it.
 
     Raises:
-        ValueError: If `transformers` is not installed, the folder holds a model or a file that would
-            be replaced, or the model is none that theirs can be; the message names the field.
+        ValueError: If `transformers` is not installed, the folder holds a model or a file that
+            would be replaced, or the model is none that theirs can be; the message names the field.
     """
     folder = expand_path(folder)
     theirs = build_transformers_model(translator.model)
@@ -77,7 +81,11 @@ def to_transformers(translator: Translator, folder: str | Path, card: str | None
 
 @torch.no_grad()
 def build_transformers_model(model: Transformer) -> Any:
-    """Build Transformers' model with our weights, on the CPU and in evaluation mode."""
+    """Build Transformers' model with our weights, on the CPU and in evaluation mode.
+
+    Raises:
+        ValueError: If `transformers` is not installed, or neither of its two models fits.
+    """
     try:
         from transformers import (
             GenerationConfig,
@@ -110,7 +118,11 @@ def build_transformers_model(model: Transformer) -> Any:
 
 
 def build_transformers_config(c: TransformerConfig) -> Any:
-    """Convert our configuration to theirs; a ValueError names the first field that does not fit."""
+    """Convert our configuration to that of MarianMT or Pegasus.
+
+    Raises:
+        ValueError: If a field does not fit; the message names the first one.
+    """
     from transformers import MarianConfig, PegasusConfig
 
     name = "MarianMT" if c.norm == "post" else "Pegasus, which has the norm first"
@@ -155,7 +167,10 @@ def build_transformers_config(c: TransformerConfig) -> Any:
 
 
 def tokenizer_files(translator: Translator) -> dict[str, bytes]:
-    """Return the tokenizers' files: SentencePiece and vocab.json, or our JSON and `tokenizers`' own."""
+    """Return the files of both tokenizers by name.
+
+    They are SentencePiece and vocab.json, or our own JSON and that of the `tokenizers` library.
+    """
     both = (translator.source_tokenizer, translator.target_tokenizer)
     source, target = both
     if isinstance(source, SentencePieceTokenizer) and isinstance(target, SentencePieceTokenizer):

@@ -1,6 +1,6 @@
-"""Build what a run needs: an untrained translator for a corpus, and its trainer.
+"""Builders of what a run needs: an untrained translator for a corpus, and its trainer.
 
-Runs, studies and lesson 09 use it.
+Runs, studies and lesson 09 use them.
 """
 
 import sys
@@ -42,10 +42,10 @@ def build_translator(
     they are too long.
 
     Args:
-        splits: Of the corpus.
+        splits: The splits of the corpus.
         corpus: Its name, as in `begin_run`.
         preset: The size of model.
-        seed: Of the random weights.
+        seed: The seed of the random weights.
         **changes: Fields of the model's configuration.
 
     Raises:
@@ -84,10 +84,10 @@ def make_trainer(
     Pairs too long for the model or for a batch are left out; a line on standard error counts them.
 
     Args:
-        translator: Whose model is trained in place.
+        translator: The translator whose model is trained in place.
         splits: Training and validation pairs.
         training: Steps, rates, seeds, device.
-        state_path: As in `Trainer`, like the next two.
+        state_path: Where the state is saved and resumed from; None saves nothing.
         on_step: Called after each step.
         show_progress: Whether to show a progress bar.
         watch_exact_match: On how many validation sentences each validation measures exact match.
@@ -123,7 +123,7 @@ def make_trainer(
 def encode_fitting(
     translator: Translator, pairs: Sequence[SentencePair], longest: int
 ) -> Sequence[Example]:
-    """Encode the pairs as ids, without those that have more than `longest` tokens on a side.
+    """Encode the pairs as ids, leaving out those with more than `longest` tokens on a side.
 
     A line on standard error counts the pairs that are left out.
     """

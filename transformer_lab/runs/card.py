@@ -72,12 +72,12 @@ training pairs. Nobody has looked at its translations one by one."""
 
 
 def export_card(folder: Path, use: str) -> str | None:
-    """Return a saved model's card for its export to another library; None if it has no card.
+    """Return a saved model's card for its export to another library, or None if it has no card.
 
     Args:
-        folder: Of the saved model.
-        use: The lines of code that use the exported model. They replace those of this package, unless
-            another author wrote the card.
+        folder: The folder of the saved model.
+        use: The lines of code that use the exported model. They replace those of this package,
+            unless another author wrote the card.
     """
     path = folder / CARD
     if not path.is_file():

@@ -1,6 +1,6 @@
-"""Score a translator on pairs it has never seen: exact match, BLEU, chrF, pronouns, loss.
+"""Scores of a translator on pairs it has never seen: exact match, BLEU, chrF, pronouns, loss.
 
-The command line, the model card and the lessons use it.
+The command line, the model card and the lessons use them.
 """
 
 import math
@@ -22,7 +22,10 @@ from transformer_lab.translator import Translator
 
 
 def validation_loss(translator: Translator, pairs: Sequence[SentencePair]) -> float:
-    """Return the mean cross-entropy of a translator on these pairs, in nats per token; NaN of none."""
+    """Return the mean cross-entropy of a translator on these pairs, in nats per token.
+
+    It is NaN if there are no pairs.
+    """
     examples = encode_fitting(translator, pairs, translator.model.config.max_length)
     groups = buckets(examples, TrainingConfig().batch_tokens)
     model = translator.model.eval()
@@ -35,8 +38,8 @@ def validation_loss(translator: Translator, pairs: Sequence[SentencePair]) -> fl
 class Evaluation:
     """The scores of a translator on held-out pairs: shares from 0 to 1, BLEU and chrF from 0 to 100.
 
-    `pronouns` is the share of right pronouns, if the corpus says what they stand for, else None.
-    `by_construction` is the exact match of each construction of the bilingual world.
+    `pronouns` is the share of right pronouns, or None if the corpus does not say what they stand
+    for. `by_construction` is the exact match of each construction of the bilingual world.
     """
 
     sentences: int

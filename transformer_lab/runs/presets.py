@@ -11,7 +11,10 @@ from transformer_lab.config import TrainingConfig, TransformerConfig
 
 @dataclass(frozen=True)
 class Preset:
-    """A size of model and how to train it; `vocab_size` is for corpora with subword tokenizers."""
+    """A size of model and the configuration to train it with.
+
+    `vocab_size` is for corpora with subword tokenizers.
+    """
 
     model: Callable[..., TransformerConfig]
     training: TrainingConfig
@@ -26,7 +29,10 @@ PAPER = TrainingConfig(
     validate_every=1_000,
     save_every=1_000,
 )
-"""How the paper trains its base model (§5); when it validates and saves is our choice."""
+"""The configuration that the paper trains its base model with (§5).
+
+When it validates and saves is our choice.
+"""
 PRESETS = {
     "tiny": Preset(
         TransformerConfig.tiny,

@@ -1,4 +1,4 @@
-"""A training run in a folder: begin it, resume it, and what its config.json says about it.
+"""A training run in a folder: how to begin and resume it, and what its config.json says about it.
 
 The command line, studies and benchmarks use it.
 """
@@ -54,7 +54,11 @@ class About:
 
     @classmethod
     def of(cls, translator: Translator) -> "About":
-        """Read the description of a translator's run; a ValueError names a field of a wrong type."""
+        """Return the description of the run that trained a translator.
+
+        Raises:
+            ValueError: If a field has the wrong type; the message names it.
+        """
         said = {f.name: translator.about[f.name] for f in fields(cls) if f.name in translator.about}
         for name, kind in (("corpus", str), ("preset", str), ("data", str), ("training", dict)):
             value = said.get(name)
@@ -71,7 +75,7 @@ class About:
 
 @dataclass
 class Run:
-    """A run that was begun or resumed; `begin_run` and `resume_run` make it.
+    """A run that was begun or resumed; `begin_run` and `resume_run` return it.
 
     It holds the lock of its folder until `train` has ended, or `release` is called.
     """
@@ -92,7 +96,7 @@ class Run:
     def train(self) -> Stop:
         """Train until a limit is reached, save the translator and its card, and return the limit.
 
-        Ctrl-C is a limit too, and so are SIGTERM and SIGHUP. Of several processes, rank 0 saves.
+        Ctrl-C is a limit too, and so are SIGTERM and SIGHUP. With several processes, rank 0 saves.
 
         Raises:
             ValueError: If another process holds the folder, or has changed it since the last call.
@@ -119,13 +123,13 @@ class Run:
         return stop
 
     def release(self) -> None:
-        """Give back the folder's lock, for example because this run is not trained after all."""
+        """Release the folder's lock, for example because this run is not trained after all."""
         self.lock.release()
 
 
 @contextmanager
 def folder_lock(folder: Path) -> Iterator[FolderLock]:
-    """Give the lock of a folder, not held yet; if it is taken inside the block, it stays held.
+    """Yield the lock of a folder, not held yet; if it is acquired inside the block, it stays held.
 
     If the block fails, the lock is released, and a folder that did not exist before is removed.
     """
@@ -141,7 +145,7 @@ def folder_lock(folder: Path) -> Iterator[FolderLock]:
 
 
 def clear_unstarted_run(folder: Path) -> None:
-    """Remove what a run has left that stopped before it saved a state; hidden files stay.
+    """Remove what is left of a run that stopped before it saved a state; hidden files stay.
 
     Raises:
         ValueError: If the folder contains anything else.
@@ -183,12 +187,12 @@ def begin_run(
             files' names, or a folder. "@SOURCE,TARGET" at the end names its columns or languages,
             and "csv:" in front is for tables with commas and quotes.
         preset: A key of `runs.presets.PRESETS`; by default what suits the corpus.
-        seed: Of the splits, the weights and the batches.
+        seed: The seed of the splits, the weights and the batches.
         skip_bad: Whether bad lines of a file are left out.
         max_steps: As in `TrainingConfig`, like the next three; by default those of the preset.
-        max_minutes: Of one call of `train`.
+        max_minutes: The most minutes of one call of `train`.
         device: Where to train.
-        precision: Of the matrix products.
+        precision: The precision of the matrix products.
         on_step: Called after each step.
         show_progress: Whether to show a progress bar.
 
@@ -323,7 +327,11 @@ def build_trainer(
     on_step: Callable[[StepReport], None] | None,
     show_progress: bool,
 ) -> Trainer:
-    """Build the trainer of a run; a ValueError if the processes have different data or tokenizers."""
+    """Build the trainer of a run.
+
+    Raises:
+        ValueError: If the processes have different data or tokenizers.
+    """
     # Each machine has prepared its corpus, and learnt its pieces, for itself.
     distributed.check_same("fingerprint of the training pairs", translator.about["data"])
     both = translator.source_tokenizer.to_json() + translator.target_tokenizer.to_json()

@@ -20,15 +20,19 @@ T = TypeVar("T")
 NEW, READY = ".transformer_lab.new", ".transformer_lab.ready"
 """The folder of new files before they count, and its name from the moment they do."""
 GONE = ".gone"
-"""In that folder: the names of files to remove when the new ones are moved, one per line."""
+"""The file in that folder with the names of files to remove when the new ones are moved, one per line."""
 NAME = re.compile(r"\w[\w.-]*")
-"""The name of a file in the same folder; no path that leads elsewhere."""
+"""The pattern of the name of a file in the same folder; a path that leads elsewhere does not match."""
 LEFT = re.compile(r"\.\w+\.(?:json|md|safetensors)\.[0-9a-f]{8}\.part")
-"""The names of temporary files, which a killed process leaves behind."""
+"""The pattern of the names of temporary files, which a killed process leaves behind."""
 
 
 def expand_path(name: str | Path) -> Path:
-    """Return the path that a user named, with `~` expanded; a ValueError if it has no home folder."""
+    """Return the path that a user named, with `~` expanded.
+
+    Raises:
+        ValueError: If it names a user without a home folder.
+    """
     try:
         return Path(name).expanduser()
     except RuntimeError as error:  # of a user who is not there
@@ -72,7 +76,7 @@ def write_files_atomically(
     even before they are moved into place.
 
     Args:
-        folder: Where; it exists.
+        folder: The folder, which must exist.
         files: Their contents, by name.
         removed: The names of files to remove.
     """
@@ -93,7 +97,7 @@ def write_files_atomically(
 
 
 def recover_folder(folder: Path) -> None:
-    """Finish what a killed writer began: move files that count into place, delete those that do not."""
+    """Finish what a killed writer began: files that count are moved into place, the others deleted."""
     ready = folder / READY
     if (ready / GONE).exists():
         for name in (ready / GONE).read_text().splitlines():
@@ -141,13 +145,17 @@ def find_leftovers(folder: Path) -> Iterator[Path]:
 
 
 def locate_file(folder: Path, name: str) -> Path:
-    """Return the path of a folder's file: in its place, or not yet moved there by a killed writer."""
+    """Return the path of a folder's file, even if a killed writer has not moved it into place."""
     waiting = folder / READY / name
     return waiting if waiting.exists() else folder / name
 
 
 def write_new_file(path: Path, content: bytes) -> None:
-    """Create a file and wait until it is on the disk; an OSError if it exists."""
+    """Create a file and wait until it is on the disk.
+
+    Raises:
+        OSError: If the file exists, or cannot be written.
+    """
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     with os.fdopen(os.open(path, flags, 0o666), "wb") as file:
         file.write(content)

@@ -22,7 +22,7 @@ def read_description(folder: Path) -> dict[str, Any]:
     """Return the content of a folder's config.json.
 
     Raises:
-        CheckpointError: If it is missing, damaged, or of another format than FORMAT.
+        CheckpointError: If it is missing, damaged, or of another format than `FORMAT`.
     """
     path = locate_file(folder, "config.json")
     if not path.is_file():
@@ -58,7 +58,8 @@ def holds_translator(folder: Path) -> bool:
     """Return whether the folder holds a translator, with or without weights.
 
     Raises:
-        ValueError: If it holds a file with the name of a translator's that this package did not write.
+        ValueError: If it holds a file with the name of a translator's that this package did not
+            write.
     """
     for name in (*sorted(DESCRIPTION), WEIGHTS):
         if locate_file(folder, name).exists():

@@ -21,7 +21,7 @@ LOCK = ".transformer_lab.lock"
 
 
 class FolderLock:
-    """The lock of a folder: not held at first, `acquire` takes it and `release` gives it back."""
+    """The lock of a folder: it is not held at first, `acquire` takes it and `release` gives it back."""
 
     def __init__(self, folder: Path):
         self.folder = folder
@@ -34,7 +34,11 @@ class FolderLock:
         return self.finalizer is not None and self.finalizer.alive
 
     def acquire(self) -> None:
-        """Take the lock, and create the folder if need be; a ValueError if it is held already."""
+        """Take the lock, and create the folder if need be.
+
+        Raises:
+            ValueError: If the lock is held already.
+        """
         self.folder.mkdir(parents=True, exist_ok=True)
         handle = open_and_lock(self.path)
         if handle is None:
@@ -50,7 +54,11 @@ class FolderLock:
 
 @contextmanager
 def lock_folder(folder: Path) -> Iterator[None]:
-    """Hold the folder's lock inside the block; a ValueError if another process holds it."""
+    """Hold the folder's lock inside the block.
+
+    Raises:
+        ValueError: If another process holds it.
+    """
     lock = FolderLock(folder)
     lock.acquire()
     try:
@@ -60,7 +68,7 @@ def lock_folder(folder: Path) -> Iterator[None]:
 
 
 def open_and_lock(path: Path) -> int | None:
-    """Open and lock the lock file, and return its descriptor; None if another process holds it."""
+    """Open and lock the lock file; return its descriptor, or None if another process holds the lock."""
     while True:
         handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
         if not try_lock(handle):

@@ -22,7 +22,7 @@ FLOATS = (torch.float32, torch.float16, torch.bfloat16, torch.float64)
 
 
 class CheckpointError(ValueError):
-    """A checkpoint that is missing, damaged or made for another configuration."""
+    """An error: a checkpoint is missing, damaged or made for another configuration."""
 
 
 def save_tensors(path: Path, tensors: Mapping[str, Tensor], meta: Mapping[str, Any]) -> None:
@@ -42,12 +42,12 @@ def load_tensors(path: Path, sha256: str | None = None) -> tuple[dict[str, Tenso
     """Read what `save_tensors` wrote, onto the CPU: the tensors, and the JSON value.
 
     Args:
-        path: Of the file.
-        sha256: The expected SHA-256 of the file. Without it, the file's own checksum is compared with
-            its content; older files have none.
+        path: The path of the file.
+        sha256: The expected SHA-256 of the file. Without it, the file's own checksum is compared
+            with its content; older files have none.
 
     Raises:
-        CheckpointError: Naming a file that is missing or damaged.
+        CheckpointError: If the file is missing or damaged; the message names it.
     """
     if not path.is_file():
         raise CheckpointError(f"{path}: no such file; expected a checkpoint")
@@ -69,7 +69,7 @@ def load_tensors(path: Path, sha256: str | None = None) -> tuple[dict[str, Tenso
 
 
 def is_checkpoint(path: Path) -> bool:
-    """Whether a file begins as `save_tensors` writes it."""
+    """Return whether a file begins as `save_tensors` writes it."""
     try:
         with safetensors.safe_open(path, framework="pt") as file:
             return "meta" in (file.metadata() or {})
@@ -105,14 +105,14 @@ def check_tensors(
 ) -> None:
     """Raise a CheckpointError unless these are the expected tensors, with usable numbers.
 
-    It names the first tensor that is missing, unexpected, of another shape or dtype, or that contains
-    NaN or infinity (see `has_usable_numbers`).
+    It names the first tensor that is missing, unexpected, of another shape or dtype, or that
+    contains NaN or infinity (see `has_usable_numbers`).
 
     Args:
         found: The tensors, by name.
         expected: Their shapes, by name.
-        path: Of the file, for the message.
-        dtypes: Those that are allowed.
+        path: The path of the file, for the message.
+        dtypes: The dtypes that are allowed.
     """
     for name in sorted(expected.keys() | found.keys()):
         have = tuple(found[name].shape) if name in found else "nothing"
@@ -141,7 +141,11 @@ def has_usable_numbers(name: str, tensor: Tensor) -> bool:
 
 
 def load_weights(model: nn.Module, weights: Mapping[str, Tensor], path: Path) -> None:
-    """Copy weights into a model, by name; a CheckpointError names the first that does not fit."""
+    """Copy weights into a model, by name.
+
+    Raises:
+        CheckpointError: If a weight does not fit; the message names the first one.
+    """
     own = weights_of(model)
     check_tensors(weights, {name: tensor.shape for name, tensor in own.items()}, path)
     for name, tensor in own.items():

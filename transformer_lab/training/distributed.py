@@ -1,12 +1,12 @@
-"""What several training processes say to each other, with PyTorch's own distributed engine.
+"""Communication between several training processes, with PyTorch's own distributed engine.
 
 `DistributedTrainer`, runs and the command line use it. Start the processes with torchrun:
 
     torchrun --nproc-per-node 2 -m transformer_lab train
 
 Every process makes the same batches from the same seed, and computes its own share of the sentences
-of each batch. The gradients are averaged, so all processes take the same step. The process of rank 0
-is the one that validates, saves and prints.
+of each batch. The gradients are averaged, so all processes take the same step. The process of rank
+0 is the one that validates, saves and prints.
 """
 
 import contextlib
@@ -43,7 +43,8 @@ def world_size() -> int:
 def process_group(device: str = "auto") -> Iterator[None]:
     """Connect the processes that torchrun has started, for the length of the block.
 
-    Standard output is silenced in all processes but that of rank 0. Without torchrun nothing happens.
+    Standard output is silenced in all processes but that of rank 0. Without torchrun nothing
+    happens.
 
     Raises:
         ValueError: If this machine has fewer GPUs than processes, or only an Apple GPU.
@@ -136,9 +137,9 @@ def local_batch(
 ) -> tuple[Batch, float]:
     """Return the sentences of a batch that one process computes, and the factor for its mean loss.
 
-    The factor is (its real tokens) · world_size / (all real tokens). With it, the mean of the losses
-    over the processes is the mean over all tokens of the whole batch. A plain mean of means would
-    count a token more in a process that has few.
+    The factor is (its real tokens) · world_size / (all real tokens). With it, the mean of the
+    losses over the processes is the mean over all tokens of the whole batch. A plain mean of the
+    means would give a token more weight in a process that has few.
     """
     if world_size == 1:
         return batch, 1.0
@@ -160,7 +161,7 @@ def all_reduce_mean(value: Tensor) -> Tensor:
 
 
 def all_gather(value: T) -> list[T]:
-    """Return the values of all processes, in the order of their ranks. All must call it."""
+    """Return the values of all processes, in the order of their ranks; all must call it."""
     if world_size() == 1:
         return [value]
     values: list[Any] = [None] * world_size()
@@ -175,7 +176,7 @@ def check_same(name: str, value: object) -> None:
 
 
 def broadcast(value: T) -> T:
-    """Return the value that the process of rank 0 has, in every process. All must call it."""
+    """Return the value that the process of rank 0 has, in every process; all must call it."""
     if world_size() == 1:
         return value
     box = [value]

@@ -19,15 +19,15 @@ def label_smoothed_loss(
     smoothing: float = 0.1,
     pad_id: int = 0,
 ) -> Float[Tensor, ""]:
-    """Mean cross-entropy in nats over the real tokens, against a smoothed target.
+    """Return the mean cross-entropy in nats over the real tokens, against a smoothed target (§5.4).
 
-    The target puts 1 − ε on the right word and spreads ε over the whole
-    vocabulary, the right word included. Against log p = log softmax(logits) it costs
+    The target puts 1 − ε on the right word and spreads ε over the whole vocabulary, the right word
+    included. Against log p = log softmax(logits) it costs
 
         loss = −(1 − ε) log p[y] − ε mean(log p)
 
-    so that the smoothed distribution itself is never built, and no log of 0
-    is ever taken. A batch of nothing but padding has the loss 0.
+    so that the smoothed distribution itself is never built, and no log of 0 is ever taken. A batch
+    of nothing but padding has the loss 0.
     """
     losses = token_losses(logits.float().log_softmax(dim=-1), target, smoothing)  # (*batch)
     real = target != pad_id
@@ -37,7 +37,7 @@ def label_smoothed_loss(
 def token_losses(
     log_p: Float[Tensor, "*batch vocabulary"], target: Int[Tensor, "*batch"], smoothing: float
 ) -> Float[Tensor, "*batch"]:
-    """The smoothed cross-entropy of each token, in nats, from log-probabilities."""
+    """Return the smoothed cross-entropy of each token, in nats, from log-probabilities."""
     right = log_p.gather(-1, target[..., None])[..., 0]  # (*batch)
     if smoothing == 0:
         return -right  # a wrong word's log p may be −∞, and 0 · ∞ is no number

@@ -21,14 +21,14 @@ from transformer_lab.training.state import ADAM, State, Weights
 
 
 def get_adam_state(optimizer: Optimizer, model: nn.Module) -> dict[str, Weights]:
-    """Return what this process has of Adam's state: for each name in ADAM, a tensor per parameter."""
+    """Return this process's part of Adam's state: for each name in `ADAM`, a tensor per parameter."""
     state = distributed.local_optimizer(optimizer).state
     known = {name: state[p] for name, p in model.named_parameters() if state.get(p)}
     return {key: {name: part[key] for name, part in known.items()} for key in ADAM if known}
 
 
 def set_adam_state(adam: Mapping[str, Weights], optimizer: Optimizer, model: nn.Module) -> None:
-    """Copy a whole Adam state into this process's optimizer, as far as it stores it."""
+    """Copy a whole Adam state into this process's optimizer, except what other processes store."""
     mine = distributed.local_optimizer(optimizer)
     stored = {id(p) for group in mine.param_groups for p in group["params"]}
     for name, parameter in model.named_parameters():
@@ -41,9 +41,10 @@ def save_state(path: Path, state: State, sharded: bool = False) -> None:
     """Write a run between two steps; the previous state counts until all of this one is written.
 
     Args:
-        path: Of the file; the shards, if any, are in the same folder.
-        state: Of a run, with this process's shard of Adam's state.
-        sharded: Whether all processes call this, each to write its shard. Else only rank 0 calls it.
+        path: The path of the file; the shards, if any, are in the same folder.
+        state: The state of a run, with this process's shard of Adam's state.
+        sharded: Whether all processes call this, each to write its shard. Else only rank 0 calls
+            it.
 
     Raises:
         OSError: If there is no room or no permission.
@@ -71,12 +72,14 @@ def load_state(
     """Read what `save_state` wrote, all shards included, however many processes there were.
 
     Args:
-        path: Of the file.
-        shapes: Of the model's parameters, by name.
+        path: The path of the file.
+        shapes: The shapes of the model's parameters, by name.
         learning: The names of the parameters that are not frozen; None stands for all.
 
     Raises:
-        CheckpointError: Naming what is missing, damaged or does not fit these parameters.
+        CheckpointError: If something is missing, damaged or does not fit these parameters; the
+        message
+            names it.
     """
     tensors, meta = load_tensors(path)
     parts = meta.get("parts", {})
@@ -100,7 +103,7 @@ def is_shard(path: Path, name: str) -> bool:
 
 
 def check_shards_exist(folder: Path, shards: Iterable[str]) -> None:
-    """Raise a ValueError if a shard is not in the folder, as if machines share no folder."""
+    """Raise a ValueError if a shard is not in the folder, as happens if machines share no folder."""
     for name in shards:
         if not (folder / name).is_file():
             expected = "one folder that all machines see, where Adam's state is divided"

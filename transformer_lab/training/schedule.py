@@ -5,22 +5,26 @@ The trainer uses it, and lesson 08 draws it. Steps count from 1.
 
 
 def paper_rate(step: int, d_model: int, warmup_steps: int = 4_000) -> float:
-    """d_model^-0.5 · min(step^-0.5, step · warmup_steps^-1.5) (§5.3, equation 3); steps count from 1."""
+    """Return the paper's learning rate of a step, counted from 1 (§5.3, equation 3).
+
+    It is d_model^-0.5 · min(step^-0.5, step · warmup_steps^-1.5).
+    """
     return d_model**-0.5 * min(step**-0.5, step * warmup_steps**-1.5)
 
 
 def inverse_sqrt_rate(step: int, peak: float, warmup_steps: int) -> float:
-    """The paper's curve (`paper_rate`), scaled so that its highest value is `peak`.
+    """Return the paper's learning rate of a step, scaled so that its highest value is `peak`.
 
-    It reaches `peak` at step `warmup_steps`.
+    It reaches `peak` at step `warmup_steps`; see `paper_rate` for the curve.
     """
     return peak * min((warmup_steps / step) ** 0.5, step / warmup_steps)
 
 
 def linear_rate(step: int, peak: float, warmup_steps: int, max_steps: int) -> float:
-    """Linear warm-up to `peak`, then linear decay that would reach 0 at step `max_steps` + 1.
+    """Return a learning rate with linear warm-up to `peak`, then linear decay.
 
-    The paper's rate never reaches 0. A short run ends better when its last steps are small.
+    The decay would reach 0 at step `max_steps` + 1; the paper's rate never reaches 0. A short run
+    ends better when its last steps are small.
     """
     left = max(max_steps + 1 - step, 0)
     return peak * min(step / warmup_steps, left / max(max_steps + 1 - warmup_steps, 1))

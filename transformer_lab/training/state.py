@@ -1,4 +1,4 @@
-"""All that a run needs to continue, as one set of named tensors, and back with every part checked.
+"""The state of a run: all that it needs to continue, as named tensors, checked when they are read back.
 
 `training.saving` writes it and reads it; the trainer builds it.
 """
@@ -22,7 +22,7 @@ Weights = Mapping[str, Tensor]
 
 @dataclass
 class Progress:
-    """How far a run is; all of it is saved and resumed.
+    """The counts that say how far a run is; all of them are saved and resumed.
 
     Attributes:
         step: Optimizer steps so far.
@@ -84,14 +84,14 @@ class State:
         """Build the state from `to_tensors` and the file's JSON header, and check every part.
 
         Args:
-            tensors: By name, with Adam's state complete.
+            tensors: The tensors by name, with Adam's state complete.
             meta: The header, with "progress".
-            shapes: Of the model's parameters, by name.
-            path: Of the file, for messages.
+            shapes: The shapes of the model's parameters, by name.
+            path: The path of the file, for messages.
             learning: The names of the parameters that Adam has a state for; None stands for all.
 
         Raises:
-            CheckpointError: Naming what is missing or does not fit.
+            CheckpointError: If something is missing or does not fit; the message names it.
         """
 
         def group(prefix: str) -> dict[str, Tensor]:
@@ -147,5 +147,5 @@ def is_progress(values: Any) -> bool:
 
 
 def is_history_entry(value: Any) -> bool:
-    """Return whether this is an entry of `Progress.history`: "step", and only numbers."""
+    """Return whether this is an entry of `Progress.history`: a dict of numbers with a "step"."""
     return isinstance(value, dict) and "step" in value and all(map(is_number, value.values()))

@@ -61,9 +61,10 @@ def build_adam(
     `training_step` sets it.
 
     Args:
-        model: Whose parameters are optimized.
+        model: The model whose parameters are optimized.
         config: Adam's betas and epsilon, and the weight decay.
-        kind: AdamW, or what takes its arguments, such as `distributed.build_sharded_optimizer`.
+        kind: AdamW, or an optimizer with its arguments, such as
+            `distributed.build_sharded_optimizer`.
     """
     parameters = list(model.parameters())
     matrices: dict[str, Any] = {"params": [p for p in parameters if p.dim() > 1]}
@@ -85,9 +86,16 @@ def training_step(
     rate: float,
     clip_norm: float = 1.0,
 ) -> tuple[Float[Tensor, ""], Float[Tensor, ""]]:
-    """One optimizer step on a batch, with the learning rate `rate`.
+    """Take one optimizer step on a batch, with the learning rate `rate`.
 
     The gradient is scaled down to a norm of `clip_norm` if it is longer.
+
+    Args:
+        loss_of: Returns the loss of a batch, a scalar with a gradient.
+        optimizer: Its parameters are changed in place.
+        batch: Whatever `loss_of` takes.
+        rate: The learning rate of this step.
+        clip_norm: The largest norm of the gradient.
 
     Returns:
         The loss before the step, and the gradient's norm before clipping. Both stay on the

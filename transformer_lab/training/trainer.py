@@ -41,21 +41,21 @@ from transformer_lab.training.step import BatchLoss, autocast, build_adam, train
 
 Stop = Literal["max_steps", "max_minutes", "patience", "interrupted"]
 READ_EVERY = 20
-"""Every so many steps the loss is read, and several processes agree on whether to stop."""
+"""The number of steps after which the loss is read and several processes agree on whether to stop."""
 
 
 class LossIsNaNError(ArithmeticError):
-    """The loss became NaN or infinite; the message names the step and the usual causes."""
+    """An error: the loss became NaN or infinite; the message names the step and the usual causes."""
 
 
 @dataclass(frozen=True)
 class StepReport:
-    """What a trainer tells its `on_step` after each step.
+    """What a trainer passes to its `on_step` after each step.
 
     Attributes:
         step: The number of the step, from 1.
         loss: The smoothed loss in nats per token, on the device: `float(loss)` waits for it.
-        gradient_norm: Before clipping; on the device too.
+        gradient_norm: The gradient's norm before clipping; on the device too.
         rate: The learning rate of this step.
         tokens: The target tokens that the run has learnt from so far, without padding.
         seconds: How long the run has trained so far.
@@ -72,10 +72,11 @@ class StepReport:
 
 
 class Trainer:
-    """Trains a model on examples with Adam, warm-up, label smoothing and gradient clipping.
+    """A loop that trains a model on examples with Adam, warm-up, label smoothing and gradient clipping.
 
     Args:
-        model: Moved to the device and trained in place. It stays in evaluation mode, so that another
+        model: Moved to the device and trained in place. It stays in evaluation mode, so that
+        another
             thread may translate with it meanwhile.
         train: Examples to learn from.
         validation: Examples for the validation loss; never trained on.
@@ -85,7 +86,7 @@ class Trainer:
             without a better value. Smaller is better if the name ends in "loss", else larger is.
         on_step: Called after each step.
         state_path: Where the state is saved and resumed from; None saves nothing.
-        show_progress: Show a progress bar.
+        show_progress: Whether to show a progress bar.
     """
 
     def __init__(
@@ -271,7 +272,9 @@ class Trainer:
             set_weights(self.model, own)
 
     def read_losses(self, unread: list[Tensor]) -> float:
-        """Return the mean of these losses of the latest steps, and empty the list; NaN of none.
+        """Return the mean of these losses of the latest steps, and empty the list.
+
+        It is NaN for an empty list.
 
         Raises:
             LossIsNaNError: If one of them is not finite.
@@ -345,7 +348,9 @@ class Trainer:
         """Continue from the state in `state_path`.
 
         Raises:
-            CheckpointError: Naming what is missing, damaged or does not fit the model.
+            CheckpointError: If something is missing, damaged or does not fit the model; the message
+            names
+                it.
         """
         assert self.state_path is not None, "resume needs a state_path"
         learning = {name for name, p in self.model.named_parameters() if p.requires_grad}
@@ -365,7 +370,7 @@ class Trainer:
 def token_loss(model: Transformer, batches: Sequence[Batch], dtype: torch.dtype) -> float:
     """Return the mean cross-entropy of the target tokens in nats, without smoothing or padding.
 
-    NaN if there are no tokens. The model is put in evaluation mode.
+    It is NaN if there are no tokens. The model is put in evaluation mode.
     """
     model.eval()
     device, pad_id = device_of(model), model.config.pad_id

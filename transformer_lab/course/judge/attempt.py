@@ -41,16 +41,16 @@ class Attempt:
     tolerance: float
 
     def right(self) -> list[bool]:
-        """For each case, whether the answer gets it right."""
+        """Return for each case whether the answer gets it right."""
         pairs = zip(self.given, self.expected, strict=True)
         return [a.is_right(b, self.tolerance) for a, b in pairs]
 
     def first_wrong(self) -> int:
-        """The index of the first case that fails. The cases are ordered by size."""
+        """Return the index of the first case that fails. The cases are ordered by size."""
         return self.right().index(False)
 
     def wrong_result(self) -> int | None:
-        """The index of the first wrong result in the first failing case; None after an error."""
+        """Return the index of the first wrong result in the first failing case; None after an error."""
         got, want = self.given[self.first_wrong()], self.expected[self.first_wrong()]
         if got.error or len(got.results) != len(want.results):
             return None
@@ -62,7 +62,10 @@ class Attempt:
 
 
 def find_first_difference(got: np.ndarray, want: np.ndarray, tolerance: float) -> tuple[int, ...]:
-    """The index of the first element at which two arrays of one shape differ; () for single numbers."""
+    """Return the index of the first element at which two arrays of one shape differ.
+
+    It is () for single numbers, and the first index if no element differs.
+    """
     both = is_numeric(got) and is_numeric(want)
     differs = ~close_elements(got, want, tolerance) if both else got != want
     found = np.argwhere(differs)
@@ -70,9 +73,9 @@ def find_first_difference(got: np.ndarray, want: np.ndarray, tolerance: float) -
 
 
 def format_tables(attempt: Attempt, room: int) -> list[str]:
-    """Tables of the input, the expected and the given result in the first case that fails.
+    """Return lines with tables of the input, the expected and the given result in the first wrong case.
 
-    Returns at most `room` lines, and none if they do not fit.
+    There are at most `room` lines, and none if the tables do not fit.
     """
     at, place = attempt.first_wrong(), attempt.wrong_result()
     got, want = attempt.given[at], attempt.expected[at]

@@ -1,7 +1,8 @@
-"""Records the calls that an answer makes, and finds the first call with wrong arguments.
+"""Records of the calls that an answer makes, and the search for the first call with wrong arguments.
 
-`outcome.run_case` records the calls, and `diagnosis` compares them. An answer of several steps is right
-up to one of them, and if it calls functions or modules, their arguments show which.
+`outcome.run_case` records the calls, and `diagnosis` compares them with the reference's. An answer
+of several steps is right up to one of them, and the arguments of the functions or modules that it
+calls show which.
 """
 
 import functools
@@ -30,14 +31,17 @@ TOLERANCE = 1e-6
 
 @dataclass(frozen=True)
 class Call:
-    """One call: the name of what was called, and its arguments as arrays; None for what is no array."""
+    """One call: the name of what was called, and its arguments as arrays.
+
+    An argument that cannot be an array is None.
+    """
 
     name: str
     given: tuple[np.ndarray | None, ...]
 
 
 class CallRecorder:
-    """Records the arguments of calls of functions and of the parts of modules.
+    """A recorder of the arguments that functions and the parts of modules are called with.
 
     Attributes:
         calls: The calls, in the order in which they began.
@@ -52,14 +56,17 @@ class CallRecorder:
             self.calls.append(Call(name, tuple(map(copy_as_array, given))))
 
     def wrap(self, name: str, value: Any) -> Any:
-        """The value, set up so that its calls are recorded if it is a function or a module."""
+        """Return the value, set up so that its calls are recorded if it is a function or a module.
+
+        A function is wrapped; the parts of a module get hooks in place.
+        """
         if isinstance(value, types.FunctionType):
             return self.wrap_function(name, value)
         self.hook_parts(value, f"{name}.")
         return value
 
     def wrap_function(self, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
-        """A function that records its calls and then does the same as the one given."""
+        """Return a function that records its calls and then does the same as the one given."""
 
         @functools.wraps(function)
         def kept(*given: Any, **named: Any) -> Any:
@@ -86,7 +93,7 @@ class CallRecorder:
 
 
 def copy_as_array(value: Any) -> np.ndarray | None:
-    """A copy of the value as an array, or None if it cannot be one."""
+    """Return a copy of the value as an array, or None if it cannot be one."""
     try:
         return as_array(value).copy()
     except Exception:  # a learner may pass anything
@@ -94,7 +101,11 @@ def copy_as_array(value: Any) -> np.ndarray | None:
 
 
 def find_first_wrong_call(got: Sequence[Call], want: Sequence[Call]) -> str | None:
-    """A sentence on the first call that differs from the reference's, and how; or None."""
+    """Return a sentence on the first call that differs from the reference's, or None.
+
+    If all calls are right, the sentence says that the fault comes after them. It is None if the
+    reference calls nothing, or if the answer calls something more often than the reference does.
+    """
     if not want or len(got) == MAX_CALLS:
         return None
     right: list[str] = []
@@ -121,7 +132,12 @@ def find_first_wrong_call(got: Sequence[Call], want: Sequence[Call]) -> str | No
 def describe_difference(
     got: Sequence[np.ndarray | None], want: Sequence[np.ndarray | None]
 ) -> str | None:
-    """How the arguments of a call differ, after a colon; "" if no probe can say it, None if equal."""
+    """Describe how the arguments of a call differ from the expected ones.
+
+    Returns:
+        A phrase that begins with a colon, "" if they differ in a way no probe can name, and None if
+        they are equal.
+    """
     if len(got) != len(want):
         return f": {len(got)} arguments, where {len(want)} are asked"
     for n, (a, b) in enumerate(zip(got, want, strict=True)):

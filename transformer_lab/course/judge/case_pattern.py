@@ -1,6 +1,6 @@
-"""Finds what the cases that an answer gets right have in common, such as a batch of one.
+"""The search for what the cases that an answer gets right have in common, such as a batch of one.
 
-`diagnosis` puts it in front of the hint.
+`diagnosis` puts the finding in front of the hint.
 """
 
 from collections.abc import Iterator, Sequence
@@ -16,7 +16,7 @@ from transformer_lab.course.judge.size_factors import collect_sizes
 
 
 def find_case_pattern(attempt: Attempt) -> str | None:
-    """A sentence on how many cases are right and what sets them apart; None if none is right."""
+    """Return a sentence on how many cases are right and what sets them apart; None if none is right."""
     right = attempt.right()
     if not any(right):
         return None
@@ -35,9 +35,10 @@ def find_case_pattern(attempt: Attempt) -> str | None:
 def find_dividing_value(
     name: str, values: Sequence[Any], right: Sequence[bool], least: int
 ) -> str | None:
-    """A phrase if one value of a feature separates the right cases from the wrong ones, or None.
+    """Return a phrase if one value of a feature separates the right cases from the wrong ones, or None.
 
-    There must be at least `least` cases of each, since a single one differs from the rest in many ways.
+    There must be at least `least` cases of each, because a single case differs from the rest in
+    many ways.
     """
     good = [v for v, is_right in zip(values, right, strict=True) if is_right]
     bad = [v for v, is_right in zip(values, right, strict=True) if not is_right]
@@ -51,7 +52,7 @@ def find_dividing_value(
 
 
 def describe_feature(name: str, value: Any) -> str:
-    """A feature of a case and its value as text."""
+    """Return a feature of a case and its value as text."""
     if isinstance(value, bool):
         return name if value else name.replace(" has ", " has no ").replace(" is ", " is not ")
     return f"{name} is {format_number(value)}"

@@ -1,4 +1,7 @@
-"""Arguments for the cases of checks that several lessons share: arrays, modules and models by seed."""
+"""Arguments for the cases of checks: arrays, modules and models that are the same at each call.
+
+The checks of several lessons share them.
+"""
 
 import itertools
 from collections.abc import Callable
@@ -17,12 +20,12 @@ from transformer_lab.numpy_reference import softmax
 
 
 def random_array(*shape: int, seed: int = 0, scale: float = 1.0) -> np.ndarray:
-    """Normally distributed numbers of this shape, the same at each call."""
+    """Return normally distributed numbers of this shape, the same at each call."""
     return scale * np.random.default_rng(seed).standard_normal(shape)
 
 
 def random_weights(*shape: int, seed: int) -> np.ndarray:
-    """Attention weights: an array of this shape, whose rows sum to 1, the same at each call."""
+    """Return attention weights of this shape, whose rows sum to 1, the same at each call."""
     return softmax(2 * random_array(*shape, seed=seed))
 
 
@@ -67,7 +70,10 @@ def build_module(
 
 
 def find_plain_lists(module: nn.Module) -> list[str]:
-    """The attributes that hold modules in a plain list, tuple or dict, where PyTorch misses them."""
+    """Return the names of attributes that hold modules in a plain list, tuple or dict.
+
+    PyTorch does not find the parameters of such modules.
+    """
     found = vars(module).items()
     rows = [(name, [*x.values()] if isinstance(x, dict) else x) for name, x in found]
     return [
@@ -78,14 +84,14 @@ def find_plain_lists(module: nn.Module) -> list[str]:
 
 
 def find_shared_parts(module: nn.Module) -> list[tuple[str, str]]:
-    """Pairs of attribute names that refer to the same submodule."""
+    """Return the pairs of attribute names that refer to the same submodule."""
     parts = list(module._modules.items())
     pairs = itertools.combinations(parts, 2)
     return [(a, b) for (a, one), (b, other) in pairs if one is other]
 
 
 def require_gradients(*values: Any) -> tuple[Any, ...]:
-    """The case with `requires_grad` set on copies of its floating-point tensors."""
+    """Return the case with `requires_grad` set on copies of its floating-point tensors."""
     return tuple(
         x.clone().requires_grad_() if isinstance(x, Tensor) and x.is_floating_point() else x
         for x in values
@@ -93,7 +99,10 @@ def require_gradients(*values: Any) -> tuple[Any, ...]:
 
 
 def build_small_model(seed: int, **changes: Any) -> Transformer:
-    """A small Transformer in float64, in evaluation mode; `changes` are fields of its configuration."""
+    """Build a small Transformer in float64 and evaluation mode, with weights drawn with `seed`.
+
+    `changes` are fields of its configuration. The global random state stays as it was.
+    """
     sizes = {
         "source_vocab_size": 11,
         "target_vocab_size": 13,
@@ -114,7 +123,7 @@ def build_small_model(seed: int, **changes: Any) -> Transformer:
 
 
 def forward_cases() -> list[tuple]:
-    """Cases (model, source, target) with padding behind the words; its id is 0, 3 or 5."""
+    """Return cases (model, source, target) with padding behind the words; its id is 0, 3 or 5."""
     longer = torch.tensor([[4, 9, 5], [6, 0, 4]])
     source = torch.tensor([[5, 7, 9, 4, 2], [6, 10, 2, 0, 0], [8, 2, 0, 0, 0]])
     target = torch.tensor([[1, 4, 12, 5], [1, 6, 7, 0], [1, 9, 0, 0]])
@@ -131,7 +140,7 @@ def forward_cases() -> list[tuple]:
 
 
 def random_forward_case(chance: RandomValues) -> tuple[Transformer, Tensor, Tensor]:
-    """A random case (model, source, target), padded behind the words with a random id."""
+    """Draw a random case (model, source, target), padded behind the words with a random id."""
     batch, length, width, d_ff = chance.sizes(4)
     heads, pad_id, seed = chance.between(1, 3), chance.between(0, 9), chance.between(0, 99)
     sizes = {"d_model": 2 * heads * width, "num_heads": heads, "d_ff": d_ff, "pad_id": pad_id}

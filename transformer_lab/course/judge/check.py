@@ -1,6 +1,7 @@
 """`Check`: compares a learner's answer to an exercise with a reference, and prints a verdict or a hint.
 
-Each lesson builds its checks from it; a notebook calls one with the function that the learner wrote.
+Each lesson builds its checks from it; a notebook calls one with the function that the learner
+wrote.
 """
 
 import functools
@@ -43,7 +44,13 @@ class Mistake:
 
 @dataclass(frozen=True)
 class Verdict:
-    """Whether an answer is right, the text to print, and whether it makes a known mistake."""
+    """What a check says about an answer.
+
+    Attributes:
+        right: Whether the answer is right.
+        text: The text to print.
+        is_named: Whether the answer makes a known mistake, whose hint is in the text.
+    """
 
     right: bool
     text: str
@@ -51,7 +58,7 @@ class Verdict:
 
 
 RANDOM_CASES = 3
-"""The number of random cases of a check, at which an answer that memorises the others fails."""
+"""The number of random cases of a check; an answer that memorises the written cases fails at them."""
 SOLUTION_MARK = "### BEGIN SOLUTION"
 """The first line of each notebook cell that holds the solution."""
 NO_EXPLANATION = (
@@ -60,7 +67,7 @@ NO_EXPLANATION = (
 
 
 def is_page_solution(answer: Callable[..., Any]) -> bool:
-    """Whether an answer comes from a notebook's solution cell, as it does after "Run all"."""
+    """Return whether an answer comes from a notebook's solution cell, as it does after "Run all"."""
     cells = {code.co_filename for code in find_code_objects(answer)}
     return any(linecache.getline(cell, 1).startswith(SOLUTION_MARK) for cell in cells)
 
@@ -72,11 +79,11 @@ def call_answer(answer: Callable[..., Any], *arguments: Any) -> Any:
 
 @dataclass(frozen=True, kw_only=True)
 class Check:
-    """Compares an answer with a reference by what it returns, never by how it is written.
+    """A comparison of an answer with a reference by what it returns, never by how it is written.
 
-    Call it with the answer. If that is right, it prints one line. If not, it prints a hint: that of the
-    known mistake that gives the same results in every case, or else what is wrong in the first case that
-    fails.
+    Call it with the answer. If that is right, it prints one line. If not, it prints a hint: that of
+    the known mistake that gives the same results in every case, or else what is wrong in the first
+    case that fails.
 
     Attributes:
         reference: The right answer.
@@ -84,7 +91,8 @@ class Check:
         mistakes: Known wrong answers; no two of them give the same results.
         verified: What the check has shown of a right answer, for the line "Right: …".
         results: The names of what the answer returns.
-        run: Calls the answer with the arguments of a case; of a class it builds an object first.
+        run: Calls the answer with the arguments of a case; if it is a class, it builds an object
+            first.
         arguments: The names of the arguments of a case; by default the reference's.
         tolerance: The largest difference that counts as equal.
         own: The package's own functions or classes for this exercise; an answer may not call them.
@@ -105,7 +113,7 @@ class Check:
     drawn: Callable[[RandomValues], tuple[Any, ...]] | None = None
 
     def __call__(self, answer: Callable[..., Any]) -> None:
-        """Print the verdict on the answer. If it is right and the learner's own, the diary records it."""
+        """Print the verdict on the answer; the diary records it if it is right and the learner's own."""
         verdict = self.verdict(answer)
         print(verdict.text)
         place = self.place if verdict.right and not is_page_solution(answer) else None
@@ -125,9 +133,9 @@ class Check:
         return Verdict(False, f"Not yet: {hint}.") if hint else verdict
 
     def judge(self, given: list[Outcome], answer: Callable[..., Any] | None = None) -> Verdict:
-        """The verdict on the outcomes of an answer, one for each case.
+        """Return the verdict on the outcomes of an answer, one for each case.
 
-        With the answer itself, arguments that it does not read can be found as well.
+        If the answer itself is given, arguments that it does not read can be found as well.
         """
         expected = self.known_outcomes(self.reference)
         stops = (o for o in given if isinstance(o.error, NotImplementedError))
@@ -164,7 +172,7 @@ class Check:
     def find_misread_argument(
         self, attempt: Attempt, answer: Callable[..., Any] | None
     ) -> str | None:
-        """A sentence on the argument that the answer swaps, changes or ignores, or None."""
+        """Return a sentence on the argument that the answer swaps, changes or ignores, or None."""
         at, names = attempt.first_wrong(), attempt.names
         if attempt.wrong_result() is None:
             return None
@@ -181,7 +189,10 @@ class Check:
         return find_unread_arguments(reference, asked, case, names, attempt.given[at])
 
     def find_cheat(self, answer: Callable[..., Any]) -> str | None:
-        """What is wrong with an answer right in all cases: it keeps state or calls the package."""
+        """Return what is wrong with an answer that is right in all cases, or None.
+
+        It may keep state between calls, or call the package's own function.
+        """
         expected, again = self.known_outcomes(self.reference), self.run_cases(answer)
         pairs = zip(again, expected, strict=True)
         tolerance = self.choose_tolerance(self.all_cases)
@@ -191,7 +202,7 @@ class Check:
         return name and f"it calls the package's own {name}; write it yourself, and then compare"
 
     def find_package_call(self, answer: Callable[..., Any]) -> str | None:
-        """The name of the package's own function for this exercise, if the answer calls it."""
+        """Return the name of the package's own function for this exercise, if the answer calls it."""
         is_package = self.reference.__module__.startswith("transformer_lab.")
         is_check = self.reference.__module__.startswith("transformer_lab.course.")
         owned = [*self.own, *([self.reference] if is_package and not is_check else [])]
@@ -213,11 +224,11 @@ class Check:
         return called[0] if called else None
 
     def known_outcomes(self, answer: Callable[..., Any]) -> list[Outcome]:
-        """The outcomes of the reference or of a known mistake, one for each case."""
+        """Return the outcomes of the reference or of a known mistake, one for each case."""
         return [self.known_outcome(answer, n) for n in range(len(self.all_cases))]
 
     def known_outcome(self, answer: Callable[..., Any], place: int) -> Outcome:
-        """The outcome of the reference or of a known mistake in one case; it is cached."""
+        """Return the outcome of the reference or of a known mistake in one case; it is cached."""
         if (answer, place) not in self.known_results:
             self.known_results[answer, place] = self.run_case(answer, self.all_cases[place])
         return self.known_results[answer, place]
@@ -229,22 +240,22 @@ class Check:
 
     @functools.cached_property
     def all_cases(self) -> Sequence[tuple[Any, ...]]:
-        """The cases written by hand, then the random ones. Each answer gets a copy of them."""
+        """All cases: those written by hand, then the random ones. Each answer gets a copy of them."""
         written = list(self.cases())
         return written + [
             self.drawn(RandomValues(seed)) for seed in range(RANDOM_CASES) if self.drawn
         ]
 
     def run_cases(self, answer: Callable[..., Any]) -> list[Outcome]:
-        """The outcomes of the answer, one for each case."""
+        """Return the outcomes of the answer, one for each case."""
         return [self.run_case(answer, case) for case in self.all_cases]
 
     def run_case(self, answer: Callable[..., Any], case: tuple[Any, ...]) -> Outcome:
-        """The outcome of the answer in one case."""
+        """Return the outcome of the answer in one case."""
         return run_case(answer, self.run, case, self.argument_names(case))
 
     def find_known_mistake(self, given: list[Outcome], tolerance: float) -> str | None:
-        """The hint of the known mistake that has exactly these outcomes, if there is one."""
+        """Return the hint of the known mistake that has exactly these outcomes, if there is one."""
         if all(outcome.error is not None for outcome in given):
             return None  # errors tell too little: the error itself says more
         for mistake in self.mistakes:
@@ -256,18 +267,21 @@ class Check:
         return None
 
     def choose_tolerance(self, cases: Sequence[tuple[Any, ...]]) -> float:
-        """The tolerance for these cases: at least 1e-6, unless they hold float64 arrays or floats."""
+        """Return the tolerance for these cases.
+
+        It is at least 1e-6, unless the cases hold float64 arrays or floats.
+        """
         values = [value for case in cases for value in case]
         exact = any(isinstance(x, np.ndarray) and x.dtype == np.float64 for x in values)
         floats = any(isinstance(x, float) for x in values)
         return self.tolerance if exact or floats else max(self.tolerance, 1e-6)
 
     def argument_names(self, case: tuple[Any, ...]) -> list[str]:
-        """The names of the arguments of a case, one for each."""
+        """Return the names of the arguments of a case, one for each."""
         known = self.arguments or list(inspect.signature(self.reference).parameters)
         return [known[n] if n < len(known) else f"argument {n + 1}" for n in range(len(case))]
 
     def describe_arguments(self, case: tuple[Any, ...]) -> str:
-        """The arguments of a case as text: arrays as their shapes, everything else as its value."""
+        """Return the arguments of a case as text: arrays as their shapes, the rest as values."""
         pairs = zip(self.argument_names(case), case, strict=True)
         return ", ".join(f"{name} {describe_value(value)}" for name, value in pairs)

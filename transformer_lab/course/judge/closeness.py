@@ -7,7 +7,7 @@ import numpy as np
 
 
 def is_close(a: np.ndarray, b: np.ndarray, tolerance: float) -> bool:
-    """Whether two arrays have the same shape and no number differs by more than the tolerance.
+    """Return whether two arrays have the same shape and no number differs by more than the tolerance.
 
     NaN equals NaN; booleans never equal numbers; texts must be identical.
     """
@@ -19,15 +19,18 @@ def is_close(a: np.ndarray, b: np.ndarray, tolerance: float) -> bool:
 
 
 def is_equal(a: np.ndarray, b: np.ndarray) -> bool:
-    """Whether two arrays of any kind are equal; `np.array_equal` of NumPy 2.0 fails at some kinds."""
+    """Return whether two arrays of any kind are equal.
+
+    It does without `np.array_equal`, which fails at some kinds in NumPy 2.0.
+    """
     return a.shape == b.shape and bool(np.all(a == b))
 
 
 def close_elements(a: np.ndarray, b: np.ndarray, tolerance: float) -> np.ndarray:
-    """A boolean array: where two arrays of numbers are equal up to a relative tolerance.
+    """Return where two arrays of numbers are equal up to a relative tolerance, as booleans.
 
-    A difference may also be as large as the tolerance times the largest number of b. For float32 the
-    tolerance is at least 5e-6, because single precision gives no more.
+    A difference may also be as large as the tolerance times the largest number of b. For float32
+    the tolerance is at least 5e-6, because single precision gives no more.
     """
     if np.float32 in (a.dtype, b.dtype) and tolerance > 0:
         tolerance = max(tolerance, 5e-6)
@@ -38,12 +41,12 @@ def close_elements(a: np.ndarray, b: np.ndarray, tolerance: float) -> np.ndarray
 
 
 def is_same_kind(given: np.ndarray, wanted: np.ndarray) -> bool:
-    """Whether booleans are given where booleans are wanted, and integers where integers are."""
+    """Return whether booleans are given where booleans are wanted, and integers where integers are."""
     if wanted.dtype.kind in "iu" and given.dtype.kind == "f":
         return False
     return (given.dtype == bool) == (wanted.dtype == bool)
 
 
 def is_numeric(array: np.ndarray) -> bool:
-    """Whether an array holds real numbers or booleans."""
+    """Return whether an array holds real numbers or booleans."""
     return array.dtype.kind in "biuf"

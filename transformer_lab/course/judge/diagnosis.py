@@ -1,6 +1,6 @@
-"""Describes what is wrong with an answer that makes none of the known mistakes, by probing its results.
+"""Descriptions of what is wrong with an answer that makes none of the known mistakes.
 
-`Check` prints the description.
+They are found by probing its results, and `Check` prints them.
 """
 
 import itertools
@@ -26,7 +26,11 @@ MAX_LINES = 12
 
 
 def describe_failure(attempt: Attempt, misread: str | None = None) -> str:
-    """What is wrong with an answer, in a sentence and a number. What is true of all cases comes first."""
+    """Describe what is wrong with a wrong answer in a sentence and a number.
+
+    What is true of all cases comes first. `misread` is a sentence on a misread argument, if one was
+    found.
+    """
     text = describe_first_wrong_case(attempt, misread)
     where = find_case_pattern(attempt)
     if where and ("those in which" in where or "wrong where" in where):
@@ -35,7 +39,11 @@ def describe_failure(attempt: Attempt, misread: str | None = None) -> str:
 
 
 def describe_first_wrong_case(attempt: Attempt, misread: str | None) -> str:
-    """What is wrong in the first case that fails: the error, the number of results, or a result."""
+    """Describe what is wrong in the first case that fails.
+
+    It may be an error, an argument changed in place, the number of results, one of them, or a
+    gradient.
+    """
     at = attempt.first_wrong()
     got, want, names = attempt.given[at], attempt.expected[at], attempt.results
     if got.error is not None:
@@ -72,7 +80,7 @@ def describe_first_wrong_case(attempt: Attempt, misread: str | None) -> str:
 
 
 def find_result_order(got: Outcome, want: Outcome, names: Sequence[str]) -> str | None:
-    """A sentence if all results are right but returned in another order, or None."""
+    """Return a sentence if all results are right but returned in another order, or None."""
     n = len(names)
     if not 2 <= n <= 5:
         return None
@@ -89,7 +97,10 @@ def find_result_order(got: Outcome, want: Outcome, names: Sequence[str]) -> str 
 
 
 def describe_wrong_result(attempt: Attempt, at: int, place: int, misread: str | None) -> str:
-    """What is wrong with one result: its type, its shape, its dtype or its numbers."""
+    """Describe what is wrong with one result: its type, its shape, its dtype or its numbers.
+
+    `at` is the number of the case, and `place` that of the result.
+    """
     name = attempt.results[place]
     got, want = attempt.given[at].results[place], attempt.expected[at].results[place]
     others = [
@@ -129,12 +140,12 @@ def describe_wrong_result(attempt: Attempt, at: int, place: int, misread: str | 
 
 
 def find_wrong_call(attempt: Attempt, at: int) -> str | None:
-    """A sentence on the first wrong call that the answer makes in this case, or None."""
+    """Return a sentence on the first wrong call that the answer makes in this case, or None."""
     return find_first_wrong_call(attempt.given[at].calls, attempt.expected[at].calls)
 
 
 def describe_gradient_fault(got: Outcome, want: Outcome) -> str:
-    """A sentence on the gradient that is missing or wrong, where all results are right."""
+    """Return a sentence on the gradient that is missing or wrong although all results are right."""
     cut = "is there a detach, no_grad, .data, .item(), a new torch.tensor(…) or NumPy on the way?"
     if not got.gradients:
         return f"the numbers are right, and no gradient comes through: {cut}"

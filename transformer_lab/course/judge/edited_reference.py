@@ -1,4 +1,4 @@
-"""`edit_reference`: writes a known mistake as the reference with a few words of its source changed.
+"""Known mistakes that are the reference with a few words of its source changed: `edit_reference`.
 
 Checks whose mistakes differ from the reference in one place use it; so far that is lesson 06.
 """
@@ -11,7 +11,7 @@ from typing import Any
 def edit_reference(reference: Callable[..., Any], *changes: tuple[str, str]) -> Callable[..., Any]:
     """Return a function like the reference, after each change (old, new) of its source text.
 
-    The old text is replaced wherever it stands, and the function sees the reference's globals.
+    The old text is replaced wherever it occurs, and the function sees the reference's globals.
 
     Raises:
         ValueError: If the source does not contain the old text of a change.

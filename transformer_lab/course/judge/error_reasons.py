@@ -1,4 +1,4 @@
-"""What the error messages of Python, NumPy and PyTorch mean, in a sentence for learners.
+"""Explanations of the error messages of Python, NumPy and PyTorch, in one sentence each for learners.
 
 `errors.describe_error` looks them up.
 """
@@ -31,12 +31,12 @@ def explain_matrix_product(left: str, right: str) -> str:
 
 
 def explain_unequal_axes(axis: str, a: str, b: str) -> str:
-    """Explain why two arrays cannot be combined element by element, from the axis and its two lengths."""
+    """Explain why two arrays cannot be combined element by element, by the axis and its two lengths."""
     return f"{axis} is {a} long on one side and {b} on the other; only a length of 1 is stretched"
 
 
 def explain_linear_shapes(found: re.Match[str]) -> str:
-    """Explain PyTorch's message about a Linear, which gives the flattened shapes."""
+    """Explain PyTorch's message about the input of a Linear, which gives the flattened shapes."""
     return (
         explain_matrix_product(found.group(2), found.group(3))
         + "; for a Linear the left is what goes in"
@@ -265,7 +265,7 @@ REASONS: Sequence[tuple[str, Reason]] = [
 
 
 def find_reason(text: str) -> str | None:
-    """The explanation for the text of an error, or None if the text is not known."""
+    """Return the explanation for the text of an error, or None if the text is not known."""
     for pattern, reason in REASONS:
         found = re.search(pattern, text)
         if found:

@@ -1,6 +1,6 @@
 """Explanations of an exception in a learner's answer: their line, its shapes, and what the error means.
 
-`outcome.run_case` asks for them when an answer stops.
+`outcome.run_case` asks for them when an answer raises one.
 """
 
 import linecache
@@ -74,13 +74,13 @@ def describe_error(error: BaseException, watched: RecordedAnswer) -> str:
 
 
 def error_headline(error: BaseException) -> str:
-    """The first line of an exception's text, at most 160 characters."""
+    """Return the first line of an exception's text, at most 160 characters."""
     text = error_text(error).strip().splitlines()
     return text[0][:160] if text else "no text"
 
 
 def error_text(error: BaseException) -> str:
-    """The whole text of an exception, or a remark if `str` itself fails."""
+    """Return the whole text of an exception, or a remark if `str` itself fails."""
     try:
         return str(error)
     except Exception:
@@ -88,7 +88,7 @@ def error_text(error: BaseException) -> str:
 
 
 def find_learner_frame(error: BaseException) -> tuple[types.FrameType, int] | None:
-    """The last frame and line of the traceback in the learner's own code, or None."""
+    """Return the last frame and line of the traceback in the learner's own code, or None."""
     found = None
     for frame, line in traceback.walk_tb(error.__traceback__):
         file = frame.f_code.co_filename
@@ -99,7 +99,7 @@ def find_learner_frame(error: BaseException) -> tuple[types.FrameType, int] | No
 
 
 def describe_line(frame: types.FrameType, line: int) -> str:
-    """A line of code as text: its number, its source if known, and the shapes of its variables."""
+    """Return a line of code as text: its number, its source if known, and the shapes of its variables."""
     text = linecache.getline(frame.f_code.co_filename, line, frame.f_globals).strip()
     sizes = ", ".join(describe_sizes(text, frame.f_locals))
     where = f"\n  in your line {line}{': ' * bool(text)}{text}"
@@ -107,14 +107,17 @@ def describe_line(frame: types.FrameType, line: int) -> str:
 
 
 def describe_sizes(text: str, known: Mapping[str, Any]) -> Iterator[str]:
-    """The variables of a line of code that have a shape or a length, with it; `MAX_NAMES` at most."""
+    """Yield the variables of a line of code that have a shape, a length or a plain value, with it.
+
+    There are at most `MAX_NAMES`. `known` maps names to values.
+    """
     names = dict.fromkeys(re.findall(r"(?<![\w.])[A-Za-z_]\w*", text))
     sizes = ((name, describe_size(known[name])) for name in names if name in known)
     yield from islice((f"{name} {size}" for name, size in sizes if size), MAX_NAMES)
 
 
 def describe_size(value: Any) -> str:
-    """The shape of an array, the length of a list or the value of a number, as text; otherwise ""."""
+    """Return the shape of an array, the length of a list or the value of a number as text, or else ""."""
     if isinstance(value, np.ndarray | Tensor):
         return f"has shape {tuple(value.shape)}"
     if type(value) in (list, tuple):

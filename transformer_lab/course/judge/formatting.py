@@ -11,7 +11,7 @@ ROWS, COLUMNS = 3, 6
 
 
 def short_repr(value: Any) -> str:
-    """The repr of a value, cut short; its type if `repr` fails."""
+    """Return the repr of a value, cut short, or its type if `repr` fails."""
     try:
         return reprlib.repr(value)
     except Exception:
@@ -19,7 +19,7 @@ def short_repr(value: Any) -> str:
 
 
 def describe_kind(value: Any) -> str:
-    """The kind of a value, with its shape or length: "a tensor of shape (2, 3)", "an empty list"."""
+    """Return the kind of a value with its size, such as "a tensor of shape (2, 3)" or "an empty list"."""
     try:
         return _kind_of(value)
     except Exception:  # a value may even fail at len()
@@ -27,6 +27,7 @@ def describe_kind(value: Any) -> str:
 
 
 def _kind_of(value: Any) -> str:
+    """Return what `describe_kind` does, but raise what the value raises."""
     if value is None:
         return "None"
     if isinstance(value, tuple | list):
@@ -49,7 +50,7 @@ def _kind_of(value: Any) -> str:
 
 
 def describe_value(value: Any) -> str:
-    """An argument as short text: the shape of an array, the class of a module, else the value."""
+    """Return an argument as short text: the shape of an array, the class of a module, or its value."""
     if isinstance(value, np.ndarray | Tensor) and value.ndim:
         return f"of shape {tuple(value.shape)}"
     if isinstance(value, torch.nn.Module):
@@ -63,21 +64,21 @@ def describe_value(value: Any) -> str:
 
 
 def _holds_arrays(value: Any) -> bool:
-    """Whether a list holds arrays, whose numbers would not fit in a line."""
+    """Return whether a list holds arrays, whose numbers would not fit in a line."""
     if isinstance(value, list | tuple):
         return any(isinstance(one, np.ndarray | Tensor) or _holds_arrays(one) for one in value)
     return False
 
 
 def format_number(value: Any) -> str:
-    """A number with at most five significant digits; a boolean or a text unchanged."""
+    """Return a number with at most five significant digits; a boolean or a text unchanged."""
     if isinstance(value, np.bool_ | str | np.str_):
         return str(value)
     return f"{value:.5g}"
 
 
 def format_table(name: str, array: np.ndarray, place: tuple[int, ...]) -> list[str]:
-    """The lines of a small table: at most 3 rows and 6 columns of an array around the given index."""
+    """Return the lines of a small table: at most 3 rows and 6 columns of an array around an index."""
     lead = place[: max(0, array.ndim - 2)]
     fits = len(lead) == max(0, array.ndim - 2) and all(
         i < n for i, n in zip(lead, array.shape, strict=False)

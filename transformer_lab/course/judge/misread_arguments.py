@@ -1,7 +1,8 @@
-"""Finds which argument an answer misreads: swapped with another, ignored, transposed or negated.
+"""The search for an argument that an answer misreads: swapped with another, ignored or transposed.
 
-`Check` asks it about a wrong answer. The reference is run on changed cases. If it then gives in every
-case what the answer gave for the case itself, the change says which argument was misread.
+`Check` asks it about a wrong answer. The reference is run on changed cases. If it then gives in
+every case what the answer gave for the unchanged case, the change says how the argument was
+misread.
 """
 
 import itertools
@@ -24,7 +25,7 @@ Run = Callable[[Case], Outcome]
 def find_misread_argument(
     run_reference: Run, cases: Sequence[Case], names: Sequence[str], given: Sequence[Outcome]
 ) -> str | None:
-    """A sentence on the misread argument that explains all results of an answer, or None."""
+    """Return a sentence on the misread argument that explains all results of an answer, or None."""
     if any(outcome.error is not None for outcome in given):
         return None
     for words, change in list_changes(cases[0], names):
@@ -50,7 +51,7 @@ def _has_same_results(a: Outcome, b: Outcome) -> bool:
 
 
 def _is_identical(a: Outcome, b: Outcome) -> bool:
-    """Whether all results are equal to the last bit."""
+    """Return whether all results are equal to the last bit."""
     pairs = zip(a.results, b.results, strict=False)
     return len(a.results) == len(b.results) and all(is_equal(x, y) for x, y in pairs)
 
@@ -58,7 +59,11 @@ def _is_identical(a: Outcome, b: Outcome) -> bool:
 def find_unread_arguments(
     run_reference: Run, run_answer: Run, case: Case, names: Sequence[str], given: Outcome
 ) -> str | None:
-    """A sentence on the arguments whose change leaves the results alike, or None."""
+    """Return a sentence on the arguments that only the reference reads, or None.
+
+    Their values are changed; a change that moves the reference's result and not the answer's shows
+    it.
+    """
     before = run_reference(case)
     if any(np.issubdtype(x.dtype, np.floating) and np.isnan(x).any() for x in given.results):
         return None

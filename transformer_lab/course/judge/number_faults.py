@@ -1,4 +1,4 @@
-"""Finds what is wrong with the numbers of a result, by running the probes on one case and on all.
+"""The search for what is wrong with the numbers of a result: probes on one case and on all.
 
 `diagnosis` asks it about a result that has the right shape.
 """
@@ -16,9 +16,10 @@ from transformer_lab.course.judge.size_factors import find_size_error
 
 
 def find_number_fault(attempt: Attempt, at: int, place: int) -> str | None:
-    """A sentence on what is wrong with the numbers of one result, or None.
+    """Return a sentence on what is wrong with the numbers of one result, or None.
 
-    First what is true of all cases is tried, then what is true of the first case that fails.
+    What is true of all cases is tried first, then what is true of case `at`. `place` is the number
+    of the result.
     """
     got, want = attempt.given[at].results[place], attempt.expected[at].results[place]
     pairs = [
@@ -45,7 +46,7 @@ def find_number_fault(attempt: Attempt, at: int, place: int) -> str | None:
 
 
 def find_fault_in_other_results(attempt: Attempt, at: int, place: int) -> str | None:
-    """A sentence on what is wrong with another result, for a result about which nothing was found."""
+    """Return a sentence on what is wrong with a result other than number `place`, or None."""
     for n, name in enumerate(attempt.results):
         got, want = attempt.given[at].results[n], attempt.expected[at].results[n]
         if n == place or is_close(got, want, attempt.tolerance) or got.shape != want.shape:
@@ -57,7 +58,7 @@ def find_fault_in_other_results(attempt: Attempt, at: int, place: int) -> str | 
 
 
 def find_constant_result(pairs: Sequence[tuple[np.ndarray, np.ndarray]]) -> str | None:
-    """A sentence if the result is the same in every case although it should not be, or None."""
+    """Return a sentence if the result is the same in every case although it should not be, or None."""
     first, wanted = pairs[0]
     if any(got.shape != first.shape for got, _ in pairs):
         return None
@@ -69,7 +70,7 @@ def find_constant_result(pairs: Sequence[tuple[np.ndarray, np.ndarray]]) -> str 
 
 
 def find_wrong_index(attempt: Attempt, at: int, got: np.ndarray, want: np.ndarray) -> str | None:
-    """A sentence if the result is an element of an argument, but at the wrong index; or None."""
+    """Return a sentence if the result is an element of an argument, but at the wrong index; or None."""
     if got.ndim or want.ndim:
         return None
     for name, value in zip(attempt.names, attempt.cases[at], strict=False):
@@ -88,7 +89,7 @@ def find_wrong_index(attempt: Attempt, at: int, got: np.ndarray, want: np.ndarra
 def find_argument_in_result(
     attempt: Attempt, at: int, got: np.ndarray, want: np.ndarray
 ) -> str | None:
-    """A sentence if the result is an argument, or off by adding or multiplying one; or None."""
+    """Return a sentence if the result is an argument, or off by adding or multiplying one; or None."""
     if not is_numeric(got) or not is_numeric(want):
         return None
     case = attempt.cases[at]

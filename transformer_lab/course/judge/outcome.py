@@ -36,7 +36,7 @@ class Outcome:
         error: The exception that stopped it.
         complaint: The error explained to the learner.
         changed: The names of the arguments that it changed in place.
-        gradients: The gradients of the results for each tensor that requires one, by its name.
+        gradients: The gradients of the results for each tensor that requires one, with its name.
         are_tensors: For each result, whether it is a PyTorch tensor.
         is_row: Whether the results came as a tuple or a list.
         calls: The calls of functions among the arguments, and of the parts of its module.
@@ -52,7 +52,7 @@ class Outcome:
     calls: tuple[Call, ...] = ()
 
     def equals(self, other: "Outcome", tolerance: float) -> bool:
-        """Whether two outcomes have equal results, changes and gradients, or the same error."""
+        """Return whether two outcomes have equal results, changes and gradients, or the same error."""
         if self.error is not None or other.error is not None:
             # Errors of one type may have many causes; errors with the same text rarely do.
             if self.error is None or other.error is None:
@@ -65,7 +65,7 @@ class Outcome:
         return all(is_close(a, b, tolerance) for a, b in same) and self.has_same_gradients(other)
 
     def has_same_gradients(self, other: "Outcome") -> bool:
-        """Whether all gradients are equal, up to 1e-5 and relative to the largest."""
+        """Return whether all gradients are equal, up to 1e-5 and relative to the largest."""
         if [name for name, _ in self.gradients] != [name for name, _ in other.gradients]:
             return False
         # A gradient that is 0 in theory is not quite 0: compare with the largest of all.
@@ -74,7 +74,7 @@ class Outcome:
         return all(np.allclose(a, b, rtol=1e-5, atol=1e-6 * size) for (_, a), (_, b) in pairs)
 
     def is_right(self, expected: "Outcome", tolerance: float) -> bool:
-        """Whether this is the expected outcome, also in the kinds of its results."""
+        """Return whether this is the expected outcome, including the kinds of its results."""
         if not self.equals(expected, tolerance):
             return False
         kinds = zip(self.results, expected.results, strict=True)
@@ -83,16 +83,19 @@ class Outcome:
         return not (self.lacks_tensors(expected) or self.is_wrapped(expected))
 
     def lacks_tensors(self, expected: "Outcome") -> bool:
-        """Whether a NumPy array stands where the next cell needs a PyTorch tensor."""
+        """Return whether a NumPy array stands where a PyTorch tensor is expected."""
         kinds = zip(self.results, self.are_tensors, expected.are_tensors, strict=True)
         return any(array.ndim and wanted and not is_one for array, is_one, wanted in kinds)
 
     def is_wrapped(self, expected: "Outcome") -> bool:
-        """Whether a single expected result came inside a tuple or a list."""
+        """Return whether a single expected result came inside a tuple or a list."""
         return len(self.results) == 1 and self.is_row and not expected.is_row
 
     def unstack(self, expected: "Outcome") -> "Outcome":
-        """This outcome with one stacked array taken apart into the several results that are expected."""
+        """Return this outcome with one stacked array split into the several results that are expected.
+
+        Where the shapes do not allow that, it is returned as it is.
+        """
         n = len(expected.results)
         if n < 2 or len(self.results) != 1 or self.is_row or len(self.results[0].shape) == 0:
             return self
@@ -110,7 +113,14 @@ def run_case(
     case: tuple[Any, ...],
     names: Sequence[str],
 ) -> Outcome:
-    """Run an answer on a copy of a case and return the outcome; exceptions become part of it."""
+    """Run an answer on a copy of a case and return the outcome; exceptions become part of it.
+
+    Args:
+        answer: The answer.
+        run: Calls the answer with the arguments of the case.
+        case: The arguments.
+        names: Their names.
+    """
     recorder = CallRecorder()
     watched = RecordedAnswer(answer, recorder.hook_parts)
     arguments = tuple(map(recorder.wrap, names, copy.deepcopy(case)))
@@ -155,7 +165,11 @@ def split_returned(returned: Any) -> tuple[list[Any], list[nn.Module]]:
 def compute_gradients(
     parts: Sequence[Any], arguments: dict[str, Any], modules: Sequence[nn.Module]
 ) -> Gradients:
-    """The gradients of a weighted sum of all results, for each tensor that requires one, by name."""
+    """Return the gradients of a weighted sum of all results, for each tensor that requires one.
+
+    Such tensors are among the arguments and the parameters of modules; the pairs are sorted by
+    name.
+    """
     leaves = {name: x for name, x in arguments.items() if needs_gradient(x)}
     owners = [value for value in arguments.values() if isinstance(value, nn.Module)]
     for module in [*owners, *modules]:
@@ -170,7 +184,7 @@ def compute_gradients(
 
 
 def needs_gradient(x: Any) -> bool:
-    """Whether x is a tensor with `requires_grad`."""
+    """Return whether x is a tensor with `requires_grad`."""
     return isinstance(x, Tensor) and x.requires_grad
 
 

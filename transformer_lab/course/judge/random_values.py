@@ -17,7 +17,7 @@ SIZES = (2, 3, 5, 7, 11, 13)
 
 
 class RandomValues:
-    """Draws the values of one random case. The same seed gives the same case on every machine.
+    """A source of the values of one random case; the same seed gives the same case on every machine.
 
     Attributes:
         random: NumPy's generator, from which everything is drawn.
@@ -29,66 +29,70 @@ class RandomValues:
         self.left = self.random.permutation(SIZES).tolist()
 
     def sizes(self, count: int) -> list[int]:
-        """Sizes of dimensions, all different, also from earlier calls; at most six a case."""
+        """Draw sizes of dimensions, all different, also from earlier ones; at most six a case."""
         taken, self.left = self.left[:count], self.left[count:]
         return taken
 
     def batch(self) -> list[int]:
-        """The sizes of zero, one or two leading dimensions."""
+        """Draw the sizes of zero, one or two leading dimensions."""
         return self.sizes(self.between(0, 2))
 
     def between(self, low: int, high: int) -> int:
-        """A random integer from low to high, both included."""
+        """Draw an integer from low to high, both included."""
         return int(self.random.integers(low, high + 1))
 
     def real(self, low: float, high: float) -> float:
-        """A random float from low to high."""
+        """Draw a float from low to high."""
         return float(self.random.uniform(low, high))
 
     def one_of(self, *choices: Any) -> Any:
-        """One of the choices at random."""
+        """Draw one of the choices."""
         return choices[self.between(0, len(choices) - 1)]
 
     def numbers(self, *shape: int, scale: float = 1.0) -> np.ndarray:
-        """Normally distributed numbers around 0, as an array of float64."""
+        """Draw normally distributed numbers around 0, as an array of float64."""
         return scale * self.random.standard_normal(shape)
 
     def tensor(self, *shape: int, scale: float = 1.0) -> Tensor:
-        """Normally distributed numbers around 0, as a tensor of float64."""
+        """Draw normally distributed numbers around 0, as a tensor of float64."""
         return torch.tensor(self.numbers(*shape, scale=scale))
 
     def weights(self, *shape: int) -> np.ndarray:
-        """Attention weights: an array of this shape, whose rows sum to 1."""
+        """Draw attention weights: an array of this shape whose rows sum to 1."""
         return softmax(self.numbers(*shape, scale=2.0))
 
     def flips(self, *shape: int, share: float = 0.5) -> np.ndarray:
-        """An array of random booleans, of which about this share is True."""
+        """Draw an array of booleans, of which about this share is True."""
         return self.random.random(shape) < share
 
     def mask(self, *shape: int) -> Tensor:
-        """A boolean mask of this shape; in each row, the last dimension, at least one key is True."""
+        """Draw a boolean mask of this shape; each row, along the last axis, has at least one True."""
         seen = self.flips(*shape, share=0.6)
         seen[..., self.between(0, shape[-1] - 1)] = True
         return torch.tensor(seen)
 
     def causal(self, batch: int, length: int) -> Tensor:
-        """A causal mask (batch, 1, length, length) in which some keys are hidden as well."""
+        """Draw a causal mask (batch, 1, length, length) in which some keys are hidden as well."""
         seen = self.mask(batch, 1, 1, length)
         seen[..., 0] = True  # so that each word sees one or more
         return causal_mask(length) & seen
 
     def ids(self, *shape: int, below: int) -> Tensor:
-        """A tensor of random ids from 0 to below − 1."""
+        """Draw a tensor of ids from 0 to below − 1."""
         return torch.tensor(self.random.integers(0, below, shape))
 
     def different(self, count: int, below: int) -> list[int]:
-        """Different random integers from 0 to below − 1."""
+        """Draw different integers from 0 to below − 1."""
         return self.random.permutation(below)[:count].tolist()
 
     def padded(
         self, batch: int, length: int, below: int, pad_id: int, in_front: bool = False
     ) -> Tensor:
-        """Ids (batch, length) of sentences of random lengths, padded with `pad_id`; the first is full."""
+        """Draw ids (batch, length) of sentences of random lengths, padded with `pad_id`.
+
+        The first sentence fills its row. Padding stands behind the words, or before them if
+        `in_front`.
+        """
         words = self.ids(batch, length, below=below - 1)
         words = torch.where(words >= pad_id, words + 1, words)
         place = torch.arange(length)

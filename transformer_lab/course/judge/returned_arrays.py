@@ -1,4 +1,7 @@
-"""Turns what an answer returned into NumPy arrays that can be compared."""
+"""Conversion of what an answer returned into NumPy arrays that can be compared.
+
+`outcome`, `side_effects` and `call_recorder` use it.
+"""
 
 from typing import Any
 
@@ -13,10 +16,11 @@ LARGEST = 10**7
 
 
 def as_array(part: Any) -> np.ndarray:
-    """A number, a text, a tensor or nested lists of them as a NumPy array.
+    """Return a number, a text, a tensor or nested lists of them as a NumPy array.
 
     Raises:
-        UnusableError: For anything else, for lists of unequal length, and for more than 10⁷ numbers.
+        UnusableError: For anything else, for lists of unequal length, and for more than 10⁷
+        numbers.
     """
     if isinstance(part, Tensor):
         return part.detach().cpu().resolve_conj().numpy()
@@ -35,7 +39,11 @@ def as_array(part: Any) -> np.ndarray:
 
 
 def to_plain_lists(part: Any) -> Any:
-    """The value with its tensors as arrays and its tuples as lists; UnusableError for other types."""
+    """Return the value with its tensors as arrays and its tuples as lists.
+
+    Raises:
+        UnusableError: If it holds anything but numbers, texts, arrays, tensors, lists and tuples.
+    """
     if isinstance(part, bool | int | float | complex | str | np.generic | np.ndarray):
         return part
     if isinstance(part, Tensor):

@@ -1,4 +1,4 @@
-"""Detects side effects of an answer: changed arguments, defaults and globals.
+"""Detection of an answer's side effects: changed arguments, defaults and globals.
 
 `Check` and `outcome.run_case` use it.
 """
@@ -17,7 +17,10 @@ from transformer_lab.course.judge.returned_arrays import as_array
 
 
 def is_unchanged(before: Any, after: Any) -> bool:
-    """Whether an argument still equals the copy made before the call; functions always count as equal."""
+    """Return whether an argument still equals the copy made before the call.
+
+    Functions always count as equal.
+    """
     if isinstance(before, nn.Module):
         same_mode = [m.training for m in before.modules()] == [m.training for m in after.modules()]
         return same_mode and is_unchanged(before.state_dict(), after.state_dict())
@@ -35,7 +38,10 @@ def is_unchanged(before: Any, after: Any) -> bool:
 
 
 def copy_defaults_and_globals(answer: Callable[..., Any]) -> dict[str, Any]:
-    """A copy of an answer's default arguments and of the globals that it uses, by a name for messages."""
+    """Return copies of an answer's default arguments and of the globals that it uses.
+
+    The keys name them for messages: "the default of n", "the global table".
+    """
     owned = [answer, *vars(answer).values()] if isinstance(answer, type) else [answer]
     found: dict[str, Any] = {}
     for function in (part for part in owned if isinstance(part, types.FunctionType)):
@@ -48,7 +54,7 @@ def copy_defaults_and_globals(answer: Callable[..., Any]) -> dict[str, Any]:
 
 
 def find_code_objects(owned: Callable[..., Any]) -> set[types.CodeType]:
-    """The code objects of a function, or of a class's methods, without their decorators.
+    """Return the code objects of a function, or of a class's methods, without their decorators.
 
     `__init__` is left out, because a check may build the package's class itself.
     """

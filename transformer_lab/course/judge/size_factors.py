@@ -1,4 +1,4 @@
-"""Finds errors that depend on the sizes of a case: results too large by a factor d, √d or (n + 1)/n.
+"""The search for errors that depend on the sizes of a case: a factor of d, √d or (n + 1)/n too much.
 
 `number_faults` asks it, after the probes that look at one case only have been tried.
 """
@@ -18,7 +18,10 @@ from transformer_lab.course.judge.probes.numbers import compute_constant_ratio
 
 
 def collect_sizes(names: Sequence[str], case: Sequence[Any]) -> dict[str, float]:
-    """The numbers of a case and the lengths of its axes, by name: "n", "x.shape[-1]", "len(ids)"."""
+    """Return the numbers of a case and the lengths of its axes, by name.
+
+    The names are such as "n", "x.shape[-1]" and "len(ids)".
+    """
     found: dict[str, float] = {}
     for name, value in zip(names, case, strict=False):
         if isinstance(value, int | float) and not isinstance(value, bool):
@@ -32,7 +35,10 @@ def collect_sizes(names: Sequence[str], case: Sequence[Any]) -> dict[str, float]
 
 
 def find_size_error(attempt: Attempt, place: int) -> str | None:
-    """A sentence on the factor or difference, made of sizes, by which one result is wrong; or None."""
+    """Return a sentence on the factor or difference by which one result is off, or None.
+
+    Only factors and differences that are made of sizes of the case are tried.
+    """
     rows = []
     for got, want, case, right in zip(
         attempt.given, attempt.expected, attempt.cases, attempt.right(), strict=True
@@ -52,7 +58,10 @@ POWERS = {1.0: "{}", 0.5: "√{}", 2.0: "{}²"}
 
 
 def find_size_factor(rows: Rows) -> str | None:
-    """A sentence if all results are off by a factor of a size, its root or its square; or None."""
+    """Return a sentence if all results are off by a power of a size, or by (size ± 1)/size, or None.
+
+    The powers are 1, ½ and 2.
+    """
     ratios = [compute_ratio(got, want) for got, want, _ in rows]
     known = [r for r in ratios if r is not None and r != 0]
     if len(known) != len(rows):
@@ -80,14 +89,17 @@ def find_size_factor(rows: Rows) -> str | None:
 
 
 def compute_ratio(got: np.ndarray, want: np.ndarray) -> float | None:
-    """The factor between the expected numbers and the given ones, if it is the same for all; or None."""
+    """Return the factor from the expected numbers to the given ones, or None if they differ in it."""
     if want.size == 1 and is_numeric(got) and is_numeric(want):
         return float(got.item()) / float(want.item()) if want.item() else None
     return compute_constant_ratio(got, want)
 
 
 def find_size_difference(rows: Rows) -> str | None:
-    """A sentence if all results are off by a multiple of a size or of a product of two sizes; or None."""
+    """Return a sentence if all results are off by a multiple of a size, or None.
+
+    Multiples of a product of two sizes count as well.
+    """
     if any(want.size != 1 or not is_numeric(got) or not is_numeric(want) for got, want, _ in rows):
         return None
     apart = [float(got.item()) - float(want.item()) for got, want, _ in rows]

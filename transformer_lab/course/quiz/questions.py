@@ -1,4 +1,4 @@
-"""Reads multiple-choice questions, with a reply to each choice, from a lesson's `quiz.md`.
+"""Parser for a lesson's `quiz.md`: multiple-choice questions with a reply to each choice.
 
 `load_quiz` of `transformer_lab.course.lessons` uses it. The Markdown has one line for each part:
 
@@ -19,14 +19,17 @@ from transformer_lab.config import check
 CHOICE = re.compile(r"- \[([ x])\] (.*\S)")
 REPLY = re.compile(r"  > (.*\S)")
 LETTERS = "abcdefgh"
-"""The letters of the choices. They are text, because notebooks drop the attribute that letters a list."""
+"""The letters of the choices, as text, because notebooks drop the attribute that letters a list."""
 
 
 @dataclass(frozen=True)
 class Question:
-    """A question with its choices, each a pair of its text and the reply to it.
+    """A question with its choices.
 
-    `right` is the index of the right choice.
+    Attributes:
+        text: The question.
+        choices: For each choice its text and the reply to it.
+        right: The index of the right choice.
     """
 
     text: str
@@ -34,7 +37,7 @@ class Question:
     right: int
 
     def verdict(self, choice: int) -> str:
-        """The reply to a choice, beginning with "Right." or "No."."""
+        """Return the reply to a choice, beginning with "Right." or "No."."""
         opening = "Right." if choice == self.right else "No."
         return f"{opening} {self.choices[choice][1]}"
 
@@ -55,7 +58,13 @@ def read_questions(text: str, file: str) -> list[Question]:
 
 
 def read_question(lines: Sequence[tuple[int, str]], file: str) -> Question:
-    """Parse one question from its lines (number in the file, text): choices and replies alternate."""
+    """Parse one question from its lines, each with its number in the file.
+
+    The first is the heading; then choices and replies alternate.
+
+    Raises:
+        ValueError: For the first line that breaks the format; it names `file` and the line.
+    """
     (first, heading), *rest = lines
     if len(rest) % 2:
         rest.append((rest[-1][0] + 1, ""))

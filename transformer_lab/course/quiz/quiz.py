@@ -70,7 +70,7 @@ class Quiz:
         print(f"To answer: {example}, or another letter.")
 
     def answer(self, number: int, letter: str) -> None:
-        """Print the reply to a choice, given by its letter. Only the first choice counts for the score.
+        """Print the reply to a choice, given by its letter; only the first choice counts for the score.
 
         Raises:
             ValueError: If there is no such question or choice.
@@ -87,7 +87,11 @@ class Quiz:
             print(line)
 
     def find_index(self, number: int) -> int:
-        """The index of the question with this number, counted from 1; ValueError if there is none."""
+        """Return the index of the question with this number, counted from 1.
+
+        Raises:
+            ValueError: If there is no such question.
+        """
         last = len(self.questions)
         is_number = isinstance(number, int) and not isinstance(number, bool)
         there = is_number and 1 <= number <= last
@@ -97,7 +101,7 @@ class Quiz:
     # ------------------------------------------------------------ on the page
 
     def bundle(self) -> dict[str, Any]:
-        """The MIME bundle for a notebook: a new widget, and the HTML for a page without a kernel."""
+        """Return the MIME bundle for a notebook: a new widget, and HTML for a page without a kernel."""
         self.widget = self.build_widget()
         view = {"version_major": 2, "version_minor": 0, "model_id": self.widget.model_id}
         data: dict[str, Any] = {"application/vnd.jupyter.widget-view+json": view}
@@ -120,7 +124,7 @@ class Quiz:
         return [*map(self.build_box, range(len(self.questions))), self.standing]
 
     def page(self) -> str:
-        """The quiz as HTML that replies without a kernel."""
+        """Return the quiz as HTML that replies without a kernel."""
         data = [asdict(asked) for asked in self.questions]
         return fragment("quiz", static_html(data), saved.dump_json(data))
 
@@ -148,7 +152,7 @@ class Quiz:
         return ipywidgets.VBox([title, choices, word])
 
     def reply(self, number: int, choice: int) -> str:
-        """The reply to a choice as HTML, shown below the question."""
+        """Return the reply to a choice as HTML, shown below the question."""
         word = verdict_html(self.questions[number].verdict(choice))
         return f"{word}<br><i>{self.so_far()}</i>" if self.so_far() else word
 
@@ -157,7 +161,8 @@ class Quiz:
     def record_choice(self, number: int, choice: int) -> str:
         """Record a choice for the question with this index; only the first choice counts.
 
-        Returns the message of `diary.update_diary`, or "".
+        Returns:
+            The message of `diary.update_diary`, or "".
         """
         if number in self.first:
             return ""
@@ -168,47 +173,47 @@ class Quiz:
         return diary.record_answer(self.places[number], right)
 
     def right(self) -> int:
-        """The number of questions that were right at the first choice."""
+        """Return the number of questions that were right at the first choice."""
         return sum(self.questions[n].right == choice for n, choice in self.first.items())
 
     def so_far(self) -> str:
-        """The text below each reply: none here; `MixedQuiz` gives the running score."""
+        """Return the text below each reply: "" here; `MixedQuiz` returns the running score."""
         return ""
 
     def score(self) -> str:
-        """The final score as a sentence once all questions are answered, else ""."""
+        """Return the final score as a sentence once all questions are answered, else ""."""
         if len(self.first) < len(self.questions):
             return ""
         return f"{self.right()} of {len(self.questions)} right at the first choice."
 
 
 def is_in_terminal() -> bool:
-    """Whether this runs in Python or IPython in a terminal, which cannot show HTML."""
+    """Return whether this runs in Python or IPython in a terminal, which cannot show HTML."""
     shell = get_ipython()
     return shell is None or type(shell).__module__.startswith("IPython.terminal")
 
 
 def format_question(number: int, question: Question) -> str:
-    """A question as text, with its number and the letters of its choices."""
+    """Return a question as text, with its number and the letters of its choices."""
     choices = zip(LETTERS, question.choices, strict=False)
     lines = [f"   {letter}. {text}" for letter, (text, _) in choices]
     return "\n".join([f"{number}. {question.text}", *lines])
 
 
 def verdict_html(verdict: str) -> str:
-    """A reply as HTML with its first word in bold."""
+    """Return a reply as HTML with its first word in bold."""
     first, _, rest = verdict.partition(" ")
     return f"<b>{first}</b> {html.escape(rest)}"
 
 
 def static_html(data: Sequence[Mapping[str, Any]]) -> str:
-    """The quiz as HTML for a page without scripts, from its questions as dictionaries."""
+    """Return the quiz as HTML for a page without scripts, from its questions as dictionaries."""
     questions = "".join(question_html(n, Question(**asked)) for n, asked in enumerate(data, 1))
     return "<p>Open the choice that you take: the answer to it is inside.</p>" + questions
 
 
 def question_html(number: int, question: Question) -> str:
-    """A question as HTML without scripts: each choice unfolds to its reply."""
+    """Return a question as HTML without scripts: each choice unfolds to its reply."""
     choices = "".join(
         f"<details><summary>{LETTERS[place]}. {html.escape(text)}</summary>"
         f"<blockquote>{verdict_html(question.verdict(place))}</blockquote></details>"

@@ -24,7 +24,7 @@ REVIEW = "17"
 
 
 def lesson_questions() -> dict[str, tuple[Question, ...]]:
-    """The questions of each lesson's quiz, by the lesson's number, without those of lesson 17 itself."""
+    """Return the questions of each lesson's quiz, by the lesson's number, leaving out lesson 17."""
     return {n: lesson(n).quiz.questions for n in lesson_numbers() if n != REVIEW}
 
 
@@ -61,7 +61,7 @@ class MixedQuiz(Quiz):
         self.draw = draw
 
     def so_far(self) -> str:
-        """The score so far as a sentence: how many were right, and how many are left."""
+        """Return the score so far as a sentence: how many were right, and how many are left."""
         left = self.number - len(self.first)
         return f"{self.right()} of {len(self.first)} right at the first choice, {left} to go."
 
@@ -85,14 +85,14 @@ class MixedQuiz(Quiz):
 
 
 def shuffle_choices(question: Question, random: Random) -> Question:
-    """A copy of the question with its choices in random order."""
+    """Return a copy of the question with its choices in random order."""
     order = random.sample(range(len(question.choices)), len(question.choices))
     choices = tuple(question.choices[place] for place in order)
     return replace(question, choices=choices, right=order.index(question.right))
 
 
 def add_lesson_number(lesson: str, question: Question) -> Question:
-    """A copy of the question with "this page" replaced by the lesson, which each reply names as well."""
+    """Return a copy of the question that names its lesson, also in each reply, instead of "this page"."""
 
     def named(text: str) -> str:
         text = text.replace("On this page", f"In lesson {lesson}")
@@ -105,12 +105,12 @@ def add_lesson_number(lesson: str, question: Question) -> Question:
 
 
 def glossary() -> str:
-    """The glossary as a table in Markdown: term, meaning, French, German, lesson."""
+    """Return the glossary as a table in Markdown: term, meaning, French, German, lesson."""
     return files(course).joinpath("glossary.md").read_text(encoding="utf-8")
 
 
 def further_reading() -> str:
-    """The reading list in Markdown, with a line on what each work is good for."""
+    """Return the reading list in Markdown, with a line on what each work is good for."""
     return files(course).joinpath("further_reading.md").read_text(encoding="utf-8")
 
 
@@ -121,10 +121,10 @@ GreedyWords = Callable[[Callable[[list[int]], Tensor], int, int, int], list[int]
 def translate_with(
     forward: Forward, greedy_words: GreedyWords, sentence: str = "the street was too wide"
 ) -> None:
-    """Print the shipped model's translation of a sentence, made with a reader's functions from 07 and 10.
+    """Print the shipped model's translation of a sentence, made with a learner's functions.
 
-    `forward(model, source, target)` gives logits (batch, target, vocabulary), and
-    `greedy_words(next_logits, bos, eos, limit)` a list of ids.
+    They are those of lessons 07 and 10: `forward(model, source, target)` returns logits (batch,
+    target, vocabulary), and `greedy_words(next_logits, bos, eos, limit)` returns a list of ids.
     """
     translator = Translator.load(device="cpu")
     source = torch.tensor([translator.encode(sentence)])

@@ -1,9 +1,9 @@
 """The because-sentences: a pronoun, two nouns it could stand for, and a word that decides between them.
 
-`constructions` draws them; lessons and studies of pronouns rest on them. The reason fits one noun, and
-this world never says it of the other: streets are not tired, and animals are not wide. Whether the
-referent is subject or object, masculine or feminine, singular or plural, and whether the reason comes
-first, is drawn before any word, so that none of these is a clue.
+`constructions` draws them; lessons and studies of pronouns rest on them. The reason fits one noun,
+and this world never says it of the other: streets are not tired, and animals are not wide. Whether
+the referent is subject or object, masculine or feminine, singular or plural, and whether the reason
+comes first, is drawn before any word, so that none of these is a clue.
 """
 
 from dataclasses import replace
@@ -40,8 +40,8 @@ from transformer_lab.data.world.phrases import (
 class Scene(NamedTuple):
     """An event, and what may be said of its subject or of its object as the reason.
 
-    `moods`: "yes" or "not" (it happened, or did not), "can" and "want" (it could not happen, nobody
-    wanted it), "too" (the reasons may be excessive).
+    `moods` has "yes" or "not" (it happened, or did not), and may have "can" and "want" (it could
+    not happen, nobody wanted it) and "too" (the reasons may be excessive).
     """
 
     verb: Verb
@@ -127,7 +127,7 @@ Cast = tuple[Noun, Noun, Adjective | Verb]  # subject, object, reason
 def _casts(
     of_subject: bool, gender: str, plural: bool, differ: bool
 ) -> tuple[tuple[Scene, tuple[Cast, ...]], ...]:
-    """Every scene, with the casts in which the reason decides for a referent of this gender.
+    """Return every scene with its casts in which the reason decides for a referent of this gender.
 
     Args:
         of_subject: Whether the referent is the subject.
@@ -158,7 +158,7 @@ def _casts(
 
 
 def mark_role(phrase: NounPhrase, role: str) -> NounPhrase:
-    """The phrase with its last word marked as the pronoun's "referent" or as the "other" noun."""
+    """Return the phrase with its last word marked as the pronoun's "referent" or as the "other" noun."""
     return replace(phrase, marks=((role, len(phrase.source) - 1),))
 
 
@@ -173,7 +173,7 @@ def because_sentence(
     time: Phrase = NOTHING,
     reason_first: bool = False,
 ) -> Phrase:
-    """A because-sentence, such as: the animal didn't cross the street because it was too tired.
+    """Build a because-sentence, such as: the animal didn't cross the street because it was too tired.
 
     Args:
         subject: The subject, marked by `mark_role` as the "referent" or as the "other".
@@ -230,7 +230,10 @@ def _actor(rng: Random, noun: Noun, plural: bool, role: str) -> NounPhrase:
 
 
 def _landmark(rng: Random, cast: Cast) -> Phrase:
-    """Near the church: a third noun, of which the reason cannot be said either."""
+    """Draw a phrase such as "near the church", whose noun the reason cannot be said of either.
+
+    It is empty if the noun that was drawn does not fit.
+    """
     subject, thing, word = cast
     where, nouns = rng.choice(_LANDMARKS)
     noun = rng.choice(find_nouns(nouns))

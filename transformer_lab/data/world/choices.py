@@ -48,14 +48,14 @@ def draw_noun(rng: Random, wanted: frozenset[str], *, but: Noun | None = None) -
 
 @cache
 def find_adjectives(noun: Noun, *sorts: str) -> tuple[Adjective, ...]:
-    """The adjectives of these sorts that make sense with the noun."""
+    """Return the adjectives of these sorts that make sense with the noun."""
     return tuple(
         word for word in ADJECTIVES.values() if word.sort in sorts and can_describe(word, noun)
     )
 
 
 def _adjectives(rng: Random, noun: Noun) -> tuple[Adjective, ...]:
-    """Adjectives for beside the noun; none that could deny what the sentence goes on to say."""
+    """Draw adjectives to stand beside the noun, none that could deny what the sentence goes on to say."""
     animate = has_any_tag(_ANIMATE, noun)
     choice = find_adjectives(
         noun, "quality", "colour", "attribute", *([] if animate else ["state"])
@@ -78,12 +78,12 @@ def draw_phrase(
 ) -> NounPhrase:
     """Draw a noun phrase: the noun with one of the determiners, and perhaps a number and adjectives.
 
-    "my" stands for any possessive. Relatives always get one, and what nobody owns never does.
+    Relatives always get a possessive, and what nobody owns never does.
 
     Args:
         rng: The source of randomness.
         noun: The noun.
-        determiners: The determiners to choose from; "my" is one of the possessives.
+        determiners: The determiners to choose from; "my" stands for any possessive.
         plural: Whether it is plural; None to draw that too.
         plain: Whether to leave out number and adjectives.
     """
@@ -105,7 +105,7 @@ def draw_phrase(
 
 
 def possessive_determiner(subject: NounPhrase) -> str:
-    """The English possessive that refers to the subject: my, our, his, her or their."""
+    """Return the English possessive that refers to the subject: my, our, his, her or their."""
     gender, plural, person = subject.agreement
     if person == 1:
         return "our" if plural else "my"

@@ -46,7 +46,7 @@ def verb_group(
     adverb: str = "",
     preceding: Agreement | None = None,
 ) -> Phrase:
-    """The verb with its auxiliaries, negation and adverb.
+    """Build a verb with its auxiliaries, negation and adverb.
 
     Args:
         subject: What the verb agrees with.
@@ -56,7 +56,8 @@ def verb_group(
         negated: Whether it is negated.
         asked: Whether it is for a `question`: did eat, does eat.
         adverb: "often", "never", …: only with the habit, and not negated.
-        preceding: The agreement of an object before the verb; a participle with avoir agrees with it.
+        preceding: The agreement of an object before the verb, which a participle with avoir agrees
+            with.
     """
     plural = subject.agreement.plural
     progressive = tense == "background" or (tense == "present" and verb.infinitive not in _STATIVE)
@@ -107,7 +108,10 @@ _MODALS = {
 def modal_group(
     subject: NounPhrase, modal: str, verb: Verb, *, past: bool = False, negated: bool = False
 ) -> Phrase:
-    """Can, must or want with an infinitive. The past, which must has not, is the imperfect in French."""
+    """Build can, must or want with an infinitive; "must" has no past.
+
+    The past is the imperfect in French.
+    """
     *present, stem = _MODALS[modal]
     at = 0  # where the English modal stands
     if modal != "want":
@@ -132,9 +136,10 @@ def modal_group(
 def copula(
     subject: NounPhrase, tense: str, *, negated: bool = False, having: bool = False
 ) -> Phrase:
-    """The verb be: is, weren't; est, n'étaient pas. With `having`, French uses avoir: a, n'avaient pas.
+    """Build a form of the verb be: is, weren't; est, n'étaient pas.
 
-    The tense is "present" or "background": French describes the past in the imperfect.
+    With `having`, French uses avoir: a, n'avaient pas. The tense is "present" or "background":
+    French describes the past in the imperfect.
     """
     form = (_AVOIR if having else _ETRE)[3, subject.agreement.plural]
     if tense == "background":
@@ -159,7 +164,7 @@ def predicate(
     negated: bool = False,
     degree: str = "",
 ) -> Phrase:
-    """What the subject is or is doing: is red, was too tired, wasn't hungry, is sleeping."""
+    """Build what the subject is or is doing: is red, was too tired, wasn't hungry, is sleeping."""
     if isinstance(word, Verb):
         return verb_group(subject, word, tense, negated=negated)
     linking = copula(subject, tense, negated=negated, having=word.sort == "having")
@@ -174,7 +179,7 @@ _COMPARISONS = {"more": "plus", "less": "moins", "as": "aussi"}
 def comparison_predicate(
     subject: NounPhrase, word: Adjective, comparison: str, tense: str, other: NounPhrase
 ) -> Phrase:
-    """A comparison with `other`: is older than, is as old as, is less expensive than.
+    """Build a comparison with `other`: is older than, is as old as, is less expensive than.
 
     `comparison` is "more", "less" or "as"; in French plus, moins or aussi … que.
     """
@@ -190,7 +195,7 @@ def comparison_predicate(
 
 
 def question(subject: NounPhrase, group: Phrase, word: Phrase = NOTHING) -> Phrase:
-    """A question, made from a verb group by moving its first English word before the subject.
+    """Build a question from a verb group by moving its first English word before the subject.
 
     That word also translates "est-ce que". `word` is a question word to begin with.
     """
@@ -206,7 +211,7 @@ def question(subject: NounPhrase, group: Phrase, word: Phrase = NOTHING) -> Phra
 
 
 def _negate(finite: list[Rendered], by: str = "pas") -> list[Rendered]:
-    """Ne … pas around the verb; in English the first word of the group denies it."""
+    """Put ne … pas around the French verb; in English the first word of the group is negated."""
     return [("ne", (0,)), *finite, (by, (0,))]
 
 

@@ -1,8 +1,8 @@
 """The constructions of the bilingual world: functions that draw words and put them into a sentence.
 
 `grammar` draws from `CONSTRUCTIONS`. Each function takes a random generator and returns a `Phrase`;
-its docstring is an example. The rules of English and French are in `phrases` and `clauses`, and which
-words go together is in `lexicon`.
+its docstring has an example. The rules of English and French are in `phrases` and `clauses`, and
+which words go together is in `lexicon`.
 """
 
 from collections.abc import Callable
@@ -84,7 +84,7 @@ _INTENTIONS = tuple(verb for verb in _HUMAN_EVENTS if verb not in _find_verbs("p
 def _object(
     rng: Random, subject: NounPhrase, verb: Verb, *, negated: bool = False, habit: bool = False
 ) -> NounPhrase:
-    """What is eaten, opened, lost; perhaps a person's own."""
+    """Draw what is eaten, opened or lost; a person may own it."""
     determiners = [] if habit else ["the", "the", "this"]
     if "person" in verb.subjects and verb not in _INTO:
         determiners += ["any" if negated else "a"] * 2
@@ -98,7 +98,7 @@ def _object(
 def _event(
     rng: Random, tense: str, *, negated: bool = False, subject: NounPhrase | None = None
 ) -> Phrase:
-    """The cat ate the cake."""
+    """Draw an event, such as: the cat ate the cake."""
     choice = _HUMAN_EVENTS if subject else _EVENTS
     while (verb := rng.choice(choice)) in _PUNCTUAL and tense == "present":
         pass
@@ -122,7 +122,10 @@ _JOURNEYS = tuple(
 
 
 def _motion(rng: Random, subject: NounPhrase | None = None) -> Phrase:
-    """The girls arrived at the station: with être, the participle agrees with the subject."""
+    """Draw a motion, such as: the girls arrived at the station.
+
+    In French many have être, and then the participle agrees with the subject.
+    """
     subject = subject or draw_phrase(rng, draw_noun(rng, PERSON))
     tense = rng.choice(("past", "past", "present"))
     verb, link, nouns = rng.choice(_JOURNEYS[:4] if tense == "present" else _JOURNEYS)
@@ -136,7 +139,7 @@ def _motion(rng: Random, subject: NounPhrase | None = None) -> Phrase:
 
 
 def _possession(rng: Random) -> Phrase:
-    """My brother has two black cats; my sister doesn't have a dog."""
+    """Draw a possession, such as: my brother has two black cats; my sister doesn't have a dog."""
     have = VERBS["avoir"]
     subject = draw_phrase(rng, draw_noun(rng, PERSON))
     negated = rng.random() < 0.35
@@ -145,7 +148,7 @@ def _possession(rng: Random) -> Phrase:
 
 
 def _modal(rng: Random, subject: NounPhrase | None = None) -> Phrase:
-    """The children want to visit the museum."""
+    """Draw a modal verb with an infinitive, such as: the children want to visit the museum."""
     verb = rng.choice(_INTENTIONS)
     subject = subject or draw_phrase(rng, draw_noun(rng, PERSON))
     modal = rng.choice(("can", "can", "want", "want", "must"))
@@ -157,7 +160,7 @@ def _modal(rng: Random, subject: NounPhrase | None = None) -> Phrase:
 
 
 def _indirect_object(rng: Random) -> Phrase:
-    """The queen gave a book to the boy."""
+    """Draw a sentence with an indirect object, such as: the queen gave a book to the boy."""
     verb = rng.choice(_find_verbs("donner montrer"))
     giver = draw_noun(rng, PERSON)
     subject = draw_phrase(rng, giver)
@@ -173,7 +176,7 @@ _HABITS = _find_verbs("manger lire visiter laver ouvrir fermer entendre") + _ACT
 
 
 def _habit(rng: Random) -> Phrase:
-    """The cow often sleeps in the garden; my sister reads a story every day."""
+    """Draw a habit, such as: the cow often sleeps in the garden; my sister reads a story every day."""
     verb = rng.choice(_HABITS)
     noun = draw_noun(rng, verb.subjects)
     subject = draw_phrase(rng, noun)
@@ -187,7 +190,7 @@ def _habit(rng: Random) -> Phrase:
 
 
 def _pronoun(rng: Random) -> Phrase:
-    """I lost my key; we want to visit the museum; she arrived at the station; he was tired."""
+    """Draw a sentence about I, we, he or she, such as: I lost my key; she arrived at the station."""
     subject = personal_pronoun(rng.choice(("i", "we", "he", "she")))
     kind = rng.randrange(4)
     if kind == 0 and subject.agreement.person == 3:
@@ -207,7 +210,7 @@ _SAID = ("quality", "state", "fixed", "colour", "having")
 
 
 def _predicate(rng: Random, subject: NounPhrase, word: Adjective | Verb) -> Phrase:
-    """Is red, wasn't very tired, isn't sleeping: something said of the subject."""
+    """Draw something that is said of the subject, such as: is red; wasn't very tired; isn't sleeping."""
     gradable = isinstance(word, Adjective) and word.sort not in ("fixed", "colour")
     degree = "very" if gradable and rng.random() < 0.3 else ""
     negated = rng.random() < 0.25
@@ -220,7 +223,7 @@ def _adjectives_of(*sorts: str) -> tuple[Adjective, ...]:
 
 
 def _description(rng: Random) -> Phrase:
-    """The house is old; the dog was limping."""
+    """Draw a description, such as: the house is old; the dog was limping."""
     word = rng.choice(_adjectives_of(*_SAID) + DECIDING_VERBS)
     suited = word.subjects if isinstance(word, Verb) else word.suits
     subject = draw_phrase(rng, draw_noun(rng, suited), plain=True)
@@ -228,20 +231,20 @@ def _description(rng: Random) -> Phrase:
 
 
 def _unowned(rng: Random, wanted: frozenset[str]) -> Noun:
-    """A noun that needs no possessive: not "there is his brother", "my sister that i saw"."""
+    """Draw a noun that needs no possessive, to avoid "there is his brother" or "my sister that i saw"."""
     while (noun := draw_noun(rng, wanted)).kind == "family":
         pass
     return noun
 
 
 def _located(rng: Random) -> Noun:
-    """Something that may be somewhere."""
+    """Draw a noun of something that may be somewhere."""
     _, who, _ = rng.choice(SPOTS)
     return _unowned(rng, who)
 
 
 def _location(rng: Random) -> Phrase:
-    """The key is under the table."""
+    """Draw a location, such as: the key is under the table."""
     noun = _located(rng)
     subject = draw_phrase(rng, noun)
     there = copula(subject, rng.choice(_BEING), negated=rng.random() < 0.2)
@@ -249,7 +252,10 @@ def _location(rng: Random) -> Phrase:
 
 
 def _existence(rng: Random) -> Phrase:
-    """There is a cat in the garden; there aren't any cats: il n'y a pas de chats."""
+    """Draw a sentence of existence, such as: there is a cat in the garden; there aren't any cats.
+
+    In French it is il y a, or il n'y a pas de.
+    """
     noun = _located(rng)
     negated = rng.random() < 0.3
     what = draw_phrase(rng, noun, ("any" if negated else "a",), plain=negated)
@@ -262,13 +268,13 @@ def _existence(rng: Random) -> Phrase:
 
 @cache
 def _pairs(word: Adjective) -> tuple[tuple[Noun, Noun], ...]:
-    """Two nouns of one kind that the adjective suits."""
+    """Return all pairs of nouns of one kind that the adjective suits."""
     suited = find_nouns(word.suits)
     return tuple((a, b) for a in suited for b in suited if a.kind == b.kind and a is not b)
 
 
 def _comparison(rng: Random) -> Phrase:
-    """The house is older than the church."""
+    """Draw a comparison, such as: the house is older than the church."""
     word = rng.choice([word for word in ADJECTIVES.values() if word.comparative and _pairs(word)])
     one, other = rng.choice(_pairs(word))
     subject = draw_phrase(rng, one, plain=True)
@@ -281,7 +287,10 @@ def _comparison(rng: Random) -> Phrase:
 
 
 def _coordination(rng: Random) -> Phrase:
-    """The boy and the girl are tired: masculine as soon as one of them is."""
+    """Draw a sentence about two nouns, such as: the boy and the girl are tired.
+
+    In French it is masculine as soon as one of them is.
+    """
     passing = _adjectives_of("state", "fixed", "having")
     word = rng.choice([word for word in passing if _pairs(word)])
     both = coordinate(
@@ -293,7 +302,7 @@ def _coordination(rng: Random) -> Phrase:
 
 
 def _subject_relative(rng: Random) -> Phrase:
-    """The dog that is sleeping under the table is black."""
+    """Draw a relative clause with its noun as subject: the dog that is sleeping on the bed is black."""
     verb = rng.choice(_ACTIVITIES)
     noun = _unowned(rng, verb.subjects)
     head = draw_phrase(rng, noun, DEFINITE, plain=True)
@@ -307,7 +316,10 @@ _RELATED = _find_verbs("voir trouver acheter perdre écrire ouvrir fermer visite
 
 
 def _object_relative(rng: Random) -> Phrase:
-    """The house that the cat saw was old: the participle agrees with what precedes it."""
+    """Draw a relative clause with its noun as object, such as: the house that the cat saw was old.
+
+    The French participle agrees with the noun before it.
+    """
     verb = rng.choice(_RELATED)
     noun = _unowned(rng, verb.objects)
     head = draw_phrase(rng, noun, ("the", "the", "this"), plain=True)
@@ -322,7 +334,7 @@ def _object_relative(rng: Random) -> Phrase:
 
 
 def _question(rng: Random) -> Phrase:
-    """Did the girl open the box? Is the dog sleeping in the garden? Is the dog tired?"""
+    """Draw a yes-or-no question, such as: did the girl open the box? Is the dog tired?"""
     verb = rng.choice(_HUMAN_EVENTS + _ACTIVITIES)
     noun = draw_noun(rng, verb.subjects)
     subject = draw_phrase(rng, noun)
@@ -342,7 +354,7 @@ _SOMEWHERE = _find_verbs("manger acheter lire écrire laver voir entendre trouve
 
 
 def _wh_question(rng: Random) -> Phrase:
-    """Where is the key? When did the girl buy the hat? What did she buy?"""
+    """Draw a question with a question word, such as: where is the key? What did she buy?"""
     if rng.random() < 0.3:
         subject = draw_phrase(rng, _located(rng))
         return join_phrases(_WHERE, copula(subject, rng.choice(_BEING)), subject, _ASK)
@@ -381,5 +393,6 @@ CONSTRUCTIONS: dict[str, tuple[int, Callable[[Random], Phrase]]] = {
 }
 """The weight of each construction in the draw, and the function that writes a sentence of it.
 
-Nearly half of the sentences are because-sentences. With fewer of them, a small model learns everything
-else long before it learns what a pronoun stands for."""
+Nearly half of the sentences are because-sentences. With fewer of them, a small model learns
+everything else long before it learns what a pronoun stands for.
+"""

@@ -1,8 +1,8 @@
 """The bilingual world: seeded splits of English sentences and their French translations.
 
-Lessons and runs call `world`. Each pair comes with the gold word alignment and, where a pronoun could
-stand for two nouns, with the gold referent and the word that decides. The words are in `lexicon`, the
-rules of both languages in `phrases`, the kinds of sentence in `constructions`.
+Lessons and runs call `world`. Each pair comes with the gold word alignment and, where a pronoun
+could stand for two nouns, with the gold referent and the word that decides. The words are in
+`lexicon`, the rules of both languages in `phrases`, the kinds of sentence in `constructions`.
 """
 
 from collections.abc import Iterator, Sequence
@@ -70,9 +70,9 @@ class WorldPair:
 
 
 def join_tokens(tokens: Sequence[str], *, french: bool = False) -> str:
-    """Tokens as a text, without a space after an elision (l'animal) or before a comma.
+    """Return tokens as a text, without a space after an elision (l'animal) or before a comma.
 
-    In French a space stands before `?`, in English not.
+    In French a space stands before `?`, in English it does not.
     """
     text = ""
     for word in tokens:
@@ -82,7 +82,7 @@ def join_tokens(tokens: Sequence[str], *, french: bool = False) -> str:
 
 
 def make_world_pair(phrase: Phrase, construction: str) -> WorldPair:
-    """The finished pair for a phrase: final words, alignment and coreference."""
+    """Return the finished pair for a phrase, with its final words, alignment and coreference."""
     source, target, alignment = realise_surface(phrase)
     coreference = None
     if phrase.marks:
@@ -107,7 +107,7 @@ FAMOUS: tuple[WorldPair, WorldPair] = (_famous("tired", "animal"), _famous("wide
 
 
 def is_held_out(pair: WorldPair) -> bool:
-    """Whether the pair states a combination that training and validation never show."""
+    """Return whether the pair states a combination that training and validation never show."""
     return any(is_held_out_combination(noun, word) for noun, word in pair.combinations)
 
 
@@ -130,9 +130,9 @@ def world(
 ) -> Splits[WorldPair]:
     """Draw the three splits of the bilingual world; no source sentence is in two of them.
 
-    Half of the test pairs (rounded up) state a held-out combination; training and validation pairs never
-    do. Worlds of one seed that differ only in the size of training share validation and test, and the
-    smaller training set is the beginning of the larger one.
+    Half of the test pairs (rounded up) state a held-out combination; training and validation pairs
+    never do. Worlds of one seed that differ only in the size of training share validation and test,
+    and the smaller training set is the beginning of the larger one.
 
     Args:
         train: Number of training pairs.

@@ -1,9 +1,10 @@
-"""Which pairs of a noun and a describing word are held out of training, so that the test needs rules.
+"""The pairs of a noun and a describing word that are held out of training, so that the test needs rules.
 
 `grammar` saves sentences with these pairs for the test split. One pair in ten is held out, but none
-that would leave too little to learn from: every word keeps at least two nouns of either gender (or all
-it has), so does every reason with each verb, and every noun keeps two words. For example, a model that
-has read that walls and rocks were too slippery to climb can understand the same of hills.
+that would leave too little to learn from: every word keeps at least two nouns of either gender (or
+all it has), so does every reason with each verb, and every noun keeps two words. For example, a
+model that has read that walls and rocks were too slippery to climb can understand the same of
+hills.
 """
 
 from collections import defaultdict
@@ -30,7 +31,10 @@ FAMOUS_COMBINATIONS = (("animal", "tired"), ("street", "wide"))
 
 @cache
 def held_out_combinations() -> frozenset[Combination]:
-    """One in ten of all (noun, describing word) pairs, chosen by a hash, so that no seed changes them."""
+    """Return one in ten of all (noun, describing word) pairs.
+
+    A hash chooses them, so they are the same for every seed.
+    """
     groups = _groups()
     everything = {combination for group in groups for combination in group}
     left = [set(group) for group in groups]
@@ -49,17 +53,23 @@ def held_out_combinations() -> frozenset[Combination]:
 
 
 def is_held_out_combination(noun: str, word: str) -> bool:
-    """Whether this noun and describing word (English lemmas) are seen together in the test split only."""
+    """Return whether only the test split may show this noun and describing word together.
+
+    Both are English lemmas.
+    """
     return (noun, word) in held_out_combinations()
 
 
 def lemma(word: Adjective | Verb) -> str:
-    """The English lemma of an adjective or verb."""
+    """Return the English lemma of an adjective or verb."""
     return word.base if isinstance(word, Verb) else word.english
 
 
 def _groups() -> list[set[Combination]]:
-    """What is learnt together: a word and its nouns, a noun and its words, a reason beside a verb."""
+    """Return the combinations that are learnt together.
+
+    A group has a word and its nouns, a noun and its words, or a reason beside one verb.
+    """
 
     def said(nouns: Iterable[Noun], word: Adjective | Verb) -> set[Combination]:
         return {(noun.english, lemma(word)) for noun in nouns if can_describe(word, noun)}

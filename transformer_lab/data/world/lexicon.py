@@ -1,9 +1,10 @@
 """The words of the bilingual world: tables of nouns, adjectives and verbs, and which of them go together.
 
-All other modules of the world draw from these tables. A noun has *tags*; the first is its kind. Verbs and
-adjectives list the tags, or the very nouns, that they make sense with: a house does not eat, and a cat is
-not wide. Regular forms are not written out: `house` stands for house, houses; `fermé` for fermé, fermée,
-fermés, fermées; `ferm-er` for ferme, ferment, fermé, fermer, and fermait.
+All other modules of the world draw from these tables. A noun has *tags*; the first is its kind.
+Verbs and adjectives list the tags, or the very nouns, that they make sense with: a house does not
+eat, and a cat is not wide. Regular forms are not written out: `house` stands for house, houses;
+`fermé` for fermé, fermée, fermés, fermées; `ferm-er` for ferme, ferment, fermé, fermer, and
+fermait.
 """
 
 from functools import cache
@@ -11,7 +12,10 @@ from typing import NamedTuple
 
 
 class Noun(NamedTuple):
-    """A noun: singular and plural in both languages, and its French gender, "m" or "f"."""
+    """A noun: singular and plural in both languages, and its French gender, "m" or "f".
+
+    `tags` are what verbs and adjectives ask for, and `kind` is the first of them.
+    """
 
     english: str
     english_plural: str
@@ -43,8 +47,8 @@ class Verb(NamedTuple):
     """A verb with the forms that the world uses.
 
     English: `base`, `third` (eats), `past`, `ing`. French: `singular` and `plural` of the present,
-    `participle`, `infinitive`, and `imperfect`, the stem before -ait and -aient. `subjects` and `objects`
-    are the tags and nouns that it goes with.
+    `participle`, `infinitive`, and `imperfect`, the stem before -ait and -aient. `subjects` and
+    `objects` are the tags and nouns that it goes with.
     """
 
     base: str
@@ -281,22 +285,22 @@ return returns returned returning | revient reviennent revenu revenir reven | pe
 
 
 def parse_tags(text: str) -> frozenset[str]:
-    """The set of tags and nouns that are written in one text, separated by spaces."""
+    """Return the set of tags and nouns that are written in one text, separated by spaces."""
     return frozenset(text.split())
 
 
 def has_any_tag(wanted: frozenset[str], noun: Noun) -> bool:
-    """Whether a noun has one of these tags, or is itself among them."""
+    """Return whether a noun has one of these tags, or is itself among them."""
     return noun.english in wanted or not wanted.isdisjoint(noun.tags)
 
 
 def can_describe(word: Adjective | Verb, noun: Noun) -> bool:
-    """Whether an adjective or verb makes sense with a noun as its subject."""
+    """Return whether an adjective or verb makes sense with a noun as its subject."""
     return has_any_tag(word.subjects if isinstance(word, Verb) else word.suits, noun)
 
 
 def parse_rows(table: str) -> list[list[str]]:
-    """The rows of a table, split into columns at `|` and `>`; an indented line continues a row."""
+    """Return the rows of a table, split into columns at `|` and `>`; an indented line continues a row."""
     lines = table.replace("\n   ", "").replace(">", "|").strip().splitlines()
     return [[column.strip() for column in line.split("|")] for line in lines]
 
@@ -334,7 +338,7 @@ ADJECTIVES = {
     word.english: word for word in (_parse_adjective(*row) for row in parse_rows(_ADJECTIVES))
 }
 VERBS = {verb.infinitive: verb for verb in (_parse_verb(*row) for row in parse_rows(_VERBS))}
-"""The verbs by French infinitive: English `leave` is both `quitter` and `partir`."""
+"""The verbs by French infinitive, because English `leave` is both `quitter` and `partir`."""
 
 DECIDING_VERBS = tuple(VERBS[name] for name in ("dormir", "boiter", "trembler", "brûler"))
 """The verbs that describe, as an adjective does: it was limping, it was burning."""
@@ -342,5 +346,5 @@ DECIDING_VERBS = tuple(VERBS[name] for name in ("dormir", "boiter", "trembler", 
 
 @cache
 def find_nouns(wanted: frozenset[str]) -> tuple[Noun, ...]:
-    """The nouns that have one of these tags, or are themselves among them."""
+    """Return the nouns that have one of these tags, or are themselves among them."""
     return tuple(noun for noun in NOUNS.values() if has_any_tag(wanted, noun))

@@ -1,9 +1,9 @@
 """Phrases in English and French at once, and the rules of grammar that shape them.
 
-`clauses`, `because` and `constructions` build sentences from these. A `Phrase` holds the English words,
-the French words in French order, and for every French word the English words it translates. Small
-phrases are joined into sentences. `realise_surface` then applies, in one place, what neighbouring
-words do to each other: elision, contraction, "a" or "an".
+`clauses`, `because` and `constructions` build sentences from these. A `Phrase` holds the English
+words, the French words in French order, and for every French word the English words it translates.
+Small phrases are joined into sentences. `realise_surface` then applies, in one place, what
+neighbouring words do to each other: elision, contraction, "a" or "an".
 """
 
 from collections.abc import Sequence
@@ -46,7 +46,7 @@ class Phrase:
 
 @dataclass(frozen=True, slots=True)
 class NounPhrase(Phrase):
-    """A phrase that other words agree with. `nouns` are the English lemmas of its nouns."""
+    """A phrase that other words agree with; `nouns` are the English lemmas of its nouns."""
 
     agreement: Agreement = _NEUTRAL
     nouns: tuple[str, ...] = ()
@@ -56,7 +56,7 @@ NOTHING = Phrase()
 
 
 def join_phrases(*parts: Phrase) -> Phrase:
-    """One phrase of all the parts, one after the other in both languages."""
+    """Join all the parts into one phrase, one after the other in both languages."""
     source: list[str] = []
     target: list[Rendered] = []
     combinations: list[tuple[str, str]] = []
@@ -77,15 +77,16 @@ def _nominal(phrase: Phrase, agreement: Agreement, nouns: tuple[str, ...]) -> No
 
 
 def extend_noun_phrase(head: NounPhrase, *parts: Phrase) -> NounPhrase:
-    """A noun phrase with more said about it, such as a place or a relative clause."""
+    """Return a noun phrase with more said about it, such as a place or a relative clause."""
     return _nominal(join_phrases(head, *parts), head.agreement, head.nouns)
 
 
 @cache
 def fixed_phrase(english: str, french: str) -> Phrase:
-    """A set expression with its alignment.
+    """Return a set expression with its alignment.
 
-    In `french`, `word:0,1` translates the English words 0 and 1; a bare word translates all of them.
+    In `french`, `word:0,1` translates the English words 0 and 1; a bare word translates all of
+    them.
     """
     source = tuple(english.split())
     target = []
@@ -135,7 +136,10 @@ def noun_phrase(
     number: str = "",
     adjectives: Sequence[Adjective] = (),
 ) -> NounPhrase:
-    """A noun with its determiner ("" for none), number and adjectives, in the order of each language."""
+    """Build a noun with its determiner, number and adjectives, in the order of each language.
+
+    `determiner` is "" for none, and `number` is a key of `NUMBERS` or "".
+    """
     agreement = Agreement(noun.gender, plural)
     before = [word for word in adjectives if word.place == "before"]
     after = [word for word in adjectives if word.place == "after"]
@@ -169,12 +173,12 @@ def noun_phrase(
 
 
 def inflect_adjective(word: Adjective, agreement: Agreement) -> str:
-    """The French form of an adjective for this gender and number."""
+    """Return the French form of an adjective for this gender and number."""
     return word.french[(agreement.gender == "f") + 2 * agreement.plural]
 
 
 def coordinate(first: NounPhrase, second: NounPhrase) -> NounPhrase:
-    """Two noun phrases joined by "and". The result is plural, and feminine only if both are."""
+    """Join two noun phrases by "and"; the result is plural, and feminine only if both are."""
     feminine = first.agreement.gender == second.agreement.gender == "f"
     agreement = Agreement("f" if feminine else "m", True)
     whole = join_phrases(first, fixed_phrase("and", "et"), second)
@@ -190,7 +194,7 @@ _PRONOUNS = {
 
 
 def personal_pronoun(english: str) -> NounPhrase:
-    """The phrase for "i", "we", "he" or "she".
+    """Return the phrase for "i", "we", "he" or "she".
 
     Nothing may agree with i and we, because their gender is unknown.
     """
@@ -199,7 +203,7 @@ def personal_pronoun(english: str) -> NounPhrase:
 
 
 def referring_pronoun(referent: NounPhrase) -> NounPhrase:
-    """The pronoun for a noun phrase: it or they; il, elle, ils or elles.
+    """Return the pronoun for a noun phrase: it or they; il, elle, ils or elles.
 
     What is said of the pronoun counts as said of the nouns it stands for.
     """
@@ -229,7 +233,7 @@ _ASPIRATED = ("haie", "haut", "hibou", "huit")  # le hibou, la haie: this h is n
 
 
 def starts_with_vowel(word: str) -> bool:
-    """Whether a French word begins with a vowel sound. A silent h and the word y count."""
+    """Return whether a French word begins with a vowel sound; a silent h and the word y count."""
     if word[0] == "h":
         return not word.startswith(_ASPIRATED)
     return word[0] in "aâeéêiîoœu" or word == "y"
@@ -238,7 +242,7 @@ def starts_with_vowel(word: str) -> bool:
 def realise_surface(
     phrase: Phrase,
 ) -> tuple[tuple[str, ...], tuple[str, ...], tuple[tuple[int, int], ...]]:
-    """The final English words, French words and alignment, with elisions and contractions applied."""
+    """Return the final English words, French words and alignment, after elisions and contractions."""
     source = list(phrase.source)
     for i, following in enumerate(source[1:]):
         if source[i] == "a" and following[0] in "aeiou":

@@ -21,9 +21,9 @@ CLAUSES = {
     "because_first",
     "because_last",
 }
-"""Constructions whose main clause has one verb of action, in which subject and object are looked for."""
+"""The constructions whose main clause has one verb of action, and so a subject and an object to find."""
 RELATIVE_CLAUSES = {"subject_relative", "object_relative"}
-"""Constructions in which a relative clause stands between a noun and its verb."""
+"""The constructions in which a relative clause stands between a noun and its verb."""
 BEING = ("is", "are", "was", "were")
 DETERMINERS = set("the a an some any this these that those my his her our their".split())
 PRONOUNS = set("i you he she it we they".split())
@@ -37,10 +37,10 @@ Links = tuple[tuple[int, int], ...]
 
 
 def find_relations(pair: WorldPair) -> dict[str, Links]:
-    """The (dependent, head) positions in the English words, for each name in RELATIONS.
+    """Return the (dependent, head) positions in the English words, for each name in `RELATIONS`.
 
-    Determiners and adjectives depend on their noun, in all sentences. Subject and object depend on the
-    verb of the main clause, in sentences of CLAUSES.
+    Determiners and adjectives depend on their noun, in all sentences. Subject and object depend on
+    the verb of the main clause, in sentences of `CLAUSES`.
     """
     words = pair.source_tokens
     nouns = find_noun_phrases(words)
@@ -64,10 +64,10 @@ def find_relations(pair: WorldPair) -> dict[str, Links]:
 
 
 def find_relations_over_clause(pair: WorldPair) -> dict[str, Links]:
-    """The (dependent, head) positions around the relative clause, in a sentence of RELATIVE_CLAUSES.
+    """Return the (dependent, head) positions around a relative clause.
 
-    In *the dog that is sleeping is black*, "relative pronoun" has (that, dog), and "subject over a
-    clause" has (dog, the second is).
+    The sentence is one of `RELATIVE_CLAUSES`. In *the dog that is sleeping is black*, "relative
+    pronoun" has (that, dog), and "subject over a clause" has (dog, the second is).
     """
     words = pair.source_tokens
     noun = min(find_noun_phrases(words).values())
@@ -76,7 +76,7 @@ def find_relations_over_clause(pair: WorldPair) -> dict[str, Links]:
 
 
 def find_noun_phrases(words: Sequence[str]) -> dict[int, int]:
-    """A dict from the position where each noun phrase begins to the position of its noun."""
+    """Return for each position where a noun phrase begins the position of its noun."""
     found = {}
     for start, word in enumerate(words):
         begins = word in DETERMINERS or word in NUMBERS
@@ -91,7 +91,7 @@ def find_noun_phrases(words: Sequence[str]) -> dict[int, int]:
 
 
 def find_main_clause(words: Sequence[str]) -> range:
-    """The positions of the main clause, without the clause that begins with "because"."""
+    """Return the positions of the main clause, without the clause that begins with "because"."""
     if "because" not in words:
         return range(len(words))
     if words[0] == "because":

@@ -2,24 +2,27 @@
 
     python -m transformer_lab.studies.a_word_far_away.distance
 
-A sequence of 200 symbols, then a question. Most symbols are noise; among them stand pairs of a key
-and a value, each pair one symbol. The question names a key, and the answer is its value, of four.
-The pair that is asked for stands 2 to 200 symbols before the question, as often between 2 and 4 as
-between 100 and 200. With one pair the value has only to be kept; with four pairs it must be found.
+A sequence has 200 symbols and then a question. Most symbols are noise; among them stand pairs of a
+key and a value, each pair written as one symbol. The question names a key, and the answer is its
+value, one of four. The pair that is asked for stands 2 to 200 symbols before the question, and
+every doubling of the distance is equally likely. With one pair the value has only to be kept; with
+four pairs it must be found.
 
-Five models of equally many parameters, two layers each, learn from the same sequences: an LSTM, an
-LSTM whose last state attends to all its states, and the encoder with full, local and linear
-attention. A word passes at most one window in a layer of local attention: two layers of windows of
-32 do not reach beyond 64 symbols. That is a control: beyond it only guessing is left.
+Five models with equally many parameters, of two layers each, learn from the same sequences: an
+LSTM, an LSTM whose last state attends to all its states, and the encoder with full, local and
+linear attention. A layer of local attention carries a word across at most one window, so two layers
+with windows of 32 do not reach beyond 64 symbols. That is a control: beyond 64 the model can only
+guess.
 
 Fixed before the first run: a model *answers* at a distance if in each of five seeds it is right in
 three of four questions; guessing is right in 1 of 4, ± 0.05 (two standard errors of `ASKED`
-questions). Each kind has the best of three rates, chosen with four pairs and a sixth seed. A training
-ends after `STEPS` steps, or when the mean loss of `EVERY` steps is below `ENOUGH`.
+questions). Each kind of model gets the best of three rates, chosen with four pairs and a sixth
+seed. A training run ends after `STEPS` steps, or when the mean loss of `EVERY` steps is below
+`ENOUGH`.
 
-Added afterwards, since one seed chose badly: with the rate so chosen some LSTMs never leave guessing.
-After four seeds no distance was left at which that rate could answer, and the fifth was not run.
-Beside them stand five LSTMs of the next lower rate, `STEADY`.
+Added afterwards, because one seed had chosen badly: with the rate chosen so, some LSTMs never do
+better than guessing. After four seeds no distance was left at which that rate could still *answer*,
+so the fifth was not run. Five LSTMs with the next lower rate, `STEADY`, were run as well.
 """
 
 import math
@@ -50,7 +53,7 @@ SYMBOLS = FIRST_VALUE + VALUES
 """The ids: 0 is padding, which no sequence has; then pairs, noise, questions and values."""
 WIDTH, FEED_FORWARD, HEADS, LAYERS, WINDOW = 64, 128, 4, 2, 32
 LSTM_WIDTH = {"LSTM": 64, "LSTM with attention": 62}
-"""The widths at which the recurrent models have as many parameters as the others, within 2 %."""
+"""The widths at which the recurrent models have as many parameters as the others, within 2%."""
 BATCH, STEPS, WARMUP, EVERY, ENOUGH = 32, 1_500, 100, 50, 0.02
 DISTANCES, ASKED = (2, 4, 8, 16, 32, 64, 65, 128, 200), 250
 ANSWERS = 0.75
@@ -72,9 +75,9 @@ BEST = {
     "local attention": 3e-3,
     "linear attention": 1e-2,
 }
-"""The rate whose run with seed 5 was right most often over all distances.
+"""The rate of each kind whose run with seed 5 was right most often over all distances.
 
-Of equals, the shortest.
+Where several were equally often right, it is the one whose run was the shortest.
 """
 STEADY = 3e-3
 """The LSTM's second rate."""
@@ -102,15 +105,15 @@ SMALL: list[Setting] = [
     {"kind": "linear attention", "pairs": 1, "rate": 3e-3, "steps": 20, "seed": seed}
     for seed in range(10, 15)
 ]
-"""Runs of a few seconds, of which one is repeated by the tests."""
+"""Runs of a few seconds; the tests repeat one of them."""
 
 
 class Recurrent(nn.Module):
-    """Two LSTM layers; the last state answers, or with `attends` asks all states first.
+    """An LSTM of two layers that answers from its last state, which with `attends` first attends to all.
 
     The last state h finds c = softmax(h W Mᵀ / √width) M among the states M (the score of Luong
-    et al. 2015, divided by the root), and h + c answers: a path by which what stands far away
-    comes in one step.
+    et al. 2015, divided by the root), and h + c answers: a path by which something far away comes
+    in one step.
     """
 
     def __init__(self, width: int, attends: bool):
@@ -126,7 +129,7 @@ class Recurrent(nn.Module):
         nn.init.normal_(self.embedding.weight, std=width**-0.5)
 
     def forward(self, ids: Int[Tensor, "batch length"]) -> Float[Tensor, "batch symbols"]:
-        """Logits of the symbol that answers."""
+        """Return the logits of the symbol that answers."""
         x = self.embedding(ids) * math.sqrt(self.embedding.embedding_dim)
         states, _ = self.lstm(x)
         last = states[:, -1:]
@@ -136,7 +139,7 @@ class Recurrent(nn.Module):
 
 
 class AttentionCore(nn.Module):
-    """What happens between the projections, without masks: one of `WAYS`."""
+    """The attention between the projections, without masks: one of `WAYS`."""
 
     def __init__(self, way: Way):
         super().__init__()
@@ -145,12 +148,12 @@ class AttentionCore(nn.Module):
     def forward(
         self, query: Tensor, key: Tensor, value: Tensor, mask: None = None, cache: None = None
     ) -> Tensor:
-        """Attend with every head: (batch, heads, length, d_k) from three of that shape."""
+        """Attend with every head; inputs and output are (batch, heads, length, d_k)."""
         return self.way(query, key, value)
 
 
 class Attentive(nn.Module):
-    """The package's encoder, both ways, with one of `WAYS` in its self-attention."""
+    """The package's bidirectional encoder, with one of `WAYS` in its self-attention."""
 
     def __init__(self, way: Way | None):
         super().__init__()
@@ -171,13 +174,13 @@ class Attentive(nn.Module):
                 layer.self_attention.core = AttentionCore(way)
 
     def forward(self, ids: Int[Tensor, "batch length"]) -> Float[Tensor, "batch symbols"]:
-        """Logits of the symbol that answers, read at the question."""
+        """Return the logits of the symbol that answers, read at the question."""
         x = self.model.stack(self.model.embed(ids), None)
         return self.model.output(x[:, -1])
 
 
 def make_model(kind: str, seed: int) -> nn.Module:
-    """An untrained model of one kind."""
+    """Return an untrained model of one of `KINDS`, with weights drawn with this seed."""
     torch.manual_seed(seed)
     if kind in LSTM_WIDTH:
         return Recurrent(LSTM_WIDTH[kind], attends=kind != "LSTM")
@@ -187,9 +190,9 @@ def make_model(kind: str, seed: int) -> nn.Module:
 def draw_sequences(
     pairs: int, distance: Int[Tensor, " batch"], generator: torch.Generator, length: int = LENGTH
 ) -> tuple[Int[Tensor, "batch length_and_1"], Int[Tensor, " batch"]]:
-    """Sequences whose question is answered so many symbols before it, and the answers' ids.
+    """Draw sequences whose answer stands `distance` symbols before the question, and the answers' ids.
 
-    The keys of a sequence differ; the pairs that are not asked for stand anywhere else.
+    The keys of a sequence differ; the pairs that are not asked for stand at random places.
     """
     batch = len(distance)
 
@@ -209,7 +212,7 @@ def draw_sequences(
 
 
 def draw_distances(batch: int, generator: torch.Generator) -> Int[Tensor, " batch"]:
-    """Distances from 2 to `LENGTH`: as many between d and 2d for each d."""
+    """Draw distances from 2 to `LENGTH`: for each d about as many between d and 2d."""
     share = torch.rand(batch, generator=generator)
     return (2 * ((LENGTH + 1) / 2) ** share).long()
 
@@ -218,9 +221,9 @@ def run(setting: Setting) -> dict[str, Any]:
     """Train one model, or time all of them.
 
     Returns:
-        Of a model: its parameters, the steps it was trained, the mean loss in nats of each `EVERY`
-        steps, and the share of right answers at each of `DISTANCES`. Of `{"cost": length}`: for
-        each kind the seconds of a training step of `COST_BATCH` sequences.
+        For a model: its number of parameters, the steps it was trained, the mean loss in nats of
+        each `EVERY` steps, and the share of right answers at each of `DISTANCES`. For
+        `{"cost": length}`: what `time_training_steps` returns.
     """
     if "cost" in setting:
         return time_training_steps(setting["cost"])
@@ -245,12 +248,16 @@ def run(setting: Setting) -> dict[str, Any]:
 
 
 def answer_loss(model: nn.Module, batch: tuple[Tensor, Tensor]) -> Float[Tensor, ""]:
-    """The cross-entropy of the answers, in nats."""
+    """Return the mean cross-entropy of a batch's answers, in nats."""
     return F.cross_entropy(model(batch[0]), batch[1])
 
 
 def time_training_steps(length: int) -> dict[str, list[float]]:
-    """For each kind the seconds of a training step of `COST_BATCH` sequences, `ROUNDS` by turns."""
+    """Time a training step of `COST_BATCH` sequences for each kind.
+
+    Returns:
+        For each kind `ROUNDS` times in seconds; in each round the kinds take turns.
+    """
     steps = {kind: make_training_step(kind, length) for kind in KINDS}
     found: dict[str, list[float]] = {kind: [] for kind in KINDS}
     for _ in range(ROUNDS):
@@ -260,7 +267,7 @@ def time_training_steps(length: int) -> dict[str, list[float]]:
 
 
 def make_training_step(kind: str, length: int) -> Callable[[], object]:
-    """A training step on sequences of this length that can be repeated."""
+    """Return a function that does one training step of a new model, always on the same batch."""
     model, generator = make_model(kind, seed=0), torch.Generator().manual_seed(0)
     optimizer = torch.optim.Adam(model.parameters())
     batch = draw_sequences(4, torch.full((COST_BATCH,), 2), generator, length)
@@ -269,7 +276,7 @@ def make_training_step(kind: str, length: int) -> Callable[[], object]:
 
 @torch.no_grad()
 def answer_accuracy(model: nn.Module, pairs: int, distance: int, seed: int) -> float:
-    """The share of right answers to `ASKED` new questions at one distance."""
+    """Return the share of right answers to `ASKED` new questions at one distance, from 0 to 1."""
     generator = torch.Generator().manual_seed(1_000 * (seed + 1) + distance)
     ids, answers = draw_sequences(pairs, torch.full((ASKED,), distance), generator)
     return round((model(ids).argmax(dim=-1) == answers).double().mean().item(), 4)

@@ -2,19 +2,20 @@
 
     python -m transformer_lab.studies.back_translation.back_translation
 
-Sennrich, Haddow and Birch 2016. From `PARALLEL` pairs of Debian's descriptions a model learns French
-to English. It translates `MONOLINGUAL` French sentences, greedily, and a model of English to French
-trains on the pairs and on these: what it writes is people's French, what it reads a machine's
-English. Beside it, with equal steps, tokenizer, start and seed: the pairs alone, and the same French
-beside the English that people wrote ("real"), for which the machine's English stands in.
+The method is that of Sennrich, Haddow and Birch 2016. From `PARALLEL` pairs of Debian's
+descriptions a model learns to translate French to English. It translates `MONOLINGUAL` French
+sentences greedily, and a model of English to French trains on the pairs and on these: it reads a
+machine's English and learns to write people's French. Two controls have equal steps, tokenizer,
+start and seed: one trains on the pairs alone, the other ("real") on the same French next to the
+English that people wrote.
 
-No family of packages stands in two of the parts, and all that is measured is measured on the families
-that `debian` holds out. Sentences and models are those of `short_french`, for the sake of time.
+No family of packages stands in two of the parts, and everything is measured on the families that
+`debian` holds out. Sentences and models are those of `short_french`, to save time.
 
-Fixed before the first run: a gain of BLEU over the pairs alone counts if two intervals exclude 0, that
-of t over the seeds, each with a draw of its own of pairs and sentences, and in each of them the paired
-bootstrap over the test sentences. A smaller gain than `LEAST` BLEU is not spoken of. Steps and
-sizes follow from a pilot with seed 100, on sentences that are not among those held out.
+Fixed before the first run: a gain of BLEU over the pairs alone counts if two intervals exclude 0:
+that of t over the seeds, each of which draws its own pairs and sentences, and for each seed the
+paired bootstrap over the test sentences. A gain smaller than `LEAST` BLEU is not reported as one.
+Steps and sizes follow from a pilot with seed 100, on sentences that are not among those held out.
 """
 
 import random
@@ -34,11 +35,11 @@ from transformer_lab.translator import Translator
 
 NAME = "back_translation"
 PARALLEL, MONOLINGUAL, STEPS = 2_500, 10_000, 1_300
-"""English sentences that have a translation, French ones that have none, and steps of a training."""
+"""English sentences that have a translation, French ones that have none, and steps of a training run."""
 LEAST = 1.0
-"""BLEU; see above."""
+"""The smallest gain that is reported, in BLEU from 0 to 100."""
 SHOWN = 3
-"""How many back-translations are stored."""
+"""The number of back-translations that are stored."""
 GRID: list[Setting] = [
     {"parallel": PARALLEL, "monolingual": MONOLINGUAL, "steps": STEPS, "seed": seed}
     for seed in range(5)
@@ -46,15 +47,18 @@ GRID: list[Setting] = [
 
 
 class Parts(NamedTuple):
-    """Pairs that share neither a family nor a sentence."""
+    """The sentences of one run; no family of packages and no French sentence is in both parts."""
 
     parallel: list[Pair]
     monolingual: list[Pair]
-    """Of these a study reads the French side; the English one is for its control."""
+    """Pairs of which the study reads the French side; the English one serves the control."""
 
 
 def split_parts(rows: Sequence[Row], train: Sequence[Pair], setting: Setting) -> Parts:
-    """Draw families of the training pairs until there are enough sentences of each part."""
+    """Draw families of packages until both parts have the number of sentences that the setting asks for.
+
+    Only short pairs that are in `train` are taken.
+    """
     kept = set(train)
     short = [row for row in rows if row.pair in kept and is_short(row.pair)]
     sizes = setting["parallel"], setting["monolingual"]
@@ -68,18 +72,20 @@ def split_parts(rows: Sequence[Row], train: Sequence[Pair], setting: Setting) ->
 
 
 def translate_greedily(translator: Translator, texts: Sequence[str]) -> list[str]:
-    """The greedy translations of these texts, in order."""
+    """Return the greedy translations of these texts, in order."""
     return [t.translation for t in translator.translate(texts, beam_size=1)]
 
 
 def run(setting: Setting) -> dict[str, Any]:
-    """Train back, translate back, train three times forward, and score what is held out.
+    """Train the model that translates back, use it, train three models forward, and score them.
 
     Returns:
-        "back": BLEU of the back-translations, against the English that people wrote. "pairs",
-        "bleu", "chrf": how many pairs each training had, and what it scores. "gains": between these
-        lie 95 % of its BLEU less that of the pairs alone, when test sentences are drawn again.
-        "examples": French, its back-translation, the English that it was.
+        "sentences": how many held-out sentences are scored. "back": BLEU of the back-translations,
+        against the English that people wrote. "pairs", "bleu", "chrf": for each of the three models
+        its number of training pairs and its scores. "gains": for the two models with added pairs
+        the 95% bootstrap interval of their BLEU minus that of the pairs alone. "bleu_signature":
+        sacreBLEU's signature. "examples": French sentences with their back-translation and the
+        English that people wrote.
     """
     seed, steps = setting["seed"], setting["steps"]
     splits = debian("fr")
@@ -123,7 +129,7 @@ def run(setting: Setting) -> dict[str, Any]:
 
 
 def pair_sentences(english: Sequence[str], french: Sequence[str]) -> list[Pair]:
-    """The sentences as pairs, without those of which nothing was written."""
+    """Return the sentences as pairs, leaving out those whose English is empty."""
     return [Pair(e, f) for e, f in zip(english, french, strict=True) if e.strip()]
 
 

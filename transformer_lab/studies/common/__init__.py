@@ -1,1 +1,1 @@
-"""What several studies share: a grid of runs, stored results, intervals."""
+"""Tools that several studies share: a grid of runs, stored results, intervals, measurements."""

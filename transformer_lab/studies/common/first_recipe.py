@@ -1,7 +1,7 @@
-"""How the first stored studies were trained.
+"""The recipe that the first stored studies were trained with.
 
-`train` has had a better recipe since (see `runs.presets.PRESETS`). What was measured with this one stays
-with it, so that each stored number can be made again.
+`train` has a better recipe by now (see `runs.presets.PRESETS`). A study that was measured with this
+one keeps it, so that each stored number can be computed again.
 """
 
 from transformer_lab.config import TrainingConfig, TransformerConfig

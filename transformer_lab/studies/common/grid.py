@@ -2,7 +2,7 @@
 
     python -m transformer_lab.studies.ROOM.NAME [--workers 2] [--minutes 60]
 
-makes what is missing of a study. Each worker is a process with one thread.
+does the runs of a study that are missing. Each worker is a process with one thread.
 """
 
 import argparse
@@ -24,15 +24,18 @@ from transformer_lab.config import TrainingConfig
 from transformer_lab.studies.common import store
 
 Setting = dict[str, Any]
-"""All that a run depends on, its seed among it; JSON values."""
+"""Everything that a run depends on, its seed included, as JSON values."""
 Run = Callable[[Setting], dict[str, Any]]
-"""Does one run. A function of a module, so that a worker can find it."""
+"""A function that does one run; it stands at the top of a module, so that a worker can import it."""
 
 
 def make_study_config(
     recipe: TrainingConfig, steps: int, seed: int, **changes: Any
 ) -> TrainingConfig:
-    """A training configuration for a study's run: validated only at the end, never saved, on the CPU."""
+    """Return a training configuration for a study's run.
+
+    It trains on the CPU, validates once at the end, and saves nothing.
+    """
     return replace(
         recipe,
         max_steps=steps,
@@ -45,7 +48,7 @@ def make_study_config(
 
 
 def hash_setting(setting: Setting) -> str:
-    """The first twelve hexadecimal digits of SHA-256 of a setting's JSON, with its keys sorted."""
+    """Return the first twelve hexadecimal digits of the SHA-256 of a setting's JSON, keys sorted."""
     text = json.dumps(setting, sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:12]
 
@@ -61,8 +64,8 @@ def run_missing(
 ) -> dict[str, Any]:
     """Do the runs of `grid` that are not stored yet, store each as it ends, and return the whole result.
 
-    No run is begun after `minutes`. The stored runs stand in the order of the grid; a run that
-    the grid no longer has is left out.
+    No run is started after `minutes`. The result has the stored runs in the order of the grid; a
+    stored run that the grid no longer has is left out.
     """
     settings = list(grid)
     found = {r["hash"]: r for r in load_runs(study, folder)}
@@ -105,13 +108,13 @@ def time_run(run: Run, setting: Setting) -> dict[str, Any]:
 
 
 def load_runs(study: str, folder: Path | None = None) -> list[dict[str, Any]]:
-    """The stored runs of a study, or an empty list if it has no file yet."""
+    """Return the stored runs of a study, or an empty list if it has no file yet."""
     is_there = store.result_path(study, folder).exists()
     return store.load(study, folder)["runs"] if is_there else []
 
 
 def describe_runs(study: str, runs: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """The content of a result file: the command that makes it, the machine, all seconds, and the runs."""
+    """Return the content of a result file: its command, the machine, all seconds, and the runs."""
     return {
         "command": store.study_command(study),
         "machine": {"processor": platform.machine(), "torch": torch.__version__.partition("+")[0]},

@@ -1,4 +1,4 @@
-"""Confidence intervals of 95 %: bootstrap intervals over sentences, Student's t over seeds.
+"""Confidence intervals of 95%: bootstrap intervals over sentences, Student's t over seeds.
 
 The studies store them beside each mean; lessons 09 and 16 compute them from stored runs.
 """
@@ -12,13 +12,13 @@ from sacrebleu.metrics import BLEU
 from transformer_lab.config import check
 
 RESAMPLES = 1_000
-"""Bootstrap samples of each interval."""
+"""The number of bootstrap samples behind each interval."""
 T = {3: 4.303, 4: 3.182, 5: 2.776}
-"""Student's t, two-sided at 95 %, by the number of values n (n − 1 degrees of freedom)."""
+"""Student's t, two-sided at 95%, by the number of values n (n − 1 degrees of freedom)."""
 
 
 def mean_interval(values: Float[np.ndarray, " n"], seed: int = 0) -> tuple[float, float]:
-    """The bootstrap 95 % interval (low, high) of the mean of these values.
+    """Return the bootstrap 95% interval (low, high) of the mean of these values.
 
     The values are resampled with replacement `RESAMPLES` times, by a generator with this seed.
     """
@@ -30,7 +30,7 @@ def mean_interval(values: Float[np.ndarray, " n"], seed: int = 0) -> tuple[float
 def clustered_mean_interval(
     values: Float[np.ndarray, " n"], cluster: np.ndarray
 ) -> tuple[float, float]:
-    """The bootstrap 95 % interval (low, high) of the mean of values that come in clusters.
+    """Return the bootstrap 95% interval (low, high) of the mean of values that come in clusters.
 
     `cluster` has one number for each value, for example that of its sentence. Whole clusters are
     resampled, because values of one sentence depend on each other.
@@ -44,12 +44,12 @@ def clustered_mean_interval(
 
 
 def round_interval(interval: tuple[float, float], digits: int) -> list[float]:
-    """Both ends of an interval as they are stored: a list, rounded to so many decimals."""
+    """Round both ends of an interval to so many decimals, and return them as a list, ready for JSON."""
     return [round(end, digits) for end in interval]
 
 
 def t_interval(values: Sequence[float]) -> tuple[float, float]:
-    """The 95 % interval (low, high) of the mean of a few values, one of each seed, by Student's t.
+    """Return the 95% interval (low, high) of the mean of a few values, one per seed, by Student's t.
 
     Raises:
         ValueError: Unless there are three, four or five values.
@@ -63,9 +63,12 @@ def t_interval(values: Sequence[float]) -> tuple[float, float]:
 def mean_difference(
     ones: Sequence[float], others: Sequence[float]
 ) -> tuple[float, tuple[float, float]]:
-    """The mean of the paired differences `ones` − `others`, and its 95 % interval by Student's t.
+    """Return the mean of the paired differences `ones` − `others`, and its 95% interval by Student's t.
 
     The values are paired by their position: both lists have the same seeds in the same order.
+
+    Raises:
+        ValueError: Unless there are three, four or five pairs.
     """
     differences = np.array(ones) - np.array(others)
     return float(differences.mean()), t_interval(differences.tolist())
@@ -74,7 +77,7 @@ def mean_difference(
 def bleu_gain_interval(
     base: Sequence[str], other: Sequence[str], references: Sequence[str], seed: int = 0
 ) -> tuple[float, float]:
-    """The paired bootstrap 95 % interval (low, high) of a gain in corpus BLEU, `other` − `base`.
+    """Return the paired bootstrap 95% interval (low, high) of a gain in corpus BLEU, `other` − `base`.
 
     Each resample takes the same sentences of both systems (Koehn 2004). BLEU is from 0 to 100.
     """
@@ -92,10 +95,10 @@ def bleu_gain_interval(
 def bleu_counts(
     hypotheses: Sequence[str], references: Sequence[str]
 ) -> Float[np.ndarray, "n counts"]:
-    """The counts that BLEU is computed from, one row for each sentence.
+    """Return the counts that BLEU is computed from, one row for each sentence.
 
-    Ten columns: matching n-grams and all n-grams, for n = 1 to 4, then the words of the
-    hypothesis and of the reference.
+    There are ten columns: matching n-grams for n = 1 to 4, all n-grams of the hypothesis for
+    n = 1 to 4, then the number of words of the hypothesis and of the reference.
     """
     metric = BLEU(effective_order=True)
     pairs = zip(hypotheses, references, strict=True)
@@ -104,7 +107,7 @@ def bleu_counts(
 
 
 def bleu_from_counts(rows: Float[np.ndarray, "n counts"]) -> float:
-    """The corpus BLEU, from 0 to 100, of the sentences whose `bleu_counts` these are."""
+    """Return the corpus BLEU, from 0 to 100, of the sentences whose `bleu_counts` these are."""
     total = rows.sum(axis=0).astype(int).tolist()
     score: float = BLEU.compute_bleu(
         total[:4], total[4:8], total[8], total[9], smooth_method="exp"

@@ -1,6 +1,7 @@
-"""Memory as the system counts it: what a call adds to the peak of a fresh process.
+"""Measurements of memory: what a call adds to the peak of a fresh process, or of a GPU.
 
-On a GPU it is what the call adds to PyTorch's own peak there, and no process is needed.
+On a CPU it is memory as the system counts it. On a GPU it is what the call adds to PyTorch's own
+peak there, and no process of its own is needed.
 """
 
 import os
@@ -20,10 +21,10 @@ Answer = TypeVar("Answer")
 
 
 def run_in_fresh_process(run: Callable[..., Answer], *arguments: object) -> Answer:
-    """The result of `run(*arguments)` in a new process; `run` must be a function of a module.
+    """Return the result of `run(*arguments)` in a new process; `run` must be a function of a module.
 
-    There glibc gives freed blocks back to the system at once: holes that it would keep for later
-    are no part of what an algorithm needs.
+    In that process glibc gives freed blocks back to the system at once, because memory that it
+    keeps for later is no part of what an algorithm needs.
     """
     before = os.environ.get(AT_ONCE)
     os.environ[AT_ONCE] = "65536"
@@ -38,10 +39,10 @@ def run_in_fresh_process(run: Callable[..., Answer], *arguments: object) -> Answ
 
 
 def measure_peak_bytes(run: Callable[[], object], device: torch.device | str = "cpu") -> int:
-    """The most bytes that a call adds to the memory in use before it.
+    """Return the most bytes that a call adds to the memory in use before it.
 
-    On a CPU it is resident memory, so that only a fresh process gives a true answer: an older one
-    may hold room that it has used before.
+    On a CPU it is resident memory. Call it in a fresh process: an older one may hold memory that it
+    has used before, and then the call seems to need less.
     """
     if torch.device(device).type == "cuda":
         torch.cuda.synchronize(device)
@@ -57,9 +58,9 @@ def measure_peak_bytes(run: Callable[[], object], device: torch.device | str = "
 
 
 def reset_peak() -> None:
-    """Reset the kernel's count of peak memory.
+    """Reset the kernel's count of this process's peak memory.
 
-    Where that is not possible, the peak includes the imports.
+    Where that is not possible, nothing happens, and the peak includes what the imports needed.
     """
     try:
         CLEAR.write_text("5")
@@ -68,9 +69,9 @@ def reset_peak() -> None:
 
 
 def resident_bytes(field: str) -> int:
-    """The bytes of VmRSS (resident now) or VmHWM (its peak).
+    """Return the bytes of "VmRSS" (memory that is resident now) or "VmHWM" (its peak).
 
-    Other systems than Linux give the peak for both.
+    On systems other than Linux it returns the peak for both.
     """
     if STATUS.exists():
         for line in STATUS.read_text(encoding="utf-8").splitlines():
@@ -83,7 +84,7 @@ def resident_bytes(field: str) -> int:
 
 
 def available_bytes(device: torch.device | str = "cpu") -> int:
-    """The bytes that can be allocated on a device without pushing other programs out."""
+    """Return the bytes that can be allocated on a device without pushing other programs out."""
     if torch.device(device).type == "cuda":
         return torch.cuda.mem_get_info(device)[0]
     if MEMINFO.exists():

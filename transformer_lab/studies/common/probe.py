@@ -1,4 +1,7 @@
-"""A linear probe on the encoder's vectors. Lessons 12 and 18 use it."""
+"""A linear probe of the encoder's vectors for the gender of the noun behind a pronoun.
+
+Lessons 12 and 18 use it, and so do the studies `coreference` and those of gender.
+"""
 
 from collections.abc import Sequence
 
@@ -23,10 +26,13 @@ PROBE_SENTENCES = 1_000  # to learn the probe on, of combinations that training 
 
 
 def probe_accuracy(translator: Translator, pairs: Sequence[WorldPair]) -> dict[str, list[float]]:
-    """The accuracy of a linear probe that reads the referent's gender off the encoder, by depth.
+    """Return how often a linear probe reads the referent's gender off the encoder, for each depth.
 
-    For the vector at the pronoun (`it`) and at the deciding word: after the embedding, then after
-    each layer. Learnt on sentences of combinations that training shows, scored on `pairs`.
+    The probe is learnt on sentences with combinations that training shows, and scored on `pairs`.
+
+    Returns:
+        For the vector at the pronoun ("it") and at the deciding word ("decider") the accuracies
+        from 0 to 1: after the embedding, then after each encoder layer.
     """
     known = draw_pronoun_pairs(PROBE_SENTENCES // len(ORDERS), unseen=False, seed=13)
     found = {}
@@ -45,7 +51,10 @@ def probe_accuracy(translator: Translator, pairs: Sequence[WorldPair]) -> dict[s
 def encoder_states_at(
     translator: Translator, pairs: Sequence[WorldPair], word: str
 ) -> Float[Tensor, "depth sentence d_model"]:
-    """The encoder's vectors at one word of each sentence, after the embedding and each layer."""
+    """Return the encoder's vectors at one word of each sentence, after the embedding and each layer.
+
+    `word` is a field of `Coreference`, such as "pronoun" or "decider".
+    """
     source = make_batch(translator, pairs).source
     mask = padding_mask(source, translator.model.config.pad_id)
     rows, at = (
@@ -61,7 +70,7 @@ def encoder_states(
     source: Int[Tensor, "batch source"],
     mask: Bool[Tensor, "batch 1 1 source"],
 ) -> Float[Tensor, "depth batch source d_model"]:
-    """The encoder's residual stream before its first layer and after each, in evaluation mode."""
+    """Return the encoder's residual stream before its first layer and after each, in evaluation mode."""
     found: list[Tensor] = []
     encoder = model.eval().encoder
     modules: list[nn.Module] = [encoder, *encoder.layers]
@@ -76,7 +85,16 @@ def linear_probe(
     x_asked: Float[Tensor, "asked d_model"],
     y_asked: Tensor,
 ) -> float:
-    """Accuracy of ridge regression on ±1, with centred features and a fixed ridge."""
+    """Fit a ridge regression to the classes and return its accuracy on other vectors, from 0 to 1.
+
+    Classes are 0 or 1 and are fitted as −1 and 1; features are centred, and the ridge is fixed.
+
+    Args:
+        x: The vectors to learn from.
+        y: Their classes, (known,).
+        x_asked: The vectors to classify.
+        y_asked: Their classes, (asked,).
+    """
     mean = x.mean(dim=0)
     x, x_asked = x - mean, x_asked - mean
     ridge = 1e-2 * len(x) * torch.eye(x.size(1)) * x.var()

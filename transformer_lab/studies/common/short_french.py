@@ -1,4 +1,7 @@
-"""Debian's short sentences, and a small model that learns them in some minutes of one core."""
+"""Debian's short French sentences, and a small model that learns them in some minutes of one core.
+
+Studies of lessons 09, 10 and 16 use them.
+"""
 
 from collections.abc import Sequence
 
@@ -14,13 +17,13 @@ from transformer_lab.studies.common.grid import make_study_config
 from transformer_lab.translator import Translator
 
 LONGEST = 100
-"""Letters of a sentence."""
+"""The most characters that a side of a short pair may have."""
 PIECES, BATCH = 2_000, 512
-"""Pieces of the vocabulary, and tokens of a batch."""
+"""The pieces of the vocabulary, and the tokens of a batch."""
 
 
 def is_short(pair: Pair) -> bool:
-    """Whether both sides have at most `LONGEST` letters."""
+    """Return whether both sides of a pair have at most `LONGEST` characters."""
     return max(len(pair.source), len(pair.target)) <= LONGEST
 
 

@@ -1,6 +1,7 @@
 """The losses of a training run as a study stores them: one mean for each group of steps.
 
-Studies that train a model use this; those with the package's `Trainer` pass it a `StepRecord`.
+Studies that train with a loop of their own use `mean_losses`; those with the package's `Trainer`
+pass it a `StepRecord`.
 """
 
 from collections.abc import Sequence
@@ -9,7 +10,7 @@ from transformer_lab.training.trainer import StepReport
 
 
 def mean_losses(losses: Sequence[float], size: int) -> list[float]:
-    """The mean of each `size` losses, rounded to four decimals.
+    """Return the mean of each group of `size` losses, rounded to four decimals.
 
     An incomplete last group is dropped.
     """
@@ -30,7 +31,7 @@ class StepRecord:
         self.gradient_norms.append(report.gradient_norm.item())
 
     def summarize(self, size: int) -> dict[str, list[float]]:
-        """The mean loss in nats and the largest gradient norm of each `size` steps."""
+        """Return the mean loss in nats and the largest gradient norm of each group of `size` steps."""
         groups = range(0, len(self.losses) - size + 1, size)
         return {
             "losses": mean_losses(self.losses, size),

@@ -9,7 +9,10 @@ AT_LEAST = 0.05  # seconds that a quick call is repeated for
 
 
 def time_fastest_call(call: Callable[[], object], device: torch.device | str = "cpu") -> float:
-    """The seconds of the fastest call, of as many as fill `AT_LEAST` seconds and at least two."""
+    """Return the seconds of the fastest of several calls, rounded to four significant digits.
+
+    It calls at least twice, and as often as fills `AT_LEAST` seconds.
+    """
     times: list[float] = []
     while len(times) < 2 or sum(times) < AT_LEAST:
         synchronize(device)

@@ -1,6 +1,6 @@
-"""What a study has found, stored as JSON beside the module that found it.
+"""Results of studies, stored as JSON beside the module that found them.
 
-Studies write it; lessons, tests and the list of findings read it, so that a page can show at
+Studies write them; lessons, tests and the list of findings read them, so that a page can show at
 once what took hours.
 """
 
@@ -15,10 +15,14 @@ STUDIES = Path(__file__).parents[1]
 
 
 def load(name: str, folder: Path | None = None) -> dict[str, Any]:
-    """Read the stored result of a study as a dict.
+    """Read the stored result of a study.
+
+    Args:
+        name: The study's name, for example "distance".
+        folder: Where the JSON file lies; by default beside the study's module.
 
     Raises:
-        ValueError: If there is no study of this name; the message lists the names.
+        ValueError: If there is no stored result of this name; the message lists the names.
     """
     names = sorted(
         path.stem for path in (folder or STUDIES).glob("*.json" if folder else "*/*.json")
@@ -29,13 +33,13 @@ def load(name: str, folder: Path | None = None) -> dict[str, Any]:
 
 
 def save(name: str, result: dict[str, Any], folder: Path | None = None) -> None:
-    """Write a result, whole or not at all."""
+    """Write the result of a study atomically: the file is either whole or not there."""
     text = json.dumps(result, ensure_ascii=False)
     write_atomically(result_path(name, folder), f"{text}\n".encode())
 
 
 def result_path(name: str, folder: Path | None = None) -> Path:
-    """The path of a study's JSON file: in `folder`, or otherwise beside the study's module."""
+    """Return the path of a study's JSON file: in `folder`, or by default beside the study's module."""
     if folder is not None:
         return folder / f"{name}.json"
     (module,) = STUDIES.glob(f"*/{name}.py")
@@ -43,7 +47,7 @@ def result_path(name: str, folder: Path | None = None) -> Path:
 
 
 def study_command(name: str) -> str:
-    """The command line that runs a study."""
+    """Return the command line that runs a study."""
     module = next(STUDIES.glob(f"*/{name}.py"), None)
     place = f"{module.parent.name}.{name}" if module else name
     return f"python -m transformer_lab.studies.{place}"

@@ -10,7 +10,7 @@ from transformer_lab.translator import Translator
 
 
 def untrained_translator(trained: Translator, seed: int) -> Translator:
-    """A new translator of the same sizes and vocabularies, with random weights drawn with `seed`.
+    """Return a new translator of the same sizes and vocabularies, with random weights drawn with `seed`.
 
     It is in evaluation mode; the global random state stays as it was.
     """

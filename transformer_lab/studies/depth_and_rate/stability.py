@@ -3,8 +3,8 @@
     python -m transformer_lab.studies.depth_and_rate.stability
 
 Short runs on the bilingual world: 1 to 6 layers on each side, three peak rates, with and without
-warm-up. Lesson 09's `training_variants` has longer runs of a wider model at fewer rates. Left out:
-what becomes of the slow ones in longer training.
+warm-up. Lesson 09's `training_variants` has longer runs of a wider model at fewer rates. The study
+does not ask whether the runs that learn slowly here would catch up in longer training.
 """
 
 from dataclasses import replace
@@ -19,11 +19,11 @@ from transformer_lab.training.trainer import LossIsNaNError
 NAME = "stability"
 STEPS = 400
 EVERY = 20
-"""Steps whose losses are stored as one mean."""
+"""The number of steps whose losses are stored as one mean."""
 DEPTHS = (1, 3, 6)
 RATES = (5e-4, 2e-3, 8e-3)
 WARM_UPS = (100, 1)
-"""Steps until the peak rate; 1 is none."""
+"""Steps until the peak rate is reached; 1 means no warm-up."""
 
 # A run sees most sentences twice: there is nothing to regularise yet.
 SHAPE = ablations.dropout_setting()
@@ -41,16 +41,18 @@ SMALL: list[Setting] = [
     | {"steps": 40, "pairs": 1_000, "seed": seed}
     for seed in range(5)
 ]
-"""Runs of a few seconds, of which one is repeated by the tests."""
+"""Runs of a few seconds; the tests repeat one of them."""
 
 
 def run(setting: Setting) -> dict[str, Any]:
-    """Train once.
+    """Train one model and return its losses and scores.
 
     Returns:
-        The mean smoothed loss in nats and the largest gradient norm of each `EVERY` steps; at the
-        end, of 1,000 test sentences, the cross-entropy of the next word in nats and the share
-        that is right. If the loss was no number any more, `stopped` is the step instead.
+        "losses" and "largest_gradient_norms": the mean smoothed loss in nats and the largest
+        gradient norm of each `EVERY` steps. "test_loss" and "next_word": on the test sentences the
+        cross-entropy of the next word in nats and the share of next words that are right. If the
+        loss became NaN or infinite, "stopped" stands in their place: how many steps had been done
+        when the trainer noticed.
     """
     whole = {**ablations.BASE, **SHAPE, **setting}
     splits = ablations.draw_splits(whole)

@@ -2,8 +2,9 @@
 
     python -m transformer_lab.studies.exposure_bias.exposure
 
-In training each word is asked for behind the reference's words (teacher forcing); in use it stands
-behind the model's own. Four states of the shipped model's training, and Debian's model on real text.
+In training each word is predicted after the words of the reference (teacher forcing); in use it is
+predicted after the model's own. The study asks four states of the shipped model's training, and
+Debian's model on real text.
 """
 
 from collections.abc import Iterator, Sequence
@@ -25,9 +26,9 @@ from transformer_lab.translator import Translator
 NAME = "exposure"
 AT_ONCE = 100
 BEHIND = 6
-"""Words behind an error that are looked at."""
+"""The number of words after an error that are looked at."""
 PLACES = ((0, 2), (3, 5), (6, 8), (9, 11), (12, 14))
-"""First and last place of a group of places in a translation, from 0."""
+"""The first and last position of each group of positions in a translation, counted from 0."""
 SNAPSHOTS = ("step_00200", "step_00500", "step_01000", "model")
 GRID: list[Setting] = [
     *({"model": TOY, "weights": weights, "sentences": 1_000} for weights in SNAPSHOTS),
@@ -36,7 +37,10 @@ GRID: list[Setting] = [
 
 
 def run(setting: Setting) -> dict[str, Any]:
-    """See `error_rates_after_error` and `error_rates_by_place`; of unseen sentences."""
+    """Return the error rates of one model on test sentences.
+
+    They are those of `error_rates_after_error`, and under "places" those of `error_rates_by_place`.
+    """
     toy = setting["model"] == TOY
     asked = (
         Translator.load(weights=setting["weights"], device="cpu")
@@ -50,11 +54,14 @@ def run(setting: Setting) -> dict[str, Any]:
 
 @torch.no_grad()
 def error_rates_by_place(asked: Translator, pairs: Sequence[SentencePair]) -> list[dict[str, Any]]:
-    """The share of wrong words at each of `PLACES`, behind the reference's words and the model's own.
+    """Return the share of wrong words at each of `PLACES`, after the reference's and the model's words.
 
-    "gold": behind the reference. "own": behind what greedy decoding wrote. A word is right if the
-    reference has the same word at the same place, so a word too much makes all later ones wrong;
-    "own bag" asks only whether the reference has the word at all, "gold bag" likewise.
+    Returns:
+        For each group of positions that has words: "words", their number; "gold", the share of
+        wrong words after the reference's words; "own", the share after what greedy decoding wrote.
+        There a word is right if the reference has the same word at the same position, so one extra
+        word makes all later ones wrong. "gold bag" and "own bag" ask only whether the reference has
+        the word anywhere.
     """
     counts = np.zeros((len(PLACES), 5))
     for batch, gold in predict_after_reference(asked, pairs):
@@ -84,16 +91,17 @@ def error_rates_by_place(asked: Translator, pairs: Sequence[SentencePair]) -> li
 
 @torch.no_grad()
 def error_rates_after_error(asked: Translator, pairs: Sequence[SentencePair]) -> dict[str, Any]:
-    """How a translation goes on behind its first wrong word, and behind the right one in its place.
+    """Measure how a translation goes on after its first wrong word, and after that word is corrected.
 
     Returns:
-        "right": the share of sentences without a wrong word, which is the same with the reference's
-        words before each word and with the model's own. "first": the share of words that are wrong
-        behind right ones alone. "own" and "corrected": behind a sentence's first wrong word, as
-        written and with the reference's word in its place, the share of the reference's next
-        `BEHIND` words that the model's next `BEHIND` words lack (as bags of words, so that a word
-        too much shifts nothing). "difference": between these lie 95 % of the mean differences when
-        sentences are drawn again. "sentences": how many of them have words behind a first error.
+        "right": the share of sentences without a wrong word, which is the same whether each word is
+        predicted after the reference's words or after the model's own. "first": the share of words
+        that are wrong among those with only right words before them. "own" and "corrected": after a
+        sentence's first wrong word, as written and with the reference's word in its place, the
+        share of the reference's next `BEHIND` words that the model's next `BEHIND` words lack (as
+        bags of words, so that an extra word shifts nothing). "difference": the 95% bootstrap
+        interval of the mean of "own" − "corrected" over sentences. "sentences": how many of them
+        have words after a first error.
     """
     rights: list[bool] = []
     own: list[float] = []
@@ -131,7 +139,7 @@ def error_rates_after_error(asked: Translator, pairs: Sequence[SentencePair]) ->
 def predict_after_reference(
     asked: Translator, pairs: Sequence[SentencePair]
 ) -> Iterator[tuple[Batch, Int[Tensor, "batch target"]]]:
-    """The pairs in batches, and the likeliest id at each place behind the reference's words."""
+    """Yield each batch with the likeliest id at each position after the reference's words."""
     examples = encode_pairs(pairs, asked.source_tokenizer, asked.target_tokenizer)
     for start in range(0, len(examples), AT_ONCE):
         batch = collate(examples[start : start + AT_ONCE])
@@ -144,7 +152,14 @@ def continue_greedily(
     begun: Sequence[Sequence[int]],
     count: int = BEHIND,
 ) -> list[list[int]]:
-    """The next `count` ids that greedy decoding writes behind each beginning, up to the end's."""
+    """Return the ids that greedy decoding writes after each beginning, at most `count`, up to eos.
+
+    Args:
+        asked: The translator that writes.
+        source: The padded source ids.
+        begun: The target ids so far of each sentence, of any lengths.
+        count: The most ids to write.
+    """
     lengths = torch.tensor([len(ids) for ids in begun])
     target = pad([*map(list, begun)])
     every = torch.arange(len(begun))
@@ -162,7 +177,10 @@ def continue_greedily(
 
 
 def missing_share(reference: Sequence[int], written: Sequence[int]) -> float:
-    """The share of the reference's next words that are not among those written, each counted once."""
+    """Return the share of the reference's next words that the written ones lack, as bags of words.
+
+    Of both only the first `BEHIND` words count.
+    """
     rest = list(written[:BEHIND])
     missing = 0
     for word in reference[:BEHIND]:

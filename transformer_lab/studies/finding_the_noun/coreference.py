@@ -2,8 +2,8 @@
 
     python -m transformer_lab.studies.finding_the_noun.coreference
 
-Translators with 1 to 4 encoder layers and 1 to 4 decoder layers, trained on the bilingual world;
-then all heads of each are asked on sentences with combinations that training never showed.
+Translators with 1 to 4 encoder layers and 1 to 4 decoder layers are trained on the bilingual world.
+Then all heads of each are examined on sentences with combinations that training never showed.
 """
 
 from typing import Any
@@ -39,7 +39,7 @@ SENTENCES = 100  # of each order
 
 DEPTHS = (1, 2, 3, 4)
 # Pre-norm, since all depths have to learn: post-norm with four encoder layers did not at this rate
-# (seven runs of 2,400 steps: 0 to 38 % exact match).
+# (seven runs of 2,400 steps: 0 to 38% exact match).
 SHAPE = {"norm": "pre", "steps": 3_200, "pairs": 60_000}
 GRID: list[Setting] = [
     {"encoder_layers": e, "decoder_layers": d, **SHAPE, "seed": seed}
@@ -51,11 +51,11 @@ SMALL: list[Setting] = [
     {"encoder_layers": 1, "decoder_layers": 1, **SHAPE, "steps": 150, "pairs": 3_000, "seed": seed}
     for seed in range(5)
 ]
-"""Runs of a few seconds, of which one is repeated by the tests."""
+"""Runs of a few seconds; the tests repeat one of them."""
 
 
 def run(setting: Setting) -> dict[str, Any]:
-    """Train one translator and ask all its heads; see the functions below for the numbers."""
+    """Train one translator and measure all its heads; the functions it calls explain the numbers."""
     translator, exact_match = train_translator(setting)
     pairs = draw_pronoun_pairs(SENTENCES)
     capture, written = predict_pronouns(translator, pairs)
@@ -82,7 +82,7 @@ def run(setting: Setting) -> dict[str, Any]:
 
 
 def train_translator(setting: Setting) -> tuple[Translator, float]:
-    """A translator of this setting, and its exact match on 300 validation sentences (greedy)."""
+    """Train a translator, and return it with its exact match on 300 validation sentences (greedy)."""
     seed = setting["seed"]
     splits: Splits[WorldPair] = world(train=setting["pairs"], seed=seed)
     layers = {f"num_{side}_layers": setting[f"{side}_layers"] for side in ("encoder", "decoder")}

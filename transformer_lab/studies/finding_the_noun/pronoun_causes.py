@@ -1,4 +1,7 @@
-"""The heads, and the rows of them, that a translator needs for the right pronoun (lesson 12)."""
+"""Interventions that show which heads, and which of their rows, a translator needs for the pronoun.
+
+Lesson 12 and the studies of pronouns use them.
+"""
 
 from collections.abc import Mapping, Sequence
 
@@ -20,9 +23,15 @@ def predict_pronouns(
     mute: Sequence[Head] = (),
     patch: Mapping[Head, np.ndarray] | None = None,
 ) -> tuple[AttentionCapture, list[str]]:
-    """The attention in one pass over the true translations, and the word at each pronoun's step.
+    """Return the attention of one pass over the true translations, and the word written for each pronoun.
 
-    It is the most probable word there, all words before it being the true ones.
+    That word is the most probable one at the pronoun's step, after the true words before it.
+
+    Args:
+        translator: The translator to examine.
+        pairs: Sentences with a pronoun.
+        mute: The heads to mute.
+        patch: For some heads the weights, (sentence, query, key), that replace their own.
     """
     batch = make_batch(translator, pairs)
     translator.model.eval()
@@ -34,7 +43,7 @@ def predict_pronouns(
 
 
 def are_pronouns_right(written: Sequence[str], pairs: Sequence[WorldPair]) -> np.ndarray:
-    """A boolean array: whether each written word is the pronoun of its pair's reference."""
+    """Return for each written word whether it is the pronoun of its pair's reference, (sentence,)."""
     right = [pair.target_tokens[get_coreference(pair).target_pronoun] for pair in pairs]
     return np.array(written) == np.array(right)
 
@@ -42,7 +51,7 @@ def are_pronouns_right(written: Sequence[str], pairs: Sequence[WorldPair]) -> np
 def pronoun_accuracy_without_head(
     translator: Translator, pairs: Sequence[WorldPair]
 ) -> dict[str, list[list[float]]]:
-    """The share of right pronouns with each head muted, by kind of attention, then (layer, head)."""
+    """Return the share of right pronouns with each head muted, by kind of attention, [layer][head]."""
     config = translator.model.config
     depths: dict[Kind, int] = {
         "encoder": config.num_encoder_layers,
@@ -64,10 +73,13 @@ def pronoun_accuracy_without_head(
 def pronouns_changed_by_pointing(
     translator: Translator, pairs: Sequence[WorldPair], row: str
 ) -> list[list[float]]:
-    """The share of pronouns that change if a row of one head looks at the wrong noun: (layer, head).
+    """Return the share of pronouns that change if a row of one head looks at the wrong noun.
 
-    All weight of that row, of `it` or of the `decider`, goes to the other noun. Where both nouns
-    have the same gender, no other pronoun could come out.
+    All weight of the encoder row at "it" or at the "decider" goes to the noun that is not the
+    referent. Where both nouns have the same gender, no pronoun has a reason to change.
+
+    Returns:
+        The shares for each encoder head, [layer][head].
     """
     capture, before = predict_pronouns(translator, pairs)
 
@@ -94,7 +106,7 @@ def pronouns_changed_by_pointing(
 def point(
     weights: Float[np.ndarray, "query key"], query: int, key: int
 ) -> Float[np.ndarray, "query key"]:
-    """A copy of an attention map in which row `query` has all its weight on `key`.
+    """Return a copy of an attention map in which row `query` has all its weight on `key`.
 
     The other rows stay.
     """

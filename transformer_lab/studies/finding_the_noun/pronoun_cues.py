@@ -1,4 +1,4 @@
-"""Does the meaning of the deciding word decide? Lesson 12 puts another word into its place."""
+"""Sentences with another deciding word: does a translator read its meaning? Lesson 12 uses them."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,7 +11,7 @@ from transformer_lab.studies.finding_the_noun.pronoun_sentences import get_coref
 
 
 def adjectives_by_noun(pairs: Iterable[WorldPair]) -> dict[str, set[str]]:
-    """For each English noun the set of adjectives that decide for it in these sentences."""
+    """Return for each English noun the adjectives that decide for it in these sentences."""
     found: dict[str, set[str]] = defaultdict(set)
     for pair in pairs:
         who, words = get_coreference(pair), pair.source_tokens
@@ -28,12 +28,13 @@ def replace_deciders(
     Args:
         pairs: Sentences with a pronoun and two nouns.
         said_of: What `adjectives_by_noun` found.
-        of: Whose the new adjective is: "referent" or "other", never said of the second noun; or
-            "neither", said of nouns that are not there.
+        of: Which adjective is put in: "referent" for one that is said of the referent and never of
+            the other noun, "other" the other way round, "neither" for one said of neither.
         seed: Chooses among several.
 
     Returns:
-        For each pair the new one, with the old French sentence; None where there is no such adjective.
+        For each pair the new one, with the French sentence left as it was; None where no adjective
+        fits.
     """
     choose = Random(seed)
     every = set().union(*said_of.values())

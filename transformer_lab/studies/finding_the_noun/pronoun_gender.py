@@ -1,9 +1,9 @@
-"""Lesson 12's second question: a row that is pointed at a noun, does the pronoun take its gender?
+"""Lesson 12's second question: if a row looks at a noun, does the pronoun take the gender of that noun?
 
     python -m transformer_lab.studies.finding_the_noun.pronoun_gender
 
-That a pronoun changes says that the row held something that is needed; only if it takes the gender
-of the noun that the row is pointed at, and keeps the right one if that is the referent, did the
+If a pronoun changes, the row held something that the model needs. Only if it takes the gender of
+the noun that the row is made to look at, and keeps the right one if that is the referent, did the
 row name a noun. Four settings of the study `coreference` are trained again and asked this: the two
 whose row of *it* moved most above layer 1, the one that preferred the referent within layer 1, and
 one that was right nearly always. Another processor trains other models from the same settings.
@@ -39,15 +39,19 @@ GRID: list[Setting] = [
     for e, d, seed in ((2, 1, 0), (4, 1, 0), (1, 1, 0), (2, 2, 1))
 ]
 COLUMNS = ("referent", "other", "pronoun", "decider", "eos")
-"""The words that a row is pointed at."""
+"""The words that a row is made to look at."""
 
 
 def run(setting: Setting) -> dict[str, Any]:
-    """Train one translator; ask in each layer the head of which pointing moves most pronouns.
+    """Train one translator, and make the head of each layer that moves most pronouns look at each word.
 
-    `written` has the gender of each sentence's pronoun as one letter, see `encode_genders`; `asked` has
-    the same for each row, layer and word that its head is pointed at. `preference` is weight on the
-    referent minus weight on the other noun, sentence by sentence, in those heads.
+    Returns:
+        "exact_match" and "pronouns": how often sentences and pronouns are right. "pointed": what
+        `pronouns_changed_by_pointing` found for each row, and "heads" the chosen head of each
+        layer. "written": the gender of each sentence's pronoun as one letter (see
+        `encode_genders`), and "asked" the same for each row, layer and word of `COLUMNS`.
+        "preference": in the chosen heads, for each sentence, the weight on the referent minus the
+        weight on the other noun.
     """
     translator, exact_match = train_translator(setting)
     pairs = draw_pronoun_pairs(SENTENCES)
@@ -93,7 +97,7 @@ def predict_with_pointed_row(
     row: str,
     column: str,
 ) -> list[str]:
-    """The word at each pronoun's step when a row of one encoder head looks at one word alone."""
+    """Return the word written for each pronoun when a row of one encoder head looks at one word alone."""
     maps = capture.encoder[head.layer][:, head.head]
     patch = [
         point(weights, getattr(get_coreference(pair), ROWS[row]), find_place(pair, column))
@@ -103,7 +107,7 @@ def predict_with_pointed_row(
 
 
 def find_place(pair: WorldPair, column: str) -> int:
-    """The position in the source of one of `COLUMNS`."""
+    """Return the position in the source of one of `COLUMNS`."""
     if column == "eos":
         return len(pair.source_tokens)
     found: int = getattr(get_coreference(pair), column)
@@ -111,7 +115,7 @@ def find_place(pair: WorldPair, column: str) -> int:
 
 
 def encode_genders(written: Sequence[str]) -> str:
-    """One letter for each word: f for elle and elles, m for il and ils, - for anything else."""
+    """Return one letter for each word: f for elle and elles, m for il and ils, - for anything else."""
     return "".join(
         "f" if word in ("elle", "elles") else "m" if word in ("il", "ils") else "-"
         for word in written

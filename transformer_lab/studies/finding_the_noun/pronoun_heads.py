@@ -1,4 +1,7 @@
-"""Where the heads of a translator look when it has to find the noun behind a pronoun."""
+"""Measures of where a translator's heads look when it has to find the noun behind a pronoun.
+
+Lesson 12 and the studies of pronouns use them.
+"""
 
 from collections.abc import Sequence
 
@@ -16,18 +19,18 @@ from transformer_lab.studies.finding_the_noun.pronoun_sentences import (
 
 FLIPS = 1_000  # of the permutation baseline
 ROWS = {"it": "pronoun", "decider": "decider", "cross": "target_pronoun"}
-"""Where one looks for a preference: the row's name here → the field of `Coreference` that it is."""
+"""The rows in which a preference for a noun is measured, each with its field of `Coreference`."""
 WORDS = {"it": "pronoun", "decider": "decider", "referent": "referent", "other": "other"}
-"""Where the pronoun's step may look: a word's name here → the field of `Coreference` that it is."""
+"""The words that the pronoun's step may look at, each with its field of `Coreference`."""
 Rows = dict[str, Float[np.ndarray, "sentence layer head"]]
 
 
 def referent_differences(capture: AttentionCapture, pairs: Sequence[WorldPair]) -> Rows:
-    """Weight on the true referent minus weight on the other noun, from −1 to 1, in four rows.
+    """Return the weight on the true referent minus that on the other noun, from −1 to 1, in four rows.
 
-    `it` and `decider` are rows of the encoder, the pronoun's and that of the word that decides;
-    `cross` is the step that writes the pronoun; `decoder` is the same step, looking at the French
-    nouns that are written already (0 where they come later).
+    "it" and "decider" are rows of the encoder, that of the pronoun and that of the word that
+    decides; "cross" is the step that writes the pronoun; "decoder" is the same step, looking at the
+    French nouns that are written already (0 where they come later).
     """
     layers = {"it": capture.encoder, "decider": capture.encoder, "cross": capture.cross}
     found: Rows = {
@@ -48,9 +51,15 @@ def referent_differences(capture: AttentionCapture, pairs: Sequence[WorldPair]) 
 
 
 def referent_preferences(maps: np.ndarray, pairs: Sequence[WorldPair], row: str) -> np.ndarray:
-    """Weight on the referent minus weight on the other noun, in one row of each sentence's maps.
+    """Return the weight on the referent minus that on the other noun, in one row of each sentence's maps.
 
-    `maps` is (sentence, …, query, key), and what comes back (sentence, …).
+    Args:
+        maps: Weights, (sentence, …, query, key).
+        pairs: The sentences.
+        row: The field of `Coreference` that says which query row is read.
+
+    Returns:
+        The differences, (sentence, …).
     """
     found = []
     for weights, pair in zip(maps, pairs, strict=True):
@@ -61,9 +70,9 @@ def referent_preferences(maps: np.ndarray, pairs: Sequence[WorldPair], row: str)
 
 
 def weight_on_translations(row: np.ndarray, pair: WorldPair, source: int) -> np.ndarray:
-    """The decoder's weight on the translations of one source word.
+    """Return the weight that rows of decoder self-attention have on the translations of one source word.
 
-    Its inputs are shifted by one place.
+    `row` is (…, key). The decoder's inputs are shifted by one place, because bos stands first.
     """
     return row[..., [t + 1 for s, t in pair.alignment if s == source]].sum(axis=-1)
 
@@ -71,10 +80,11 @@ def weight_on_translations(row: np.ndarray, pair: WorldPair, source: int) -> np.
 def permutation_threshold(
     differences: Float[np.ndarray, "sentence layer head"], seed: int
 ) -> float:
-    """The 95th percentile of the largest |mean| over all heads if the two nouns were interchangeable.
+    """Return the threshold above which a head's mean preference for a noun is more than chance (95%).
 
-    In each of `FLIPS` rounds the two nouns change places in a random half of the sentences. It is
-    the largest of all heads that is compared, since it is the largest that one looks at.
+    In each of `FLIPS` rounds the two nouns change places in a random half of the sentences, and the
+    largest |mean| of all heads is taken: the largest, because that is the head one would pick. The
+    threshold is the 95th percentile of these.
     """
     flat = differences.reshape(len(differences), -1)
     signs = np.random.default_rng(seed).choice([-1.0, 1.0], size=(FLIPS, len(flat)))
@@ -83,7 +93,7 @@ def permutation_threshold(
 
 
 def cross_weights(capture: AttentionCapture, pairs: Sequence[WorldPair]) -> dict[str, list]:
-    """Where the pronoun's step looks: mean weight of each cross head (layer, head) on four words."""
+    """Return the mean weight at the pronoun's step on each of `WORDS`, by cross head [layer][head]."""
     maps = np.stack(capture.cross, axis=1)
     found = {}
     for name, word in WORDS.items():
@@ -96,9 +106,9 @@ def cross_weights(capture: AttentionCapture, pairs: Sequence[WorldPair]) -> dict
 
 
 def rollout_differences(capture: AttentionCapture, pairs: Sequence[WorldPair]) -> dict[str, list]:
-    """The same difference in attention rollout, by order.
+    """Return the referent's weight minus the other noun's in attention rollout, by clause order.
 
-    For `cross` the last decoder layer's mean map is multiplied with the encoder's rollout.
+    For "cross" the last decoder layer's mean map is multiplied with the encoder's rollout.
     """
     rolled = attention_rollout(capture.encoder)
     maps = {"it": rolled, "decider": rolled, "cross": capture.cross[-1].mean(axis=1) @ rolled}
@@ -111,9 +121,10 @@ def rollout_differences(capture: AttentionCapture, pairs: Sequence[WorldPair]) -
 def attention_distances(
     capture: AttentionCapture, pairs: Sequence[WorldPair]
 ) -> dict[str, list[float]]:
-    """The mean attention distance in tokens of each layer, over its heads and the sentences.
+    """Return the mean attention distance of each layer in tokens, over its heads and the sentences.
 
-    For the encoder also without the weight on <eos>, where heads rest that have nothing to fetch.
+    "encoder without eos" leaves out the weight on <eos>, where heads rest that have nothing to
+    fetch.
     """
     source = [len(pair.source_tokens) + 1 for pair in pairs]  # with eos
     target = [len(pair.target_tokens) + 1 for pair in pairs]  # with bos
@@ -135,6 +146,6 @@ def attention_distances(
 
 
 def drop_last_token(weights: Float[np.ndarray, "head n n"]) -> Float[np.ndarray, "head m m"]:
-    """The maps without their last token, with each row rescaled so that it sums to 1."""
+    """Return the maps without their last token, with each row rescaled so that it sums to 1."""
     rest = weights[:, :-1, :-1]
     return rest / np.maximum(rest.sum(axis=-1, keepdims=True), 1e-9)

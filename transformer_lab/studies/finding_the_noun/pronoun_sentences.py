@@ -1,4 +1,7 @@
-"""The sentences that lesson 12 asks a translator: each has a pronoun and two nouns it may stand for."""
+"""The sentences that lesson 12 asks a translator, each with a pronoun and two nouns it may stand for.
+
+The studies of pronouns draw from them, and so does the linear probe.
+"""
 
 from collections.abc import Iterator, Sequence
 from itertools import islice
@@ -13,18 +16,21 @@ from transformer_lab.data.world.grammar import Coreference, WorldPair, is_held_o
 from transformer_lab.translator import Translator
 
 ORDERS = ("because_last", "because_first")
-"""The clause with the pronoun stands behind the nouns, or before them."""
+"""The two clause orders: the clause with the pronoun stands after the nouns, or before them."""
 
 
 def iterate_pronoun_pairs(order: str, unseen: bool = True, seed: int = 12) -> Iterator[WorldPair]:
-    """Iterate over sentences of one clause order with a pronoun, of held-out combinations if `unseen`."""
+    """Yield sentences of one clause order with a pronoun, of held-out combinations if `unseen`.
+
+    Otherwise only sentences of combinations that training shows are yielded.
+    """
     for pair in sentences(seed=seed):
         if pair.construction == order and pair.coreference and is_held_out(pair) == unseen:
             yield pair
 
 
 def draw_pronoun_pairs(each: int, unseen: bool = True, seed: int = 12) -> list[WorldPair]:
-    """A list with the first `each` sentences of both orders that `iterate_pronoun_pairs` gives."""
+    """Return the first `each` sentences of both clause orders, in the order of `ORDERS`."""
     return [
         pair
         for order in ORDERS
@@ -33,7 +39,7 @@ def draw_pronoun_pairs(each: int, unseen: bool = True, seed: int = 12) -> list[W
 
 
 def get_coreference(pair: WorldPair) -> Coreference:
-    """The coreference of a pair: the places of its pronoun, its nouns and the deciding word."""
+    """Return the coreference of a pair: the positions of its pronoun, its nouns and the deciding word."""
     assert pair.coreference is not None
     return pair.coreference
 
@@ -44,7 +50,10 @@ def make_batch(translator: Translator, pairs: Sequence[WorldPair]) -> Batch:
 
 
 def mean_by_order(values: np.ndarray) -> list[Any]:
-    """The mean over the sentences of each clause order; axis 0 is the sentences, order by order."""
+    """Return the mean over the sentences of each clause order.
+
+    Axis 0 of `values` is the sentences, equally many of each order, in the order of `ORDERS`.
+    """
     return [
         np.round(part.mean(axis=0, dtype=np.float64), 4).tolist()
         for part in np.split(values, len(ORDERS))
@@ -52,7 +61,7 @@ def mean_by_order(values: np.ndarray) -> list[Any]:
 
 
 def is_feminine(pairs: Sequence[WorldPair]) -> Tensor:
-    """A tensor with 1.0 for each pair whose pronoun is elle or elles, and 0.0 for il and ils."""
+    """Return 1.0 for each pair whose pronoun is elle or elles, and 0.0 for il and ils, (sentence,)."""
     return torch.tensor(
         [
             float(p.target_tokens[get_coreference(p).target_pronoun].startswith("elle"))

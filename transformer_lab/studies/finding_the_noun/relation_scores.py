@@ -1,4 +1,7 @@
-"""Do heads follow relations of grammar? Every encoder head beside the best fixed offset."""
+"""Scores of heads against relations of grammar: every encoder head beside the best fixed offset.
+
+The studies `heads` (lesson 18) and `emergence` use them.
+"""
 
 from collections.abc import Sequence
 from typing import Any
@@ -26,9 +29,9 @@ Maps = Float[np.ndarray, "layer head word word"]
 def encoder_word_maps(
     asked: Translator, texts: Sequence[tuple[str, Sequence[str]]]
 ) -> list[Maps | None]:
-    """For each text and its words the encoder's weights between words, the end behind them.
+    """Return for each text the encoder's attention weights between its words, with eos behind them.
 
-    None where the pieces do not spell the words.
+    It is None for a text whose pieces do not spell its words.
     """
     found: list[Maps | None] = []
     for start in range(0, len(texts), AT_ONCE):
@@ -48,11 +51,11 @@ def encoder_word_maps(
 
 
 def score_relations(asked: Translator, sentences: Sequence[MarkedSentence]) -> dict[str, Any]:
-    """For each relation of grammar and each direction, the best encoder head and the best fixed offset.
+    """Find the best encoder head and the best fixed offset for each relation of grammar and direction.
 
-    A head is right where its row's largest weight, the end left out, lies on the other word. Head and
-    offset are chosen on the even sentences and measured on the odd ones; "better" is the interval of
-    the difference, over sentences drawn again.
+    A head is right where the largest weight of its row, eos left out, lies on the other word. Head
+    and offset are chosen on the even sentences and measured on the odd ones. Keys such as
+    "nsubj to head" lead to what `compare_with_offset` returns.
     """
     maps = encoder_word_maps(asked, [(m.text, m.words) for m in sentences])
     together: dict[str, Any] = {}
@@ -79,7 +82,17 @@ def compare_with_offset(
     right: Bool[np.ndarray, "link layer head"],
     offsets: Bool[np.ndarray, "link offset"],
 ) -> dict[str, Any]:
-    """The best head against the best offset, chosen on one half and measured on the other."""
+    """Compare the best head with the best offset, both chosen on even sentences and measured on odd ones.
+
+    Args:
+        sentence: The number of each link's sentence, (link,).
+        right: Whether each head finds each link.
+        offsets: Whether each of `OFFSETS` finds each link.
+
+    Returns:
+        Among others "right" and "by offset", the two shares on the odd sentences, and "better", the
+        95% interval of their difference over resampled sentences.
+    """
     even, odd = sentence % 2 == 0, sentence % 2 == 1
     shares = right[even].mean(axis=0)
     layer, head = np.unravel_index(shares.argmax(), shares.shape)

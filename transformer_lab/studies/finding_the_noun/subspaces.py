@@ -1,4 +1,7 @@
-"""Do the heads of a layer read and write in subspaces of their own?"""
+"""Overlaps of heads: do the heads of a layer read and write in subspaces of their own?
+
+The study `emergence` uses them.
+"""
 
 from collections.abc import Sequence
 from itertools import combinations
@@ -12,10 +15,10 @@ PROJECTIONS = ("query", "key", "value", "output")
 
 
 def subspace_overlap(a: Float[np.ndarray, "d_model m"], b: Float[np.ndarray, "d_model n"]) -> float:
-    """The mean squared cosine of the principal angles between the spaces that two sets of columns span.
+    """Return the mean squared cosine of the principal angles between the column spaces of two matrices.
 
-    1 if the smaller space lies within the other, 0 if they are at right angles; for random
-    spaces about max(m, n) / d_model.
+    It is 1 if the smaller space lies within the other, 0 if they are orthogonal, and about
+    max(m, n) / d_model for random spaces.
     """
     (q_a, _), (q_b, _) = np.linalg.qr(a), np.linalg.qr(b)
     cosines = np.linalg.svd(q_a.T @ q_b, compute_uv=False)
@@ -23,9 +26,10 @@ def subspace_overlap(a: Float[np.ndarray, "d_model m"], b: Float[np.ndarray, "d_
 
 
 def head_overlaps(model: Transformer) -> dict[str, list[float]]:
-    """For each projection the mean overlap of two heads of one encoder layer, by layer.
+    """Return for each projection the mean overlap of two heads of one encoder layer, layer by layer.
 
-    "query", "key" and "value": what a head reads of d_model; "output": where it writes.
+    "query", "key" and "value" are the subspaces of d_model that a head reads from, "output" the one
+    that it writes to.
     """
     found: dict[str, list[float]] = {name: [] for name in PROJECTIONS}
     heads = model.config.num_heads

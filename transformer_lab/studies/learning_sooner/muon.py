@@ -1,8 +1,9 @@
-"""Muon, an optimizer that gives every direction of a matrix a step of one size (Jordan et al. 2024).
+"""Muon, an optimizer that moves a matrix equally far in every direction (Jordan et al. 2024).
 
 Adam looks at each number of a matrix alone. Muon takes the momentum of the whole matrix and
-replaces its singular values by numbers near 1: what the gradient says often and what it says
-seldom get the same room. Only for matrices between layers; the rest stays with Adam.
+replaces its singular values by numbers near 1, so that directions in which the gradient is rarely
+large get steps of the same size. It is only for the matrices between layers; Adam does the rest.
+The study `sooner` uses it.
 """
 
 from collections.abc import Iterable
@@ -19,7 +20,10 @@ NEWTON_SCHULZ = (3.4445, -4.7750, 2.0315)
 def orthogonalize(
     matrix: Float[Tensor, "rows columns"], steps: int = 5
 ) -> Float[Tensor, "rows columns"]:
-    """About U Vᵀ of U S Vᵀ: the singular values become 0.7 to 1.2; those below 0.01 less."""
+    """Return about U Vᵀ for a matrix U S Vᵀ, by a Newton–Schulz iteration.
+
+    Its singular values become 0.7 to 1.2; those that were below 0.01 become less.
+    """
     a, b, c = NEWTON_SCHULZ
     tall = matrix.size(0) > matrix.size(1)
     x = matrix.T if tall else matrix
@@ -31,7 +35,7 @@ def orthogonalize(
 
 
 class Muon(torch.optim.Optimizer):
-    """Each step is the orthogonalised momentum, as large as Adam's steps are at the same rate."""
+    """An optimizer that steps by the orthogonalised momentum, about as far as Adam at the same rate."""
 
     def __init__(self, matrices: Iterable[Tensor], rate: float = 0.0, momentum: float = 0.95):
         super().__init__(matrices, {"lr": rate, "momentum": momentum})

@@ -4,12 +4,12 @@
 
 One change at a time to a recipe, on the bilingual world, with one thread. The pronoun is learnt
 last; how late decides whether a run of a given length gets there at all. Runs are repeated with
-other seeds and with the instructions of another processor, since rounding is a seed too:
+other seeds and with the instructions of another processor, because rounding acts as a seed, too:
 
     ATEN_CPU_CAPABILITY=avx2 ONEDNN_MAX_CPU_ISA=AVX2 MKL_ENABLE_INSTRUCTIONS=AVX2 python -m …
 
-A run takes one to four minutes. Those of the other instructions are left to a call with them.
-The stored seconds are those of a machine that did other things beside.
+A run takes one to four minutes. A call does only the runs of the instructions that it has itself.
+The machine was busy with other things, so the stored seconds are too high for a time measurement.
 """
 
 from collections.abc import Sequence
@@ -37,7 +37,7 @@ from transformer_lab.translator import Translator
 
 NAME = "sooner"
 SENTENCES = 1_000
-"""Validation sentences of each look."""
+"""The validation sentences that are scored during training."""
 AT_ONCE = 125
 BASE: Setting = {
     "model": {},
@@ -59,14 +59,20 @@ CHANGES: dict[str, Setting] = {
     "short, then one gender": {"order": "taught"},
     "the last two together": {"order": "taught", "embedding_rate": 3.0},
 }
-"""Each changes one thing, the last one two, for 1,000 steps, in which the pronoun is half learnt."""
+"""The changes that are tried, one thing each and the last one two.
+
+All have 1,000 steps, after which the unchanged recipe has half learnt the pronoun.
+"""
 TWICE = ("as it is", "embeddings' rate × 3", "short, then one gender", "the last two together")
-"""Those that are run with a second seed."""
+"""The changes that are run with a second seed."""
 RECIPES: dict[str, dict[str, float]] = {
     "without decay": {"weight_decay": 0.0, "beta2": 0.98},
     "with decay": {"weight_decay": 0.3, "beta2": 0.95},
 }
-"""All of the above is without; the recipe of `train` is with decay since."""
+"""The two recipes of the repeated runs.
+
+The changes above are tried without weight decay; `train` has had the recipe with decay since.
+"""
 REPEATED: dict[tuple[str, int, str], int] = {
     ("without decay", 1_500, "AVX512"): 2,
     ("without decay", 1_500, "AVX2"): 3,
@@ -79,9 +85,9 @@ REPEATED: dict[tuple[str, int, str], int] = {
     ("with decay", 2_500, "AVX512"): 10,
     ("with decay", 2_500, "AVX2"): 10,
 }
-"""(recipe, steps, instructions) → how many seeds, in the order in which they were tried.
+"""The number of seeds for each (recipe, steps, instructions), in the order in which they were tried.
 
-2,000 steps without decay were left when two of seventeen runs ended below 98 %.
+The 2,000 steps without decay were given up when two of seventeen runs ended below 98%.
 """
 LOOKS = {("without decay", 1_500, "AVX512"): 100}  # the others every 250 steps
 GRID: list[Setting] = [
@@ -106,26 +112,26 @@ GRID: list[Setting] = [
 
 
 def get_run_key(setting: Setting) -> tuple[str, int, str]:
-    """The recipe, steps and processor instructions of a run, as the keys of `REPEATED` have them."""
+    """Return the recipe, steps and processor instructions of a run: its key in `REPEATED`."""
     recipe = "with decay" if setting["training"] else "without decay"
     return recipe, setting["steps"], setting["instructions"]
 
 
 def get_change_name(setting: Setting) -> str:
-    """The name in `CHANGES` of what this setting changes in `BASE`, apart from recipe and length."""
+    """Return the name in `CHANGES` of what this setting changes in `BASE`, recipe and length aside."""
     own = ("training", "steps", "every", "instructions", "seed")
     changed = {key: value for key, value in setting.items() if key not in own and value}
     return next(name for name, change in CHANGES.items() if change == changed)
 
 
 def run(setting: Setting) -> dict[str, Any]:
-    """Train once.
+    """Train one model, score it during training, and test it.
 
     Returns:
-        "rows", one for each look: the step, and of 1,000 validation sentences, with the averaged
-        weights, the share that greedy decoding writes exactly and the share of right pronouns.
-        "test", the two shares of the finished model on the test set, half of whose sentences
-        combine words as training never does.
+        "rows": for each of the scored steps the step, and on 1,000 validation sentences, with the
+        averaged weights, the share of sentences that greedy decoding writes exactly and the share
+        of right pronouns. "test": the same two shares of the finished model on the test set; half
+        of its sentences combine words as training never does.
     """
     splits = find_corpus("world").splits()
     preset = PRESETS["tiny"]
@@ -161,7 +167,7 @@ def run(setting: Setting) -> dict[str, Any]:
 
 
 def score_accuracy(translator: Translator, pairs: Sequence[WorldPair]) -> tuple[float, float]:
-    """The share of sentences and the share of pronouns that are right, from 0 to 1."""
+    """Return the share of right sentences and the share of right pronouns, from 0 to 1."""
     exact, pronouns = judge_pairs(translator, pairs)
     return sum(exact) / len(exact), sum(pronouns) / len(pronouns)
 
@@ -170,11 +176,11 @@ def score_accuracy(translator: Translator, pairs: Sequence[WorldPair]) -> tuple[
 def judge_pairs(
     translator: Translator, pairs: Sequence[WorldPair]
 ) -> tuple[list[bool], list[bool]]:
-    """Whether each sentence is right, and each pronoun, from one pass with teacher forcing.
+    """Return for each sentence, and for each pronoun, whether the translator gets it right.
 
-    Greedy decoding writes the reference exactly if each of its words is the best one after those
-    before it, so for whole sentences nothing has to be written. A pronoun is judged after the
-    reference's own words.
+    One pass with teacher forcing decides it. Greedy decoding writes the reference exactly if each
+    of its words is the best one after those before it, so whole sentences need not be written. A
+    pronoun is judged after the reference's own words; pairs without one add nothing to that list.
     """
     model: Transformer = translator.model.eval()
     exact, pronouns = [], []

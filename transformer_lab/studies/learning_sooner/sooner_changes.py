@@ -18,9 +18,9 @@ GENDERS = {word: n.gender for n in NOUNS.values() for word in (n.english, n.engl
 
 @torch.no_grad()
 def rescale_parameters(model: nn.Module, factors: Mapping[str, float]) -> None:
-    """Multiply the parameters whose names say a key by its factor.
+    """Multiply each parameter whose name contains a key of `factors` by that factor, in place.
 
-    "sinusoids" are the positions.
+    The key "sinusoids" rescales the table of positions.
     """
     for name, parameter in model.named_parameters():
         for part, factor in factors.items():
@@ -32,10 +32,10 @@ def rescale_parameters(model: nn.Module, factors: Mapping[str, float]) -> None:
 
 
 class AdamWithFactors(torch.optim.Adam):
-    """Adam whose groups take `times` the rate that they are given."""
+    """Adam whose parameter groups multiply the learning rate by their factor `times`."""
 
     def step(self, closure: Any = None) -> Any:
-        """One step; the rate is given anew before each."""
+        """Take one step; the trainer sets the rate anew before each."""
         for group in self.param_groups:
             group["lr"] *= group["times"]
         return super().step(closure)
@@ -49,22 +49,22 @@ class JointOptimizer:
 
     @property
     def param_groups(self) -> list[dict[str, Any]]:
-        """The groups of all."""
+        """The parameter groups of all optimizers."""
         return [group for each in self.optimizers for group in each.param_groups]
 
     def zero_grad(self) -> None:
-        """Forget the gradients."""
+        """Reset the gradients of all optimizers."""
         for each in self.optimizers:
             each.zero_grad()
 
     def step(self) -> None:
-        """One step of each."""
+        """Take one step with each optimizer."""
         for each in self.optimizers:
             each.step()
 
 
 def make_adam_with_embedding_rate(trainer: Trainer, times: float) -> AdamWithFactors:
-    """The trainer's Adam, in which embeddings and the output tied to them take `times` the rate."""
+    """Return the trainer's Adam with `times` the rate for embeddings and the output tied to them."""
     names = dict(trainer.model.named_parameters())
     embeddings = [p for name, p in names.items() if is_embedding(name)]
     rest = [p for name, p in names.items() if not is_embedding(name)]
@@ -73,7 +73,7 @@ def make_adam_with_embedding_rate(trainer: Trainer, times: float) -> AdamWithFac
 
 
 def make_muon_and_adam(trainer: Trainer) -> Any:
-    """Muon for the matrices between the layers, the trainer's Adam for all else."""
+    """Return an optimizer: Muon for the matrices between the layers, the trainer's Adam for the rest."""
     names = dict(trainer.model.named_parameters())
     between = [p for name, p in names.items() if p.dim() == 2 and not is_embedding(name)]
     rest = [p for name, p in names.items() if p.dim() != 2 or is_embedding(name)]
@@ -83,21 +83,22 @@ def make_muon_and_adam(trainer: Trainer) -> Any:
 
 
 def is_embedding(name: str) -> bool:
-    """Whether this parameter belongs to an embedding, or to the output that is tied to one."""
+    """Return whether this parameter belongs to an embedding, or to the output that is tied to one."""
     return "embedding" in name or name.startswith("output")
 
 
 def get_adam_settings(trainer: Trainer) -> dict[str, Any]:
-    """The arguments of the trainer's Adam, without its rate, which is set at each step."""
+    """Return the arguments of the trainer's Adam, without its rate, which is set at each step."""
     return {key: trainer.optimizer.defaults[key] for key in ("betas", "eps", "fused")}
 
 
 class CurriculumBatches(Batches):
     """Batches in a curriculum: short sentences, then easy pronouns, then everything.
 
-    Until step 150 sentences of at most 8 tokens without a pronoun to resolve. Until step 380 the
-    because-sentences whose two nouns have one gender, four times over, among 15,000 others: there
-    the pronoun's gender can be copied from either noun. From then on everything.
+    Until step 150 it has sentences of at most 8 tokens without a pronoun to resolve. Until step 380
+    it has the because-sentences whose two nouns have one gender, four times over, among 15,000
+    others: there the pronoun's gender can be copied from either noun. From then on it has
+    everything.
     """
 
     def __init__(self, batches: Batches, pairs: Sequence[WorldPair]):
@@ -109,7 +110,10 @@ class CurriculumBatches(Batches):
         self.stages = ((150, short), (380, alike * 4 + plain[:15_000]))
 
     def iterate_from(self, epoch: int, index: int) -> Iterator[tuple[int, int, Batch]]:
-        """The batches of the stages and then of epochs without end, from the first one on."""
+        """Yield the batches of the stages and then of epochs without end.
+
+        A curriculum cannot be resumed: `epoch` and `index` must be 0.
+        """
         assert epoch == index == 0, "an order that teaches is not taken up in the middle"
         step = 0
         for until, examples in self.stages:
@@ -120,7 +124,7 @@ class CurriculumBatches(Batches):
 
 
 def has_one_gender(pair: WorldPair) -> bool:
-    """Whether a pair's pronoun could stand for two nouns that have the same gender in French."""
+    """Return whether a pair's pronoun could stand for two nouns that have the same gender in French."""
     found = pair.coreference
     if found is None:
         return False

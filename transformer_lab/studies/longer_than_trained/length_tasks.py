@@ -1,4 +1,7 @@
-"""The four tasks of lesson 13's study: examples of any length, and where each word comes from."""
+"""The four tasks of lesson 13's study: examples of any length, with the origin of each target word.
+
+The study `lengths` trains on them and asks them.
+"""
 
 from collections.abc import Callable, Sequence
 from itertools import islice
@@ -13,7 +16,7 @@ FIRST_ID = 4  # below it stand pad, bos, eos, unk
 LETTERS = 20
 KEYS = 64
 LONGEST = {"copy": 12, "reverse": 12, "sort": 8, "world": 2}
-"""L, the longest of training: letters, letters, numbers, sentences."""
+"""The greatest length L in training, in letters (copy, reverse), numbers (sort) or sentences (world)."""
 BATCH = {"copy": 32, "reverse": 32, "sort": 64, "world": 32}
 WORLD_PAIRS = 20_000
 
@@ -21,8 +24,13 @@ WORLD_PAIRS = 20_000
 class TaskExample(NamedTuple):
     """One example without bos and eos, and what is known about each word of its target.
 
-    `origin` is the source place that the word is read from, -1 where there is none. `part` says
-    to which part of the target it belongs: its place, or the number of its sentence.
+    Attributes:
+        source: The source ids.
+        target: The target ids.
+        origin: For each target word the source position that it is read from, −1 where there is
+            none.
+        part: For each target word the part of the target that it belongs to: its position, or in
+            the bilingual world the number of its sentence.
     """
 
     source: list[int]
@@ -31,12 +39,12 @@ class TaskExample(NamedTuple):
     part: list[int]
 
     def example(self) -> Example:
-        """The ids as a batch wants them."""
+        """Return the ids with bos and eos, as `collate` expects them."""
         return Example([*self.source, EOS_ID], [BOS_ID, *self.target, EOS_ID])
 
 
 class Task:
-    """Examples of any length, from a random generator, and the sizes of the two vocabularies."""
+    """A task: it draws examples of any length, and knows the sizes of its two vocabularies."""
 
     def __init__(
         self,
@@ -51,13 +59,16 @@ class Task:
         self.draw = draw
 
     def batch(self, random: Random) -> list[Example]:
-        """Examples of lengths from 1 to the longest of training."""
+        """Draw a batch of examples whose lengths lie between 1 and the longest of training."""
         lengths = [random.randint(1, self.longest) for _ in range(self.batch_size)]
         return [self.draw(length, random).example() for length in lengths]
 
 
 def make_task(name: str, seed: int) -> Task:
-    """One of the four tasks; the world's sentences for training are drawn with the seed."""
+    """Return the task of this name, a key of `LONGEST`.
+
+    The seed draws the sentences of "world"; the other tasks do not need it.
+    """
     longest = LONGEST[name]
     if name == "world":
         return world_task(longest, seed)
@@ -67,37 +78,40 @@ def make_task(name: str, seed: int) -> Task:
 
 
 def make_permutation(source: list[int], origin: Sequence[int]) -> TaskExample:
-    """An example whose target is the source's words at these places, in this order."""
+    """Return the example whose target is the source's words at the positions `origin`, in that order."""
     target = [source[place] for place in origin]
     return TaskExample(source, target, list(origin), list(range(len(target))))
 
 
 def draw_letters(length: int, random: Random) -> list[int]:
-    """Random letters."""
+    """Draw the ids of `length` random letters."""
     return [random.randrange(FIRST_ID, FIRST_ID + LETTERS) for _ in range(length)]
 
 
 def draw_copy(length: int, random: Random) -> TaskExample:
-    """Letters, and the same again."""
+    """Draw an example whose target repeats its letters."""
     return make_permutation(draw_letters(length, random), range(length))
 
 
 def draw_reverse(length: int, random: Random) -> TaskExample:
-    """Letters, and the same from the last to the first."""
+    """Draw an example whose target has its letters from the last to the first."""
     return make_permutation(draw_letters(length, random), range(length - 1, -1, -1))
 
 
 def draw_sort(length: int, random: Random) -> TaskExample:
-    """Different numbers, each a word whose id is its key.
+    """Draw an example of different numbers whose target has them in ascending order.
 
-    And the same in the order of their keys.
+    Each number is a word whose id is its sorting key.
     """
     keys = random.sample(range(FIRST_ID, FIRST_ID + KEYS), length)
     return make_permutation(keys, sorted(range(length), key=keys.__getitem__))
 
 
 def world_task(longest: int, seed: int) -> Task:
-    """Sentences of the bilingual world, chained by and / et; no held-out combination among them."""
+    """Return the task of translating sentences of the bilingual world that are chained by and / et.
+
+    None of its sentences has a held-out combination.
+    """
     shown = (pair for pair in sentences(seed) if not is_held_out(pair))
     pairs = list(islice(shown, WORLD_PAIRS))
     english = WordTokenizer.train(["and", *(pair.source for pair in pairs)])
@@ -113,7 +127,7 @@ def world_task(longest: int, seed: int) -> Task:
 
 
 def encode_pair(pair: WorldPair, english: WordTokenizer, french: WordTokenizer) -> TaskExample:
-    """One sentence pair as ids.
+    """Encode one sentence pair as a task example.
 
     A target word with several gold links has the first as its origin.
     """
@@ -124,7 +138,7 @@ def encode_pair(pair: WorldPair, english: WordTokenizer, french: WordTokenizer) 
 
 
 def chain_sentences(sentences: Sequence[TaskExample], and_id: int, et_id: int) -> TaskExample:
-    """Join sentences by and / et; the joining word belongs to the sentence behind it."""
+    """Join sentences by and / et; each joining word belongs to the sentence that follows it."""
     whole = TaskExample([], [], [], [])
     for number, one in enumerate(sentences):
         if number:

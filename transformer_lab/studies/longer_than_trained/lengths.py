@@ -2,8 +2,9 @@
 
     python -m transformer_lab.studies.longer_than_trained.lengths
 
-Encoder-decoders with each kind of positions learn four tasks on lengths up to L and are asked up
-to 4 L: copy, reverse, sort by key, and the bilingual world with sentences chained by "and".
+Encoder-decoders with each kind of positions learn four tasks on lengths up to L and are tested on
+lengths up to 4 L: copy, reverse, sort by key, and the bilingual world with sentences chained by
+"and".
 """
 
 from collections import Counter
@@ -38,11 +39,16 @@ GRID: list[Setting] = [
 SMALL: list[Setting] = [
     {"task": "copy", "positions": "rotary", "steps": 60, "seed": seed} for seed in range(5)
 ]
-"""Runs of a few seconds, of which one is repeated by the tests."""
+"""Runs of a few seconds; the tests repeat one of them."""
 
 
 def run(setting: Setting) -> dict[str, Any]:
-    """Train one model and score it at every length; see `failures` and `score_by_part`."""
+    """Train one model and score it at every length.
+
+    Returns:
+        "lengths": those that were tested. "found": for each what `failures` returns. "parts": what
+        `score_by_part` returns at L and three greater lengths.
+    """
     task = make_task(setting["task"], setting["seed"])
     model = train_model(setting, task)
     lengths = list_lengths(task.longest)
@@ -57,7 +63,7 @@ def run(setting: Setting) -> dict[str, Any]:
 
 
 def list_lengths(longest: int) -> list[int]:
-    """The lengths that are tested, up to `TIMES` the longest of training."""
+    """Return the lengths that are tested, up to `TIMES` the longest of training."""
     if longest <= 4:
         return list(range(1, TIMES * longest + 1))
     near = range(longest, longest + 5)
@@ -65,7 +71,7 @@ def list_lengths(longest: int) -> list[int]:
 
 
 def train_model(setting: Setting, task: Task) -> Transformer:
-    """Train a post-norm model of two layers a side without dropout; each step has new examples."""
+    """Train a post-norm model of two layers a side without dropout, with new examples in each step."""
     torch.manual_seed(setting["seed"])
     source, target = task.vocabularies
     model = Transformer(
@@ -101,11 +107,14 @@ def score_length(model: Transformer, task: Task, length: int, random: Random) ->
 
 
 def failures(written: Sequence[list[int]], right: Sequence[list[int]]) -> dict[str, float]:
-    """Shares of the examples by how they end, and how far they come.
+    """Return how the written examples end, as shares of all, and how far they are right.
 
-    `exact`: right to the end. Else, at the first wrong word: `stopped`, if eos was written there;
-    `went on`, if another word stands where eos should; `word`, if one word stands for another.
-    `reached`: the share of the target before the first wrong word, on average.
+    `written` and `right` hold target ids with eos.
+
+    Returns:
+        "exact": right to the end. The others are counted by their first wrong word: "stopped" if
+        eos was written there, "went on" if another word stands where eos should, "word" if one word
+        stands for another. "reached": the mean share of the target before the first wrong word.
     """
     kinds: Counter[str] = Counter()
     reached = 0.0
@@ -129,11 +138,11 @@ def failures(written: Sequence[list[int]], right: Sequence[list[int]]) -> dict[s
 
 @torch.no_grad()
 def read_targets(model: Transformer, drawn: Sequence[TaskExample]) -> tuple[np.ndarray, np.ndarray]:
-    """Let a model read right answers (teacher forcing): what would it write, where do heads look?
+    """Let a model read the right answers (teacher forcing); return what it predicts and where it looks.
 
     Returns:
-        The most probable word of each step, (example, step), and the source place with the
-        largest weight of each head of cross-attention, (layer, head, example, step).
+        The most probable word of each step, (example, step), and the source position with the
+        largest weight for each head of cross-attention, (layer, head, example, step).
     """
     batch = collate([one.example() for one in drawn])
     with capture_attention(model) as capture:
@@ -145,18 +154,18 @@ def read_targets(model: Transformer, drawn: Sequence[TaskExample]) -> tuple[np.n
 def score_by_part(
     model: Transformer, task: Task, lengths: Sequence[int], random: Random
 ) -> list[dict]:
-    """Which part of the target fails at some lengths, the first of them the longest of training.
+    """Find out which part of the target fails at some lengths, the first of them the longest of training.
 
-    The model reads the right words, so that a mistake has no consequences. For each part (see
-    `TaskExample`):
+    The model reads the right words, so that a mistake has no consequences. One head of
+    cross-attention is followed: the one that looks at the origin most often at the first length.
 
-    `right`: the share of words that are the most probable at their step.
-    `eos`: the share of steps at which that is eos, though a word is due.
-    `looked`: the share of steps at which one head of cross-attention looks at the word's origin.
-    `off`: by how many places it looks too far to the right; the three quartiles.
-
-    `end` is the share of examples with eos where it is due. The head is the one that looks at the
-    origin most often at the first length; it is kept for the others.
+    Returns:
+        For each length "length", and for each part (see `TaskExample`):
+        "right": the share of words that are the most probable at their step.
+        "eos": the share of steps at which eos is the most probable, though a word is due.
+        "looked": the share of steps at which the head looks at the word's origin.
+        "off": how many positions too far to the right it looks; the three quartiles.
+        And "end": the share of examples with eos where it is due.
     """
     found: list[dict] = []
     best = (0, 0)

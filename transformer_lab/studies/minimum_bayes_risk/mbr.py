@@ -2,13 +2,14 @@
 
     python -m transformer_lab.studies.minimum_bayes_risk.mbr
 
-Greedy decoding, a beam of 4 (α = 0.6), one sample, and minimum Bayes risk among 4, 16 and 64 samples
-with chrF as utility. Three states of the shipped model's training, and a model of Debian's texts that
-the run trains on short sentences (see `short_french.train_short_french`; it is not kept).
+It compares greedy decoding, a beam of 4 (α = 0.6), one sample, and minimum Bayes risk among 4, 16
+and 64 samples with chrF as utility. It asks three states of the shipped model's training, and a
+model of Debian's texts that the run trains on short sentences (see
+`short_french.train_short_french`; it is not kept).
 
-Fixed before the first run: a gain over the beam counts if its 95 % interval excludes 0, sentences
-drawn again for both; of twenty such intervals one does so by chance. Each way to draw is repeated
-with three seeds. chrF chooses and chrF is measured, which favours this choice: BLEU stands beside it.
+Fixed before the first run: a gain over the beam counts if its 95% bootstrap interval over sentences
+excludes 0; one in twenty such intervals does so by chance. Each way to draw is repeated with three
+seeds. chrF both chooses and measures, which favours this choice, so BLEU is reported as well.
 """
 
 from collections import Counter
@@ -36,7 +37,7 @@ NAME = "mbr"
 COUNTS = (4, 16, 64)
 BASE = "beam 4"
 WAYS = {"as the model says": None, "top-p 0.9": 0.9}
-"""How the samples are drawn, at a temperature of 1: which top-p."""
+"""The ways to draw samples, at a temperature of 1, each with its top-p."""
 WORLD, REAL = "world", "debian:fr"
 SEEDS = [0, 1, 2]
 GRID: list[Setting] = [
@@ -49,7 +50,7 @@ GRID: list[Setting] = [
 
 
 def run(setting: Setting) -> dict[str, Any]:
-    """Way to draw → name of the choice → its scores; see `compare_decoders`."""
+    """Return for each way to draw samples what `compare_decoders` finds."""
     if setting["corpus"] == WORLD:
         translator = Translator.load(weights=setting["weights"], device="cpu")
         pairs: Sequence[SentencePair] = find_corpus(WORLD).splits().test
@@ -70,12 +71,13 @@ def compare_decoders(
     top_p: float | None,
     seeds: Sequence[int],
 ) -> dict[str, Any]:
-    """The scores of greedy, beam search, one sample and MBR; each list has one value for each seed.
+    """Return the scores of greedy decoding, beam search, one sample and MBR, one value per seed.
 
     Returns:
-        "chrf": mean chrF of a sentence, "bleu": of the corpus, "exact": the share to the letter; and
-        over the beam, with the ends of the interval, "chrf gain" of the mean over the seeds, and
-        "bleu gain" of each seed. Greedy and the beam have one value, as nothing is drawn.
+        For each choice "chrf", the mean chrF of a sentence; "bleu", that of the corpus; "exact",
+        the share of sentences that are right to the letter; and the 95% intervals of its gains over
+        the beam: "chrf gain" of the mean over the seeds, and "bleu gain" of each seed. Greedy and
+        the beam have one value, because nothing is drawn.
     """
     sources, references = [p.source for p in pairs], [p.target for p in pairs]
     chosen = {
@@ -108,7 +110,7 @@ def compare_decoders(
 def draw_samples(
     translator: Translator, sources: Sequence[str], top_p: float | None, seed: int
 ) -> list[list[str]]:
-    """For each source a list of `COUNTS[-1]` sampled translations, in the order of sampling."""
+    """Return for each source `COUNTS[-1]` sampled translations, in the order of sampling."""
     count = COUNTS[-1]
     repeated = [source for source in sources for _ in range(count)]
     drawn = [t.translation for t in translator.sample(repeated, seed=seed, top_p=top_p)]
@@ -116,7 +118,7 @@ def draw_samples(
 
 
 def choose_by_agreement(texts: Sequence[str]) -> dict[int, str]:
-    """For each of `COUNTS`, the best of the first so many samples by mean chrF (MBR)."""
+    """Return for each of `COUNTS` the best of the first so many samples by mean chrF (MBR)."""
     different = [*dict.fromkeys(texts)]
     place = {text: i for i, text in enumerate(different)}
     table = chrf_table(different)
@@ -132,13 +134,14 @@ def choose_by_agreement(texts: Sequence[str]) -> dict[int, str]:
 
 
 ORDERS, BETA = range(1, 7), 2
-"""chrF's runs of letters, and how many times as much recall counts as precision."""
+"""The lengths of chrF's letter n-grams, and how many times as much recall counts as precision."""
 
 
 def chrf_table(texts: Sequence[str]) -> Float[np.ndarray, "n n"]:
-    """The chrF of each text (row) if another (column) is the reference: `sentence_chrf`, all at once.
+    """Return the chrF of each text (row) against each other as the reference (column), from 0 to 100.
 
-    Sixty-four texts have 4,096 pairs; here each text is cut into runs of letters only once.
+    It computes what `sentence_chrf` does for all pairs at once, and so cuts each text into letter
+    n-grams only once: sixty-four texts have 4,096 pairs.
     """
     precision, recall, orders = np.zeros((3, len(texts), len(texts)))
     for order in ORDERS:
@@ -161,13 +164,13 @@ def chrf_table(texts: Sequence[str]) -> Float[np.ndarray, "n n"]:
 
 
 def count_letter_ngrams(text: str, order: int) -> Counter[str]:
-    """The count of each letter n-gram of this order in a text, without its spaces."""
+    """Count the letter n-grams of this order in a text, without its spaces."""
     letters = "".join(text.split())
     return Counter(letters[i : i + order] for i in range(len(letters) - order + 1))
 
 
 def sentence_chrfs(texts: Sequence[str], references: Sequence[str]) -> Float[np.ndarray, " n"]:
-    """The chrF of each text against its reference, from 0 to 100."""
+    """Return the chrF of each text against its reference, from 0 to 100."""
     return np.array([sentence_chrf(t, r) for t, r in zip(texts, references, strict=True)])
 
 

@@ -2,9 +2,10 @@
 
     python -m transformer_lab.studies.more_data_or_width.scaling
 
-The base model of the ablations, with 250 to 32,000 training pairs, and with a d_model of 16 to 128
-on 8,000 of them. All take as many steps: 250 pairs are seen over a hundred times, 32,000 once.
-Left out: depth, longer training for larger models, and any size beyond a minute of one core.
+The base model of the ablations is trained with 250 to 32,000 pairs, and with a d_model of 16 to 128
+on 8,000 of them. All runs take as many steps: 250 pairs are seen over a hundred times, 32,000 once.
+The study leaves out depth, longer training for larger models, and any size beyond a minute of one
+core.
 """
 
 from typing import Any
@@ -15,7 +16,7 @@ from transformer_lab.studies.table_3 import ablations
 NAME = "scaling"
 PAIRS = (250, 500, 1_000, 2_000, 4_000, 8_000, 16_000, 32_000)
 WIDTHS = (16, 32, 96, 128)
-"""Of d_model, beside the base model's 64; d_ff is four times as much."""
+"""The values of d_model besides the base model's 64; d_ff is four times as much."""
 WIDTH_PAIRS = 8_000
 
 GRID: list[Setting] = [
@@ -29,11 +30,11 @@ GRID: list[Setting] = [
 SMALL: list[Setting] = [
     {**ablations.BASE, "row": "small", "pairs": 250, "steps": 40, "seed": seed} for seed in range(5)
 ]
-"""Runs of a few seconds, of which one is repeated by the tests."""
+"""Runs of a few seconds; the tests repeat one of them."""
 
 
 def run(setting: Setting) -> dict[str, Any]:
-    """Train one translator and ask it, as in the ablations."""
+    """Train one translator and score it, as the ablations do."""
     return ablations.run(setting)
 
 

@@ -3,21 +3,22 @@
     python -m transformer_lab.studies.one_stack_or_two.one_stack
 
 Two stacks are the course's small translator, two layers a side. One stack of five such layers has
-as many parameters; it reads the source before the translation, either to the left alone, as a GPT,
-or the source both ways. A layer of one stack reads the words of both sides, where a layer of two
-stacks reads those of one. So a step costs more, and the GPT is trained three times: for as many
-steps, for as much arithmetic, and for as much time.
+as many parameters. It reads the source before the translation: either to the left alone, as a GPT
+does, or with the source read both ways. A layer of one stack reads the words of both sides, where a
+layer of two stacks reads those of one. So a step costs more, and the GPT is trained three times:
+for as many steps, for as much arithmetic, and for as much time.
 
-Fixed before these runs: five seeds, and a difference counts if the 95 % interval of its mean over the
-seeds (Student's t, pairs of equal seeds) leaves 0 out. Each kind has the best of four rates on each
-corpus, chosen with a sixth seed and fewer steps. The control is one stack at the best rate of two,
-where that is another. All are pre-norm, since post-norm suffers from depth, and without dropout,
-since no sentence is read often. The corpora are the bilingual world and the short sentences of
-Debian's package descriptions, which need apt.
+Fixed before these runs: five seeds, and a difference counts if the 95% interval of its mean over
+the seeds (Student's t, pairs of equal seeds) excludes 0. Each kind has the best of four rates on
+each corpus, chosen with a sixth seed and fewer steps. Where that is not the best rate of two
+stacks, one stack at the latter is the control. All are pre-norm, because post-norm suffers from
+depth, and have no dropout, because no sentence is read often. The corpora are the bilingual world
+and the short sentences of Debian's package descriptions, which need apt.
 
-A first series had 400 steps on the world, 250 in the choice of rates, and no more than the beginning
-of a training on Debian's text. In it one stack was ahead after 250 steps and behind after 400. So
-these runs are longer; nothing else was changed but the sentences of Debian, which are the short ones.
+A first series had 400 steps on the world, 250 in the choice of rates, and only the beginning of a
+training run on Debian's text. In it one stack was ahead after 250 steps and behind after 400. So
+these runs are longer. Nothing else was changed but the sentences of Debian, which are now the short
+ones.
 """
 
 from functools import partial
@@ -49,27 +50,27 @@ NAME = "one_stack"
 TWO, ONE, BOTH = KINDS
 STEPS = {WORLD: 1_200, DEBIAN: 1_800}
 RATES, TRIED = (1.5e-3, 3e-3, 6e-3, 1.2e-2), 600
-"""The rates that were tried, and for so many steps, with seed 5."""
+"""The rates that were tried with seed 5, and the number of steps of those runs."""
 BEST = {
     WORLD: {TWO: 3e-3, ONE: 6e-3, BOTH: 6e-3},
     DEBIAN: {TWO: 6e-3, ONE: 6e-3},
 }
-"""Of these the one with the smallest loss on unseen sentences."""
+"""For each corpus and kind the rate with the smallest loss on unseen sentences."""
 ARITHMETIC = {WORLD: 626, DEBIAN: 1_021}
-"""The steps of one stack that are as much arithmetic as `STEPS` of two stacks."""
+"""The steps of one stack that take as much arithmetic as `STEPS` of two stacks."""
 TIME = {WORLD: 744, DEBIAN: 1_104}
 """The steps of one stack that take as long as `STEPS` of two stacks, by the median of the rounds."""
 ASKED, ALIGNED = 1_000, 200
-"""Test sentences that are translated, and those whose attention is looked at."""
+"""The number of test sentences that are translated, and of those whose attention is scored."""
 
 
 def make_setting(corpus: str, kind: str, rate: float, steps: int, seed: int) -> Setting:
-    """The setting of one training."""
+    """Return the setting of one training run."""
     return {"corpus": corpus, "kind": kind, "rate": rate, "steps": steps, "seed": seed}
 
 
 def list_comparisons(corpus: str) -> list[tuple[str, int]]:
-    """What is compared on a corpus: a kind, and for how many steps it is trained."""
+    """Return what is compared on a corpus: pairs of a kind and the number of steps it is trained."""
     whole = STEPS[corpus]
     return [
         *((kind, whole) for kind in BEST[corpus]),
@@ -104,11 +105,17 @@ GRID: list[Setting] = [
     ),
 ]
 SMALL: list[Setting] = [make_setting(WORLD, BOTH, 3e-3, 10, seed) for seed in range(10, 15)]
-"""Runs of a few seconds, of which one is repeated by the tests."""
+"""Runs of a few seconds; the tests repeat one of them."""
 
 
 def run(setting: Setting) -> dict[str, Any]:
-    """Train one translator and ask it, or measure what all of them cost."""
+    """Train one translator and score it, or measure what all of them cost.
+
+    Returns:
+        For a translator its "parameters", the "loss" on unseen sentences in nats, and what
+        `score_greedy` and, in the bilingual world, `score_attention` return. For a setting with
+        "cost" what `measure_costs` returns.
+    """
     if "cost" in setting:
         return measure_costs(setting)
     seed, steps = setting["seed"], setting["steps"]

@@ -1,4 +1,7 @@
-"""What lesson 16's translators cost: to train, to read a source, to write a translation."""
+"""The costs of lesson 16's translators: to train, to read a source, to write a translation.
+
+The study `one_stack` uses them.
+"""
 
 from collections.abc import Callable
 from functools import partial
@@ -26,14 +29,11 @@ from transformer_lab.studies.one_stack_or_two.one_stack_translator import StackT
 from transformer_lab.training.step import build_adam, training_step
 
 COSTED, LENGTH, SENTENCES, ROUNDS = 10, 16, (1, 64), 7
-"""Batches whose training is measured.
-
-Words that are read and written, of so many sentences; rounds.
-"""
+"""The number of training batches, of words read and written, of sentences at once, and of rounds."""
 
 
 def measure_costs(setting: Setting) -> dict[str, Any]:
-    """What this setting asks for: the costs of training on a corpus, or those of writing."""
+    """Measure what this setting asks for: the costs of training on a corpus, or those of writing."""
     return (
         measure_training_costs(setting["corpus"])
         if setting["cost"] == "training"
@@ -42,7 +42,10 @@ def measure_costs(setting: Setting) -> dict[str, Any]:
 
 
 def measure_training_costs(corpus: str) -> dict[str, Any]:
-    """For each kind the arithmetic (FLOPs) of `COSTED` training batches, and their seconds by turns."""
+    """Measure the arithmetic ("flops") and "seconds" of `COSTED` training batches for each kind.
+
+    There are `ROUNDS` values of the seconds; in each round the kinds take turns.
+    """
     splits, tokenizers = load_corpus(corpus, seed=0)
     costed = list(islice(iterate_batches(splits.train, tokenizers, seed=0), COSTED))
 
@@ -70,9 +73,11 @@ def measure_training_costs(corpus: str) -> dict[str, Any]:
 
 
 def measure_writing_costs() -> dict[str, Any]:
-    """For each kind the seconds to read `LENGTH` words, and to write as many behind them.
+    """Measure the seconds to "read" `LENGTH` words, and to read them and "write" as many with the cache.
 
-    Lists of `ROUNDS` by turns, for each number of sentences.
+    Returns:
+        For each number of sentences, then each kind, `ROUNDS` values; in each round the kinds take
+        turns.
     """
     tokenizers = load_corpus(WORLD, seed=0)[1]
     found: dict[str, Any] = {}
@@ -93,7 +98,7 @@ def measure_writing_costs() -> dict[str, Any]:
 
 @torch.inference_mode()
 def write_with_cache(translator: StackTranslator, source: Tensor) -> None:
-    """Read, and write `LENGTH` words with the cache."""
+    """Read the source, and write `LENGTH` words greedily with the cache."""
     cache, last = translator.read(source), torch.full((len(source),), BOS_ID)
     for _ in range(LENGTH):
         logits, cache = translator.step(last, cache)

@@ -1,4 +1,7 @@
-"""What lesson 16's study measures of a trained translator: its loss, its scores, where it looks."""
+"""Scores of lesson 16's trained translators: their loss, their translations, and where they look.
+
+The study `one_stack` uses them.
+"""
 
 from collections.abc import Sequence
 from typing import Any
@@ -24,7 +27,7 @@ from transformer_lab.studies.one_stack_or_two.one_stack_translator import (
 
 @torch.inference_mode()
 def held_out_loss(translator: StackTranslator, examples: Sequence[Example]) -> float:
-    """The mean cross-entropy of the target words of these examples, in nats."""
+    """Return the mean cross-entropy of the target words of these examples, in nats."""
     total, words = 0.0, 0
     for group in buckets(examples, 4 * RECIPE.batch_tokens):
         logits, right = translator.logits(group)
@@ -36,7 +39,10 @@ def held_out_loss(translator: StackTranslator, examples: Sequence[Example]) -> f
 def score_greedy(
     translator: StackTranslator, tokenizers: Tokenizers, pairs: Sequence[SentencePair]
 ) -> dict[str, float]:
-    """Exact match (0 to 1), BLEU (0 to 100) and on the world pronoun accuracy of greedy translations."""
+    """Return exact match (0 to 1) and BLEU (0 to 100) of greedy translations.
+
+    Pairs of the bilingual world give "pronouns" as well, the pronoun accuracy (0 to 1).
+    """
     source_tokenizer, tokenizer = tokenizers
     written = write_greedily(
         translator, [encode_source(pair.source, source_tokenizer) for pair in pairs]
@@ -56,7 +62,7 @@ def score_greedy(
 def score_attention(
     translator: StackTranslator, tokenizers: Tokenizers, pairs: Sequence[WorldPair]
 ) -> dict[str, Any]:
-    """The best aligning head and its error, and each layer's mean weight on the source words."""
+    """Return what `find_best_aligner` finds, and each layer's mean weight on the source, "on_source"."""
     maps = [translator.looks(example) for example in encode_pairs(pairs, *tokenizers)]
     errors = np.array(
         [
@@ -72,9 +78,9 @@ def score_attention(
 
 
 def find_best_aligner(errors: Float[np.ndarray, "pairs layers heads"]) -> dict[str, Any]:
-    """The head ("layer.head") with the smallest mean error rate.
+    """Return the head with the smallest mean alignment error ("aligner", as "layer.head") and its error.
 
-    It is chosen on every second sentence, and its error is that of the others.
+    It is chosen on every second sentence, and "alignment_error" is measured on the others.
     """
     chosen, measured = errors[::2].mean(axis=0), errors[1::2].mean(axis=0)
     layer, head = np.unravel_index(chosen.argmin(), chosen.shape)
@@ -83,6 +89,9 @@ def find_best_aligner(errors: Float[np.ndarray, "pairs layers heads"]) -> dict[s
 
 
 def head_alignment_error(weights: np.ndarray, pair: WorldPair) -> float:
-    """The alignment error rate of one head (steps, source), linking each word to its largest weight."""
+    """Return the alignment error rate of one head that links each word to its largest weight.
+
+    `weights` is (steps, source).
+    """
     steps = sorted({step for _, step in pair.alignment})
     return alignment_error_rate(strongest_links(weights, steps), pair.alignment)

@@ -1,4 +1,7 @@
-"""What lesson 16's study trains, and on what: two stacks, one stack, the world, Debian's short text."""
+"""The models and corpora of lesson 16's study: two stacks or one, the world or Debian's short text.
+
+The study `one_stack` and its measures of cost and quality use them.
+"""
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache, partial
@@ -24,7 +27,7 @@ from transformer_lab.studies.one_stack_or_two.one_stack_translator import (
 )
 
 LAYERS = 5
-"""Of one stack: as many parameters as two layers a side, of which the decoder's are larger."""
+"""The layers of one stack: as many parameters as two layers a side, of which the decoder's are larger."""
 KINDS: dict[str, Callable[..., StackTranslator]] = {
     "two stacks": TwoStacks,
     "one stack": partial(OneStack, GPT, LAYERS),
@@ -36,9 +39,10 @@ WORLD, DEBIAN = "world", "debian:fr, short"
 
 @lru_cache(maxsize=1)
 def load_corpus(corpus: str, seed: int) -> tuple[Splits[Any], Tokenizers]:
-    """A corpus and its tokenizers; the runs of one seed stand together, so that it is opened once.
+    """Return the splits of a corpus and its tokenizers.
 
-    Debian's are always split the same way, by package; the seed is then that of the order alone.
+    Debian's splits are always the same, by package. The last corpus is cached, because runs of one
+    seed follow each other.
     """
     if corpus == WORLD:
         known = find_corpus(corpus)
@@ -54,7 +58,7 @@ def load_corpus(corpus: str, seed: int) -> tuple[Splits[Any], Tokenizers]:
 
 
 def make_translator(kind: str, tokenizers: Tokenizers, seed: int) -> StackTranslator:
-    """An untrained translator of one kind."""
+    """Return an untrained translator of one of `KINDS`."""
     torch.manual_seed(seed)
     return KINDS[kind](*(t.vocab_size for t in tokenizers), norm="pre", dropout=0.0)
 
@@ -62,12 +66,12 @@ def make_translator(kind: str, tokenizers: Tokenizers, seed: int) -> StackTransl
 def iterate_batches(
     pairs: Sequence[SentencePair], tokenizers: Tokenizers, seed: int
 ) -> Iterator[list[Example]]:
-    """One batch after the other, without end."""
+    """Yield one batch of examples after the other, epoch after epoch, without end."""
     source = Batches(encode_pairs(pairs, *tokenizers), RECIPE.batch_tokens, seed)
     for number in count():
         yield from source.epoch(number)
 
 
 def translation_loss(translator: StackTranslator, examples: Sequence[Example]) -> Tensor:
-    """The mean cross-entropy of the words of the translations, in nats."""
+    """Return the mean cross-entropy of the words of the translations, in nats."""
     return F.cross_entropy(*translator.logits(examples))

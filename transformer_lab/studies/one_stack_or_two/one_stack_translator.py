@@ -1,12 +1,8 @@
-"""Two translators that are asked the same way: the paper's two stacks, and one stack.
+"""Two translators with the same methods: the paper's two stacks, and one stack.
 
 One stack reads one sequence: the words of the source, `<eos>`, `<bos>`, the words of the
-translation. It predicts the next word, and learns from those of the translation alone.
-
-Both have four methods. `logits` gives those of each word of the translations, `<eos>` included,
-and the ids of these words; `read` the cache behind sources without padding; `step` the logits after
-the word `last`, and the cache with it; `looks` for each layer the weights on the words of the
-source, in each step of writing.
+translation. It predicts the next word, and learns from those of the translation alone. The study
+`one_stack` compares the two.
 """
 
 from collections import defaultdict
@@ -38,43 +34,43 @@ class PrefixGPT(GPT):
     """
 
     def mask(self, ids: Int[Tensor, "batch length"]) -> Bool[Tensor, "batch 1 length length"]:
-        """Every position sees the whole source; beyond it, itself and what stands on its left."""
+        """Return the mask: every position sees the whole source, itself, and everything to its left."""
         is_source = (ids == BOS_ID).cumsum(dim=1) == 0  # (batch, length)
         return causal_mask(ids.size(1), device=ids.device) | is_source[:, None, None, :]
 
 
 class TwoStacks:
-    """The paper's encoder and decoder."""
+    """The paper's encoder and decoder, as a translator."""
 
     def __init__(self, source_words: int, target_words: int, **changes: Any):
         self.model = Transformer(TransformerConfig.tiny(source_words, target_words, **changes))
 
     def logits(self, examples: Sequence[Example]) -> LogitsAndIds:
-        """Of the words of the translations, and their ids."""
+        """Return the logits for each word of the translations, with `<eos>`, and these words' ids."""
         batch = collate(examples)
         asked = batch.target_output != PAD_ID
         features = self.model.features(batch.source, batch.target_input)[asked]
         return self.model.output(features), batch.target_output[asked]
 
     def read(self, source: Int[Tensor, "batch source"]) -> Any:
-        """The cache behind the encoder's pass."""
+        """Return the decoder's cache after the encoder has read sources without padding."""
         return prefill(self.model, source, padding_mask(source, PAD_ID))
 
     def step(self, last: Int[Tensor, " batch"], cache: Any) -> tuple[Tensor, Any]:
-        """The logits (batch, target words) after `last`."""
+        """Return the logits (batch, target words) after the word `last`, and the cache with that word."""
         return decode_step(self.model, last, cache)
 
     def looks(self, example: Example) -> list[Float[np.ndarray, "heads steps source"]]:
-        """The weights of cross-attention."""
+        """Return for each layer the cross-attention weights on the source, in each step of writing."""
         cores = [layer.cross_attention.core for layer in self.model.decoder.layers]
         return [weights[0] for weights in record_weights(cores, lambda: self.logits([example]))]
 
 
 class OneStack:
-    """A GPT or a `PrefixGPT` that reads and writes.
+    """A GPT or a `PrefixGPT`, as a translator.
 
-    Its one vocabulary has the target's words and behind them the source's. Vocabularies of one size
-    are taken for the same one, as in `TransformerConfig.tiny`.
+    Its one vocabulary has the target's words and behind them the source's. Two vocabularies of the
+    same size are taken to be one, as in `TransformerConfig.tiny`.
     """
 
     def __init__(
@@ -87,7 +83,7 @@ class OneStack:
         self.model = kind(TransformerConfig.tiny(words, words, **sizes, **changes))
 
     def logits(self, examples: Sequence[Example]) -> LogitsAndIds:
-        """Of the words of the translations, and their ids."""
+        """Return the logits for each word of the translations, with `<eos>`, and these words' ids."""
         ids, answers = self.sequences(examples)
         asked = answers != PAD_ID
         features = self.model.stack(self.model.embed(ids), self.model.mask(ids))[asked]
@@ -96,9 +92,9 @@ class OneStack:
     def sequences(
         self, examples: Sequence[Example]
     ) -> tuple[Int[Tensor, "batch length"], Int[Tensor, "batch length"]]:
-        """What is read, and the word after each position where it is one of the translation.
+        """Return the padded input ids, and the id after each position where it is one of the translation.
 
-        Padding stands on the right, and in the place of a word that is not asked for.
+        Padding stands on the right, and in the second tensor wherever no word is to be predicted.
         """
         rows = [[i + self.offset for i in e.source] + e.target[:-1] for e in examples]
         return pad(rows), pad([[PAD_ID] * len(e.source) + e.target[1:] for e in examples])
@@ -106,7 +102,7 @@ class OneStack:
     def target_logits(
         self, features: Float[Tensor, "rows d_model"]
     ) -> Float[Tensor, "rows target_words"]:
-        """Of the target's words alone: what can never be right need not be computed."""
+        """Return the logits of the target's words alone; those of source words could never be right."""
         output = self.model.output
         return F.linear(
             features, output.weight[: self.target_words], output.bias[: self.target_words]
@@ -114,7 +110,7 @@ class OneStack:
 
     @torch.inference_mode()
     def read(self, source: Int[Tensor, "batch source"]) -> list[KVCache]:
-        """The cache behind a pass over the source."""
+        """Return the cache after a pass over sources without padding."""
         cache, ids = empty_cache(self.model), source + self.offset
         self.model.stack(self.model.embed(ids), self.model.mask(ids), cache)
         return cache
@@ -123,13 +119,13 @@ class OneStack:
     def step(
         self, last: Int[Tensor, " batch"], cache: list[KVCache]
     ) -> tuple[Tensor, list[KVCache]]:
-        """The logits (batch, target words) after `last`."""
+        """Return the logits (batch, target words) after the word `last`, and the cache with that word."""
         grown = [layer.fork() for layer in cache]
         x = self.model.embed(last[:, None], start=cache[0].length)
         return self.target_logits(self.model.stack(x, cache=grown)[:, 0]), grown
 
     def looks(self, example: Example) -> list[Float[np.ndarray, "heads steps source"]]:
-        """The rows of the translation, the columns of the source."""
+        """Return for each layer the attention weights on the source words, in each step of writing."""
         cores = [layer.self_attention.core for layer in self.model.stack.layers]
         source = len(example.source)
         maps = record_weights(cores, lambda: self.logits([example]))
@@ -143,7 +139,7 @@ StackTranslator = TwoStacks | OneStack
 def write_greedily(
     translator: StackTranslator, sources: Sequence[Sequence[int]]
 ) -> list[list[int]]:
-    """Greedy translations without `<eos>`, of at most 50 words more than the source (§6.1)."""
+    """Return greedy translations without `<eos>`, of at most 50 words more than the source (§6.1)."""
     written: list[list[int]] = [[] for _ in sources]
     for places, source in group_by_length(sources):
         cache: Any = translator.read(source)
@@ -160,7 +156,7 @@ def write_greedily(
 
 @torch.inference_mode()
 def record_weights(cores: Iterable[nn.Module], run: Callable[[], object]) -> list[np.ndarray]:
-    """The weights (batch, heads, query, key) of each of these attentions in one pass."""
+    """Return the weights (batch, heads, query, key) of each of these attentions while `run` is called."""
     weights: list[Tensor] = []
     with use_hooks({core: Hook(weights=weights.append) for core in cores}):
         run()
@@ -170,7 +166,7 @@ def record_weights(cores: Iterable[nn.Module], run: Callable[[], object]) -> lis
 def group_by_length(
     sources: Sequence[Sequence[int]],
 ) -> Iterator[tuple[list[int], Int[Tensor, "batch source"]]]:
-    """Iterate over the positions and ids of sources of equal length, which need no padding."""
+    """Yield the positions and ids of sources of equal length, which need no padding."""
     places = defaultdict(list)
     for place, source in enumerate(sources):
         places[len(source)].append(place)

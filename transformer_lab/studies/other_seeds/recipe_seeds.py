@@ -2,8 +2,8 @@
 
     python -m transformer_lab.studies.other_seeds.recipe_seeds
 
-Ten seeds with the sentences that the shipped model was trained on, and nine with sentences of their
-own, as `transformer-lab train --seed N` draws them. A run takes two to five minutes.
+Ten seeds train on the sentences of the shipped model, and nine on sentences of their own, as
+`transformer-lab train --seed N` draws them. A run takes two to five minutes.
 """
 
 from typing import Any
@@ -33,13 +33,13 @@ SMALL: Setting = {"seed": 0, "sentences": 0, "steps": 20}
 
 
 def run(setting: Setting) -> dict[str, Any]:
-    """Train one translator and ask its heads about 200 sentences of unseen combinations.
+    """Train one translator and examine its heads on 200 sentences of unseen combinations.
 
     Returns:
-        "exact_match" of the test set, with a beam of 4; "pronouns", the share that is right;
-        "without", that share with each head muted: kind → (layer, head); and "pointed", the share of
-        pronouns that change when all weight of a row, of "it" or of the "decider", goes to the other
-        noun: row → (layer, head) of the encoder.
+        "exact_match": that of the test set, with a beam of 4. "pronouns": the share of right
+        pronouns. "without": that share with each head muted, by kind, then [layer][head].
+        "pointed": the share of pronouns that change when all weight of an encoder row, of "it" or
+        of the "decider", goes to the wrong noun, by row, then [layer][head].
     """
     preset = PRESETS["tiny"]
     training = make_study_config(preset.training, setting["steps"], setting["seed"])

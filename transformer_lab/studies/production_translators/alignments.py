@@ -1,8 +1,9 @@
-"""A gold alignment for texts that nobody has aligned: two word models, and the links both find.
+"""Word alignment without gold links: two statistical models of translation, and the links both find.
 
 Each is IBM Model 1 (Brown et al. 1993) with a fixed preference for the diagonal (Dyer et al. 2013),
-one from source to target, one back; a link counts if both choose it. Trained by expectation
-maximisation on the texts asked for and on a corpus beside them.
+one from source to target, one back; a link counts if both choose it. They are trained by
+expectation maximisation on the texts to align and on a corpus next to them. The study `heads`
+compares attention with these links.
 """
 
 import re
@@ -14,18 +15,21 @@ Words = Sequence[str]
 Link = tuple[int, int]
 ROUNDS = 6
 DIAGONAL = 4.0
-"""How strongly a word prefers one at the same share of the sentence; 0 is Model 1."""
+"""How strongly a word prefers one at the same fraction of the sentence; with 0 it is Model 1."""
 NOBODY = 0.08
-"""The share of words that translate no word."""
+"""The prior probability that a target word translates no source word."""
 
 
 def split_words(text: str) -> list[str]:
-    """The words of a text, an apostrophe within them, and each other sign alone."""
+    """Split a text into words, which may have apostrophes within them, and single other characters."""
     return re.findall(r"\w+(?:['’]\w+)*|[^\w\s]", text)
 
 
 def align_words(pairs: Sequence[tuple[Words, Words]]) -> list[tuple[Link, ...]]:
-    """For each pair of word lists its links (source place, target place) that both directions find."""
+    """Return for each pair of word lists the links that both directions find.
+
+    A link is (source position, target position).
+    """
     forward = align_one_way(pairs)
     backward = align_one_way([(target, source) for source, target in pairs])
     return [
@@ -35,7 +39,10 @@ def align_words(pairs: Sequence[tuple[Words, Words]]) -> list[tuple[Link, ...]]:
 
 
 def align_one_way(pairs: Sequence[tuple[Words, Words]]) -> list[list[Link]]:
-    """For each pair the links (source place, target place): each target word's likeliest source word."""
+    """Return for each pair the links from each target word to its likeliest source word.
+
+    A link is (source position, target position).
+    """
     source_ids, target_ids = number_words(p[0] for p in pairs), number_words(p[1] for p in pairs)
     keys, prior, group = [], [], []
     words = 0
@@ -65,7 +72,11 @@ def align_one_way(pairs: Sequence[tuple[Words, Words]]) -> list[list[Link]]:
 def likeliest_links(
     source_ids: Sequence[np.ndarray], target_ids: Sequence[np.ndarray], share: np.ndarray
 ) -> list[list[Link]]:
-    """The likeliest source word of each target word, where that is not nobody."""
+    """Return a link from each target word to its likeliest source word, unless that is no word.
+
+    `share` holds for each pair (target word, 1 + source words) probabilities, all in one row;
+    column 0 stands for no word.
+    """
     links: list[list[Link]] = []
     start = 0
     for source, target in zip(source_ids, target_ids, strict=True):
@@ -77,7 +88,7 @@ def likeliest_links(
 
 
 def number_words(texts: Iterable[Words]) -> list[np.ndarray]:
-    """Each text as numbers, one for each word, capital letters or not."""
+    """Return each text as an array of numbers, one for each different word, whatever its capitals."""
     known: dict[str, int] = {}
     return [
         np.array([known.setdefault(word.lower(), len(known)) for word in text]) for text in texts

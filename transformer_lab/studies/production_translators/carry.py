@@ -1,9 +1,10 @@
-"""Lesson 18: what a recurrence in the place of the decoder's self-attention carries along, and how far.
+"""Lesson 18: what does a recurrence carry along instead of the decoder's self-attention, and how far?
 
     python -m transformer_lab.studies.production_translators.carry
 
-How far back written words matter in the three translators; how long the numbers of the production
-model's state last; and small decoders of both kinds that are to repeat what they have read.
+The study asks how far back written words matter in the three translators, how long the numbers of
+the production model's state last, and whether small decoders of both kinds can repeat what they
+have read.
 """
 
 from collections.abc import Sequence
@@ -35,11 +36,11 @@ from transformer_lab.translator import Translator
 NAME = "carry"
 SENTENCES = 300
 BACK = (1, 2, 3, 5, 8)
-"""How many places before the next word the changed one was written."""
+"""How many positions before the next word the changed one was written."""
 KINDS = ("attention", "recurrence")
 LENGTHS = (2, 4, 8, 16)
 SYMBOLS, FIRST, GO, SOURCE = 10, 4, 14, 15
-"""How many symbols there are, the first one's id, the id of "repeat!", and that of the source's word."""
+"""The number of symbols, and the ids of the first symbol, of "repeat!", and of the source's only word."""
 BATCH, RATE = 32, 3e-3
 GRID: list[Setting] = (
     [{"reach": name} for name in MODELS]
@@ -60,7 +61,11 @@ GRID: list[Setting] = (
 
 
 def run(setting: Setting) -> dict[str, Any]:
-    """One part of the study; what each returns stands at the functions."""
+    """Do one part of the study, by what the setting has.
+
+    "reach" leads to `measure_reach`, "gates" to `measure_half_lives`, and "repeat" to the result of
+    `train_to_repeat`, under "right".
+    """
     if "reach" in setting:
         return measure_reach(setting["reach"])
     if "gates" in setting:
@@ -80,11 +85,14 @@ def run(setting: Setting) -> dict[str, Any]:
 
 @torch.no_grad()
 def measure_reach(name: str) -> dict[str, Any]:
-    """How much the next word's probabilities change when an earlier written piece is another.
+    """Measure how much the next piece's probabilities change when an earlier written piece is replaced.
 
-    For each of BACK the mean Kullback-Leibler divergence in nats, its interval over sentences, and
-    the share of sentences in which the likeliest next piece changes. The piece that stands in its
-    place is drawn from all that were written; the source stays what it is.
+    The piece put in its place is drawn from all that were written; the source stays as it is.
+
+    Returns:
+        For each of `BACK` "nats", the mean Kullback–Leibler divergence; "interval", its 95%
+        interval over sentences; and "moved", the share of sentences whose likeliest next piece
+        changes.
     """
     asked = load_translator(name)
     config, rng = asked.model.config, np.random.default_rng(0)
@@ -119,7 +127,7 @@ def measure_reach(name: str) -> dict[str, Any]:
 def next_word_log_probabilities(
     asked: Translator, source: str, read: Int[Tensor, "row place"]
 ) -> Float[Tensor, "row word"]:
-    """Log-probabilities of the piece behind each row of what was written, for one source."""
+    """Return the log-probabilities of the piece after each row of written pieces, for one source."""
     ids, mask = asked.batch([asked.encode(source)])
     rows = len(read)
     logits = asked.model(ids.repeat(rows, 1), read, mask.repeat(rows, 1, 1, 1))
@@ -131,10 +139,10 @@ def next_word_log_probabilities(
 
 @torch.no_grad()
 def measure_half_lives(known: Translator, asked: Translator) -> dict[str, Any]:
-    """Half-lives, in pieces, of the numbers of the state in each decoder layer, sorted.
+    """Return the half-lives, in pieces, of the numbers of the state in each decoder layer, sorted.
 
-    A number fades by the gate f at each step; its half-life is log ½ / log f, with the mean of log f
-    over all steps of the known model's own translations.
+    A number fades by the gate f at each step. Its half-life is log ½ / log f, with the mean of log
+    f over all steps of the translations that `known` writes and `asked` reads.
     """
     sources = load_real_sentences(PRODUCTION, SENTENCES)
     texts = [one.translation for one in known.translate(sources, beam_size=1)]
@@ -150,7 +158,7 @@ def measure_half_lives(known: Translator, asked: Translator) -> dict[str, Any]:
 def record_log_gates(
     asked: Translator, units: Sequence[SSRU], source: str, read: Int[Tensor, "1 place"]
 ) -> list[Float[Tensor, "place feature"]]:
-    """For each recurrence the logarithm of its gate at each place of what was written."""
+    """Return for each recurrence the logarithm of its gate at each position of what was written."""
     decoder, inputs = asked.model.decoder, list[Tensor]()
     # Each recurrence comes first in its layer, and the norm last: it gets what enters the layer.
     modules: list[nn.Module] = [decoder, *decoder.layers[:-1]]
@@ -160,7 +168,7 @@ def record_log_gates(
 
 
 def half_lives(log_gates: Float[Tensor, "step feature"]) -> list[float]:
-    """The half-life of each feature, in steps, the shortest first."""
+    """Return the half-life of each feature, in steps, the shortest first."""
     mean = log_gates.mean(dim=0).clamp(max=-1e-6)
     return [round(float(h), 2) for h in (np.log(0.5) / mean).sort().values]
 
@@ -169,9 +177,10 @@ def half_lives(log_gates: Float[Tensor, "step feature"]) -> list[float]:
 
 
 def train_to_repeat(length: int, kind: str, steps: int, seed: int) -> float:
-    """The share of symbols that a small decoder repeats rightly, over 20 batches that it never saw.
+    """Train a small decoder to repeat symbols; return the share it repeats rightly in 20 new batches.
 
-    It reads so many random symbols and a sign, and is to write them again. The source says nothing.
+    It reads `length` random symbols and a sign, and has to write the symbols again. The source says
+    nothing. `kind` is "attention" or "recurrence".
     """
     config = TransformerConfig(
         source_vocab_size=16,

@@ -2,8 +2,9 @@
 
     python -m transformer_lab.studies.production_translators.gender
 
-Three translators (see `models`) and the same untrained. What is asked is in `gender_sentences`, how
-a gender is read in `gender_detection`, what is changed inside in `gender_interventions`.
+It asks three translators (see `models`) and their untrained copies. The questions are in
+`gender_sentences`; `gender_detection` reads a gender off a translation, and `gender_interventions`
+changes something inside the model.
 """
 
 from functools import cache
@@ -59,7 +60,7 @@ GRID: list[Setting] = [
 
 
 def run(setting: Setting) -> dict[str, Any]:
-    """One part of the study with one translator; see the functions for the numbers."""
+    """Do one part of the study with one translator; the function of that part explains the numbers."""
     model, part = setting["model"], setting["part"]
     asked, language = load_translator(model), get_language(model)
     bare = [untrained_translator(asked, seed) for seed in UNTRAINED_SEEDS]
@@ -78,18 +79,18 @@ def run(setting: Setting) -> dict[str, Any]:
 
 
 def get_language(model: str) -> str:
-    """The language that one of MODELS writes."""
+    """Return the language that one of `MODELS` writes."""
     return PORTUGUESE if model == PRODUCTION else FRENCH
 
 
 def make_questions(model: str) -> list[Pair]:
-    """The pairs that one of MODELS is asked."""
+    """Return the pairs of questions that one of `MODELS` is asked."""
     return draw_world_pairs(WORLD_PAIRS) if model == TOY else make_pairs(get_language(model))
 
 
 @cache
 def translate_pairs(model: str) -> list[tuple[Reading, Reading]]:
-    """Both sentences of each pair whose words are known, translated."""
+    """Translate both sentences of each pair of which the model knows every word."""
     asked = make_questions(model)
     readings = translate_questions(
         load_translator(model), [q for pair in asked for q in pair], get_language(model)
@@ -99,7 +100,7 @@ def translate_pairs(model: str) -> list[tuple[Reading, Reading]]:
 
 
 def filter_usable_pairs(model: str) -> list[tuple[Reading, Reading]]:
-    """Those in which both sentences can be asked for log-odds (see `GenderBatch`)."""
+    """Return the translated pairs of which both sentences have log-odds (see `GenderBatch`)."""
     couples = translate_pairs(model)
     kept = set(
         GenderBatch(load_translator(model), [one for couple in couples for one in couple]).readings
@@ -108,10 +109,10 @@ def filter_usable_pairs(model: str) -> list[tuple[Reading, Reading]]:
 
 
 def score_pairs(model: str, bare: list[Translator]) -> dict[str, Any]:
-    """What is written for the pairs, and what moves the log-odds, beside the same untrained.
+    """Measure what is written for the pairs and what moves the log-odds, also in untrained models.
 
-    A row of `rows` has both nouns, their genders, both adjectives, the genders written, and the
-    log-odds of both sentences.
+    Each entry of "rows" has both nouns, their genders, both adjectives, the genders written, and
+    the log-odds of both sentences.
     """
     all_pairs = translate_pairs(model)
     couples = [(a, b) for a, b in all_pairs if a.usable and b.usable]
@@ -156,7 +157,11 @@ def score_pairs(model: str, bare: list[Translator]) -> dict[str, Any]:
 
 
 def score_agreement(asked: Translator, language: str) -> dict[str, Any]:
-    """For each gender and frame: asked, known words, usable, and the share right with its interval."""
+    """Return for each gender and frame how many were asked, how many are usable, and the share right.
+
+    The share has its 95% interval. "known" counts the questions of which the model knows every
+    word.
+    """
     readings = translate_questions(asked, make_agreement_questions(language), language)
     result: dict[str, Any] = {"known": len(readings), "frames": {}}
     for gender in "mf":
@@ -171,7 +176,7 @@ def score_agreement(asked: Translator, language: str) -> dict[str, Any]:
 
 
 def summarize_readings(readings: list[Reading]) -> dict[str, Any]:
-    """How many were asked, how many are usable, and the share of these that is right."""
+    """Return how many were asked, how many are usable, and the share of these that is right."""
     usable = [r for r in readings if r.usable]
     return {
         "asked": len(readings),

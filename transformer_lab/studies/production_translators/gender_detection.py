@@ -1,7 +1,8 @@
 """The gender that a translation shows, read from its text by rules, and the model's log-odds of it.
 
-What a model could have written instead is one text with another ending: "a casa é velha" against
-"a casa é velho". Both begin alike, so their log-probabilities differ by those of one step.
+What a model could have written instead is one text with another ending: "a casa é velha" against "a
+casa é velho". Both begin alike, so their log-probabilities differ by those of one step. The study
+`gender` uses it.
 """
 
 import re
@@ -70,6 +71,7 @@ tired | cansado | fatigué/fatiguée
 
 
 def _forms() -> dict[str, dict[str, list[tuple[str, str]]]]:
+    """Parse `_FORMS` into English adjective → language → (masculine, feminine) translations."""
     found = {}
     for row in _FORMS.strip().splitlines():
         english, portuguese, french = (part.strip() for part in row.split("|"))
@@ -81,24 +83,28 @@ def _forms() -> dict[str, dict[str, list[tuple[str, str]]]]:
 
 
 FORMS = _forms()
-"""English adjective → language → its translations that show gender, (masculine, feminine)."""
+"""The translations of each English adjective that show gender, by language, as (masculine, feminine)."""
 
 
 class GenderedWord(NamedTuple):
-    """The first word of a translation that shows the gender of what is spoken of."""
+    """The first word of a translation that shows the gender of what is spoken about."""
 
     before: str
     """The text up to that word."""
     masculine: str
     feminine: str
     gender: str
-    """The one that was written: "m" or "f"."""
+    """The gender that was written: "m" or "f"."""
 
 
 def find_gendered_word(text: str, adjective: str, language: str) -> GenderedWord | None:
-    """The first pronoun or gendered form of the adjective, behind the word for "because" if there is one.
+    """Find the first pronoun or gendered form of the adjective in a translation.
 
-    None where no such word is there: the translation avoids gender, or says something else.
+    If the text has a word for "because", the search begins after it.
+
+    Returns:
+        The word, or None if there is no such word: the translation avoids gender, or says something
+        else.
     """
     words = list(re.finditer(r"\w+", text))
     begin = max((i for i, w in enumerate(words) if w[0].lower() in BECAUSE[language]), default=-1)
@@ -113,7 +119,7 @@ def find_gendered_word(text: str, adjective: str, language: str) -> GenderedWord
 
 
 def find_article_genders(text: str, language: str) -> str:
-    """The genders of a text's articles in their order, such as "mf".
+    """Return the genders of a text's articles in their order, such as "mf".
 
     Elided articles are left out.
     """
@@ -122,32 +128,29 @@ def find_article_genders(text: str, language: str) -> str:
 
 
 class Reading(NamedTuple):
-    """A question with what a model wrote."""
+    """A question with a model's translation and the gender that it shows."""
 
     question: Question
     text: str
     shown: GenderedWord | None
     nouns_as_expected: bool
-    """The first articles have the genders that the nouns have in the usual translation."""
+    """Whether the first articles have the genders that the nouns have in the usual translation."""
 
     @property
     def usable(self) -> bool:
-        """Whether it shows a gender, and the nouns have theirs."""
+        """Whether the translation shows a gender, and the nouns have theirs."""
         return self.shown is not None and self.nouns_as_expected
 
     @property
     def right(self) -> bool:
-        """Whether it shows the right gender."""
+        """Whether the translation shows the right gender."""
         return self.shown is not None and self.shown.gender == self.question.gender
 
 
 def translate_questions(
     translator: Translator, questions: Sequence[Question], language: str
 ) -> list[Reading]:
-    """Translate greedily the questions of which the model knows every word.
-
-    Return one `Reading` for each.
-    """
+    """Translate greedily the questions of which the model knows every word, and return their readings."""
     known = [q for q in questions if not translator.source_tokenizer.unknown(q.source)]
     written = translator.translate([q.source for q in known], beam_size=1) if known else []
     return [
@@ -165,15 +168,18 @@ class GenderChoice(NamedTuple):
     """One step at which a model writes one gender or the other."""
 
     source: list[int]
-    """With its end."""
+    """The source ids with eos."""
     prefix: list[int]
-    """Begin-of-sentence, and what was written before that step."""
+    """The target ids before that step, bos first."""
     masculine: int
     feminine: int
 
 
 def find_choice(translator: Translator, source: str, seen: GenderedWord) -> GenderChoice | None:
-    """The step at which the two texts part; None unless they differ in just one piece."""
+    """Return the step at which the masculine and the feminine text part.
+
+    It is None unless they differ in exactly one piece.
+    """
     m, f = (
         translator.target_tokenizer.encode(seen.before + word)
         for word in (seen.masculine, seen.feminine)
@@ -193,7 +199,7 @@ def log_odds(
     mute: Sequence[Head] = (),
     patch: Mapping[Head, np.ndarray] | None = None,
 ) -> Float[Tensor, " choices"]:
-    """The log-probability of the masculine piece less that of the feminine one, in nats.
+    """Return the log-probability of the masculine piece minus that of the feminine one, in nats.
 
     All choices are one batch. The softmax's sum is the same for both pieces and cancels.
     """
@@ -215,7 +221,10 @@ def log_odds(
 def text_log_odds(
     translator: Translator, readings: Sequence[Reading]
 ) -> Float[np.ndarray, " readings"]:
-    """The log-odds masculine − feminine, in nats, of the whole text up to the gendered word."""
+    """Return the log-odds masculine − feminine, in nats, of the whole text up to the gendered word.
+
+    Every reading has to show a gender.
+    """
     begin, texts = translator.model.eval().config.bos_id, []
     for reading in readings:
         assert reading.shown is not None
@@ -228,7 +237,7 @@ def text_log_odds(
 
 
 def find_pieces(translator: Translator, source: str, word: str) -> list[int]:
-    """The positions of the pieces of a word, where it first occurs in a source."""
+    """Return the positions of the pieces of a word, where it first occurs in a source."""
     found = re.search(rf"\b{re.escape(word)}\b", source)
     assert found is not None, f"{word!r} does not stand in {source!r}"
     begin = len("".join(source[: found.start()].split()))

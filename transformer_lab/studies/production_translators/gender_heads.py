@@ -1,4 +1,7 @@
-"""Lesson 18: what single heads do to a gender. Each muted, and rows pointed at a noun."""
+"""Scores of what single heads do to a gender, when they are muted or made to look at a noun (lesson 18).
+
+The study `gender` uses them.
+"""
 
 from collections.abc import Sequence
 from random import Random
@@ -24,18 +27,20 @@ from transformer_lab.studies.production_translators.gender_scores import (
 from transformer_lab.translator import Translator
 
 LIMIT = 0.25
-"""Nats. A change whose interval does not reach this far from 0 is none that this study speaks of."""
+"""The smallest change that the study reports, in nats: its whole interval lies beyond it."""
 SET, RANDOM_SETS = 4, 20
 POINTED = 32  # pairs
 
 
 def score_muted_heads(translator: Translator, language: str) -> dict[str, Any]:
-    """What each head, muted, does to the log-odds of sentences with one noun.
+    """Measure what each head, muted, does to the log-odds of sentences with one noun.
 
-    For each head [mean change towards the right gender, low, high, mean change towards masculine];
-    `with_it` has the first three for the sentences alone in which "it" stands. The four whose muting
-    costs most in half of the pairs are muted together in the other half, beside random fours of the
-    others.
+    Returns:
+        "heads": for each head its name, the mean change towards the right gender with its interval,
+        and the mean change towards masculine. "with_it": the same without the last number, only for
+        the sentences that contain "it". "four": the four heads whose muting costs most in half of
+        the pairs, muted together in the other half; "random_fours": the mean change for random
+        fours of the others.
     """
     base = GenderBatch(translator, make_minimal_pairs(translator, language)[0])
     before, signs = batch_log_odds(base), base.signs
@@ -80,12 +85,14 @@ def score_muted_heads(translator: Translator, language: str) -> dict[str, Any]:
 def score_pointed_rows(
     translator: Translator, couples: Sequence[tuple[Reading, Reading]]
 ) -> dict[str, Any]:
-    """What the row of "it" does in the pairs, for each encoder head.
+    """Measure what the row of "it" does in the pairs, for each encoder head.
 
-    `heads`: layer, head, its weight on the right noun and on the other one, how far the log-odds
-    move towards the right gender when it is pointed at the right noun instead of the other (mean,
-    low, high), and the `referent` effect when it is muted. `layers`: all heads of a layer pointed.
-    `deciders`: layer, head, and the same move for the row of the word that decides.
+    Returns:
+        "heads": layer, head, its weight on the right noun and on the other one, how far the
+        log-odds move towards the right gender when the row looks at the right noun instead of the
+        other (mean, low, high), and the `referent` effect when the head is muted. "layers": the
+        same move with all heads of a layer. "deciders": layer, head, and the same move for the row
+        of the word that decides.
     """
     drawn = Random(18).sample(couples, len(couples))
     couples = [

@@ -1,7 +1,8 @@
-"""Interventions where a translator chooses a gender: patched states, prefixes, pointed rows.
+"""Interventions where a translator chooses a gender: patched states, prefixes, redirected rows.
 
-Two sentences that differ in one noun, and whose pieces stand at the same places, are a base and a
-donor. Each state of the base's encoder may be replaced by the donor's (activation patching).
+Two sentences that differ in one noun, and whose pieces stand at the same positions, are a base and
+a donor. Each state of the base's encoder may be replaced by the donor's (activation patching). The
+study `gender` uses them.
 """
 
 from collections.abc import Iterator, Sequence
@@ -26,11 +27,14 @@ from transformer_lab.studies.production_translators.gender_detection import (
 from transformer_lab.translator import Translator
 
 PLACES = ("noun", "it", "adjective", "elsewhere", "everywhere")
-"""Which positions are replaced; `elsewhere` is everywhere but at the three."""
+"""The groups of positions that are replaced; "elsewhere" is everywhere but at the three words."""
 
 
 class GenderBatch:
-    """A batch of usable readings, with the step at which each writes its gender."""
+    """A batch of the usable readings with the step at which each writes its gender.
+
+    Readings without such a step (see `find_choice`) are left out.
+    """
 
     def __init__(self, translator: Translator, readings: Sequence[Reading]):
         self.translator = translator
@@ -46,17 +50,17 @@ class GenderBatch:
 
     @property
     def signs(self) -> Float[np.ndarray, " sentences"]:
-        """1 where the right gender is masculine, −1 where it is feminine."""
+        """1 for each sentence whose right gender is masculine, −1 where it is feminine."""
         return np.array([1.0 if r.question.gender == "m" else -1.0 for r in self.readings])
 
     def sources(self) -> tuple[Tensor, Tensor]:
-        """Ids (sentences, source) and their mask."""
+        """Return the padded source ids (sentences, source) and their mask."""
         return self.translator.batch([c.source for c in self.choices])
 
     def at(self, word: str) -> Bool[Tensor, "sentences source"]:
-        """Where the pieces of a word stand: "it", "adjective", "noun" or "other noun", none if absent.
+        """Mark where the pieces of a word stand: "it", "adjective", "noun" or "other noun".
 
-        "noun" is the one that the adjective is said of.
+        "noun" is the one that the adjective is said of. A sentence without the word has no mark.
         """
         ids, _ = self.sources()
         marked = torch.zeros(ids.shape, dtype=torch.bool)
@@ -74,12 +78,12 @@ class GenderBatch:
 
 
 def spell_as_in(word: str, source: str) -> str:
-    """The word as the source spells it: with a capital where a sentence begins with it."""
+    """Return the word as the source spells it: with a capital where a sentence begins with it."""
     return word if f" {word}" in source else word.capitalize()
 
 
 def batch_states(asked: GenderBatch) -> Float[Tensor, "depth sentences source d_model"]:
-    """The encoder's residual stream before its first layer and after each."""
+    """Return the encoder's residual stream before its first layer and after each."""
     return encoder_states(asked.translator.model, *asked.sources())
 
 
@@ -90,7 +94,7 @@ def patch_states(
     where: Bool[Tensor, "sentences source"],
     donor: Float[Tensor, "sentences source d_model"],
 ) -> Iterator[None]:
-    """A context in which the encoder's stream after `depth` layers is the donor's at `where`."""
+    """Return a context in which the encoder's stream after `depth` layers is the donor's at `where`."""
     encoder = asked.translator.model.encoder
     module = encoder if depth == 0 else encoder.layers[depth - 1]
     with use_hooks({module: Hook(residual=lambda x: torch.where(where[..., None], donor, x))}):
@@ -100,14 +104,14 @@ def patch_states(
 def batch_log_odds(
     asked: GenderBatch, mute: Sequence[Head] = (), patch: dict[Head, np.ndarray] | None = None
 ) -> Float[np.ndarray, " sentences"]:
-    """`log_odds` of every sentence: masculine less feminine, in nats."""
+    """Return the `log_odds` of every sentence: masculine minus feminine, in nats."""
     return log_odds(asked.translator, asked.choices, mute, patch).double().numpy()
 
 
 def measure_patching(
     base: GenderBatch, donor: GenderBatch
 ) -> dict[str, Float[np.ndarray, "depth sentences"]]:
-    """How far the log-odds move towards the donor's gender, in nats, for each place and depth."""
+    """Return how far patching moves the log-odds to the donor's gender, in nats, by place and depth."""
     from_donor, before = batch_states(donor), batch_log_odds(base)
     marks = {place: base.at(place) | donor.at(place) for place in ("noun", "it", "adjective")}
     everywhere = torch.ones_like(marks["noun"])
@@ -126,9 +130,9 @@ def measure_patching(
 def cross_source_and_prefix(
     base: GenderBatch, donor: GenderBatch
 ) -> Float[np.ndarray, "2 2 sentences"]:
-    """The log-odds for [source: base, donor][prefix: base, donor].
+    """Return the log-odds for [source: base, donor][prefix: base, donor].
 
-    The two forms between which is chosen are the prefix's.
+    The model chooses between the two forms that fit the prefix.
     """
     table = []
     for sources in (base, donor):
@@ -144,7 +148,7 @@ def cross_source_and_prefix(
 
 
 def list_heads(translator: Translator) -> list[Head]:
-    """A list of every attention head of a model.
+    """Return every attention head of a model.
 
     A recurrent decoder has no self-attention heads.
     """
@@ -163,7 +167,7 @@ def list_heads(translator: Translator) -> list[Head]:
 
 
 def encoder_weights(asked: GenderBatch) -> list[Float[np.ndarray, "sentences heads query key"]]:
-    """The weights of the encoder's heads, layer by layer."""
+    """Return the attention weights of the encoder's heads, layer by layer."""
     model = asked.translator.model.eval()
     with torch.no_grad(), capture_attention(model) as capture:
         model.encode(*asked.sources())
@@ -171,9 +175,9 @@ def encoder_weights(asked: GenderBatch) -> list[Float[np.ndarray, "sentences hea
 
 
 def weights_on_nouns(asked: GenderBatch) -> Float[np.ndarray, "layer head 2"]:
-    """The mean weight of the row of "it" on the right noun and on the wrong one, for each encoder head.
+    """Return the mean weight of the row of "it" on the right noun and on the wrong one, for each head.
 
-    Of a word of several pieces the weights are summed; "it" is one piece.
+    The weights on the pieces of a word are summed; "it" is one piece.
     """
     it = asked.at("it").numpy()
     nouns = [asked.at(word).numpy() for word in ("noun", "other noun")]
@@ -187,7 +191,14 @@ def weights_on_nouns(asked: GenderBatch) -> Float[np.ndarray, "layer head 2"]:
 def log_odds_with_pointed_row(
     asked: GenderBatch, heads: Sequence[Head], word: str, row: str = "it"
 ) -> Float[np.ndarray, " sentences"]:
-    """The log-odds when a row of these encoder heads has all its weight on one word."""
+    """Return the log-odds when a row of these encoder heads has all its weight on one word.
+
+    Args:
+        asked: The sentences.
+        heads: The heads whose row is changed.
+        word: The word that the row looks at, as in `GenderBatch.at`.
+        row: The word whose row is changed.
+    """
     maps, asking = encoder_weights(asked), asked.at(row).numpy()
     onto = asked.at(word).numpy()
     onto = onto / onto.sum(axis=1, keepdims=True)

@@ -1,4 +1,7 @@
-"""Lesson 18: where a gender is decided. Sentences in twos, and what is put from one into the other."""
+"""Scores of where a gender is decided: parts of one sentence are put into another (lesson 18).
+
+The study `gender` uses them.
+"""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -35,10 +38,11 @@ CAUSE_FRAMES = ("is", "relative clause", "because", "two sentences")
 def make_minimal_pairs(
     translator: Translator, language: str
 ) -> tuple[list[Reading], list[Reading], list[Reading]]:
-    """Sentences, those with a noun of the other gender, and those with another noun of the same.
+    """Return readings of sentences, of those with a noun of the other gender, and of the same gender.
 
-    All three stand in the same frames and have their pieces at the same places. The sentences come
-    in pairs, a masculine one and then a feminine one, each of which is the other one of the other.
+    All three lists have the same frames and their pieces at the same positions. The sentences come
+    in pairs, a masculine one and then a feminine one; in the second list the two have changed
+    places.
     """
     base, other, same = [], [], []
     for frame in CAUSE_FRAMES:
@@ -67,11 +71,15 @@ def make_minimal_pairs(
 def score_patching(
     translator: Translator, language: str, untrained: Sequence[Translator]
 ) -> dict[str, Any]:
-    """What moves a gender: the source's states by place and depth, the whole source, the prefix.
+    """Measure what moves a gender: the source's states by place and depth, the whole source, the prefix.
 
-    `moved[place]` has for each depth the mean move towards the donor's gender with its interval;
-    `moved_by_frame` the means alone. `same_gender` is the control, a donor of the base's gender.
-    Both sentences of a pair are base and donor, so intervals are over pairs.
+    Both sentences of a pair are base and donor in turn, so intervals are over pairs.
+
+    Returns:
+        "moved": for each place and depth the mean move towards the donor's gender with its
+        interval. "moved_by_frame": the means alone. "same_gender": the control, with a donor of the
+        base's gender. "prefix": what `compare_source_and_prefix` returns for each frame and for the
+        controls.
     """
     base, other, same = (
         GenderBatch(translator, r) for r in make_minimal_pairs(translator, language)
@@ -123,10 +131,11 @@ def score_patching(
 def compare_source_and_prefix(
     base: GenderBatch, donor: GenderBatch, kept: np.ndarray
 ) -> dict[str, list[float]]:
-    """How far the source's gender moves the log-odds, and how far the prefix's, in nats.
+    """Measure how far the source's gender moves the log-odds, and how far the prefix's, in nats.
 
-    `follows_prefix` is the share of those with a source of one gender and a prefix of the other whose
-    odds have the prefix's gender. Where a pair is crossed both ways, both say the same.
+    "follows_prefix" is the share of sentences with a source of one gender and a prefix of the other
+    whose log-odds have the prefix's gender. Where each sentence of a pair is base and donor in
+    turn, the two directions say the same.
     """
     table = base.signs * cross_source_and_prefix(
         base, donor

@@ -1,4 +1,7 @@
-"""Lesson 18: whether a line reads a noun's gender off the stream, at which word, after which layer."""
+"""Scores of a linear probe for a noun's gender, by word and layer (lesson 18).
+
+The study `gender` uses them.
+"""
 
 from collections.abc import Sequence
 from typing import Any
@@ -31,11 +34,14 @@ def score_probes(
     couples: Sequence[tuple[Reading, Reading]],
     untrained: Sequence[Translator],
 ) -> dict[str, Any]:
-    """How well a line reads the noun's gender off the stream, for nouns that it did not learn on.
+    """Measure how well a linear probe reads the gender of nouns that it was not fitted on.
 
-    For each word and depth the accuracy over FOLDS of held-out nouns: of the model, of the same with
-    shuffled genders, and untrained. `pairs`: the line learnt at "it" in sentences with one noun is
-    asked at "it" of the pairs; how often it gives the right noun's gender, and the first noun's.
+    Returns:
+        "accuracy", "shuffled" and "untrained": for each word and depth the accuracy over `FOLDS`
+        folds of held-out nouns; of the model, of the model with shuffled genders, and of untrained
+        models. "pairs": the probe learnt at "it" in sentences with one noun is applied at "it" of
+        the pairs; how often it gives the right noun's gender, and the first noun's. "frame" and
+        "nouns": the sentence that was used, and how many nouns there are of each gender.
     """
     readings = [
         r
@@ -82,14 +88,14 @@ def score_probes(
 
 
 def mean_word_states(asked: GenderBatch, word: str) -> torch.Tensor:
-    """The stream at a word, the mean over its pieces: (depth, sentences, d_model)."""
+    """Return the residual stream at a word, averaged over its pieces: (depth, sentences, d_model)."""
     mask = asked.at(word).float()
     total = torch.einsum("dsqm,sq->dsm", batch_states(asked), mask)
     return total / mask.sum(dim=1)[:, None]
 
 
 def cross_validate_probe(x: torch.Tensor, y: torch.Tensor) -> float:
-    """The accuracy of a linear probe on nouns that it has not seen, each asked once."""
+    """Return the accuracy of a linear probe on nouns it has not learnt on; each noun is asked once."""
     number = torch.arange(len(x)) % FOLDS
     right = [
         linear_probe(x[number != k], y[number != k], x[number == k], y[number == k])

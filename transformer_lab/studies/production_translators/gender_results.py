@@ -1,6 +1,6 @@
-"""What the study of gender has stored, as lesson 18 reads it; the functions that made it say how.
+"""The stored results of the study of gender, as lesson 18 reads them.
 
-An interval is [mean, low, high], of 95 %. A part that is not stored is a ValueError.
+An interval is [mean, low, high] at 95%. The functions that measured a part explain its numbers.
 """
 
 from pathlib import Path
@@ -13,20 +13,29 @@ from transformer_lab.studies.production_translators.models import MODELS
 
 
 class PointedHead(NamedTuple):
-    """One encoder head in the pairs."""
+    """One encoder head's part in the pairs."""
 
     layer: int
     head: int
     on_right: float
     """The weight of the row of "it" on the noun that is meant."""
     on_other: float
+    """The weight of that row on the other noun."""
     pointed: list[float]
-    """Nats towards the right gender when the row goes to the right noun instead of the other one."""
+    """How far the log-odds move to the right gender when the row looks at the right noun, not the other.
+
+    An interval in nats.
+    """
     referent_muted: list[float]
+    """The `referent` effect when the head is muted: an interval."""
 
 
 def load_part(name: str, model: str, folder: Path | None = None) -> dict[str, Any]:
-    """One part of the stored study of gender, for one model."""
+    """Return one part of the stored study of gender, for one model.
+
+    Raises:
+        ValueError: If there is no such part or model, or the part is not stored for the model.
+    """
     check("name", name, f"one of {PARTS}", name in PARTS)
     check("model", model, f"one of {MODELS}", model in MODELS)
     runs = store.load(NAME, folder)["runs"]
@@ -37,7 +46,10 @@ def load_part(name: str, model: str, folder: Path | None = None) -> dict[str, An
 
 
 def load_pointed_heads(model: str, folder: Path | None = None) -> list[PointedHead]:
-    """The encoder heads, sorted by the weight of their row of "it" on both nouns, largest first."""
+    """Return the encoder heads, sorted by the weight of their row of "it" on both nouns.
+
+    The largest comes first.
+    """
     heads = [
         PointedHead(layer, head, right, other, moves[:3], moves[3:])
         for layer, head, right, other, *moves in load_part("pointing", model, folder)["heads"]
@@ -46,6 +58,6 @@ def load_pointed_heads(model: str, folder: Path | None = None) -> list[PointedHe
 
 
 def exceeds_limit(interval: list[float], limit: float) -> bool:
-    """Whether a whole interval [mean, low, high] lies beyond ± `limit`."""
+    """Return whether a whole interval [mean, low, high] lies beyond ± `limit`."""
     _, low, high = interval
     return low > limit or high < -limit

@@ -1,4 +1,7 @@
-"""Scores of translations in the study of gender: genders written, genders right, pairs switched."""
+"""Scores of translations in the study of gender: genders written, genders right, pairs switched.
+
+The study `gender` and its parts use them.
+"""
 
 from collections.abc import Sequence
 
@@ -10,7 +13,7 @@ from transformer_lab.studies.production_translators.gender_detection import Read
 
 
 def mean_and_interval(values: Sequence[float | int] | np.ndarray) -> list[float]:
-    """The list [mean, low, high] with the bootstrap 95 % interval; empty for no values."""
+    """Return [mean, low, high] with the 95% bootstrap interval, or an empty list for no values."""
     values = np.asarray(values, dtype=np.float64)
     if not len(values):
         return []
@@ -18,16 +21,16 @@ def mean_and_interval(values: Sequence[float | int] | np.ndarray) -> list[float]
 
 
 def mean_per_pair(values: np.ndarray) -> np.ndarray:
-    """The mean of each two neighbouring values, because both sentences of a pair are one observation."""
+    """Return the mean of each two neighbouring values: both sentences of a pair are one observation."""
     return np.asarray(values, dtype=np.float64).reshape(-1, 2).mean(axis=1)
 
 
 def score_written_genders(pairs: Sequence[tuple[Reading, Reading]]) -> dict[str, list[float]]:
-    """Shares over the sentences of pairs of which both are usable; intervals over the pairs.
+    """Return shares over the sentences of pairs of which both are usable, with intervals over the pairs.
 
-    One who always writes the masculine, or the gender of the first noun, is right in half of the
-    sentences and switches in no pair. One who draws a gender for each sentence switches rightly in a
-    quarter of the pairs, and so does one who draws a gender for each adjective.
+    A translator that always writes the masculine, or the gender of the first noun, is right in half
+    of the sentences and switches in no pair. One that draws a gender for each sentence switches
+    rightly in a quarter of the pairs, and so does one that draws a gender for each adjective.
     """
 
     def share(of: str) -> list[float]:
@@ -54,12 +57,21 @@ def score_written_genders(pairs: Sequence[tuple[Reading, Reading]]) -> dict[str,
 def estimate_effects(
     odds: Float[np.ndarray, "pairs 2"], first_is_masculine: np.ndarray
 ) -> dict[str, list[float]]:
-    """What moves the log-odds in a design in which the first noun is masculine or feminine, in nats.
+    """Estimate what moves the log-odds when the first noun is masculine or feminine, in nats.
 
     With s = 1 for a masculine first noun, else −1, and r = 1 where the adjective is said of the
     first noun, else −1: odds = masculine + noun·s + adjective·r + referent·s·r. `referent` is what
-    understanding would move; `adjective` is what an adjective prefers, whatever it is said of.
-    The two arrangements weigh the same, however many pairs of each there are.
+    understanding would move; `adjective` is what an adjective prefers, whatever it is said of. The
+    two groups of pairs weigh the same, however many pairs each has.
+
+    Args:
+        odds: For each pair the log-odds of the sentence about the first noun and of that about the
+            second.
+        first_is_masculine: Whether the first noun of each pair is masculine, (pairs,).
+
+    Returns:
+        For "masculine", "first noun", "adjective" and "referent" [mean, low, high]; empty if one of
+        the groups has no pair.
     """
     sums, differences = odds.mean(axis=1), (odds[:, 0] - odds[:, 1]) / 2
     rng = np.random.default_rng(18)

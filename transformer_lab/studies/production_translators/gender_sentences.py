@@ -1,10 +1,11 @@
-"""Our own English sentences whose translation has to show a gender, with the genders that it has.
+"""Our own English sentences whose translation has to show a gender, with the genders of their nouns.
 
-Two kinds. In an *agreement* question one adjective is said of one noun: "The house is old." In a
-*pair* (Levesque et al. 2012) "it" may stand for two nouns of different gender and one word decides
-which: "The trophy doesn't fit in the suitcase because it is too wide / narrow." Each frame has as
-many masculine nouns with a feminine one behind them as the other way round, so that what an
-adjective prefers, or what the first noun does, cannot pass for an answer.
+There are two kinds. In an *agreement* question one adjective is said of one noun: "The house is
+old." In a *pair* (Levesque et al. 2012) "it" may stand for two nouns of different gender and one
+word decides which: "The trophy doesn't fit in the suitcase because it is too wide / narrow." Each
+frame has as many masculine nouns before a feminine one as the other way round, so that what an
+adjective prefers, or what the first noun does, cannot pass for an answer. The study `gender` asks
+them.
 """
 
 from typing import NamedTuple
@@ -13,7 +14,7 @@ PORTUGUESE, FRENCH = LANGUAGES = ("pt", "fr")
 
 
 class Question(NamedTuple):
-    """A sentence, its nouns in their order with their genders ("m", "f"), and what is said of which."""
+    """A sentence, its nouns in order with their genders ("m", "f"), and the adjective said of one."""
 
     source: str
     nouns: tuple[str, ...]
@@ -30,7 +31,7 @@ class Question(NamedTuple):
 
 
 Pair = tuple[Question, Question]
-"""The adjective of the first is said of the subject, that of the second of the other noun."""
+"""Two questions: the first has an adjective said of the first noun, the second of the second noun."""
 
 # The genders of the usual translation: Portuguese, then French.
 _NOUNS = """
@@ -49,6 +50,7 @@ fm message word network saw:ff sword:ff drawer:fm
 
 
 def _nouns() -> dict[str, dict[str, str]]:
+    """Parse `_NOUNS` into noun → language → gender."""
     found = {}
     for row in _NOUNS.strip().splitlines():
         genders, *words = row.split()
@@ -59,7 +61,7 @@ def _nouns() -> dict[str, dict[str, str]]:
 
 
 NOUNS = _nouns()
-"""Noun → language → gender."""
+"""The gender of each noun in each language, "m" or "f"."""
 
 FRAMES = {
     "is": "The {noun} is {adjective}.",
@@ -69,7 +71,10 @@ FRAMES = {
     "because": "I like the {noun} because it is {adjective}.",
     "two sentences": "This is my {noun}. It is {adjective}.",
 }
-"""One noun, further and further from the adjective; in the last two "it" stands between them."""
+"""Frames of sentences with one noun, further and further from the adjective.
+
+In the last two "it" stands between them.
+"""
 SAID = ("new", "old", "beautiful", "expensive", "small", "perfect", "clean", "ready")
 NOT_ASKED = {"church", "hotel"}  # they stand in two of the frames
 SENTENCES = 50  # of each frame and gender
@@ -122,7 +127,7 @@ The {0} cannot read the {1} because it is too {2}. | slow | long
 
 
 def make_pairs(language: str) -> list[Pair]:
-    """The pairs whose two nouns differ in gender in this language."""
+    """Return the pairs whose two nouns differ in gender in this language."""
     found = []
     rows = " ".join(_PAIRS.split()).replace(" The {0}", "\nThe {0}").replace(" I ", "\nI ")
     for row in rows.splitlines():
@@ -140,7 +145,7 @@ def make_pairs(language: str) -> list[Pair]:
 
 
 def make_agreement_questions(language: str) -> list[Question]:
-    """SENTENCES of each frame of each gender: every noun as often as every other, about."""
+    """Return `SENTENCES` questions of each frame and gender, with every noun about equally often."""
     found = []
     for gender in "mf":
         nouns = [n for n in NOUNS if NOUNS[n][language] == gender and n not in NOT_ASKED]
@@ -153,7 +158,7 @@ def make_agreement_questions(language: str) -> list[Question]:
 
 
 def make_noun_questions(language: str, frame: str, adjective: str) -> list[Question]:
-    """The frame with every noun."""
+    """Return the questions of one frame and adjective with every noun."""
     return [
         Question(
             FRAMES[frame].format(noun=noun, adjective=adjective),

@@ -1,6 +1,7 @@
 """Pairs of the bilingual world for the shipped translator, which knows no other words.
 
-Its because-sentences say a reason of the subject or of the object; here both are said of one event.
+Its because-sentences give a reason of the subject or of the object; here both are said of one
+event. The study `gender` asks them.
 """
 
 from random import Random
@@ -16,7 +17,7 @@ Event = tuple[Scene, Noun, Noun, Adjective, Adjective]  # the subject's reason, 
 
 
 def list_events() -> list[Event]:
-    """Each event whose nouns differ in gender, and of whose reasons each fits one noun alone."""
+    """Return each event whose nouns differ in gender and whose two reasons fit one noun each."""
     found = []
     for scene in SCENES:
         things = [
@@ -42,7 +43,7 @@ def list_events() -> list[Event]:
 
 
 def draw_world_pairs(number: int, seed: int = 18) -> list[Pair]:
-    """Half of them with a masculine subject."""
+    """Draw `number` pairs of questions, half of them with a masculine subject."""
     drawn = Random(seed).sample(list_events(), len(list_events()))
     chosen = [
         event
@@ -53,7 +54,7 @@ def draw_world_pairs(number: int, seed: int = 18) -> list[Pair]:
 
 
 def make_question(event: Event, right: int) -> Question:
-    """The event with the reason that fits its subject (0) or its object (1)."""
+    """Return the question about an event with the reason that fits its subject (0) or its object (1)."""
     scene, subject, thing, *reasons = event
     cast: Cast = (subject, thing, reasons[right])
     nouns = [

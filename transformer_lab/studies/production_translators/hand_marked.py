@@ -1,4 +1,7 @@
-"""Sentences whose grammar was marked by hand: thirty of our own, and 22 of Debian's descriptions."""
+"""Sentences whose grammar was marked by hand: thirty of our own, and 22 of Debian's descriptions.
+
+The study `heads` scores the heads on them.
+"""
 
 from transformer_lab.data.world.relations import RELATIONS
 from transformer_lab.studies.production_translators.alignments import split_words
@@ -63,7 +66,7 @@ Optionally, it also supports authenticated encryption. | | authenticated>encrypt
 
 
 def parse_line(line: str) -> MarkedSentence:
-    """One line as a sentence with its links."""
+    """Parse one line into a sentence with its links."""
     sentence, *columns = (part.strip() for part in line.split("|"))
     names = split_words(sentence)
     words = tuple(name.rstrip("2") for name in names)

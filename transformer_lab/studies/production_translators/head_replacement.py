@@ -1,4 +1,7 @@
-"""Hooks that replace a head's output during translation: by zeros, a fixed direction, or its mean."""
+"""Hooks that replace a head's output during translation: by zeros, a fixed direction, or its mean.
+
+The study `muting` uses them.
+"""
 
 from collections.abc import Callable, Sequence
 
@@ -12,13 +15,13 @@ from transformer_lab.hooks import Hook, use_hooks
 from transformer_lab.translator import Translator
 
 Replacement = Callable[[Tensor], Tensor]
-"""From the outputs of some heads (batch, heads, query, d_v) to what stands in their place."""
+"""A function of the outputs of some heads (batch, heads, query, d_v) that returns what replaces them."""
 Place = tuple[Kind, int]
-"""An attention: its kind and its layer, counted from 0."""
+"""One attention of the model: its kind and its layer, counted from 0."""
 
 
 def make_direction(seed: int) -> Replacement:
-    """A replacement by one random direction for each head, as long as the output was."""
+    """Return a replacement by one random direction for each head, with the length of the output kept."""
 
     def put(heads: Tensor) -> Tensor:
         generator = torch.Generator().manual_seed(seed)
@@ -38,7 +41,7 @@ class ReplaceHeads(Hook):
     def replace(
         self, heads: Float[Tensor, "batch heads query d_v"]
     ) -> Float[Tensor, "batch heads query d_v"]:
-        """The heads' outputs, with these replaced."""
+        """Return the heads' outputs, with those of `numbers` replaced."""
         found = heads.clone()
         found[:, self.numbers] = self.put(heads[:, self.numbers])
         return found
@@ -65,9 +68,9 @@ class AverageHeads(Hook):
 def mean_head_outputs(
     translator: Translator, texts: Sequence[str]
 ) -> dict[Place, Float[Tensor, "heads d_v"]]:
-    """The mean output of each head over all words of these texts and of their translations.
+    """Return the mean output of each head over all words of these texts and of their translations.
 
-    One text at a time, so that no padding is counted.
+    Texts are read one at a time, so that no padding is counted.
     """
     cores = attention_cores(translator.model)
     seen = {(kind, layer): AverageHeads() for kind in KINDS for layer in range(len(cores[kind]))}

@@ -1,8 +1,9 @@
-"""Lesson 18: what the heads of three translators look at, on sentences whose grammar is known.
+"""Lesson 18: what do the heads of three translators look at, on sentences whose grammar is known?
 
     python -m transformer_lab.studies.production_translators.heads
 
-Each model as it is, and untrained with three seeds. Pieces are joined to words throughout.
+Each model is examined as it is, and untrained with three seeds. Pieces are joined to words
+throughout.
 """
 
 from collections.abc import Sequence
@@ -45,14 +46,14 @@ SENTENCES = 360
 REAL = 320
 CORPUS = {PRODUCTION: "debian:pt_BR", DEBIAN: "debian:fr", TOY: "world"}
 BESIDE = 12_000
-"""Pairs of the corpus that the aligner learns from, beside those asked."""
+"""The number of pairs of the corpus that the aligner learns from, in addition to the texts to align."""
 GRID: list[Setting] = [{"model": name, "trained": True} for name in MODELS] + [
     {"model": name, "trained": False, "seed": seed} for name in MODELS for seed in (0, 1, 2)
 ]
 
 
 def run(setting: Setting) -> dict[str, Any]:
-    """All heads of one model; the parts are described at the functions."""
+    """Score all heads of one model; the functions it calls explain the numbers."""
     name = setting["model"]
     known = load_translator(name)
     asked = known if setting["trained"] else untrained_translator(known, setting["seed"])
@@ -74,11 +75,13 @@ def run(setting: Setting) -> dict[str, Any]:
 
 
 def score_positions(asked: Translator, texts: Sequence[str]) -> dict[str, Any]:
-    """Mean weight of each encoder head (layer, head) on a place that is the same in all sentences.
+    """Return the mean weight of each encoder head on words of a fixed position, [layer][head].
 
-    "previous", "next", "same": the word before, after, and the word itself. "end": the sentence's
-    end. "stop": the last word or sign before it. "shuffled" has the first three again with the words
-    in another order. "entropy" is a share of its greatest.
+    Returns:
+        "previous", "next" and "same": on the word before, the word after, and the word itself.
+        "end": on eos. "stop": on the last word or punctuation mark before it. "shuffled previous"
+        and so on: the first three with the words in another order. "entropy": that of a row as a
+        share of its maximum. "sentences": how many were read.
     """
     sums: dict[str, list[np.ndarray]] = {}
     mixed = [shuffle_words(text, number) for number, text in enumerate(texts)]
@@ -105,10 +108,10 @@ def score_positions(asked: Translator, texts: Sequence[str]) -> dict[str, Any]:
 
 
 def score_alignments(name: str, asked: Translator, known: Translator) -> dict[str, Any]:
-    """For each cross head the share of target words whose largest weight lies on the aligned word.
+    """Return for each cross head the share of target words whose largest weight is on the aligned word.
 
-    The texts are the trained model's own, the gold is that of `align_words`. "before" and "after" count
-    the neighbours of the aligned word in the source.
+    The texts are the trained model's own translations, and the links are those of `align_words`.
+    "before" and "after" count the neighbours of the aligned word in the source.
     """
     pairs = align_translations(name, known)
     right: dict[str, list[np.ndarray]] = {"aligned": [], "before": [], "after": []}
@@ -130,7 +133,10 @@ def score_alignments(name: str, asked: Translator, known: Translator) -> dict[st
 def cross_word_maps(
     record: AttentionRecord, source: str, target: str
 ) -> Float[np.ndarray, "layer head word word"] | None:
-    """Cross-attention between the words that are written and those of the source."""
+    """Return cross-attention between the written words and those of the source, eos behind both.
+
+    It is None if the pieces of one side do not spell its words.
+    """
     written, read = split_words(target), split_words(source)
     rows, columns = (
         find_word_numbers(record.written_tokens, written),
@@ -146,7 +152,7 @@ def cross_word_maps(
 def align_translations(
     name: str, known: Translator
 ) -> list[tuple[str, str, tuple[tuple[int, int], ...]]]:
-    """Sources, the model's own translations (greedy), and the links between their words."""
+    """Return the sources, the model's own translations (greedy), and the links between their words."""
     sources = load_real_sentences(name, REAL)
     written = [one.translation for one in known.translate(sources, beam_size=1, max_length=60)]
     asked = [(split_words(s), split_words(t)) for s, t in zip(sources, written, strict=True)]
@@ -157,7 +163,7 @@ def align_translations(
 
 
 def score_aligner() -> dict[str, float]:
-    """Precision and recall of `align_words` where the gold is known: on the grammar's own pairs."""
+    """Return the precision and recall of `align_words` on the bilingual world, whose links are known."""
     pairs = world(20_000, seed=0).train[:BESIDE]
     found = align_words([(pair.source_tokens, pair.target_tokens) for pair in pairs])
     both = sum(len({*f} & {*p.alignment}) for f, p in zip(found, pairs, strict=True))

@@ -1,4 +1,7 @@
-"""Properties of attention maps, such as entropy and distance, and rank correlations (lesson 18)."""
+"""Properties of attention maps, such as entropy and distance, and rank correlations.
+
+The study `muting` measures the properties; lesson 18 correlates them with the damage of muting.
+"""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -15,12 +18,15 @@ PROPERTIES: dict[str, Callable[[np.ndarray, str], float]] = {
     "rest": lambda weights, kind: float(weights[:, 0 if kind == "decoder" else -1].mean()),
     "distance": lambda weights, kind: mean_distance(weights),
 }
-"""What one sees in a map: the largest weight of a row, entropy as a share of its greatest, weight on
-the sentence's end (in the decoder: on the first word), mean distance in pieces. Means over rows."""
+"""What one sees in a map, as means over its rows.
+
+"largest" is the largest weight of a row; "entropy" is a share of its maximum; "rest" is the weight
+on eos, or in the decoder on the first word; "distance" is the mean distance in pieces.
+"""
 
 
 def measure_maps(translator: Translator, texts: Sequence[str]) -> list[dict[str, Any]]:
-    """The mean of each of `PROPERTIES` for every head, over the model's own translations."""
+    """Return the mean of each of `PROPERTIES` for every head, over the model's own translations."""
     found: dict[Head, list[list[float]]] = {}
     for text in texts:
         record = translator.attend(text)
@@ -40,7 +46,7 @@ def measure_maps(translator: Translator, texts: Sequence[str]) -> list[dict[str,
 
 
 def rank_correlation(a: Sequence[float], b: Sequence[float]) -> float:
-    """Spearman's: Pearson's correlation of the ranks, ties sharing theirs."""
+    """Return Spearman's rank correlation: Pearson's of the ranks, where ties share the mean rank."""
 
     def ranks(values: Sequence[float]) -> np.ndarray:
         _, place, times = np.unique(values, return_inverse=True, return_counts=True)
@@ -51,9 +57,9 @@ def rank_correlation(a: Sequence[float], b: Sequence[float]) -> float:
 
 
 def rank_interval(correlation: float, count: int) -> tuple[float, float]:
-    """The 95 % interval of Spearman's correlation of `count` pairs (Bonett and Wright 2000).
+    """Return the 95% interval of Spearman's correlation of `count` pairs (Bonett and Wright 2000).
 
-    Fisher's z with a standard error of √((1 + r²/2) / (count − 3)).
+    It is Fisher's z with a standard error of √((1 + r²/2) / (count − 3)).
     """
     error = np.sqrt((1 + correlation**2 / 2) / (count - 3))
     low, high = np.tanh(np.arctanh(correlation) + 1.96 * error * np.array([-1, 1]))

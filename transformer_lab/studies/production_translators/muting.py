@@ -2,9 +2,9 @@
 
     python -m transformer_lab.studies.production_translators.muting
 
-For each of the three translators: what the maps of every head look like, every head muted alone,
-whole orders of heads muted together, and heads replaced by a fixed direction of equal length or by
-their mean output.
+For each of the three translators the study measures the properties of every head's maps, mutes
+every head alone, mutes heads together in whole orders, and replaces heads by a fixed direction of
+equal length or by their mean output.
 """
 
 from collections.abc import Collection, Sequence
@@ -36,19 +36,19 @@ from transformer_lab.studies.production_translators.texts import load_real_sente
 NAME = "muting"
 SENTENCES = 500
 LOOKED_AT = 200
-"""Sentences whose maps are looked at."""
+"""The number of sentences whose maps are measured."""
 STEPS = (1, 2, 4, 6, 8, 12, 16, 20, 24, 32, 40, 48, 56, 64)
 """How many heads of an order are muted together."""
 REPLACED = 4
-"""So many of the most harmful heads, and of the least harmful, are replaced by a direction."""
+"""How many of the most harmful, and of the least harmful, heads are replaced."""
 ALL, EVEN, ODD = slice(None), slice(0, None, 2), slice(1, None, 2)
-"""Of the sentences: the even ones choose an order, and the odd ones measure it."""
+"""Slices of the sentences: the even ones choose an order, and the odd ones measure it."""
 DEPTHS = {"production": (6, 0, 2), "debian": (3, 3, 3), "toy": (2, 2, 2)}
-"""Layers with attention of each kind, in the order of KINDS."""
+"""The number of layers with attention of each kind, in the order of `KINDS`."""
 ORDERS = {"damage": (0,), "rest": (0,), "random": (0, 1, 2, 3, 4), "encoder": (0, 1, 2, 3, 4)}
-"""Order in which heads are muted → its seeds."""
+"""The orders in which heads are muted, each with its seeds."""
 Instead = int | Literal["mean"] | None
-"""In a head's place: a direction with this seed, its mean output, or nothing."""
+"""What replaces a head: a direction with this seed, its mean output, or zeros (None)."""
 
 FIRST: list[Setting] = [{"model": name, "maps": LOOKED_AT} for name in MODELS] + [
     {"model": name, "kind": kind, "layer": layer}
@@ -69,12 +69,12 @@ SECOND: list[Setting] = [
     ),
     *({"model": name, "instead": "mean"} for name in MODELS),
 ]
-"""What asks for the results of the first."""
+"""The settings that need the results of `FIRST`."""
 GRID = [*FIRST, *SECOND]
 
 
 def run(setting: Setting) -> dict[str, Any]:
-    """One part of the study; what each returns stands at the functions."""
+    """Do one part of the study; the functions it calls explain the numbers."""
     name = setting["model"]
     if "maps" in setting:
         return {
@@ -99,7 +99,14 @@ def run(setting: Setting) -> dict[str, Any]:
 def translate_with_replaced(
     name: str, heads: Collection[Head], instead: Instead = None, every: slice = ALL
 ) -> list[str]:
-    """Translate greedily with these heads replaced by zeros, their mean or a direction."""
+    """Translate greedily with these heads replaced by zeros, their mean or a direction.
+
+    Args:
+        name: One of `MODELS`.
+        heads: The heads to replace.
+        instead: What replaces them.
+        every: Which of the sentences to translate.
+    """
     asked = load_translator(name)
     cores = attention_cores(asked.model)
     numbers: dict[Place, list[int]] = {}
@@ -121,7 +128,7 @@ def translate_with_replaced(
 def make_replacement(
     name: str, place: Place, heads: Sequence[int], instead: Instead
 ) -> Replacement:
-    """What stands in the place of these heads of one attention of a model."""
+    """Return the function that replaces the outputs of these heads of one attention of a model."""
     if instead is None:
         return torch.zeros_like
     if instead == "mean":
@@ -132,7 +139,7 @@ def make_replacement(
 
 @cache
 def load_mean_outputs(name: str) -> dict[Place, Float[Tensor, "heads d_v"]]:
-    """The mean output of each head over sentences that its muting is not measured on."""
+    """Return the mean output of each head over sentences on which its muting is not measured."""
     return mean_head_outputs(
         load_translator(name), load_real_sentences(name, SENTENCES)[EVEN][:LOOKED_AT]
     )
@@ -140,17 +147,22 @@ def load_mean_outputs(name: str) -> dict[Place, Float[Tensor, "heads d_v"]]:
 
 @cache
 def translate_unmuted(name: str) -> list[str]:
-    """What a model writes with all its heads."""
+    """Return the translations that a model writes with all its heads."""
     return translate_with_replaced(name, ())
 
 
 def sentence_chrfs(texts: Sequence[str], others: Sequence[str]) -> Float[np.ndarray, " sentence"]:
-    """The chrF of each text against the other one, from 0 to 100."""
+    """Return the chrF of each text against the other one, from 0 to 100."""
     return np.array([sentence_chrf(text, other) for text, other in zip(texts, others, strict=True)])
 
 
 def score_one_head(name: str, head: Head, instead: Instead = None) -> dict[str, Any]:
-    """The chrF against the unmuted translation when one head is replaced: mean, interval, halves."""
+    """Return the chrF against the unmuted translation when one head is replaced.
+
+    Returns:
+        "head"; "chrf", the mean; "interval", at 95%; "even" and "odd", the means of the two halves;
+        and "changed", the share of sentences that come out otherwise.
+    """
     texts = translate_with_replaced(name, [head], instead)
     scores = sentence_chrfs(texts, translate_unmuted(name))
     changed = np.mean([a != b for a, b in zip(texts, translate_unmuted(name), strict=True)])
@@ -165,7 +177,10 @@ def score_one_head(name: str, head: Head, instead: Instead = None) -> dict[str, 
 
 
 def score_in_order(name: str, order: Sequence[Head]) -> list[dict[str, Any]]:
-    """The first k heads of an order muted, measured on the odd sentences, which chose no order."""
+    """Return the chrF with the first k heads of an order muted, for each k of `STEPS` and for all heads.
+
+    It is measured on the odd sentences, which no order was chosen by.
+    """
     found = []
     for k in [k for k in STEPS if k < len(order)] + [len(order)]:
         scores = sentence_chrfs(
@@ -182,7 +197,7 @@ def score_in_order(name: str, order: Sequence[Head]) -> list[dict[str, Any]]:
 
 
 def round_score(number: float) -> float:
-    """Three digits behind the point are enough for a mean of hundreds."""
+    """Round to three decimals, which are enough for a mean of hundreds."""
     return round(float(number), 3)
 
 
@@ -190,23 +205,27 @@ def round_score(number: float) -> float:
 
 
 def load_heads(name: str, part: str) -> dict[Head, dict[str, Any]]:
-    """The stored results of each head of a model, from the runs whose setting has `part`."""
+    """Return the stored result of each head of a model, from the runs whose setting has `part`."""
     runs = [r for r in load_runs(NAME) if r["setting"]["model"] == name and part in r["setting"]]
     return {Head(*found["head"]): found for r in runs for found in r["result"]["heads"]}
 
 
 def sort_by_damage(name: str) -> list[Head]:
-    """A model's heads, the most harmful when muted alone first, by the even sentences."""
+    """Return a model's heads sorted by the damage of muting them alone, most harmful first.
+
+    The even sentences decide.
+    """
     found = load_heads(name, "kind")
     return sorted(found, key=lambda head: found[head]["even"])
 
 
 def order_heads(name: str, order: str, seed: int) -> list[Head]:
-    """The order in which a model's heads are muted.
+    """Return a model's heads in the order in which they are muted.
 
-    "damage": the one that does least harm when muted alone goes first. "rest": by looking, the one
-    that lays most weight on the end of the sentence, or on the first word in the decoder, goes
-    first. "random": as a seed has it; "encoder": the same, but the encoder's heads before all others.
+    "damage": the head that does least harm when muted alone goes first. "rest": by looking alone,
+    the head that puts most weight on eos, or in the decoder on the first word, goes first.
+    "random": in an order drawn with the seed. "encoder": the same, but the encoder's heads before
+    all others.
     """
     if order == "damage":
         return sort_by_damage(name)[::-1]
@@ -219,13 +238,13 @@ def order_heads(name: str, order: str, seed: int) -> list[Head]:
 
 
 def main() -> None:
-    """Make what is missing: first what the rest depends on."""
+    """Do the runs that are missing, first those that the others depend on."""
     run_missing(NAME, run, [*FIRST, *list_stored_second()])
     run_missing(NAME, run, GRID)
 
 
 def list_stored_second() -> list[Setting]:
-    """Settings of the second part that are stored already, so that the first pass keeps them."""
+    """Return the settings of `SECOND` that are stored already, so that the first pass keeps them."""
     done = [r["setting"] for r in load_runs(NAME)]
     return [s for s in SECOND if s in done]
 

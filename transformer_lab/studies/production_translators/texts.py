@@ -1,4 +1,7 @@
-"""The sentences that the three translators read, and how subword pieces are merged to words."""
+"""The sentences that the three translators read, and functions that merge subword pieces to words.
+
+The studies of production translators use them; `emergence` uses the sentences' links.
+"""
 
 from collections.abc import Sequence
 from functools import cache
@@ -14,11 +17,11 @@ from transformer_lab.studies.production_translators.alignments import split_word
 from transformer_lab.studies.production_translators.models import TOY
 
 WORDS = range(6, 15)
-"""How long the real sentences are."""
+"""How many words the real sentences have."""
 
 
 class MarkedSentence(NamedTuple):
-    """A sentence: its text, its words, and the (dependent, head) places of each relation."""
+    """A sentence with its grammar: text, words, and the (dependent, head) positions of each relation."""
 
     text: str
     words: tuple[str, ...]
@@ -27,13 +30,19 @@ class MarkedSentence(NamedTuple):
 
 @cache
 def load_grammatical_sentences(name: str, count: int) -> list[MarkedSentence]:
-    """Unseen sentences of the world with one plain clause, as the model is used to read them."""
+    """Return unseen sentences of the bilingual world with one plain clause, each with its relations.
+
+    They are spelt as the model expects.
+    """
     plain = [pair for pair in world(20_000, seed=0).test if pair.construction in CLAUSES]
     return [mark_world_sentence(name, pair) for pair in plain[:count]]
 
 
 def mark_world_sentence(name: str, pair: WorldPair) -> MarkedSentence:
-    """A sentence of the world; other models than the toy read it with a capital and a full stop."""
+    """Return a sentence of the bilingual world with its relations.
+
+    Models other than the toy get it with a capital and a full stop.
+    """
     links, words = find_relations(pair), pair.source_tokens
     if name != TOY:
         words = (words[0].capitalize(), *words[1:], ".")
@@ -43,7 +52,10 @@ def mark_world_sentence(name: str, pair: WorldPair) -> MarkedSentence:
 
 @cache
 def load_real_sentences(name: str, count: int) -> list[str]:
-    """Sentences that the model never saw: Debian's of 6 to 14 words, or the world's for the toy model."""
+    """Return `count` sentences that the model never saw in training.
+
+    They are Debian's with 6 to 14 words, or for the toy model those of the bilingual world.
+    """
     if name == TOY:
         return [pair.source for pair in world(20_000, seed=0).test[:count]]
     splits = find_corpus("debian:fr").splits()
@@ -52,15 +64,16 @@ def load_real_sentences(name: str, count: int) -> list[str]:
 
 
 def shuffle_words(text: str, seed: int) -> str:
-    """The words of a text in a random order; its last word or sign stays last."""
+    """Return the words of a text in a random order; its last word or punctuation mark stays last."""
     *words, last = split_words(text)
     return " ".join([*np.random.default_rng(seed).permutation(words), last])
 
 
 def find_word_numbers(pieces: Sequence[str], words: Sequence[str]) -> np.ndarray | None:
-    """For each piece the number of its word, from 0, and −1 for the end of the sentence.
+    """Return for each piece the number of its word, from 0, and −1 for special tokens such as eos.
 
-    None if the pieces do not spell the words, as where a tokenizer has written a sign otherwise.
+    It is None if the pieces do not spell the words, for example where a tokenizer normalises a
+    character.
     """
     owner = [number for number, word in enumerate(words) for _ in word]
     spelled, found = "", []
@@ -82,11 +95,16 @@ def merge_pieces(
     queries: tuple[np.ndarray, int],
     keys: tuple[np.ndarray, int],
 ) -> Float[np.ndarray, "head row column"]:
-    """Weights between words: added over a word's pieces as keys, averaged over them as queries.
+    """Return weights between words: summed over a word's pieces as keys, averaged as queries.
 
-    `queries` and `keys` are what `find_word_numbers` gives and how many words there are. The last row and
-    column are those of the sentence's end. A word that begins inside a piece of the word before it,
-    as a full stop may, has zeros.
+    Args:
+        weights: The weights between pieces.
+        queries: What `find_word_numbers` returns for the rows, and the number of their words.
+        keys: The same for the columns.
+
+    Returns:
+        The weights between words; the last row and column are those of eos. A word that begins
+        inside a piece of the word before it, as a full stop may, has zeros.
     """
     rows, columns = (
         (places == np.array([*range(words), -1])[:, None]).astype(float)

@@ -1,8 +1,8 @@
-"""Lesson 09's long run: Debian's package descriptions, English to French, about 20 minutes of two cores.
+"""Lesson 09's long run: Debian's package descriptions, English to French, 20 minutes on two cores.
 
     python -m transformer_lab.studies.real_text.debian_french
 
-Needs apt and, the first time, a network. The result is replaced when the run has ended.
+It needs apt and, the first time, a network. The stored result is replaced when the run has ended.
 """
 
 from dataclasses import replace
@@ -26,7 +26,7 @@ SHOWN = 4
 def summarize_run(
     translator: Translator, splits: Splits[SentencePair], progress: Progress
 ) -> dict[str, Any]:
-    """What a finished run has reached: its history, its scores, and a few translations as they are."""
+    """Return the result of a finished run: its history, its test scores, and a few translations."""
     result = evaluate(translator, splits.test, beam_size=4)
     samples = splits.test[:: len(splits.test) // SHOWN][:SHOWN]
     written = translator.translate([pair.source for pair in samples])
@@ -49,7 +49,7 @@ def summarize_run(
 
 
 def main() -> None:
-    """Train, evaluate and store."""
+    """Train the translator, evaluate it and store the result."""
     splits = find_corpus(CORPUS).splits()
     preset = PRESETS["small"]
     translator = build_translator(splits, CORPUS, preset)

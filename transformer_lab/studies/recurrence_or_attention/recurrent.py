@@ -2,9 +2,9 @@
 
     python -m transformer_lab.studies.recurrence_or_attention.recurrent
 
-All three with as many parameters, on the same batches of the bilingual world. The recurrent ones
-are PyTorch's LSTM: a bidirectional encoder, a decoder that begins at its last state, and between
-them nothing more, or attention from every decoder state to all encoder states.
+All three have about as many parameters and train on the same batches of the bilingual world. The
+recurrent ones are PyTorch's LSTM: a bidirectional encoder, a decoder that begins at its last state,
+and between them nothing more, or attention from every decoder state to all encoder states.
 """
 
 from bisect import bisect_left
@@ -46,7 +46,7 @@ WARMUP_STEPS, PEAK_RATE = 200, 2e-3  # those of the course's small translator, f
 BATCH_TOKENS = 320
 ASKED = 400  # test sentences; half of them say a combination that training lacks
 LONGEST_GROUPS = (8, 11)
-"""Where sentences count as short, as of middle length, and else as long: words of the source."""
+"""The most source words of a sentence that counts as short, and as of middle length."""
 
 SHAPE = {"pairs": 60_000, "steps": 2_400}
 GRID: list[Setting] = [
@@ -55,15 +55,15 @@ GRID: list[Setting] = [
 SMALL: list[Setting] = [
     {"kind": "LSTM with attention", "pairs": 2_000, "steps": 40, "seed": seed} for seed in range(5)
 ]
-"""Runs of a few seconds, of which one is repeated by the tests."""
+"""Runs of a few seconds; the tests repeat one of them."""
 
 
 class RecurrentTranslator(nn.Module):
-    """Two LSTM layers on each side; the output shares its matrix with the target's embedding.
+    """A translator of two LSTM layers a side; the output shares its matrix with the target's embedding.
 
-    With `attention`, each decoder state h asks the encoder's states and the answer c joins it:
-    tanh(W [c; h]), after Luong et al. 2015 (their "general" score, global attention, no input
-    feeding). Its heads are one, and its scores are scaled as the paper's (§3.2.1).
+    With `attention`, each decoder state h attends to the encoder's states, and the result c joins
+    it: tanh(W [c; h]), after Luong et al. 2015 (their "general" score, global attention, no input
+    feeding). It has one head, and its scores are scaled as the paper's are (§3.2.1).
     """
 
     def __init__(self, source_words: int, target_words: int, width: int, attention: bool):
@@ -82,7 +82,7 @@ class RecurrentTranslator(nn.Module):
     def forward(
         self, source: Int[Tensor, "batch source"], target: Int[Tensor, "batch target"]
     ) -> Float[Tensor, "batch target vocabulary"]:
-        """Logits of the word after each target position (teacher forcing), as `Transformer`."""
+        """Return the logits of the word after each target position (teacher forcing)."""
         memory, start = self.encode(source)
         states, _ = self.decoder(self.embed(self.target_embedding, target), start)
         if self.query is not None and self.join is not None:
@@ -94,7 +94,7 @@ class RecurrentTranslator(nn.Module):
     def encode(
         self, source: Int[Tensor, "batch source"]
     ) -> tuple[Float[Tensor, "batch source width"], tuple[Tensor, Tensor]]:
-        """The encoder's states, and its last ones of both directions as the decoder's first."""
+        """Return the encoder's states, and its last ones of both directions as the decoder's first."""
         lengths = (source != PAD_ID).sum(dim=1).cpu()
         embedded = self.embed(self.source_embedding, source)
         packed = pack_padded_sequence(embedded, lengths, batch_first=True, enforce_sorted=False)
@@ -103,23 +103,24 @@ class RecurrentTranslator(nn.Module):
         return memory, (join_directions(last[0]), join_directions(last[1]))
 
     def embed(self, embedding: nn.Embedding, ids: Int[Tensor, "batch length"]) -> Tensor:
-        """Look the ids up and multiply by √width, as the Transformer does."""
+        """Look up the embeddings of the ids and multiply them by √width, as the Transformer does."""
         return embedding(ids) * embedding.embedding_dim**0.5
 
 
 def join_directions(state: Float[Tensor, "layers_and_ways batch half"]) -> Tensor:
-    """The two directions of each layer side by side: (layers, batch, width)."""
+    """Concatenate the two directions of each layer: (layers, batch, width)."""
     _, batch, half = state.shape
     return state.view(-1, 2, batch, half).transpose(1, 2).reshape(-1, batch, 2 * half)
 
 
 def run(setting: Setting) -> dict[str, Any]:
-    """Train one translator and ask it for `ASKED` test sentences.
+    """Train one translator and score it on `ASKED` test sentences.
 
     Returns:
-        Its parameters, the mean smoothed training loss of each tenth of the steps in nats, the
-        share of right next words under teacher forcing, and the share of sentences written
-        exactly (greedy): of all, and of the short, middle and long ones.
+        "parameters": their number. "losses": the mean smoothed training loss of each tenth of the
+        steps, in nats. "next_words": the share of right next words under teacher forcing.
+        "exact_match": the share of sentences that greedy decoding writes exactly. "by_length": the
+        same for the short, middle and long ones.
     """
     seed = setting["seed"]
     splits = world(train=setting["pairs"], seed=seed)
@@ -146,14 +147,14 @@ def run(setting: Setting) -> dict[str, Any]:
 
 
 def true_share(answers: Sequence[bool]) -> float:
-    """The share of true ones."""
+    """Return the share of answers that are true, rounded to four decimals; 0 for no answers."""
     return round(sum(answers) / max(len(answers), 1), 4)
 
 
 def make_model(kind: str, source_words: int, target_words: int) -> nn.Module:
-    """A model of one kind; the recurrent ones have the even width that comes nearest the Transformer.
+    """Return a model of one of `KINDS`, with about as many parameters as the Transformer.
 
-    Nearest in parameters, that is.
+    The recurrent ones have the even width whose number of parameters comes nearest to it.
     """
     config = TransformerConfig.tiny(
         source_words, target_words, dropout=0.0, tie_source_target=False
@@ -174,7 +175,7 @@ def make_model(kind: str, source_words: int, target_words: int) -> nn.Module:
 
 
 def count_parameters(make: partial[Any]) -> int:
-    """The parameters of a model that is described and never filled."""
+    """Count the parameters of the model that `make` builds, without allocating them."""
     with torch.device("meta"):
         return sum(p.numel() for p in make().parameters())
 
@@ -182,7 +183,7 @@ def count_parameters(make: partial[Any]) -> int:
 def train_in_place(
     model: nn.Module, train: Sequence[Example], steps: int, seed: int
 ) -> list[float]:
-    """Train a model in place; the losses of all steps."""
+    """Train a model in place, and return the losses of all steps."""
     optimizer = torch.optim.Adam(model.parameters(), betas=(0.9, 0.98), eps=1e-9)
 
     def loss_of(batch: Batch) -> Tensor:
@@ -200,9 +201,9 @@ def train_in_place(
 
 @torch.no_grad()
 def greedy_ids(model: nn.Module, source: Int[Tensor, "batch source"]) -> list[list[int]]:
-    """The most probable words one after the other, eos included.
+    """Return the greedy translation of each source as ids, eos included.
 
-    Every step reads all words again.
+    Every step reads all words again. The longest output is twice the padded source.
     """
     words = torch.full((len(source), 1), BOS_ID)
     ended = torch.zeros(len(source), dtype=torch.bool)
@@ -216,13 +217,13 @@ def greedy_ids(model: nn.Module, source: Int[Tensor, "batch source"]) -> list[li
 
 
 def cut_after_eos(ids: list[int]) -> list[int]:
-    """The ids until the first eos, it included."""
+    """Return the ids up to and including the first eos, or all of them if there is none."""
     return ids[: ids.index(EOS_ID) + 1] if EOS_ID in ids else ids
 
 
 @torch.no_grad()
 def next_word_accuracy(model: nn.Module, asked: Sequence[Example]) -> float:
-    """The share of the target's words, eos included, that are the most probable at their step."""
+    """Return the share of the target's words, eos included, that are the most probable at their step."""
     source, target = pad([e.source for e in asked]), pad([e.target for e in asked])
     best, real = model(source, target[:, :-1]).argmax(dim=-1), target[:, 1:] != PAD_ID
     return round((best == target[:, 1:])[real].double().mean().item(), 4)

@@ -1,4 +1,7 @@
-"""How much of a gradient at the last output arrives at the first input, by the kind of layers."""
+"""Gradient reach: how much of a gradient at the last output arrives at the first input, by layer kind.
+
+Lesson 15 and its study `costs` use it.
+"""
 
 import math
 from collections.abc import Sequence
@@ -18,7 +21,10 @@ REACH_WIDTH = 32
 
 
 def make_stacks(n: int) -> dict[str, nn.Module]:
-    """Stacks of layers by name; all but four connect the first of n inputs to the last output."""
+    """Return stacks of layers by name.
+
+    All but "convolutions, 4 layers" connect the first of n inputs to the last output.
+    """
     width = REACH_WIDTH
     doubling = [2**k for k in range(count_dilated_layers(n))]
     return {
@@ -34,26 +40,26 @@ def make_stacks(n: int) -> dict[str, nn.Module]:
 
 
 def count_plain_layers(n: int) -> int:
-    """The number of convolutions until the last position sees the first of n.
+    """Return how many convolutions it takes until the last position sees the first of n.
 
-    Each adds `KERNEL` − 1.
+    Each layer reaches `KERNEL` − 1 positions further back.
     """
     return math.ceil((n - 1) / (KERNEL - 1))
 
 
 def count_dilated_layers(n: int) -> int:
-    """The same number if every layer's dilation is twice that of the layer before."""
+    """Return how many convolutions it takes if every layer's dilation is twice that of the one before."""
     return next(k for k in range(1, 99) if (KERNEL - 1) * (2**k - 1) >= n - 1)
 
 
 def make_convolutions(dilations: Sequence[int]) -> nn.Module:
-    """Causal convolutions with ReLU between them."""
+    """Return causal convolutions with these dilations, and ReLU between them."""
     layers: list[nn.Module] = [Convolution(REACH_WIDTH, dilation=d) for d in dilations]
     return nn.Sequential(*[part for layer in layers for part in (layer, nn.ReLU())][:-1])
 
 
 def init_he(stack: nn.Module) -> nn.Module:
-    """Initialise convolutions in place as He et al. (2015), for a ReLU behind them."""
+    """Initialise convolutions in place as He et al. (2015) do for a ReLU behind them, and return them."""
     for layer in stack.modules():
         if isinstance(layer, nn.Conv1d):
             nn.init.kaiming_normal_(layer.weight, nonlinearity="relu")
@@ -62,7 +68,7 @@ def init_he(stack: nn.Module) -> nn.Module:
 
 
 def make_attention() -> nn.Module:
-    """Self-attention that starts as the Transformer's does, Xavier-uniform."""
+    """Return self-attention with Xavier-uniform matrices, as the Transformer starts with."""
     layer = SelfAttention(REACH_WIDTH)
     for parameter in layer.parameters():
         if parameter.ndim == 2:
@@ -71,9 +77,10 @@ def make_attention() -> nn.Module:
 
 
 def measure_all_reaches(seed: int) -> dict[str, list[float]]:
-    """‖∂ last output / ∂ first input‖ / √width of untrained stacks, by `REACH_LENGTHS`; float64.
+    """Return the gradient reach of untrained stacks in float64, for each of `REACH_LENGTHS`.
 
-    Where the name says nothing, an LSTM or a convolution starts with PyTorch's own numbers.
+    It is ‖∂ last output / ∂ first input‖ / √width. Where the name says nothing else, an LSTM or a
+    convolution has PyTorch's default initialisation.
     """
     found: dict[str, list[float]] = {}
     for n in REACH_LENGTHS:
@@ -84,7 +91,10 @@ def measure_all_reaches(seed: int) -> dict[str, list[float]]:
 
 
 def measure_reach(layer: nn.Module, n: int) -> float:
-    """The Frobenius norm of the Jacobian from the first input to the last output, by √width."""
+    """Return the Frobenius norm of the Jacobian from the first input to the last output, by √width.
+
+    `n` is the number of inputs.
+    """
     x = torch.randn(1, n, REACH_WIDTH, dtype=torch.float64)
     copies = x.expand(REACH_WIDTH, -1, -1).clone().requires_grad_()  # one for each output number
     layer(copies)[:, -1].diagonal().sum().backward()

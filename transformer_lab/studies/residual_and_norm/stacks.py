@@ -2,13 +2,14 @@
 
     python -m transformer_lab.studies.residual_and_norm.stacks
 
-Each run trains a stack of encoder layers to name the letter at the mirrored place: words must meet,
-and stay apart. Adam without clipping; the rate rises for `WARMUP` steps and then stays.
+Each run trains a stack of encoder layers to name the letter at the mirrored position, so words must
+exchange something and still stay apart. Adam trains without clipping; the rate rises for `WARMUP`
+steps and then stays.
 
-Fixed before the first run: a stack *learns* if it names `LEARNT` of the letters of new sequences
-rightly. The control is the stack with both. Of five seeds, 0 against 4 is the smallest difference
-that Fisher's exact test tells from chance at 0.05 (p = 0.048); of the 15 runs at three rates it is
-0 against 6 (p = 0.017; 5: 0.042).
+Fixed before the first run: a stack *learns* if it names at least a share of `LEARNT` of the letters
+of new sequences rightly. The control is the stack with both. Of five seeds, 0 against 4 is the
+smallest difference that Fisher's exact test tells from chance at 0.05 (p = 0.048); of the 15 runs
+at three rates it is 0 against 6 (p = 0.017; 5: 0.042).
 """
 
 import math
@@ -30,12 +31,9 @@ NAME = "stacks"
 LETTERS, LENGTH, BATCH, NEW = 17, 11, 32, 256
 WIDTH, FEED_FORWARD, HEADS = 32, 64, 2
 STEPS, WARMUP, EVERY = 600, 100, 50
-"""Steps of a run, those of the rising rate, and those whose losses are stored as one mean."""
+"""The steps of a run, those in which the rate rises, and those whose losses are stored as one mean."""
 LEARNT = 0.9
-"""The share of right letters from which on a stack counts as one that has learnt.
-
-Chance is 1/17.
-"""
+"""The share of right letters at which a stack counts as having learnt; chance is 1/17."""
 
 Sublayer = Callable[[Tensor], Tensor]
 KINDS: dict[str, Callable[[Sublayer, Sublayer, Tensor], Tensor]] = {
@@ -46,7 +44,7 @@ KINDS: dict[str, Callable[[Sublayer, Sublayer, Tensor], Tensor]] = {
     "no norm": lambda f, norm, x: x + f(x),
     "neither": lambda f, norm, x: f(x),
 }
-"""What a stack does at each sub-layer f. Post-norm is the paper's (§3.1)."""
+"""What each kind of stack does around a sub-layer f; post-norm is the paper's (§3.1)."""
 DEPTHS, RATES, SEEDS = (2, 6, 12), (1e-3, 3e-3, 1e-2), (0, 1, 2, 3, 4)
 GRID: list[Setting] = [
     {"kind": kind, "layers": layers, "rate": rate, "steps": STEPS, "seed": seed}
@@ -58,11 +56,11 @@ GRID: list[Setting] = [
 SMALL: list[Setting] = [
     {"kind": "pre-norm", "layers": 2, "rate": 3e-3, "steps": 100, "seed": seed} for seed in range(5)
 ]
-"""Runs of a few seconds, of which one is repeated by the tests."""
+"""Runs of a few seconds; the tests repeat one of them."""
 
 
 class SublayerRule(nn.Module):
-    """What stands in the place of Add & Norm: one of `KINDS` around a sub-layer."""
+    """A module in the place of Add & Norm that applies one of `KINDS` around a sub-layer."""
 
     def __init__(self, kind: str, d_model: int):
         super().__init__()
@@ -72,12 +70,12 @@ class SublayerRule(nn.Module):
     def forward(
         self, x: Float[Tensor, "batch length d_model"], sublayer: Sublayer
     ) -> Float[Tensor, "batch length d_model"]:
-        """Run `sublayer` inside."""
+        """Run `sublayer` with this kind's residual connection and norm, or without them."""
         return self.rule(sublayer, self.norm, x)
 
 
 def make_stack(kind: str, layers: int, seed: int) -> BERT:
-    """An untrained stack with its embedding and output.
+    """Return an untrained stack with its embedding and output.
 
     Where the norm stands before the sub-layer, a last one stands before the output.
     """
@@ -101,16 +99,17 @@ def make_stack(kind: str, layers: int, seed: int) -> BERT:
 
 
 def draw_letters(count: int, generator: torch.Generator) -> Int[Tensor, "count length"]:
-    """Random sequences; the letters are 1 to `LETTERS`."""
+    """Draw random sequences of letters with ids from 1 to `LETTERS`."""
     return torch.randint(1, LETTERS + 1, (count, LENGTH), generator=generator)
 
 
 def run(setting: Setting) -> dict[str, Any]:
-    """Train one stack.
+    """Train one stack and test it.
 
     Returns:
-        The share of letters of `NEW` new sequences that it names rightly, and the mean loss in nats
-        of each `EVERY` steps; `stopped` is the step whose loss was no number, if there was one.
+        "right": the share of letters of `NEW` new sequences that it names rightly. "losses": the
+        mean loss in nats of each `EVERY` steps. "stopped": the step at which the loss was not
+        finite, if there was one.
     """
     model = make_stack(setting["kind"], setting["layers"], setting["seed"])
     generator = torch.Generator().manual_seed(setting["seed"])

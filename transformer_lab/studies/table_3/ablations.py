@@ -3,8 +3,8 @@
     python -m transformer_lab.studies.table_3.ablations
 
 Each setting changes one thing of `BASE`. There are so few training pairs that a model can learn
-them by heart; half of the test sentences say combinations of words that training never shows.
-Left out: the learning rate is not tuned anew for each setting, and only 2,000 pairs are tried.
+them by heart; half of the test sentences say combinations of words that training never shows. The
+learning rate is not tuned anew for each setting, and only 2,000 pairs are tried.
 """
 
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ from transformer_lab.translator import Translator
 
 NAME = "ablations"
 WORDS_OF = 4_000
-"""Training pairs whose words are the vocabulary, so that it is the same however few are trained on."""
+"""The training pairs whose words make the vocabulary, so that it is the same for any number of pairs."""
 ASKED = 300  # test sentences that are translated
 
 BASE: Setting = {
@@ -48,13 +48,13 @@ BASE: Setting = {
     "feed_forward_dropout": 0.0,
     "label_smoothing": 0.1,
 }
-"""As the paper's base model, but small: dropout on embeddings + positions and on each sub-layer."""
+"""The paper's base model in small: dropout on embeddings + positions and on each sub-layer."""
 
 
 def dropout_setting(
     embedding: float = 0.0, residual: float = 0.0, attention: float = 0.0, feed_forward: float = 0.0
 ) -> Setting:
-    """The four dropout fields of a setting, with their probabilities."""
+    """Return the four dropout fields of a setting with these probabilities."""
     return {
         "embedding_dropout": embedding,
         "residual_dropout": residual,
@@ -81,7 +81,10 @@ ROWS: list[tuple[str, Setting]] = [
     ("places", dropout_setting(0.1, 0.1, 0.1, 0.1)),
     ("E", {"positions": "learned"}),
 ]
-"""Row of Table 3 → what differs from the base; two rows of ours: the norm, and dropout's places."""
+"""The rows of Table 3 with what differs from the base.
+
+Two rows are our own: the norm, and the places of dropout.
+"""
 
 GRID: list[Setting] = [
     {"row": row, **BASE, **changes, "seed": seed}
@@ -92,11 +95,11 @@ GRID: list[Setting] = [
 SMALL: list[Setting] = [
     {"row": "small", **BASE, "pairs": 500, "steps": 40, "seed": seed} for seed in range(5)
 ]
-"""Runs of a few seconds, of which one is repeated by the tests."""
+"""Runs of a few seconds; the tests repeat one of them."""
 
 
 def run(setting: Setting) -> dict[str, Any]:
-    """Train one translator and ask it; losses in nats without smoothing, shares from 0 to 1."""
+    """Train one translator and return its scores; losses in nats unsmoothed, shares from 0 to 1."""
     splits = draw_splits(setting)
     return train_and_score(build(setting, splits), splits, setting)
 
@@ -121,12 +124,12 @@ def train_and_score(
 
 
 def draw_splits(setting: Setting) -> Splits[WorldPair]:
-    """The sentences of a seed; training has `WORDS_OF` pairs or more, for the vocabulary."""
+    """Draw the sentences of a seed; training has at least `WORDS_OF` pairs, for the vocabulary."""
     return world(train=max(WORDS_OF, setting["pairs"]), validation=0, seed=setting["seed"])
 
 
 def build(setting: Setting, splits: Splits[WorldPair]) -> Translator:
-    """An untrained translator of a setting.
+    """Build an untrained translator of a setting.
 
     The configuration has one field for the paper's two places of dropout. The model is built with
     that of the sub-layers, and the module behind the embeddings then gets its own probability.
@@ -154,7 +157,7 @@ def build(setting: Setting, splits: Splits[WorldPair]) -> Translator:
 
 
 def make_training_config(setting: Setting) -> TrainingConfig:
-    """How every translator of this study is trained: the tiny preset with fewer steps."""
+    """Return the training configuration of a setting: the first recipe with fewer steps."""
     steps = setting["steps"]
     return make_study_config(
         FIRST.training,
@@ -168,9 +171,9 @@ def make_training_config(setting: Setting) -> TrainingConfig:
 
 @torch.no_grad()
 def score_next_words(translator: Translator, pairs: Sequence[WorldPair]) -> tuple[float, float]:
-    """The cross-entropy in nats and the accuracy of the next word, under teacher forcing.
+    """Return the cross-entropy of the next word and the share of right next words, with teacher forcing.
 
-    The cross-entropy in nats without smoothing, and the share that is the most probable word.
+    The cross-entropy is in nats without smoothing; a word is right if it is the most probable one.
     """
     model = translator.model.eval()
     examples = encode_pairs(pairs, translator.source_tokenizer, translator.target_tokenizer)
@@ -185,7 +188,7 @@ def score_next_words(translator: Translator, pairs: Sequence[WorldPair]) -> tupl
 
 
 def score_translations(translator: Translator, pairs: Sequence[WorldPair]) -> dict[str, float]:
-    """Exact match and BLEU of greedy translations, and exact match on unseen combinations alone."""
+    """Return exact match and BLEU of greedy translations, and exact match on unseen combinations."""
     written = translator.translate([pair.source for pair in pairs], beam_size=1)
     texts, references = [one.translation for one in written], [pair.target for pair in pairs]
     unseen = [n for n, pair in enumerate(pairs) if is_held_out(pair)]

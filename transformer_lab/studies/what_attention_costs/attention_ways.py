@@ -1,4 +1,7 @@
-"""Ways from queries, keys and values to an output: their time, their memory and their error."""
+"""Ways to compute attention, and their time, their memory and their error.
+
+Lesson 15 and its study `costs` use them.
+"""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -27,7 +30,7 @@ Attend = Callable[[Tensor, Tensor, Tensor], Tensor]
 
 
 def explicit_attention(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
-    """Attention as lesson 06 wrote it, with its matrix."""
+    """Compute attention as lesson 06 does, with its matrix of weights."""
     return attention_weights(query, key) @ value
 
 
@@ -38,25 +41,25 @@ WAYS: dict[str, Attend] = {
     "local": partial(local_attention, window=WINDOW),
     "linear": linear_attention,
 }
-"""Ways from queries, keys and values to an output; the first three compute the same."""
+"""The ways from queries, keys and values to an output; the first three compute the same."""
 
 
 def draw_heads(
     n: int, *, seed: int = 0, device: torch.device | str = "cpu", width: int = D_MODEL // HEADS
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Random queries, keys and values of one sequence, each (1, heads, n, width)."""
+    """Draw random queries, keys and values of one sequence, each (1, heads, n, width)."""
     generator = torch.Generator().manual_seed(seed)
     q, k, v = (torch.randn(1, HEADS, n, width, generator=generator).to(device) for _ in range(3))
     return q, k, v
 
 
 def count_matrix_bytes(n: int, numbers: int = HEADS, each: int = 4) -> int:
-    """The bytes of so many n × n matrices."""
+    """Return the bytes of `numbers` n × n matrices with `each` bytes an entry."""
     return numbers * n * n * each
 
 
 def fits_in_memory(n: int, device: torch.device | str = "cpu", copies: int = 3) -> bool:
-    """Whether so many copies of all heads' n × n matrices fit into 80 % of the available memory."""
+    """Return whether `copies` of all heads' n × n matrices fit into 80% of the available memory."""
     return copies * count_matrix_bytes(n) < 0.8 * available_bytes(device)
 
 
@@ -64,9 +67,9 @@ def fits_in_memory(n: int, device: torch.device | str = "cpu", copies: int = 3) 
 def time_by_length(
     lengths: Sequence[int], device: torch.device | str = "cpu"
 ) -> dict[str, list[float | None]]:
-    """The seconds of each kind of attention and each part of a layer at each length.
+    """Return the seconds of each kind of attention and each part of a layer at each length.
 
-    None if it would not fit.
+    A value is None where it would not fit into memory.
     """
     project = nn.Linear(D_MODEL, D_MODEL).to(device)
     found: dict[str, list[float | None]] = {}
@@ -95,9 +98,10 @@ MEMORY_KINDS = (*WAYS, "explicit, training", "fused, training", "chunked, traini
 
 
 def measure_peak(kind: str, n: int, device: str = "cpu") -> int | None:
-    """The peak bytes that one attention adds to memory; on a CPU measured in its own process.
+    """Return the peak bytes that one attention adds to memory, or None if it would not fit.
 
-    "…, training" is forward and backward. None for what would not fit.
+    `kind` is one of `MEMORY_KINDS`; those with "training" run forward and backward. On a CPU the
+    measurement has a process of its own.
     """
     has_matrix = kind in ("explicit", "explicit, training", "chunked, training")
     if has_matrix and not fits_in_memory(n, device, copies=4):
@@ -108,7 +112,7 @@ def measure_peak(kind: str, n: int, device: str = "cpu") -> int | None:
 
 
 def measure_peak_here(kind: str, n: int, device: str = "cpu") -> int:
-    """The peak bytes that one attention adds to memory, measured in this process."""
+    """Return the peak bytes that one attention adds to memory, measured in this process."""
     way, _, training = kind.partition(", ")
     if device == "cpu":
         torch.set_num_threads(1)  # of the process that is here for this call
@@ -128,14 +132,15 @@ def measure_peak_here(kind: str, n: int, device: str = "cpu") -> int:
 
 ERROR_LENGTH = 256
 SHARPNESS = {"soft": 1.0, "sharp": 2.0}
-"""Standard deviation of the numbers in queries and keys; that of the scores is its square."""
+"""The standard deviation of the numbers in queries and keys; that of the scores is its square."""
 
 
 def measure_errors(seed: int) -> dict[str, dict[str, float]]:
-    """‖output − exact output‖ / ‖exact output‖ of each way, on random heads in float32.
+    """Return the relative error of each way, on random heads in float32.
 
-    What is exact is the explicit way in float64. The last entry is the mean of all values, which
-    asks no query; zeros would have the error 1.
+    It is ‖output − exact output‖ / ‖exact output‖, where the exact output is that of the explicit
+    way in float64. "mean of values" is a control that reads no query; an output of zeros would have
+    the error 1.
     """
     ways = {**WAYS, "mean of values": average_values}
     found: dict[str, dict[str, float]] = {}
@@ -151,5 +156,5 @@ def measure_errors(seed: int) -> dict[str, dict[str, float]]:
 
 
 def average_values(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
-    """Attention with uniform weights: the mean of all values at every query."""
+    """Compute attention with uniform weights: the mean of all values at every query."""
     return value.mean(dim=-2, keepdim=True).expand(*query.shape[:-1], value.size(-1))

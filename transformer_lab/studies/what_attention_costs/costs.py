@@ -1,9 +1,10 @@
-"""Lesson 15's study: what attention costs, beside an LSTM layer and a convolution.
+"""Lesson 15's study: what does attention cost, compared with an LSTM layer and a convolution?
 
     python -m transformer_lab.studies.what_attention_costs.costs
 
-Times and memory are the machine's: rounds of everything by turns, in one process that should have
-the machine for itself (about eight minutes). Gradient reach and errors are the same everywhere.
+Times and memory are those of the machine. All parts are measured in turns, round after round, in
+one process that should have the machine for itself (about eight minutes). Gradient reach and errors
+are the same everywhere.
 """
 
 import argparse
@@ -38,11 +39,11 @@ GRID: list[Setting] = [
     )
 ]
 SMALL: list[Setting] = [{"part": "exact", "seed": seed} for seed in range(5)]
-"""What does not depend on the machine; one of these is repeated by the tests."""
+"""Runs that do not depend on the machine; the tests repeat one of them."""
 
 
 def run(setting: Setting) -> dict[str, Any]:
-    """One round of one part; seconds and bytes are listed in the order of the lengths."""
+    """Measure one round of one part; seconds and bytes are listed in the order of the lengths."""
     if setting["part"] == "exact":
         return {
             "reach": measure_all_reaches(setting["seed"]),
@@ -63,7 +64,7 @@ def run(setting: Setting) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Make what is missing, one run after the other."""
+    """Do the runs that are missing, one after the other."""
     parser = argparse.ArgumentParser(prog=store.study_command(NAME))
     parser.add_argument("--again", action="store_true", help="measure anew what is stored")
     parser.add_argument("--minutes", type=float, default=60.0, help="begin no run after these")

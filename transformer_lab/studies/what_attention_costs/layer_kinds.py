@@ -1,4 +1,7 @@
-"""Three kinds of layers that read a sequence, and the time that each takes."""
+"""Three kinds of layers that read a sequence, and the time that each takes.
+
+Lesson 15, its study `costs` and the measure of gradient reach use them.
+"""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -16,7 +19,7 @@ KERNEL = 3
 
 
 class LSTMLayer(nn.Module):
-    """An LSTM layer's outputs without its last state; a forget bias of 1 is often given."""
+    """An LSTM layer that returns all its states; a forget bias of 1 is a usual choice."""
 
     def __init__(self, width: int, forget_bias: float = 0.0):
         super().__init__()
@@ -25,12 +28,12 @@ class LSTMLayer(nn.Module):
             self.lstm.get_parameter("bias_hh_l0")[width : 2 * width] += forget_bias
 
     def forward(self, x: Float[Tensor, "batch n width"]) -> Float[Tensor, "batch n width"]:
-        """All states, computed one after the other."""
+        """Return all states, computed one after the other."""
         return self.lstm(x)[0]
 
 
 class Convolution(nn.Module):
-    """`nn.Conv1d` over positions, which reads the past: position i sees i and the ones before it."""
+    """A causal `nn.Conv1d` over positions: position i sees itself and the ones before it."""
 
     def __init__(self, width: int, kernel: int = KERNEL, dilation: int = 1):
         super().__init__()
@@ -38,7 +41,7 @@ class Convolution(nn.Module):
         self.conv = nn.Conv1d(width, width, kernel, dilation=dilation)
 
     def forward(self, x: Float[Tensor, "batch n width"]) -> Float[Tensor, "batch n width"]:
-        """All positions at once."""
+        """Convolve all positions at once."""
         return self.conv(F.pad(x.mT, (self.past, 0))).mT
 
 
@@ -50,7 +53,7 @@ class SelfAttention(nn.Module):
         self.attention = MultiHeadAttention(width, num_heads)
 
     def forward(self, x: Float[Tensor, "batch n width"]) -> Float[Tensor, "batch n width"]:
-        """All positions at once; every one sees every one."""
+        """Attend from every position to every position, all at once."""
         return self.attention(x, x, x)
 
 
@@ -67,7 +70,10 @@ def time_layers(
     step: str,
     device: torch.device | str = "cpu",
 ) -> dict[str, list[float]]:
-    """Seconds of one forward pass or training step of each kind of layer, by turns."""
+    """Return the seconds of one step of each kind of layer, for each length and batch size.
+
+    `step` is "forward" or "training". At each size the kinds take turns.
+    """
     layers = {name: make(D_MODEL).to(device) for name, make in LAYERS.items()}
     found: dict[str, list[float]] = {name: [] for name in layers}
     for n in lengths:
@@ -81,12 +87,12 @@ def time_layers(
 
 @torch.no_grad()
 def run_forward(layer: nn.Module, x: Tensor) -> None:
-    """One pass without gradients."""
+    """Run a layer forward without gradients."""
     layer(x)
 
 
 def run_training_step(layer: nn.Module, x: Tensor) -> None:
-    """Forward, backward, and a step of plain gradient descent."""
+    """Run a layer forward and backward, and take a step of plain gradient descent."""
     optimizer = torch.optim.SGD(layer.parameters(), lr=1e-3)
     optimizer.zero_grad()
     layer(x).square().mean().backward()

@@ -2,9 +2,9 @@
 
     python -m transformer_lab.studies.when_heads_appear.emergence
 
-Six trainings of the default recipe, the shipped model's seed among them, looked at every 50 steps; at
-the end, and before the first step, the encoder's heads are held against relations of grammar, and
-their subspaces against each other. A run takes about five minutes.
+Six training runs of the default recipe, the shipped model's seed among them, are scored every 50
+steps. Before the first step and at the end, the encoder's heads are compared with relations of
+grammar, and their subspaces with each other. A run takes about five minutes.
 """
 
 from collections.abc import Sequence
@@ -41,7 +41,7 @@ from transformer_lab.translator import Translator
 
 NAME = "emergence"
 ASKED = {"asked": 60, "validation": 600, "unseen": 2_000}
-"""How many sentences: of each order with a pronoun, of the validation set, and of those for relations."""
+"""The number of sentences: with a pronoun (of each clause order), for validation, and for relations."""
 STEPS = PRESETS["tiny"].training.max_steps
 GRID: list[Setting] = [
     {"seed": seed, "steps": STEPS, "every": 50, **ASKED} for seed in (7, 0, 1, 2, 3, 4)
@@ -51,12 +51,12 @@ SMALL: Setting = {"seed": 0, "steps": 2, "every": 1, "asked": 3, "validation": 3
 
 
 def run(setting: Setting) -> dict[str, Any]:
-    """Train once.
+    """Train one translator and score it during training.
 
     Returns:
-        "looks", one for each `every` steps and one for step 0, see `score_model`; "relations" and
-        "subspaces", of the finished model, see `score_relations` and `head_overlaps`; the same with
-        "untrained" before it, of step 0.
+        "looks": what `score_model` returns, at step 0 and after each `every` steps. "relations" and
+        "subspaces": those of the finished model, see `score_relations` and `head_overlaps`.
+        "untrained relations" and "untrained subspaces": the same at step 0.
     """
     preset, splits = PRESETS["tiny"], find_corpus("world").splits()
     translator = build_translator(splits, "world", preset, setting["seed"])
@@ -85,13 +85,14 @@ def run(setting: Setting) -> dict[str, Any]:
 def score_model(
     translator: Translator, pairs: Sequence[WorldPair], validation: Sequence[WorldPair]
 ) -> dict[str, Any]:
-    """The scores of a model at one step of training, and which heads it needs for them.
+    """Return the scores of a model at one step of training, and which heads it needs for them.
 
-    "plain" and "exact": shares of validation sentences that are right, of those without a pronoun
-    that stands for a noun, and of all. "pronouns": the share that is right in `pairs`, unseen
-    combinations. "without": that share with each head muted. "pointed": the share of pronouns that
-    change when a row of an encoder head is pointed at the other noun. "prefers": weight on the
-    referent minus weight on the other noun.
+    Returns:
+        "exact": the share of validation sentences that are right, and "plain": that of those
+        without a pronoun that stands for a noun. "pronouns": the share that is right in `pairs`,
+        which have unseen combinations. "without": that share with each head muted. "pointed": the
+        share of pronouns that change when a row of an encoder head looks at the wrong noun.
+        "prefers": weight on the referent minus weight on the other noun.
     """
     exact, _ = judge_pairs(translator, validation)
     plain = [right for right, p in zip(exact, validation, strict=True) if p.coreference is None]
@@ -113,7 +114,7 @@ def score_model(
 
 
 def score_heads(translator: Translator, unseen: Sequence[WorldPair]) -> dict[str, Any]:
-    """How well the encoder's heads follow relations of grammar, and how far their subspaces overlap."""
+    """Measure how well the encoder's heads follow relations of grammar, and how far they overlap."""
     one_clause = [mark_sentence(p, find_relations(p)) for p in unseen if p.construction in CLAUSES]
     over = [
         mark_sentence(p, find_relations_over_clause(p))
@@ -127,7 +128,7 @@ def score_heads(translator: Translator, unseen: Sequence[WorldPair]) -> dict[str
 
 
 def mark_sentence(pair: WorldPair, links: dict[str, tuple[tuple[int, int], ...]]) -> MarkedSentence:
-    """A sentence of the world with its links."""
+    """Return a sentence of the bilingual world with its links."""
     return MarkedSentence(pair.source, pair.source_tokens, links)
 
 

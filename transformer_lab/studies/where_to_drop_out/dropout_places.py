@@ -2,17 +2,17 @@
 
     python -m transformer_lab.studies.where_to_drop_out.dropout_places
 
-The base model of the ablations, with half as many sentences and twice as many passes over them: it
-learns them by heart. Only the places of dropout differ. The paper's two (§5.4) are
-the inputs of both stacks and what a sub-layer returns, before it is added. Beside them: each alone;
-the sum, after the addition; the attention weights; the inner features of the feed-forward network;
-its matrices and those of attention (DropConnect); what PyTorch's layers drop; and all four places
-that have a field in the configuration, as in later settings of the authors.
+The base model of the ablations gets half as many sentences and twice as many passes over them, so
+it learns them by heart. Only the places of dropout differ. The paper's two (§5.4) are the inputs of
+both stacks and what a sub-layer returns, before it is added. The study also tries each of these
+alone; the sum, after the addition; the attention weights; the inner features of the feed-forward
+network; its matrices and those of attention (DropConnect); what PyTorch's layers drop; and all four
+places that have a field in the configuration, as in later settings of the authors.
 
 Fixed before the first run of the grid: the measure is the loss on test sentences. Runs of one seed
 see the same sentences in the same order, so differences are taken seed by seed. Their standard
-errors are pooled, and a difference counts from three of them on. `PAIRS` was chosen with seed 9:
-without dropout it ends at 0.11 nats on training sentences and 1.24 on test sentences.
+errors are pooled, and a difference counts if it is at least three of them. `PAIRS` was chosen with
+seed 9: without dropout that run ends at 0.11 nats on training sentences and 1.24 on test sentences.
 """
 
 from typing import Any
@@ -40,7 +40,7 @@ PLACES: dict[str, tuple[str, ...]] = {
     "PyTorch": ("sub-layers", "attention", "feed-forward"),
     "all four": ("inputs", "sub-layers", "attention", "feed-forward"),
 }
-"""Where each kind has its dropout. PyTorch's is that of `nn.Transformer`, which embeds nothing."""
+"""The places of dropout of each kind; "PyTorch" has those of `nn.Transformer`, which embeds nothing."""
 PAIRS, STEPS, RATE, SEEDS = 1_000, 1_200, 0.1, range(5)
 GRID: list[Setting] = [
     {
@@ -56,18 +56,18 @@ GRID: list[Setting] = [
 SMALL: list[Setting] = [
     {"place": "sums", "rate": 0.1, "pairs": 250, "steps": 40, "seed": seed} for seed in range(5)
 ]
-"""Runs of a few seconds, of which one is repeated by the tests."""
+"""Runs of a few seconds; the tests repeat one of them."""
 
 
 def run(setting: Setting) -> dict[str, Any]:
-    """Train one translator and ask it, as in the ablations."""
+    """Train one translator and score it, as the ablations do."""
     whole = {**ablations.BASE, **setting}
     splits = ablations.draw_splits(whole)
     return ablations.train_and_score(build(setting, splits), splits, whole)
 
 
 def build(setting: Setting, splits: Splits[WorldPair]) -> Translator:
-    """An untrained translator with dropout at the places of a setting."""
+    """Build an untrained translator with dropout at the places of a setting."""
     places, rate = PLACES[setting["place"]], setting["rate"]
     fields = (
         "inputs",

@@ -19,12 +19,12 @@ from transformer_lab.training.trainer import LossIsNaNError
 
 NAME = "training_variants"
 EVERY = 20
-"""Steps whose losses are stored as one mean."""
+"""The number of steps whose losses are stored as one mean."""
 
 
 @dataclass(frozen=True)
 class Variant:
-    """One way to train; the first is the lesson's own."""
+    """One way to train; the default values are the first recipe's."""
 
     name: str
     layers: int = 2
@@ -58,17 +58,18 @@ VARIANTS = [
 ]
 SEEDS = (0, 1)
 MORE_SEEDS = {"the first recipe": (2, 3), "no warm-up": (2, 3)}
-"""Where two seeds differ as much as two variants do."""
+"""More seeds for the variants that differ as little as two seeds do."""
 
 
 def run(variant: Variant, seed: int) -> dict[str, Any]:
-    """Train once on the bilingual world.
+    """Train one translator on the bilingual world and return its losses and scores.
 
     Returns:
-        The variant's fields, the seed, the mean smoothed loss in nats and the largest gradient
-        norm of each `EVERY` steps, and at the end the validation loss and the share of 300
-        validation sentences translated exactly (greedy). `stopped` is the step at which the
-        loss was no number any more, if there was one.
+        "variant", its fields, and "seed". "losses" and "largest_gradient_norms": the mean smoothed
+        loss in nats and the largest gradient norm of each `EVERY` steps. The last entry of the
+        trainer's history: the validation loss and the share of 300 validation sentences translated
+        exactly (greedy). If the loss became NaN or infinite, "stopped" stands in its place: how
+        many steps had been done when the trainer noticed.
     """
     splits = find_corpus("world").splits(seed)
     layers = {"num_encoder_layers": variant.layers, "num_decoder_layers": variant.layers}
@@ -94,7 +95,7 @@ def run(variant: Variant, seed: int) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Run what is not stored yet, and store after each run."""
+    """Do the runs that are not stored yet, and store the result after each."""
     try:
         runs = store.load(NAME)["runs"]
     except ValueError:

@@ -8,20 +8,20 @@ TOLERANCE = 1e-6
 
 
 def is_same(a: np.ndarray, b: np.ndarray) -> bool:
-    """Whether two arrays are equal up to 1e-6."""
+    """Return whether two arrays are equal up to 1e-6."""
     return is_close(a, b, TOLERANCE)
 
 
 def is_comparable(got: np.ndarray, want: np.ndarray) -> bool:
-    """Whether two arrays have the same shape and both hold numbers, not booleans."""
+    """Return whether two arrays have the same shape and both hold numbers, not booleans."""
     return got.shape == want.shape and all(x.dtype.kind in "iuf" for x in (got, want))
 
 
 def has_different_values(x: np.ndarray) -> bool:
-    """Whether an array holds at least two different values."""
+    """Return whether an array holds at least two different values."""
     return len(np.unique(x)) > 1
 
 
 def format_axis(axis: int, ndim: int) -> str:
-    """An axis as text: "axis 1", with "(the last)" behind it if it is the last of several."""
+    """Return an axis as text: "axis 1", with "(the last)" behind it if it is the last of several."""
     return f"axis {axis}" + (" (the last)" if axis == ndim - 1 and ndim > 1 else "")

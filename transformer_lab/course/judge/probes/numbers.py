@@ -1,4 +1,4 @@
-"""Probes of each number on its own: is it scaled, squared, rounded, without its sign?"""
+"""Probes that look at each number on its own: is it scaled, squared, rounded, without its sign?"""
 
 import itertools
 import math
@@ -57,7 +57,7 @@ def find_nan_or_infinity(got: np.ndarray, want: np.ndarray) -> str | None:
 
 
 def describe_count(mask: np.ndarray) -> str:
-    """How many numbers a mask marks, with the verb: "2 of 6 numbers are"."""
+    """Return how many numbers a mask marks, with the verb: "2 of 6 numbers are"."""
     many, size = int(mask.sum()), mask.size
     if many == size:
         return "it is" if size == 1 else "all numbers are"
@@ -77,7 +77,7 @@ def find_constant_factor(got: np.ndarray, want: np.ndarray) -> str | None:
 
 
 def format_ratio(ratio: float) -> str:
-    """A ratio as text: a small fraction or root if it is one, else a decimal number."""
+    """Return a ratio as text: a small fraction or root if it is one, else a decimal number."""
     for top, bottom in itertools.product(range(1, 13), repeat=2):
         for value, words in ((top / bottom, "{}"), (math.sqrt(top / bottom), "√{}")):
             if math.isclose(abs(ratio), value, rel_tol=1e-7):
@@ -88,7 +88,7 @@ def format_ratio(ratio: float) -> str:
 
 
 def compute_constant_ratio(got: np.ndarray, want: np.ndarray) -> float | None:
-    """The factor, not 1, that turns all expected numbers into the given ones, or None."""
+    """Return the factor, other than 1, that turns all expected numbers into the given ones, or None."""
     if not is_comparable(got, want) or want.size < 2:
         return None
     finite = np.isfinite(want) & np.isfinite(got)

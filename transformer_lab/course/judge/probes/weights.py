@@ -12,7 +12,7 @@ from transformer_lab.course.judge.probes.equality import (
 
 
 def find_wrong_sums(got: np.ndarray, want: np.ndarray) -> str | None:
-    """Find weights that sum to 1 along the wrong axis or not at all, or are scores before the softmax."""
+    """Find weights that sum to 1 along the wrong axis or nowhere, or scores before the softmax."""
     if not is_comparable(got, want) or want.ndim < 1 or want.dtype.kind != "f" or want.size < 3:
         return None
     if not np.isfinite(want).all() or (want < -TOLERANCE).any():
@@ -42,7 +42,7 @@ def find_wrong_sums(got: np.ndarray, want: np.ndarray) -> str | None:
 
 
 def describe_sharpness(got: np.ndarray, want: np.ndarray, axis: int) -> str | None:
-    """Say of weights that sum to 1 whether they are too sharp, too flat or in the wrong order."""
+    """Describe weights that sum to 1: whether they are too sharp, too flat or in the wrong order."""
     if is_same(got, want):
         return None
     name = format_axis(axis, want.ndim)

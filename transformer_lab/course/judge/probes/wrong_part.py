@@ -1,4 +1,4 @@
-"""Probes of which numbers are wrong, if no other probe has found out how."""
+"""Probes that say which numbers are wrong, for use when no other probe has found out how."""
 
 import numpy as np
 
@@ -65,7 +65,7 @@ def _where_in_matrix(got: np.ndarray, want: np.ndarray, wrong: np.ndarray) -> st
 
 
 def find_one_sided_errors(got: np.ndarray, want: np.ndarray) -> str | None:
-    """Say how many numbers are wrong, and whether all of these are too large or too small."""
+    """Find how many numbers are wrong, and whether all of these are too large or too small."""
     if not is_comparable(got, want) or not want.size:
         return None
     wrong = ~close_elements(got, want, TOLERANCE)
@@ -79,7 +79,7 @@ def find_one_sided_errors(got: np.ndarray, want: np.ndarray) -> str | None:
 
 
 def find_word_differences(got: np.ndarray, want: np.ndarray) -> str | None:
-    """Name the words that are missing from a list of texts, and those that are too many."""
+    """Find the words that are missing from a list of texts, and those that are too many."""
     if got.dtype.kind != "U" or want.dtype.kind != "U" or want.ndim != 1 or got.ndim != 1:
         return None
     missing = sorted(set(want.tolist()) - set(got.tolist()))
