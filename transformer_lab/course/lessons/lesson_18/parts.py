@@ -1,19 +1,21 @@
 """Checks of the exercises of lesson 18: 8-bit weights, and words of several pieces."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from transformer_lab.course.judge.cases import random_array, random_weights
 from transformer_lab.course.judge.check import Check, Mistake
+from transformer_lab.course.judge.edited_reference import edit_reference
 from transformer_lab.course.judge.random_values import RandomValues
 from transformer_lab.course.judge.returned_arrays import as_array
 
 # ---------------------------------------------------------------- 8 bits
 
 
-def _matrices() -> list[tuple]:
+def _matrix_cases() -> list[tuple]:
     few = np.array([[0.5, -1.27, 0.254], [0.01, -0.014, 0.996]])
     return [
         (few,),
@@ -23,25 +25,25 @@ def _matrices() -> list[tuple]:
     ]
 
 
-def _whole(matrix: np.ndarray, scale: float) -> np.ndarray:
+def _round_to_int8(matrix: np.ndarray, scale: float) -> np.ndarray:
     return np.round(matrix * scale).astype(np.int8)
 
 
-def _largest(matrix: np.ndarray) -> float:
+def _find_largest(matrix: np.ndarray) -> float:
     return float(np.abs(matrix).max())
 
 
-def _by_row(matrix: np.ndarray) -> tuple:
+def _scale_rows(matrix: np.ndarray) -> tuple:
     scale = 127 / np.abs(matrix).max(axis=-1, keepdims=True)
     return np.round(matrix * scale).astype(np.int8), scale
 
 
-def _from_zero(matrix: np.ndarray) -> tuple:
+def _shift_to_zero(matrix: np.ndarray) -> tuple:
     scale = 255 / (matrix.max() - matrix.min())
     return np.round((matrix - matrix.min()) * scale).astype(np.uint8), scale
 
 
-def _with_bits(answer: Callable[..., Any], weights: np.ndarray) -> Any:
+def _count_bits(answer: Callable[..., Any], weights: np.ndarray) -> Any:
     found = answer(weights)
     is_pair = isinstance(found, tuple | list) and len(found) == 2
     return (*found, 8 * as_array(found[0]).itemsize) if is_pair else found
@@ -52,41 +54,41 @@ def _random_matrix(chance: RandomValues) -> tuple:
 
 
 eight_bits = Check(
-    reference=lambda weights: (_whole(weights, s := 127 / _largest(weights)), s),
-    run=_with_bits,
-    cases=_matrices,
+    reference=lambda weights: (_round_to_int8(weights, s := 127 / _find_largest(weights)), s),
+    run=_count_bits,
+    cases=_matrix_cases,
     drawn=_random_matrix,
     arguments=("weights",),
     results=("the array of whole numbers", "the scale", "the number of bits of a whole number"),
     verified="the largest weight becomes 127 or −127, and none is off by more than half a step",
     mistakes=[
         Mistake(
-            lambda w: (_whole(w, s := 128 / _largest(w)), s),
+            lambda w: (_round_to_int8(w, s := 128 / _find_largest(w)), s),
             "the largest becomes 128; 8 bits with a sign end at 127.",
         ),
         Mistake(
-            lambda w: ((w * (s := 127 / _largest(w))).astype(np.int8), s),
+            lambda w: ((w * (s := 127 / _find_largest(w))).astype(np.int8), s),
             "the numbers are cut off, not rounded: `astype` drops what stands behind the point.",
         ),
         Mistake(
-            lambda w: (_whole(w, 127 / _largest(w)), _largest(w) / 127),
+            lambda w: (_round_to_int8(w, 127 / _find_largest(w)), _find_largest(w) / 127),
             "the scale is turned round: whole / scale is to give the weight back.",
         ),
         Mistake(
-            lambda w: (_whole(w, s := 127 / w.max()), s),
+            lambda w: (_round_to_int8(w, s := 127 / w.max()), s),
             "the largest weight was looked for without its sign left away: -1.27 is larger than 1.",
         ),
         Mistake(
-            lambda w: (np.round(w * (s := 127 / _largest(w))).astype(np.int64), s),
+            lambda w: (np.round(w * (s := 127 / _find_largest(w))).astype(np.int64), s),
             "the whole numbers have 64 bits each, twice as many as a float of 32; int8 has 8.",
         ),
         Mistake(
             lambda w: (np.round(w).astype(np.int8), 1.0),
             "nothing is scaled: each weight below a half becomes 0.",
         ),
-        Mistake(_by_row, "each row has a scale of its own; this file has one for a matrix."),
+        Mistake(_scale_rows, "each row has a scale of its own; this file has one for a matrix."),
         Mistake(
-            _from_zero,
+            _shift_to_zero,
             "the numbers run from 0 to 255: a weight of 0 would no longer be a 0.",
         ),
         Mistake(
@@ -104,40 +106,30 @@ def _joined_cases() -> list[tuple]:
     return [(random_weights(len(c), len(c), seed=n), np.array(c)) for n, c in enumerate(cut)]
 
 
-def _first(block: np.ndarray, axis: int) -> np.ndarray:
-    return block.take(0, axis)
-
-
-WAYS: dict[str, Callable[..., np.ndarray]] = {
-    "mean": np.mean,
-    "sum": np.sum,
-    "max": np.max,
-    "first": _first,
-}
-
-
-def _joined(
-    maps: np.ndarray, words: np.ndarray, rows: str = "mean", columns: str = "sum"
-) -> np.ndarray:
+def _join_pieces(maps: np.ndarray, words: np.ndarray) -> np.ndarray:
     groups = [np.flatnonzero(words == word) for word in range(words.max() + 1)]
-    narrow = np.stack([WAYS[columns](maps[:, g], axis=1) for g in groups], axis=1)
-    return np.stack([WAYS[rows](narrow[g], axis=0) for g in groups])
+    narrow = np.stack([maps[:, g].sum(axis=1) for g in groups], axis=1)
+    joined = np.stack([narrow[g].mean(axis=0) for g in groups])
+    return joined
 
 
-def _one_map(answer: Callable[..., Any], maps: np.ndarray, words: np.ndarray) -> Any:
+_edit_joining = partial(edit_reference, _join_pieces)
+
+
+def _join_rows(answer: Callable[..., Any], maps: np.ndarray, words: np.ndarray) -> Any:
     found = answer(maps, words)
     return np.array(found) if isinstance(found, list) else found
 
 
 def _random_pieces(chance: RandomValues) -> tuple:
-    """A random case: words of one to three pieces."""
+    """Return a random case: words of one to three pieces."""
     words = np.repeat(np.arange(6), [chance.between(1, 3) for _ in range(6)])
     return chance.weights(len(words), len(words)), words
 
 
 join = Check(
-    reference=_joined,
-    run=_one_map,
+    reference=_join_pieces,
+    run=_join_rows,
     cases=_joined_cases,
     drawn=_random_pieces,
     arguments=("weights", "words"),
@@ -145,35 +137,38 @@ join = Check(
     verified="what a word receives is added, what it asks is averaged, and each row sums to 1",
     mistakes=[
         Mistake(
-            lambda w, n: _joined(w, n, "mean", "mean"),
+            _edit_joining(("sum(axis=1)", "mean(axis=1)")),
             "rows no longer sum to 1: a word *receives* what all its pieces receive together.",
         ),
         Mistake(
-            lambda w, n: (m := _joined(w, n, "mean", "mean")) / m.sum(axis=1, keepdims=True),
+            _edit_joining(
+                ("sum(axis=1)", "mean(axis=1)"),
+                ("return joined", "return joined / joined.sum(axis=1, keepdims=True)"),
+            ),
             "rows sum to 1 because they were made to: a word of three pieces then receives too little.",
         ),
         Mistake(
-            lambda w, n: _joined(w, n, "sum", "sum"),
+            _edit_joining(("mean(axis=0)", "sum(axis=0)")),
             "rows sum to the number of pieces: average over the pieces that *ask*.",
         ),
         Mistake(
-            lambda w, n: _joined(w, n, "sum", "mean"),
+            _edit_joining(("mean(axis=0)", "sum(axis=0)"), ("sum(axis=1)", "mean(axis=1)")),
             "the two are exchanged: columns (keys) are added, rows (queries) are averaged.",
         ),
         Mistake(
-            lambda w, n: _joined(w, n, "first", "sum"),
+            _edit_joining(("narrow[g].mean(axis=0)", "narrow[g[0]]")),
             "only the first piece of a word asks; the others have rows, too.",
         ),
         Mistake(
-            lambda w, n: _joined(w, n, "mean", "first"),
+            _edit_joining(("maps[:, g].sum(axis=1)", "maps[:, g[0]]")),
             "only what the first piece receives is counted.",
         ),
         Mistake(
-            lambda w, n: _joined(w, n, "mean", "max"),
+            _edit_joining(("sum(axis=1)", "max(axis=1)")),
             "of each word the strongest piece is taken: rows sum to less than 1.",
         ),
         Mistake(
-            lambda w, n: _joined(w, n).T,
+            _edit_joining(("return joined", "return joined.T")),
             "the axes have changed places: rows are queries.",
         ),
     ],
