@@ -1,4 +1,4 @@
-"""The Transformer's forward pass, part by part, and mistakes in it that lessons 07 and 09 both know."""
+"""The Transformer's forward pass, part by part, and mistakes in it that lessons 07 and 09 share."""
 
 from collections.abc import Callable
 from functools import partial
@@ -12,7 +12,7 @@ from transformer_lab.model.masks import causal_mask, padding_mask
 
 
 def compute_logits(model: Transformer, source: Tensor, target: Tensor) -> Tensor:
-    """Compute the logits (batch, target, vocabulary) as `Transformer.forward` does, without dropout."""
+    """Compute the logits (batch, target, vocabulary), as `Transformer.forward` does."""
     words = padding_mask(source, model.config.pad_id)
     x = model.source_positions(model.embed(model.source_embedding, source))
     memory = model.encoder(x, words)

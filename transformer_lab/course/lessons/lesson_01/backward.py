@@ -28,7 +28,7 @@ def _sum_rows(x: np.ndarray) -> np.ndarray:
     return x.sum(axis=-1, keepdims=True)
 
 
-def _one_jacobian_for_all(grad_output: np.ndarray, weights: np.ndarray) -> np.ndarray:
+def _use_one_jacobian(grad_output: np.ndarray, weights: np.ndarray) -> np.ndarray:
     return (np.diag(weights) - np.outer(weights, weights)) @ grad_output
 
 
@@ -83,7 +83,7 @@ softmax_backward = Check(
             "right but for the sign: (δ_jk − w_k), not (w_k − δ_jk).",
         ),
         Mistake(
-            _one_jacobian_for_all,
+            _use_one_jacobian,
             "right for one row alone. Each row has a Jacobian of its own; the last form of the "
             "formula needs none.",
         ),
@@ -120,7 +120,7 @@ def _transpose(x: np.ndarray) -> np.ndarray:
     return x.swapaxes(-2, -1)
 
 
-def _backward(
+def _run_backward(
     grad_output: np.ndarray,
     query: np.ndarray,
     key: np.ndarray,
@@ -135,7 +135,7 @@ def _backward(
     return grad_query, grad_key, grad_value
 
 
-_edit_backward = partial(edit_reference, _backward)
+_edit_backward = partial(edit_reference, _run_backward)
 
 
 def _random_backward(chance: RandomValues) -> tuple:

@@ -232,7 +232,7 @@ def _make_mixer(weights: Tensor) -> Map:
     return lambda x: torch.tanh(weights @ x).roll(1, dims=-1)
 
 
-def _residual_and_norm(x: Tensor) -> Tensor:
+def _add_and_norm(x: Tensor) -> Tensor:
     return torch.nn.functional.layer_norm(x + torch.tanh(x.cumsum(dim=0) - x), x.shape[-1:])
 
 
@@ -241,7 +241,7 @@ def _make_balanced(weights: Tensor) -> Map:
     return lambda x: torch.cat([torch.tanh(weights @ x), -torch.tanh(weights @ x)], dim=-1)
 
 
-def _squares(x: Tensor) -> Tensor:
+def _combine_squares(x: Tensor) -> Tensor:
     return torch.stack([x[0], x[0] - x[1] ** 2, (x[1] * x[2]) ** 2])
 
 
@@ -255,10 +255,10 @@ def _leak_cases() -> list[tuple]:
         (_make_mixer(w), torch.tensor(random_array(len(w), 4, seed=n + 5)) * 0.1)
         for n, w in enumerate((lower, some, window))
     ] + [
-        (_residual_and_norm, torch.tensor(random_array(4, 5, seed=9))),
+        (_add_and_norm, torch.tensor(random_array(4, 5, seed=9))),
         (_make_mixer(faint), torch.tensor(random_array(5, 3, seed=10))),
         (_make_balanced(some), torch.tensor(random_array(5, 2, seed=12)) * 0.1),
-        (_squares, torch.tensor(random_array(3, 7, seed=11)) * 2),
+        (_combine_squares, torch.tensor(random_array(3, 7, seed=11)) * 2),
     ]
 
 

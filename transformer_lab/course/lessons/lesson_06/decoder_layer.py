@@ -1,6 +1,6 @@
 """Checks of the exercises of lesson 06: what a decoder layer does with its parts."""
 
-from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import torch
@@ -21,10 +21,10 @@ from transformer_lab.model.add_norm import AddNorm
 from transformer_lab.model.attention import MultiHeadAttention
 from transformer_lab.model.decoder import DecoderLayer
 
-Wiring = Callable[..., Tensor]
 
-
-def _decoder_layer(layer: Any, x: Tensor, memory: Tensor, mask: Any, memory_mask: Any) -> Tensor:
+def _run_decoder_layer(
+    layer: Any, x: Tensor, memory: Tensor, mask: Any, memory_mask: Any
+) -> Tensor:
     x = layer.add_norm_1(x, lambda x: layer.self_attention(x, x, x, mask))
     x = layer.add_norm_2(x, lambda x: layer.cross_attention(x, memory, memory, memory_mask))
     return layer.add_norm_3(x, layer.feed_forward)
@@ -33,9 +33,7 @@ def _decoder_layer(layer: Any, x: Tensor, memory: Tensor, mask: Any, memory_mask
 # ---------------------------------------------------------------- other ways to wire it
 
 
-def _edit(*changes: tuple[str, str]) -> Wiring:
-    return edit_reference(_decoder_layer, *changes)
-
+_edit_layer = partial(edit_reference, _run_decoder_layer)
 
 SELF = "    x = layer.add_norm_1(x, lambda x: layer.self_attention(x, x, x, mask))\n"
 CROSS = (
@@ -98,7 +96,7 @@ class _CrossAttention(MultiHeadAttention):
 # ---------------------------------------------------------------- the check
 
 
-def _layer(d_model: int, heads: int, d_ff: int, norm: Norm = "post") -> DecoderLayer:
+def _make_layer(d_model: int, heads: int, d_ff: int, norm: Norm = "post") -> DecoderLayer:
     config = TransformerConfig(
         source_vocab_size=5,
         target_vocab_size=5,
@@ -119,7 +117,12 @@ def _layer(d_model: int, heads: int, d_ff: int, norm: Norm = "post") -> DecoderL
 
 def _cases() -> list[tuple]:
     shapes = ((1, 2, 5), (2, 5, 3), (3, 2, 7), (2, 3, 5))
-    layers = (_layer(6, 2, 7), _layer(15, 3, 11), _layer(10, 5, 3, norm="pre"), _layer(14, 7, 5))
+    layers = (
+        _make_layer(6, 2, 7),
+        _make_layer(15, 3, 11),
+        _make_layer(10, 5, 3, norm="pre"),
+        _make_layer(14, 7, 5),
+    )
     cases = []
     for seed, ((batch, target, source), layer) in enumerate(zip(shapes, layers, strict=True)):
         d_model = layer.feed_forward.w_1.in_features
@@ -138,30 +141,30 @@ def _cases() -> list[tuple]:
 def _random_case(chance: RandomValues) -> tuple:
     batch, target, source, heads, d = chance.sizes(5)
     x, memory = (chance.tensor(batch, length, heads * d) for length in (target, source))
-    layer = _layer(heads * d, heads, chance.between(3, 17), norm=chance.one_of("post", "pre"))
+    layer = _make_layer(heads * d, heads, chance.between(3, 17), norm=chance.one_of("post", "pre"))
     seen = chance.causal(batch, target), chance.mask(batch, 1, 1, source)
     return require_gradients(layer, x, memory, *seen)
 
 
 decoder_layer = Check(
-    reference=_decoder_layer,
+    reference=_run_decoder_layer,
     own=(DecoderLayer,),
     cases=_cases,
     drawn=_random_case,
     verified="masked self-attention, cross-attention, feed-forward, each inside its own Add & Norm, "
     "as in the package",
     mistakes=[
-        Mistake(_edit(NO_MASK), "the words see the future: self-attention takes `mask`."),
+        Mistake(_edit_layer(NO_MASK), "the words see the future: self-attention takes `mask`."),
         Mistake(
-            _edit(NO_MEMORY_MASK),
+            _edit_layer(NO_MEMORY_MASK),
             "the padding of the source is seen: cross-attention takes `memory_mask`.",
         ),
         Mistake(
-            _edit(NO_MASK, NO_MEMORY_MASK),
+            _edit_layer(NO_MASK, NO_MEMORY_MASK),
             "neither mask is used: self-attention takes one, cross-attention the other.",
         ),
         Mistake(
-            _edit(
+            _edit_layer(
                 ("self_attention(x, x, x, mask)", "(other)"),
                 (
                     "cross_attention(x, memory, memory, memory_mask)",
@@ -172,51 +175,56 @@ decoder_layer = Check(
             "self-attention comes before cross-attention.",
         ),
         Mistake(
-            _edit((SELF, ""), (CROSS, CROSS + SELF)),
+            _edit_layer((SELF, ""), (CROSS, CROSS + SELF)),
             "each has its own Add & Norm, but self-attention comes first, then cross-attention.",
         ),
         Mistake(
-            _edit(("x, memory, memory, memory_mask))", "x, x, x, mask))")),
+            _edit_layer(("x, memory, memory, memory_mask))", "x, x, x, mask))")),
             "the memory is never read: keys and values of cross-attention come from it.",
         ),
         Mistake(
-            _edit((CROSS, "")),
+            _edit_layer((CROSS, "")),
             "cross-attention is left out: the words never learn what the source says.",
         ),
         Mistake(
-            _edit((SELF, "")), "the result of the first sub-layer is lost, or self-attention is."
+            _edit_layer((SELF, "")),
+            "the result of the first sub-layer is lost, or self-attention is.",
         ),
         Mistake(
-            _edit((SELF, f"    asks = x\n{SELF}"), ("cross_attention(x,", "cross_attention(asks,")),
+            _edit_layer(
+                (SELF, f"    asks = x\n{SELF}"), ("cross_attention(x,", "cross_attention(asks,")
+            ),
             "cross-attention asks with the layer's input; it works on what the first Add & Norm gave.",
         ),
         Mistake(
-            _edit(("add_norm_2", "add_norm_1"), ("add_norm_3", "add_norm_1")),
+            _edit_layer(("add_norm_2", "add_norm_1"), ("add_norm_3", "add_norm_1")),
             "add_norm_1 serves three times; each sub-layer has one of its own.",
         ),
         Mistake(
-            _edit(("cross_attention", "self_attention")),
+            _edit_layer(("cross_attention", "self_attention")),
             "self_attention looks at the memory, too; cross_attention has weights of its own for it.",
         ),
         Mistake(
-            _edit(
+            _edit_layer(
                 ("self_attention", "(other)"),
                 ("cross_attention", "self_attention"),
                 ("(other)", "cross_attention"),
             ),
             "self_attention and cross_attention have changed places.",
         ),
-        Mistake(_edit((LAST, "    return x\n")), "the feed-forward network is missing."),
+        Mistake(_edit_layer((LAST, "    return x\n")), "the feed-forward network is missing."),
         Mistake(
-            _edit((LAST, "    return layer.feed_forward(x)\n")),
+            _edit_layer((LAST, "    return layer.feed_forward(x)\n")),
             "feed_forward stands alone; it has its Add & Norm like the rest.",
         ),
         Mistake(
-            _edit((CROSS, ""), (LAST, LAST.replace("return", "x =") + CROSS + "    return x\n")),
+            _edit_layer(
+                (CROSS, ""), (LAST, LAST.replace("return", "x =") + CROSS + "    return x\n")
+            ),
             "the feed-forward network comes last, behind cross-attention.",
         ),
         Mistake(
-            _edit(
+            _edit_layer(
                 (
                     "add_norm_1(x, lambda x: layer.self_attention(x, x, x, mask))",
                     "self_attention(x, x, x, mask)",
@@ -227,14 +235,14 @@ decoder_layer = Check(
             "no Add & Norm: add_norm_1(x, sublayer) calls a sub-layer for you.",
         ),
         Mistake(
-            _edit(
+            _edit_layer(
                 ("lambda x: layer", "lambda x: x + layer"),
                 ("layer.feed_forward", "lambda x: x + layer.feed_forward(x)"),
             ),
             "x is added twice: add_norm adds it already, the sub-layer gives what is new alone.",
         ),
         Mistake(
-            _edit(
+            _edit_layer(
                 SELF_IGNORES_NORM,
                 CROSS_IGNORES_NORM,
                 (
@@ -246,17 +254,17 @@ decoder_layer = Check(
             "sub-layer a normalised x: let it work on what it is handed.",
         ),
         Mistake(
-            _edit(SELF_IGNORES_NORM),
+            _edit_layer(SELF_IGNORES_NORM),
             "right where the norm comes last. With pre-norm self-attention must work on what "
             "add_norm_1 hands it, not on the x outside.",
         ),
         Mistake(
-            _edit(CROSS_IGNORES_NORM),
+            _edit_layer(CROSS_IGNORES_NORM),
             "right where the norm comes last. With pre-norm cross-attention must ask with what "
             "add_norm_2 hands it, not with the x outside.",
         ),
         Mistake(
-            _edit(
+            _edit_layer(
                 (
                     SELF,
                     f"    outside = x\n{SELF.replace('x, x, x,', 'outside, outside, outside,')}",
@@ -267,7 +275,7 @@ decoder_layer = Check(
             "Add & Norm gave.",
         ),
         Mistake(
-            _edit(
+            _edit_layer(
                 (SELF, "    x = x + layer.self_attention(x, x, x, mask)\n"),
                 (CROSS, "    x = x + layer.cross_attention(x, memory, memory, memory_mask)\n"),
                 (LAST, "    return x + layer.feed_forward(x)\n"),
@@ -275,15 +283,15 @@ decoder_layer = Check(
             "x is added and never normalised: add_norm_1(x, sublayer) does both.",
         ),
         Mistake(
-            _edit(("add_norm_2", "add_norm_1"), ("add_norm_3", "add_norm_2")),
+            _edit_layer(("add_norm_2", "add_norm_1"), ("add_norm_3", "add_norm_2")),
             "add_norm_1 serves twice and add_norm_3 never; each has its place.",
         ),
         Mistake(
-            _edit((LAST, LAST.replace("return", "x =") + LAST)),
+            _edit_layer((LAST, LAST.replace("return", "x =") + LAST)),
             "the feed-forward network acts twice.",
         ),
         Mistake(
-            _edit((SELF, f"    keys = x\n{SELF.replace('x, x, x,', 'x, keys, keys,')}")),
+            _edit_layer((SELF, f"    keys = x\n{SELF.replace('x, x, x,', 'x, keys, keys,')}")),
             "self-attention takes keys and values from the x outside, and its queries from what "
             "add_norm_1 hands it: with pre-norm these are two.",
         ),

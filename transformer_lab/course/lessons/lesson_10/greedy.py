@@ -23,7 +23,7 @@ BOS, EOS = 1, 2
 def _make_scorer(
     seed: int, vocabulary: int, ends_after: int, bos: int = BOS, eos: int = EOS
 ) -> Scorer:
-    """Make a function that gives logits from all words so far; eos is best after `ends_after` of them."""
+    """Make a function from all words so far to logits; eos is best after `ends_after` of them."""
     table = torch.randn(97, vocabulary, generator=torch.Generator().manual_seed(seed))
 
     def next_logits(ids: Sequence[int] | Tensor) -> Tensor:

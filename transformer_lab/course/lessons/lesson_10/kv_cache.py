@@ -1,4 +1,4 @@
-"""Checks of the exercises of lesson 10: padding in front, reordered beams, and the size of a cache."""
+"""Checks of the exercises of lesson 10 on KV caches: padding in front, reordered beams, the size."""
 
 from collections.abc import Callable
 from functools import partial
@@ -137,7 +137,7 @@ _edit_reordering = partial(edit_reference, _reorder_cache)
 
 
 def _move_beams_to_parents(cache: Cache, parents: Tensor, blank: bool = False) -> Cache:
-    """A mistake: put old beam n into row parents[n], where a later one overwrites it."""
+    """Put old beam n into row parents[n], where a later one overwrites it: a mistake."""
     batch, beams = parents.shape
     rows = (torch.arange(batch)[:, None] * beams + parents).flatten().tolist()
 

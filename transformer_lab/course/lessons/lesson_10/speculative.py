@@ -15,7 +15,7 @@ def _count_agreeing(proposed: list[int], best: list[int]) -> int:
 
 
 def _random_words(chance: RandomValues) -> tuple:
-    """A random case: two rows of words that agree up to a random place."""
+    """Return a random case: two rows of words that agree up to a random place."""
     best = chance.ids(chance.between(3, 12), below=4).tolist()
     proposed, count = chance.ids(len(best) - 1, below=4).tolist(), chance.between(0, len(best) - 1)
     return best[:count] + proposed[count:], best

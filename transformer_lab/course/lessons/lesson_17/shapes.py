@@ -112,7 +112,7 @@ def attend_with_mistakes(
     mask: Tensor,
     left: tuple[str, ...] = (),
 ) -> Tensor:
-    """Multi-head attention from x to the memory, with the mistakes named in `left`."""
+    """Compute multi-head attention from x to the memory, with the mistakes named in `left`."""
 
     def split(vectors: Tensor) -> Tensor:
         batch, length, width = vectors.shape
@@ -132,7 +132,7 @@ def attend_with_mistakes(
     return merged if "no_output" in left else merged @ w_o
 
 
-def _with(*left: str) -> Callable[..., Tensor]:
+def _keep_mistakes(*left: str) -> Callable[..., Tensor]:
     return partial(attend_with_mistakes, left=left)
 
 
@@ -172,7 +172,7 @@ mended = Check(
     verified="all five mistakes are gone: equal to multi-head attention under a mask",
     mistakes=[
         Mistake(
-            _with(*left),
+            _keep_mistakes(*left),
             f"{count} of the five {'is' if count == 1 else 'are'} still there: "
             f"{'; '.join(SYMPTOMS[name] for name in left)}.",
         )

@@ -15,7 +15,7 @@ from transformer_lab.course.judge.random_values import RandomValues
 from transformer_lab.training.step import training_step as package_step
 
 
-class _Bowl(nn.Module):
+class _Quadratic(nn.Module):
     """A quadratic loss with its minimum away from 0, scaled by the batch."""
 
     def __init__(self, *start: float):
@@ -67,7 +67,7 @@ def _random_steps(chance: RandomValues) -> tuple:
     steps, count = chance.sizes(2)
     start = chance.numbers(count, scale=chance.one_of(1.0, 3.0)).tolist()
     return (
-        _Bowl(*start),
+        _Quadratic(*start),
         chance.tensor(steps, count),
         [chance.real(0.05, 0.5) for _ in range(steps)],
     )
@@ -77,10 +77,10 @@ training_step = Check(
     reference=package_step,
     run=_run_steps,
     cases=lambda: [
-        (_Bowl(1.1, 0.8), torch.tensor([[0.5, 0.25]]), [0.1]),
-        (_Bowl(1.2, 0.9, 1.1), torch.tensor([[1.0, 2.0, 0.5]] * 2), [0.05, 0.2]),
+        (_Quadratic(1.1, 0.8), torch.tensor([[0.5, 0.25]]), [0.1]),
+        (_Quadratic(1.2, 0.9, 1.1), torch.tensor([[1.0, 2.0, 0.5]] * 2), [0.05, 0.2]),
         (
-            _Bowl(3.0, -2.0, 0.5, 7.0, 1.5),
+            _Quadratic(3.0, -2.0, 0.5, 7.0, 1.5),
             torch.tensor([[1.0, 2.0, 0.5, 0.1, 0.2], [3.0, 0.2, 0.5, 0.1, 2.0]] * 2),
             [0.5, 0.25, 0.125, 0.5],
         ),
