@@ -33,7 +33,7 @@ def _run_decoder_layer(
 # ---------------------------------------------------------------- other ways to wire it
 
 
-_edit_layer = partial(edit_reference, _run_decoder_layer)
+_edit = partial(edit_reference, _run_decoder_layer)
 
 SELF = "    x = layer.add_norm_1(x, lambda x: layer.self_attention(x, x, x, mask))\n"
 CROSS = (
@@ -154,17 +154,17 @@ decoder_layer = Check(
     verified="masked self-attention, cross-attention, feed-forward, each inside its own Add & Norm, "
     "as in the package",
     mistakes=[
-        Mistake(_edit_layer(NO_MASK), "the words see the future: self-attention takes `mask`."),
+        Mistake(_edit(NO_MASK), "the words see the future: self-attention takes `mask`."),
         Mistake(
-            _edit_layer(NO_MEMORY_MASK),
+            _edit(NO_MEMORY_MASK),
             "the padding of the source is seen: cross-attention takes `memory_mask`.",
         ),
         Mistake(
-            _edit_layer(NO_MASK, NO_MEMORY_MASK),
+            _edit(NO_MASK, NO_MEMORY_MASK),
             "neither mask is used: self-attention takes one, cross-attention the other.",
         ),
         Mistake(
-            _edit_layer(
+            _edit(
                 ("self_attention(x, x, x, mask)", "(other)"),
                 (
                     "cross_attention(x, memory, memory, memory_mask)",
@@ -175,56 +175,52 @@ decoder_layer = Check(
             "self-attention comes before cross-attention.",
         ),
         Mistake(
-            _edit_layer((SELF, ""), (CROSS, CROSS + SELF)),
+            _edit((SELF, ""), (CROSS, CROSS + SELF)),
             "each has its own Add & Norm, but self-attention comes first, then cross-attention.",
         ),
         Mistake(
-            _edit_layer(("x, memory, memory, memory_mask))", "x, x, x, mask))")),
+            _edit(("x, memory, memory, memory_mask))", "x, x, x, mask))")),
             "the memory is never read: keys and values of cross-attention come from it.",
         ),
         Mistake(
-            _edit_layer((CROSS, "")),
+            _edit((CROSS, "")),
             "cross-attention is left out: the words never learn what the source says.",
         ),
         Mistake(
-            _edit_layer((SELF, "")),
+            _edit((SELF, "")),
             "the result of the first sub-layer is lost, or self-attention is.",
         ),
         Mistake(
-            _edit_layer(
-                (SELF, f"    asks = x\n{SELF}"), ("cross_attention(x,", "cross_attention(asks,")
-            ),
+            _edit((SELF, f"    asks = x\n{SELF}"), ("cross_attention(x,", "cross_attention(asks,")),
             "cross-attention asks with the layer's input; it works on what the first Add & Norm gave.",
         ),
         Mistake(
-            _edit_layer(("add_norm_2", "add_norm_1"), ("add_norm_3", "add_norm_1")),
+            _edit(("add_norm_2", "add_norm_1"), ("add_norm_3", "add_norm_1")),
             "add_norm_1 serves three times; each sub-layer has one of its own.",
         ),
         Mistake(
-            _edit_layer(("cross_attention", "self_attention")),
+            _edit(("cross_attention", "self_attention")),
             "self_attention looks at the memory, too; cross_attention has weights of its own for it.",
         ),
         Mistake(
-            _edit_layer(
+            _edit(
                 ("self_attention", "(other)"),
                 ("cross_attention", "self_attention"),
                 ("(other)", "cross_attention"),
             ),
             "self_attention and cross_attention have changed places.",
         ),
-        Mistake(_edit_layer((LAST, "    return x\n")), "the feed-forward network is missing."),
+        Mistake(_edit((LAST, "    return x\n")), "the feed-forward network is missing."),
         Mistake(
-            _edit_layer((LAST, "    return layer.feed_forward(x)\n")),
+            _edit((LAST, "    return layer.feed_forward(x)\n")),
             "feed_forward stands alone; it has its Add & Norm like the rest.",
         ),
         Mistake(
-            _edit_layer(
-                (CROSS, ""), (LAST, LAST.replace("return", "x =") + CROSS + "    return x\n")
-            ),
+            _edit((CROSS, ""), (LAST, LAST.replace("return", "x =") + CROSS + "    return x\n")),
             "the feed-forward network comes last, behind cross-attention.",
         ),
         Mistake(
-            _edit_layer(
+            _edit(
                 (
                     "add_norm_1(x, lambda x: layer.self_attention(x, x, x, mask))",
                     "self_attention(x, x, x, mask)",
@@ -235,14 +231,14 @@ decoder_layer = Check(
             "no Add & Norm: add_norm_1(x, sublayer) calls a sub-layer for you.",
         ),
         Mistake(
-            _edit_layer(
+            _edit(
                 ("lambda x: layer", "lambda x: x + layer"),
                 ("layer.feed_forward", "lambda x: x + layer.feed_forward(x)"),
             ),
             "x is added twice: add_norm adds it already, the sub-layer gives what is new alone.",
         ),
         Mistake(
-            _edit_layer(
+            _edit(
                 SELF_IGNORES_NORM,
                 CROSS_IGNORES_NORM,
                 (
@@ -254,17 +250,17 @@ decoder_layer = Check(
             "sub-layer a normalised x: let it work on what it is handed.",
         ),
         Mistake(
-            _edit_layer(SELF_IGNORES_NORM),
+            _edit(SELF_IGNORES_NORM),
             "right where the norm comes last. With pre-norm self-attention must work on what "
             "add_norm_1 hands it, not on the x outside.",
         ),
         Mistake(
-            _edit_layer(CROSS_IGNORES_NORM),
+            _edit(CROSS_IGNORES_NORM),
             "right where the norm comes last. With pre-norm cross-attention must ask with what "
             "add_norm_2 hands it, not with the x outside.",
         ),
         Mistake(
-            _edit_layer(
+            _edit(
                 (
                     SELF,
                     f"    outside = x\n{SELF.replace('x, x, x,', 'outside, outside, outside,')}",
@@ -275,7 +271,7 @@ decoder_layer = Check(
             "Add & Norm gave.",
         ),
         Mistake(
-            _edit_layer(
+            _edit(
                 (SELF, "    x = x + layer.self_attention(x, x, x, mask)\n"),
                 (CROSS, "    x = x + layer.cross_attention(x, memory, memory, memory_mask)\n"),
                 (LAST, "    return x + layer.feed_forward(x)\n"),
@@ -283,15 +279,15 @@ decoder_layer = Check(
             "x is added and never normalised: add_norm_1(x, sublayer) does both.",
         ),
         Mistake(
-            _edit_layer(("add_norm_2", "add_norm_1"), ("add_norm_3", "add_norm_2")),
+            _edit(("add_norm_2", "add_norm_1"), ("add_norm_3", "add_norm_2")),
             "add_norm_1 serves twice and add_norm_3 never; each has its place.",
         ),
         Mistake(
-            _edit_layer((LAST, LAST.replace("return", "x =") + LAST)),
+            _edit((LAST, LAST.replace("return", "x =") + LAST)),
             "the feed-forward network acts twice.",
         ),
         Mistake(
-            _edit_layer((SELF, f"    keys = x\n{SELF.replace('x, x, x,', 'x, keys, keys,')}")),
+            _edit((SELF, f"    keys = x\n{SELF.replace('x, x, x,', 'x, keys, keys,')}")),
             "self-attention takes keys and values from the x outside, and its queries from what "
             "add_norm_1 hands it: with pre-norm these are two.",
         ),
