@@ -1,6 +1,6 @@
 """Known mistakes that are the reference with a few words of its source changed: `edit_reference`.
 
-Checks whose mistakes differ from the reference in one place use it; so far that is lesson 06.
+A check uses it for mistakes that differ from its reference in one or two places.
 """
 
 import inspect
@@ -9,9 +9,10 @@ from typing import Any
 
 
 def edit_reference(reference: Callable[..., Any], *changes: tuple[str, str]) -> Callable[..., Any]:
-    """Return a function like the reference, after each change (old, new) of its source text.
+    """Return a function or class like the reference, after each change (old, new) of its source.
 
-    The old text is replaced wherever it occurs, and the function sees the reference's globals.
+    The changes are made in turn. Each replaces the old text wherever it occurs. The result sees the
+    globals of the reference's module.
 
     Raises:
         ValueError: If the source does not contain the old text of a change.
@@ -26,5 +27,5 @@ def edit_reference(reference: Callable[..., Any], *changes: tuple[str, str]) -> 
     space: dict[str, Any] = {}
     file = inspect.getfile(reference)
     exec(compile(source, file, "exec"), inspect.getmodule(reference).__dict__, space)  # noqa: S102
-    (function,) = space.values()
-    return function
+    (edited,) = space.values()
+    return edited

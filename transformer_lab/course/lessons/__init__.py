@@ -17,7 +17,7 @@ from transformer_lab.course.quiz.quiz import Quiz
 
 
 def lesson_numbers() -> tuple[str, ...]:
-    """The numbers of the lessons with checks and a quiz, in order: "01" and so on."""
+    """Return the numbers of the lessons with checks and a quiz, in order: "01" and so on."""
     names = sorted(module.name for module in pkgutil.iter_modules(__path__))
     found = (re.fullmatch(r"lesson_(\d\d)", name) for name in names)
     return tuple(match.group(1) for match in found if match)
@@ -29,7 +29,7 @@ def lesson(number: str) -> ModuleType:
 
 
 def collect_checks(*modules: ModuleType) -> SimpleNamespace:
-    """The checks defined in these modules, as attributes by name, in the order of their definition.
+    """Collect the checks defined in these modules, as attributes by name, in their order.
 
     Each is given its `place`, the lesson and the name under which the diary records it.
     """
@@ -45,7 +45,7 @@ def collect_checks(*modules: ModuleType) -> SimpleNamespace:
 
 
 def find_lesson_number(module: str) -> str:
-    """The number of the lesson that a module belongs to, from its dotted name."""
+    """Return the number of the lesson that a module belongs to, from its dotted name."""
     (number,) = re.findall(r"\.lesson_(\d\d)", module)
     return str(number)
 

@@ -1,10 +1,13 @@
 """Checks of the exercises of lesson 01: the softmax, and one head."""
 
+from functools import partial
+
 import numpy as np
 
 from transformer_lab import numpy_reference as reference
 from transformer_lab.course.judge.cases import random_array
 from transformer_lab.course.judge.check import Check, Mistake
+from transformer_lab.course.judge.edited_reference import edit_reference
 from transformer_lab.course.judge.random_values import RandomValues
 
 SHAPES = [((), 2, 3, 5, 7), ((3,), 5, 2, 7, 11), ((5, 3), 7, 2, 11, 4)]
@@ -34,23 +37,16 @@ def _softmax_cases() -> list[tuple]:
     ]
 
 
-def _exp(scores: np.ndarray, axis: int | None, shift: np.ndarray | float) -> np.ndarray:
-    weights = np.exp(scores - shift)
-    return weights / weights.sum(axis=axis, keepdims=True)
+def _softmax(scores: np.ndarray) -> np.ndarray:
+    weights = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    return weights / weights.sum(axis=-1, keepdims=True)
 
 
-def _drops_the_axis(scores: np.ndarray) -> np.ndarray:
-    exponentials = np.exp(scores - scores.max(axis=-1))
-    return exponentials / exponentials.sum(axis=-1)
-
-
-def _subtracts_in_place(scores: np.ndarray) -> np.ndarray:
-    scores -= scores.max(axis=-1, keepdims=True)
-    return _exp(scores, -1, 0.0)
+_edit_softmax = partial(edit_reference, _softmax)
 
 
 def _random_scores(chance: RandomValues) -> tuple:
-    """A random case of scores: large and small ones, some hidden by −∞, all shifted by one number."""
+    """Return a random case: large and small scores, some hidden by −∞, all shifted by one number."""
     scores = chance.numbers(*chance.batch(), *chance.sizes(2), scale=chance.one_of(1.0, 300.0))
     hidden = chance.flips(*scores.shape, share=0.2)
     hidden[..., chance.between(0, scores.shape[-1] - 1)] = False
@@ -65,66 +61,71 @@ softmax = Check(
     verified="each row sums to 1, hidden scores get 0, scores in the hundreds do not overflow",
     mistakes=[
         Mistake(
-            lambda s: _exp(s, 0, s.max(axis=0, keepdims=True)),
+            _edit_softmax(("axis=-1", "axis=0")),
             "rows do not sum to 1: did the softmax run over the wrong axis? Keys are the last one.",
         ),
         Mistake(
-            lambda s: _exp(s, None, s.max()),
+            _edit_softmax(("axis=-1, keepdims=True", "")),
             "the weights of all rows together sum to 1; each row should. Sum over one axis.",
         ),
         Mistake(
-            lambda s: _exp(s, None, s.max(axis=-1, keepdims=True)),
+            _edit_softmax(("weights.sum(axis=-1, keepdims=True)", "weights.sum()")),
             "each row's own maximum is right; the sum must be each row's own, too: along one axis.",
         ),
         Mistake(
-            lambda s: _exp(s, -1, s.min(axis=-1, keepdims=True)),
+            _edit_softmax(("scores.max", "scores.min")),
             "you subtract the smallest score of the row. That may be -inf, and it leaves the large "
             "ones large.",
         ),
         Mistake(
-            lambda s: _exp(s, -1, s.mean(axis=-1, keepdims=True)),
+            _edit_softmax(("scores.max", "scores.mean")),
             "you subtract the mean of the row. One hidden score makes it -inf; only the largest "
             "score is sure to be enough.",
         ),
         Mistake(
-            lambda s: _exp(s, -1, abs(s).max(axis=-1, keepdims=True)),
+            _edit_softmax(("scores.max", "abs(scores).max")),
             "you subtract the largest size, not the largest score: where all scores are far below 0, "
             "all exponentials are 0.",
         ),
         Mistake(
-            lambda s: _exp(s, -1, s[..., :1]),
+            _edit_softmax(("scores.max(axis=-1, keepdims=True)", "scores[..., :1]")),
             "you subtract the first score of the row, which need not be the largest.",
         ),
         Mistake(
-            lambda s: _exp(s, -1, 0.0),
+            _edit_softmax((" - scores.max(axis=-1, keepdims=True)", "")),
             "right for small scores, NaN for large ones: exp(800) overflows. Subtract the largest "
             "score of the row first.",
         ),
         Mistake(
-            lambda s: _exp(s, -1, s.max()),
+            _edit_softmax(("scores.max(axis=-1, keepdims=True)", "scores.max()")),
             "rows far below the largest score of the whole array come out as 0/0: subtract each "
             "row's own maximum, not the array's.",
         ),
         Mistake(
-            lambda s: np.exp(s - s.max(axis=-1, keepdims=True)),
+            _edit_softmax((" / weights.sum(axis=-1, keepdims=True)", "")),
             "the rows are not divided by their sum.",
         ),
         Mistake(
-            _drops_the_axis,
+            _edit_softmax((", keepdims=True", "")),
             "right for one row of scores alone. A sum over an axis takes the axis away, and rows no "
             "longer fit their sums: keepdims=True keeps it, with length 1.",
         ),
         Mistake(
-            lambda s: _exp(s, 1, s.max(axis=1, keepdims=True)),
+            _edit_softmax(("axis=-1", "axis=1")),
             "axis=1 is the last axis of a matrix, and of nothing else. The keys are the last axis, "
             "however many stand in front: axis=-1.",
         ),
         Mistake(
-            _subtracts_in_place,
+            _edit_softmax(
+                (
+                    "weights = np.exp(scores - scores.max(axis=-1, keepdims=True))",
+                    "scores -= scores.max(axis=-1, keepdims=True)\n    weights = np.exp(scores)",
+                )
+            ),
             "it changes the scores in place (-=). Whoever called it still needs what was there.",
         ),
         Mistake(
-            lambda s: _exp(-s, -1, (-s).max(axis=-1, keepdims=True)),
+            lambda scores: _softmax(-scores),
             "the largest score gets the smallest weight: look at the sign inside exp.",
         ),
     ],
@@ -135,7 +136,7 @@ softmax = Check(
 
 
 def attention_cases() -> list[tuple]:
-    """Cases (query, key, value), one for each of the shapes."""
+    """Return cases (query, key, value), one for each of the shapes."""
     return [
         (
             random_array(*b, q, d_k),
@@ -146,29 +147,17 @@ def attention_cases() -> list[tuple]:
     ]
 
 
-def _attend(query: np.ndarray, key: np.ndarray, value: np.ndarray, scale: float | int) -> tuple:
-    weights = reference.softmax(query @ key.swapaxes(-2, -1) / scale)
-    return weights @ value, weights
-
-
-def _softmax_over_queries(query: np.ndarray, key: np.ndarray, value: np.ndarray) -> tuple:
-    scores = key @ query.swapaxes(-2, -1) / np.sqrt(query.shape[-1])
-    weights = reference.softmax(scores).swapaxes(-2, -1)
-    return weights @ value, weights
-
-
-def _scales_after_softmax(query: np.ndarray, key: np.ndarray, value: np.ndarray) -> tuple:
-    weights = reference.softmax(query @ key.swapaxes(-2, -1)) / np.sqrt(query.shape[-1])
-    return weights @ value, weights
-
-
-def _returns_scores(query: np.ndarray, key: np.ndarray, value: np.ndarray) -> tuple:
+def _attend(query: np.ndarray, key: np.ndarray, value: np.ndarray) -> tuple:
     scores = query @ key.swapaxes(-2, -1) / np.sqrt(query.shape[-1])
-    return reference.softmax(scores) @ value, scores
+    weights = reference.softmax(scores)
+    return weights @ value, weights
+
+
+_edit_attention = partial(edit_reference, _attend)
 
 
 def random_attention_case(chance: RandomValues) -> tuple:
-    """A random case (query, key, value) with zero, one or two batch dimensions."""
+    """Return a random case (query, key, value) with zero, one or two batch dimensions."""
     (q, k, d_k, d_v), batch = chance.sizes(4), chance.batch()
     return tuple(chance.numbers(*batch, *shape) for shape in ((q, d_k), (k, d_k), (k, d_v)))
 
@@ -181,59 +170,64 @@ attention = Check(
     verified="output and weights are those of equation 1, for several shapes and batches",
     mistakes=[
         Mistake(
-            lambda q, k, v: _attend(q, k, v, 1.0),
+            _edit_attention((" / np.sqrt(query.shape[-1])", "")),
             "the scores are not divided by √d_k. (Weights are too sharp.)",
         ),
         Mistake(
-            lambda q, k, v: _attend(q, k, v, 2.0),
+            _edit_attention(("np.sqrt(query.shape[-1])", "2.0")),
             "you divide by 2, which is √d_k on this page only; d_k is the last dimension.",
         ),
         Mistake(
-            lambda q, k, v: _attend(q, k, v, np.sqrt(2.0)),
+            _edit_attention(("query.shape[-1]", "2.0")),
             "you divide by √2. On this page √d_k is 2, as d_k is 4; d_k is the last dimension.",
         ),
         Mistake(
-            lambda q, k, v: _attend(q, k, v, q.shape[-1]),
+            _edit_attention(("np.sqrt(query.shape[-1])", "query.shape[-1]")),
             "you scaled by d_k, not √d_k.",
         ),
         Mistake(
-            lambda q, k, v: _attend(q, k, v, np.sqrt(k.shape[-2])),
+            _edit_attention(("query.shape[-1]", "key.shape[-2]")),
             "you scaled by the square root of the number of keys. d_k is the width of a key, the "
             "last dimension.",
         ),
         Mistake(
-            lambda q, k, v: _attend(q, k, v, np.sqrt(q.shape[-2])),
+            _edit_attention(("query.shape[-1]", "query.shape[-2]")),
             "you scaled by the square root of the number of queries. d_k is the width of a query, the "
             "last dimension.",
         ),
         Mistake(
-            lambda q, k, v: _attend(q, k, v, np.sqrt(q.shape[0])),
+            _edit_attention(("query.shape[-1]", "query.shape[0]")),
             "you scaled by √query.shape[0], a number of queries or of sentences. d_k is the last "
             "dimension: shape[-1].",
         ),
         Mistake(
-            lambda q, k, v: _attend(q, k.T.swapaxes(-2, -1), v, np.sqrt(q.shape[-1])),
+            _edit_attention(("key.swapaxes(-2, -1)", "key.T")),
             "right without a batch. With one, .T turns all axes; only the last two may change "
             "places.",
         ),
         Mistake(
-            lambda q, k, v: _attend(q, k, v, np.sqrt(v.shape[-1])),
+            _edit_attention(("query.shape[-1]", "value.shape[-1]")),
             "you scaled by √d_v, the width of a value. What is compared are queries and keys.",
         ),
         Mistake(
-            _softmax_over_queries,
+            _edit_attention(
+                ("softmax(scores)", "softmax(scores.swapaxes(-2, -1)).swapaxes(-2, -1)")
+            ),
             "columns sum to 1 instead of rows: the softmax must run over the keys.",
         ),
         Mistake(
-            _scales_after_softmax,
+            _edit_attention(
+                (" / np.sqrt(query.shape[-1])", ""),
+                ("softmax(scores)", "softmax(scores) / np.sqrt(query.shape[-1])"),
+            ),
             "rows do not sum to 1: divide by √d_k before the softmax, not after.",
         ),
         Mistake(
-            _returns_scores,
+            _edit_attention(("value, weights", "value, scores")),
             "the output is right; what you return as weights are the scores before the softmax.",
         ),
         Mistake(
-            lambda q, k, v: _attend(q, k, v, np.sqrt(q.shape[-1]))[::-1],
+            _edit_attention(("weights @ value, weights", "weights, weights @ value")),
             "output and weights are swapped: return (output, weights).",
         ),
     ],

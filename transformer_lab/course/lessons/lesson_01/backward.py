@@ -1,12 +1,13 @@
 """Checks of the exercises of lesson 01: the backward pass of the softmax, and of the head."""
 
-from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
 from transformer_lab import numpy_reference as reference
 from transformer_lab.course.judge.cases import random_array
 from transformer_lab.course.judge.check import Check, Mistake
+from transformer_lab.course.judge.edited_reference import edit_reference
 from transformer_lab.course.judge.random_values import RandomValues
 from transformer_lab.course.lessons.lesson_01.attention import (
     attention_cases,
@@ -23,11 +24,11 @@ def _softmax_backward_cases() -> list[tuple]:
     return [*drawn, (random_array(3, 3, seed=4), sharp)]
 
 
-def _row_sum(x: np.ndarray) -> np.ndarray:
+def _sum_rows(x: np.ndarray) -> np.ndarray:
     return x.sum(axis=-1, keepdims=True)
 
 
-def _one_jacobian_for_all(grad_output: np.ndarray, weights: np.ndarray) -> np.ndarray:
+def _use_one_jacobian(grad_output: np.ndarray, weights: np.ndarray) -> np.ndarray:
     return (np.diag(weights) - np.outer(weights, weights)) @ grad_output
 
 
@@ -54,7 +55,7 @@ softmax_backward = Check(
         ),
         Mistake(lambda g, w: g * w, "the term −w_k Σ_j dw_j w_j is missing."),
         Mistake(
-            lambda g, w: w * (g - _row_sum(g)),
+            lambda g, w: w * (g - _sum_rows(g)),
             "the sum inside must weigh each dw_j by w_j: Σ_j dw_j w_j.",
         ),
         Mistake(
@@ -66,11 +67,11 @@ softmax_backward = Check(
             "the sum runs over the whole array; each row has a sum of its own.",
         ),
         Mistake(
-            lambda g, w: w * g - _row_sum(g * w),
+            lambda g, w: w * g - _sum_rows(g * w),
             "the factor w_k belongs to both terms: brackets.",
         ),
         Mistake(
-            lambda g, w: w * (g + _row_sum(g * w)),
+            lambda g, w: w * (g + _sum_rows(g * w)),
             "the weighted average is taken away from dw_k, not added to it.",
         ),
         Mistake(
@@ -78,11 +79,11 @@ softmax_backward = Check(
             "axis=1 is the last axis of a matrix, and of nothing else: axis=-1.",
         ),
         Mistake(
-            lambda g, w: w * (_row_sum(g * w) - g),
+            lambda g, w: w * (_sum_rows(g * w) - g),
             "right but for the sign: (δ_jk − w_k), not (w_k − δ_jk).",
         ),
         Mistake(
-            _one_jacobian_for_all,
+            _use_one_jacobian,
             "right for one row alone. Each row has a Jacobian of its own; the last form of the "
             "formula needs none.",
         ),
@@ -97,7 +98,7 @@ softmax_backward = Check(
             "keepdims=True.",
         ),
         Mistake(
-            lambda g, w: g - _row_sum(g * w),
+            lambda g, w: g - _sum_rows(g * w),
             "the factor w_k in front is missing.",
         ),
     ],
@@ -115,33 +116,26 @@ def _backward_cases() -> list[tuple]:
     return cases
 
 
-def _transposed(x: np.ndarray) -> np.ndarray:
+def _transpose(x: np.ndarray) -> np.ndarray:
     return x.swapaxes(-2, -1)
 
 
-def _backward(
+def _run_backward(
     grad_output: np.ndarray,
     query: np.ndarray,
     key: np.ndarray,
     value: np.ndarray,
     weights: np.ndarray,
-    *,
-    scale: float | int | None = None,
-    scale_key: float | int | None = None,
-    through_softmax: Callable[..., np.ndarray] = reference.softmax_backward,
-    transpose: Callable[[np.ndarray], np.ndarray] = _transposed,
-) -> tuple:
-    """The gradients of an attention head, right or with one mistake switched on."""
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     root = np.sqrt(query.shape[-1])
-    grad_scores = through_softmax(grad_output @ _transposed(value), weights)
-    grad_query = grad_scores @ key / (scale or root)
-    grad_key = transpose(grad_scores) @ query / (scale_key or scale or root)
-    return grad_query, grad_key, _transposed(weights) @ grad_output
+    grad_scores = reference.softmax_backward(grad_output @ _transpose(value), weights)
+    grad_query = grad_scores @ key / root
+    grad_key = _transpose(grad_scores) @ query / root
+    grad_value = _transpose(weights) @ grad_output
+    return grad_query, grad_key, grad_value
 
 
-def _softmax_twice(grad_output: np.ndarray, *rest: np.ndarray) -> tuple:
-    grad_query, grad_key, _ = _backward(grad_output, *rest)
-    return grad_query, grad_key, _transposed(reference.softmax(rest[-1])) @ grad_output
+_edit_backward = partial(edit_reference, _run_backward)
 
 
 def _random_backward(chance: RandomValues) -> tuple:
@@ -158,53 +152,64 @@ attention_backward = Check(
     verified="dQ, dK and dV equal the reference's, which equals finite differences",
     mistakes=[
         Mistake(
-            lambda g, q, k, v, w: _backward(g, q, k, v, w, scale=1.0),
+            _edit_backward((" / root", "")),
             "dV is right; dQ and dK lack the 1/√d_k that the scores were divided by.",
         ),
         Mistake(
-            lambda g, q, k, v, w: _backward(g, q, k, v, w, scale_key=1.0),
-            "dQ and dV are right; dK lacks its 1/√d_k.",
+            _edit_backward(("query / root", "query")), "dQ and dV are right; dK lacks its 1/√d_k."
         ),
         Mistake(
-            lambda *a: _backward(*a, through_softmax=lambda grad, w: grad),
+            _edit_backward(
+                (
+                    "reference.softmax_backward(grad_output @ _transpose(value), weights)",
+                    "grad_output @ _transpose(value)",
+                )
+            ),
             "dV is right; dQ and dK skip the softmax: the gradient of the weights is not that of "
             "the scores.",
         ),
         Mistake(
-            lambda g, q, k, v, w: _backward(g, q, k, v, w, scale=q.shape[-1]),
+            _edit_backward(("/ root", "/ query.shape[-1]")),
             "dQ and dK are divided by d_k; the scores were divided by √d_k.",
         ),
         Mistake(
-            lambda g, q, k, v, w: _backward(g, q, k, v, w, scale=1 / np.sqrt(q.shape[-1])),
+            _edit_backward(("/ root", "* root")),
             "dQ and dK are multiplied by √d_k. The scores were divided by it, and so are their "
             "gradients.",
         ),
         Mistake(
-            lambda g, q, k, v, w: _backward(g, q, k, v, w, scale=2.0),
+            _edit_backward(("/ root", "/ 2.0")),
             "dQ and dK are divided by 2, which is √d_k on this page only; d_k is the last dimension.",
         ),
         Mistake(
-            lambda *a: _backward(*a, transpose=np.transpose),
+            _edit_backward(("_transpose(grad_scores)", "grad_scores.T")),
             "right without a batch. With one, .T turns all axes; only the last two may change places: "
             "swapaxes(-2, -1).",
         ),
         Mistake(
-            lambda *a: _backward(
-                *a, through_softmax=lambda grad, w: reference.softmax_backward(w, grad)
+            _edit_backward(
+                (
+                    "grad_output @ _transpose(value), weights",
+                    "weights, grad_output @ _transpose(value)",
+                )
             ),
             "the arguments of softmax_backward are swapped: the gradient comes first, then the "
             "weights.",
         ),
         Mistake(
-            lambda *a: tuple(_backward(*a)[n] for n in (2, 0, 1)),
+            _edit_backward(
+                ("grad_query, grad_key, grad_value", "grad_value, grad_query, grad_key")
+            ),
             "dV comes last: return (dQ, dK, dV).",
         ),
         Mistake(
-            _softmax_twice,
+            _edit_backward(("_transpose(weights)", "_transpose(reference.softmax(weights))")),
             "dQ and dK are right; for dV use the weights as they are: they have had their softmax.",
         ),
         Mistake(
-            lambda *a: tuple(_backward(*a)[n] for n in (1, 0, 2)),
+            _edit_backward(
+                ("grad_query, grad_key, grad_value", "grad_key, grad_query, grad_value")
+            ),
             "dQ and dK are swapped: return (dQ, dK, dV).",
         ),
     ],

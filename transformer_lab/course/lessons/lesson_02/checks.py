@@ -10,7 +10,7 @@ from transformer_lab.numpy_reference import softmax
 # ---------------------------------------------------------------- variance of a dot product
 
 
-def _variance(d_k: int, query_std: float, key_std: float) -> float:
+def _compute_variance(d_k: int, query_std: float, key_std: float) -> float:
     return d_k * query_std**2 * key_std**2
 
 
@@ -19,7 +19,7 @@ def _random_spreads(chance: RandomValues) -> tuple:
 
 
 score_variance = Check(
-    reference=_variance,
+    reference=_compute_variance,
     cases=lambda: [
         (1, 1.0, 1.0),
         (7, 1.0, 1.0),
@@ -69,19 +69,19 @@ def _weights_cases() -> list[tuple]:
     return [*((softmax(random_array(*shape, seed=n)),) for n, shape in enumerate(shapes)), (sharp,)]
 
 
-def _diagonal(weights: np.ndarray) -> np.ndarray:
+def _make_diagonal(weights: np.ndarray) -> np.ndarray:
     return weights[..., None] * np.eye(weights.shape[-1])
 
 
-def _outer(weights: np.ndarray) -> np.ndarray:
+def _compute_outer(weights: np.ndarray) -> np.ndarray:
     return weights[..., :, None] * weights[..., None, :]
 
 
-def _jacobian(weights: np.ndarray) -> np.ndarray:
-    return _diagonal(weights) - _outer(weights)
+def _compute_jacobian(weights: np.ndarray) -> np.ndarray:
+    return _make_diagonal(weights) - _compute_outer(weights)
 
 
-def _one_row_only(weights: np.ndarray) -> np.ndarray:
+def _compute_for_one_row(weights: np.ndarray) -> np.ndarray:
     return np.diag(weights.ravel()) - np.outer(weights, weights)
 
 
@@ -90,17 +90,19 @@ def _random_weights(chance: RandomValues) -> tuple:
 
 
 softmax_jacobian = Check(
-    reference=_jacobian,
+    reference=_compute_jacobian,
     cases=_weights_cases,
     drawn=_random_weights,
     results=("the Jacobian",),
     verified="w_j (δ_jk − w_k) for each row of weights, with batch dimensions in front",
     mistakes=[
-        Mistake(_diagonal, "the part −w_j w_k is missing: a score moves the other weights too."),
-        Mistake(lambda w: _outer(w) - _diagonal(w), "right but for the sign."),
-        Mistake(lambda w: -_outer(w), "the part w_j δ_jk is missing: w_j on the diagonal."),
         Mistake(
-            _one_row_only,
+            _make_diagonal, "the part −w_j w_k is missing: a score moves the other weights too."
+        ),
+        Mistake(lambda w: _compute_outer(w) - _make_diagonal(w), "right but for the sign."),
+        Mistake(lambda w: -_compute_outer(w), "the part w_j δ_jk is missing: w_j on the diagonal."),
+        Mistake(
+            _compute_for_one_row,
             "right for a single row; with several, np.outer and np.diag run all of them together. "
             "Use w[..., :, None] * w[..., None, :].",
         ),
@@ -109,7 +111,7 @@ softmax_jacobian = Check(
             "this is the diagonal alone: beside it stands −w_j w_k.",
         ),
         Mistake(
-            lambda w: np.eye(w.shape[-1]) - _outer(w),
+            lambda w: np.eye(w.shape[-1]) - _compute_outer(w),
             "δ_jk must be multiplied by w_j: the diagonal is w_j − w_j², not 1 − w_j².",
         ),
         Mistake(lambda w: w * (1 - w), "a Jacobian is a square for each row: (..., key, key)."),
@@ -119,23 +121,23 @@ softmax_jacobian = Check(
 # ---------------------------------------------------------------- its norm
 
 
-def _norm(weights: np.ndarray) -> np.ndarray:
-    return np.sqrt((_jacobian(weights) ** 2).sum(axis=(-2, -1)))
+def _compute_norm(weights: np.ndarray) -> np.ndarray:
+    return np.sqrt((_compute_jacobian(weights) ** 2).sum(axis=(-2, -1)))
 
 
 jacobian_norm = Check(
-    reference=_norm,
+    reference=_compute_norm,
     cases=_weights_cases,
     drawn=_random_weights,
     results=("the norm",),
     verified="the root of the sum of squares, one number for each row",
     mistakes=[
         Mistake(
-            lambda w: (_jacobian(w) ** 2).sum(axis=(-2, -1)),
+            lambda w: (_compute_jacobian(w) ** 2).sum(axis=(-2, -1)),
             "this is the square of the norm: take the root.",
         ),
         Mistake(
-            lambda w: np.sqrt((_jacobian(w) ** 2).sum()),
+            lambda w: np.sqrt((_compute_jacobian(w) ** 2).sum()),
             "one number for everything; each row of weights should get its own.",
         ),
         Mistake(
@@ -147,16 +149,16 @@ jacobian_norm = Check(
             "only the diagonal went in; the entries beside it count too.",
         ),
         Mistake(
-            lambda w: abs(_jacobian(w)).sum(axis=(-2, -1)),
+            lambda w: abs(_compute_jacobian(w)).sum(axis=(-2, -1)),
             "this is the sum of absolute values. The norm asked for squares, sums, and takes the "
             "root.",
         ),
         Mistake(
-            lambda w: np.sqrt((_jacobian(w) ** 2).sum(axis=-1)),
+            lambda w: np.sqrt((_compute_jacobian(w) ** 2).sum(axis=-1)),
             "summed over one axis only: this is the norm of each line of the Jacobian.",
         ),
         Mistake(
-            lambda w: np.sqrt((_jacobian(w) ** 2).mean(axis=(-2, -1))),
+            lambda w: np.sqrt((_compute_jacobian(w) ** 2).mean(axis=(-2, -1))),
             "a mean where a sum belongs.",
         ),
     ],

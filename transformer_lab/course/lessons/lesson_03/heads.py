@@ -1,12 +1,13 @@
 """Checks of the exercises of lesson 03: splitting and merging heads, and all of it in NumPy."""
 
-from typing import Any
+from functools import partial
 
 import numpy as np
 
 from transformer_lab import numpy_reference as reference
 from transformer_lab.course.judge.cases import random_array
 from transformer_lab.course.judge.check import Check, Mistake
+from transformer_lab.course.judge.edited_reference import edit_reference
 from transformer_lab.course.judge.random_values import RandomValues
 
 SHAPES = [(1, 2, 3, 2), (2, 3, 2, 5), (2, 5, 3, 4), (3, 7, 5, 2)]
@@ -19,7 +20,7 @@ def _split_cases() -> list[tuple]:
     return [(random_array(b, n, h * d), h) for b, n, h, d in SHAPES]
 
 
-def _cut(x: np.ndarray, h: int) -> np.ndarray:
+def _cut_columns(x: np.ndarray, h: int) -> np.ndarray:
     return x.reshape(*x.shape[:2], h, -1)  # (batch, length, heads, d)
 
 
@@ -41,7 +42,7 @@ split_heads = Check(
             "d) mixes positions. Cut the last dimension first, then swap axes.",
         ),
         Mistake(
-            _cut,
+            _cut_columns,
             "this is (batch, length, heads, d): swap the two middle axes, so that heads come "
             "before positions.",
         ),
@@ -51,11 +52,11 @@ split_heads = Check(
             "(heads, d), not (d, heads).",
         ),
         Mistake(
-            lambda x, h: _cut(x, h).transpose(2, 0, 1, 3),
+            lambda x, h: _cut_columns(x, h).transpose(2, 0, 1, 3),
             "heads stand before the batch; expected (batch, heads, length, d).",
         ),
         Mistake(
-            lambda x, h: _cut(x, h).transpose(0, 2, 3, 1),
+            lambda x, h: _cut_columns(x, h).transpose(0, 2, 3, 1),
             "the last two axes are swapped: this is Kᵀ already; expected (batch, heads, length, d).",
         ),
     ],
@@ -111,76 +112,32 @@ def _multi_head_cases() -> list[tuple]:
     return cases
 
 
-def _multi_head(x: np.ndarray, *rest: Any) -> np.ndarray:
-    w_q, w_k, w_v, w_o, num_heads = rest
+def _attend_with_heads(
+    x: np.ndarray,
+    w_q: np.ndarray,
+    w_k: np.ndarray,
+    w_v: np.ndarray,
+    w_o: np.ndarray,
+    num_heads: int,
+) -> np.ndarray:
     q, k, v = (reference.split_heads(x @ w, num_heads) for w in (w_q, w_k, w_v))
     heads, _ = reference.scaled_dot_product_attention(q, k, v)
     return reference.merge_heads(heads) @ w_o
 
 
-def _no_w_o(x: np.ndarray, *rest: Any) -> np.ndarray:
-    *weights, w_o, h = rest
-    return _multi_head(x, *weights, np.eye(len(w_o)), h)
+_edit_multi_head = partial(edit_reference, _attend_with_heads)
+
+SPLIT_BY_VIEW = (
+    "reference.split_heads(x @ w, num_heads)",
+    "(x @ w).reshape(len(x), num_heads, x.shape[1], -1)",
+)
+MERGE_BY_RESHAPE = ("reference.merge_heads(heads)", "heads.reshape(x.shape)")
 
 
-def _one_head(x: np.ndarray, *rest: Any) -> np.ndarray:
-    *weights, w_o, _ = rest
-    return _multi_head(x, *weights, w_o, 1)
-
-
-def _by_d_model(x: np.ndarray, w_q: np.ndarray, *rest: Any) -> np.ndarray:
-    return _multi_head(x, w_q / np.sqrt(rest[-1]), *rest)
-
-
-def _unscaled(x: np.ndarray, w_q: np.ndarray, *rest: Any) -> np.ndarray:
-    return _multi_head(x, w_q * np.sqrt(x.shape[-1] / rest[-1]), *rest)
-
-
-def _slices_of_the_input(x: np.ndarray, *rest: Any) -> np.ndarray:
-    *weights, w_o, h = rest
-    d = x.shape[-1] // h
-    inside = np.kron(np.eye(h), np.ones((d, d)))  # a head's columns see the same columns of x only
-    return _multi_head(x, *(w * inside for w in weights), w_o, h)
-
-
-def _view_alone(x: np.ndarray, *rest: Any) -> np.ndarray:
-    *weights, w_o, h = rest
-    shape = (len(x), h, x.shape[1], -1)
-    heads, _ = reference.scaled_dot_product_attention(*((x @ w).reshape(shape) for w in weights))
-    return heads.reshape(x.shape) @ w_o
-
-
-def _view_then_swap(x: np.ndarray, *rest: Any) -> np.ndarray:
-    *weights, w_o, h = rest
-    shape = (len(x), h, x.shape[1], -1)
-    heads, _ = reference.scaled_dot_product_attention(*((x @ w).reshape(shape) for w in weights))
-    return reference.merge_heads(heads) @ w_o
-
-
-def _heads_of_one_word(x: np.ndarray, *rest: Any) -> np.ndarray:
-    *weights, w_o, h = rest
-    shape = (*x.shape[:2], h, -1)
-    mixed, _ = reference.scaled_dot_product_attention(*((x @ w).reshape(shape) for w in weights))
-    return mixed.reshape(x.shape) @ w_o
-
-
-def _every_hth_column(x: np.ndarray, *rest: Any) -> np.ndarray:
-    *weights, w_o, h = rest
-    order = np.arange(x.shape[-1]).reshape(-1, h).T.ravel()
-    return _multi_head(x, *(w[:, order] for w in weights), w_o, h)
-
-
-def _merged_by_reshape(x: np.ndarray, *rest: Any) -> np.ndarray:
-    *weights, w_o, h = rest
-    q, k, v = (reference.split_heads(x @ w, h) for w in weights)
-    return reference.scaled_dot_product_attention(q, k, v)[0].reshape(x.shape) @ w_o
-
-
-def _averaged(x: np.ndarray, *rest: Any) -> np.ndarray:
-    *weights, w_o, h = rest
-    q, k, v = (reference.split_heads(x @ w, h) for w in weights)
-    mean = reference.scaled_dot_product_attention(q, k, v)[0].mean(axis=1)
-    return np.concatenate([mean] * h, axis=-1) @ w_o
+def _keep_diagonal_blocks(w: np.ndarray, num_heads: int) -> np.ndarray:
+    """Keep only those weights through which a head's columns see the same columns of x."""
+    d = len(w) // num_heads
+    return w * np.kron(np.eye(num_heads), np.ones((d, d)))
 
 
 def _random_multi_head(chance: RandomValues) -> tuple:
@@ -191,47 +148,73 @@ def _random_multi_head(chance: RandomValues) -> tuple:
 
 
 multi_head = Check(
-    reference=_multi_head,
+    reference=_attend_with_heads,
     cases=_multi_head_cases,
     drawn=_random_multi_head,
     arguments=("x", "w_q", "w_k", "w_v", "w_o", "num_heads"),
     verified="Concat(head_1, …, head_h) W_O, for several sizes and batches",
     mistakes=[
-        Mistake(_no_w_o, "the last projection W_O is missing."),
-        Mistake(_one_head, "this is one wide head: the softmax must run for each head apart."),
+        Mistake(_edit_multi_head((" @ w_o", "")), "the last projection W_O is missing."),
         Mistake(
-            _by_d_model, "the scores are divided by √d_model; a head is d_k = d_model / h wide."
+            _edit_multi_head(("x @ w, num_heads", "x @ w, 1")),
+            "this is one wide head: the softmax must run for each head apart.",
         ),
-        Mistake(_unscaled, "the scores are not divided by √d_k."),
         Mistake(
-            _slices_of_the_input,
+            _edit_multi_head(("(q, k, v)", "(q / np.sqrt(num_heads), k, v)")),
+            "the scores are divided by √d_model; a head is d_k = d_model / h wide.",
+        ),
+        Mistake(
+            _edit_multi_head(("(q, k, v)", "(q * np.sqrt(q.shape[-1]), k, v)")),
+            "the scores are not divided by √d_k.",
+        ),
+        Mistake(
+            _edit_multi_head(("x @ w,", "x @ _keep_diagonal_blocks(w, num_heads),")),
             "each head sees a slice of the input only. Project the whole of x first, then split.",
         ),
         Mistake(
-            _view_alone,
+            _edit_multi_head(SPLIT_BY_VIEW, MERGE_BY_RESHAPE),
             "it runs and it is wrong: reshape to (batch, heads, length, d) without the swap of axes "
             "mixes positions.",
         ),
         Mistake(
-            _view_then_swap,
+            _edit_multi_head(SPLIT_BY_VIEW),
             "reshape alone mixes words: cut the last axis into heads first, then swap the middle axes.",
         ),
         Mistake(
-            _heads_of_one_word,
+            _edit_multi_head(
+                (
+                    "reference.split_heads(x @ w, num_heads)",
+                    "(x @ w).reshape(*x.shape[:2], num_heads, -1)",
+                ),
+                MERGE_BY_RESHAPE,
+            ),
             "the heads of one word attend to each other: swap heads and positions before the scores.",
         ),
         Mistake(
-            _every_hth_column,
+            _edit_multi_head(
+                (
+                    "reference.split_heads(x @ w, num_heads)",
+                    "(x @ w).reshape(*x.shape[:2], -1, num_heads).transpose(0, 3, 1, 2)",
+                )
+            ),
             "each head has every h-th column; a head is a block of neighbouring columns.",
         ),
         Mistake(
-            _merged_by_reshape,
+            _edit_multi_head(MERGE_BY_RESHAPE),
             "merging: swap heads and positions before the last two axes are joined.",
         ),
         Mistake(
-            lambda x, *rest: _multi_head(x, *(w.T for w in rest[:-1]), rest[-1]),
+            _edit_multi_head(("x @ w,", "x @ w.T,"), ("@ w_o", "@ w_o.T")),
             "the matrices are transposed: a projection is x @ w.",
         ),
-        Mistake(_averaged, "the heads are averaged; concatenate them."),
+        Mistake(
+            _edit_multi_head(
+                (
+                    "reference.merge_heads(heads)",
+                    "np.concatenate([heads.mean(axis=1)] * num_heads, axis=-1)",
+                )
+            ),
+            "the heads are averaged; concatenate them.",
+        ),
     ],
 )

@@ -1,6 +1,7 @@
 """Checks of the exercises of lesson 03: the class, and what it costs."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import torch
@@ -8,6 +9,7 @@ from torch import Tensor, nn
 
 from transformer_lab.course.judge.cases import build_module, random_array, require_gradients
 from transformer_lab.course.judge.check import Check, Mistake
+from transformer_lab.course.judge.edited_reference import edit_reference
 from transformer_lab.course.judge.random_values import RandomValues
 from transformer_lab.course.lessons.lesson_03.heads import SHAPES
 from transformer_lab.model.attention import MultiHeadAttention
@@ -34,74 +36,22 @@ def _class_cases() -> list[tuple]:
     return cases
 
 
-class _SelfOnly(MultiHeadAttention):
-    def forward(
-        self, query: Tensor, key: Tensor, value: Tensor, mask: Any = None, cache: Any = None
-    ) -> Tensor:
-        return super().forward(query, query, query)
+class _Attention(MultiHeadAttention):
+    """The right answer, from which the wrong ones are derived."""
 
-
-class _QueryFromMemory(MultiHeadAttention):
-    def forward(
-        self, query: Tensor, key: Tensor, value: Tensor, mask: Any = None, cache: Any = None
-    ) -> Tensor:
-        return super().forward(key, query, query)[:, : query.size(1)]
-
-
-class _ValuesFromKey(MultiHeadAttention):
-    def forward(
-        self, query: Tensor, key: Tensor, value: Tensor, mask: Any = None, cache: Any = None
-    ) -> Tensor:
-        return super().forward(query, key, key)
-
-
-class _KeysFromValue(MultiHeadAttention):
-    def forward(
-        self, query: Tensor, key: Tensor, value: Tensor, mask: Any = None, cache: Any = None
-    ) -> Tensor:
-        return super().forward(query, value, value)
-
-
-class _ForgetsOutput(MultiHeadAttention):
     def forward(
         self, query: Tensor, key: Tensor, value: Tensor, mask: Any = None, cache: Any = None
     ) -> Tensor:
         q, (k, v) = self.split(self.w_q(query)), self.keys_and_values(key, value)
-        return self.merge(self.core(q, k, v))
+        return self.w_o(self.merge(self.core(q, k, v)))
 
 
-class _MergesByView(MultiHeadAttention):
-    def merge(self, heads: Tensor) -> Tensor:
-        return heads.reshape(heads.size(0), heads.size(2), -1)
+_edit_class = partial(edit_reference, _Attention)
 
 
 class _SplitsByView(MultiHeadAttention):
     def split(self, x: Tensor) -> Tensor:
         return x.reshape(x.size(0), self.num_heads, x.size(1), -1)
-
-
-class _ScalesByModel(MultiHeadAttention):
-    def forward(
-        self, query: Tensor, key: Tensor, value: Tensor, mask: Any = None, cache: Any = None
-    ) -> Tensor:
-        q, (k, v) = self.split(self.w_q(query)), self.keys_and_values(key, value)
-        return self.w_o(self.merge(self.core(q / self.num_heads**0.5, k, v)))
-
-
-class _SwapsKeyAndValue(MultiHeadAttention):
-    def forward(
-        self, query: Tensor, key: Tensor, value: Tensor, mask: Any = None, cache: Any = None
-    ) -> Tensor:
-        q, (k, v) = self.split(self.w_q(query)), self.keys_and_values(key, value)
-        return self.w_o(self.merge(self.core(q, v, k)))
-
-
-class _Unscaled(MultiHeadAttention):
-    def forward(
-        self, query: Tensor, key: Tensor, value: Tensor, mask: Any = None, cache: Any = None
-    ) -> Tensor:
-        q, (k, v) = self.split(self.w_q(query)), self.keys_and_values(key, value)
-        return self.w_o(self.merge(self.core(q * q.size(-1) ** 0.5, k, v)))
 
 
 def _random_class(chance: RandomValues) -> tuple:
@@ -120,26 +70,57 @@ multi_head_class = Check(
     verified="self- and cross-attention sizes, equal to the package's class at equal weights",
     mistakes=[
         Mistake(
-            _SelfOnly, "it attends to the query's own sentence; keys and values are arguments."
+            _edit_class(("(key, value)", "(query, query)")),
+            "it attends to the query's own sentence; keys and values are arguments.",
         ),
-        Mistake(_QueryFromMemory, "queries are made from `key`, keys from `query`: swap them."),
-        Mistake(_ValuesFromKey, "values are made from `key`; `value` is never read."),
-        Mistake(_KeysFromValue, "keys are made from `value`; `key` is never read."),
-        Mistake(_ForgetsOutput, "the last projection w_o is not applied."),
-        Mistake(_MergesByView, "merging: swap heads and positions before the last two axes join."),
+        Mistake(
+            _edit_class(
+                ("w_q(query)", "w_q(key)"),
+                ("(key, value)", "(query, query)"),
+                (
+                    "self.merge(self.core(q, k, v))",
+                    "self.merge(self.core(q, k, v))[:, : query.size(1)]",
+                ),
+            ),
+            "queries are made from `key`, keys from `query`: swap them.",
+        ),
+        Mistake(
+            _edit_class(("(key, value)", "(key, key)")),
+            "values are made from `key`; `value` is never read.",
+        ),
+        Mistake(
+            _edit_class(("(key, value)", "(value, value)")),
+            "keys are made from `value`; `key` is never read.",
+        ),
+        Mistake(_edit_class(("self.w_o", "")), "the last projection w_o is not applied."),
+        Mistake(
+            _edit_class(
+                ("self.merge(self.core(q, k, v))", "self.core(q, k, v).reshape(query.shape)")
+            ),
+            "merging: swap heads and positions before the last two axes join.",
+        ),
         Mistake(
             _SplitsByView, "splitting: cut the last dimension, then swap axes; a view mixes words."
         ),
-        Mistake(_Unscaled, "the scores are not divided by √d_k."),
-        Mistake(_ScalesByModel, "the scores are divided by √d_model, not √d_k."),
-        Mistake(_SwapsKeyAndValue, "keys and values are swapped in the attention itself."),
+        Mistake(
+            _edit_class(("core(q,", "core(q * q.size(-1) ** 0.5,")),
+            "the scores are not divided by √d_k.",
+        ),
+        Mistake(
+            _edit_class(("core(q,", "core(q / self.num_heads**0.5,")),
+            "the scores are divided by √d_model, not √d_k.",
+        ),
+        Mistake(
+            _edit_class(("core(q, k, v)", "core(q, v, k)")),
+            "keys and values are swapped in the attention itself.",
+        ),
     ],
 )
 
 # ---------------------------------------------------------------- cost
 
 
-def _products(length: int, d_model: int, num_heads: int) -> int:
+def _count_products(length: int, d_model: int, num_heads: int) -> int:
     return 4 * length * d_model**2 + 2 * length**2 * d_model
 
 
@@ -149,14 +130,14 @@ def _random_sizes(chance: RandomValues) -> tuple:
 
 
 multiplications = Check(
-    reference=_products,
+    reference=_count_products,
     cases=lambda: [(2, 6, 1), (2, 6, 3), (7, 20, 5), (128, 512, 8)],
     drawn=_random_sizes,
     results=("the number",),
     verified="four projections and two products with the weights, whatever h is",
     mistakes=[
         Mistake(
-            lambda n, d, h: h * _products(n, d, h),
+            lambda n, d, h: h * _count_products(n, d, h),
             "h times too many: each head is only d_model / h wide.",
         ),
         Mistake(

@@ -1,45 +1,29 @@
 """Checks of the exercises of lesson 04, positions."""
 
+from functools import partial
+
 import numpy as np
 
 from transformer_lab import numpy_reference as reference
 from transformer_lab.course.judge.cases import random_array
 from transformer_lab.course.judge.check import Check, Mistake
+from transformer_lab.course.judge.edited_reference import edit_reference
 from transformer_lab.course.judge.random_values import RandomValues
 
 # ---------------------------------------------------------------- sinusoids
-
-
-def _angles(length: int, frequencies: np.ndarray, start: int = 0) -> np.ndarray:
-    return (start + np.arange(length))[:, None] * frequencies
-
-
-def _frequencies(d_model: int) -> np.ndarray:
-    return 10_000 ** (-np.arange(0, d_model, 2) / d_model)
 
 
 def _interleave(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     return np.stack([first, second], axis=-1).reshape(*first.shape[:-1], -1)
 
 
-def _table(length: int, frequencies: np.ndarray, start: int = 0) -> np.ndarray:
-    angle = _angles(length, frequencies, start)
+def _make_table(length: int, d_model: int) -> np.ndarray:
+    frequencies = 10_000 ** (-np.arange(0, d_model, 2) / d_model)
+    angle = np.arange(length)[:, None] * frequencies
     return _interleave(np.sin(angle), np.cos(angle))
 
 
-def _halves(length: int, d_model: int) -> np.ndarray:
-    angle = _angles(length, _frequencies(d_model))
-    return np.concatenate([np.sin(angle), np.cos(angle)], axis=-1)
-
-
-def _frequency_of_each_column(length: int, d_model: int) -> np.ndarray:
-    angle = _angles(length, 10_000 ** (-np.arange(d_model) / d_model))
-    return np.where(np.arange(d_model) % 2 == 0, np.sin(angle), np.cos(angle))
-
-
-def _cosine_first(length: int, d_model: int) -> np.ndarray:
-    angle = _angles(length, _frequencies(d_model))
-    return _interleave(np.cos(angle), np.sin(angle))
+_edit_table = partial(edit_reference, _make_table)
 
 
 def _random_table(chance: RandomValues) -> tuple:
@@ -54,65 +38,75 @@ sinusoids = Check(
     verified="equal to §3.5 for several lengths and widths",
     mistakes=[
         Mistake(
-            _halves,
+            _edit_table(
+                (
+                    "_interleave(np.sin(angle), np.cos(angle))",
+                    "np.concatenate([np.sin(angle), np.cos(angle)], axis=-1)",
+                )
+            ),
             "all sines first, then all cosines: this is another layout than the paper's, which "
             "alternates them.",
         ),
         Mistake(
-            _frequency_of_each_column,
+            _edit_table(
+                ("np.arange(0, d_model, 2)", "np.arange(d_model)"),
+                (
+                    "_interleave(np.sin(angle), np.cos(angle))",
+                    "np.where(np.arange(d_model) % 2, np.cos(angle), np.sin(angle))",
+                ),
+            ),
             "every column has a frequency of its own. Columns 2i and 2i + 1 share one: sine and "
             "cosine of the same angle.",
         ),
         Mistake(
-            lambda n, d: _table(n, 10_000 ** (-np.arange(d // 2) / d)),
+            _edit_table(("np.arange(0, d_model, 2)", "np.arange(d_model // 2)")),
             "the exponent is 2i/d_model, with 2i = 0, 2, 4, …; you used i/d_model.",
         ),
         Mistake(
-            lambda n, d: _table(n, 10_000 ** (-2 * np.arange(0, d, 2) / d)),
+            _edit_table(("-np.arange", "-2 * np.arange")),
             "2i is counted twice: if i runs over 0, 2, 4, …, it is 2i already.",
         ),
         Mistake(
-            lambda n, d: _table(n, _frequencies(d), start=1),
+            _edit_table(("np.arange(length)", "np.arange(1, length + 1)")),
             "positions count from 0: the first row is sin 0 = 0, cos 0 = 1.",
         ),
-        Mistake(_cosine_first, "sine belongs to the even columns, cosine to the odd ones."),
         Mistake(
-            lambda n, d: _table(n, 1 / _frequencies(d)),
+            _edit_table(("np.sin(angle), np.cos(angle)", "np.cos(angle), np.sin(angle)")),
+            "sine belongs to the even columns, cosine to the odd ones.",
+        ),
+        Mistake(
+            _edit_table(("* frequencies", "/ frequencies")),
             "you multiply by 10000^(2i/d_model); divide: the first pair is the fastest.",
         ),
         Mistake(
-            lambda n, d: _table(n, np.deg2rad(_frequencies(d))),
+            _edit_table(("* frequencies", "* np.deg2rad(frequencies)")),
             "the angles are taken for degrees: sin and cos want radians, and the formula gives them.",
         ),
         Mistake(
-            lambda n, d: _table(n, 2 * np.pi * _frequencies(d)),
+            _edit_table(("* frequencies", "* 2 * np.pi * frequencies")),
             "every angle has a factor of 2π too much: the formula has none.",
         ),
         Mistake(
-            lambda n, d: _table(n, _frequencies(d) / n),
+            _edit_table(("* frequencies", "* frequencies / length")),
             "the position is divided by the length; it is the plain number 0, 1, 2, …",
         ),
-        Mistake(
-            lambda n, d: _table(n, 1_000 ** (-np.arange(0, d, 2) / d)),
-            "the base is 10,000.",
-        ),
+        Mistake(_edit_table(("10_000", "1_000")), "the base is 10,000."),
     ],
 )
 
 # ---------------------------------------------------------------- the rotation
 
 
-def _blocks(k: int, frequencies: np.ndarray, sign: float = 1.0) -> np.ndarray:
-    size = 2 * len(frequencies)
-    matrix = np.zeros((size, size))
-    for pair, frequency in enumerate(frequencies):
-        sin, cos = sign * np.sin(k * frequency), np.cos(k * frequency)
-        matrix[2 * pair : 2 * pair + 2, 2 * pair : 2 * pair + 2] = [[cos, sin], [-sin, cos]]
+def _make_rotation(k: int, d_model: int) -> np.ndarray:
+    matrix = np.zeros((d_model, d_model))
+    for column in range(0, d_model, 2):
+        angle = k * 10_000 ** (-column / d_model)
+        sin, cos = np.sin(angle), np.cos(angle)
+        matrix[column : column + 2, column : column + 2] = [[cos, sin], [-sin, cos]]
     return matrix
 
 
-def _rotation(k: int, d_model: int) -> np.ndarray:
-    return _blocks(k, _frequencies(d_model))
+_edit_rotation = partial(edit_reference, _make_rotation)
 
 
 def _random_turn(chance: RandomValues) -> tuple:
@@ -120,38 +114,35 @@ def _random_turn(chance: RandomValues) -> tuple:
 
 
 rotation = Check(
-    reference=_rotation,
+    reference=_make_rotation,
     cases=lambda: [(1, 2), (3, 6), (-2, 6), (11, 10), (0, 4), (1009, 14)],
     drawn=_random_turn,
     results=("R_k",),
     verified="R_k PE(pos) = PE(pos + k) for every pos, forwards and backwards",
     mistakes=[
         Mistake(
-            lambda k, d: _blocks(k, _frequencies(d), sign=-1.0),
+            _edit_rotation(("np.sin(angle)", "-np.sin(angle)")),
             "this turns the other way: it gives PE(pos − k). Look at the signs of the sines.",
         ),
         Mistake(
-            lambda k, d: _blocks(k, np.ones(d // 2)),
+            _edit_rotation(("k * 10_000 ** (-column / d_model)", "k")),
             "all pairs turn by the same angle; pair i turns by k · 10000^(−2i/d_model).",
         ),
+        Mistake(_edit_rotation(("k * 10_000", "10_000")), "k does not enter: this is one step."),
         Mistake(
-            lambda k, d: _blocks(1, _frequencies(d)),
-            "k does not enter: this is one step.",
-        ),
-        Mistake(
-            lambda k, d: _blocks(k, 10_000 ** (-np.arange(d // 2) / d)),
+            _edit_rotation(("-column / d_model", "-(column // 2) / d_model")),
             "the exponent is 2i/d_model for pair i, not i/d_model.",
         ),
         Mistake(
-            lambda k, d: _blocks(k, 10_000 ** (-2 * np.arange(0, d, 2) / d)),
+            _edit_rotation(("-column", "-2 * column")),
             "2i is counted twice: if i runs over 0, 2, 4, …, it is 2i already.",
         ),
         Mistake(
-            lambda k, d: np.diag(np.repeat(np.cos(k * _frequencies(d)), 2)),
+            _edit_rotation(("np.sin(angle)", "0")),
             "the sines beside the diagonal are missing: a turn mixes the two numbers of a pair.",
         ),
         Mistake(
-            lambda k, d: abs(_rotation(k, d)),
+            _edit_rotation(("return matrix", "return abs(matrix)")),
             "a rotation has one minus sign in each block (or the cosine itself is negative).",
         ),
     ],
@@ -160,47 +151,18 @@ rotation = Check(
 # ---------------------------------------------------------------- rotary
 
 
-def _turn(x: np.ndarray, frequencies: np.ndarray, start: int, sign: float = 1.0) -> np.ndarray:
-    angle = _angles(x.shape[-2], frequencies, start)
-    sin, cos = sign * np.sin(angle), np.cos(angle)
-    even, odd = x[..., 0::2], x[..., 1::2]
-    return _interleave(even * cos - odd * sin, even * sin + odd * cos)
-
-
 def _rotate(x: np.ndarray, start: int) -> np.ndarray:
-    return _turn(x, _frequencies(x.shape[-1]), start)
-
-
-def _no_start(x: np.ndarray, start: int) -> np.ndarray:
-    return _rotate(x, 0)
-
-
-def _adds(x: np.ndarray, start: int) -> np.ndarray:
-    return x + _table(x.shape[-2], _frequencies(x.shape[-1]), start)
-
-
-def _turns_halves(x: np.ndarray, start: int) -> np.ndarray:
-    half = x.shape[-1] // 2
-    angle = _angles(x.shape[-2], _frequencies(x.shape[-1]), start)
-    first, second = x[..., :half], x[..., half:]
-    turned = [first * np.cos(angle) - second * np.sin(angle)]
-    turned += [first * np.sin(angle) + second * np.cos(angle)]
-    return np.concatenate(turned, axis=-1)
-
-
-def _overwrites(x: np.ndarray, start: int) -> np.ndarray:
-    angle = _angles(x.shape[-2], _frequencies(x.shape[-1]), start)
+    length, d_k = x.shape[-2:]
+    frequencies = 10_000 ** (-np.arange(0, d_k, 2) / d_k)
+    angle = np.arange(start, start + length)[:, None] * frequencies
+    sin, cos = np.sin(angle), np.cos(angle)
     even, odd = x[..., 0::2], x[..., 1::2]
-    even = even * np.cos(angle) - odd * np.sin(angle)
-    return _interleave(even, even * np.sin(angle) + odd * np.cos(angle))
+    first = even * cos - odd * sin
+    second = even * sin + odd * cos
+    return _interleave(first, second)
 
 
-def _reflects(x: np.ndarray, start: int) -> np.ndarray:
-    angle = _angles(x.shape[-2], _frequencies(x.shape[-1]), start)
-    even, odd = x[..., 0::2], x[..., 1::2]
-    return _interleave(
-        even * np.cos(angle) + odd * np.sin(angle), even * np.sin(angle) + odd * np.cos(angle)
-    )
+_edit_rotary = partial(edit_reference, _rotate)
 
 
 def _random_rows(chance: RandomValues) -> tuple:
@@ -221,34 +183,41 @@ rotate = Check(
     results=("the turned vectors",),
     verified="each pair turned by its position's angle; lengths stay, and scores know distances only",
     mistakes=[
-        Mistake(_no_start, "right from position 0 on; the first row is position `start`."),
-        Mistake(_adds, "this adds sinusoids. Rotary multiplies: it turns the vector itself."),
         Mistake(
-            lambda x, start: _turn(x, _frequencies(x.shape[-1]), start, sign=-1.0),
+            _edit_rotary(("np.arange(start, start + length)", "np.arange(length)")),
+            "right from position 0 on; the first row is position `start`.",
+        ),
+        Mistake(
+            _edit_rotary(("_interleave(first, second)", "x + _interleave(sin, cos)")),
+            "this adds sinusoids. Rotary multiplies: it turns the vector itself.",
+        ),
+        Mistake(
+            _edit_rotary(("np.sin(angle)", "-np.sin(angle)")),
             "it turns the other way round. Scores stay as they are (only differences count), but "
             "the paper of Su et al. and the package turn by +angle.",
         ),
         Mistake(
-            lambda x, start: _turn(x, np.ones(x.shape[-1] // 2), start),
+            _edit_rotary(("* frequencies", "* np.ones(d_k // 2)")),
             "all pairs turn equally fast; pair i turns by position · 10000^(−2i/d_k).",
         ),
         Mistake(
-            lambda x, start: _turn(
-                x, 10_000 ** (-np.arange(x.shape[-1] // 2) / x.shape[-1]), start
-            ),
+            _edit_rotary(("np.arange(0, d_k, 2)", "np.arange(d_k // 2)")),
             "the exponent is 2i/d_k for pair i, not i/d_k.",
         ),
         Mistake(
-            _overwrites,
+            _edit_rotary(("first", "even")),
             "the second line uses the even number that the first has turned already.",
         ),
         Mistake(
-            _turns_halves,
+            _edit_rotary(
+                ("x[..., 0::2], x[..., 1::2]", "x[..., : d_k // 2], x[..., d_k // 2 :]"),
+                ("_interleave(first, second)", "np.concatenate([first, second], axis=-1)"),
+            ),
             "you pair column i with column i + d/2. Some libraries do; here neighbours (2i, 2i + 1) "
             "are pairs.",
         ),
         Mistake(
-            _reflects,
+            _edit_rotary(("- odd * sin", "+ odd * sin")),
             "a minus sign is missing: even · cos − odd · sin. As it is, lengths change.",
         ),
     ],
@@ -257,21 +226,13 @@ rotate = Check(
 # ---------------------------------------------------------------- ALiBi
 
 
-def _bias(num_heads: int, length: int) -> np.ndarray:
+def _make_bias(num_heads: int, length: int) -> np.ndarray:
     distance = abs(np.arange(length)[:, None] - np.arange(length))
     slopes = 2.0 ** (-8 * np.arange(1, num_heads + 1) / num_heads)
     return -slopes[:, None, None] * distance
 
 
-def _with_slopes(num_heads: int, length: int, slopes: np.ndarray) -> np.ndarray:
-    distance = abs(np.arange(length)[:, None] - np.arange(length))
-    return -slopes[:, None, None] * distance
-
-
-def _signed_distance(num_heads: int, length: int) -> np.ndarray:
-    distance = np.arange(length)[:, None] - np.arange(length)
-    slopes = 2.0 ** (-8 * np.arange(1, num_heads + 1) / num_heads)
-    return -slopes[:, None, None] * distance
+_edit_bias = partial(edit_reference, _make_bias)
 
 
 def _random_bias(chance: RandomValues) -> tuple:
@@ -279,34 +240,41 @@ def _random_bias(chance: RandomValues) -> tuple:
 
 
 alibi = Check(
-    reference=_bias,
+    reference=_make_bias,
     cases=lambda: [(1, 2), (2, 3), (8, 5), (3, 7), (5, 1), (11, 2)],
     drawn=_random_bias,
     results=("the bias",),
     verified="−slope · distance, a slope for each head, 0 on the diagonal",
     mistakes=[
         Mistake(
-            lambda h, n: -_bias(h, n),
+            _edit_bias(("-slopes", "slopes")),
             "the sign: far keys should get a lower score, not a higher one.",
         ),
         Mistake(
-            lambda h, n: _with_slopes(h, n, np.ones(h)),
+            _edit_bias(
+                ("2.0 ** (-8 * np.arange(1, num_heads + 1) / num_heads)", "np.ones(num_heads)")
+            ),
             "every head has the same slope; head n of h has 2^(−8n/h).",
         ),
         Mistake(
-            lambda h, n: _with_slopes(h, n, 2.0 ** (-8 * np.arange(h) / h)),
+            _edit_bias(("np.arange(1, num_heads + 1)", "np.arange(num_heads)")),
             "heads count from 1 here: the first slope is 2^(−8/h), not 1.",
         ),
         Mistake(
-            lambda h, n: _with_slopes(h, n, 2.0 ** (-np.arange(1.0, h + 1))),
+            _edit_bias(
+                ("-8 * np.arange(1, num_heads + 1) / num_heads", "-np.arange(1.0, num_heads + 1)")
+            ),
             "right for 8 heads only: the exponent is −8n/h.",
         ),
         Mistake(
-            _signed_distance,
+            _edit_bias(("abs(", "(")),
             "the distance must not be negative: in an encoder, keys to the right are far too.",
         ),
         Mistake(
-            lambda h, n: 2.0 ** _with_slopes(h, n, np.ones(h)),
+            _edit_bias(
+                ("2.0 ** (-8 * np.arange(1, num_heads + 1) / num_heads)", "np.ones(num_heads)"),
+                ("-slopes[:, None, None] * distance", "2.0 ** (-slopes[:, None, None] * distance)"),
+            ),
             "the bias is added to the scores: a linear penalty, not a power of the distance.",
         ),
     ],

@@ -1,6 +1,7 @@
 """Checks of the exercises of lesson 05, the encoder."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from torch import Tensor, nn
 from transformer_lab import numpy_reference as reference
 from transformer_lab.course.judge.cases import build_module, random_array, require_gradients
 from transformer_lab.course.judge.check import Check, Mistake
+from transformer_lab.course.judge.edited_reference import edit_reference
 from transformer_lab.course.judge.random_values import RandomValues
 from transformer_lab.model.attention import MultiHeadAttention
 from transformer_lab.model.feed_forward import FeedForward
@@ -95,26 +97,13 @@ def _norm_cases() -> list[tuple]:
     ]
 
 
-def _normalise(
-    x: np.ndarray,
-    gain: np.ndarray | float,
-    bias: np.ndarray | float,
-    *,
-    axis: Any = -1,
-    ddof: int = 0,
-    power: float = 0.5,
-    inside: float = 1e-5,
-    outside: float = 0.0,
-) -> np.ndarray:
-    centred = x - x.mean(axis=axis, keepdims=True)
-    variance = x.var(axis=axis, keepdims=True, ddof=ddof)
-    return gain * centred / ((variance + inside) ** power + outside) + bias
+def _normalise(x: np.ndarray, gain: np.ndarray | float, bias: np.ndarray | float) -> np.ndarray:
+    centred = x - x.mean(axis=-1, keepdims=True)
+    variance = x.var(axis=-1, keepdims=True)
+    return gain * centred / np.sqrt(variance + 1e-5) + bias
 
 
-def _around_zero(x: np.ndarray, is_centred: bool) -> np.ndarray:
-    """Divide by the root of the mean square, which is the standard deviation only for a mean of 0."""
-    square = (x**2).mean(axis=-1, keepdims=True) + 1e-5
-    return (x - x.mean(axis=-1, keepdims=True) * is_centred) / np.sqrt(square)
+_edit_norm = partial(edit_reference, _normalise)
 
 
 def _random_norm(chance: RandomValues) -> tuple:
@@ -133,59 +122,60 @@ layer_norm = Check(
     tolerance=1e-7,
     mistakes=[
         Mistake(
-            lambda x, g, b: _normalise(x, g, b, axis=0),
+            _edit_norm(("axis=-1", "axis=0")),
             "the mean runs over the batch. LayerNorm looks at one position: its own features, the "
             "last axis.",
         ),
         Mistake(
-            lambda x, g, b: _normalise(x, g, b, axis=-2),
+            _edit_norm(("axis=-1", "axis=-2")),
             "the mean runs over the positions. It should run over the features, the last axis.",
         ),
         Mistake(
-            lambda x, g, b: _normalise(x, g, b, axis=None),
+            _edit_norm(("axis=-1", "axis=None")),
             "one mean for everything; each position has its own.",
         ),
         Mistake(
-            lambda x, g, b: _normalise(x, g, b, ddof=1),
+            _edit_norm(("x.var(", "x.var(ddof=1, ")),
             "this is the unbiased variance (divided by d − 1). The paper's sources and PyTorch "
             "divide by d.",
         ),
         Mistake(
-            lambda x, g, b: _normalise(x, g, b, power=1.0),
+            _edit_norm(("np.sqrt(variance + 1e-5)", "(variance + 1e-5)")),
             "divided by the variance; divide by its root.",
         ),
         Mistake(
-            lambda x, g, b: _normalise(x, g, b, inside=0.0, outside=1e-5),
+            _edit_norm(("np.sqrt(variance + 1e-5)", "(np.sqrt(variance) + 1e-5)")),
             "ε is added to the standard deviation; it belongs inside the root, to the variance.",
         ),
         Mistake(
-            lambda x, g, b: _normalise(x, g, b, inside=0.0),
+            _edit_norm((" + 1e-5", "")),
             "ε is missing: a position whose features are all equal would be divided by 0.",
         ),
         Mistake(
-            lambda x, g, b: _normalise(x, g, b, inside=1e-6),
-            "ε is 1e-6 here; this exercise asks for 1e-5, PyTorch's.",
+            _edit_norm(("1e-5", "1e-6")), "ε is 1e-6 here; this exercise asks for 1e-5, PyTorch's."
         ),
         Mistake(
-            lambda x, g, b: g * _around_zero(x, is_centred=False) + b,
+            _edit_norm(("x - x.mean(axis=-1, keepdims=True)", "x"), ("x.var", "(x**2).mean")),
             "the mean is not subtracted: this divides by the root of the mean square.",
         ),
         Mistake(
-            lambda x, g, b: g * _around_zero(x, is_centred=True) + b,
+            _edit_norm(("x.var", "(x**2).mean")),
             "the variance is the mean square of what is left when the mean is subtracted, not of x.",
         ),
         Mistake(
-            lambda x, g, b: _normalise(x, g, b, power=0.25),
+            _edit_norm(("np.sqrt(variance + 1e-5)", "np.sqrt(np.sqrt(variance + 1e-5))")),
             "the root is taken twice: a standard deviation is the root of the variance already.",
         ),
         Mistake(
-            lambda x, g, b: g * (_normalise(x, 1.0, 0.0) + b),
+            _edit_norm(
+                (
+                    "gain * centred / np.sqrt(variance + 1e-5) + bias",
+                    "gain * (centred / np.sqrt(variance + 1e-5) + bias)",
+                )
+            ),
             "the bias is multiplied by the gain: gain first, then the bias.",
         ),
-        Mistake(
-            lambda x, g, b: _normalise(x, 1.0, 0.0),
-            "gain and bias are not applied.",
-        ),
+        Mistake(lambda x, gain, bias: _normalise(x, 1.0, 0.0), "gain and bias are not applied."),
     ],
 )
 
@@ -193,7 +183,7 @@ layer_norm = Check(
 # ---------------------------------------------------------------- add & norm
 
 
-def _bare_norm(x: np.ndarray) -> np.ndarray:
+def _normalise_without_gain(x: np.ndarray) -> np.ndarray:
     return _normalise(x, 1.0, 0.0)
 
 
@@ -212,14 +202,14 @@ def _bend_row(x: np.ndarray) -> np.ndarray:
 def _random_sublayer(chance: RandomValues) -> tuple:
     (length, d), batch = chance.sizes(2), chance.batch()
     w = chance.numbers(d, d)
-    return chance.numbers(*batch, length, d), lambda x: np.tanh(x @ w), _bare_norm
+    return chance.numbers(*batch, length, d), lambda x: np.tanh(x @ w), _normalise_without_gain
 
 
 add_norm = Check(
     reference=lambda x, sublayer, norm: norm(x + sublayer(x)),
     cases=lambda: [
-        (random_array(2, 3), _halve, _bare_norm),
-        (random_array(2, 3, 5, seed=1), _bend, _bare_norm),
+        (random_array(2, 3), _halve, _normalise_without_gain),
+        (random_array(2, 3, 5, seed=1), _bend, _normalise_without_gain),
         (random_array(7, seed=2), _bend_row, np.arctan),
     ],
     drawn=_random_sublayer,
@@ -271,43 +261,10 @@ class _Layer(nn.Module):
         return self.norm_2(x + self.feed_forward(x))
 
 
-class _PreNorm(_Layer):
-    def forward(self, x: Tensor) -> Tensor:
-        y = self.norm_1(x)
-        x = x + self.self_attention(y, y, y)
-        return x + self.feed_forward(self.norm_2(x))
+_edit_layer = partial(edit_reference, _Layer)
 
 
-class _OneNorm(_Layer):
-    def forward(self, x: Tensor) -> Tensor:
-        x = self.norm_1(x + self.self_attention(x, x, x))
-        return self.norm_1(x + self.feed_forward(x))
-
-
-class _NoSecondResidual(_Layer):
-    def forward(self, x: Tensor) -> Tensor:
-        x = self.norm_1(x + self.self_attention(x, x, x))
-        return self.norm_2(self.feed_forward(x))
-
-
-class _AddsTheInputTwice(_Layer):
-    def forward(self, x: Tensor) -> Tensor:
-        y = self.norm_1(x + self.self_attention(x, x, x))
-        return self.norm_2(x + self.feed_forward(y))
-
-
-class _WrongOrder(_Layer):
-    def forward(self, x: Tensor) -> Tensor:
-        x = self.norm_1(x + self.feed_forward(x))
-        return self.norm_2(x + self.self_attention(x, x, x))
-
-
-class _SideBySide(_Layer):
-    def forward(self, x: Tensor) -> Tensor:
-        return self.norm_2(x + self.norm_1(self.self_attention(x, x, x)) + self.feed_forward(x))
-
-
-def _build_layer(answer: Callable[..., Any], *sizes_and_x: Any) -> tuple[Any, nn.Module]:
+def _build_and_run(answer: Callable[..., Any], *sizes_and_x: Any) -> tuple[Any, nn.Module]:
     *sizes, x = sizes_and_x
     layer = build_module(answer, _Layer, *sizes)
     return layer(x), layer
@@ -326,20 +283,50 @@ encoder_layer = Check(
         require_gradients(14, 7, 5, torch.tensor(random_array(3, 2, 14, seed=2))),
     ],
     drawn=_random_layer,
-    run=_build_layer,
+    run=_build_and_run,
     arguments=("d_model", "num_heads", "d_ff", "x"),
     verified="self-attention, then feed-forward, each inside Add & Norm",
     mistakes=[
-        Mistake(_PreNorm, "this is pre-norm; the paper normalises after the sum."),
-        Mistake(_OneNorm, "norm_1 is used twice; each sum has a LayerNorm of its own."),
-        Mistake(_NoSecondResidual, "around the feed-forward network the residual is missing."),
         Mistake(
-            _AddsTheInputTwice,
+            _edit_layer(
+                (
+                    "x = self.norm_1(x + self.self_attention(x, x, x))",
+                    "y = self.norm_1(x)\n        x = x + self.self_attention(y, y, y)",
+                ),
+                ("self.norm_2(x + self.feed_forward(x))", "x + self.feed_forward(self.norm_2(x))"),
+            ),
+            "this is pre-norm; the paper normalises after the sum.",
+        ),
+        Mistake(
+            _edit_layer(("self.norm_2(x", "self.norm_1(x")),
+            "norm_1 is used twice; each sum has a LayerNorm of its own.",
+        ),
+        Mistake(
+            _edit_layer(("norm_2(x + ", "norm_2(")),
+            "around the feed-forward network the residual is missing.",
+        ),
+        Mistake(
+            _edit_layer(
+                ("x = self.norm_1", "y = self.norm_1"), ("feed_forward(x)", "feed_forward(y)")
+            ),
             "the second residual adds the layer's input; it must add what the first Add & Norm gave.",
         ),
-        Mistake(_WrongOrder, "self-attention comes first, then feed-forward."),
         Mistake(
-            _SideBySide,
+            _edit_layer(
+                ("self_attention(x, x, x)", "(other)"),
+                ("feed_forward(x)", "self_attention(x, x, x)"),
+                ("(other)", "feed_forward(x)"),
+            ),
+            "self-attention comes first, then feed-forward.",
+        ),
+        Mistake(
+            _edit_layer(
+                (
+                    "x = self.norm_1(x + self.self_attention(x, x, x))",
+                    "new = self.norm_1(self.self_attention(x, x, x))",
+                ),
+                ("self.norm_2(x", "self.norm_2(x + new"),
+            ),
             "the two sub-layers stand side by side; the second works on the first one's output.",
         ),
     ],

@@ -2,12 +2,14 @@
 
 import math
 from collections.abc import Callable
+from functools import partial
 
 import torch
 from torch import Tensor
 
 from transformer_lab.course.judge.cases import random_array, require_gradients
 from transformer_lab.course.judge.check import Check, Mistake
+from transformer_lab.course.judge.edited_reference import edit_reference
 from transformer_lab.course.judge.random_values import RandomValues
 from transformer_lab.model import masks
 
@@ -100,7 +102,7 @@ def _masked_cases() -> list[tuple]:
     ]
 
 
-def _masked(scores: Tensor, mask: Tensor) -> Tensor:
+def _mask_and_normalise(scores: Tensor, mask: Tensor) -> Tensor:
     weights = scores.masked_fill(~mask, -math.inf).softmax(dim=-1)
     return weights.masked_fill(~mask.any(dim=-1, keepdim=True), 0.0)
 
@@ -113,7 +115,7 @@ def _random_scores(chance: RandomValues) -> tuple:
 
 
 masked_weights = Check(
-    reference=_masked,
+    reference=_mask_and_normalise,
     cases=_masked_cases,
     drawn=_random_scores,
     results=("the weights",),
@@ -128,7 +130,7 @@ masked_weights = Check(
             "hidden scores are set to 0, and e⁰ = 1 is not nothing: use −∞.",
         ),
         Mistake(
-            lambda scores, mask: _masked(scores, ~mask),
+            lambda scores, mask: _mask_and_normalise(scores, ~mask),
             'the mask is read the wrong way round: True means "may attend".',
         ),
         Mistake(
@@ -137,7 +139,7 @@ masked_weights = Check(
             "nothing is NaN.)",
         ),
         Mistake(
-            lambda scores, mask: _masked(scores.mT, mask.expand(scores.shape).mT).mT,
+            lambda scores, mask: _mask_and_normalise(scores.mT, mask.expand(scores.shape).mT).mT,
             "the softmax runs over the queries: each row, over its keys, must sum to 1.",
         ),
         Mistake(
@@ -213,61 +215,33 @@ causal_mask = Check(
 Map = Callable[[Tensor], Tensor]
 
 
-def _any_feature(change: Tensor) -> Tensor:
-    return change.abs().amax(dim=-1) > 1e-9
-
-
-def _all_features(change: Tensor) -> Tensor:
-    return (change.abs() > 1e-9).all(dim=-1)
-
-
-def _sum_of_features(change: Tensor) -> Tensor:
-    return change.sum(dim=-1).abs() > 1e-9
-
-
-def _map(
-    function: Map, x: Tensor, has_moved: Callable[[Tensor], Tensor], features: int | slice = 0
-) -> Tensor:
-    """Change these features of each input in turn, and return which outputs moved: (output, input)."""
+def _find_leaks(function: Map, x: Tensor) -> Tensor:
     before, columns = function(x), []
     for j in range(len(x)):
         changed = x.clone()
-        changed[j, features] += 1.0
-        columns.append(has_moved(function(changed) - before))
-    return torch.stack(columns, dim=1)
-
-
-def _sees(function: Map, x: Tensor) -> Tensor:
-    return _map(function, x, _any_feature)
-
-
-def _accumulates(function: Map, x: Tensor) -> Tensor:
-    before, columns, changed = function(x), [], x.clone()
-    for j in range(len(x)):
         changed[j, 0] += 1.0
-        columns.append(_any_feature(function(changed) - before))
+        columns.append(((function(changed) - before).abs() > 1e-9).any(dim=-1))
     return torch.stack(columns, dim=1)
 
 
-def _only_itself(function: Map, x: Tensor) -> Tensor:
-    return _sees(function, x) & torch.eye(len(x), dtype=torch.bool)
+_edit_leak_test = partial(edit_reference, _find_leaks)
 
 
-def _mixer(weights: Tensor) -> Map:
+def _make_mixer(weights: Tensor) -> Map:
     # Features change places: who compares one feature only must not see the change.
     return lambda x: torch.tanh(weights @ x).roll(1, dims=-1)
 
 
-def _residual_and_norm(x: Tensor) -> Tensor:
+def _add_and_norm(x: Tensor) -> Tensor:
     return torch.nn.functional.layer_norm(x + torch.tanh(x.cumsum(dim=0) - x), x.shape[-1:])
 
 
-def _balanced(weights: Tensor) -> Map:
+def _make_balanced(weights: Tensor) -> Map:
     # What one feature gains another loses: who adds the features up must not miss the change.
     return lambda x: torch.cat([torch.tanh(weights @ x), -torch.tanh(weights @ x)], dim=-1)
 
 
-def _squares(x: Tensor) -> Tensor:
+def _combine_squares(x: Tensor) -> Tensor:
     return torch.stack([x[0], x[0] - x[1] ** 2, (x[1] * x[2]) ** 2])
 
 
@@ -278,24 +252,24 @@ def _leak_cases() -> list[tuple]:
     window = torch.tensor(random_array(7, 7, seed=2)).tril(1).triu(-1)
     faint = torch.tensor(random_array(5, 5, seed=3)).tril() * 1e-6  # faint links are links
     return [
-        (_mixer(w), torch.tensor(random_array(len(w), 4, seed=n + 5)) * 0.1)
+        (_make_mixer(w), torch.tensor(random_array(len(w), 4, seed=n + 5)) * 0.1)
         for n, w in enumerate((lower, some, window))
     ] + [
-        (_residual_and_norm, torch.tensor(random_array(4, 5, seed=9))),
-        (_mixer(faint), torch.tensor(random_array(5, 3, seed=10))),
-        (_balanced(some), torch.tensor(random_array(5, 2, seed=12)) * 0.1),
-        (_squares, torch.tensor(random_array(3, 7, seed=11)) * 2),
+        (_add_and_norm, torch.tensor(random_array(4, 5, seed=9))),
+        (_make_mixer(faint), torch.tensor(random_array(5, 3, seed=10))),
+        (_make_balanced(some), torch.tensor(random_array(5, 2, seed=12)) * 0.1),
+        (_combine_squares, torch.tensor(random_array(3, 7, seed=11)) * 2),
     ]
 
 
 def _random_map(chance: RandomValues) -> tuple:
     length, d = chance.sizes(2)
     links = chance.tensor(length, length) * chance.mask(length, length)
-    return chance.one_of(_mixer, _balanced)(links), chance.tensor(length, d, scale=0.1)
+    return chance.one_of(_make_mixer, _make_balanced)(links), chance.tensor(length, d, scale=0.1)
 
 
 sees = Check(
-    reference=_sees,
+    reference=_find_leaks,
     cases=_leak_cases,
     drawn=_random_map,
     arguments=("function", "x"),
@@ -303,34 +277,44 @@ sees = Check(
     verified="row i, column j is True exactly where output i moves with input j",
     mistakes=[
         Mistake(
-            lambda f, x: _sees(f, x).T,
+            _edit_leak_test(("dim=1)", "dim=0)")),
             "rows and columns are swapped: a row is an output (query), a column an input (key).",
         ),
         Mistake(
-            _accumulates,
+            _edit_leak_test(
+                ("        changed = x.clone()\n", ""),
+                ("columns = function(x), []", "columns, changed = function(x), [], x.clone()"),
+            ),
             "the changes pile up: change one input, compare, and start from x again.",
         ),
         Mistake(
-            lambda f, x: _map(f, x, _any_feature, slice(None)),
+            _edit_leak_test(("changed[j, 0]", "changed[j]")),
             "the same number added to all features of a word is taken away again by LayerNorm: "
             "change one feature only.",
         ),
         Mistake(
-            lambda f, x: _map(f, x, _all_features),
+            _edit_leak_test((".any(", ".all(")),
             "`all` asks that every feature of an output moves; one that moves is enough: `any`.",
         ),
         Mistake(
-            lambda f, x: _map(f, x, _sum_of_features),
+            _edit_leak_test(
+                (
+                    "((function(changed) - before).abs() > 1e-9).any(dim=-1)",
+                    "(function(changed) - before).sum(dim=-1).abs() > 1e-9",
+                )
+            ),
             "the changes of an output's features are added up, and may cancel: take their sizes first, "
             "or ask of each feature whether it moved.",
         ),
-        Mistake(lambda f, x: ~_sees(f, x), "inverted: True should mark what moves."),
         Mistake(
-            _only_itself,
+            lambda function, x: ~_find_leaks(function, x), "inverted: True should mark what moves."
+        ),
+        Mistake(
+            lambda function, x: _find_leaks(function, x) & torch.eye(len(x), dtype=torch.bool),
             "only output j is looked at when input j changes; look at all of them.",
         ),
         Mistake(
-            lambda f, x: _sees(f, x).any(dim=1),
+            lambda function, x: _find_leaks(function, x).any(dim=1),
             "one answer for each output; it should say which input moves it: (length, length).",
         ),
     ],
@@ -340,7 +324,7 @@ sees = Check(
 # ---------------------------------------------------------------- what the decoder reads
 
 
-def _shift(target: Tensor, bos_id: int) -> Tensor:
+def _shift_right(target: Tensor, bos_id: int) -> Tensor:
     return torch.cat([torch.full_like(target[:, :1], bos_id), target[:, :-1]], dim=1)
 
 
@@ -350,7 +334,7 @@ def _random_target(chance: RandomValues) -> tuple:
 
 
 shift_right = Check(
-    reference=_shift,
+    reference=_shift_right,
     cases=lambda: [
         (torch.tensor([[5, 7, 2]]), 1),
         (torch.tensor([[5, 7, 9, 2], [6, 8, 2, 0]]), 1),

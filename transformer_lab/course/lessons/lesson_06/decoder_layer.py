@@ -1,6 +1,6 @@
 """Checks of the exercises of lesson 06: what a decoder layer does with its parts."""
 
-from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import torch
@@ -21,10 +21,10 @@ from transformer_lab.model.add_norm import AddNorm
 from transformer_lab.model.attention import MultiHeadAttention
 from transformer_lab.model.decoder import DecoderLayer
 
-Wiring = Callable[..., Tensor]
 
-
-def _decoder_layer(layer: Any, x: Tensor, memory: Tensor, mask: Any, memory_mask: Any) -> Tensor:
+def _run_decoder_layer(
+    layer: Any, x: Tensor, memory: Tensor, mask: Any, memory_mask: Any
+) -> Tensor:
     x = layer.add_norm_1(x, lambda x: layer.self_attention(x, x, x, mask))
     x = layer.add_norm_2(x, lambda x: layer.cross_attention(x, memory, memory, memory_mask))
     return layer.add_norm_3(x, layer.feed_forward)
@@ -33,9 +33,7 @@ def _decoder_layer(layer: Any, x: Tensor, memory: Tensor, mask: Any, memory_mask
 # ---------------------------------------------------------------- other ways to wire it
 
 
-def _edit(*changes: tuple[str, str]) -> Wiring:
-    return edit_reference(_decoder_layer, *changes)
-
+_edit = partial(edit_reference, _run_decoder_layer)
 
 SELF = "    x = layer.add_norm_1(x, lambda x: layer.self_attention(x, x, x, mask))\n"
 CROSS = (
@@ -98,7 +96,7 @@ class _CrossAttention(MultiHeadAttention):
 # ---------------------------------------------------------------- the check
 
 
-def _layer(d_model: int, heads: int, d_ff: int, norm: Norm = "post") -> DecoderLayer:
+def _make_layer(d_model: int, heads: int, d_ff: int, norm: Norm = "post") -> DecoderLayer:
     config = TransformerConfig(
         source_vocab_size=5,
         target_vocab_size=5,
@@ -119,7 +117,12 @@ def _layer(d_model: int, heads: int, d_ff: int, norm: Norm = "post") -> DecoderL
 
 def _cases() -> list[tuple]:
     shapes = ((1, 2, 5), (2, 5, 3), (3, 2, 7), (2, 3, 5))
-    layers = (_layer(6, 2, 7), _layer(15, 3, 11), _layer(10, 5, 3, norm="pre"), _layer(14, 7, 5))
+    layers = (
+        _make_layer(6, 2, 7),
+        _make_layer(15, 3, 11),
+        _make_layer(10, 5, 3, norm="pre"),
+        _make_layer(14, 7, 5),
+    )
     cases = []
     for seed, ((batch, target, source), layer) in enumerate(zip(shapes, layers, strict=True)):
         d_model = layer.feed_forward.w_1.in_features
@@ -138,13 +141,13 @@ def _cases() -> list[tuple]:
 def _random_case(chance: RandomValues) -> tuple:
     batch, target, source, heads, d = chance.sizes(5)
     x, memory = (chance.tensor(batch, length, heads * d) for length in (target, source))
-    layer = _layer(heads * d, heads, chance.between(3, 17), norm=chance.one_of("post", "pre"))
+    layer = _make_layer(heads * d, heads, chance.between(3, 17), norm=chance.one_of("post", "pre"))
     seen = chance.causal(batch, target), chance.mask(batch, 1, 1, source)
     return require_gradients(layer, x, memory, *seen)
 
 
 decoder_layer = Check(
-    reference=_decoder_layer,
+    reference=_run_decoder_layer,
     own=(DecoderLayer,),
     cases=_cases,
     drawn=_random_case,
@@ -184,7 +187,8 @@ decoder_layer = Check(
             "cross-attention is left out: the words never learn what the source says.",
         ),
         Mistake(
-            _edit((SELF, "")), "the result of the first sub-layer is lost, or self-attention is."
+            _edit((SELF, "")),
+            "the result of the first sub-layer is lost, or self-attention is.",
         ),
         Mistake(
             _edit((SELF, f"    asks = x\n{SELF}"), ("cross_attention(x,", "cross_attention(asks,")),

@@ -29,13 +29,13 @@ class NextLetter(nn.Module):
         self.output = nn.Linear(d_model, LETTERS)
 
     def forward(self, letters: Tensor, mask: Tensor) -> Tensor:
-        """Logits (batch, length, letters) of the letter after each of (batch, length)."""
+        """Compute the logits (batch, length, letters) of the letter after each of (batch, length)."""
         x = self.embedding(letters) + sinusoids(letters.size(1), self.embedding.embedding_dim)
         return self.output(self.stack(x, mask))
 
 
 def text(lines: int, length: int = 16) -> Tensor:
-    """Random letters (lines, length); about half of them are the letter two places back plus 1."""
+    """Draw letters (lines, length); about half of them are the letter two places back plus 1."""
     rows = [torch.randint(LETTERS, (lines,)), torch.randint(LETTERS, (lines,))]
     for _ in range(length - 2):
         follows = torch.rand(lines) < 0.5

@@ -2,19 +2,25 @@
 
 import math
 from collections.abc import Callable
+from functools import partial
 
 import torch
 from torch import Tensor, nn
 
 from transformer_lab.course.judge.cases import random_array, require_gradients
 from transformer_lab.course.judge.check import Check, Mistake
+from transformer_lab.course.judge.edited_reference import edit_reference
 from transformer_lab.course.judge.random_values import RandomValues
 
 # ---------------------------------------------------------------- what the first layer gets
 
 
-def _encoder_input(ids: Tensor, table: Tensor, positions: Tensor) -> Tensor:
-    return table[ids] * math.sqrt(table.size(1)) + positions[: ids.size(1)]
+def _embed(ids: Tensor, table: Tensor, positions: Tensor) -> Tensor:
+    vectors = table[ids] * math.sqrt(table.size(1))
+    return vectors + positions[: ids.size(1)]
+
+
+_edit_input = partial(edit_reference, _embed)
 
 
 def _random_input(chance: RandomValues) -> tuple:
@@ -24,7 +30,7 @@ def _random_input(chance: RandomValues) -> tuple:
 
 
 encoder_input = Check(
-    reference=_encoder_input,
+    reference=_embed,
     cases=lambda: (
         [
             (
@@ -49,12 +55,9 @@ encoder_input = Check(
     verified="rows of the table, times √d_model, plus the first positions",
     tolerance=1e-6,  # a root taken in single precision is right enough
     mistakes=[
+        Mistake(_edit_input((" + positions[: ids.size(1)]", "")), "the positions are missing."),
         Mistake(
-            lambda ids, table, positions: table[ids] * math.sqrt(table.size(1)),
-            "the positions are missing.",
-        ),
-        Mistake(
-            lambda ids, table, positions: table[ids] + positions[: ids.size(1)],
+            _edit_input((" * math.sqrt(table.size(1))", "")),
             "√d_model is missing: multiply the embeddings by it before the positions are added.",
         ),
         Mistake(
@@ -64,33 +67,28 @@ encoder_input = Check(
             "the positions are multiplied too: √d_model is for the embeddings alone.",
         ),
         Mistake(
-            lambda ids, table, positions: (
-                table[ids] / math.sqrt(table.size(1)) + positions[: ids.size(1)]
-            ),
+            _edit_input(("* math", "/ math")),
             "embeddings are divided by √d_model; §3.4 multiplies.",
         ),
         Mistake(
-            lambda ids, table, positions: table[ids] * table.size(1) + positions[: ids.size(1)],
+            _edit_input(("math.sqrt(table.size(1))", "table.size(1)")),
             "you multiplied by d_model, not √d_model.",
         ),
         Mistake(
-            lambda ids, table, positions: (
-                table[ids] * math.sqrt(len(table)) + positions[: ids.size(1)]
-            ),
+            _edit_input(("table.size(1)", "len(table)")),
             "this is the root of the number of words; d_model is the table's width.",
         ),
         Mistake(
-            lambda ids, table, positions: table[ids] * math.sqrt(table.size(1)) + positions[ids],
+            _edit_input(("positions[: ids.size(1)]", "positions[ids]")),
             "the positions are looked up by the word's id: a place is 0, 1, 2, …, whatever word "
             "stands there.",
         ),
         Mistake(
-            lambda ids, table, positions: torch.cat(
-                [
-                    table[ids] * math.sqrt(table.size(1)),
-                    positions[: ids.size(1)].expand(len(ids), -1, -1),
-                ],
-                dim=-1,
+            _edit_input(
+                (
+                    "vectors + positions[: ids.size(1)]",
+                    "torch.cat([vectors, positions[: ids.size(1)].expand_as(vectors)], dim=-1)",
+                )
             ),
             "the positions are concatenated; the paper adds them.",
         ),
@@ -103,7 +101,7 @@ encoder_input = Check(
 Tie = Callable[[nn.Embedding, nn.Linear], None]
 
 
-def _after_a_step(answer: Tie, vocabulary: int, width: int) -> tuple[Tensor, Tensor, int]:
+def _tie_and_train(answer: Tie, vocabulary: int, width: int) -> tuple[Tensor, Tensor, int]:
     """Tie the matrices and train one step; return both, and the number of parameters."""
     embedding = nn.Embedding(vocabulary, width)
     output = nn.Linear(width, vocabulary, bias=False)
@@ -120,29 +118,11 @@ def _after_a_step(answer: Tie, vocabulary: int, width: int) -> tuple[Tensor, Ten
     return embedding.weight, output.weight, sum(p.numel() for p in both.parameters())
 
 
-def _tie(embedding: nn.Embedding, output: nn.Linear) -> None:
+def _tie_weights(embedding: nn.Embedding, output: nn.Linear) -> None:
     output.weight = embedding.weight
 
 
-def _copy(embedding: nn.Embedding, output: nn.Linear) -> None:
-    with torch.no_grad():
-        output.weight.copy_(embedding.weight)
-
-
-def _share_storage(embedding: nn.Embedding, output: nn.Linear) -> None:
-    output.weight.data = embedding.weight.data
-
-
-def _the_other_way(embedding: nn.Embedding, output: nn.Linear) -> None:
-    embedding.weight = output.weight
-
-
-def _frozen(embedding: nn.Embedding, output: nn.Linear) -> None:
-    output.weight = nn.Parameter(embedding.weight.detach().clone(), requires_grad=False)
-
-
-def _nothing(embedding: nn.Embedding, output: nn.Linear) -> None:
-    return None
+_edit_tying = partial(edit_reference, _tie_weights)
 
 
 def _random_sizes(chance: RandomValues) -> tuple:
@@ -150,8 +130,8 @@ def _random_sizes(chance: RandomValues) -> tuple:
 
 
 tie = Check(
-    reference=_tie,
-    run=_after_a_step,
+    reference=_tie_weights,
+    run=_tie_and_train,
     cases=lambda: [(3, 2), (11, 5), (7, 13)],
     drawn=_random_sizes,
     arguments=("vocabulary", "width"),
@@ -159,20 +139,32 @@ tie = Check(
     verified="one parameter in both places, also after a step of training",
     mistakes=[
         Mistake(
-            _copy,
+            _edit_tying(
+                ("output.weight = embedding.weight", "output.weight.data.copy_(embedding.weight)")
+            ),
             "equal at first, and two matrices after one step: the numbers were copied. Both "
             "modules must hold the same nn.Parameter.",
         ),
         Mistake(
-            _share_storage,
+            _edit_tying((".weight", ".weight.data")),
             "they share their numbers, but are two parameters: counted twice, and an optimiser "
             "moves them twice. Assign the nn.Parameter itself.",
         ),
         Mistake(
-            _the_other_way,
+            _edit_tying(("output.weight = embedding.weight", "embedding.weight = output.weight")),
             "tied, but the embedding has taken the output's numbers. Here the embedding's are kept.",
         ),
-        Mistake(_frozen, "the output's matrix is a frozen copy: it does not learn."),
-        Mistake(_nothing, "nothing has changed: they are still two matrices."),
+        Mistake(
+            _edit_tying(
+                (
+                    "= embedding.weight",
+                    "= nn.Parameter(embedding.weight.detach().clone(), requires_grad=False)",
+                )
+            ),
+            "the output's matrix is a frozen copy: it does not learn.",
+        ),
+        Mistake(
+            lambda embedding, output: None, "nothing has changed: they are still two matrices."
+        ),
     ],
 )

@@ -1,129 +1,89 @@
 """Checks of the exercises of lesson 07: the forward pass, and counting with a pencil."""
 
-from collections.abc import Callable
-from typing import Any
-
-import torch
-from torch import Tensor, nn
+from functools import partial
 
 from transformer_lab.course.judge.cases import forward_cases, random_forward_case
 from transformer_lab.course.judge.check import Check, Mistake
+from transformer_lab.course.judge.edited_reference import edit_reference
+from transformer_lab.course.judge.forward_pass import (
+    DECODER_SEES_PADDING,
+    ENCODER_SEES_PADDING,
+    drop_padding,
+    edit_forward_pass,
+)
 from transformer_lab.course.judge.random_values import RandomValues
 from transformer_lab.model import Transformer
-from transformer_lab.model.masks import causal_mask, padding_mask
 
 # ---------------------------------------------------------------- the forward pass
-
-Forward = Callable[[Transformer, Tensor, Tensor], Tensor]
-
-
-def _assembled(
-    model: Transformer,
-    source: Tensor,
-    target: Tensor,
-    *,
-    causal: bool = True,
-    causal_in_encoder: bool = False,
-    source_mask: bool = True,
-    memory_mask: bool = True,
-    positions: bool = True,
-    target_positions: bool = True,
-    inverted: bool = False,
-    scaled: bool = True,
-    pad_id: int | None = None,
-    memory: bool = True,
-    output: bool = True,
-    softmax: bool = False,
-) -> Tensor:
-    """The forward pass, with a switch for each part that can be forgotten or misplaced."""
-
-    def vectors(embedding: nn.Embedding, places: nn.Module, ids: Tensor, add: bool) -> Tensor:
-        x = model.embed(embedding, ids) if scaled else embedding(ids)
-        return places(x) if add else x
-
-    words = padding_mask(source, model.config.pad_id if pad_id is None else pad_id)
-    seen = words if source_mask else torch.ones_like(words)
-    if causal_in_encoder:
-        seen = seen & causal_mask(source.size(1))
-    x = vectors(model.source_embedding, model.source_positions, source, positions)
-    encoded = model.encoder(x, seen) if memory else x
-    add = positions and target_positions
-    y = vectors(model.target_embedding, model.target_positions, target, add)
-    future = causal_mask(target.size(1)) if causal else None
-    if future is not None and inverted:
-        future = ~future
-    y = model.decoder(y, encoded, future, words if memory_mask else None)
-    logits = model.output(y) if output else y
-    return logits.softmax(dim=-1) if softmax else logits
-
-
-def _wrong(hint: str, **switch: Any) -> Mistake:
-    def answer(model: Transformer, source: Tensor, target: Tensor) -> Tensor:
-        return _assembled(model, source, target, **switch)
-
-    return Mistake(answer, hint)
-
-
-def _at_words(answer: Forward, model: Transformer, source: Tensor, target: Tensor) -> Tensor:
-    """The logits at the target's words, without those at its padding."""
-    logits = answer(model, source, target)
-    fits = isinstance(logits, Tensor) and logits.shape[:2] == target.shape
-    return logits[target != model.config.pad_id] if fits else logits
 
 
 forward = Check(
     reference=lambda model, source, target: model(source, target),
     own=(Transformer.forward, Transformer.features),
-    run=_at_words,
+    run=drop_padding,
     cases=forward_cases,
     drawn=random_forward_case,
     arguments=("model", "source", "target"),
     results=("logits",),
     verified="the package's logits, for padded and unpadded sentences",
     mistakes=[
-        _wrong(
-            "the decoder sees the future: its self-attention needs the causal mask.", causal=False
+        Mistake(
+            edit_forward_pass(("causal_mask(target.size(1))", "None")),
+            "the decoder sees the future: its self-attention needs the causal mask.",
         ),
-        _wrong(
+        Mistake(
+            edit_forward_pass(ENCODER_SEES_PADDING),
             "the encoder's self-attention sees padding: hand it the padding mask.",
-            source_mask=False,
         ),
-        _wrong(
+        Mistake(
+            edit_forward_pass(DECODER_SEES_PADDING),
             "cross-attention sees padding: the decoder needs the source's padding mask too, as "
             "its last argument.",
-            memory_mask=False,
         ),
-        _wrong(
+        Mistake(
+            edit_forward_pass(ENCODER_SEES_PADDING, DECODER_SEES_PADDING),
             "padding is hidden nowhere: encoder and cross-attention both need the padding mask.",
-            source_mask=False,
-            memory_mask=False,
         ),
-        _wrong(
+        Mistake(
+            edit_forward_pass(
+                ("encoder(x, words)", "encoder(x, words & causal_mask(source.size(1)))")
+            ),
             "the encoder has a causal mask: its words may see each other in both directions.",
-            causal_in_encoder=True,
         ),
-        _wrong(
+        Mistake(
+            edit_forward_pass((" causal_mask(", " ~causal_mask(")),
             "the causal mask is inverted: True means “may attend”, as causal_mask returns it.",
-            inverted=True,
         ),
-        _wrong("the positions are missing, in encoder and decoder.", positions=False),
-        _wrong("the decoder's positions are missing.", target_positions=False),
-        _wrong(
+        Mistake(
+            edit_forward_pass(("model.source_positions", ""), ("model.target_positions", "")),
+            "the positions are missing, in encoder and decoder.",
+        ),
+        Mistake(
+            edit_forward_pass(("model.target_positions", "")),
+            "the decoder's positions are missing.",
+        ),
+        Mistake(
+            edit_forward_pass(
+                ("model.embed(model.source_embedding, source)", "model.source_embedding(source)"),
+                ("model.embed(model.target_embedding, target)", "model.target_embedding(target)"),
+            ),
             "√d_model is missing: use model.embed(embedding, ids), not the embedding alone.",
-            scaled=False,
         ),
-        _wrong(
+        Mistake(
+            edit_forward_pass(("model.encoder(x, words)", "x")),
             "the decoder's memory is the embedded source: it should be what the encoder puts out.",
-            memory=False,
         ),
-        _wrong("these are the decoder's vectors: model.output makes logits of them.", output=False),
-        _wrong(
+        Mistake(
+            edit_forward_pass(("model.output(features)", "features")),
+            "these are the decoder's vectors: model.output makes logits of them.",
+        ),
+        Mistake(
+            edit_forward_pass(("model.output(features)", "model.output(features).softmax(dim=-1)")),
             "these are probabilities: logits come before the softmax, which is part of the loss.",
-            softmax=True,
         ),
-        _wrong(
+        Mistake(
+            edit_forward_pass(("model.config.pad_id", "0")),
             "0 is written in as padding; it is model.config.pad_id, and in some models another.",
-            pad_id=0,
         ),
     ],
 )
@@ -132,17 +92,13 @@ forward = Check(
 # ---------------------------------------------------------------- counting with a pencil
 
 
-def _encoder_layer(
-    d: int,
-    d_ff: int,
-    *,
-    projections: int = 4,
-    biases: bool = True,
-    norms: int = 2,
-) -> int:
-    attention = projections * (d * d + d * biases)
-    network = 2 * d * d_ff + (d_ff + d) * biases
-    return attention + network + norms * 2 * d
+def _count_parameters(d_model: int, d_ff: int) -> int:
+    attention = 4 * (d_model**2 + d_model)
+    network = 2 * d_model * d_ff + d_ff + d_model
+    return attention + network + 2 * 2 * d_model
+
+
+_edit_count = partial(edit_reference, _count_parameters)
 
 
 def _random_sizes(chance: RandomValues) -> tuple:
@@ -150,7 +106,7 @@ def _random_sizes(chance: RandomValues) -> tuple:
 
 
 layer_parameters = Check(
-    reference=_encoder_layer,
+    reference=_count_parameters,
     cases=lambda: [(4, 8), (7, 31), (512, 2048), (5, 3), (1, 2)],
     drawn=_random_sizes,
     arguments=("d_model", "d_ff"),
@@ -158,35 +114,36 @@ layer_parameters = Check(
     verified="as many as PyTorch finds in the package's layer",
     mistakes=[
         Mistake(
-            lambda d, d_ff: _encoder_layer(d, d_ff, biases=False),
+            _edit_count(("d_model**2 + d_model", "d_model**2"), (" + d_ff + d_model", "")),
             "the biases of the six linear maps are missing.",
         ),
         Mistake(
-            lambda d, d_ff: _encoder_layer(d, d_ff, biases=False, norms=0),
+            _edit_count(
+                ("d_model**2 + d_model", "d_model**2"),
+                (" + d_ff + d_model", ""),
+                (" + 2 * 2 * d_model", ""),
+            ),
             "these are the matrices alone: biases and the two LayerNorms have numbers too.",
         ),
+        Mistake(_edit_count(("4 *", "3 *")), "attention has four projections: W_O is missing."),
         Mistake(
-            lambda d, d_ff: _encoder_layer(d, d_ff, projections=3),
-            "attention has four projections: W_O is missing.",
-        ),
-        Mistake(
-            lambda d, d_ff: _encoder_layer(d, d_ff, norms=0),
+            _edit_count((" + 2 * 2 * d_model", "")),
             "4 · d_model are missing: the biases of the four projections, or the two LayerNorms.",
         ),
         Mistake(
-            lambda d, d_ff: _encoder_layer(d, d_ff, norms=1),
+            _edit_count((" + 2 * 2 * d_model", " + 2 * d_model")),
             "2 · d_model are missing: there are two LayerNorms, each with a gain and a bias.",
         ),
         Mistake(
-            lambda d, d_ff: _encoder_layer(d, d_ff) - d_ff - d,
+            _edit_count((" + d_ff + d_model", "")),
             "the two biases of the feed-forward network are missing.",
         ),
         Mistake(
-            lambda d, d_ff: _encoder_layer(d, d_ff) + 21 * (d * d + d) + 7 * d * d,
+            _edit_count(("return", "return 21 * (d_model**2 + d_model) + 7 * d_model**2 +")),
             "counted for eight heads of width d_model: together the heads are as wide as d_model.",
         ),
         Mistake(
-            lambda d, d_ff: _encoder_layer(d, d_ff) + 4 * (d * d + d) + 2 * d,
+            _edit_count(("return", "return 4 * (d_model**2 + d_model) + 2 * d_model +")),
             "this is a decoder layer: an encoder layer has no cross-attention.",
         ),
     ],

@@ -71,13 +71,13 @@ pad = Check(
 # ---------------------------------------------------------------- label smoothing
 
 
-def _smoothed(word: int, vocab_size: int, smoothing: float) -> Tensor:
+def _smooth(word: int, vocab_size: int, smoothing: float) -> Tensor:
     target = torch.full((vocab_size,), smoothing / vocab_size, dtype=torch.float64)
     target[word] += 1 - smoothing
     return target
 
 
-def _spread(word: int, vocab_size: int, right: float, other: float) -> Tensor:
+def _spread_probability(word: int, vocab_size: int, right: float, other: float) -> Tensor:
     target = torch.full((vocab_size,), other, dtype=torch.float64)
     target[word] = right
     return target
@@ -89,7 +89,7 @@ def _random_word(chance: RandomValues) -> tuple:
 
 
 smoothed_target = Check(
-    reference=_smoothed,
+    reference=_smooth,
     cases=lambda: [(0, 4, 0.2), (2, 5, 0.1), (6, 7, 0.3), (10, 11, 0.0), (1, 3, 1.0)],
     drawn=_random_word,
     arguments=("word", "vocab_size", "smoothing"),
@@ -98,29 +98,32 @@ smoothed_target = Check(
     tolerance=1e-6,  # single precision is right enough
     mistakes=[
         Mistake(
-            lambda w, v, e: _spread(w, v, 1 - e, e / (v - 1)),
+            lambda w, v, e: _spread_probability(w, v, 1 - e, e / (v - 1)),
             "this spreads ε over the wrong words alone. It sums to 1, and some programs do it so; "
             "here, as in PyTorch, ε is spread over all words, the right one included.",
         ),
         Mistake(
-            lambda w, v, e: _spread(w, v, 1 - e, e / v),
+            lambda w, v, e: _spread_probability(w, v, 1 - e, e / v),
             "it sums to less than 1: the right word has lost its own share of ε.",
         ),
         Mistake(
-            lambda w, v, e: _spread(w, v, 1.0 + e / v, e / v),
+            lambda w, v, e: _spread_probability(w, v, 1.0 + e / v, e / v),
             "it sums to 1 + ε: the right word gets 1 − ε on top of its share, not 1.",
         ),
         Mistake(
-            lambda w, v, e: _spread(w, v, 1.0, e / v),
+            lambda w, v, e: _spread_probability(w, v, 1.0, e / v),
             "it sums to more than 1: take ε away from the right word.",
         ),
-        Mistake(lambda w, v, e: _spread(w, v, 1.0, 0.0), "nothing is smoothed: ε is not used."),
         Mistake(
-            lambda w, v, e: _spread(w, v, 1 - e, e),
+            lambda w, v, e: _spread_probability(w, v, 1.0, 0.0),
+            "nothing is smoothed: ε is not used.",
+        ),
+        Mistake(
+            lambda w, v, e: _spread_probability(w, v, 1 - e, e),
             "ε for every word sums to far more than 1: divide it among them.",
         ),
         Mistake(
-            lambda w, v, e: _spread(w, v, e + (1 - e) / v, (1 - e) / v),
+            lambda w, v, e: _spread_probability(w, v, e + (1 - e) / v, (1 - e) / v),
             "ε and 1 − ε have changed places.",
         ),
     ],

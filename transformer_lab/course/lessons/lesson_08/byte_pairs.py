@@ -2,12 +2,14 @@
 
 import itertools
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from transformer_lab.course.judge.check import Check, Mistake
+from transformer_lab.course.judge.edited_reference import edit_reference
 from transformer_lab.course.judge.errors import UnusableError
 from transformer_lab.course.judge.formatting import describe_kind
 from transformer_lab.course.judge.random_values import RandomValues
@@ -24,47 +26,16 @@ def _count_pairs(words: dict[Word, int]) -> dict[Pair, int]:
     return dict(counts)
 
 
-def _each_word_once(words: dict[Word, int]) -> dict[Pair, int]:
-    return _count_pairs(dict.fromkeys(words, 1))
+_edit_counting = partial(edit_reference, _count_pairs)
 
 
-def _once_a_word(words: dict[Word, int]) -> dict[Pair, int]:
-    counts: Counter[Pair] = Counter()
-    for pieces, times in words.items():
-        for pair in set(itertools.pairwise(pieces)):
-            counts[pair] += times
-    return dict(counts)
-
-
-def _unordered(words: dict[Word, int]) -> dict[Pair, int]:
-    counts: Counter[Pair] = Counter()
-    for (a, b), times in _count_pairs(words).items():
-        counts[min(a, b), max(a, b)] += times
-    return dict(counts)
-
-
-def _joined(words: dict[Word, int]) -> dict[str, int]:
-    counts: Counter[str] = Counter()
-    for (a, b), times in _count_pairs(words).items():
-        counts[a + b] += times
-    return dict(counts)
-
-
-def _across_words(words: dict[Word, int]) -> dict[Pair, int]:
+def _count_across_words(words: dict[Word, int]) -> dict[Pair, int]:
     text = [piece for pieces, times in words.items() for piece in pieces * times]
     return dict(Counter(itertools.pairwise(text)))
 
 
-def _every_second(words: dict[Word, int]) -> dict[Pair, int]:
-    counts: Counter[Pair] = Counter()
-    for pieces, times in words.items():
-        for pair in zip(pieces[::2], pieces[1::2], strict=False):
-            counts[pair] += times
-    return dict(counts)
-
-
-def _in_one_order(answer: Callable[..., Any], words: dict[Word, int]) -> Any:
-    """The pairs and the counts of a dictionary, sorted so that they can be compared."""
+def _sort_pairs(answer: Callable[..., Any], words: dict[Word, int]) -> Any:
+    """Call the answer and return the pairs and the counts of its dictionary, in one order."""
     counts = answer(words)
     if counts is None:
         return None
@@ -76,18 +47,20 @@ def _in_one_order(answer: Callable[..., Any], words: dict[Word, int]) -> Any:
     return np.array([pair for pair, _ in rows], dtype=str), np.array([times for _, times in rows])
 
 
-def _letters(chance: RandomValues, longest: int) -> Word:
-    """Random pieces of one or two letters, so few that pairs repeat and overlap."""
+def _random_letters(chance: RandomValues, longest: int) -> Word:
+    """Return random pieces of one or two letters, so few that pairs repeat and overlap."""
     return tuple(chance.one_of("a", "b", "ab", "aa") for _ in range(chance.between(0, longest)))
 
 
 def _random_words(chance: RandomValues) -> tuple:
-    return ({_letters(chance, 9): chance.between(1, 30) for _ in range(chance.between(2, 11))},)
+    return (
+        {_random_letters(chance, 9): chance.between(1, 30) for _ in range(chance.between(2, 11))},
+    )
 
 
 count_pairs = Check(
     reference=_count_pairs,
-    run=_in_one_order,
+    run=_sort_pairs,
     cases=lambda: [
         ({("a", "b"): 3},),
         ({("l", "o", "w"): 5, ("l", "o", "o", "l", "o"): 2},),
@@ -101,42 +74,44 @@ count_pairs = Check(
     verified="neighbours inside words, counted as often as the word occurs",
     mistakes=[
         Mistake(
-            _each_word_once,
+            _edit_counting(("+= times", "+= 1")),
             "each word is counted once; it counts as often as it occurs in the text.",
         ),
         Mistake(
-            _once_a_word,
+            _edit_counting(("itertools.pairwise(pieces)", "set(itertools.pairwise(pieces))")),
             "a pair that stands twice in a word counts twice for each time the word occurs.",
         ),
-        Mistake(_unordered, "(a, b) and (b, a) are two pairs: the order matters."),
         Mistake(
-            _joined, "the keys are pairs (left, right); joined to one string, they lose the border."
+            _edit_counting(("counts[pair]", "counts[min(pair), max(pair)]")),
+            "(a, b) and (b, a) are two pairs: the order matters.",
         ),
         Mistake(
-            _across_words,
+            _edit_counting(("counts[pair]", "counts[''.join(pair)]")),
+            "the keys are pairs (left, right); joined to one string, they lose the border.",
+        ),
+        Mistake(
+            _count_across_words,
             "the last piece of a word and the first of the next are no pair: merges stay inside "
             "words.",
         ),
         Mistake(
-            lambda words: {
-                pair: times
-                for pieces, times in words.items()
-                for pair in itertools.pairwise(pieces)
-            },
+            _edit_counting(("+= times", "= times")),
             "a pair's count is overwritten each time; add to it.",
         ),
         Mistake(
-            _every_second,
+            _edit_counting(
+                ("itertools.pairwise(pieces)", "zip(pieces[::2], pieces[1::2], strict=False)")
+            ),
             "only every second pair is looked at; each piece but the last has a right neighbour.",
         ),
     ],
 )
 
 
-def _merge(pieces: Word, pair: Pair, key: Callable[[Sequence[str]], Any] = tuple) -> list[str]:
+def _merge(pieces: Word, pair: Pair) -> list[str]:
     merged, i = [], 0
     while i < len(pieces):
-        if key(pieces[i : i + 2]) == key(pair):
+        if tuple(pieces[i : i + 2]) == pair:
             merged.append(pieces[i] + pieces[i + 1])
             i += 2
         else:
@@ -145,18 +120,10 @@ def _merge(pieces: Word, pair: Pair, key: Callable[[Sequence[str]], Any] = tuple
     return merged
 
 
-def _without_tuple(pieces: Sequence[str], pair: Pair) -> list[str]:
-    return _merge(tuple(pieces), pair) if isinstance(pieces, tuple) else list(pieces)
+_edit_merging = partial(edit_reference, _merge)
 
 
-def _first_only(pieces: Word, pair: Pair) -> list[str]:
-    for i in range(len(pieces) - 1):
-        if tuple(pieces[i : i + 2]) == pair:
-            return [*pieces[:i], pair[0] + pair[1], *pieces[i + 2 :]]
-    return list(pieces)
-
-
-def _overlapping(pieces: Word, pair: Pair) -> list[str]:
+def _merge_overlapping(pieces: Word, pair: Pair) -> list[str]:
     merged, skip = [], False
     for i, piece in enumerate(pieces):
         if tuple(pieces[i : i + 2]) == pair:
@@ -169,7 +136,7 @@ def _overlapping(pieces: Word, pair: Pair) -> list[str]:
     return merged
 
 
-def _by_letters(pieces: Word, pair: Pair) -> list[str]:
+def _merge_letters(pieces: Word, pair: Pair) -> list[str]:
     whole = "".join(pair)
     left, merged = "".join(pieces), []
     while left:
@@ -179,17 +146,13 @@ def _by_letters(pieces: Word, pair: Pair) -> list[str]:
     return merged
 
 
-def _from_the_right(pieces: Word, pair: Pair) -> list[str]:
+def _merge_from_right(pieces: Word, pair: Pair) -> list[str]:
     turned = _merge(tuple(p[::-1] for p in pieces[::-1]), (pair[1][::-1], pair[0][::-1]))
     return [piece[::-1] for piece in turned[::-1]]
 
 
-def _either_way(pieces: Word, pair: Pair) -> list[str]:
-    return _merge(pieces, pair, key=sorted)
-
-
-def _as_pieces(answer: Callable[..., Any], pieces: Word, pair: Pair) -> Any:
-    """The pieces, a list or a tuple of texts, as an array."""
+def _make_array(answer: Callable[..., Any], pieces: Word, pair: Pair) -> Any:
+    """Call the answer and return its pieces, a list or a tuple of texts, as an array."""
     merged = answer(pieces, pair)
     if merged is None:
         return None
@@ -199,15 +162,15 @@ def _as_pieces(answer: Callable[..., Any], pieces: Word, pair: Pair) -> Any:
 
 
 def _random_pieces(chance: RandomValues) -> tuple:
-    """A random case: pieces, and a pair of neighbours among them."""
-    pieces = (*_letters(chance, 15), "a", *_letters(chance, 15))
+    """Return a random case: pieces, and a pair of neighbours among them."""
+    pieces = (*_random_letters(chance, 15), "a", *_random_letters(chance, 15))
     at = chance.between(0, max(0, len(pieces) - 2))
     return pieces, (*pieces[at : at + 2], "a")[:2]
 
 
 merge = Check(
     reference=_merge,
-    run=_as_pieces,
+    run=_make_array,
     cases=lambda: [
         (("a", "b"), ("a", "b")),
         (("l", "o", "w", "l", "o"), ("l", "o")),
@@ -226,20 +189,28 @@ merge = Check(
     verified="every pair merged once, from left to right",
     mistakes=[
         Mistake(
-            _without_tuple,
+            _edit_merging(("tuple(pieces[i : i + 2])", "pieces[i : i + 2]")),
             "right for a tuple; of a list nothing is merged, as no list is equal to the tuple `pair`.",
         ),
-        Mistake(_first_only, "only the first pair is merged; merge all of them."),
         Mistake(
-            _overlapping,
+            _edit_merging(("i += 2", "return [*merged, *pieces[i + 2 :]]")),
+            "only the first pair is merged; merge all of them.",
+        ),
+        Mistake(
+            _merge_overlapping,
             "a a a with (a, a) gives aa a: a piece that has been merged is not merged again.",
         ),
         Mistake(
-            _by_letters,
+            _merge_letters,
             "the letters are the same, but the pieces are not: compare pieces, not strings.",
         ),
-        Mistake(_from_the_right, "go from left to right: a a a gives aa a, not a aa."),
-        Mistake(_either_way, "(b, a) is merged too; only (a, b), in this order, should be."),
+        Mistake(_merge_from_right, "go from left to right: a a a gives aa a, not a aa."),
+        Mistake(
+            _edit_merging(
+                ("tuple(pieces[i : i + 2]) == pair", "sorted(pieces[i : i + 2]) == sorted(pair)")
+            ),
+            "(b, a) is merged too; only (a, b), in this order, should be.",
+        ),
         Mistake(lambda pieces, pair: list(pieces), "nothing is merged."),
     ],
 )

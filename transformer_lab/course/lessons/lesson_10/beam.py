@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -9,11 +10,12 @@ import torch
 from torch import Tensor
 
 from transformer_lab.course.judge.check import Check, Mistake
+from transformer_lab.course.judge.edited_reference import edit_reference
 from transformer_lab.course.judge.errors import UnusableError
 from transformer_lab.course.judge.formatting import describe_kind
 from transformer_lab.course.judge.random_values import RandomValues
 from transformer_lab.course.judge.returned_arrays import as_array
-from transformer_lab.course.lessons.lesson_10.greedy import whole
+from transformer_lab.course.lessons.lesson_10.greedy import as_int
 from transformer_lab.decoding import beam
 
 Beginning = tuple[float, tuple[int, ...]]
@@ -21,7 +23,7 @@ Beginning = tuple[float, tuple[int, ...]]
 # ---------------------------------------------------------------- one step of beam search
 
 
-def _beam_step(beams: Sequence[Beginning], rows: Tensor, k: int) -> list[Beginning]:
+def _extend_beams(beams: Sequence[Beginning], rows: Tensor, k: int) -> list[Beginning]:
     every = [
         (value + log_p, (*ids, word))
         for (value, ids), row in zip(beams, rows.tolist(), strict=True)
@@ -30,8 +32,21 @@ def _beam_step(beams: Sequence[Beginning], rows: Tensor, k: int) -> list[Beginni
     return sorted(every, reverse=True)[:k]
 
 
-def _in_two_parts(answer: Callable[..., Any], *arguments: Any) -> Any:
-    """The values as one array and the partial hypotheses as another."""
+_edit_step = partial(edit_reference, _extend_beams)
+
+BEST_BEAM_ONLY = (
+    "zip(beams, rows.tolist(), strict=True)",
+    "[max(zip(beams, rows.tolist(), strict=True))]",
+)
+K_OF_EACH = (
+    ("[:k]", ""),
+    ("enumerate(row)", "sorted(enumerate(row), key=lambda pair: pair[1])[-k:]"),
+)
+TOPK_OF_EACH_ROW = ("every = [", "rows.topk(k)  # stops here if a row has fewer\n    every = [")
+
+
+def _split_pairs(answer: Callable[..., Any], *arguments: Any) -> Any:
+    """Call the answer and return its values as one array, its partial hypotheses as another."""
     found = answer(*arguments)
     if found is None:
         return None
@@ -47,13 +62,15 @@ def _in_two_parts(answer: Callable[..., Any], *arguments: Any) -> Any:
         if not isinstance(ids, tuple) or any(isinstance(i, Tensor | float) for i in ids):
             said = f"(log-probability, {describe_kind(ids)})"
             raise UnusableError(f"a pair is {said}; ids should be a tuple of whole numbers")
-    rows = [[whole(i) for i in ids] for _, ids in found]
+    rows = [[as_int(i) for i in ids] for _, ids in found]
     if len({len(row) for row in rows}) > 1:
         return values, np.array([" ".join(map(str, row)) for row in rows])
     return values, np.array(rows, dtype=int)
 
 
-def _beams(seed: int, beams: int, vocabulary: int, length: int) -> tuple[list[Beginning], Tensor]:
+def _make_beams(
+    seed: int, beams: int, vocabulary: int, length: int
+) -> tuple[list[Beginning], Tensor]:
     generator = torch.Generator().manual_seed(seed)
     ids = torch.randint(3, vocabulary, (beams, length), generator=generator).tolist()
     values = torch.randn(beams, generator=generator, dtype=torch.float64).sub(5).tolist()
@@ -61,80 +78,21 @@ def _beams(seed: int, beams: int, vocabulary: int, length: int) -> tuple[list[Be
     return list(zip(values, map(tuple, ids), strict=True)), rows.log_softmax(dim=-1)
 
 
-def _with_values(
-    change: Callable[[float, float], float],
-) -> Callable[..., list[Beginning]]:
-    """A step of beam search with another sum in place of value + log_p."""
-
-    def step(beams: Sequence[Beginning], rows: Tensor, k: int) -> list[Beginning]:
-        every = [
-            (change(value, log_p), (*ids, word))
-            for (value, ids), row in zip(beams, rows.tolist(), strict=True)
-            for word, log_p in enumerate(row)
-        ]
-        return sorted(every, reverse=True)[:k]
-
-    return step
-
-
-def _each_its_best(beams: Sequence[Beginning], rows: Tensor, k: int) -> list[Beginning]:
-    one_each = [_beam_step([one], row[None], 1)[0] for one, row in zip(beams, rows, strict=True)]
-    return sorted(one_each, reverse=True)[:k]
-
-
-def _k_of_each(beams: Sequence[Beginning], rows: Tensor, k: int) -> list[Beginning]:
-    found = [_beam_step([one], row[None], k) for one, row in zip(beams, rows, strict=True)]
-    return sorted((c for part in found for c in part), reverse=True)
-
-
-def _only_the_best_goes_on(beams: Sequence[Beginning], rows: Tensor, k: int) -> list[Beginning]:
-    best = max(range(len(beams)), key=lambda n: beams[n][0])
-    return _beam_step([beams[best]], rows[best][None], k)
-
-
-def _by_topk_of_each_row(
-    step: Callable[..., list[Beginning]],
-) -> Callable[..., list[Beginning]]:
-    """A step of beam search that takes k words of each row, even if it has fewer."""
-
-    def with_topk(beams: Sequence[Beginning], rows: Tensor, k: int) -> list[Beginning]:
-        rows.topk(k)  # stops here if there are fewer
-        return step(beams, rows, k)
-
-    return with_topk
-
-
-def _divided(by: Callable[[int], int]) -> Callable[..., list[Beginning]]:
-    """The right continuations, each sum divided by a function of its length with bos."""
-    return lambda beams, rows, k: [
-        (value / by(len(ids)), ids) for value, ids in _beam_step(beams, rows, k)
-    ]
-
-
-def _by_the_last_word(beams: Sequence[Beginning], rows: Tensor, k: int) -> list[Beginning]:
-    every = [
-        (log_p, value + log_p, (*ids, word))
-        for (value, ids), row in zip(beams, rows.tolist(), strict=True)
-        for word, log_p in enumerate(row)
-    ]
-    return [(value, ids) for _, value, ids in sorted(every, reverse=True)[:k]]
-
-
 def _random_beams(chance: RandomValues) -> tuple:
     beams, length, k = chance.sizes(3)
-    return *_beams(chance.between(6, 999), beams, chance.between(7, 17), length), k
+    return *_make_beams(chance.between(6, 999), beams, chance.between(7, 17), length), k
 
 
 beam_step = Check(
-    reference=_beam_step,
-    run=_in_two_parts,
+    reference=_extend_beams,
+    run=_split_pairs,
     cases=lambda: [
         ([(-0.5, (1,))], torch.tensor([[0.5, 0.3, 0.2]], dtype=torch.float64).log(), 2),
-        (*_beams(0, 3, 7, 2), 3),
-        (*_beams(1, 2, 11, 5), 5),
-        (*_beams(3, 5, 7, 3), 4),
-        (*_beams(4, 2, 5, 3), 7),  # more than the vocabulary has words
-        (*_beams(5, 3, 11, 1), 1),
+        (*_make_beams(0, 3, 7, 2), 3),
+        (*_make_beams(1, 2, 11, 5), 5),
+        (*_make_beams(3, 5, 7, 3), 4),
+        (*_make_beams(4, 2, 5, 3), 7),  # more than the vocabulary has words
+        (*_make_beams(5, 3, 11, 1), 1),
     ],
     drawn=_random_beams,
     arguments=("beams", "log_probabilities", "k"),
@@ -143,59 +101,70 @@ beam_step = Check(
     tolerance=1e-6,
     mistakes=[
         Mistake(
-            _each_its_best,
+            _edit_step(
+                (
+                    "for word, log_p in enumerate(row)",
+                    "for log_p, word in [max((p, n) for n, p in enumerate(row))]",
+                )
+            ),
             "each beginning goes on with its best word alone. Two continuations of one beginning "
             "may both be among the best k.",
         ),
         Mistake(
-            _k_of_each,
+            _edit_step(*K_OF_EACH),
             "k continuations of each beginning are k·k: the beam grows with every step. Keep the "
             "best k of all.",
         ),
         Mistake(
-            _with_values(lambda value, log_p: log_p),
+            _edit_step(("value + log_p", "log_p")),
             "only the last word's log-probability counts; add that of the beginning.",
         ),
         Mistake(
-            _by_the_last_word,
+            _edit_step(
+                ("(value + log_p,", "(log_p, value + log_p,"),
+                (
+                    "return sorted(every, reverse=True)[:k]",
+                    "return [pair for _, *pair in sorted(every, reverse=True)[:k]]",
+                ),
+            ),
             "sorted by the last word alone; sort by the whole beginning's log-probability.",
         ),
         Mistake(
-            _with_values(lambda value, log_p: value * log_p),
+            _edit_step(("value + log_p", "value * log_p")),
             "log-probabilities are added: log(a·b) = log a + log b.",
         ),
         Mistake(
-            _with_values(lambda value, log_p: value + math.exp(log_p)),
+            _edit_step(("value + log_p", "value + math.exp(log_p)")),
             "a log-probability and a probability are added; stay with logarithms.",
         ),
         Mistake(
-            lambda beams, rows, k: _beam_step(beams, rows, 10_000)[-k:][::-1],
+            _edit_step((", reverse=True", "")),
             "these are the worst k: a log-probability is better when it is nearer to 0.",
         ),
         Mistake(
-            lambda beams, rows, k: _beam_step(beams, rows, k)[::-1],
+            _edit_step(("[:k]", "[:k][::-1]")),
             "the right ones, the worst first; the best comes first.",
         ),
         Mistake(
-            lambda beams, rows, k: [(v, i[-1:]) for v, i in _beam_step(beams, rows, k)],
+            _edit_step(("(*ids, word)", "(word,)")),
             "only the new word is there: append it to its beginning.",
         ),
         Mistake(
-            _only_the_best_goes_on,
+            _edit_step(BEST_BEAM_ONLY),
             "only the best beginning is continued; continue all of them.",
         ),
         Mistake(
-            _by_topk_of_each_row(_only_the_best_goes_on),
+            _edit_step(BEST_BEAM_ONLY, TOPK_OF_EACH_ROW),
             "only the best beginning is continued; continue all of them. And where k is more than "
             "the vocabulary, `topk` of one row stops.",
         ),
         Mistake(
-            _by_topk_of_each_row(_k_of_each),
+            _edit_step(*K_OF_EACH, TOPK_OF_EACH_ROW),
             "k continuations of each beginning are k·k: the beam grows with every step. Keep the "
             "best k of all. And where k is more than the vocabulary, `topk` of one row stops.",
         ),
         Mistake(
-            _by_topk_of_each_row(_beam_step),
+            _edit_step(TOPK_OF_EACH_ROW),
             "right until k is more than the vocabulary: there `topk` of one row stops. Take the "
             "best k of all rows together, or min(k, vocabulary) of each.",
         ),
@@ -204,19 +173,19 @@ beam_step = Check(
             "the sums are nan. Is a logarithm taken twice? log_probabilities are logarithms already.",
         ),
         Mistake(
-            lambda beams, rows, k: [(v, (i[-1], *i[:-1])) for v, i in _beam_step(beams, rows, k)],
+            _edit_step(("(*ids, word)", "(word, *ids)")),
             "the new word stands in front; it comes behind its beginning.",
         ),
         Mistake(
-            _divided(lambda length: 2),
+            _edit_step(("value + log_p", "(value + log_p) / 2")),
             "this is the mean of two log-probabilities. The beginning's is a sum already: add to it.",
         ),
         Mistake(
-            _divided(lambda length: length),
+            _edit_step(("value + log_p", "(value + log_p) / (len(ids) + 1)")),
             "divided by the number of ids: a sum is asked for. Length is dealt with later.",
         ),
         Mistake(
-            _divided(lambda length: length - 1),
+            _edit_step(("value + log_p", "(value + log_p) / len(ids)")),
             "divided by the number of words: a sum is asked for. Length is dealt with later.",
         ),
     ],
@@ -225,7 +194,7 @@ beam_step = Check(
 # ---------------------------------------------------------------- length penalty
 
 
-def _beam_score(log_probability: float, length: int, alpha: float) -> float:
+def _score_beam(log_probability: float, length: int, alpha: float) -> float:
     return log_probability / beam.length_penalty(length, alpha)
 
 
@@ -234,7 +203,7 @@ def _random_beginning(chance: RandomValues) -> tuple:
 
 
 beam_score = Check(
-    reference=_beam_score,
+    reference=_score_beam,
     cases=lambda: [
         (-3.0, 1, 0.6),
         (-2.83, 9, 0.6),

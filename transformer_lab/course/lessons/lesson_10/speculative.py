@@ -10,15 +10,15 @@ def _accept_all_or_nothing(proposed: list[int], best: list[int]) -> list[int]:
     return list(best) if proposed == best[:-1] else best[:1]
 
 
-def _agreed(proposed: list[int], best: list[int]) -> int:
+def _count_agreeing(proposed: list[int], best: list[int]) -> int:
     return len(speculative.accept(proposed, best)) - 1
 
 
 def _random_words(chance: RandomValues) -> tuple:
-    """A random case: two rows of words that agree up to a random place."""
+    """Return a random case: two rows of words that agree up to a random place."""
     best = chance.ids(chance.between(3, 12), below=4).tolist()
-    proposed, agreed = chance.ids(len(best) - 1, below=4).tolist(), chance.between(0, len(best) - 1)
-    return best[:agreed] + proposed[agreed:], best
+    proposed, count = chance.ids(len(best) - 1, below=4).tolist(), chance.between(0, len(best) - 1)
+    return best[:count] + proposed[count:], best
 
 
 accept = Check(
@@ -41,14 +41,14 @@ accept = Check(
     verified="the draft's words up to the first difference, and one of the large model's",
     mistakes=[
         Mistake(
-            lambda proposed, best: proposed[: _agreed(proposed, best)],
+            lambda proposed, best: proposed[: _count_agreeing(proposed, best)],
             "the large model's own word is missing: it has been computed, so it comes free, and "
             "without it a bad draft would never get on.",
         ),
         Mistake(
             lambda proposed, best: [
                 *(a for a, b in zip(proposed, best, strict=False) if a == b),
-                best[_agreed(proposed, best)],
+                best[_count_agreeing(proposed, best)],
             ],
             "words behind the first difference are taken too. They were checked as continuations "
             "of a word that is not written.",
@@ -64,14 +64,15 @@ accept = Check(
         ),
         Mistake(
             lambda proposed, best: [
-                *proposed[: _agreed(proposed, best)],
-                *proposed[_agreed(proposed, best) :][:1],
+                *proposed[: _count_agreeing(proposed, best)],
+                *proposed[_count_agreeing(proposed, best) :][:1],
             ],
             "at the first difference the draft's word is written; the large model decides.",
         ),
         Mistake(
             lambda proposed, best: best[
-                : _agreed(proposed, best) + (_agreed(proposed, best) < len(proposed))
+                : _count_agreeing(proposed, best)
+                + (_count_agreeing(proposed, best) < len(proposed))
             ],
             "when the whole draft is right, the large model's word behind it comes free too.",
         ),
@@ -80,20 +81,20 @@ accept = Check(
             "it is compared whether a word occurs; compare place by place.",
         ),
         Mistake(
-            lambda proposed, best: [*proposed[: _agreed(proposed, best)], best[-1]],
+            lambda proposed, best: [*proposed[: _count_agreeing(proposed, best)], best[-1]],
             "the word taken is the last of `best`; take the one at the first difference.",
         ),
         Mistake(
             lambda proposed, best: [
-                *proposed[: _agreed(proposed, best) + 1],
-                best[_agreed(proposed, best)],
+                *proposed[: _count_agreeing(proposed, best) + 1],
+                best[_count_agreeing(proposed, best)],
             ],
             "the draft's wrong word is written too; the large model's word stands in its place.",
         ),
         Mistake(
             lambda proposed, best: [
-                *proposed[: _agreed(proposed, best)],
-                best[_agreed(proposed, best) + 1],
+                *proposed[: _count_agreeing(proposed, best)],
+                best[_count_agreeing(proposed, best) + 1],
             ],
             "one place too far in `best`: its word at the first difference is the one that follows "
             "what agrees.",

@@ -1,5 +1,7 @@
 """Checks of the exercises of lesson 11: the alignment error rate, the distance, and the logit lens."""
 
+from functools import partial
+
 import numpy as np
 import torch
 from torch import Tensor
@@ -7,8 +9,9 @@ from torch import Tensor
 from transformer_lab.attention import scores as alignment
 from transformer_lab.course.judge.cases import random_array, random_weights
 from transformer_lab.course.judge.check import Check, Mistake
+from transformer_lab.course.judge.edited_reference import edit_reference
 from transformer_lab.course.judge.random_values import RandomValues
-from transformer_lab.course.lessons.lesson_11.rows import random_square_case
+from transformer_lab.course.lessons.lesson_11.attention_weights import random_square_case
 
 Links = set[tuple[int, int]]
 
@@ -16,16 +19,13 @@ Links = set[tuple[int, int]]
 # ---------------------------------------------------------------- alignment error rate
 
 
-def _rate(found: Links, gold: Links) -> float:
+def _compute_error_rate(weights: np.ndarray, gold: Links) -> float:
+    steps = {step for _, step in gold}
+    found = {(int(weights[step].argmax()), step) for step in steps}
     return 1 - 2 * len(found & gold) / (len(found) + len(gold))
 
 
-def _links(weights: np.ndarray, gold: Links) -> Links:
-    return {(int(weights[step].argmax()), step) for step in {step for _, step in gold}}
-
-
-def _all_links(weights: np.ndarray) -> Links:
-    return {(int(row.argmax()), step) for step, row in enumerate(weights)}
+_edit_error_rate = partial(edit_reference, _compute_error_rate)
 
 
 def _gold_cases() -> list[tuple]:
@@ -49,41 +49,44 @@ def _random_gold(chance: RandomValues) -> tuple:
 
 
 error_rate = Check(
-    reference=lambda weights, gold: _rate(_links(weights, gold), gold),
+    reference=_compute_error_rate,
     cases=_gold_cases,
     drawn=_random_gold,
     results=("the error rate",),
     verified="the strongest word of each step that has a gold link, compared with all gold links",
     mistakes=[
         Mistake(
-            lambda weights, gold: _rate(_all_links(weights), gold),
+            _edit_error_rate(("{step for _, step in gold}", "range(len(weights))")),
             "steps without a gold link are counted too, such as the one that writes <eos>.",
         ),
         Mistake(
-            lambda weights, gold: 1 - _rate(_links(weights, gold), gold),
+            _edit_error_rate(("return 1 - 2 *", "return 2 *")),
             "this is the share that is right; the error rate is 1 minus it.",
         ),
         Mistake(
-            lambda weights, gold: _rate({(b, a) for a, b in _links(weights, gold)}, gold),
+            _edit_error_rate(
+                ("(int(weights[step].argmax()), step)", "(step, int(weights[step].argmax()))")
+            ),
             "the pairs are turned round: gold holds (source, step).",
         ),
         Mistake(
-            lambda weights, gold: _rate(
-                {(source, int(weights[:, source].argmax())) for source in {s for s, _ in gold}},
-                gold,
+            _edit_error_rate(
+                ("{step for _, step in gold}", "{source for source, _ in gold}"),
+                (
+                    "(int(weights[step].argmax()), step) for step",
+                    "(source, int(weights[:, source].argmax())) for source",
+                ),
             ),
             "this takes the strongest step of each source word: that is a column. Each step, a "
             "row, has one link.",
         ),
         Mistake(
-            lambda weights, gold: 1 - len(_links(weights, gold) & gold) / len(gold),
+            _edit_error_rate(("2 * ", ""), ("(len(found) + len(gold))", "len(gold)")),
             "this divides by the gold links alone. A step may have two gold links and finds one: "
             "the formula divides twice the common ones by both counts together.",
         ),
         Mistake(
-            lambda weights, gold: (
-                1 - len(_links(weights, gold) & gold) / len(_links(weights, gold))
-            ),
+            _edit_error_rate(("2 * ", ""), ("(len(found) + len(gold))", "len(found)")),
             "this divides by the found links alone: gold links that are missed cost nothing.",
         ),
         Mistake(
@@ -93,9 +96,7 @@ error_rate = Check(
             "a step with two gold links is counted twice. Found is a set: one link for each step.",
         ),
         Mistake(
-            lambda weights, gold: (
-                1 - len(_links(weights, gold) & gold) / (len(_links(weights, gold)) + len(gold))
-            ),
+            _edit_error_rate(("2 * ", "")),
             "a factor of 2 is missing: with all links right this gives 0.5.",
         ),
     ],
@@ -104,7 +105,7 @@ error_rate = Check(
 # ---------------------------------------------------------------- distance
 
 
-def _apart(weights: np.ndarray) -> np.ndarray:
+def _compute_offsets(weights: np.ndarray) -> np.ndarray:
     places = np.arange(len(weights))
     return places[:, None] - places
 
@@ -124,15 +125,15 @@ mean_distance = Check(
     verified="each distance counts with its weight, and each row once",
     mistakes=[
         Mistake(
-            lambda weights: (weights * _apart(weights)).sum(axis=1).mean(),
+            lambda weights: (weights * _compute_offsets(weights)).sum(axis=1).mean(),
             "left and right cancel: take |query − key|.",
         ),
         Mistake(
-            lambda weights: (weights * abs(_apart(weights))).sum(),
+            lambda weights: (weights * abs(_compute_offsets(weights))).sum(),
             "this is the sum over the rows; a mean is asked.",
         ),
         Mistake(
-            lambda weights: (weights * abs(_apart(weights))).mean(),
+            lambda weights: (weights * abs(_compute_offsets(weights))).mean(),
             "this divides by all cells. In a row the weights sum to 1 already: sum over the row, "
             "then take the mean over the rows.",
         ),
@@ -141,11 +142,11 @@ mean_distance = Check(
             "this is the distance of the strongest key alone; every key counts, with its weight.",
         ),
         Mistake(
-            lambda weights: abs(_apart(weights)).mean(),
+            lambda weights: abs(_compute_offsets(weights)).mean(),
             "the weights are not used: this is the mean distance of all pairs.",
         ),
         Mistake(
-            lambda weights: (weights * _apart(weights) ** 2).sum(axis=1).mean(),
+            lambda weights: (weights * _compute_offsets(weights) ** 2).sum(axis=1).mean(),
             "this is the squared distance.",
         ),
     ],
@@ -154,7 +155,7 @@ mean_distance = Check(
 # ---------------------------------------------------------------- the logit lens
 
 
-def _read(states: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
+def _read_words(states: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
     return (states @ weight.T + bias).argmax(dim=-1)
 
 
@@ -177,7 +178,7 @@ def _random_states(chance: RandomValues) -> tuple:
 
 
 read_words = Check(
-    reference=_read,
+    reference=_read_words,
     cases=_lens_cases,
     drawn=_random_states,
     results=("the ids",),

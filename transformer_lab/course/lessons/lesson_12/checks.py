@@ -1,9 +1,12 @@
 """Checks of the exercises of lesson 12, where is "it" resolved."""
 
+from functools import partial
+
 import numpy as np
 
 from transformer_lab.course.judge.cases import random_array, random_weights
 from transformer_lab.course.judge.check import Check, Mistake
+from transformer_lab.course.judge.edited_reference import edit_reference
 from transformer_lab.course.judge.random_values import RandomValues
 from transformer_lab.evaluation.rollout import attention_rollout
 
@@ -63,9 +66,12 @@ preference = Check(
 # ---------------------------------------------------------------- chance
 
 
-def _by_chance(differences: np.ndarray, signs: np.ndarray) -> float:
+def _find_chance_level(differences: np.ndarray, signs: np.ndarray) -> float:
     means = abs(signs @ differences) / len(differences)
     return np.quantile(means.max(axis=1), 0.95)
+
+
+_edit_chance = partial(edit_reference, _find_chance_level)
 
 
 def _chance_cases() -> list[tuple]:
@@ -83,7 +89,7 @@ def _random_chance(chance: RandomValues) -> tuple:
 
 
 largest_by_chance = Check(
-    reference=_by_chance,
+    reference=_find_chance_level,
     cases=_chance_cases,
     drawn=_random_chance,
     arguments=("differences", "signs"),
@@ -91,31 +97,25 @@ largest_by_chance = Check(
     verified="the mean over the sentences, the largest of the heads, the 95th percentile of the rounds",
     mistakes=[
         Mistake(
-            lambda differences, signs: np.quantile(
-                (signs @ differences / len(differences)).max(axis=1), 0.95
-            ),
+            _edit_chance(("abs(signs @ differences)", "signs @ differences")),
             "large negative means count too: a head may prefer the other noun. Take the absolute "
             "value before the maximum.",
         ),
         Mistake(
-            lambda differences, signs: np.quantile(
-                abs(signs @ differences) / len(differences), 0.95
-            ),
+            _edit_chance(("means.max(axis=1)", "means")),
             "this pools all heads. You will look at the largest head, so compare with the largest "
             "of each round.",
         ),
         Mistake(
-            lambda differences, signs: np.quantile(abs(signs @ differences).max(axis=1), 0.95),
+            _edit_chance((" / len(differences)", "")),
             "these are sums over the sentences; a mean is asked.",
         ),
         Mistake(
-            lambda differences, signs: (abs(signs @ differences) / len(differences)).max(),
+            _edit_chance(("np.quantile(means.max(axis=1), 0.95)", "means.max()")),
             "this is the very largest of all rounds; the 95th percentile over the rounds is asked.",
         ),
         Mistake(
-            lambda differences, signs: (
-                (abs(signs @ differences) / len(differences)).max(axis=1).mean()
-            ),
+            _edit_chance(("np.quantile(means.max(axis=1), 0.95)", "means.max(axis=1).mean()")),
             "this is the mean over the rounds; the 95th percentile is asked.",
         ),
         Mistake(
@@ -123,9 +123,9 @@ largest_by_chance = Check(
             "the signs are not used: this is what was measured, not what chance would show.",
         ),
         Mistake(
-            lambda differences, signs: np.quantile(
-                abs(signs @ differences / len(differences)), 0.95, axis=0
-            ).max(),
+            _edit_chance(
+                ("np.quantile(means.max(axis=1), 0.95)", "np.quantile(means, 0.95, axis=0).max()")
+            ),
             "each head gets its own percentile, then the largest is taken. First the largest head "
             "of each round, then the percentile.",
         ),
@@ -135,16 +135,14 @@ largest_by_chance = Check(
 # ---------------------------------------------------------------- rollout
 
 
-def _steps(layers: np.ndarray) -> list[np.ndarray]:
-    n = layers.shape[-1]
-    return [0.5 * layer.mean(axis=0) + 0.5 * np.eye(n) for layer in layers]
-
-
-def _product(matrices: list[np.ndarray]) -> np.ndarray:
-    rolled = np.eye(len(matrices[0]))
-    for matrix in matrices:
-        rolled = matrix @ rolled
+def _roll_out(layers: np.ndarray) -> np.ndarray:
+    rolled = np.eye(layers.shape[-1])
+    for layer in layers:
+        rolled = (0.5 * layer.mean(axis=0) + 0.5 * np.eye(len(rolled))) @ rolled
     return rolled
+
+
+_edit_rollout = partial(edit_reference, _roll_out)
 
 
 def _random_layers(chance: RandomValues) -> tuple:
@@ -153,7 +151,7 @@ def _random_layers(chance: RandomValues) -> tuple:
 
 
 rollout = Check(
-    reference=lambda layers: _product(_steps(layers)),
+    reference=_roll_out,
     own=(attention_rollout,),
     cases=lambda: [
         (random_weights(2, 2, 3, 3, seed=4),),
@@ -165,81 +163,52 @@ rollout = Check(
     verified="half mean map and half identity for each layer, the last one on the left; rows sum to 1",
     mistakes=[
         Mistake(
-            lambda layers: _product(_steps(layers)[::-1]),
+            _edit_rollout(("in layers", "in layers[::-1]")),
             "the order is turned: the last layer reads what the first has made, so its matrix "
             "stands on the left.",
         ),
         Mistake(
-            lambda layers: _product([layer.mean(axis=0) for layer in layers]),
+            _edit_rollout(
+                ("(0.5 * layer.mean(axis=0) + 0.5 * np.eye(len(rolled)))", "layer.mean(axis=0)")
+            ),
             "the identity is missing: on the residual connection every token keeps itself.",
         ),
         Mistake(
-            lambda layers: _product(
-                [layer.mean(axis=0) + np.eye(layers.shape[-1]) for layer in layers]
-            ),
+            _edit_rollout(("0.5 * ", "")),
             "mean map plus identity has rows that sum to 2: take half of each.",
         ),
         Mistake(
-            lambda layers: _product(
-                [0.5 * layer.sum(axis=0) + 0.5 * np.eye(layers.shape[-1]) for layer in layers]
-            ),
+            _edit_rollout(("mean", "sum")),
             "the heads are summed; take their mean, or rows do not sum to 1.",
         ),
         Mistake(
-            lambda layers: np.mean(_steps(layers), axis=0),
+            _edit_rollout(
+                ("np.eye(layers.shape[-1])", "np.zeros(layers.shape[2:])"),
+                ("@ rolled", "/ len(layers) + rolled"),
+            ),
             "the layers are averaged; a path goes through one after the other: multiply.",
         ),
         Mistake(
-            lambda layers: np.prod(_steps(layers), axis=0),
+            _edit_rollout(
+                ("np.eye(layers.shape[-1])", "np.ones(layers.shape[2:])"), ("@ rolled", "* rolled")
+            ),
             "the matrices are multiplied cell by cell; a path needs the matrix product, @.",
         ),
-        Mistake(
-            lambda layers: _steps(layers)[-1],
-            "this is the last layer alone.",
-        ),
+        Mistake(_edit_rollout((" @ rolled", "")), "this is the last layer alone."),
     ],
 )
 
 # ---------------------------------------------------------------- point a row
 
 
-def _point(weights: np.ndarray, query: int, key: int) -> np.ndarray:
+def _point_row(weights: np.ndarray, query: int, key: int) -> np.ndarray:
     pointed = weights.copy()
     pointed[query] = 0
     pointed[query, key] = 1
     return pointed
 
 
-def _point_without_zeros(weights: np.ndarray, query: int, key: int) -> np.ndarray:
-    pointed = weights.copy()
-    pointed[query, key] = 1
-    return pointed
-
-
-def _point_column(weights: np.ndarray, query: int, key: int) -> np.ndarray:
-    pointed = weights.copy()
-    pointed[:, key] = 0
-    pointed[query, key] = 1
-    return pointed
-
-
-def _point_transposed(weights: np.ndarray, query: int, key: int) -> np.ndarray:
-    pointed = weights.copy()
-    pointed[min(key, len(weights) - 1)] = 0
-    pointed[min(key, len(weights) - 1), min(query, weights.shape[1] - 1)] = 1
-    return pointed
-
-
-def _point_only(weights: np.ndarray, query: int, key: int) -> np.ndarray:
-    pointed = np.zeros_like(weights)
-    pointed[query, key] = 1
-    return pointed
-
-
-def _point_all(weights: np.ndarray, query: int, key: int) -> np.ndarray:
-    pointed = np.zeros_like(weights)
-    pointed[:, key] = 1
-    return pointed
+_edit_pointing = partial(edit_reference, _point_row)
 
 
 def _random_point(chance: RandomValues) -> tuple:
@@ -249,7 +218,7 @@ def _random_point(chance: RandomValues) -> tuple:
 
 
 point = Check(
-    reference=_point,
+    reference=_point_row,
     cases=lambda: [
         (random_weights(3, 5, seed=7), 1, 4),
         (random_weights(5, 3, seed=8), 4, 0),
@@ -260,18 +229,36 @@ point = Check(
     verified="the row is 1 at the key and 0 elsewhere, the other rows and the given array stay",
     mistakes=[
         Mistake(
-            _point_without_zeros,
+            _edit_pointing(("    pointed[query] = 0\n", "")),
             "the row's other weights are still there: it sums to more than 1. Set it to 0 first.",
         ),
-        Mistake(_point_column, "a column has been emptied; the row of the query is to be."),
-        Mistake(_point_transposed, "query and key are exchanged: the row is the query."),
         Mistake(
-            _point_only,
+            _edit_pointing(("pointed[query] = 0", "pointed[:, key] = 0")),
+            "a column has been emptied; the row of the query is to be.",
+        ),
+        Mistake(
+            _edit_pointing(
+                (
+                    "    pointed[query] = 0",
+                    "    query, key = min(key, len(weights) - 1), min(query, weights.shape[1] - 1)\n"
+                    "    pointed[query] = 0",
+                )
+            ),
+            "query and key are exchanged: the row is the query.",
+        ),
+        Mistake(
+            _edit_pointing(("weights.copy()", "np.zeros_like(weights)")),
             "the other rows are 0 now: change one row and leave the others as they are.",
         ),
-        Mistake(_point_all, "every row is pointed; only the row of the query should be."),
         Mistake(
-            lambda weights, query, key: _point(weights, query, key)[query],
+            _edit_pointing(
+                ("weights.copy()", "np.zeros_like(weights)"),
+                ("pointed[query, key]", "pointed[:, key]"),
+            ),
+            "every row is pointed; only the row of the query should be.",
+        ),
+        Mistake(
+            _edit_pointing(("return pointed", "return pointed[query]")),
             "this is the row alone; the whole map is asked, with that row in it.",
         ),
     ],

@@ -1,11 +1,13 @@
 """Checks of the exercises of lesson 13: how a model fails, how far it reaches, and early signs."""
 
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 
 from transformer_lab.course.judge.cases import random_array
 from transformer_lab.course.judge.check import Check, Mistake
+from transformer_lab.course.judge.edited_reference import edit_reference
 from transformer_lab.course.judge.random_values import RandomValues
 
 # ---------------------------------------------------------------- in what way does it fail?
@@ -13,15 +15,15 @@ from transformer_lab.course.judge.random_values import RandomValues
 EOS = 2
 
 
-def _first_difference(got: Sequence[int], want: Sequence[int]) -> int:
+def _find_difference(got: Sequence[int], want: Sequence[int]) -> int:
     pairs = enumerate(zip(got, want, strict=False))
     return next((i for i, (a, b) in pairs if a != b), min(len(got), len(want)))
 
 
-def _failure(got: Sequence[int], want: Sequence[int]) -> str:
+def _classify_failure(got: Sequence[int], want: Sequence[int]) -> str:
     if got == want:
         return "exact"
-    same = _first_difference(got, want)
+    same = _find_difference(got, want)
     if same < len(got) and got[same] == EOS:
         return "stopped"
     if same >= len(want) or want[same] == EOS:
@@ -29,7 +31,10 @@ def _failure(got: Sequence[int], want: Sequence[int]) -> str:
     return "word"
 
 
-def _by_length(got: Sequence[int], want: Sequence[int]) -> str:
+_edit_classification = partial(edit_reference, _classify_failure)
+
+
+def _compare_lengths(got: Sequence[int], want: Sequence[int]) -> str:
     if got == want:
         return "exact"
     if len(got) != len(want):
@@ -37,23 +42,7 @@ def _by_length(got: Sequence[int], want: Sequence[int]) -> str:
     return "word"
 
 
-def _exchanged(got: Sequence[int], want: Sequence[int]) -> str:
-    return {"stopped": "went on", "went on": "stopped"}.get(
-        _failure(got, want), _failure(got, want)
-    )
-
-
-def _prefix_is_enough(got: Sequence[int], want: Sequence[int]) -> str:
-    same = _first_difference(got, want)
-    return "exact" if same == min(len(got), len(want)) else _failure(got, want)
-
-
-def _no_word(got: Sequence[int], want: Sequence[int]) -> str:
-    found = _failure(got, want)
-    return "went on" if found == "word" else found
-
-
-def _last_word(got: Sequence[int], want: Sequence[int]) -> str:
+def _compare_ends(got: Sequence[int], want: Sequence[int]) -> str:
     if got == want:
         return "exact"
     if EOS in got and got.index(EOS) < len(want) - 1:
@@ -62,7 +51,7 @@ def _last_word(got: Sequence[int], want: Sequence[int]) -> str:
 
 
 def _random_answer(chance: RandomValues) -> tuple:
-    """A random case: two sentences that agree up to a random place; eos may follow."""
+    """Return a random case: two sentences that agree up to a random place; eos may follow."""
     right = [*chance.ids(chance.between(1, 9), below=4).add(EOS + 1).tolist(), EOS]
     agreed = chance.between(0, len(right))
     rest = chance.ids(chance.between(0, 5), below=4).add(EOS + 1).tolist()
@@ -70,7 +59,7 @@ def _random_answer(chance: RandomValues) -> tuple:
 
 
 failure = Check(
-    reference=_failure,
+    reference=_classify_failure,
     cases=lambda: [
         ([5, 6, 7, EOS], [5, 6, 7, EOS]),
         ([5, 6, EOS], [5, 6, 7, EOS]),
@@ -91,25 +80,31 @@ failure = Check(
     verified="the first wrong word decides: an early eos, a word for eos, or a word for a word",
     mistakes=[
         Mistake(
-            _by_length,
+            _compare_lengths,
             "this compares the lengths. What stands at the first wrong word decides: an answer that "
             "goes wrong early and also ends early has failed by a word.",
         ),
         Mistake(
-            _exchanged,
+            _edit_classification(
+                ('"stopped"', '"other"'), ('"went on"', '"stopped"'), ('"other"', '"went on"')
+            ),
             "“stopped” and “went on” are exchanged: eos written where a word is due is “stopped”.",
         ),
         Mistake(
-            _prefix_is_enough,
+            _edit_classification(
+                (
+                    "    if same <",
+                    '    if same == min(len(got), len(want)):\n        return "exact"\n    if same <',
+                )
+            ),
             "an answer that is a beginning of the right one, or the other way round, is not exact.",
         ),
         Mistake(
-            _no_word,
+            _edit_classification(('"word"', '"went on"')),
             "a word for another word is “word”; “went on” is a word where eos is due.",
         ),
         Mistake(
-            _last_word,
-            "this looks at where eos stands, not at the first place that differs.",
+            _compare_ends, "this looks at where eos stands, not at the first place that differs."
         ),
     ],
 )
@@ -117,7 +112,7 @@ failure = Check(
 # ---------------------------------------------------------------- how far does it reach?
 
 
-def _reach(lengths: Sequence[int], exact: Sequence[float]) -> int:
+def _find_reach(lengths: Sequence[int], exact: Sequence[float]) -> int:
     found = 0
     for length, share in zip(lengths, exact, strict=True):
         if share < 0.5:
@@ -126,17 +121,7 @@ def _reach(lengths: Sequence[int], exact: Sequence[float]) -> int:
     return found
 
 
-def _strictly(lengths: Sequence[int], exact: Sequence[float]) -> int:
-    return _reach(lengths, [share - 1e-9 for share in exact])
-
-
-def _first_below(lengths: Sequence[int], exact: Sequence[float]) -> int:
-    return next((n for n, share in zip(lengths, exact, strict=True) if share < 0.5), lengths[-1])
-
-
-def _place(lengths: Sequence[int], exact: Sequence[float]) -> int:
-    found = _reach(lengths, exact)
-    return list(lengths).index(found) if found else 0
+_edit_reach = partial(edit_reference, _find_reach)
 
 
 def _random_shares(chance: RandomValues) -> tuple:
@@ -148,7 +133,7 @@ def _random_shares(chance: RandomValues) -> tuple:
 
 
 reach = Check(
-    reference=_reach,
+    reference=_find_reach,
     cases=lambda: [
         ([2, 4, 6], [1.0, 0.5, 0.1]),
         ([2, 4, 5, 6, 8], [1.0, 0.9, 0.2, 0.7, 0.0]),
@@ -169,18 +154,23 @@ reach = Check(
             "this is the longest length that is half right, even if a shorter one is not. Stop at "
             "the first that falls below.",
         ),
-        Mistake(_strictly, "a share of exactly 0.5 is half: it still counts."),
         Mistake(
-            _first_below, "this is the first length that is too long; the one before it is asked."
+            _edit_reach(("< 0.5", "<= 0.5")), "a share of exactly 0.5 is half: it still counts."
         ),
-        Mistake(_place, "this is the place in the list; the length that stands there is asked."),
+        Mistake(
+            _edit_reach(("break", "return length")),
+            "this is the first length that is too long; the one before it is asked.",
+        ),
+        Mistake(
+            _edit_reach(("zip(lengths, exact, strict=True)", "enumerate(exact)")),
+            "this is the place in the list; the length that stands there is asked.",
+        ),
         Mistake(
             lambda lengths, exact: sum(share >= 0.5 for share in exact),
             "this is how many lengths are half right; the length itself is asked.",
         ),
         Mistake(
-            lambda lengths, exact: _reach(lengths, [share - 0.49 for share in exact]),
-            "this asks for (nearly) all right; half is enough.",
+            _edit_reach(("< 0.5", "< 0.99")), "this asks for (nearly) all right; half is enough."
         ),
     ],
 )
@@ -188,7 +178,7 @@ reach = Check(
 # ---------------------------------------------------------------- what could have been seen?
 
 
-def _smallest(one: np.ndarray, other: np.ndarray) -> float:
+def _compute_smallest_difference(one: np.ndarray, other: np.ndarray) -> float:
     pooled = (np.var(one, ddof=1) + np.var(other, ddof=1)) / 2
     return 2 * np.sqrt(pooled) * np.sqrt(2 / len(one))
 
@@ -200,7 +190,7 @@ def _random_runs(chance: RandomValues) -> tuple:
 
 
 smallest_difference = Check(
-    reference=_smallest,
+    reference=_compute_smallest_difference,
     cases=lambda: [
         (np.array([1.0, 3.0]), np.array([5.0, 5.0])),
         (np.array([12.0, 13.0, 17.0]), np.array([11.0, 18.0, 22.0])),
@@ -216,11 +206,11 @@ smallest_difference = Check(
             "the variances are divided by n. With so few seeds n − 1 matters: ddof=1.",
         ),
         Mistake(
-            lambda a, b: _smallest(a, b) / 2,
+            lambda a, b: _compute_smallest_difference(a, b) / 2,
             "this is one standard error of the difference; two are asked.",
         ),
         Mistake(
-            lambda a, b: _smallest(a, b) / np.sqrt(2),
+            lambda a, b: _compute_smallest_difference(a, b) / np.sqrt(2),
             "this is the uncertainty of one mean. A difference has that of both: √(2/n).",
         ),
         Mistake(

@@ -9,7 +9,7 @@ from transformer_lab.course.judge.random_values import RandomValues
 # ---------------------------------------------------------------- which pairs have turned
 
 
-def _turned(last: int, d_model: int, turn: float = 2 * np.pi) -> np.ndarray:
+def _find_full_turns(last: int, d_model: int, turn: float = 2 * np.pi) -> np.ndarray:
     return last * 10_000.0 ** (-np.arange(0, d_model, 2) / d_model) >= turn
 
 
@@ -18,7 +18,7 @@ def _random_last(chance: RandomValues) -> tuple:
 
 
 full_turns = Check(
-    reference=_turned,
+    reference=_find_full_turns,
     cases=lambda: [
         (7, 6),
         (39, 10),
@@ -33,11 +33,11 @@ full_turns = Check(
     verified="pair i turns by 10000^(−2i/d_model) a place, and 2π is a whole turn",
     mistakes=[
         Mistake(
-            lambda last, d: _turned(last, d, np.pi),
+            lambda last, d: _find_full_turns(last, d, np.pi),
             "this asks for half a turn; a whole one is 2π.",
         ),
         Mistake(
-            lambda last, d: _turned(last, d, 360.0),
+            lambda last, d: _find_full_turns(last, d, 360.0),
             "the angle is in radians: a whole turn is 2π, not 360.",
         ),
         Mistake(
@@ -45,15 +45,15 @@ full_turns = Check(
             "the exponent is 2i/d_model, with 2i = 0, 2, 4, …; you used i/d_model.",
         ),
         Mistake(
-            lambda last, d: _turned(last, d).repeat(2),
+            lambda last, d: _find_full_turns(last, d).repeat(2),
             "one answer for each pair, not for each number of the vector.",
         ),
         Mistake(
-            lambda last, d: ~_turned(last, d),
+            lambda last, d: ~_find_full_turns(last, d),
             "this is True for the pairs that have *not* been all the way round.",
         ),
         Mistake(
-            lambda last, d: _turned(last, d).sum(),
+            lambda last, d: _find_full_turns(last, d).sum(),
             "this is how many there are; which ones is asked.",
         ),
         Mistake(

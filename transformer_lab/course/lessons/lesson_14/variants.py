@@ -1,11 +1,13 @@
 """Checks of the exercises of lesson 14: the sizes of rows A and B, and where the dropout sits."""
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
 from transformer_lab.course.judge.cases import random_array
 from transformer_lab.course.judge.check import Check, Mistake
+from transformer_lab.course.judge.edited_reference import edit_reference
 from transformer_lab.course.judge.random_values import RandomValues
 
 Function = Callable[[np.ndarray], np.ndarray]
@@ -13,9 +15,13 @@ Function = Callable[[np.ndarray], np.ndarray]
 # ---------------------------------------------------------------- rows A and B: heads and d_k
 
 
-def _attention(d_model: int, queries: int, values: int, bias: int = 1) -> int:
-    """The number of parameters of four projections, to `queries` and `values` columns in all."""
-    return 2 * (d_model + bias) * queries + (d_model + bias) * values + (values + bias) * d_model
+def _count_attention(d_model: int, num_heads: int, d_k: int | None = None) -> tuple[int, int]:
+    d_k = d_k or d_model // num_heads
+    queries, values = num_heads * d_k, d_model
+    return d_k, (d_model + 1) * (2 * queries + values) + (values + 1) * d_model
+
+
+_edit_count = partial(edit_reference, _count_attention)
 
 
 def _random_sizes(chance: RandomValues) -> tuple:
@@ -25,54 +31,33 @@ def _random_sizes(chance: RandomValues) -> tuple:
 
 
 attention_size = Check(
-    reference=lambda d_model, num_heads, d_k=None: (
-        d_k or d_model // num_heads,
-        _attention(d_model, num_heads * (d_k or d_model // num_heads), d_model),
-    ),
+    reference=_count_attention,
     cases=lambda: [(6, 3), (64, 4), (64, 32), (15, 5, 7), (64, 4, 2)],
     drawn=_random_sizes,
     results=("d_k", "the parameters"),
     verified="d_k = d_model / h where it is not given, and W_Q, W_K, W_V, W_O with their biases",
     mistakes=[
         Mistake(
-            lambda d_model, num_heads, d_k=None: (
-                d_k or d_model // num_heads,
-                _attention(d_model, num_heads * (d_k or d_model // num_heads), d_model, bias=0),
-            ),
+            _edit_count((" + 1", "")),
             "the biases are missing: each of the four projections adds one number a column.",
         ),
         Mistake(
-            lambda d_model, num_heads, d_k=None: (
-                d_k or d_model,
-                _attention(d_model, num_heads * (d_k or d_model), num_heads * d_model),
+            _edit_count(
+                ("d_model // num_heads", "d_model"), ("d_k, d_model", "d_k, num_heads * d_model")
             ),
             "every head is as wide as the model: then h heads cost h times as much. The paper "
             "divides d_model among the heads.",
         ),
         Mistake(
-            lambda d_model, num_heads, d_k=None: (
-                d_k or d_model // num_heads,
-                _attention(
-                    d_model,
-                    num_heads * (d_k or d_model // num_heads),
-                    num_heads * (d_k or d_model // num_heads),
-                ),
-            ),
+            _edit_count(("d_k, d_model", "d_k, num_heads * d_k")),
             "the values have become d_k wide, too. Row B changes d_k alone: d_v stays d_model / h.",
         ),
         Mistake(
-            lambda d_model, num_heads, d_k=None: (
-                d_k or d_model // num_heads,
-                _attention(d_model, num_heads * (d_k or d_model // num_heads), d_model)
-                - (d_model + 1) * d_model,
-            ),
+            _edit_count((" + (values + 1) * d_model", "")),
             "one of the four projections is missing, W_O or W_V: queries, keys, values, output.",
         ),
         Mistake(
-            lambda d_model, num_heads, d_k=None: (
-                d_k or d_model // num_heads,
-                _attention(d_model, d_k or d_model // num_heads, d_model // num_heads),
-            ),
+            _edit_count(("num_heads * d_k, d_model", "d_k, d_model // num_heads")),
             "this is one head: the three projections hold all h of them side by side.",
         ),
     ],
@@ -81,7 +66,7 @@ attention_size = Check(
 # ---------------------------------------------------------------- where the dropout sits
 
 
-def _normalised(x: np.ndarray) -> np.ndarray:
+def _normalise(x: np.ndarray) -> np.ndarray:
     return (x - x.mean(axis=-1, keepdims=True)) / np.sqrt(x.var(axis=-1, keepdims=True) + 1e-5)
 
 
@@ -104,34 +89,22 @@ def _place_cases() -> list[tuple]:
             return np.tanh(x @ weight)
 
         embedded, positions = random_array(2, length, d_model, seed=length + 20)
-        cases.append((embedded, positions, sublayer, _normalised, _Dropout(length)))
+        cases.append((embedded, positions, sublayer, _normalise, _Dropout(length)))
     return cases
 
 
-def _after(
-    x: np.ndarray, sublayer: Function, layer_norm: Function, dropout: Function
+def _run_sublayer(
+    embedded: np.ndarray,
+    positions: np.ndarray,
+    sublayer: Function,
+    layer_norm: Function,
+    dropout: Function,
 ) -> np.ndarray:
-    """The sub-layer with the paper's dropout behind it."""
+    x = dropout(embedded + positions)
     return layer_norm(x + dropout(sublayer(x)))
 
 
-Rest = Callable[[np.ndarray, np.ndarray, Function, Function, Function], np.ndarray]
-
-
-def _place(rest: Rest) -> Rest:
-    """An answer that starts with the paper's first dropout; `rest` gets x after and before it."""
-
-    def first_sublayer(
-        embedded: np.ndarray,
-        positions: np.ndarray,
-        sublayer: Function,
-        layer_norm: Function,
-        dropout: Function,
-    ) -> np.ndarray:
-        whole = embedded + positions
-        return rest(dropout(whole), whole, sublayer, layer_norm, dropout)
-
-    return first_sublayer
+_edit_sublayer = partial(edit_reference, _run_sublayer)
 
 
 def _random_place(chance: RandomValues) -> tuple:
@@ -141,66 +114,73 @@ def _random_place(chance: RandomValues) -> tuple:
         embedded,
         positions,
         lambda x: np.tanh(x @ w),
-        _normalised,
+        _normalise,
         _Dropout(chance.between(9, 99)),
     )
 
 
 first_sublayer = Check(
-    reference=_place(lambda x, _, *functions: _after(x, *functions)),
+    reference=_run_sublayer,
     cases=_place_cases,
     drawn=_random_place,
     verified="dropout on the sum of embedding and positions, and on the sub-layer's output alone",
     mistakes=[
         Mistake(
-            lambda embedded, positions, *functions: _after(embedded + positions, *functions),
+            _edit_sublayer(("dropout(embedded + positions)", "embedded + positions")),
             "the sum of embedding and positions has no dropout; §5.4 names it, too.",
         ),
         Mistake(
-            _place(lambda x, _, sublayer, norm, dropout: norm(x + sublayer(x))),
+            _edit_sublayer(("dropout(sublayer(x))", "sublayer(x)")),
             "the sub-layer's output has no dropout before it is added.",
         ),
         Mistake(
-            lambda embedded, positions, *functions: _after(
-                functions[2](embedded) + positions, *functions
-            ),
+            _edit_sublayer(("dropout(embedded + positions)", "dropout(embedded) + positions")),
             "dropout comes before the positions are added: §5.4 applies it to the sum of both.",
         ),
         Mistake(
-            lambda embedded, positions, *functions: _after(
-                functions[2](embedded) + functions[2](positions), *functions
+            _edit_sublayer(
+                ("dropout(embedded + positions)", "dropout(embedded) + dropout(positions)")
             ),
             "embedding and positions have a dropout each: §5.4 applies one to their sum.",
         ),
         Mistake(
-            _place(lambda x, _, sublayer, norm, dropout: norm(dropout(x + sublayer(x)))),
+            _edit_sublayer(
+                ("layer_norm(x + dropout(sublayer(x)))", "layer_norm(dropout(x + sublayer(x)))")
+            ),
             "dropout is on the sum with x: it tears holes into the residual stream, too. Only what "
             "the sub-layer adds may be dropped.",
         ),
         Mistake(
-            _place(lambda x, _, sublayer, norm, dropout: norm(x + sublayer(dropout(x)))),
+            _edit_sublayer(
+                ("layer_norm(x + dropout(sublayer(x)))", "layer_norm(x + sublayer(dropout(x)))")
+            ),
             "dropout is on the sub-layer's input; the paper has it on the output.",
         ),
         Mistake(
-            _place(lambda x, _, sublayer, norm, dropout: dropout(norm(x + sublayer(x)))),
+            _edit_sublayer(
+                ("layer_norm(x + dropout(sublayer(x)))", "dropout(layer_norm(x + sublayer(x)))")
+            ),
             "dropout comes after the norm; the paper has it before the add.",
         ),
         Mistake(
-            _place(lambda x, whole, sublayer, norm, dropout: norm(whole + dropout(sublayer(x)))),
+            _edit_sublayer(
+                (
+                    "layer_norm(x + dropout(sublayer(x)))",
+                    "layer_norm(embedded + positions + dropout(sublayer(x)))",
+                )
+            ),
             "the residual connection carries x as it was before its dropout: x is what the first "
             "dropout returns, from there on.",
         ),
         Mistake(
-            _place(
-                lambda x, whole, sublayer, norm, dropout: norm(
-                    x + dropout(sublayer(dropout(whole)))
-                )
-            ),
+            _edit_sublayer(("sublayer(x)", "sublayer(dropout(embedded + positions))")),
             "the sub-layer and the residual connection get two different x: call dropout on the sum "
             "once, and keep what it returns.",
         ),
         Mistake(
-            _place(lambda x, _, sublayer, norm, dropout: x + dropout(sublayer(norm(x)))),
+            _edit_sublayer(
+                ("layer_norm(x + dropout(sublayer(x)))", "x + dropout(sublayer(layer_norm(x)))")
+            ),
             "this is pre-norm: the paper normalises the sum, after the add.",
         ),
     ],

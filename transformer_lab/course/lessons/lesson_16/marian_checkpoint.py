@@ -45,7 +45,7 @@ def make_marian_checkpoint(
     folder.mkdir(parents=True, exist_ok=True)
     spm = [train_pieces((p.source for p in pairs), vocab_size)]
     spm.append(train_pieces((p.target for p in pairs), vocab_size))
-    pieces = {piece: None for model in spm for piece in pieces_of(model)}
+    pieces = {piece: None for model in spm for piece in list_pieces(model)}
     vocabulary = {p: i for i, p in enumerate(["</s>", "<unk>", *pieces, "<pad>"])}
     for name, model in zip(("source.spm", "target.spm"), spm, strict=True):
         (folder / name).write_bytes(model)
@@ -97,8 +97,8 @@ def train_pieces(texts: Iterable[str], vocab_size: int) -> bytes:
     return written.getvalue()
 
 
-def pieces_of(model: bytes) -> list[str]:
-    """The pieces of a SentencePiece model without its special tokens."""
+def list_pieces(model: bytes) -> list[str]:
+    """List the pieces of a SentencePiece model without its special tokens."""
     processor = sentencepiece.SentencePieceProcessor(model_proto=model)
     numbers = range(processor.vocab_size())
     return [

@@ -1,6 +1,7 @@
 """Checks of the exercises of lesson 17: the decoder layer."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import torch
@@ -8,6 +9,7 @@ from torch import Tensor, nn
 
 from transformer_lab.course.judge.cases import build_module, random_array, require_gradients
 from transformer_lab.course.judge.check import Check, Mistake
+from transformer_lab.course.judge.edited_reference import edit_reference
 from transformer_lab.course.judge.random_values import RandomValues
 from transformer_lab.model.attention import MultiHeadAttention
 from transformer_lab.model.feed_forward import FeedForward
@@ -32,58 +34,13 @@ class _Layer(nn.Module):
         return self.norm_3(x + self.feed_forward(x))
 
 
-class _SeesTheFuture(_Layer):
-    def forward(self, x: Tensor, memory: Tensor, mask: Tensor, memory_mask: Tensor) -> Tensor:
-        return super().forward(x, memory, torch.ones_like(mask), memory_mask)
+_edit_layer = partial(edit_reference, _Layer)
+
+NO_MASK = ("self_attention(x, x, x, mask)", "self_attention(x, x, x)")
+NO_MEMORY_MASK = ("memory, memory, memory_mask", "memory, memory")
 
 
-class _SeesPadding(_Layer):
-    def forward(self, x: Tensor, memory: Tensor, mask: Tensor, memory_mask: Tensor) -> Tensor:
-        return super().forward(x, memory, mask, torch.ones_like(memory_mask))
-
-
-class _NoMasks(_Layer):
-    def forward(self, x: Tensor, memory: Tensor, mask: Tensor, memory_mask: Tensor) -> Tensor:
-        return super().forward(x, memory, torch.ones_like(mask), torch.ones_like(memory_mask))
-
-
-class _CrossFirst(_Layer):
-    def forward(self, x: Tensor, memory: Tensor, mask: Tensor, memory_mask: Tensor) -> Tensor:
-        x = self.norm_1(x + self.cross_attention(x, memory, memory, memory_mask))
-        x = self.norm_2(x + self.self_attention(x, x, x, mask))
-        return self.norm_3(x + self.feed_forward(x))
-
-
-class _NeverReadsTheMemory(_Layer):
-    def forward(self, x: Tensor, memory: Tensor, mask: Tensor, memory_mask: Tensor) -> Tensor:
-        x = self.norm_1(x + self.self_attention(x, x, x, mask))
-        x = self.norm_2(x + self.cross_attention(x, x, x, mask))
-        return self.norm_3(x + self.feed_forward(x))
-
-
-class _NoResidualOnCross(_Layer):
-    def forward(self, x: Tensor, memory: Tensor, mask: Tensor, memory_mask: Tensor) -> Tensor:
-        x = self.norm_1(x + self.self_attention(x, x, x, mask))
-        x = self.norm_2(self.cross_attention(x, memory, memory, memory_mask))
-        return self.norm_3(x + self.feed_forward(x))
-
-
-class _AsksWithTheInput(_Layer):
-    def forward(self, x: Tensor, memory: Tensor, mask: Tensor, memory_mask: Tensor) -> Tensor:
-        y = self.norm_1(x + self.self_attention(x, x, x, mask))
-        y = self.norm_2(y + self.cross_attention(x, memory, memory, memory_mask))
-        return self.norm_3(y + self.feed_forward(y))
-
-
-class _PreNorm(_Layer):
-    def forward(self, x: Tensor, memory: Tensor, mask: Tensor, memory_mask: Tensor) -> Tensor:
-        y = self.norm_1(x)
-        x = x + self.self_attention(y, y, y, mask)
-        x = x + self.cross_attention(self.norm_2(x), memory, memory, memory_mask)
-        return x + self.feed_forward(self.norm_3(x))
-
-
-def _build_layer(answer: Callable[..., Any], *sizes_and_inputs: Any) -> tuple[Any, nn.Module]:
+def _build_and_run(answer: Callable[..., Any], *sizes_and_inputs: Any) -> tuple[Any, nn.Module]:
     *sizes, x, memory, mask, memory_mask = sizes_and_inputs
     layer = build_module(answer, _Layer, *sizes)
     return layer(x, memory, mask, memory_mask), layer
@@ -118,27 +75,62 @@ decoder_layer = Check(
     reference=_Layer,
     cases=_layer_cases,
     drawn=_random_layer,
-    run=_build_layer,
+    run=_build_and_run,
     arguments=("d_model", "num_heads", "d_ff", "x", "memory", "mask", "memory_mask"),
     verified="three sub-layers, each inside Add & Norm, each with the mask that is its own",
     mistakes=[
-        Mistake(_SeesTheFuture, "the words see the future: self-attention takes `mask`."),
+        Mistake(_edit_layer(NO_MASK), "the words see the future: self-attention takes `mask`."),
         Mistake(
-            _SeesPadding, "the padding of the source is seen: cross-attention takes `memory_mask`."
+            _edit_layer(NO_MEMORY_MASK),
+            "the padding of the source is seen: cross-attention takes `memory_mask`.",
         ),
         Mistake(
-            _NoMasks, "neither mask is used: self-attention takes one, cross-attention the other."
+            _edit_layer(NO_MASK, NO_MEMORY_MASK),
+            "neither mask is used: self-attention takes one, cross-attention the other.",
         ),
-        Mistake(_CrossFirst, "self-attention comes before cross-attention."),
         Mistake(
-            _NeverReadsTheMemory,
+            _edit_layer(
+                ("self_attention(x, x, x, mask)", "(other)"),
+                (
+                    "cross_attention(x, memory, memory, memory_mask)",
+                    "self_attention(x, x, x, mask)",
+                ),
+                ("(other)", "cross_attention(x, memory, memory, memory_mask)"),
+            ),
+            "self-attention comes before cross-attention.",
+        ),
+        Mistake(
+            _edit_layer(
+                (
+                    "cross_attention(x, memory, memory, memory_mask)",
+                    "cross_attention(x, x, x, mask)",
+                )
+            ),
             "the memory is never read: keys and values of cross-attention come from it.",
         ),
-        Mistake(_NoResidualOnCross, "around cross-attention the residual is missing."),
         Mistake(
-            _AsksWithTheInput,
+            _edit_layer(("x + self.cross_attention", "self.cross_attention")),
+            "around cross-attention the residual is missing.",
+        ),
+        Mistake(
+            _edit_layer(
+                ("x = self.norm_1(", "y = self.norm_1("), ("x = self.norm_2(x", "x = self.norm_2(y")
+            ),
             "cross-attention asks with the layer's input; it works on what the first Add & Norm gave.",
         ),
-        Mistake(_PreNorm, "this is pre-norm; the paper normalises after the sum."),
+        Mistake(
+            _edit_layer(
+                (
+                    "x = self.norm_1(x + self.self_attention(x, x, x, mask))",
+                    "y = self.norm_1(x)\n        x = x + self.self_attention(y, y, y, mask)",
+                ),
+                (
+                    "self.norm_2(x + self.cross_attention(x, memory, memory, memory_mask))",
+                    "x + self.cross_attention(self.norm_2(x), memory, memory, memory_mask)",
+                ),
+                ("self.norm_3(x + self.feed_forward(x))", "x + self.feed_forward(self.norm_3(x))"),
+            ),
+            "this is pre-norm; the paper normalises after the sum.",
+        ),
     ],
 )

@@ -10,6 +10,7 @@ from torch import Tensor
 
 from transformer_lab.course.judge.cases import random_array, require_gradients
 from transformer_lab.course.judge.check import Check, Mistake
+from transformer_lab.course.judge.edited_reference import edit_reference
 from transformer_lab.course.judge.random_values import RandomValues
 
 # ---------------------------------------------------------------- say the shapes
@@ -17,7 +18,7 @@ from transformer_lab.course.judge.random_values import RandomValues
 Shape = tuple[int, ...]
 
 
-def _shapes(
+def _list_shapes(
     batch: int, source: int, target: int, d_model: int, heads: int, words: int
 ) -> tuple[Shape, ...]:
     return (
@@ -29,14 +30,7 @@ def _shapes(
     )
 
 
-def _replaced(place: int, shape: Callable[..., Shape]) -> Callable[..., tuple[Shape, ...]]:
-    """The right shapes, except for the one at this index."""
-
-    def answer(*sizes: int) -> tuple[Shape, ...]:
-        right = _shapes(*sizes)
-        return (*right[:place], shape(*sizes), *right[place + 1 :])
-
-    return answer
+_edit_shapes = partial(edit_reference, _list_shapes)
 
 
 def _random_sizes(chance: RandomValues) -> tuple:
@@ -45,7 +39,7 @@ def _random_sizes(chance: RandomValues) -> tuple:
 
 
 shapes = Check(
-    reference=_shapes,
+    reference=_list_shapes,
     cases=lambda: [(2, 7, 5, 6, 3, 11), (1, 3, 4, 10, 2, 13), (3, 2, 9, 8, 4, 17)],
     drawn=_random_sizes,
     results=(
@@ -58,47 +52,37 @@ shapes = Check(
     verified="the shapes of memory, three kinds of weights, and logits",
     mistakes=[
         Mistake(
-            _replaced(3, lambda b, s, t, d, h, v: (b, h, s, t)),
+            _edit_shapes(("heads, target, source", "heads, source, target")),
             "cross-attention is turned round: the decoder asks, so rows are target words.",
         ),
         Mistake(
-            _replaced(3, lambda b, s, t, d, h, v: (b, h, t, t)),
+            _edit_shapes(("heads, target, source", "heads, target, target")),
             "cross-attention reads the memory: its columns are source words.",
         ),
         Mistake(
-            _replaced(0, lambda b, s, t, d, h, v: (b, t, d)),
+            _edit_shapes(("batch, source, d_model", "batch, target, d_model")),
             "the memory is what the encoder puts out: a vector for each source word.",
         ),
         Mistake(
-            _replaced(4, lambda b, s, t, d, h, v: (b, t, d)),
+            _edit_shapes(("batch, target, words", "batch, target, d_model")),
             "these are the decoder's vectors; the last linear map gives a number for each word of "
             "the vocabulary.",
         ),
         Mistake(
-            _replaced(4, lambda b, s, t, d, h, v: (b, v)),
+            _edit_shapes(("batch, target, words", "batch, words")),
             "there are logits at every target place, not at the last one alone.",
         ),
         Mistake(
-            _replaced(2, lambda b, s, t, d, h, v: (b, h, t, s)),
+            _edit_shapes(("heads, target, target", "heads, target, source")),
             "decoder self-attention: its queries and its keys are both target words.",
         ),
         Mistake(
-            lambda b, s, t, d, h, v: (
-                (b, s, d),
-                (b, s, s),
-                (b, t, t),
-                (b, t, s),
-                (b, t, v),
-            ),
+            _edit_shapes(("batch, heads, ", "batch, ")),
             "the heads are missing: each head has weights of its own, (batch, heads, query, key).",
         ),
         Mistake(
-            lambda b, s, t, d, h, v: (
-                (b, s, d),
-                (b, s, h, s),
-                (b, t, h, t),
-                (b, t, h, s),
-                (b, t, v),
+            _edit_shapes(
+                ("heads, source,", "source, heads,"), ("heads, target,", "target, heads,")
             ),
             "the heads stand before the queries: (batch, heads, query, key).",
         ),
@@ -128,7 +112,7 @@ def attend_with_mistakes(
     mask: Tensor,
     left: tuple[str, ...] = (),
 ) -> Tensor:
-    """Multi-head attention from x to the memory, with the mistakes named in `left`."""
+    """Compute multi-head attention from x to the memory, with the mistakes named in `left`."""
 
     def split(vectors: Tensor) -> Tensor:
         batch, length, width = vectors.shape
@@ -148,7 +132,7 @@ def attend_with_mistakes(
     return merged if "no_output" in left else merged @ w_o
 
 
-def _with(*left: str) -> Callable[..., Tensor]:
+def _keep_mistakes(*left: str) -> Callable[..., Tensor]:
     return partial(attend_with_mistakes, left=left)
 
 
@@ -188,7 +172,7 @@ mended = Check(
     verified="all five mistakes are gone: equal to multi-head attention under a mask",
     mistakes=[
         Mistake(
-            _with(*left),
+            _keep_mistakes(*left),
             f"{count} of the five {'is' if count == 1 else 'are'} still there: "
             f"{'; '.join(SYMPTOMS[name] for name in left)}.",
         )

@@ -1,39 +1,23 @@
 """Checks of the exercises of lesson 17: count a model from its sizes, and how long a text may become."""
 
-from typing import Any
+from functools import partial
 
 from transformer_lab.course.judge.check import Check, Mistake
+from transformer_lab.course.judge.edited_reference import edit_reference
 from transformer_lab.course.judge.random_values import RandomValues
 
 # ---------------------------------------------------------------- count a model from its sizes
 
 
-def _counted(
-    words: int,
-    d_model: int,
-    d_ff: int,
-    layers: int,
-    *,
-    matrices: int = 1,
-    cross: int = 1,
-    projection_bias: bool = True,
-    norms: int = 5,
-    places: int = 0,
-    output_bias: bool = True,
-    layers_used: int | None = None,
-) -> int:
-    attention = 4 * (d_model**2 + d_model * projection_bias)
-    network = 2 * d_model * d_ff + (d_ff + d_model) * projection_bias
-    pair = (2 + cross) * attention + 2 * network + norms * 2 * d_model
-    used = layers if layers_used is None else layers_used
-    return matrices * words * d_model + places * d_model + used * pair + words * output_bias
+def _count_parameters(words: int, d_model: int, d_ff: int, layers: int) -> int:
+    attention = 4 * (d_model**2 + d_model)
+    network = 2 * d_model * d_ff + d_ff + d_model
+    encoder_layer = attention + network + 2 * 2 * d_model
+    decoder_layer = 2 * attention + network + 3 * 2 * d_model
+    return words * d_model + layers * (encoder_layer + decoder_layer) + words
 
 
-def _miscount(hint: str, **switch: Any) -> Mistake:
-    def answer(words: int, d_model: int, d_ff: int, layers: int) -> int:
-        return _counted(words, d_model, d_ff, layers, **switch)
-
-    return Mistake(answer, hint)
+_edit_count = partial(edit_reference, _count_parameters)
 
 
 def _random_sizes(chance: RandomValues) -> tuple:
@@ -42,55 +26,58 @@ def _random_sizes(chance: RandomValues) -> tuple:
 
 
 parameters = Check(
-    reference=lambda words, d_model, d_ff, layers: _counted(words, d_model, d_ff, layers),
+    reference=_count_parameters,
     cases=lambda: [(10, 4, 8, 1), (13, 6, 7, 3), (37_000, 512, 2_048, 6)],
     drawn=_random_sizes,
     results=("the number of parameters",),
     verified="embedding, encoder, decoder and output bias, up to the base model",
     mistakes=[
-        _miscount(
+        Mistake(
+            _edit_count(("return", "return 2 * words * d_model +")),
             "the embedding is counted three times; source, target and output share one matrix.",
-            matrices=3,
         ),
-        _miscount(
-            "the embedding is counted twice; the output uses the same matrix once more.", matrices=2
+        Mistake(
+            _edit_count(("return", "return words * d_model +")),
+            "the embedding is counted twice; the output uses the same matrix once more.",
         ),
-        _miscount(
+        Mistake(
+            _edit_count(("2 * attention + network + 3 * 2 * d_model", "encoder_layer")),
             "the decoder layer is counted like an encoder layer: it has cross-attention and a third "
             "norm besides.",
-            cross=0,
-            norms=4,
         ),
-        _miscount("the decoder's third LayerNorm is missing.", norms=4),
-        _miscount("the biases of the layers are missing.", projection_bias=False),
-        _miscount("the LayerNorms are missing: a gain and a bias each.", norms=0),
-        _miscount("the output's bias is missing: one number for each word.", output_bias=False),
-        _miscount("sinusoids are computed and not learnt: they add nothing.", places=512),
-        _miscount("only one layer on each side is counted.", layers_used=1),
+        Mistake(
+            _edit_count(("3 * 2 * d_model", "2 * 2 * d_model")),
+            "the decoder's third LayerNorm is missing.",
+        ),
+        Mistake(
+            _edit_count(("d_model**2 + d_model", "d_model**2"), (" + d_ff + d_model", "")),
+            "the biases of the layers are missing.",
+        ),
+        Mistake(
+            _edit_count((" + 2 * 2 * d_model", ""), (" + 3 * 2 * d_model", "")),
+            "the LayerNorms are missing: a gain and a bias each.",
+        ),
+        Mistake(
+            _edit_count((" + words", "")), "the output's bias is missing: one number for each word."
+        ),
+        Mistake(
+            _edit_count(("return", "return 512 * d_model +")),
+            "sinusoids are computed and not learnt: they add nothing.",
+        ),
+        Mistake(_edit_count(("layers * ", "")), "only one layer on each side is counted."),
     ],
 )
 
 # ---------------------------------------------------------------- how long may the text become?
 
 
-def _fit(
-    room: int,
-    layers: int,
-    heads: int,
-    d_k: int,
-    source: int,
-    each: int,
-    *,
-    kept: int = 2,
-    memories: int | None = None,
-) -> int:
-    one = heads * kept * d_k * each
-    memory = (layers if memories is None else memories) * one * source
-    return max(0, (room - memory) // (layers * one))
+def _fit_words(room: int, layers: int, heads: int, d_k: int, source: int, each: int) -> int:
+    word = heads * 2 * d_k * each  # in one layer
+    memory = layers * word * source
+    return max(0, (room - memory) // (layers * word))
 
 
-def _unfit(hint: str, **switch: Any) -> Mistake:
-    return Mistake(lambda *sizes: _fit(*sizes, **switch), hint)
+_edit_fit = partial(edit_reference, _fit_words)
 
 
 def _random_room(chance: RandomValues) -> tuple:
@@ -100,9 +87,7 @@ def _random_room(chance: RandomValues) -> tuple:
 
 
 words_that_fit = Check(
-    reference=lambda room, layers, heads, d_k, source, each: _fit(
-        room, layers, heads, d_k, source, each
-    ),
+    reference=_fit_words,
     cases=lambda: [
         (1_000, 1, 2, 3, 5, 4),
         (5_000, 3, 2, 5, 7, 2),
@@ -113,40 +98,42 @@ words_that_fit = Check(
     results=("the number of words",),
     verified="keys and values, in every layer, beside those of the memory",
     mistakes=[
-        _unfit(
+        Mistake(
+            _edit_fit(("layers * word * source", "0")),
             "the memory is forgotten: cross-attention keeps keys and values of each source word, "
             "in every layer.",
-            memories=0,
         ),
-        _unfit(
+        Mistake(
+            _edit_fit(("layers * word * source", "word * source")),
             "the memory's keys and values are counted once; each layer projects its own.",
-            memories=1,
-        ),
-        _unfit("one vector for each word is counted; both key and value are kept.", kept=1),
-        _unfit("three vectors for each word are counted; queries are not kept.", kept=3),
-        Mistake(
-            lambda room, layers, heads, d_k, source, each: _fit(room, 1, heads, d_k, source, each),
-            "one layer is counted; every layer has its cache.",
         ),
         Mistake(
-            lambda room, layers, heads, d_k, source, each: _fit(room, layers, 1, d_k, source, each),
+            _edit_fit((" * 2", "")),
+            "one vector for each word is counted; both key and value are kept.",
+        ),
+        Mistake(
+            _edit_fit(("* 2", "* 3")),
+            "three vectors for each word are counted; queries are not kept.",
+        ),
+        Mistake(
+            _edit_fit(("layers * word", "word")), "one layer is counted; every layer has its cache."
+        ),
+        Mistake(
+            _edit_fit(("heads * 2", "2")),
             "one head is counted; each of them keeps keys and values.",
         ),
         Mistake(
-            lambda room, layers, heads, d_k, source, each: _fit(
-                room, layers, heads, d_k, source, 1
-            ),
-            "numbers are counted; each of them takes `each` bytes.",
+            _edit_fit((" * each", "")), "numbers are counted; each of them takes `each` bytes."
         ),
         Mistake(
-            lambda room, layers, heads, d_k, source, each: (
-                (room // (layers * heads * 2 * d_k * each)) - source
+            _edit_fit(
+                ("max(0, (room - memory) // (layers * word))", "(room - memory) // (layers * word)")
             ),
             "right where the memory fits; where it does not, no word fits, and no fewer than 0.",
         ),
         Mistake(
-            lambda room, layers, heads, d_k, source, each: max(
-                0, -(-room // (layers * heads * 2 * d_k * each)) - source
+            _edit_fit(
+                ("(room - memory) // (layers * word)", "-((memory - room) // (layers * word))")
             ),
             "rounded up: the last word does not fit.",
         ),

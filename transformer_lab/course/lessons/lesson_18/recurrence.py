@@ -1,14 +1,13 @@
 """Checks of the exercises of lesson 18: the recurrence in the place of the decoder's self-attention."""
 
-from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
 from transformer_lab.course.judge.cases import random_array
 from transformer_lab.course.judge.check import Check, Mistake
+from transformer_lab.course.judge.edited_reference import edit_reference
 from transformer_lab.course.judge.random_values import RandomValues
-
-Gate = Callable[[np.ndarray], np.ndarray]
 
 
 def _step_cases() -> list[tuple]:
@@ -21,21 +20,15 @@ def _step_cases() -> list[tuple]:
     return [*cases, (np.zeros(d), 9 * x, w, w_f, bias)]
 
 
-def _step(
-    state: np.ndarray,
-    x: np.ndarray,
-    w: np.ndarray,
-    w_f: np.ndarray,
-    b_f: np.ndarray,
-    *,
-    old: Gate = lambda f: f,
-    new: Gate = lambda f: 1 - f,
-    carried: Gate = lambda c: c,
-    written: Gate = lambda c: np.maximum(c, 0),
+def _take_step(
+    state: np.ndarray, x: np.ndarray, w: np.ndarray, w_f: np.ndarray, b_f: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     f = 1 / (1 + np.exp(-(w_f @ x + b_f)))
-    c = old(f) * state + new(f) * (w @ x)
-    return written(c), carried(c)
+    c = f * state + (1 - f) * (w @ x)
+    return np.maximum(c, 0), c
+
+
+_edit_step = partial(edit_reference, _take_step)
 
 
 def _random_step(chance: RandomValues) -> tuple:
@@ -45,52 +38,43 @@ def _random_step(chance: RandomValues) -> tuple:
 
 
 ssru_step = Check(
-    reference=_step,
-    run=lambda answer, *case: answer(*case),
+    reference=_take_step,
     cases=_step_cases,
     drawn=_random_step,
-    arguments=("state", "x", "w", "w_f", "b_f"),
     results=("what is written", "the new state"),
     verified="the gate says how much of the old state stays, and the rest is new",
     mistakes=[
         Mistake(
-            lambda *a: _step(*a, old=lambda f: 1 - f, new=lambda f: f),
+            _edit_step(("f * state + (1 - f)", "(1 - f) * state + f")),
             "the gate works the wrong way round: f is what *stays*.",
         ),
         Mistake(
-            lambda *a: _step(*a, new=np.ones_like),
+            _edit_step(("(1 - f) * (w @ x)", "w @ x")),
             "the new part comes in whole; it has the weight 1 − f.",
         ),
+        Mistake(_edit_step(("(w @ x)", "x")), "the new part is x itself; it is w @ x."),
         Mistake(
-            lambda state, x, w, w_f, b_f: _step(state, x, np.eye(len(x)), w_f, b_f),
-            "the new part is x itself; it is w @ x.",
-        ),
-        Mistake(
-            lambda state, x, w, w_f, b_f: _step(state, x, w, 0 * w_f, w_f @ state + b_f),
+            _edit_step(("w_f @ x", "w_f @ state")),
             "the gate is computed from the state; it is computed from x.",
         ),
         Mistake(
-            lambda *a: _step(*a, old=np.ones_like),
-            "the old state stays whole; it has the weight f.",
+            _edit_step(("f * state", "state")), "the old state stays whole; it has the weight f."
         ),
         Mistake(
-            lambda *a: _step(*a, carried=lambda c: np.maximum(c, 0)),
+            _edit_step(("np.maximum(c, 0), c", "np.maximum(c, 0), np.maximum(c, 0)")),
             "the state is carried on behind the ReLU: what is below 0 would be forgotten.",
         ),
         Mistake(
-            lambda *a: _step(*a, written=lambda c: c),
+            _edit_step(("np.maximum(c, 0), c", "c, c")),
             "the state is written as it is; what is written is ReLU(c).",
         ),
+        Mistake(_edit_step((" + b_f", "")), "the gate has no bias."),
         Mistake(
-            lambda state, x, w, w_f, b_f: _step(state, x, w, w_f, 0 * b_f),
-            "the gate has no bias.",
-        ),
-        Mistake(
-            lambda state, x, w, w_f, b_f: _step(state, x, w.T, w_f.T, b_f),
+            _edit_step(("w_f @ x", "w_f.T @ x"), ("w @ x", "w.T @ x")),
             "the matrices are turned: the product is w @ x.",
         ),
         Mistake(
-            lambda *a: _step(*a)[::-1],
+            _edit_step(("np.maximum(c, 0), c", "c, np.maximum(c, 0)")),
             "the order is: what is written, then the state.",
         ),
     ],

@@ -1,36 +1,29 @@
-"""Checks of the exercises of lesson 10: speculative decoding where words are drawn."""
+"""Checks of the exercise of lesson 10 on speculative sampling: keep a drawn word, or redraw it."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from transformer_lab.course.judge.check import Check, Mistake
+from transformer_lab.course.judge.edited_reference import edit_reference
 from transformer_lab.course.judge.random_values import RandomValues
 
-Pair = tuple[Tensor, Tensor]
+
+def _keep_or_redraw(p: Tensor, q: Tensor) -> tuple[Tensor, Tensor]:
+    kept = (p / q).clamp(max=1)
+    missing = (p - q).clamp(min=0)
+    total = missing.sum(dim=-1, keepdim=True)
+    return kept, missing / total.where(total > 0, 1.0)
 
 
-def _normal(rest: Tensor) -> Tensor:
-    total = rest.sum(dim=-1, keepdim=True)
-    return rest / total.where(total > 0, 1.0)
+_edit_chances = partial(edit_reference, _keep_or_redraw)
 
 
-def _kept(p: Tensor, q: Tensor) -> Tensor:
-    return (p / q).clamp(max=1)
-
-
-def _redrawn(p: Tensor, q: Tensor) -> Tensor:
-    return _normal((p - q).clamp(min=0))
-
-
-def _keep_or_redraw(p: Tensor, q: Tensor) -> Pair:
-    return _kept(p, q), _redrawn(p, q)
-
-
-def _where_it_matters(answer: Callable[..., Any], p: Tensor, q: Tensor) -> Any:
-    """The results with the words that the draft never draws set to 0, because they do not matter."""
+def _ignore_undrawn_words(answer: Callable[..., Any], p: Tensor, q: Tensor) -> Any:
+    """Call the answer; set `kept` to 1 for words that the draft never draws: any chance is right."""
     found = answer(p, q)
     if not isinstance(found, tuple | list) or len(found) != 2:
         return found
@@ -40,7 +33,7 @@ def _where_it_matters(answer: Callable[..., Any], p: Tensor, q: Tensor) -> Any:
     return kept, redrawn
 
 
-def _rows(seed: int, batch: int, vocabulary: int, sharp: float = 2.0) -> Tensor:
+def _make_rows(seed: int, batch: int, vocabulary: int, sharp: float = 2.0) -> Tensor:
     generator = torch.Generator().manual_seed(seed)
     logits = torch.randn(batch, vocabulary, generator=generator, dtype=torch.float64)
     return (sharp * logits).softmax(dim=-1)
@@ -49,23 +42,15 @@ def _rows(seed: int, batch: int, vocabulary: int, sharp: float = 2.0) -> Tensor:
 def _cases() -> list[tuple[Tensor, Tensor]]:
     never = torch.tensor([[0.25, 0.0, 0.5, 0.25, 0.0], [0.0, 0.5, 0.0, 0.0, 0.5]]).double()
     some = torch.tensor([[0.5, 0.25, 0.25, 0.0, 0.0], [0.25, 0.0, 0.5, 0.25, 0.0]]).double()
-    alike = _rows(6, 3, 7)
-    other = torch.cat([alike[:1], _rows(7, 2, 7)])  # in the first row both say the same
+    alike = _make_rows(6, 3, 7)
+    other = torch.cat([alike[:1], _make_rows(7, 2, 7)])  # in the first row both say the same
     return [
         (torch.tensor([[0.6, 0.1, 0.3]]).double(), torch.tensor([[0.3, 0.5, 0.2]]).double()),
-        (_rows(0, 2, 5), _rows(1, 2, 5)),
-        (_rows(2, 5, 11), _rows(3, 5, 11, sharp=0.5)),
+        (_make_rows(0, 2, 5), _make_rows(1, 2, 5)),
+        (_make_rows(2, 5, 11), _make_rows(3, 5, 11, sharp=0.5)),
         (never, some),  # words that the one or the other never says
         (alike, other),
     ]
-
-
-def _pair(kept: Callable[..., Tensor], redrawn: Callable[..., Tensor], hint: str) -> Mistake:
-    return Mistake(lambda p, q: (kept(p, q), redrawn(p, q)), hint)
-
-
-def _in_the_wrong_order(p: Tensor, q: Tensor) -> Pair:
-    return _keep_or_redraw(q, p)
 
 
 def _random_rows(chance: RandomValues) -> tuple[Tensor, Tensor]:
@@ -75,108 +60,95 @@ def _random_rows(chance: RandomValues) -> tuple[Tensor, Tensor]:
 
 keep_or_redraw = Check(
     reference=_keep_or_redraw,
-    run=_where_it_matters,
+    run=_ignore_undrawn_words,
     cases=_cases,
     drawn=_random_rows,
     results=("the chance to be kept", "what is drawn instead"),
     verified="kept or drawn anew, every word comes out as often as the large model says",
     mistakes=[
-        _pair(
-            lambda p, q: p / q,
-            _redrawn,
+        Mistake(
+            _edit_chances((".clamp(max=1)", "")),
             "a chance above 1: where the large model likes a word better than the draft does, it "
             "is always kept.",
         ),
-        _pair(
-            lambda p, q: _kept(q, p),
-            _redrawn,
+        Mistake(
+            _edit_chances(("p / q", "q / p")),
             "the ratio is turned round: a word is suspect where the draft says it more often.",
         ),
-        _pair(
-            torch.minimum,
-            _redrawn,
+        Mistake(
+            _edit_chances(("(p / q).clamp(max=1)", "torch.minimum(p, q)")),
             "this is the chance that a word is drawn *and* kept; asked is that of a drawn word.",
         ),
-        _pair(
-            lambda p, q: p.clone(),
-            _redrawn,
+        Mistake(
+            _edit_chances(("(p / q).clamp(max=1)", "p.clone()")),
             "kept with the probability of the large model: then a word must win twice, once with "
             "the draft and once here.",
         ),
-        _pair(
-            lambda p, q: (p >= q).to(p.dtype),
-            _redrawn,
+        Mistake(
+            _edit_chances(("(p / q).clamp(max=1)", "(p >= q).to(p.dtype)")),
             "all or nothing: a word that the draft says too often is kept now and then, with p/q.",
         ),
-        _pair(
-            lambda p, q: (
-                (p.argmax(-1, keepdim=True) == q.argmax(-1, keepdim=True)).to(p.dtype).expand_as(p)
+        Mistake(
+            _edit_chances(
+                (
+                    "(p / q).clamp(max=1)",
+                    "(p.argmax(-1, True) == q.argmax(-1, True)).to(p.dtype).expand_as(p)",
+                )
             ),
-            _redrawn,
             "this compares the best words, as greedy decoding does; here words are drawn.",
         ),
-        _pair(
-            lambda p, q: torch.minimum(p, q).sum(-1),
-            _redrawn,
+        Mistake(
+            _edit_chances(("(p / q).clamp(max=1)", "torch.minimum(p, q).sum(-1)")),
             "this is how often any word is kept, one number a row; asked is each word's chance.",
         ),
-        _pair(
-            _kept,
-            lambda p, q: p.clone(),
+        Mistake(
+            _edit_chances(("missing / total.where(total > 0, 1.0)", "p.clone()")),
             "drawn anew from p: words that the draft says, too, would come out too often, once "
             "kept and once drawn. What is missing to p is drawn.",
         ),
-        _pair(
-            _kept,
-            lambda p, q: (p - q).clamp(min=0),
+        Mistake(
+            _edit_chances(("missing / total.where(total > 0, 1.0)", "missing")),
             "what is missing to p, not yet divided by its sum: probabilities sum to 1.",
         ),
-        _pair(
-            _kept,
-            lambda p, q: _normal((p - q).abs()),
+        Mistake(
+            _edit_chances(("(p - q).clamp(min=0)", "(p - q).abs()")),
             "the size of the difference: a word that the draft says too often must not be drawn "
             "once more.",
         ),
-        _pair(
-            _kept,
-            lambda p, q: (
-                (1 - _kept(p, q)) / (1 - _kept(p, q)).sum(-1, keepdim=True).clamp(min=1e-12)
+        Mistake(
+            _edit_chances(
+                ("(p - q).clamp(min=0)", "1 - kept"),
+                ("total.where(total > 0, 1.0)", "total.clamp(min=1e-12)"),
             ),
             "1 − kept says how often a word is refused, once drawn. Drawn anew is what is missing to "
             "p: p − q, where that is above 0.",
         ),
-        _pair(
-            _kept,
-            lambda p, q: _redrawn(q, p),
+        Mistake(
+            _edit_chances(("p - q", "q - p")),
             "what is drawn instead is turned round: it should be what the draft says too seldom.",
         ),
-        _pair(
-            _kept,
-            lambda p, q: (p - q).softmax(-1),
+        Mistake(
+            _edit_chances(("missing / total.where(total > 0, 1.0)", "(p - q).softmax(-1)")),
             "these are probabilities already, no logits: cut off below 0, divide by the sum.",
         ),
-        _pair(
-            _kept,
-            lambda p, q: (p - q).clamp(min=0) / (p - q).clamp(min=0).sum(-1, keepdim=True),
+        Mistake(
+            _edit_chances(("total.where(total > 0, 1.0)", "total")),
             "right but for a row in which p and q are equal: 0/0. Nothing is missing there: 0.",
         ),
-        _pair(
-            _kept,
-            lambda p, q: (p - q).clamp(min=0) / (p - q).clamp(min=0).sum(),
+        Mistake(
+            _edit_chances(("missing.sum(dim=-1, keepdim=True)", "missing.sum()")),
             "divided by the sum of the whole batch; each row sums to 1 by itself.",
         ),
-        _pair(
-            _kept,
-            lambda p, q: _normal(p * (p > q)),
+        Mistake(
+            _edit_chances(("(p - q).clamp(min=0)", "p * (p > q)")),
             "the right words, with all of their p; part of it they get from the draft: p − q.",
         ),
-        _pair(
-            _kept,
-            lambda p, q: _normal(p - q),
+        Mistake(
+            _edit_chances((".clamp(min=0)", "")),
             "negative probabilities: what the draft says too often is cut off at 0.",
         ),
         Mistake(
-            _in_the_wrong_order,
+            lambda p, q: _keep_or_redraw(q, p),
             "p and q have changed places: p is the large model, q the draft.",
         ),
     ],

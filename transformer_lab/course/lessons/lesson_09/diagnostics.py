@@ -13,7 +13,7 @@ from transformer_lab.course.judge.formatting import describe_kind
 from transformer_lab.course.judge.random_values import RandomValues
 
 
-def _entropy(counts: Tensor) -> Tensor:
+def _compute_entropy(counts: Tensor) -> Tensor:
     p = counts[counts > 0] / counts.sum()
     return -(p * p.log()).sum()
 
@@ -25,7 +25,7 @@ def _random_counts(chance: RandomValues) -> tuple:
 
 
 unigram_loss = Check(
-    reference=_entropy,
+    reference=_compute_entropy,
     cases=lambda: [
         (torch.tensor([3.0, 3.0], dtype=torch.float64),),
         (torch.tensor([6.0, 1.0, 3.0], dtype=torch.float64),),
@@ -40,10 +40,10 @@ unigram_loss = Check(
     tolerance=1e-6,
     mistakes=[
         Mistake(
-            lambda counts: _entropy(counts) / math.log(2),
+            lambda counts: _compute_entropy(counts) / math.log(2),
             "this is in bits; nats have the natural logarithm.",
         ),
-        Mistake(lambda counts: -_entropy(counts), "the sign: a loss is not below 0."),
+        Mistake(lambda counts: -_compute_entropy(counts), "the sign: a loss is not below 0."),
         Mistake(
             lambda counts: -(counts / counts.sum() * (counts / counts.sum()).log()).sum(),
             "0 · log 0 is NaN in PyTorch; a word that never occurs should add nothing.",
@@ -53,7 +53,7 @@ unigram_loss = Check(
             "this is the loss of equal probabilities for all words; here they are the frequencies.",
         ),
         Mistake(
-            lambda counts: _entropy(counts) / (counts > 0).sum(),
+            lambda counts: _compute_entropy(counts) / (counts > 0).sum(),
             "the mean over the words of the vocabulary; weigh each word by how often it occurs.",
         ),
         Mistake(
@@ -61,10 +61,12 @@ unigram_loss = Check(
             "every word counts alike here; weigh each by its frequency.",
         ),
         Mistake(
-            lambda counts: _entropy(counts) * counts.sum(),
+            lambda counts: _compute_entropy(counts) * counts.sum(),
             "this is the sum over the text; the loss is that of one token.",
         ),
-        Mistake(lambda counts: _entropy(counts).exp(), "this is the perplexity, e to the loss."),
+        Mistake(
+            lambda counts: _compute_entropy(counts).exp(), "this is the perplexity, e to the loss."
+        ),
     ],
 )
 
@@ -86,7 +88,7 @@ class _Parts(nn.Module):
         return (y if self.unused else self.third(y)).square().sum()
 
 
-def _norms(model: nn.Module, norm: Callable[[list[Tensor]], Any]) -> dict[str, Any]:
+def _measure_parts(model: nn.Module, norm: Callable[[list[Tensor]], Any]) -> dict[str, Any]:
     children = model.named_children()
     return {
         name: norm([p.grad for p in child.parameters() if p.grad is not None])
@@ -94,13 +96,13 @@ def _norms(model: nn.Module, norm: Callable[[list[Tensor]], Any]) -> dict[str, A
     }
 
 
-def root_of_squares(grads: list[Tensor]) -> float:
-    """The norm of all these gradients as one vector."""
+def compute_norm(grads: list[Tensor]) -> float:
+    """Compute the norm of all these gradients as one vector."""
     return math.sqrt(sum(float(g.square().sum()) for g in grads))
 
 
-def _named_in_order(answer: Callable[[nn.Module], Any], model: nn.Module, x: Tensor) -> Any:
-    """The answer's norms after a backward pass, in the order of the children; NaN for one left out."""
+def _run_and_order(answer: Callable[[nn.Module], Any], model: nn.Module, x: Tensor) -> Any:
+    """Run a backward pass and the answer; return its norms in the order of the children, or NaN."""
     model(x).backward()
     before = [None if p.grad is None else p.grad.clone() for p in model.parameters()]
     norms = answer(model)
@@ -128,8 +130,8 @@ def _random_parts(chance: RandomValues) -> tuple:
 
 
 gradient_norms = Check(
-    reference=lambda model: _norms(model, root_of_squares),
-    run=_named_in_order,
+    reference=lambda model: _measure_parts(model, compute_norm),
+    run=_run_and_order,
     cases=lambda: [
         (_Parts(0, unused=False), torch.tensor([[1.0, 2.0, 3.0]], dtype=torch.float64)),
         (_Parts(1, unused=False), torch.ones(11, 3, dtype=torch.float64)),
@@ -142,40 +144,40 @@ gradient_norms = Check(
     tolerance=1e-6,
     mistakes=[
         Mistake(
-            lambda model: _norms(model, lambda gs: sum(float(g.norm()) for g in gs)),
+            lambda model: _measure_parts(model, lambda gs: sum(float(g.norm()) for g in gs)),
             "the norms of a part's parameters are added; take the root of the sum of all squares.",
         ),
         Mistake(
-            lambda model: _norms(model, lambda gs: root_of_squares(gs) ** 2),
+            lambda model: _measure_parts(model, lambda gs: compute_norm(gs) ** 2),
             "the root is missing: this is the square of the norm.",
         ),
         Mistake(
             lambda model: {
-                name: root_of_squares([p.detach() for p in child.parameters()])
+                name: compute_norm([p.detach() for p in child.parameters()])
                 for name, child in model.named_children()
             },
             "this is the length of the weights; take `p.grad`.",
         ),
         Mistake(
-            lambda model: _norms(
+            lambda model: _measure_parts(
                 model, lambda gs: max((float(g.abs().max()) for g in gs), default=0.0)
             ),
             "this is the largest number of the gradient, not its length.",
         ),
         Mistake(
             lambda model: {
-                name: norm for name, norm in _norms(model, root_of_squares).items() if norm
+                name: norm for name, norm in _measure_parts(model, compute_norm).items() if norm
             },
             "a part without a gradient is left out: its 0 is what one wants to see.",
         ),
         Mistake(
-            lambda model: _norms(model, lambda gs: float(gs[-1].norm()) if gs else 0.0),
+            lambda model: _measure_parts(model, lambda gs: float(gs[-1].norm()) if gs else 0.0),
             "only the last parameter of each part counts: the others are overwritten.",
         ),
         Mistake(
-            lambda model: _norms(
+            lambda model: _measure_parts(
                 model,
-                lambda gs: root_of_squares(gs) / math.sqrt(max(1, sum(g.numel() for g in gs))),
+                lambda gs: compute_norm(gs) / math.sqrt(max(1, sum(g.numel() for g in gs))),
             ),
             "divided by the number of parameters: this is the root mean square, not the length.",
         ),

@@ -1,8 +1,11 @@
 """Checks of the exercises of lesson 16: what a GPT and a BERT learn from."""
 
+from functools import partial
+
 import numpy as np
 
 from transformer_lab.course.judge.check import Check, Mistake
+from transformer_lab.course.judge.edited_reference import edit_reference
 from transformer_lab.course.judge.random_values import RandomValues
 
 # ---------------------------------------------------------------- what a GPT learns from
@@ -17,8 +20,12 @@ def _window_cases() -> list[tuple]:
     ]
 
 
-def _rows(ids: np.ndarray, starts: np.ndarray, length: int, shift: int = 0) -> np.ndarray:
-    return ids[starts[:, None] + np.arange(length) + shift]
+def _cut_windows(ids: np.ndarray, starts: np.ndarray, length: int) -> tuple[np.ndarray, np.ndarray]:
+    places = starts[:, None] + np.arange(length)
+    return ids[places], ids[places + 1]
+
+
+_edit_windows = partial(edit_reference, _cut_windows)
 
 
 def _random_windows(chance: RandomValues) -> tuple:
@@ -28,53 +35,38 @@ def _random_windows(chance: RandomValues) -> tuple:
 
 
 windows = Check(
-    reference=lambda ids, starts, length: (
-        _rows(ids, starts, length),
-        _rows(ids, starts, length, 1),
-    ),
+    reference=_cut_windows,
     cases=_window_cases,
     drawn=_random_windows,
     results=("the inputs", "the targets"),
     verified="each target is the token after its input",
     mistakes=[
         Mistake(
-            lambda ids, starts, length: (_rows(ids, starts, length), _rows(ids, starts, length)),
+            _edit_windows(("places + 1", "places")),
             "the targets are the inputs: the model would learn to copy what it sees.",
         ),
         Mistake(
-            lambda ids, starts, length: (
-                _rows(ids, starts, length),
-                _rows(ids, starts, length, -1),
-            ),
+            _edit_windows(("places + 1", "places - 1")),
             "the targets are the tokens *before* the inputs.",
         ),
         Mistake(
-            lambda ids, starts, length: (_rows(ids, starts, length, 1), _rows(ids, starts, length)),
+            _edit_windows(("ids[places], ids[places + 1]", "ids[places + 1], ids[places]")),
             "inputs and targets have changed places: the model would predict the past.",
         ),
         Mistake(
-            lambda ids, starts, length: (
-                _rows(ids, starts, length - 1),
-                _rows(ids, starts, length - 1, 1),
-            ),
+            _edit_windows(("arange(length)", "arange(length - 1)")),
             "the windows are one token too short: each has `length` inputs and `length` targets.",
         ),
         Mistake(
-            lambda ids, starts, length: (
-                _rows(ids, starts, length),
-                _rows(ids, starts, length, length),
-            ),
+            _edit_windows(("places + 1", "places + length")),
             "the targets are the window after this one; each is the *next token*, one step on.",
         ),
         Mistake(
-            lambda ids, starts, length: (_rows(ids, starts, length), ids[starts + length]),
+            _edit_windows(("ids[places + 1]", "ids[starts + length]")),
             "one target for each window; every position has its own, so that one pass teaches all.",
         ),
         Mistake(
-            lambda ids, starts, length: (
-                _rows(ids, np.arange(len(starts)) * length, length),
-                _rows(ids, np.arange(len(starts)) * length, length, 1),
-            ),
+            _edit_windows(("starts[:, None]", "np.arange(len(starts))[:, None] * length")),
             "the windows lie one behind the other; they begin at `starts`.",
         ),
     ],
@@ -99,9 +91,11 @@ def _hide_cases() -> list[tuple]:
     return cases
 
 
-def _hide_in_place(ids: np.ndarray, chosen: np.ndarray, mask_id: int) -> tuple:
-    ids[chosen] = mask_id
-    return ids, np.where(chosen, ids, 0)
+def _hide_words(ids: np.ndarray, chosen: np.ndarray, mask_id: int) -> tuple[np.ndarray, np.ndarray]:
+    return np.where(chosen, mask_id, ids), np.where(chosen, ids, 0)
+
+
+_edit_hiding = partial(edit_reference, _hide_words)
 
 
 def _random_hidden(chance: RandomValues) -> tuple:
@@ -111,46 +105,39 @@ def _random_hidden(chance: RandomValues) -> tuple:
 
 
 hide = Check(
-    reference=lambda ids, chosen, mask_id: (
-        np.where(chosen, mask_id, ids),
-        np.where(chosen, ids, 0),
-    ),
+    reference=_hide_words,
     cases=_hide_cases,
     drawn=_random_hidden,
-    arguments=("ids", "chosen", "mask_id"),
     results=("the inputs", "the targets"),
     verified="hidden where chosen, and asked for there and nowhere else",
     mistakes=[
         Mistake(
-            lambda ids, chosen, mask_id: (np.where(chosen, mask_id, ids), ids),
+            _edit_hiding(("np.where(chosen, ids, 0)", "ids")),
             "every word is asked for, those in plain sight too: most of the loss teaches copying.",
         ),
         Mistake(
-            lambda ids, chosen, mask_id: (np.where(chosen, ids, mask_id), np.where(chosen, ids, 0)),
+            _edit_hiding(("chosen, mask_id, ids", "chosen, ids, mask_id")),
             "all words are hidden *but* the chosen ones.",
         ),
         Mistake(
-            lambda ids, chosen, mask_id: (np.where(chosen, mask_id, ids), np.where(chosen, 0, ids)),
+            _edit_hiding(("chosen, ids, 0", "chosen, 0, ids")),
             "the targets are the words in sight; those that are hidden are to be found.",
         ),
         Mistake(
-            lambda ids, chosen, mask_id: (np.where(chosen, 0, ids), np.where(chosen, ids, 0)),
+            _edit_hiding(("chosen, mask_id, ids", "chosen, 0, ids")),
             "the words are replaced by padding, which the padding mask takes out of sight: the "
             "model must see that *something* stands there.",
         ),
         Mistake(
-            lambda ids, chosen, mask_id: (ids, np.where(chosen, ids, 0)),
+            _edit_hiding(("np.where(chosen, mask_id, ids)", "ids")),
             "nothing is hidden: the answers stand in the inputs.",
         ),
         Mistake(
-            lambda ids, chosen, mask_id: (
-                np.where(chosen, mask_id, ids),
-                np.where(chosen, mask_id, 0),
-            ),
+            _edit_hiding(("chosen, ids, 0", "chosen, mask_id, 0")),
             "the targets are the mask itself; take them from the ids as they were.",
         ),
         Mistake(
-            _hide_in_place,
+            _edit_hiding(("    return", "    ids[chosen] = mask_id\n    return")),
             "the ids are changed in place, before the targets were taken from them.",
         ),
     ],

@@ -2,11 +2,13 @@
 
 import tracemalloc
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
 from transformer_lab.course.judge.cases import random_array
 from transformer_lab.course.judge.check import Check, Mistake
+from transformer_lab.course.judge.edited_reference import edit_reference
 from transformer_lab.course.judge.random_values import RandomValues
 
 # ---------------------------------------------------------------- two parts of a softmax
@@ -14,7 +16,7 @@ from transformer_lab.course.judge.random_values import RandomValues
 Part = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
-def _part(rows: int, keys: int, width: int, seed: int, above: float = 0.0) -> Part:
+def _make_part(rows: int, keys: int, width: int, seed: int, above: float = 0.0) -> Part:
     scores = random_array(rows, keys, seed=seed, scale=2.0) + above
     values = random_array(keys, width, seed=seed + 50)
     largest = scores.max(axis=1)
@@ -32,73 +34,68 @@ def _merge(
 ) -> Part:
     new = np.maximum(largest_a, largest_b)
     a, b = np.exp(largest_a - new), np.exp(largest_b - new)
-    return new, a * total_a + b * total_b, a[:, None] * mixed_a + b[:, None] * mixed_b
+    total = a * total_a + b * total_b
+    mixed = a[:, None] * mixed_a + b[:, None] * mixed_b
+    return new, total, mixed
+
+
+_edit_merge = partial(edit_reference, _merge)
 
 
 def _random_parts(chance: RandomValues) -> tuple:
     rows, one, other, width = chance.sizes(4)
     above, seed = chance.real(-900, 900), chance.between(9, 999)
-    parts = (_part(rows, n, width, seed + n, above) for n in (one, other))
+    parts = (_make_part(rows, n, width, seed + n, above) for n in (one, other))
     return tuple(x for part in parts for x in part)
 
 
 merge = Check(
     reference=_merge,
     cases=lambda: [
-        (*_part(1, 2, 3, seed=1), *_part(1, 3, 3, seed=2)),
-        (*_part(5, 7, 2, seed=3), *_part(5, 3, 2, seed=4)),
-        (*_part(11, 3, 5, seed=5), *_part(11, 13, 5, seed=6)),
+        (*_make_part(1, 2, 3, seed=1), *_make_part(1, 3, 3, seed=2)),
+        (*_make_part(5, 7, 2, seed=3), *_make_part(5, 3, 2, seed=4)),
+        (*_make_part(11, 3, 5, seed=5), *_make_part(11, 13, 5, seed=6)),
         # Only differences of scores may stand in an exponential: exp(900) is no number.
-        (*_part(3, 5, 2, seed=7, above=900.0), *_part(3, 2, 2, seed=8, above=900.0)),
+        (*_make_part(3, 5, 2, seed=7, above=900.0), *_make_part(3, 2, 2, seed=8, above=900.0)),
     ],
     drawn=_random_parts,
     results=("the largest", "the total", "the mix"),
     verified="both parts are scaled to the new largest score, total and mix alike",
     mistakes=[
         Mistake(
-            lambda la, ta, ma, lb, tb, mb: (np.maximum(la, lb), ta + tb, ma + mb),
+            _edit_merge(
+                ("np.exp(largest_a - new)", "np.ones_like(new)"),
+                ("np.exp(largest_b - new)", "np.ones_like(new)"),
+            ),
             "nothing is scaled: the two totals subtract different scores inside their exponentials.",
         ),
         Mistake(
-            lambda la, ta, ma, lb, tb, mb: (
-                lb,
-                np.exp(la - lb) * ta + tb,
-                np.exp(la - lb)[:, None] * ma + mb,
-            ),
+            _edit_merge(("np.maximum(largest_a, largest_b)", "largest_b")),
             "the second part's largest is taken for the new one. Where the first has a larger "
             "score this is right as a number and overflows one day: take the larger of the two.",
         ),
         Mistake(
-            lambda la, ta, ma, lb, tb, mb: (
-                np.maximum(la, lb),
-                np.exp(la - np.maximum(la, lb)) * ta + tb,
-                np.exp(la - np.maximum(la, lb))[:, None] * ma + mb,
-            ),
+            _edit_merge(("np.exp(largest_b - new)", "np.ones_like(new)")),
             "only the first part is scaled; where its score is the larger one, the second must "
             "shrink.",
         ),
         Mistake(
-            lambda la, ta, ma, lb, tb, mb: (
-                np.maximum(la, lb),
-                np.exp(np.maximum(la, lb) - la) * ta + np.exp(np.maximum(la, lb) - lb) * tb,
-                np.exp(np.maximum(la, lb) - la)[:, None] * ma
-                + np.exp(np.maximum(la, lb) - lb)[:, None] * mb,
+            _edit_merge(
+                ("np.exp(largest_a - new)", "np.exp(new - largest_a)"),
+                ("np.exp(largest_b - new)", "np.exp(new - largest_b)"),
             ),
             "the sign in the exponent is turned: a larger maximum makes old exponentials smaller.",
         ),
         Mistake(
-            lambda la, ta, ma, lb, tb, mb: (*_merge(la, ta, ma, lb, tb, mb)[:2], ma + mb),
+            _edit_merge(("a[:, None] * mixed_a + b[:, None] * mixed_b", "mixed_a + mixed_b")),
             "the totals are scaled and the mixes are not; both are sums of the same exponentials.",
         ),
         Mistake(
-            lambda la, ta, ma, lb, tb, mb: (
-                *_merge(la, ta, ma, lb, tb, mb)[:2],
-                _merge(la, ta, ma, lb, tb, mb)[2] / _merge(la, ta, ma, lb, tb, mb)[1][:, None],
-            ),
+            _edit_merge(("new, total, mixed", "new, total, mixed / total[:, None]")),
             "the mix is divided by the total already. That is done once, after the last part.",
         ),
         Mistake(
-            lambda la, ta, ma, lb, tb, mb: (la + lb, *_merge(la, ta, ma, lb, tb, mb)[1:]),
+            _edit_merge(("return new", "return largest_a + largest_b")),
             "the largest of two is their maximum, not their sum.",
         ),
     ],
@@ -125,21 +122,21 @@ def _linear_cases() -> list[tuple]:
     ]
 
 
-def _linear_mix(q: np.ndarray, k: np.ndarray, value: np.ndarray) -> np.ndarray:
+def _attend_linearly(q: np.ndarray, k: np.ndarray, value: np.ndarray) -> np.ndarray:
     return (q @ (k.T @ value)) / (q @ k.sum(axis=0))[:, None]
 
 
-def _with_its_room(answer: Callable, q: np.ndarray, k: np.ndarray, value: np.ndarray) -> tuple:
-    """The output, and whether it was right without building a matrix queries × keys."""
+def _measure_memory(answer: Callable, q: np.ndarray, k: np.ndarray, value: np.ndarray) -> tuple:
+    """Call the answer; return its output, and whether it held no matrix of queries × keys."""
     tracemalloc.start()
     try:
         output = answer(q, k, value)
-        room = tracemalloc.get_traced_memory()[1]
+        memory = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-    wanted = _linear_mix(q, k, value)
+    wanted = _attend_linearly(q, k, value)
     is_right = np.shape(output) == wanted.shape and np.allclose(output, wanted)
-    return output, not (is_right and len(q) >= _LONG and room >= 4 * len(q) * len(k))
+    return output, not (is_right and len(q) >= _LONG and memory >= 4 * len(q) * len(k))
 
 
 def _random_rows(chance: RandomValues) -> tuple:
@@ -149,8 +146,8 @@ def _random_rows(chance: RandomValues) -> tuple:
 
 
 linear_mix = Check(
-    run=_with_its_room,
-    reference=_linear_mix,
+    run=_measure_memory,
+    reference=_attend_linearly,
     cases=_linear_cases,
     drawn=_random_rows,
     arguments=("q", "k", "value"),
@@ -198,45 +195,37 @@ def _random_sizes(chance: RandomValues) -> tuple:
     return *chance.sizes(4), chance.between(1, 3000), chance.one_of(1, 2, 4, 8)
 
 
+def _count_bytes(layers: int, heads: int, d_k: int, d_v: int, words: int, each: int) -> int:
+    return layers * heads * (d_k + d_v) * words * each
+
+
+_edit_count = partial(edit_reference, _count_bytes)
+
 cache_bytes = Check(
-    reference=lambda layers, heads, d_k, d_v, words, each: (
-        layers * heads * (d_k + d_v) * words * each
-    ),
+    reference=_count_bytes,
     cases=lambda: [(1, 1, 2, 3, 5, 4), (2, 3, 5, 7, 11, 4), (6, 8, 64, 64, 1009, 2)],
     drawn=_random_sizes,
-    arguments=("layers", "heads", "d_k", "d_v", "words", "each"),
     results=("the bytes",),
     verified="a key and a value for each word, head and layer",
     mistakes=[
         Mistake(
-            lambda layers, heads, d_k, d_v, words, each: (
-                layers * heads * (2 * d_k + d_v) * words * each
-            ),
+            _edit_count(("d_k + d_v", "2 * d_k + d_v")),
             "queries are counted too. A past word's query is used by nobody: it is not kept.",
         ),
         Mistake(
-            lambda layers, heads, d_k, d_v, words, each: layers * heads * d_k * words * each,
+            _edit_count(("(d_k + d_v)", "d_k")),
             "keys alone do not give an output: the values are kept as well.",
         ),
+        Mistake(_edit_count((" * each", "")), "these are numbers; each has `each` bytes."),
         Mistake(
-            lambda layers, heads, d_k, d_v, words, each: layers * heads * (d_k + d_v) * words,
-            "these are numbers; each has `each` bytes.",
-        ),
-        Mistake(
-            lambda layers, heads, d_k, d_v, words, each: layers * heads * words * words * each,
+            _edit_count(("(d_k + d_v)", "words")),
             "this is the n × n matrix, which is never kept: of it, decoding needs one row at a "
             "time.",
         ),
+        Mistake(_edit_count((" * heads", "")), "every head has keys and values of its own."),
+        Mistake(_edit_count(("layers * ", "")), "every layer has keys and values of its own."),
         Mistake(
-            lambda layers, heads, d_k, d_v, words, each: layers * (d_k + d_v) * words * each,
-            "every head has keys and values of its own.",
-        ),
-        Mistake(
-            lambda layers, heads, d_k, d_v, words, each: heads * (d_k + d_v) * words * each,
-            "every layer has keys and values of its own.",
-        ),
-        Mistake(
-            lambda layers, heads, d_k, d_v, words, each: layers * heads * 2 * d_k * words * each,
+            _edit_count(("(d_k + d_v)", "2 * d_k")),
             "values have a width of their own, d_v; it need not be d_k.",
         ),
     ],

@@ -57,26 +57,26 @@ products = Check(
 # ---------------------------------------------------------------- an exponent
 
 
-def _slope(x: np.ndarray, y: np.ndarray) -> float:
+def _fit_slope(x: np.ndarray, y: np.ndarray) -> float:
     return float(((x - x.mean()) * (y - y.mean())).sum() / ((x - x.mean()) ** 2).sum())
 
 
-def _power_law(n: list[int], power: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
+def _make_power_law(n: list[int], power: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
     lengths = np.array(n, dtype=float)
     return lengths, 3e-6 * lengths**power * np.exp(0.3 * random_array(len(n), seed=seed))
 
 
 def _random_times(chance: RandomValues) -> tuple:
     lengths = sorted(2 + n for n in chance.different(chance.between(3, 12), 4000))
-    return _power_law(lengths, chance.real(0.5, 2.5), seed=chance.between(4, 999))
+    return _make_power_law(lengths, chance.real(0.5, 2.5), seed=chance.between(4, 999))
 
 
 exponent = Check(
-    reference=lambda n, seconds: _slope(np.log(n), np.log(seconds)),
+    reference=lambda n, seconds: _fit_slope(np.log(n), np.log(seconds)),
     cases=lambda: [
-        _power_law([2, 3, 7], 1.0, seed=1),
-        _power_law([64, 128, 256, 512, 1024], 2.0, seed=2),
-        _power_law([5, 11, 101, 211, 1009, 2003, 4001], 1.4, seed=3),
+        _make_power_law([2, 3, 7], 1.0, seed=1),
+        _make_power_law([64, 128, 256, 512, 1024], 2.0, seed=2),
+        _make_power_law([5, 11, 101, 211, 1009, 2003, 4001], 1.4, seed=3),
     ],
     drawn=_random_times,
     arguments=("n", "seconds"),
@@ -84,17 +84,17 @@ exponent = Check(
     verified="the slope of log seconds over log n, by least squares",
     mistakes=[
         Mistake(
-            lambda n, seconds: _slope(n, seconds),
+            lambda n, seconds: _fit_slope(n, seconds),
             "there is no logarithm: this is the slope in seconds for each token. A power law is "
             "a straight line only where both axes are logarithmic.",
         ),
         Mistake(
-            lambda n, seconds: _slope(n, np.log(seconds)),
+            lambda n, seconds: _fit_slope(n, np.log(seconds)),
             "only the seconds are taken as logarithms; a straight line there would be an "
             "exponential law.",
         ),
         Mistake(
-            lambda n, seconds: _slope(np.log(seconds), np.log(n)),
+            lambda n, seconds: _fit_slope(np.log(seconds), np.log(n)),
             "the axes have changed places: this is the slope of log n over log seconds.",
         ),
         Mistake(

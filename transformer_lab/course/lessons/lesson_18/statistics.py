@@ -29,17 +29,17 @@ def _link_cases() -> list[tuple]:
     return cases
 
 
-def _most(values: np.ndarray) -> tuple[int, float]:
+def _find_most_frequent(values: np.ndarray) -> tuple[int, float]:
     value, times = Counter(values.tolist()).most_common(1)[0]
     return value, times / len(values)
 
 
-def _steps(links: np.ndarray) -> np.ndarray:
+def _compute_steps(links: np.ndarray) -> np.ndarray:
     return links[:, 1] - links[:, 0]
 
 
-def _share_of(links: np.ndarray, offset: int) -> tuple[int, float]:
-    return offset, float((_steps(links) == offset).mean())
+def _compute_share(links: np.ndarray, offset: int) -> tuple[int, float]:
+    return offset, float((_compute_steps(links) == offset).mean())
 
 
 def _random_links(chance: RandomValues) -> tuple:
@@ -52,42 +52,48 @@ def _random_links(chance: RandomValues) -> tuple:
 
 
 best_offset = Check(
-    reference=lambda links: _most(_steps(links)),
+    reference=lambda links: _find_most_frequent(_compute_steps(links)),
     cases=_link_cases,
     drawn=_random_links,
     results=("the offset", "the share"),
     verified="the step that leads to the right word most often, and how often that is",
     mistakes=[
         Mistake(
-            lambda links: _most(-_steps(links)),
+            lambda links: _find_most_frequent(-_compute_steps(links)),
             "the offset has the wrong sign: it leads from the dependent to its governor.",
         ),
         Mistake(
-            lambda links: _most(abs(_steps(links))),
+            lambda links: _find_most_frequent(abs(_compute_steps(links))),
             "steps to the left and to the right are counted together; a head looks one way.",
         ),
         Mistake(
-            lambda links: _share_of(links, round(_steps(links).mean())),
+            lambda links: _compute_share(links, round(_compute_steps(links).mean())),
             "this is the mean step: a word two to the left and one two to the right give 0.",
         ),
         Mistake(
-            lambda links: (_most(_steps(links))[0], round(_most(_steps(links))[1] * len(links))),
+            lambda links: (
+                _find_most_frequent(_compute_steps(links))[0],
+                round(_find_most_frequent(_compute_steps(links))[1] * len(links)),
+            ),
             "the second number is a count; the share of all links is asked.",
         ),
         Mistake(
-            lambda links: _most(_steps(links))[::-1],
+            lambda links: _find_most_frequent(_compute_steps(links))[::-1],
             "the order is: the offset, then its share.",
         ),
         Mistake(
-            lambda links: _most(links[:, 1]),
+            lambda links: _find_most_frequent(links[:, 1]),
             "this is the most frequent *place* of a governor; the step to it is asked.",
         ),
         Mistake(
-            lambda links: _share_of(links, int(np.median(_steps(links)))),
+            lambda links: _compute_share(links, int(np.median(_compute_steps(links)))),
             "this is the median step; the most frequent one is right most often.",
         ),
         Mistake(
-            lambda links: (_most(_steps(links))[0], 1 / len(set(_steps(links).tolist()))),
+            lambda links: (
+                _find_most_frequent(_compute_steps(links))[0],
+                1 / len(set(_compute_steps(links).tolist())),
+            ),
             "the share is one of the number of different steps; count the links that have it.",
         ),
     ],
@@ -105,16 +111,18 @@ def _random_cases() -> list[tuple]:
     return cases
 
 
-def _middle(numbers: np.ndarray, low: float = 2.5, high: float = 97.5) -> tuple[float, float]:
+def _find_interval(
+    numbers: np.ndarray, low: float = 2.5, high: float = 97.5
+) -> tuple[float, float]:
     return float(np.percentile(numbers, low)), float(np.percentile(numbers, high))
 
 
-def _around(mean: float, wide: float) -> tuple[float, float]:
+def _surround(mean: float, wide: float) -> tuple[float, float]:
     return mean - 1.96 * wide, mean + 1.96 * wide
 
 
-def _ends(answer: Callable[..., Any], *arguments: np.ndarray) -> Any:
-    """Both ends of the interval, from a pair or from an array of two numbers."""
+def _unpack_ends(answer: Callable[..., Any], *arguments: np.ndarray) -> Any:
+    """Call the answer and return both ends of its interval, a pair or an array of two numbers."""
     found = answer(*arguments)
     is_pair = isinstance(found, np.ndarray | torch.Tensor) and found.shape == (2,)
     return tuple(found) if is_pair else found
@@ -127,35 +135,35 @@ def _random_values(chance: RandomValues) -> tuple:
 
 
 interval = Check(
-    run=_ends,
-    reference=lambda values, draws: _middle(values[draws].mean(axis=1)),
+    run=_unpack_ends,
+    reference=lambda values, draws: _find_interval(values[draws].mean(axis=1)),
     cases=_random_cases,
     drawn=_random_values,
     results=("the lower end", "the upper end"),
     verified="between these ends lie 95 % of the means of samples drawn again",
     mistakes=[
         Mistake(
-            lambda values, draws: _middle(values),
+            lambda values, draws: _find_interval(values),
             "these are percentiles of the *values*: how they scatter, not how sure their mean is.",
         ),
         Mistake(
-            lambda values, draws: _middle(values[draws]),
+            lambda values, draws: _find_interval(values[draws]),
             "all drawn values are in one heap; take the mean of each round first.",
         ),
         Mistake(
-            lambda values, draws: _middle(values[draws].mean(axis=1), 5, 95),
+            lambda values, draws: _find_interval(values[draws].mean(axis=1), 5, 95),
             "5 and 95 leave 90 % between them; for 95 % it is 2.5 and 97.5.",
         ),
         Mistake(
-            lambda values, draws: _middle(values[draws].mean(axis=1), 0.025, 0.975),
+            lambda values, draws: _find_interval(values[draws].mean(axis=1), 0.025, 0.975),
             "percentiles count to 100: 0.025 and 0.975 are quantiles, which count to 1.",
         ),
         Mistake(
-            lambda values, draws: _middle(values[draws].mean(axis=0)),
+            lambda values, draws: _find_interval(values[draws].mean(axis=0)),
             "the mean is taken over the rounds; each round has a mean over its values.",
         ),
         Mistake(
-            lambda values, draws: _around(values.mean(), values.std()),
+            lambda values, draws: _surround(values.mean(), values.std()),
             "this is mean ± 1.96 deviations of the values: it does not shrink with more of them.",
         ),
         Mistake(
@@ -166,7 +174,7 @@ interval = Check(
             "these are the smallest and the largest mean: with more rounds they move apart.",
         ),
         Mistake(
-            lambda values, draws: _middle(np.median(values[draws], axis=1)),
+            lambda values, draws: _find_interval(np.median(values[draws], axis=1)),
             "these are the medians of the rounds; the mean is asked.",
         ),
     ],

@@ -1,19 +1,24 @@
 """Checks of the exercises of lesson 14: paired differences, perplexity, accuracy, power laws."""
 
 import math
+from functools import partial
 
 import numpy as np
 
 from transformer_lab.course.judge.cases import random_array
 from transformer_lab.course.judge.check import Check, Mistake
+from transformer_lab.course.judge.edited_reference import edit_reference
 from transformer_lab.course.judge.random_values import RandomValues
 
 # ---------------------------------------------------------------- a difference and its error
 
 
-def _difference(base: np.ndarray, other: np.ndarray) -> tuple[float, float]:
+def _compare_runs(base: np.ndarray, other: np.ndarray) -> tuple[float, float]:
     d = other - base
     return d.mean(), d.std(ddof=1) / math.sqrt(len(d))
+
+
+_edit_difference = partial(edit_reference, _compare_runs)
 
 
 def _run_cases() -> list[tuple]:
@@ -31,42 +36,36 @@ def _random_runs(chance: RandomValues) -> tuple:
 
 
 paired_difference = Check(
-    reference=_difference,
+    reference=_compare_runs,
     cases=_run_cases,
     drawn=_random_runs,
     results=("the difference", "its standard error"),
     verified="the mean of the differences seed by seed, and their spread divided by √n",
     mistakes=[
         Mistake(
-            lambda base, other: (
-                other.mean() - base.mean(),
-                math.sqrt((base.var(ddof=1) + other.var(ddof=1)) / len(base)),
-            ),
+            _edit_difference(("d.std(ddof=1)", "math.sqrt(base.var(ddof=1) + other.var(ddof=1))")),
             "this error takes the two settings as unrelated. Run 3 of both has the same sentences: "
             "take the differences first, then their spread.",
         ),
         Mistake(
-            lambda base, other: (
-                (other - base).mean(),
-                (other - base).std() / math.sqrt(len(base)),
-            ),
+            _edit_difference(("ddof=1", "")),
             "the spread divides by n. It is measured from the mean of the same few numbers: divide "
             "by n − 1 (ddof=1).",
         ),
         Mistake(
-            lambda base, other: ((other - base).mean(), (other - base).std(ddof=1)),
+            _edit_difference((" / math.sqrt(len(d))", "")),
             "this is the spread of one difference. The mean of n of them is surer: divide by √n.",
         ),
         Mistake(
-            lambda base, other: ((other - base).mean(), (other - base).std(ddof=1) / len(base)),
+            _edit_difference(("math.sqrt(len(d))", "len(d)")),
             "the spread is divided by n; it is the variance that is. The spread is divided by √n.",
         ),
         Mistake(
-            lambda base, other: (-_difference(base, other)[0], _difference(base, other)[1]),
+            _edit_difference(("other - base", "base - other")),
             "the sign is turned round: what the change adds, other − base, is asked.",
         ),
         Mistake(
-            lambda base, other: ((other - base).mean(), (other - base).var(ddof=1) / len(base)),
+            _edit_difference(("d.std(ddof=1) / math.sqrt(len(d))", "d.var(ddof=1) / len(d)")),
             "this is the variance of the mean; its standard error is the square root of it.",
         ),
     ],
@@ -75,12 +74,13 @@ paired_difference = Check(
 # ---------------------------------------------------------------- perplexity and accuracy
 
 
-def _right(log_p: np.ndarray, target: np.ndarray) -> np.ndarray:
-    return log_p[np.arange(len(target)), target]
+def _score_words(log_p: np.ndarray, target: np.ndarray) -> tuple[float, float]:
+    right = log_p[np.arange(len(target)), target]
+    accuracy = (log_p.argmax(axis=-1) == target).mean()
+    return math.exp(-right.mean()), float(accuracy)
 
 
-def _accuracy(log_p: np.ndarray, target: np.ndarray) -> float:
-    return float((log_p.argmax(axis=-1) == target).mean())
+_edit_scores = partial(edit_reference, _score_words)
 
 
 def _word_cases() -> list[tuple]:
@@ -102,62 +102,41 @@ def _random_words(chance: RandomValues) -> tuple:
 
 
 perplexity_and_accuracy = Check(
-    reference=lambda log_p, target: (
-        math.exp(-_right(log_p, target).mean()),
-        _accuracy(log_p, target),
-    ),
+    reference=_score_words,
     cases=_word_cases,
     drawn=_random_words,
     results=("the perplexity", "the accuracy"),
     verified="e to the mean of −log p of the right word, and the share where it is the largest",
     mistakes=[
         Mistake(
-            lambda log_p, target: (
-                np.exp(-_right(log_p, target)).mean(),
-                _accuracy(log_p, target),
-            ),
+            _edit_scores(("math.exp(-right.mean())", "np.exp(-right).mean()")),
             "the mean is taken after the exponential: one very unlikely word then outweighs all. "
             "Take the mean of −log p first.",
         ),
         Mistake(
-            lambda log_p, target: (
-                2 ** (-_right(log_p, target).mean()),
-                _accuracy(log_p, target),
-            ),
+            _edit_scores(("math.exp(-right.mean())", "2 ** (-right.mean())")),
             "these logarithms are natural ones: the base is e, not 2.",
         ),
         Mistake(
-            lambda log_p, target: (
-                1 / np.exp(_right(log_p, target)).mean(),
-                _accuracy(log_p, target),
-            ),
+            _edit_scores(("math.exp(-right.mean())", "1 / np.exp(right).mean()")),
             "this is 1 over the mean probability; the mean is that of the logarithms.",
         ),
         Mistake(
-            lambda log_p, target: (-_right(log_p, target).mean(), _accuracy(log_p, target)),
+            _edit_scores(("math.exp(-right.mean())", "-right.mean()")),
             "this is the loss in nats; the perplexity is e to it.",
         ),
         Mistake(
-            lambda log_p, target: (
-                math.exp(-_right(log_p, target).mean()),
-                np.exp(_right(log_p, target)).mean(),
-            ),
+            _edit_scores(("(log_p.argmax(axis=-1) == target).mean()", "np.exp(right).mean()")),
             "the accuracy is the mean probability of the right word. Count instead how often it is "
             "the most probable one, by however little.",
         ),
         Mistake(
-            lambda log_p, target: (
-                math.exp(-0.9 * _right(log_p, target).mean() - 0.1 * log_p.mean()),
-                _accuracy(log_p, target),
-            ),
+            _edit_scores(("-right.mean()", "-0.9 * right.mean() - 0.1 * log_p.mean()")),
             "this is the smoothed loss. A perplexity counts the right word alone, or models trained "
             "with different ε could not be compared.",
         ),
         Mistake(
-            lambda log_p, target: (
-                math.exp(-(np.exp(log_p) * log_p).sum(axis=-1).mean()),
-                _accuracy(log_p, target),
-            ),
+            _edit_scores(("-right.mean()", "-(np.exp(log_p) * log_p).sum(axis=-1).mean()")),
             "this is the entropy of the predictions: how sure they are, not how right.",
         ),
     ],
@@ -166,10 +145,12 @@ perplexity_and_accuracy = Check(
 # ---------------------------------------------------------------- a power law
 
 
-def _line(x: np.ndarray, y: np.ndarray) -> tuple[float, float]:
-    """The slope and the intercept of a least-squares line."""
-    slope, intercept = np.polyfit(x, y, 1)
-    return float(slope), float(intercept)
+def _fit_power_law(x: np.ndarray, y: np.ndarray) -> tuple[float, float]:
+    slope, intercept = np.polyfit(np.log(x), np.log(y), 1)
+    return math.exp(intercept), float(-slope)
+
+
+_edit_fit = partial(edit_reference, _fit_power_law)
 
 
 def _power_cases() -> list[tuple]:
@@ -187,10 +168,7 @@ def _random_points(chance: RandomValues) -> tuple:
 
 
 power_law = Check(
-    reference=lambda x, y: (
-        math.exp(_line(np.log(x), np.log(y))[1]),
-        -_line(np.log(x), np.log(y))[0],
-    ),
+    reference=_fit_power_law,
     cases=_power_cases,
     drawn=_random_points,
     results=("the factor", "the exponent"),
@@ -198,36 +176,29 @@ power_law = Check(
     verified="the straight line through the logarithms, with its slope's sign turned",
     mistakes=[
         Mistake(
-            lambda x, y: (
-                math.exp(_line(np.log(x), np.log(y))[1]),
-                _line(np.log(x), np.log(y))[0],
-            ),
+            _edit_fit(("-slope", "slope")),
             "the slope of a falling line is negative; α stands behind a minus sign already.",
         ),
         Mistake(
-            lambda x, y: (_line(np.log(x), np.log(y))[1], -_line(np.log(x), np.log(y))[0]),
+            _edit_fit(("math.exp(intercept)", "float(intercept)")),
             "the factor is still a logarithm: the line's height at log x = 0 is log of the factor.",
         ),
         Mistake(
-            lambda x, y: (
-                -_line(np.log(x), np.log(y))[0],
-                math.exp(_line(np.log(x), np.log(y))[1]),
-            ),
+            _edit_fit(("math.exp(intercept), float(-slope)", "float(-slope), math.exp(intercept)")),
             "the two are the other way round: factor, exponent. np.polyfit gives the slope first.",
         ),
         Mistake(
-            lambda x, y: (_line(x, y)[1], -_line(x, y)[0]),
+            _edit_fit(
+                ("np.log(x), np.log(y)", "x, y"), ("math.exp(intercept)", "float(intercept)")
+            ),
             "this is a straight line through x and y themselves; take the logarithm of both.",
         ),
         Mistake(
-            lambda x, y: (math.exp(_line(x, np.log(y))[1]), -_line(x, np.log(y))[0]),
+            _edit_fit(("np.log(x)", "x")),
             "only y is a logarithm: that is an exponential decay, y = c · e^(−αx).",
         ),
         Mistake(
-            lambda x, y: (
-                math.exp(_line(np.log10(x), np.log10(y))[1]),
-                -_line(np.log10(x), np.log10(y))[0],
-            ),
+            _edit_fit(("np.log", "np.log10")),
             "the line was fitted to log10 and undone with e: use one base for both.",
         ),
         Mistake(

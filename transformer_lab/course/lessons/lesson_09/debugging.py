@@ -1,7 +1,4 @@
-"""Checks of the exercises of lesson 09: three patients."""
-
-from collections.abc import Callable
-from typing import Any
+"""Checks of the exercises of lesson 09 on debugging: three training runs that do not learn."""
 
 import torch
 import torch.nn.functional as F
@@ -9,9 +6,13 @@ from torch import Tensor
 
 from transformer_lab.course.judge.cases import forward_cases, random_forward_case, require_gradients
 from transformer_lab.course.judge.check import Check, Mistake
+from transformer_lab.course.judge.forward_pass import (
+    DECODER_SEES_PADDING,
+    ENCODER_SEES_PADDING,
+    drop_padding,
+    edit_forward_pass,
+)
 from transformer_lab.course.judge.random_values import RandomValues
-from transformer_lab.model import Transformer
-from transformer_lab.model.masks import padding_mask
 from transformer_lab.training.loss import label_smoothed_loss
 
 
@@ -75,45 +76,9 @@ mend_loss = Check(
 )
 
 
-def _forward(
-    model: Transformer,
-    source: Tensor,
-    read: Tensor,
-    *,
-    cut: bool = False,
-    cut_embedding: bool = False,
-    mask: bool = True,
-    memory_mask: bool = True,
-    detached_logits: bool = False,
-    cut_decoder: bool = False,
-) -> Tensor:
-    words = padding_mask(source, model.config.pad_id)
-    seen = words if mask else torch.ones_like(words)
-    memory = model.encode(source, seen)
-    if cut_embedding:
-        x = model.source_positions(model.embed(model.source_embedding, source).detach())
-        memory = model.encoder(x, seen)
-    memory = memory.detach() if cut else memory
-    seen_by_decoder = words if memory_mask else torch.ones_like(words)
-    features = model.decode(read, memory, seen_by_decoder)
-    logits = model.output(features.detach() if cut_decoder else features)
-    return logits.detach() if detached_logits else logits
-
-
-def _at_words(answer: Callable[..., Any], model: Transformer, source: Tensor, read: Tensor) -> Any:
-    """The logits at the target's words, without those at its padding."""
-    logits = answer(model, source, read)
-    fits = isinstance(logits, Tensor) and logits.shape[:2] == read.shape
-    return logits[read != model.config.pad_id] if fits else logits
-
-
-def _wrong_forward(hint: str, **switch: bool) -> Mistake:
-    return Mistake(lambda model, source, read: _forward(model, source, read, **switch), hint)
-
-
 mend_forward = Check(
     reference=lambda model, source, read: model(source, read),
-    run=_at_words,
+    run=drop_padding,
     cases=forward_cases,
     drawn=random_forward_case,
     arguments=("model", "source", "read"),
@@ -121,25 +86,34 @@ mend_forward = Check(
     verified="the right logits, and a gradient that reaches the source embedding",
     tolerance=1e-7,
     mistakes=[
-        _wrong_forward(
+        Mistake(
+            edit_forward_pass(("model.encoder(x, words)", "model.encoder(x, words).detach()")),
             "the patient is not cured: the encoder still gets no gradient. Where is the path from "
             "the loss to the encoder cut?",
-            cut=True,
         ),
-        _wrong_forward(
+        Mistake(
+            edit_forward_pass(("source_embedding, source)", "source_embedding, source).detach()")),
             "the encoder learns again, its embedding does not: the path is cut once more below it.",
-            cut_embedding=True,
         ),
-        _wrong_forward(
+        Mistake(
+            edit_forward_pass(("output(features)", "output(features.detach())")),
             "now encoder and decoder get none: only the output projection learns.",
-            cut_decoder=True,
         ),
-        _wrong_forward(
-            "now nothing gets a gradient: the logits are cut off too.", detached_logits=True
+        Mistake(
+            edit_forward_pass(("output(features)", "output(features).detach()")),
+            "now nothing gets a gradient: the logits are cut off too.",
         ),
-        _wrong_forward("the encoder sees padding: hand it the mask.", mask=False),
-        _wrong_forward("cross-attention sees padding: hand it the mask.", memory_mask=False),
-        _wrong_forward("padding is hidden nowhere.", mask=False, memory_mask=False),
+        Mistake(
+            edit_forward_pass(ENCODER_SEES_PADDING), "the encoder sees padding: hand it the mask."
+        ),
+        Mistake(
+            edit_forward_pass(DECODER_SEES_PADDING),
+            "cross-attention sees padding: hand it the mask.",
+        ),
+        Mistake(
+            edit_forward_pass(ENCODER_SEES_PADDING, DECODER_SEES_PADDING),
+            "padding is hidden nowhere.",
+        ),
     ],
 )
 

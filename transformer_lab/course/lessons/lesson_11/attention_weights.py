@@ -1,25 +1,27 @@
 """Checks of the exercises of lesson 11: read a row, and one word back."""
 
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 
 from transformer_lab.attention import scores as alignment
 from transformer_lab.course.judge.cases import random_weights
 from transformer_lab.course.judge.check import Check, Mistake
+from transformer_lab.course.judge.edited_reference import edit_reference
 from transformer_lab.course.judge.random_values import RandomValues
 
 # ---------------------------------------------------------------- read a row
 
 
-def _read_row(weights: np.ndarray, source: Sequence[str], row: int) -> tuple[str, float]:
-    row = min(max(row, 0), len(weights) - 1)
-    return source[int(weights[row].argmax())], weights[row].max()
+def _read_row(
+    weights: np.ndarray, written: Sequence[str], source: Sequence[str], word: str
+) -> tuple[str, float]:
+    row = weights[written.index(word)]
+    return source[int(row.argmax())], row.max()
 
 
-def _read_column(weights: np.ndarray, source: Sequence[str], column: int) -> tuple[str, float]:
-    weights = weights[:, min(column, len(source) - 1)]
-    return source[min(int(weights.argmax()), len(source) - 1)], weights.max()
+_edit_reading = partial(edit_reference, _read_row)
 
 
 def _reading_cases() -> list[tuple]:
@@ -41,46 +43,41 @@ def _random_reading(chance: RandomValues) -> tuple:
 
 
 looks_at = Check(
-    reference=lambda weights, written, source, word: _read_row(
-        weights, source, written.index(word)
-    ),
+    reference=_read_row,
     cases=_reading_cases,
     drawn=_random_reading,
     results=("the source word", "its weight"),
     verified="the row that writes the word, the first if there are several; its largest weight",
     mistakes=[
         Mistake(
-            lambda weights, written, source, word: _read_column(
-                weights, source, written.index(word)
+            _edit_reading(
+                (
+                    "weights[written.index(word)]",
+                    "weights[:, min(written.index(word), len(source) - 1)]",
+                ),
+                ("int(row.argmax())", "min(int(row.argmax()), len(source) - 1)"),
             ),
             "this reads down a column. Rows are queries: the word that is written has a row, and "
             "its weights stand side by side.",
         ),
         Mistake(
-            lambda weights, written, source, word: _read_row(
-                weights, source, len(written) - 1 - written[::-1].index(word)
-            ),
+            _edit_reading(("written.index(word)", "len(written) - 1 - written[::-1].index(word)")),
             "the word is written more than once, and this is its last row, not its first.",
         ),
         Mistake(
-            lambda weights, written, source, word: _read_row(
-                weights, source, written.index(word) - 1
-            ),
+            _edit_reading(("written.index(word)", "max(written.index(word) - 1, 0)")),
             "this is the row before. `written` names the rows already: the row of a word is the "
             "step that writes it.",
         ),
         Mistake(
-            lambda weights, written, source, word: _read_row(
-                weights, source, written.index(word) + 1
+            _edit_reading(
+                ("written.index(word)", "min(written.index(word) + 1, len(weights) - 1)")
             ),
             "this is the row after, the one that reads the word. `written` names the rows by what "
             "they write.",
         ),
         Mistake(
-            lambda weights, written, source, word: (
-                int(weights[written.index(word)].argmax()),
-                weights[written.index(word)].max(),
-            ),
+            _edit_reading(("source[int(row.argmax())]", "int(row.argmax())")),
             "this is the place of the source word; the word itself is asked.",
         ),
     ],
@@ -101,7 +98,7 @@ def _square_cases() -> list[tuple]:
 
 
 def random_square_case(chance: RandomValues) -> tuple:
-    """A random case: the square weights of one head over one sentence."""
+    """Return a random case: the square weights of one head over one sentence."""
     (length,) = chance.sizes(1)
     return (chance.weights(length, length),)
 

@@ -1,20 +1,21 @@
 """Checks of the exercises of lesson 09: one step."""
 
-import math
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from transformer_lab.course.judge.check import Check, Mistake
+from transformer_lab.course.judge.edited_reference import edit_reference
 from transformer_lab.course.judge.errors import UnusableError
 from transformer_lab.course.judge.formatting import describe_kind
 from transformer_lab.course.judge.random_values import RandomValues
 from transformer_lab.training.step import training_step as package_step
 
 
-class _Bowl(nn.Module):
+class _Quadratic(nn.Module):
     """A quadratic loss with its minimum away from 0, scaled by the batch."""
 
     def __init__(self, *start: float):
@@ -28,7 +29,7 @@ class _Bowl(nn.Module):
 Step = Callable[..., Any]
 
 
-def _steps(answer: Step, loss_of: nn.Module, batches: Tensor, rates: Sequence[float]) -> Any:
+def _run_steps(answer: Step, loss_of: nn.Module, batches: Tensor, rates: Sequence[float]) -> Any:
     """Run all steps with one optimizer; return the losses, the norms and the final weights."""
     # With momentum a step is more than rate times gradient: only optimizer.step() knows it.
     optimizer = torch.optim.SGD(loss_of.parameters(), lr=0.3, momentum=0.5)
@@ -45,55 +46,28 @@ def _steps(answer: Step, loss_of: nn.Module, batches: Tensor, rates: Sequence[fl
     return losses, norms, weights
 
 
-def _variant(
-    *,
-    zero: str = "before",
-    set_rate: str = "before the step",
-    clip: str = "before the step",
-    loss_after: bool = False,
-    norm_after: bool = False,
-    step: str = "last",
-) -> Step:
-    """A training step with a switch for each part that can be forgotten or misplaced."""
+def _take_step(
+    loss_of: nn.Module, optimizer: torch.optim.Optimizer, batch: Tensor, rate: float
+) -> tuple[Tensor, Tensor]:
+    weights = [p for group in optimizer.param_groups for p in group["params"]]
+    for group in optimizer.param_groups:
+        group["lr"] = rate
+    loss = loss_of(batch)
+    optimizer.zero_grad()
+    loss.backward()
+    norm = nn.utils.clip_grad_norm_(weights, 1.0)
+    optimizer.step()
+    return loss.detach(), norm
 
-    def answer(
-        loss_of: nn.Module, optimizer: torch.optim.Optimizer, batch: Tensor, rate: float
-    ) -> tuple[Tensor, Tensor]:
-        weights = [p for group in optimizer.param_groups for p in group["params"]]
-        if set_rate == "before the step":
-            for group in optimizer.param_groups:
-                group["lr"] = rate
-        loss = loss_of(batch)
-        if zero == "before":
-            optimizer.zero_grad()
-        loss.backward()
-        if clip == "by value":
-            norm = nn.utils.get_total_norm([p.grad for p in weights])
-            nn.utils.clip_grad_value_(weights, 1.0)
-        else:
-            norm = nn.utils.clip_grad_norm_(weights, math.inf if clip != "before the step" else 1.0)
-        if norm_after:
-            norm = nn.utils.get_total_norm([p.grad for p in weights])
-        if zero == "after backward":
-            optimizer.zero_grad()
-        if clip == "always":
-            for p in weights:
-                p.grad = None if p.grad is None else p.grad / norm
-        if step == "last":
-            optimizer.step()
-        if set_rate == "after the step":
-            for group in optimizer.param_groups:
-                group["lr"] = rate
-        return (loss_of(batch) if loss_after else loss).detach(), norm
 
-    return answer
+_edit_step = partial(edit_reference, _take_step)
 
 
 def _random_steps(chance: RandomValues) -> tuple:
     steps, count = chance.sizes(2)
     start = chance.numbers(count, scale=chance.one_of(1.0, 3.0)).tolist()
     return (
-        _Bowl(*start),
+        _Quadratic(*start),
         chance.tensor(steps, count),
         [chance.real(0.05, 0.5) for _ in range(steps)],
     )
@@ -101,12 +75,12 @@ def _random_steps(chance: RandomValues) -> tuple:
 
 training_step = Check(
     reference=package_step,
-    run=_steps,
+    run=_run_steps,
     cases=lambda: [
-        (_Bowl(1.1, 0.8), torch.tensor([[0.5, 0.25]]), [0.1]),
-        (_Bowl(1.2, 0.9, 1.1), torch.tensor([[1.0, 2.0, 0.5]] * 2), [0.05, 0.2]),
+        (_Quadratic(1.1, 0.8), torch.tensor([[0.5, 0.25]]), [0.1]),
+        (_Quadratic(1.2, 0.9, 1.1), torch.tensor([[1.0, 2.0, 0.5]] * 2), [0.05, 0.2]),
         (
-            _Bowl(3.0, -2.0, 0.5, 7.0, 1.5),
+            _Quadratic(3.0, -2.0, 0.5, 7.0, 1.5),
             torch.tensor([[1.0, 2.0, 0.5, 0.1, 0.2], [3.0, 0.2, 0.5, 0.1, 2.0]] * 2),
             [0.5, 0.25, 0.125, 0.5],
         ),
@@ -117,39 +91,66 @@ training_step = Check(
     verified="losses, gradient norms and weights after one, two and four steps",
     mistakes=[
         Mistake(
-            _variant(zero="never"),
+            _edit_step(("    optimizer.zero_grad()\n", "")),
             "gradients of earlier steps are still there: `backward` adds to what it finds. Empty "
             "them before it.",
         ),
         Mistake(
-            _variant(step="never"),
+            _edit_step(("    optimizer.step()\n", "")),
             "the weights do not move: is there an `optimizer.step()`, and is the gradient there when "
             "it runs, after `backward` and before `zero_grad`?",
         ),
-        Mistake(_variant(set_rate="never"), "the optimizer keeps its own rate; give it `rate`."),
         Mistake(
-            _variant(set_rate="after the step"),
+            _edit_step((" = rate\n", ' = group["lr"]\n')),
+            "the optimizer keeps its own rate; give it `rate`.",
+        ),
+        Mistake(
+            _edit_step(
+                ('        group["lr"] = rate\n', "        pass\n"),
+                (
+                    "    return",
+                    "    for group in optimizer.param_groups:\n        group['lr'] = rate\n    return",
+                ),
+            ),
             "the rate is set after the step: each step takes the rate of the one before.",
         ),
         Mistake(
-            _variant(clip="always"),
+            _edit_step(
+                ("1.0", "torch.inf"),
+                (
+                    "    optimizer.step",
+                    "    for p in weights:\n        p.grad /= norm\n    optimizer.step",
+                ),
+            ),
             "every gradient is scaled to length 1, short ones too; only those longer than 1 should.",
         ),
         Mistake(
-            _variant(clip="never"),
+            _edit_step(("1.0", "torch.inf")),
             "a long gradient is not clipped: with a norm above 1 it is scaled down to 1.",
         ),
         Mistake(
-            _variant(clip="by value"),
+            _edit_step(
+                (
+                    "nn.utils.clip_grad_norm_(weights, 1.0)",
+                    "nn.utils.get_total_norm([p.grad for p in weights])\n"
+                    "    nn.utils.clip_grad_value_(weights, 1.0)",
+                )
+            ),
             "each number is clipped by itself, which turns the gradient; clip its norm.",
         ),
         Mistake(
-            _variant(norm_after=True),
+            _edit_step(
+                (
+                    "    optimizer.step",
+                    "    norm = nn.utils.get_total_norm([p.grad for p in weights])\n"
+                    "    optimizer.step",
+                )
+            ),
             "the norm is that of the clipped gradient: it can never be above 1 and so warns of "
             "nothing. Return the one from before.",
         ),
         Mistake(
-            _variant(loss_after=True),
+            _edit_step(("loss.detach()", "loss_of(batch).detach()")),
             "the loss is computed anew after the step; the one from before costs nothing.",
         ),
     ],

@@ -1,9 +1,12 @@
 """Checks of the exercises of lesson 16: shared keys, a state carried along, and messages along edges."""
 
+from functools import partial
+
 import numpy as np
 
 from transformer_lab.course.judge.cases import random_array
 from transformer_lab.course.judge.check import Check, Mistake
+from transformer_lab.course.judge.edited_reference import edit_reference
 from transformer_lab.course.judge.random_values import RandomValues
 
 # ---------------------------------------------------------------- shared keys
@@ -75,7 +78,7 @@ def _scan_cases() -> list[tuple]:
     return [*drawn, (odd, random_array(5, 2, seed=20)), (odd[:1], random_array(1, 2, seed=21))]
 
 
-def _scanned(decay: np.ndarray, inputs: np.ndarray) -> np.ndarray:
+def _scan(decay: np.ndarray, inputs: np.ndarray) -> np.ndarray:
     state, states = np.zeros(inputs.shape[1]), []
     for a, b in zip(decay, inputs, strict=True):
         state = a * state + b
@@ -83,8 +86,7 @@ def _scanned(decay: np.ndarray, inputs: np.ndarray) -> np.ndarray:
     return np.array(states)
 
 
-def _scanned_late(decay: np.ndarray, inputs: np.ndarray) -> np.ndarray:
-    return np.concatenate([np.zeros((1, inputs.shape[1])), _scanned(decay, inputs)[:-1]])
+_edit_scan = partial(edit_reference, _scan)
 
 
 def _random_states(chance: RandomValues) -> tuple:
@@ -93,7 +95,7 @@ def _random_states(chance: RandomValues) -> tuple:
 
 
 scan = Check(
-    reference=_scanned,
+    reference=_scan,
     cases=_scan_cases,
     drawn=_random_states,
     results=("the states",),
@@ -104,15 +106,15 @@ scan = Check(
             "nothing fades: the decay is not used.",
         ),
         Mistake(
-            lambda decay, inputs: _scanned(np.roll(decay, 1, axis=0), inputs),
+            lambda decay, inputs: _scan(np.roll(decay, 1, axis=0), inputs),
             "the decay of the step before is used; step t has its own.",
         ),
         Mistake(
-            lambda decay, inputs: _scanned(decay, (1 - decay) * inputs),
+            _edit_scan(("+ b", "+ (1 - a) * b")),
             "the input is multiplied by 1 − decay, as in a moving average; here it comes in whole.",
         ),
         Mistake(
-            lambda decay, inputs: _scanned(decay, decay * inputs),
+            _edit_scan(("a * state + b", "a * (state + b)")),
             "the new input fades too; only the old state does.",
         ),
         Mistake(
@@ -120,11 +122,16 @@ scan = Check(
             "only the last input is remembered; the *state* is carried on, with all before it.",
         ),
         Mistake(
-            lambda decay, inputs: _scanned(decay, inputs)[-1],
+            _edit_scan(("np.array(states)", "state")),
             "this is the last state; the states of all steps are asked.",
         ),
         Mistake(
-            _scanned_late,
+            _edit_scan(
+                (
+                    "        state = a * state + b\n        states.append(state)\n",
+                    "        states.append(state)\n        state = a * state + b\n",
+                )
+            ),
             "each state lacks the input of its own step: add it before you write the state down.",
         ),
     ],
@@ -146,27 +153,19 @@ def _message_cases() -> list[tuple]:
     return [*cases, none]
 
 
-def _messages(
-    query: np.ndarray,
-    key: np.ndarray,
-    value: np.ndarray,
-    edges: list[tuple[int, int]],
-    *,
-    scale: bool = True,
-    over_all: bool = False,
-    equal: bool = False,
-    normalised: bool = True,
+def _send_messages(
+    query: np.ndarray, key: np.ndarray, value: np.ndarray, edges: list[tuple[int, int]]
 ) -> np.ndarray:
-    scores = query @ key.T / (np.sqrt(key.shape[1]) if scale else 1.0)
-    weights = np.ones_like(scores) if equal else np.exp(scores)
+    scores = query @ key.T / np.sqrt(key.shape[1])
     there = np.zeros(scores.shape, dtype=bool)
     for start, end in edges:
         there[end, start] = True
-    total = (weights if over_all else weights * there).sum(axis=1, keepdims=True)
-    weights = weights * there
-    if normalised:
-        weights = weights / np.where(total > 0, total, 1)
-    return weights @ value
+    weights = np.exp(scores) * there
+    total = weights.sum(axis=1, keepdims=True)
+    return weights / np.where(total > 0, total, 1) @ value
+
+
+_edit_messages = partial(edit_reference, _send_messages)
 
 
 def _random_graph(chance: RandomValues) -> tuple:
@@ -176,40 +175,37 @@ def _random_graph(chance: RandomValues) -> tuple:
 
 
 messages = Check(
-    reference=_messages,
-    run=lambda answer, query, key, value, edges: answer(query, key, value, edges),
+    reference=_send_messages,
     cases=_message_cases,
     drawn=_random_graph,
-    arguments=("query", "key", "value", "edges"),
     results=("the new node vectors",),
     verified="attention under a mask, from edges alone",
     mistakes=[
         Mistake(
-            lambda q, k, v, edges: _messages(q, k, v, [(b, a) for a, b in edges]),
+            _edit_messages(("there[end, start]", "there[start, end]")),
             "the messages run against their edges: (a, b) leads from a to b, and b listens.",
         ),
         Mistake(
-            lambda q, k, v, edges: _messages(q, k, v, edges, scale=False),
-            "the scores are not divided by √d_k.",
+            _edit_messages((" / np.sqrt(key.shape[1])", "")), "the scores are not divided by √d_k."
         ),
         Mistake(
-            lambda q, k, v, edges: _messages(q, k, v, edges, over_all=True),
+            _edit_messages(("total = weights.sum", "total = np.exp(scores).sum")),
             "the softmax runs over all nodes; it runs over those with an edge to this one.",
         ),
         Mistake(
-            lambda q, k, v, edges: _messages(q, k, v, edges, equal=True),
+            _edit_messages(("np.exp(scores)", "np.ones_like(scores)")),
             "all neighbours count alike: a graph convolution. Here the scores decide.",
         ),
         Mistake(
-            lambda q, k, v, edges: _messages(q, k, v, edges, normalised=False),
+            _edit_messages((" / np.where(total > 0, total, 1)", "")),
             "the weights of a node's messages do not sum to 1.",
         ),
         Mistake(
-            lambda q, k, v, edges: _messages(k, q, v, edges),
+            lambda query, key, value, edges: _send_messages(key, query, value, edges),
             "query and key have changed places: who listens asks, who sends is asked.",
         ),
         Mistake(
-            lambda q, k, v, edges: _messages(q, k, v, [*edges, *((n, n) for n in range(len(q)))]),
+            _edit_messages(("    weights =", "    np.fill_diagonal(there, True)\n    weights =")),
             "each node sends a message to itself; only edges of the list carry one.",
         ),
     ],

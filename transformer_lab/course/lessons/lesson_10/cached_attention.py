@@ -1,0 +1,157 @@
+"""Checks of the exercises of lesson 10: one step with a cache."""
+
+from functools import partial
+
+import torch
+from torch import Tensor
+
+from transformer_lab.course.judge.cases import random_array
+from transformer_lab.course.judge.check import Check, Mistake
+from transformer_lab.course.judge.edited_reference import edit_reference
+from transformer_lab.course.judge.random_values import RandomValues
+
+
+def _attend_with_cache(
+    x: Tensor, keys: Tensor, values: Tensor, w_q: Tensor, w_k: Tensor, w_v: Tensor
+) -> tuple[Tensor, Tensor, Tensor]:
+    keys = torch.cat([keys, (x @ w_k)[:, None]], dim=1)
+    values = torch.cat([values, (x @ w_v)[:, None]], dim=1)
+    scores = (x @ w_q)[:, None] @ keys.mT / keys.size(-1) ** 0.5
+    return (scores.softmax(dim=-1) @ values)[:, 0], keys, values
+
+
+_edit_step = partial(edit_reference, _attend_with_cache)
+
+PAST_ONLY = (("@ keys.mT", "@ keys[:, :-1].mT"), ("@ values", "@ values[:, :-1]"))
+
+
+def _step_cases() -> list[tuple]:
+    # (batch, past, d_model, d_k, d_v): no words yet, too.
+    shapes = ((1, 2, 3, 5, 2), (2, 3, 5, 7, 11), (3, 0, 7, 2, 5), (5, 11, 2, 3, 7))
+    return [
+        tuple(
+            torch.tensor(random_array(*shape, seed=10 * n + k))
+            for k, shape in enumerate(
+                ((b, d), (b, past, d_k), (b, past, d_v), (d, d_k), (d, d_k), (d, d_v))
+            )
+        )
+        for n, (b, past, d, d_k, d_v) in enumerate(shapes)
+    ]
+
+
+def _random_step(chance: RandomValues) -> tuple:
+    b, past, d, d_k, d_v = chance.sizes(5)
+    shapes = ((b, d), (b, past, d_k), (b, past, d_v), (d, d_k), (d, d_k), (d, d_v))
+    return tuple(chance.tensor(*shape) for shape in shapes)
+
+
+cached_step = Check(
+    reference=_attend_with_cache,
+    cases=_step_cases,
+    drawn=_random_step,
+    arguments=("x", "keys", "values", "W_Q", "W_K", "W_V"),
+    results=("the output", "the keys", "the values"),
+    verified="one query, all keys and values with the new one behind, also where none is there yet",
+    mistakes=[
+        Mistake(
+            _edit_step(*PAST_ONLY),
+            "the new word does not see itself: append its key and value first, then attend.",
+        ),
+        Mistake(
+            _edit_step(("[:, 0], keys, values", "[:, 0], keys[:, :-1], values[:, :-1]")),
+            "the new key and value are used and not kept: return the longer tables.",
+        ),
+        Mistake(
+            _edit_step(
+                *PAST_ONLY, ("[:, 0], keys, values", "[:, 0], keys[:, :-1], values[:, :-1]")
+            ),
+            "the new word's key and value appear nowhere: it must see itself, and be seen later.",
+        ),
+        Mistake(
+            _edit_step(
+                ("[keys, (x @ w_k)[:, None]]", "[(x @ w_k)[:, None], keys]"),
+                ("[values, (x @ w_v)[:, None]]", "[(x @ w_v)[:, None], values]"),
+            ),
+            "the new word stands in front; it comes behind those before it.",
+        ),
+        Mistake(
+            _edit_step((" / keys.size(-1) ** 0.5", "")),
+            "the scale is missing: scores are divided by √d_k.",
+        ),
+        Mistake(
+            _edit_step(("keys.size(-1)", "x.size(-1)")),
+            "divided by √d_model; the scale is √d_k, the width of a key.",
+        ),
+        Mistake(_edit_step((" ** 0.5", "")), "divided by d_k; it is the root of it."),
+        Mistake(
+            _edit_step(("keys.size(-1)", "keys.size(1)")),
+            "divided by the root of the number of words; the scale is √d_k, the width of a key.",
+        ),
+        Mistake(
+            _edit_step(("keys.size(-1)", "5")), "√5 is written in; keys are not always 5 wide."
+        ),
+        Mistake(
+            _edit_step(("(scores.softmax(dim=-1) @ values)[:, 0]", "values[:, 0]")),
+            "only the first word is seen. A causal mask of one row hides all but it: the newest "
+            "word is the last row of the triangle, and needs no mask.",
+        ),
+        Mistake(
+            _edit_step(("(scores.softmax(dim=-1) @ values)[:, 0]", "values[:, -1]")),
+            "the new word sees itself alone: its query must meet all keys, those kept included.",
+        ),
+        Mistake(
+            _edit_step(
+                ("[keys, (x @ w_k)[:, None]]", "[(x @ w_k)[:, None]]"),
+                ("[values, (x @ w_v)[:, None]]", "[(x @ w_v)[:, None]]"),
+            ),
+            "the kept keys and values are thrown away: the new ones go behind them.",
+        ),
+        Mistake(
+            _edit_step(("softmax(dim=-1)", "softmax(dim=0)")),
+            "the softmax runs over the batch (dim 0); each sentence's row over its keys sums to 1.",
+        ),
+        Mistake(
+            _edit_step(
+                (" / keys.size(-1) ** 0.5", ""),
+                ("softmax(dim=-1)", "softmax(dim=-1) / keys.size(-1) ** 0.5"),
+            ),
+            "divided by √d_k after the softmax, so that the weights do not sum to 1; divide the "
+            "scores, before it.",
+        ),
+        Mistake(
+            _edit_step(("keys.size(-1)", "values.size(-1)")),
+            "divided by √d_v; the scale is √d_k, the width of a key.",
+        ),
+        Mistake(
+            _edit_step(("[:, 0], keys, values", "[:, 0], keys[:, -1:], values[:, -1:]")),
+            "the output is right, and only the new key and value come back: the next step needs "
+            "those before it, too.",
+        ),
+        Mistake(
+            _edit_step(("(scores.softmax(dim=-1) @ values)[:, 0]", "values.mean(dim=1)")),
+            "this is the mean of all values: no query has met a key.",
+        ),
+        Mistake(
+            _edit_step(("(x @ w_q)[:, None]", "(x @ w_q)"), ("[:, 0]", "")),
+            "all queries of the batch meet the keys of each sentence: (batch, d_k) @ (batch, d_k, "
+            "words) is (batch, batch, words). One word more is a dimension: query[:, None].",
+        ),
+        Mistake(
+            _edit_step(("(x @ w_q)[:, None]", "(x @ w_q)")),
+            "right for one sentence alone: the first sentence's query meets the keys of all. Give the "
+            "one word its dimension, query[:, None], before the product.",
+        ),
+        Mistake(
+            _edit_step((".softmax(dim=-1)", "")),
+            "the softmax is missing: these are scores times values.",
+        ),
+        Mistake(
+            _edit_step(
+                ("(x @ w_q)[:, None]", "torch.cat([keys[:, :-1], (x @ w_q)[:, None]], dim=1)"),
+                ("[:, 0]", ""),
+            ),
+            "there is an output for each past word, too. Nobody needs them, and kept keys are no "
+            "queries: the new word alone asks.",
+        ),
+    ],
+)

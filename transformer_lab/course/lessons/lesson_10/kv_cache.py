@@ -1,0 +1,274 @@
+"""Checks of the exercises of lesson 10 on KV caches: rows that follow their beam, and the size."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from transformer_lab.course.judge.cases import random_array
+from transformer_lab.course.judge.check import Check, Mistake
+from transformer_lab.course.judge.edited_reference import edit_reference
+from transformer_lab.course.judge.errors import UnusableError
+from transformer_lab.course.judge.formatting import describe_kind
+from transformer_lab.course.judge.random_values import RandomValues
+
+# ---------------------------------------------------------------- beams that change places
+
+Cache = list[tuple[Tensor, Tensor]]
+
+
+def _reorder_cache(cache: Cache, parents: Tensor) -> Cache:
+    batch, beams = parents.shape
+    rows = (torch.arange(batch)[:, None] * beams + parents).flatten()
+    return [(keys[rows], values[rows]) for keys, values in cache]
+
+
+_edit_reordering = partial(edit_reference, _reorder_cache)
+
+
+def _move_beams_to_parents(cache: Cache, parents: Tensor, blank: bool = False) -> Cache:
+    """Put old beam n into row parents[n], where a later one overwrites it: a mistake."""
+    batch, beams = parents.shape
+    rows = (torch.arange(batch)[:, None] * beams + parents).flatten().tolist()
+
+    def move(old: Tensor) -> Tensor:
+        new = torch.zeros_like(old) if blank else old.clone()
+        for n, row in enumerate(rows):
+            new[row] = old[n]
+        return new
+
+    return [(move(keys), move(values)) for keys, values in cache]
+
+
+def _stack_layers(answer: Callable[..., Any], cache: Cache, parents: Tensor) -> Any:
+    """Call the answer and return all layers' keys as one tensor, all their values as another."""
+    found = answer(cache, parents)
+    if found is None:
+        return None
+    asked = "a list of pairs (keys, values), one for each layer, is asked"
+    if not isinstance(found, list | tuple) or not found:
+        raise UnusableError(f"it returns {describe_kind(found)}; {asked}")
+    parts: list[list[Tensor]] = [[], []]
+    for pair in found:
+        if not isinstance(pair, list | tuple) or len(pair) != 2:
+            raise UnusableError(f"a layer's entry is {describe_kind(pair)}; {asked}")
+        for part, one in zip(parts, pair, strict=True):
+            if not isinstance(one, Tensor):
+                raise UnusableError(
+                    f"in a pair stands {describe_kind(one)}; keys and values are tensors, as the next "
+                    "step needs them"
+                )
+            if part and one.shape != part[0].shape:
+                shapes = f"{tuple(part[0].shape)} and {tuple(one.shape)}"
+                raise UnusableError(f"the layers do not fit together: shapes {shapes}")
+            part.append(one)
+    return tuple(map(torch.stack, parts))
+
+
+def _make_cache(layers: int, batch: int, beams: int, heads: int, words: int, *widths: int) -> Cache:
+    shape = (batch * beams, heads, words)
+    return [
+        (
+            torch.tensor(random_array(*shape, widths[0], seed=2 * n)),
+            torch.tensor(random_array(*shape, widths[1], seed=2 * n + 1)),
+        )
+        for n in range(layers)
+    ]
+
+
+def _random_cache(chance: RandomValues) -> tuple:
+    layers, batch, beams, heads, words, width = chance.sizes(6)
+    cache = _make_cache(min(layers, 3), batch, beams, heads, words, width, width + 2)
+    return cache, chance.ids(batch, beams, below=beams)
+
+
+reordered = Check(
+    reference=_reorder_cache,
+    run=_stack_layers,
+    cases=lambda: [
+        (_make_cache(1, 1, 3, 2, 2, 5, 7), torch.tensor([[1, 0, 0]])),
+        (_make_cache(2, 2, 3, 2, 5, 7, 3), torch.tensor([[0, 0, 2], [1, 0, 1]])),
+        (_make_cache(3, 3, 2, 5, 1, 3, 2), torch.tensor([[1, 1], [0, 1], [1, 0]])),
+        (_make_cache(2, 2, 5, 3, 7, 2, 3), torch.tensor([[4, 3, 0, 0, 1], [2, 2, 2, 4, 1]])),
+    ],
+    drawn=_random_cache,
+    arguments=("cache", "parents"),
+    results=("the keys of all layers", "the values of all layers"),
+    verified="keys and values of every layer follow their beam, within each sentence",
+    mistakes=[
+        Mistake(
+            _edit_reordering(("(torch.arange(batch)[:, None] * beams + parents)", "parents")),
+            "all sentences get rows of the first one: the beams of sentence s begin at row "
+            "s · beams.",
+        ),
+        Mistake(
+            _edit_reordering(
+                ("(torch.arange(batch)[:, None] * beams + parents).flatten()", "parents")
+            ),
+            "one axis too many, and rows of the first sentence alone: sentence s begins at row "
+            "s · beams, and a batch of rows is one axis.",
+        ),
+        Mistake(
+            _edit_reordering((".flatten()", "")),
+            "the right rows with one axis too many: batch and beams are one axis of the cache.",
+        ),
+        Mistake(
+            _edit_reordering(("values[rows]", "values.clone()")),
+            "the keys follow and the values stay: both belong to the beam.",
+        ),
+        Mistake(
+            _edit_reordering(("keys[rows]", "keys.clone()")),
+            "the values follow and the keys stay: both belong to the beam.",
+        ),
+        Mistake(
+            lambda cache, parents: [*_reorder_cache(cache[:1], parents), *cache[1:]],
+            "only the first layer's follow; each layer has its keys and values.",
+        ),
+        Mistake(
+            _edit_reordering(("in cache", "in cache[:1]")),
+            "only the first layer comes back; each layer has its keys and values.",
+        ),
+        Mistake(
+            _edit_reordering(("keys[rows], values[rows]", "keys.clone(), values.clone()")),
+            "nothing has moved: the new beams would read the past of others.",
+        ),
+        Mistake(
+            _edit_reordering((".flatten()", ".flatten().argsort(stable=True)")),
+            "the places are sorted: parents say already which old row a new one takes.",
+        ),
+        Mistake(
+            _move_beams_to_parents,
+            "turned round: old beam n is put at place parents[n]. New beam j takes from parents[j].",
+        ),
+        Mistake(
+            lambda cache, parents: _move_beams_to_parents(cache, parents, blank=True),
+            "turned round: old beam n is put at place parents[n], and where none is put there is "
+            "nothing. New beam j takes from parents[j].",
+        ),
+        Mistake(
+            _edit_reordering((".flatten()", ".flatten().sort().values")),
+            "the right rows in the order of the old ones: new beam j stands at place j.",
+        ),
+        Mistake(
+            _edit_reordering((".flatten()", ".flatten().unique()")),
+            "a row that two new beams go on from is there once; each needs its own.",
+        ),
+        Mistake(
+            _edit_reordering(("* beams", "* batch")),
+            "sentence s begins at row s · beams, and not at s · batch.",
+        ),
+        Mistake(
+            _edit_reordering((".flatten()", ".T.flatten()")),
+            "the rows go by beam and then by sentence; the beams of a sentence lie side by side.",
+        ),
+        Mistake(
+            _edit_reordering(("keys[rows], values[rows]", "values[rows], keys[rows]")),
+            "keys and values have changed places.",
+        ),
+    ],
+)
+
+# ---------------------------------------------------------------- how large it is
+
+
+def _count_numbers(
+    layers: int, d_model: int, num_heads: int, num_key_value_heads: int, source: int, written: int
+) -> int:
+    width = d_model // num_heads
+    return layers * 2 * num_key_value_heads * width * (source + written)
+
+
+_edit_count = partial(edit_reference, _count_numbers)
+
+
+def _random_numbers(chance: RandomValues) -> tuple:
+    layers, shared, times, width = chance.sizes(4)
+    heads = shared * times
+    return layers, heads * width, heads, shared, chance.between(1, 999), chance.between(0, 999)
+
+
+cache_numbers = Check(
+    reference=_count_numbers,
+    cases=lambda: [
+        (1, 6, 3, 1, 2, 5),
+        (2, 30, 6, 2, 7, 3),
+        (3, 84, 12, 4, 5, 11),
+        (6, 512, 8, 8, 1009, 997),
+        (5, 70, 10, 5, 13, 0),  # before the first word the memory's are there
+    ],
+    drawn=_random_numbers,
+    results=("the numbers",),
+    verified="keys and values of the fewer heads, of own words and memory, in every layer",
+    mistakes=[
+        Mistake(
+            _edit_count(("* num_key_value_heads", "* num_heads")),
+            "all heads are counted; only num_key_value_heads of them have keys and values.",
+        ),
+        Mistake(
+            _edit_count((" * 2", "")),
+            "one vector for each word is counted; both key and value are kept.",
+        ),
+        Mistake(
+            _edit_count(("* 2", "* 3")),
+            "three vectors for each word are counted; queries are not kept.",
+        ),
+        Mistake(
+            _edit_count(("2 * num_key_value_heads", "(2 * num_key_value_heads + num_heads)")),
+            "queries are counted, too; a past word's query is used by nobody.",
+        ),
+        Mistake(
+            _edit_count(("(source + written)", "written")),
+            "the memory is forgotten: cross-attention keeps keys and values of the source.",
+        ),
+        Mistake(
+            _edit_count(("(source + written)", "source")),
+            "the written words are forgotten: self-attention keeps keys and values of them.",
+        ),
+        Mistake(
+            _edit_count(("layers * 2", "2")),
+            "one layer is counted; every layer has its keys and values.",
+        ),
+        Mistake(
+            _edit_count(("layers * 2", "2"), ("(source + written)", "(source + layers * written)")),
+            "the memory's keys and values are counted once; each layer projects its own.",
+        ),
+        Mistake(
+            _edit_count(("d_model // num_heads", "d_model")),
+            "each head is taken to be d_model wide; it is d_model // num_heads.",
+        ),
+        Mistake(
+            _edit_count(("* num_key_value_heads", "* (num_heads // num_key_value_heads)")),
+            "num_heads // num_key_value_heads is how many queries share a key, not how many keys "
+            "there are.",
+        ),
+        Mistake(
+            _edit_count((" * num_key_value_heads", "")),
+            "one head is counted; num_key_value_heads of them have keys and values.",
+        ),
+        Mistake(
+            _edit_count(
+                ("num_key_value_heads * width", "width"),
+                ("(source + written)", "(num_heads * source + num_key_value_heads * written)"),
+            ),
+            "the memory is counted with all heads; cross-attention's are shared as well.",
+        ),
+        Mistake(
+            _edit_count(
+                ("num_key_value_heads * width", "width"),
+                ("(source + written)", "(num_key_value_heads * source + num_heads * written)"),
+            ),
+            "the written words are counted with all heads; self-attention's are shared as well.",
+        ),
+        Mistake(
+            _edit_count(("(source + written)", "source * written")),
+            "source times written is a matrix of scores, which is not kept: words are added.",
+        ),
+        Mistake(_edit_count(("return", "return 4 *")), "these are bytes; numbers are asked."),
+        Mistake(
+            _edit_count(("d_model // num_heads", "64")),
+            "64 is written in; a head is d_model // num_heads wide.",
+        ),
+    ],
+)

@@ -1,0 +1,116 @@
+"""Checks of the exercise of lesson 10 on left padding: positions and mask of the next word."""
+
+from functools import partial
+
+import torch
+from torch import Tensor
+
+from transformer_lab.course.judge.check import Check, Mistake
+from transformer_lab.course.judge.edited_reference import edit_reference
+from transformer_lab.course.judge.random_values import RandomValues
+
+
+def _find_next_positions(ids: Tensor, pad_id: int) -> tuple[Tensor, Tensor]:
+    seen = ids != pad_id
+    own = torch.ones_like(seen[:, :1])
+    return seen.sum(dim=1), torch.cat([seen, own], dim=1)[:, None, None, :]
+
+
+_edit_positions = partial(edit_reference, _find_next_positions)
+
+
+def _random_ids(chance: RandomValues) -> tuple:
+    batch, length = chance.sizes(2)
+    pad_id = chance.between(0, 9)
+    return chance.padded(batch, length, 10, pad_id, in_front=True), pad_id
+
+
+next_places = Check(
+    reference=_find_next_positions,
+    cases=lambda: [
+        (torch.tensor([[0, 0, 5], [4, 6, 7]]), 0),
+        (torch.tensor([[1, 1, 0, 2, 5], [1, 1, 1, 1, 3], [0, 2, 2, 0, 4]]), 1),
+        (torch.tensor([[7, 7, 7, 7, 7, 7, 2], [7, 7, 1, 9, 0, 3, 8]]), 7),
+        # A sentence of which no word has been read yet, and one below 0.
+        (torch.tensor([[-1, -1], [-1, 5], [3, 0], [-1, 2], [4, 4]]), -1),
+    ],
+    drawn=_random_ids,
+    results=("the positions", "the mask"),
+    verified="each sentence's own count of words, and a mask that hides the padding in front",
+    mistakes=[
+        Mistake(
+            _edit_positions(("seen.sum(dim=1)", "torch.full_like(ids[:, 0], ids.size(1))")),
+            "the position is the length of the cache, in which the padding counts: a sentence "
+            "would be another one for standing beside a longer one.",
+        ),
+        Mistake(
+            _edit_positions(("seen.sum(dim=1)", "seen.sum(dim=1) - 1")),
+            "this is the position of the last word that was read; the new word's is the next.",
+        ),
+        Mistake(
+            _edit_positions(("seen.sum(dim=1)", "seen.sum(dim=1) + 1")),
+            "one too far: positions count from 0.",
+        ),
+        Mistake(
+            _edit_positions(("seen.sum(dim=1)", "(ids == pad_id).sum(dim=1)")),
+            "the padding is counted, and not the words.",
+        ),
+        Mistake(
+            _edit_positions(("torch.cat([seen, own], dim=1)", "seen")),
+            "the mask has no column for the new word, which sees itself: past + 1.",
+        ),
+        Mistake(
+            _edit_positions(("ones_like", "zeros_like")), "the new word is hidden from itself."
+        ),
+        Mistake(
+            _edit_positions(("[seen, own]", "[own, seen]")),
+            "the new word's column stands in front; its key comes behind those that are kept.",
+        ),
+        Mistake(
+            _edit_positions(("[seen, own]", "[~seen, own]")),
+            'the padding is marked True; True means "may be seen".',
+        ),
+        Mistake(
+            _edit_positions(("torch.cat", "~torch.cat")),
+            'the mask is turned round: True means "may be seen", and words are.',
+        ),
+        Mistake(
+            _edit_positions(("[seen, own]", "[torch.ones_like(seen), own]")),
+            "nothing is hidden: the padding has keys in the cache, too, and must not be seen.",
+        ),
+        Mistake(
+            _edit_positions(
+                ("torch.cat([seen, own], dim=1)", "torch.cat([seen, own], dim=1).flip(1)")
+            ),
+            "this mask hides the last keys, as for padding behind the words. Here it is in front.",
+        ),
+        Mistake(
+            _edit_positions(("[seen, own]", "[seen.flip(1), ~own]")),
+            "this mask hides the last keys, as for padding behind the words, and the new word, too.",
+        ),
+        Mistake(
+            _edit_positions(("!= pad_id", "!= 0")),
+            "0 is written in; padding is `pad_id`, and in some models that is another number.",
+        ),
+        Mistake(
+            _edit_positions(("!=", ">")), "ids smaller than pad_id are words too: compare with !=."
+        ),
+        Mistake(
+            _edit_positions(("[:, None, None, :]", "")),
+            "the mask (batch, past + 1) does not broadcast to (batch, heads, query, key): put two "
+            "dimensions of size 1 in the middle.",
+        ),
+        Mistake(
+            _edit_positions(("seen.sum(dim=1)", "seen.cumsum(dim=1) - 1")),
+            "these are the positions of the words that were read; one for each new word is asked.",
+        ),
+        Mistake(
+            _edit_positions(("seen.sum(dim=1)", "seen.sum(dim=1).max().expand(len(ids))")),
+            "all get the position of the longest sentence; each has its own.",
+        ),
+        Mistake(
+            _edit_positions(("seen.sum(dim=1)", "seen.sum()")),
+            "all words of the batch are counted together; each sentence has its own count.",
+        ),
+    ],
+)

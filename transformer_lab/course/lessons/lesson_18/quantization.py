@@ -1,0 +1,95 @@
+"""Checks of the exercise of lesson 18 on 8-bit weights."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from transformer_lab.course.judge.cases import random_array
+from transformer_lab.course.judge.check import Check, Mistake
+from transformer_lab.course.judge.random_values import RandomValues
+from transformer_lab.course.judge.returned_arrays import as_array
+
+
+def _matrix_cases() -> list[tuple]:
+    few = np.array([[0.5, -1.27, 0.254], [0.01, -0.014, 0.996]])
+    return [
+        (few,),
+        (random_array(3, 7, seed=1, scale=0.2),),
+        (-np.abs(random_array(5, 2, seed=2)),),
+        (random_array(11),),
+    ]
+
+
+def _round_to_int8(matrix: np.ndarray, scale: float) -> np.ndarray:
+    return np.round(matrix * scale).astype(np.int8)
+
+
+def _find_largest(matrix: np.ndarray) -> float:
+    return float(np.abs(matrix).max())
+
+
+def _scale_rows(matrix: np.ndarray) -> tuple:
+    scale = 127 / np.abs(matrix).max(axis=-1, keepdims=True)
+    return np.round(matrix * scale).astype(np.int8), scale
+
+
+def _shift_to_zero(matrix: np.ndarray) -> tuple:
+    scale = 255 / (matrix.max() - matrix.min())
+    return np.round((matrix - matrix.min()) * scale).astype(np.uint8), scale
+
+
+def _count_bits(answer: Callable[..., Any], weights: np.ndarray) -> Any:
+    found = answer(weights)
+    is_pair = isinstance(found, tuple | list) and len(found) == 2
+    return (*found, 8 * as_array(found[0]).itemsize) if is_pair else found
+
+
+def _random_matrix(chance: RandomValues) -> tuple:
+    return (chance.numbers(*chance.sizes(2), scale=chance.one_of(0.02, 1.0, 50.0)),)
+
+
+eight_bits = Check(
+    reference=lambda weights: (_round_to_int8(weights, s := 127 / _find_largest(weights)), s),
+    run=_count_bits,
+    cases=_matrix_cases,
+    drawn=_random_matrix,
+    arguments=("weights",),
+    results=("the array of whole numbers", "the scale", "the number of bits of a whole number"),
+    verified="the largest weight becomes 127 or −127, and none is off by more than half a step",
+    mistakes=[
+        Mistake(
+            lambda w: (_round_to_int8(w, s := 128 / _find_largest(w)), s),
+            "the largest becomes 128; 8 bits with a sign end at 127.",
+        ),
+        Mistake(
+            lambda w: ((w * (s := 127 / _find_largest(w))).astype(np.int8), s),
+            "the numbers are cut off, not rounded: `astype` drops what stands behind the point.",
+        ),
+        Mistake(
+            lambda w: (_round_to_int8(w, 127 / _find_largest(w)), _find_largest(w) / 127),
+            "the scale is turned round: whole / scale is to give the weight back.",
+        ),
+        Mistake(
+            lambda w: (_round_to_int8(w, s := 127 / w.max()), s),
+            "the largest weight was looked for without its sign left away: -1.27 is larger than 1.",
+        ),
+        Mistake(
+            lambda w: (np.round(w * (s := 127 / _find_largest(w))).astype(np.int64), s),
+            "the whole numbers have 64 bits each, twice as many as a float of 32; int8 has 8.",
+        ),
+        Mistake(
+            lambda w: (np.round(w).astype(np.int8), 1.0),
+            "nothing is scaled: each weight below a half becomes 0.",
+        ),
+        Mistake(_scale_rows, "each row has a scale of its own; this file has one for a matrix."),
+        Mistake(
+            _shift_to_zero,
+            "the numbers run from 0 to 255: a weight of 0 would no longer be a 0.",
+        ),
+        Mistake(
+            lambda w: (np.round(w * 127).astype(np.int8), 127.0),
+            "the scale is 127 whatever the weights are: small ones use a few numbers only.",
+        ),
+    ],
+)

@@ -1,0 +1,86 @@
+"""Checks of the exercise of lesson 18 on words of several pieces."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from transformer_lab.course.judge.cases import random_weights
+from transformer_lab.course.judge.check import Check, Mistake
+from transformer_lab.course.judge.edited_reference import edit_reference
+from transformer_lab.course.judge.random_values import RandomValues
+
+
+def _word_cases() -> list[tuple]:
+    cut = ([0, 0, 1], [0, 1, 1, 1, 2], [0, 1, 1, 2, 3, 3, 4], [0, 0, 0, 0, 1, 2, 2, 3, 4, 4, 5])
+    return [(random_weights(len(c), len(c), seed=n), np.array(c)) for n, c in enumerate(cut)]
+
+
+def _join_pieces(maps: np.ndarray, words: np.ndarray) -> np.ndarray:
+    groups = [np.flatnonzero(words == word) for word in range(words.max() + 1)]
+    narrow = np.stack([maps[:, g].sum(axis=1) for g in groups], axis=1)
+    joined = np.stack([narrow[g].mean(axis=0) for g in groups])
+    return joined
+
+
+_edit_joining = partial(edit_reference, _join_pieces)
+
+
+def _join_rows(answer: Callable[..., Any], maps: np.ndarray, words: np.ndarray) -> Any:
+    found = answer(maps, words)
+    return np.array(found) if isinstance(found, list) else found
+
+
+def _random_pieces(chance: RandomValues) -> tuple:
+    """Return a random case: words of one to three pieces."""
+    words = np.repeat(np.arange(6), [chance.between(1, 3) for _ in range(6)])
+    return chance.weights(len(words), len(words)), words
+
+
+join = Check(
+    reference=_join_pieces,
+    run=_join_rows,
+    cases=_word_cases,
+    drawn=_random_pieces,
+    arguments=("weights", "words"),
+    results=("the weights between words",),
+    verified="what a word receives is added, what it asks is averaged, and each row sums to 1",
+    mistakes=[
+        Mistake(
+            _edit_joining(("sum(axis=1)", "mean(axis=1)")),
+            "rows no longer sum to 1: a word *receives* what all its pieces receive together.",
+        ),
+        Mistake(
+            _edit_joining(
+                ("sum(axis=1)", "mean(axis=1)"),
+                ("return joined", "return joined / joined.sum(axis=1, keepdims=True)"),
+            ),
+            "rows sum to 1 because they were made to: a word of three pieces then receives too little.",
+        ),
+        Mistake(
+            _edit_joining(("mean(axis=0)", "sum(axis=0)")),
+            "rows sum to the number of pieces: average over the pieces that *ask*.",
+        ),
+        Mistake(
+            _edit_joining(("mean(axis=0)", "sum(axis=0)"), ("sum(axis=1)", "mean(axis=1)")),
+            "the two are exchanged: columns (keys) are added, rows (queries) are averaged.",
+        ),
+        Mistake(
+            _edit_joining(("narrow[g].mean(axis=0)", "narrow[g[0]]")),
+            "only the first piece of a word asks; the others have rows, too.",
+        ),
+        Mistake(
+            _edit_joining(("maps[:, g].sum(axis=1)", "maps[:, g[0]]")),
+            "only what the first piece receives is counted.",
+        ),
+        Mistake(
+            _edit_joining(("sum(axis=1)", "max(axis=1)")),
+            "of each word the strongest piece is taken: rows sum to less than 1.",
+        ),
+        Mistake(
+            _edit_joining(("return joined", "return joined.T")),
+            "the axes have changed places: rows are queries.",
+        ),
+    ],
+)
