@@ -17,8 +17,8 @@ READY := $(VENV)/.ready
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # Jupyter does not start for root unless it is told that root is meant.
 ROOT := $(if $(filter 0,$(shell id -u)),--allow-root)
-# Two files at a time, one thread each: faster than one at a time with two threads.
-PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile
+# Some files at a time, one thread each: faster than one at a time with several threads.
+PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest --dist loadfile -n
 NBVAL := --nbval --nbval-current-env --nbval-cell-timeout 600 \
 	--nbval-sanitize-with tools/nbval_sanitize.cfg -o addopts= -o filterwarnings=default
 
@@ -57,28 +57,29 @@ check-types: $(READY)
 	$(BIN)/mypy
 
 check-lessons: $(READY)
-	$(PYTEST) tests/lint
+	$(PYTEST) 2 tests/lint
 
-# The longest files first: one that is left for the end keeps a core waiting.
+# The longest files first: one that is left for the end keeps a core waiting. Of three files at a time one
+# always waits for a browser or a process of its own, so two cores have work.
 PACKAGE := --no-loadscope-reorder tests/notebooks tests/browser tests --ignore tests/lint
 
 check-package: $(READY)
 	@tools/get_browsers.sh
-	$(PYTEST) $(PACKAGE) -m "not thorough" $(ARGS)
+	$(PYTEST) 3 $(PACKAGE) -m "not thorough" $(ARGS)
 
 # What is marked `thorough`, and nothing else.
 check-package-thoroughly: $(READY)
 	@tools/get_browsers.sh
-	$(PYTEST) $(PACKAGE) -m thorough $(ARGS)
+	$(PYTEST) 3 $(PACKAGE) -m thorough $(ARGS)
 
 # Lessons whose cells train or measure for half a minute and more.
 TRAINED := $(foreach number,05 08 09 10 11 12 13 14 15 16,$(wildcard notebooks/$(number)_*.ipynb))
 
 check-notebooks: $(READY)
-	$(PYTEST) $(NBVAL) $(filter-out $(TRAINED),$(wildcard notebooks/*.ipynb))
+	$(PYTEST) 2 $(NBVAL) $(filter-out $(TRAINED),$(wildcard notebooks/*.ipynb))
 
 check-trained-notebooks: $(READY)
-	$(PYTEST) $(NBVAL) $(TRAINED)
+	$(PYTEST) 2 $(NBVAL) $(TRAINED)
 
 # Writes benchmarks/RESULTS.md; about fourteen minutes on two cores that nobody else uses, ten and a half
 # with AVX2 alone and without bfloat16.

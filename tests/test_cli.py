@@ -103,6 +103,12 @@ def test_a_run_is_not_overwritten_and_can_be_resumed(capsys, tsv, tmp_path):
     assert (out / "model.safetensors").read_bytes() == before
 
 
+@pytest.mark.thorough(
+    caught_by=[
+        "tests/training/test_trainer.py::test_a_resumed_run_ends_with_the_same_bits",
+        "test_a_run_is_not_overwritten_and_can_be_resumed",
+    ]
+)
 def test_a_resumed_run_ends_with_the_same_bits(capsys, tsv, tmp_path, endless):
     out, whole = tmp_path / "run", tmp_path / "whole"
     small = ("--preset", "small")
@@ -127,6 +133,9 @@ def test_a_corpus_whose_name_is_no_text_is_named(capsys, tmp_path):
     assert r"p\udcff.tsv'; expected a name in UTF-8" in err
 
 
+@pytest.mark.thorough(
+    caught_by=["tests/test_runs.py::test_a_moved_file_is_the_same_corpus_and_another_file_is_not"]
+)
 def test_a_run_finds_its_file_from_another_folder(capsys, tsv, tmp_path, monkeypatch, endless):
     """Trained with a path as one types it; scored and resumed from elsewhere."""
     out, elsewhere = tmp_path / "run", tmp_path / "elsewhere"
@@ -175,6 +184,12 @@ def wordy(rng):
     return " ".join("".join(rng.choices(string.ascii_lowercase, k=17)) for _ in range(240))
 
 
+@pytest.mark.thorough(
+    caught_by=[
+        "test_train_evaluate_and_translate_a_file_of_ones_own",
+        "test_a_small_file_is_filtered_and_what_is_left_out_is_counted",
+    ]
+)
 def test_a_very_long_line_is_left_out_of_training_and_counts_as_wrong_in_the_test(
     capsys, tsv, tmp_path
 ):
@@ -481,7 +496,9 @@ UNDERSTOOD = [
 ]
 
 
-@pytest.mark.parametrize(("name", "source", "target", "languages", "form", "words"), UNDERSTOOD)
+@pytest.mark.parametrize(
+    ("name", "source", "target", "languages", "form", "words"), thorough_from(2, UNDERSTOOD)
+)
 def test_train_says_what_it_understood_before_it_trains(
     capsys, tsv, tmp_path, name, source, target, languages, form, words
 ):

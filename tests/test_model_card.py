@@ -110,6 +110,7 @@ def test_a_clone_that_is_not_installed_writes_a_card_too(tsv, monkeypatch):
     assert "| transformer-lab | not installed |" in text
 
 
+@pytest.mark.thorough(caught_by=["test_the_command_writes_what_it_prints"])
 @pytest.mark.slow
 def test_the_shipped_card_is_that_of_the_shipped_model():
     translator, splits = Translator.load(PRETRAINED, device="cpu"), find_corpus("world").splits()

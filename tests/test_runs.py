@@ -188,6 +188,7 @@ def test_parts_of_a_state_that_was_never_whole_are_cleared_away(tsv, tmp_path):
     assert part.exists()
 
 
+@pytest.mark.thorough(caught_by=["test_a_run_is_begun_and_resumed_without_a_command_line"])
 def test_a_state_is_saved_by_the_clock_too(tsv, tmp_path):
     saved = []
     run = begin_run(tmp_path / "run", str(tsv), max_steps=4, **QUIET)

@@ -95,6 +95,7 @@ def test_doctor_ends_in_any_code_page(code_page):
     assert any("→" in line for line in lines)
 
 
+@pytest.mark.thorough(caught_by=["test_a_translation_goes_through_a_pipe_with_its_accents"])
 @pytest.mark.slow
 def test_train_ends_and_names_its_folder_in_any_code_page(tsv, tmp_path):
     out = tmp_path / "été→今日"

@@ -41,7 +41,7 @@ def mute_by_keyboard(root):
 @pytest.mark.thorough(
     caught_by=[
         "test_in_nbconverts_html_it_runs",
-        "tests/browser/test_lab.py::test_restart_and_run_all_translates_draws_and_answers_the_keyboard",
+        "test_in_a_frame_that_may_run_scripts_and_nothing_else_it_runs",
     ]
 )
 def test_in_jupyterlab_it_runs_is_saved_and_opens_again(lab, visit, notebook):

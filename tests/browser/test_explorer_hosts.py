@@ -204,6 +204,7 @@ def test_one_hundred_tokens_and_48_heads(visit_page, tmp_path):
     assert 1 < opened.root.locator("svg line").count() <= 101
 
 
+@pytest.mark.thorough(caught_by=["test_one_hundred_tokens_and_48_heads"])
 def test_512_tokens_open_and_say_what_is_left_out(visit_page, tmp_path, monkeypatch):
     monkeypatch.setattr(payload, "MOST_VALUES", 300_000)
     words = [f"word{i}" for i in range(512)]
@@ -252,6 +253,7 @@ def test_two_explorers_on_one_page_mind_their_own_business(two):
     assert serious(opened.page) == []
 
 
+@pytest.mark.thorough(caught_by=["test_two_explorers_on_one_page_mind_their_own_business"])
 def test_the_same_record_twice_on_one_page_is_two_explorers(two):
     opened = two(RECORD, RECORD)
     assert opened.root.count() == 2

@@ -322,6 +322,7 @@ def test_heads_are_sorted_by_a_score(how, name, opened):
     assert in_order(opened) == ["1.1", "1.2", "2.1", "2.2", "2.3"]
 
 
+@pytest.mark.thorough(caught_by=["test_heads_are_sorted_by_a_score"])
 def test_heads_are_sorted_by_their_alignment_error(opened):
     opened.root.get_by_label("Sort heads by").select_option("aer")
     heads = RECORD.heads("cross")
@@ -370,6 +371,9 @@ def test_a_word_that_stands_twice_is_named_with_its_place(visit_page, tmp_path):
     assert opened.readout.startswith("cat looks at: ")
 
 
+@pytest.mark.thorough(
+    caught_by=["test_small_weights_are_shown_by_their_root", "test_a_head_as_lines_by_mouse"]
+)
 def test_small_weights_are_shown_as_lines_too(opened):
     opened.button("Lines").click()
     opened.root.locator(".column.query button").nth(2).click()
@@ -463,6 +467,7 @@ def test_heads_are_watched_through_training(way, opened):
     close(opened.weights(opened.cells, (5, 7)), RECORD.cross[2][1])
 
 
+@pytest.mark.thorough(caught_by=["test_heads_are_watched_through_training"])
 def test_snapshots_of_other_lengths_and_depths_show_the_nearest(visit_page, tmp_path):
     """An untrained model's translation may be longer, and its pin lies outside of the shorter one."""
     words = tuple("abcdefghijk")
@@ -519,6 +524,9 @@ def test_a_head_as_lines_by_mouse(opened):
     check_cross(opened, 2, None)
 
 
+@pytest.mark.thorough(
+    caught_by=["test_a_head_as_lines_by_mouse", "test_a_head_is_opened_by_keyboard"]
+)
 def test_a_head_as_lines_by_keyboard(opened):
     by_keyboard(opened.button("Lines"))
     expect(opened.button("Lines")).to_be_focused()

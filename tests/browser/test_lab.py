@@ -30,6 +30,12 @@ def test_before_anything_is_run_the_saved_pictures_and_their_words_are_there(lab
     assert visit.outside == []
 
 
+@pytest.mark.thorough(
+    caught_by=[
+        "tests/browser/test_bench_hosts.py::test_in_nbconverts_html_it_runs",
+        "tests/browser/test_explorer_hosts.py::test_in_nbconverts_html_it_works_too",
+    ]
+)
 def test_restart_and_run_all_translates_draws_and_answers_the_keyboard(lab, visit):
     code = lab.without_outputs(START)
     visit.open(lab, START)

@@ -13,7 +13,7 @@ LESSON = "01_attention_in_numpy.ipynb"
 
 @pytest.mark.thorough(
     caught_by=[
-        "tests/browser/test_lab.py::test_restart_and_run_all_translates_draws_and_answers_the_keyboard",
+        "tests/course/test_mutants.py::test_every_solution_of_the_pages_is_right",
         "tests/browser/test_drawings.py::test_a_quiz_answers_and_counts_first_choices",
     ]
 )

@@ -46,6 +46,7 @@ def test_a_beginnings_number_is_its_parents_and_its_own_words(browser, tmp_path,
     page.context.close()
 
 
+@pytest.mark.thorough(caught_by=["test_a_beginnings_number_is_its_parents_and_its_own_words"])
 def test_small_numbers_are_a_true_sum_and_no_probability_is_told_as_zero(browser, tmp_path):
     values = [0.0, -0.02004, -0.7204, -0.72043, -10.7304]
     drawn = growing_beam([None, 0, 1, 2, 2], list("sabcd"), values, kept={0, 1, 2, 3, 4}, winner=3)
@@ -61,6 +62,7 @@ def test_small_numbers_are_a_true_sum_and_no_probability_is_told_as_zero(browser
     page.context.close()
 
 
+@pytest.mark.thorough(caught_by=["test_a_beginnings_number_is_its_parents_and_its_own_words"])
 def test_the_first_beginning_has_a_number_too_when_one_has_won(browser, tmp_path):
     page = open_drawing(browser, growing_beam(**GIVEN), tmp_path)
     page.locator("[data-control='step 4']").click()

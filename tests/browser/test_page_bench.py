@@ -471,11 +471,13 @@ def test_the_guide_asks_for_what_can_be_done_and_says_what_is_seen(
         assert int(number) == pytest.approx(right, abs=1)  # the page reads half precision
 
 
+@pytest.mark.thorough(caught_by=["test_the_engine_is_there_for_anyone"])
 def test_without_prompts_and_examples_there_is_neither(page):
     expect(page.locator(".guide")).to_be_hidden()
     expect(page.locator(".many")).to_be_hidden()
 
 
+@pytest.mark.thorough(caught_by=["test_the_engine_is_there_for_anyone"])
 def test_the_floor_of_label_smoothing_is_said_of_a_model_that_has_one(visit_page, page, tmp_path):
     said = "Trained with label smoothing"
     assert said not in page.locator(".next .note").inner_text()

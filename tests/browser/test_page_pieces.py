@@ -113,6 +113,12 @@ def translator(splits, tokenizer):
     return Translator(model, tokenizer, tokenizer)
 
 
+@pytest.mark.thorough(
+    caught_by=[
+        "test_pieces_are_made_and_joined_as_in_python",
+        "tests/browser/test_page_engine.py::test_every_test_sentence_is_translated_as_python_does",
+    ]
+)
 def test_a_translator_of_pieces_writes_in_the_page_what_it_writes_in_python(
     ask, translator, splits, tmp_path
 ):

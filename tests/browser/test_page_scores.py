@@ -108,6 +108,12 @@ def test_a_score_is_pythons_mean_over_the_same_sentences(page, records, name):
             ]
 
 
+@pytest.mark.thorough(
+    caught_by=[
+        "test_untrained_parameters_are_drawn_as_python_draws_them",
+        "test_a_score_is_pythons_mean_over_the_same_sentences",
+    ]
+)
 def test_an_untrained_head_has_the_scores_of_pythons_untrained_heads(page, shipped):
     previous = ON_BENCH["previous_token"].compute
     page.get_by_label("Colour of the heads").select_option("previous_token")

@@ -82,7 +82,7 @@ def wait_until_drawn(page: Page, count: int) -> None:
 
 
 @pytest.mark.parametrize(("width", "scheme"), thorough_from(1, [(1240, "light"), (390, "dark")]))
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", thorough_from(3, KINDS))
 def test_styles_of_other_widgets_before_and_behind_it_change_nothing(
     browser, stored, kind, width, scheme
 ):

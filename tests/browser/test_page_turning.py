@@ -76,6 +76,7 @@ def test_moved_together_the_angle_and_the_score_stay(browser, arrows, tmp_path):
     page.context.close()
 
 
+@pytest.mark.thorough(caught_by=["test_moved_together_the_angle_and_the_score_stay"])
 @pytest.mark.parametrize("last", ["position", "other"])
 def test_both_stop_where_one_of_them_is_at_its_last_place(browser, arrows, tmp_path, last):
     page = open_drawing(browser, arrows, tmp_path)

@@ -1,5 +1,6 @@
 """Whatever a record holds, the page reads it as it was written; see tests/fuzz."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -9,6 +10,11 @@ from tests.records import make_record
 from transformer_lab.lab.explorer.payload import page_data
 
 
+@pytest.mark.thorough(
+    caught_by=[
+        "tests/browser/test_explorer_page.py::test_every_cell_has_its_weight_and_every_line_its_token"
+    ]
+)
 @cases(0.027)
 @given(seeds, sentences, sentences, depths, st.sampled_from([0.1, 2.0, 60.0]))
 def test_the_page_reads_every_record_as_it_was_written(ask, seed, source, target, heads, sharp):

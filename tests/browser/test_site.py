@@ -87,6 +87,12 @@ def pages(site):
     return found
 
 
+@pytest.mark.thorough(
+    caught_by=[
+        "tests/browser/test_policy.py::test_what_is_planted_in_a_page_does_nothing",
+        "test_every_page_says_once_what_it_may_load",
+    ]
+)
 @pytest.mark.parametrize("is_guarded", [True, False])
 def test_what_is_planted_in_a_page_of_the_site_does_nothing(
     browser, site, address, outside, is_guarded

@@ -120,6 +120,7 @@ def test_a_drawing_steps_in_its_slide_and_keys_are_shared(open_deck):
     assert left.text_content() == "scaled scores"
 
 
+@pytest.mark.thorough(caught_by=["test_nothing_overflows_a_slide"])
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("lesson", "kind"),
@@ -137,6 +138,9 @@ def test_a_drawing_that_grows_with_its_steps_still_fits(open_deck, lesson, kind)
         assert page.evaluate(OVERFLOWING) == []
 
 
+@pytest.mark.thorough(
+    caught_by=["tests/browser/test_drawings.py::test_a_quiz_answers_and_counts_first_choices"]
+)
 def test_a_quiz_answers_in_its_slide_and_shows_one_question(open_deck):
     frame = slide_of(open_deck("01"), "quiz")
     assert frame.locator("form:visible").count() == 1
@@ -155,6 +159,9 @@ def test_the_explorer_and_the_bench_answer_in_their_slides(open_deck):
     bench.get_by_text("elle", exact=True).first.wait_for()
 
 
+@pytest.mark.thorough(
+    caught_by=["tests/browser/test_drawings.py::test_a_slider_shows_the_picture_of_each_value"]
+)
 def test_a_slider_moves_in_its_slide(open_deck):
     frame = slide_of(open_deck("01"), "frames")
     before = frame.locator("img").get_attribute("alt")
@@ -162,6 +169,7 @@ def test_a_slider_moves_in_its_slide(open_deck):
     assert frame.locator("img").get_attribute("alt") != before
 
 
+@pytest.mark.thorough(caught_by=["test_the_list_leads_to_each_deck"])
 def test_the_notes_are_the_guides(open_deck):
     page = open_deck("01")
     with page.expect_popup() as opened:

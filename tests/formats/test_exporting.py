@@ -130,6 +130,12 @@ def cut_as_ours(folder, texts):
     ]
 
 
+@pytest.mark.thorough(
+    caught_by=[
+        "test_transformers_alone_translates_the_same",
+        "tests/formats/test_to_transformers.py::test_generate_writes_what_greedy_writes",
+    ]
+)
 @pytest.mark.parametrize("to", thorough_from(1, ["transformers", "ctranslate2"]))
 def test_what_was_trained_on_a_file_goes_there_too(trained, pairs, tmp_path, to):
     out, texts = tmp_path / to, [pair.source for pair in pairs[:23]]

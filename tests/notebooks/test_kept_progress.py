@@ -58,6 +58,12 @@ def printed(notebook):
     return ["".join(output.get("text", "") for output in c.outputs) for c in notebook.cells]
 
 
+@pytest.mark.thorough(
+    caught_by=[
+        "test_what_nbgrader_runs_is_nobodys_progress",
+        "test_in_a_learners_kernel_a_pass_is_kept_and_the_folded_solution_is_none",
+    ]
+)
 def test_a_notebook_that_the_builder_runs_leaves_no_file_and_reads_none(put):
     path = put(IMPORT, WRITTEN, CHECK, "quiz.answer(1, 'a')", SHOW)
     for before in (None, b"damaged"):
@@ -89,6 +95,12 @@ def test_in_a_learners_kernel_a_pass_is_kept_and_the_folded_solution_is_none(put
     assert {p.name for p in path.parent.iterdir()} == {path.name, FILE}
 
 
+@pytest.mark.thorough(
+    caught_by=[
+        "test_what_nbgrader_runs_is_nobodys_progress",
+        "test_in_a_learners_kernel_a_pass_is_kept_and_the_folded_solution_is_none",
+    ]
+)
 def test_under_nbval_nothing_is_written_nor_read(put, tmp_path, monkeypatch):
     path = put(IMPORT, WRITTEN, CHECK, SHOW)
     notebook = read(path)

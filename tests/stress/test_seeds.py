@@ -36,6 +36,7 @@ assert second == drawn(3 + {SHIFT})
 missing"""
 
 
+@pytest.mark.thorough(caught_by=["test_an_assert_that_fails_is_below_its_bound"])
 @pytest.mark.slow
 def test_only_uncompared_cells_get_other_seeds_and_no_assert_ends_the_run(tmp_path):
     cells = [

@@ -162,6 +162,7 @@ def test_step_by_step_gives_what_a_whole_pass_gives(translator):
             torch.testing.assert_close(logits[0], expected, atol=1e-4, rtol=1e-4)
 
 
+@pytest.mark.thorough(caught_by=["test_step_by_step_gives_what_a_whole_pass_gives"])
 @torch.no_grad()
 def test_what_is_written_is_the_most_probable_word_at_each_step(translator):
     sources = [e.source for e in EXAMPLES]
