@@ -7,8 +7,9 @@
 
 A notebook runs only if its code has changed since its outputs were stored, and only the outputs from
 the first changed cell on are replaced. So a sentence costs nothing, and trained numbers don't move
-because somebody mended a comma. When the package has changed, say --rerun, because the builder can't
-know which outputs that touches.
+because somebody mended a comma. An explorer whose head scores are not those of today is built anew.
+When the package has changed otherwise, say --rerun, because the builder can't know which outputs that
+touches.
 
 Nothing is written unless every cell of every notebook asked for has run.
 """
@@ -31,6 +32,7 @@ from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernel
 from nbformat import NotebookNode
 
 from tools.stills import take_stills
+from tools.stored_scores import shows_old_scores
 from transformer_lab.course.diary import SWITCH
 from transformer_lab.lab.sliders import STORE_FRAMES
 from transformer_lab.storage.files import write_atomically
@@ -115,7 +117,8 @@ def build(path: Path, *, measure: bool = False, rerun: bool = False) -> str:
     stored = read(path)
     stamp(stored, path.stem)
     sums = code_sums(stored)
-    if measure or rerun or stored.metadata.get(CODE) != sums:
+    is_stale = any(shows_old_scores(cell) for cell in stored.cells)
+    if measure or rerun or is_stale or stored.metadata.get(CODE) != sums:
         fresh = copy.deepcopy(stored)
         execute(fresh, path)
         take_stills(fresh)
@@ -144,14 +147,18 @@ def code_sum(cell: NotebookNode) -> str:
 
 
 def keep_unchanged(stored: NotebookNode, fresh: NotebookNode) -> None:
-    """Put the stored outputs back of each cell that has no changed code in or above it."""
+    """Put the stored outputs back of each cell that has no changed code in or above it.
+
+    An explorer with head scores of another day is new: they come from a table of the package.
+    """
     ran = iter(stored.metadata.get(CODE, ()))
     for old, new in zip(stored.cells, fresh.cells, strict=True):
         if not is_run(old):
             continue
         if next(ran, None) != code_sum(old):
             return
-        new.outputs = old.outputs
+        if not shows_old_scores(old):
+            new.outputs = old.outputs
 
 
 def stamp(notebook: NotebookNode, name: str) -> None:

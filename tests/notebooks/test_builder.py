@@ -7,7 +7,9 @@ import nbformat
 import pytest
 
 from tools import build_notebooks
-from tools.build_notebooks import BuildError, build, normalise, read, setup_cell, written
+from tools.build_notebooks import ROOT, BuildError, build, normalise, read, setup_cell, written
+from tools.stored_scores import shows_old_scores
+from transformer_lab.attention.scores import SCORES
 
 
 def code(notebook):
@@ -181,6 +183,33 @@ def test_outputs_above_the_first_changed_cell_stay_and_those_below_are_new(folde
     path.write_text(build(path, rerun=rerun), encoding="utf-8")
     assert [o.text for o in outputs(read(path))] == [kept, "15\n"]
     assert read(path).metadata[build_notebooks.CODE] == build_notebooks.code_sums(read(path))
+
+
+EXPLORER = """\
+from tests.records import make_record
+from transformer_lab.lab import explore
+explore(make_record())"""
+
+
+def test_an_explorer_with_scores_of_another_day_is_new_and_all_else_stays(folder, monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    path = folder("01_x.ipynb", cell("print(1)"), cell(EXPLORER), cell("print(3)"))
+    path.write_text(build(path), encoding="utf-8")
+    assert build(path) == path.read_text(encoding="utf-8"), "today's scores run nothing"
+    notebook = read(path)
+    first, explorer, last = code(notebook)[1:]
+    assert not shows_old_scores(explorer)
+    first.outputs[0].text, last.outputs[0].text = "7\n", "8\n"
+    page = explorer.outputs[0].data
+    label = SCORES[0].label
+    assert label in page["text/html"]
+    page["text/html"] = page["text/html"].replace(f'"label": "{label}"', '"label": "old"')
+    assert shows_old_scores(explorer)
+    path.write_text(written(notebook), encoding="utf-8")
+    path.write_text(build(path), encoding="utf-8")
+    first, explorer, last = code(read(path))[1:]
+    assert (first.outputs[0].text, last.outputs[0].text) == ("7\n", "8\n")
+    assert not shows_old_scores(explorer)
 
 
 def test_a_cell_that_is_new_or_gone_runs_what_is_below(folder):

@@ -1,0 +1,37 @@
+"""Whether stored explorers show the head scores of today; if not, the builder runs their notebook."""
+
+import json
+import re
+
+from nbformat import NotebookNode
+
+from transformer_lab.attention.scores import SCORES
+
+EXPLORER = re.compile(
+    r'<div data-explorer="\w+">.*?<script type="application/json" data-of="\w+">(.*?)</script>',
+    re.DOTALL,
+)
+FIELDS = ("name", "label", "best", "means")
+
+
+def shows_old_scores(cell: NotebookNode) -> bool:
+    """Whether an output of this cell has an explorer with other scores than `SCORES` gives today."""
+    pages = [output.get("data", {}).get("text/html", "") for output in cell.get("outputs", ())]
+    return any(
+        stored_scores(record, kind) != todays_scores(record, kind)
+        for page in pages
+        for data in EXPLORER.findall(page)
+        for record in json.loads(data)["records"]
+        for kind in record["scores"]
+    )
+
+
+def stored_scores(record: dict, kind: str) -> list[tuple[str, ...]]:
+    """The scores that a stored record shows for a kind of attention, without their numbers."""
+    return [tuple(score[field] for field in FIELDS) for score in record["scores"][kind]]
+
+
+def todays_scores(record: dict, kind: str) -> list[tuple[str, ...]]:
+    """The scores that this record would show today."""
+    given = [s for s in SCORES if kind in s.kinds and (not s.needs or record[s.needs])]
+    return [tuple(getattr(score, field) for field in FIELDS) for score in given]
