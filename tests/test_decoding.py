@@ -609,7 +609,7 @@ def test_settings_that_leave_no_word_are_named(tiny, as_users_run_it, arguments,
 
 @pytest.mark.slow
 @pytest.mark.parametrize("ahead", thorough_from(2, [1, 2, 3, 7]))
-@pytest.mark.parametrize("limit", [1, 5, 11])
+@pytest.mark.parametrize("limit", thorough_from(2, [5, 1, 11]))
 def test_the_draft_never_changes_what_is_written(ahead, limit):
     """A stranger, the model itself, and the model with shaken weights: the same words from all."""
     source = torch.tensor([[5, 9, 11, 7, 13, 6, 2]])

@@ -9,6 +9,7 @@ from dataclasses import replace
 import pytest
 
 from tests.test_translator import make_translator
+from tests.thorough import thorough_from
 from transformer_lab.config import TrainingConfig
 from transformer_lab.data.corpus import find_corpus, fingerprint
 from transformer_lab.runs.run import About, begin_run, resume_run
@@ -153,7 +154,7 @@ run.train()
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("moment", ["first", "last"])
+@pytest.mark.parametrize("moment", thorough_from(1, ["last", "first"]))
 def test_a_run_that_was_killed_is_begun_again_or_gone_on_with(tsv, tmp_path, moment):
     folder = tmp_path / "run"
     command = [sys.executable, "-c", KILLED, str(folder), str(tsv), moment]

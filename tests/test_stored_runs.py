@@ -11,6 +11,7 @@ import zipfile
 import pytest
 
 from tests.data.test_stored import is_whole
+from tests.thorough import thorough_from
 from transformer_lab.command import main as cli
 from transformer_lab.data import corpus, stored
 from transformer_lab.data.corpora import user_cache_folder
@@ -84,13 +85,16 @@ begin_run(sys.argv[1], sys.argv[2], device="cpu", show_progress=False)
 
 @pytest.mark.parametrize(
     ("at", "call"),
-    [
-        ("write_array", 1),
-        ("seal_folder", 1),
-        ("seal_folder", 2),
-        ("write_array", 2),
-        ("seal_folder", 3),
-    ],
+    thorough_from(
+        2,
+        [
+            ("write_array", 1),
+            ("seal_folder", 1),
+            ("seal_folder", 2),
+            ("write_array", 2),
+            ("seal_folder", 3),
+        ],
+    ),
     ids=["half of the pairs", "pairs alone", "pieces alone", "half of the ids", "ids alone"],
 )
 def test_after_a_kill_while_it_was_prepared_the_next_start_has_the_same(

@@ -12,6 +12,7 @@ import pytest
 from tests.conftest import make_model
 from tests.data.test_splits import numbered
 from tests.test_translator import make_translator
+from tests.thorough import thorough_from
 from transformer_lab.command import main as cli
 from transformer_lab.command.streams import prepare_streams, read_lines
 from transformer_lab.course import diary as progress
@@ -86,7 +87,7 @@ def in_code_page(*arguments, code_page="cp1252", **options) -> subprocess.Comple
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("code_page", ["cp1252", "ascii:strict"])
+@pytest.mark.parametrize("code_page", thorough_from(1, ["ascii:strict", "cp1252"]))
 def test_doctor_ends_in_any_code_page(code_page):
     done = in_code_page("doctor", code_page=code_page)
     assert done.returncode == 0, done.stderr

@@ -151,7 +151,7 @@ def test_the_theme_follows_the_reader(opened):
     expect(opened.root).to_have_attribute("data-theme", "light")
 
 
-@pytest.mark.parametrize("width", [420, 320])
+@pytest.mark.parametrize("width", thorough_from(1, [320, 420]))
 def test_a_narrow_page_does_not_scroll_sideways(width, visit_page, full_page, hostile_page):
     for path in (full_page, hostile_page):
         opened = visit_page(path, viewport={"width": width, "height": 800})

@@ -24,6 +24,7 @@ from tests.browser.screen import (
     shown_head,
 )
 from tests.records import SOURCE, TARGET, WRITTEN, make_record
+from tests.thorough import thorough_from
 from transformer_lab.attention.record import Head
 from transformer_lab.attention.scores import available_scores, head_alignment_error_rate
 from transformer_lab.lab import explore
@@ -292,7 +293,7 @@ def test_a_head_is_opened_by_keyboard(opened):
 
 
 @pytest.mark.parametrize("how", ["choice", "keyboard"])
-@pytest.mark.parametrize("name", ["entropy", "mean_distance"])
+@pytest.mark.parametrize("name", thorough_from(1, ["entropy", "mean_distance"]))
 def test_heads_are_sorted_by_a_score(how, name, opened):
     names = [score.name for score in available_scores(RECORD, "encoder")]
     score = available_scores(RECORD, "encoder")[names.index(name)]

@@ -8,6 +8,7 @@ import torch
 from playwright.sync_api import expect
 
 from tests.browser.screen import serious
+from tests.thorough import thorough_from
 from transformer_lab.attention.capture import capture_attention
 from transformer_lab.attention.record import Head
 from transformer_lab.data.world.grammar import FAMOUS
@@ -388,7 +389,7 @@ def test_the_dots_say_what_each_head_costs(page, shipped):
     assert word == record.written_tokens[int(np.argmax(losses))]
 
 
-@pytest.mark.parametrize("width", [390, 736, 1280])
+@pytest.mark.parametrize("width", thorough_from(1, [390, 736, 1280]))
 def test_nothing_is_wider_than_the_screen(visit_page, lab_page, width):
     page = visit_page(lab_page, viewport={"width": width, "height": 800}).page
     address = f"#{START}&key={WHO.other}&point=e2.3:{WHO.decider}:{WHO.other}:0.70&a-mute=e1.1"
@@ -490,7 +491,7 @@ def test_the_floor_of_label_smoothing_is_said_of_a_model_that_has_one(visit_page
     expect(other.locator(".next .note")).to_contain_text(floor)
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("theme", thorough_from(1, ["dark", "light"]))
 def test_an_accessibility_checker_finds_nothing_serious(visit_page, guided_page, theme):
     page = visit_page(guided_page, color_scheme=theme).page
     assert serious(page) == []

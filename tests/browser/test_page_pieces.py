@@ -135,6 +135,12 @@ def test_a_translator_of_pieces_writes_in_the_page_what_it_writes_in_python(
         assert_same(translated(ask, source), translator.attend(source))
 
 
+@pytest.mark.thorough(
+    caught_by=[
+        "test_pieces_are_made_and_joined_as_in_python",
+        "tests/browser/test_page_bench.py::test_muting_says_before_and_after_as_python_does",
+    ]
+)
 def test_the_bench_works_with_pieces(visit_page, translator, splits, tmp_path):
     source = splits.test[0].source
     path = bench(translator, [source, "the cat sleeps"]).to_html(tmp_path / "lab.html")

@@ -84,7 +84,7 @@ def test_the_better_end_is_the_darker(ask, best, expected):
     assert ask("bench/head_scores.js", darkness, best) == expected
 
 
-@pytest.mark.parametrize("name", ON_BENCH)
+@pytest.mark.parametrize("name", thorough_from(2, ON_BENCH))
 def test_a_score_is_pythons_mean_over_the_same_sentences(page, records, name):
     _, label, _, means, score, kinds, _ = ON_BENCH[name]
     page.get_by_label("Colour of the heads").select_option(name)

@@ -97,7 +97,7 @@ def test_styles_of_other_widgets_before_and_behind_it_change_nothing(
     assert told == []
 
 
-@pytest.mark.parametrize("name", thorough_from(2, HELD))
+@pytest.mark.parametrize("name", thorough_from(1, HELD))
 def test_in_exported_html_each_widget_looks_as_it_does_alone(browser, name):
     page = browser.new_page(reduced_motion="reduce")
     html = HTMLExporter().from_filename(str(NOTEBOOKS / f"{name}.ipynb"))[0]

@@ -239,7 +239,7 @@ def test_an_accessibility_checker_finds_nothing_serious_in_lines_and_edits(
     assert serious(page) == []
 
 
-@pytest.mark.parametrize("width", [390, 736, 1280])
+@pytest.mark.parametrize("width", thorough_from(1, [390, 736, 1280]))
 def test_the_lines_are_not_wider_than_the_screen(visit_page, lab_page, width):
     page = visit_page(lab_page, viewport={"width": width, "height": 800}).page
     go(page, f"#head=e2.3&row={ROW}&view=lines&also=e1.1,e1.2,e2.4")

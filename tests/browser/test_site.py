@@ -138,7 +138,7 @@ def test_a_lesson_is_at_most_a_megabyte_and_has_no_weights(site):
     assert max(sizes.values()) < 1_000_000, sizes
 
 
-@pytest.mark.parametrize("name", ["00_start_here", "11_explore_the_heads"])
+@pytest.mark.parametrize("name", thorough_from(1, ["11_explore_the_heads", "00_start_here"]))
 def test_a_lesson_opens_the_bench_that_all_pages_share(read, name):
     page = read(f"notebooks/{name}.html")
     page.evaluate(
@@ -149,7 +149,7 @@ def test_a_lesson_opens_the_bench_that_all_pages_share(read, name):
     expect(inside).to_have_attribute("data-ready", "true")
 
 
-@pytest.mark.parametrize("name", thorough_from(3, PAGES))
+@pytest.mark.parametrize("name", thorough_from(1, PAGES))
 def test_a_lesson_opens_without_an_error_and_without_the_world(read, name):
     page = read(f"notebooks/{name}.html")
     expect(page.locator("h1")).to_have_count(1)
@@ -176,7 +176,7 @@ LOOKED_AT = ["docs/index.html", "notebooks/07_the_whole_transformer.html", "docs
 
 @pytest.mark.parametrize("scheme", thorough_from(1, ["light", "dark"]))
 @pytest.mark.parametrize("width", thorough_from(1, [390, 1280]))
-@pytest.mark.parametrize("name", LOOKED_AT)
+@pytest.mark.parametrize("name", thorough_from(2, LOOKED_AT))
 def test_a_page_can_be_read_by_everyone(browser, address, name, width, scheme):
     viewport = {"width": width, "height": 900}
     context = browser.new_context(viewport=viewport, color_scheme=scheme, bypass_csp=True)
@@ -210,7 +210,7 @@ def test_what_is_to_be_predicted_is_folded(read):
 STEPPED = "turning|stream|stepper|flow|beam|cache|hops|slabs|family|player"
 
 
-@pytest.mark.parametrize("name", thorough_from(2, PAGES))
+@pytest.mark.parametrize("name", thorough_from(1, PAGES))
 def test_a_drawing_to_step_through_is_in_sight(read, name):
     drawings = len(re.findall(rf"data-(?:{STEPPED})=", (NOTEBOOKS / f"{name}.ipynb").read_text()))
     if drawings == 0:
@@ -231,7 +231,7 @@ def test_on_a_phone_the_steps_of_a_drawing_stay_on_the_screen(read):
     assert page.locator("div.content").evaluate("all => all.scrollWidth <= all.clientWidth")
 
 
-@pytest.mark.parametrize("name", ["01_attention_in_numpy", "17_review"])
+@pytest.mark.parametrize("name", thorough_from(1, ["01_attention_in_numpy", "17_review"]))
 def test_in_nbconverts_html_sliders_move_and_quizzes_answer(visit, name):
     visit.page.set_content(HTMLExporter().from_filename(str(NOTEBOOKS / f"{name}.ipynb"))[0])
     sliders, quizzes = try_sliders_and_quizzes(visit.page)
@@ -337,7 +337,7 @@ EXPLAINED = {
 """What is looked for, and the section that explains it."""
 
 
-@pytest.mark.parametrize(("query", "place"), thorough_from(3, EXPLAINED.items()))
+@pytest.mark.parametrize(("query", "place"), thorough_from(1, EXPLAINED.items()))
 def test_the_search_finds_the_section_that_explains_a_word_first(read, site, query, place):
     page = read(f"search.html?q={query.replace(' ', '+')}")
     results = page.locator("#search-results li")

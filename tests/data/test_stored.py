@@ -15,6 +15,7 @@ import torch
 
 from tests.data.test_corpora import assert_disjoint
 from tests.data.test_splits import numbered
+from tests.thorough import thorough_from
 from transformer_lab.data import corpus, large, stored
 from transformer_lab.data.batching import Batches, collate, encode_pairs
 from transformer_lab.data.corpus import fingerprint
@@ -246,7 +247,7 @@ def folders(root: Path) -> list[Path]:
     return [root, *sorted(root.glob("*-*"))]
 
 
-@pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
+@pytest.mark.parametrize("damage", thorough_from(3, DAMAGES.values()), ids=DAMAGES)
 def test_what_is_not_as_it_was_made_is_made_anew_and_said_to_be(whole, tmp_path, damage, capsys):
     tried = 0
     for inner in ("", "pieces-*", "ids-*"):
