@@ -33,14 +33,16 @@ POINTED = 32  # pairs
 
 
 def score_muted_heads(translator: Translator, language: str) -> dict[str, Any]:
-    """Measure what each head, muted, does to the log-odds of sentences with one noun.
+    """Measure how muting each head changes the log-odds of sentences with one noun, in nats.
 
     Returns:
-        "heads": for each head its name, the mean change towards the right gender with its interval,
-        and the mean change towards masculine. "with_it": the same without the last number, only for
-        the sentences that contain "it". "four": the four heads whose muting costs most in half of
-        the pairs, muted together in the other half; "random_fours": the mean change for random
-        fours of the others.
+        "sentences" and "limit": their number, and the size of change that counts. "right_margin":
+        the unmuted log-odds of the right gender. "heads": for each head kind, layer, head, the mean
+        change towards the right gender with its interval (mean, low, high), and the mean change
+        towards masculine. "with_it": the same without that last number, only for the sentences that
+        contain "it". "four": the four heads whose muting costs most in half of the pairs, and the
+        change when they are muted together in the other half. "random_fours": the mean change for
+        random fours of the others.
     """
     base = GenderBatch(translator, make_minimal_pairs(translator, language)[0])
     before, signs = batch_log_odds(base), base.signs
