@@ -201,10 +201,7 @@ class AttentionExplorer(anywidget.AnyWidget):
         self.settle()
 
     def page(self) -> ExplorerPage:
-        """Return the present view as a page that needs no kernel.
-
-            explorer.page().to_html("animal.html")
-        """
+        """Return the present view as an `ExplorerPage`, which needs no kernel and has `to_html`."""
         start = {"kind": self.kind, "layer": self.layer, "head": self.head, "pinned": self.pinned}
         return ExplorerPage(self.records, start)
 
