@@ -156,7 +156,7 @@ class AttentionRecord:
         referent: Referent | None = None,
         label: str | None = None,
     ) -> "AttentionRecord":
-        """The record of one sentence that a model of Hugging Face's `transformers` has read.
+        """Return the record of one sentence that a model of Hugging Face's `transformers` has read.
 
             AttentionRecord.from_transformers(model(**batch, output_attentions=True), source_tokens=…)
 
