@@ -21,9 +21,10 @@ changes, so `states.append` is a hook function too."""
 
 @dataclass(eq=False)
 class Hook:
-    """A function for each of the seven points that you want to look at or change; the page has the same.
+    """Functions that read or change the tensors at seven points of a forward pass.
 
-    Six of them lie inside an attention (§3.2), all heads at once, and are for its `core`:
+    The interactive page offers the same seven points. Six of them lie inside an attention (§3.2)
+    and hold all heads at once; register those hooks at its `core`:
 
     Attributes:
         query: (batch, heads, query, d_k), as the scores use it: after rotary positions.
@@ -32,8 +33,9 @@ class Hook:
         scores: (batch, heads, query, key): QKᵀ/√d_k, with −inf where the mask hides a key.
         weights: (batch, heads, query, key): softmax of the scores, before dropout.
         output: (batch, heads, query, d_v): weights times values, before W_O.
-        residual: (batch, length, d_model): the vectors of the words between two layers. For a layer
-            it gets those that leave it, and for a whole `encoder` or `decoder` those that enter.
+        residual: (batch, length, d_model): the residual stream between two layers. The hook of a
+            layer gets the layer's output, and that of a whole `encoder` or `decoder` the stack's
+            input.
     """
 
     query: HookFunction | None = None
@@ -51,12 +53,12 @@ it is over in every context that still knows it: blocks may end in any order, an
 
 
 def find_hooks(module: nn.Module) -> tuple[Hook, ...]:
-    """Return the hooks of this module in the current pass, those of the outermost block first."""
+    """Return this module's hooks in the open blocks of `use_hooks`, the outermost block first."""
     return tuple(block[module] for block in _OPEN.get() if module in block)
 
 
 def apply_hooks(hooks: Sequence[Hook], point: Point, tensor: Tensor) -> Tensor:
-    """Hand the tensor of this point from hook to hook, and return what comes out of the last."""
+    """Pass the tensor through each hook's function for this point; return what the last returns."""
     for hook in hooks:
         function = getattr(hook, point)
         changed = None if function is None else function(tensor)
@@ -65,13 +67,13 @@ def apply_hooks(hooks: Sequence[Hook], point: Point, tensor: Tensor) -> Tensor:
 
 
 def hook_residual(module: nn.Module, x: Tensor) -> Tensor:
-    """Show the residual stream x to the hooks of this layer or stack; return what they make of it."""
+    """Return the residual stream x after the `residual` functions of this module's hooks."""
     return apply_hooks(find_hooks(module), "residual", x)
 
 
 @contextmanager
 def use_hooks(hooks: Mapping[nn.Module, Hook]) -> Iterator[None]:
-    """Open these hooks inside the block, in this thread alone.
+    """Activate these hooks, given by module, inside the block and in this thread alone.
 
     An attention core with a hook, even with an empty `Hook()`, computes its weights step by step
     instead of calling PyTorch's fused kernel.
@@ -86,5 +88,5 @@ def use_hooks(hooks: Mapping[nn.Module, Hook]) -> Iterator[None]:
 
 
 def still_open() -> tuple[dict[nn.Module, Hook], ...]:
-    """The blocks of this context that have not ended, here or in another task."""
+    """Return the hooks of each `use_hooks` block in this context that has not ended."""
     return tuple(block for block in _OPEN.get() if block)

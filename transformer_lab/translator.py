@@ -445,7 +445,7 @@ class Translator:
         write_files_atomically(folder, self.description_files(sums))
 
     def description_files(self, sums: Mapping[str, str]) -> dict[str, bytes]:
-        """Return the contents of the files in `DESCRIPTION`.
+        """Return the contents of config.json and of the two tokenizer files, by name.
 
         `sums` are the SHA-256 of the other files.
         """

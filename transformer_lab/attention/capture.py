@@ -32,10 +32,10 @@ Place = tuple[Kind, int | None]
 
 
 class HeadHook(Hook):
-    """Records one `AttentionCore`; mutes and patches the heads it was told to.
+    """A hook that records one `AttentionCore`'s weights, and mutes and patches some of its heads.
 
-    One whole pass gives one call. Cached decoding gives one call for each new
-    word; their rows are put together again by `rows`.
+    A whole pass calls it once. Cached decoding calls it once for each new word; `rows` joins the
+    rows of these calls.
     """
 
     def __init__(self, kind: Kind, layer: int, mute: Sequence[int], mode: MuteMode):
@@ -46,7 +46,7 @@ class HeadHook(Hook):
         self.restarts: list[HeadHook] = [self]
 
     def patch_and_record(self, weights: Tensor) -> Tensor:
-        """Put the patches in, and record what is then used."""
+        """Return the weights with the patches in place of the heads' own, and record them."""
         query, key = weights.shape[-2:]
         if self.kind == "encoder" or (self.kind == "decoder" and query == key):
             # A pass begins here: what was recorded before belongs to another one.
@@ -61,10 +61,14 @@ class HeadHook(Hook):
         return weights
 
     def patch_rows(self, head: int, new: Tensor, start: int, weights: Tensor) -> Tensor:
-        """The rows of a patch for the queries of this call; a ValueError if they do not fit.
+        """Return the rows of a patch for this call's queries: (query, key) or (batch, query, key).
 
-        A translation may come out longer or shorter than the one a patch was
-        made for: rows never reached are unused, later rows keep their own weights.
+        A translation may become longer or shorter than the one a patch was made for: rows of the
+        patch that are never reached stay unused, and queries behind its last row keep the weights
+        of the model.
+
+        Raises:
+            ValueError: If the patch has the wrong shape, or its rows do not sum to 1 or 0.
         """
         batch, _, query, key = weights.shape
         if new.dtype.itemsize < 4 <= weights.dtype.itemsize:
@@ -91,7 +95,10 @@ class HeadHook(Hook):
         return rows
 
     def mute_heads(self, heads: Float[Tensor, "batch heads query d_v"]) -> Tensor:
-        """Mute: the output of the heads before W_O becomes 0, or its mean over the batch."""
+        """Return the heads' outputs before W_O, with those of muted heads set to 0.
+
+        With the mode "mean" they are set to their mean over the batch instead.
+        """
         if not self.mute:
             return heads
         if self.mode == "mean":
@@ -103,7 +110,11 @@ class HeadHook(Hook):
         return heads
 
     def rows(self) -> Float[Tensor, "batch heads query key"]:
-        """All rows of the latest pass; the steps of cached decoding are one below the other."""
+        """Return the weights of the latest pass; with cached decoding, all its steps as one matrix.
+
+        Raises:
+            ValueError: If no pass was recorded, or sentences left the batch during decoding.
+        """
         sizes = sorted({len(call) for call in self.calls})
         if len(sizes) != 1:
             found = f"batches of {sizes}" if sizes else "no pass"
@@ -130,14 +141,21 @@ def normalise_rows(weights: Tensor) -> Tensor:
 
 
 class AttentionCapture:
-    """The weights of all heads in the latest pass of a model; see `capture_attention`."""
+    """The attention weights of all heads in a model's latest pass.
+
+    `capture_attention` yields it.
+    """
 
     def __init__(self, head_hooks: dict[Kind, list[HeadHook]], muted: frozenset[Head]):
         self.head_hooks = head_hooks
         self.muted = muted
 
     def layers(self, kind: Kind) -> list[np.ndarray]:
-        """For each layer an array (batch, heads, query, key); ValueError if nothing was recorded."""
+        """Return an array (batch, heads, query, key) for each layer of one kind of attention.
+
+        Raises:
+            ValueError: If no pass was recorded.
+        """
         return [as_numpy(hook.rows()) for hook in self.head_hooks[kind]]
 
     @property
@@ -163,7 +181,11 @@ class AttentionCapture:
         sentence: int = 0,
         **facts: Any,
     ) -> AttentionRecord:
-        """The record of one sentence of the batch, cut to its tokens; `facts` are its other fields."""
+        """Return the `AttentionRecord` of row `sentence` of the batch, with padding cut off.
+
+        The lengths are those of the token lists. `facts` are more fields of the record, such as
+        `label`.
+        """
         source_tokens = checked_labels("source_tokens", source_tokens)
         target_tokens = checked_labels("target_tokens", target_tokens)
         source, target = len(source_tokens), len(target_tokens)
@@ -253,7 +275,14 @@ def capture_attention(
 
 
 def hooked_modules(model: Transformer, hooks: Mapping[Place, Hook]) -> dict[nn.Module, Hook]:
-    """Return each hook beside the modules that call it: attention cores, layers, and whole stacks."""
+    """Return the modules that have to call each hook, with that hook.
+
+    They are attention cores, layers and whole stacks.
+
+    Raises:
+        ValueError: If a place does not exist in the model, or a hook has functions for points that
+            do not exist at its place.
+    """
     cores = attention_cores(model)
     modules: dict[Place, list[nn.Module]] = {
         (kind, layer): [core] for kind in KINDS for layer, core in enumerate(cores[kind])
@@ -288,7 +317,7 @@ def as_head(head: Any) -> Head:
 
 
 def attention_cores(model: Transformer) -> dict[Kind, list[AttentionCore]]:
-    """Return for each kind the modules in which the weights are made, layer by layer."""
+    """Return the modules that compute the attention weights, layer by layer, for each kind."""
     return {
         "encoder": [layer.self_attention.core for layer in model.encoder.layers],
         "decoder": [

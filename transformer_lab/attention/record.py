@@ -25,10 +25,11 @@ class Head(NamedTuple):
 
 
 class Referent(NamedTuple):
-    """Where a pronoun stands in the source, what it stands for, and what else it could have.
+    """The positions that say what a pronoun stands for.
 
-    `step` is the target position that writes its translation, `decider` the
-    source position of the word that decides.
+    `pronoun` is the pronoun in the source, `referent` the noun that it stands for, and `other` the
+    noun that it could have stood for. `decider` is the source word that decides between the two,
+    and `step` the target position that writes the pronoun's translation.
     """
 
     pronoun: int
@@ -155,7 +156,7 @@ class AttentionRecord:
         referent: Referent | None = None,
         label: str | None = None,
     ) -> "AttentionRecord":
-        """The record of one sentence that a model of Hugging Face's `transformers` has read.
+        """Return the record of one sentence that a model of Hugging Face's `transformers` has read.
 
             AttentionRecord.from_transformers(model(**batch, output_attentions=True), source_tokens=…)
 
@@ -228,12 +229,12 @@ class AttentionRecord:
         )
 
     def weights(self, head: Head) -> np.ndarray:
-        """The matrix (query, key) of one head; a ValueError if there is no such head."""
+        """Return the weights (query, key) of one head; a ValueError if there is no such head."""
         check_head(head, {kind: [len(a) for a in getattr(self, kind)] for kind in KINDS})
         return getattr(self, head.kind)[head.layer][head.head]
 
     def tokens(self, kind: Kind) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """The labels of a map: those of its rows (queries) and those of its columns (keys).
+        """Return the labels of a map's rows (queries) and of its columns (keys).
 
         The rows of cross-attention are named by the word each step *writes*,
         for that is the word whose sources one wants to see.
@@ -245,7 +246,7 @@ class AttentionRecord:
         return self.written_tokens, self.source_tokens
 
     def heads(self, kind: Kind) -> list[Head]:
-        """All heads of one kind, layer by layer."""
+        """Return all heads of one kind, layer by layer."""
         layers = getattr(self, kind)
         return [Head(kind, i, h) for i, layer in enumerate(layers) for h in range(len(layer))]
 
@@ -272,7 +273,7 @@ def checked_labels(name: str, tokens: Any) -> tuple[str, ...]:
 
 
 def short(value: object) -> str:
-    """Return a value as it stands in an error: on one line, however long it is."""
+    """Return a value's repr on one line, cut if it is long, for an error message."""
     return shorten(" ".join(repr(value).split()), 60, placeholder=" …")
 
 
@@ -291,7 +292,10 @@ def _check_step(name: str, step: Any) -> None:
 
 
 def check_head(head: Head, sizes: dict[Kind, list[int]]) -> None:
-    """Raise a ValueError unless there is such a head; `sizes` gives the heads of each layer."""
+    """Raise a ValueError unless a head exists.
+
+    `sizes` has the number of heads in each layer, for each kind of attention.
+    """
     kind, layer, number = head
     if kind not in KINDS:
         raise ValueError(f"kind is {kind!r}; expected one of {KINDS}")

@@ -26,15 +26,15 @@ Groups = tuple[tuple[int, ...], ...]
 
 
 def word_groups(tokens: Sequence[str]) -> Groups:
-    """Return the places of the pieces of each word.
+    """Return a tuple for each word with the positions of its tokens.
 
-    Where no token begins with a space, the tokens are words already. Else a word begins with each
-    piece that has a space before it, and
+    If no token begins with a space, each token is a word already. Otherwise a word begins at each
+    token that has a space before it, with these exceptions:
 
-    - what has no letter and no digit stands alone, a full stop say, and so does a special token;
-      what follows it without a space is a word of its own;
-    - an apostrophe or hyphen between two letters does not part them;
-    - a space alone belongs to what follows it.
+    - A token without letters and digits, such as a full stop, stands alone, and so does a special
+      token; what follows it without a space is a new word.
+    - An apostrophe or hyphen between two letters does not divide a word.
+    - A token that is only a space belongs to what follows it.
     """
     if not has_pieces(tokens):
         return tuple((place,) for place in range(len(tokens)))
@@ -48,12 +48,15 @@ def word_groups(tokens: Sequence[str]) -> Groups:
 
 
 def has_pieces(tokens: Sequence[str]) -> bool:
-    """Return whether a space before a token begins a word; tokens that are words have none."""
+    """Return whether some token begins with a space, which marks the beginnings of words.
+
+    If none does, the tokens are whole words.
+    """
     return any(token[:1] and token[0] in SPACES for token in tokens)
 
 
 def begins_word(tokens: Sequence[str], place: int) -> bool:
-    """Return whether this piece, which is not the first, begins a word."""
+    """Return whether the token at position `place`, which is not the first, begins a word."""
     before, piece = tokens[place - 1], tokens[place]
     if before and not before.strip(SPACES):
         return False
@@ -65,7 +68,7 @@ def begins_word(tokens: Sequence[str], place: int) -> bool:
 
 
 def joins(tokens: Sequence[str], place: int) -> bool:
-    """Return whether this is an apostrophe or a hyphen between two letters or digits."""
+    """Return whether this token is an apostrophe or hyphen between two letters or digits."""
     if tokens[place] not in INNER or not 0 < place < len(tokens) - 1:
         return False
     before, after = tokens[place - 1], tokens[place + 1]
@@ -81,22 +84,26 @@ def stands_alone(piece: str) -> bool:
 
 
 def is_letter(sign: str) -> bool:
-    """Return whether this is part of a word: a letter, its accent, a digit, _, or � (half a letter)."""
+    """Return whether a character is part of a word.
+
+    Letters, their accents, digits, _ and � (half a letter) are.
+    """
     return bool(sign) and (sign in "_\ufffd" or unicodedata.category(sign)[0] in "LMN")
 
 
 def join_tokens(tokens: Sequence[str], groups: Groups) -> tuple[str, ...]:
-    """Return each group as text, without the space before a word."""
+    """Return the text of each group of tokens, without the space that begins a word."""
     if not has_pieces(tokens):
         return tuple(tokens)
     return tuple("".join(tokens[place] for place in group).strip(SPACES) for group in groups)
 
 
 def step_groups(record: AttentionRecord) -> tuple[Groups, Groups]:
-    """Return the groups of the decoder's words, as it reads them and as its steps write them.
+    """Return the word groups of the decoder's inputs (`target_tokens`) and of its outputs.
 
-    What is read one step later says where words begin. What is read first (bos) and what is written
-    last (eos, or the end of a translation that was cut) stand alone.
+    Outputs (`written_tokens`) are grouped by the tokens read one step later, which show where words
+    begin. The first input (bos) and the last output (eos, or the end of a translation that was cut)
+    stand alone.
     """
     steps = len(record.target_tokens)
     if not steps:
@@ -107,14 +114,15 @@ def step_groups(record: AttentionRecord) -> tuple[Groups, Groups]:
 
 
 def by_words(record: AttentionRecord) -> AttentionRecord:
-    """Return the same record with the pieces of each word joined; a record of words comes back as it is.
+    """Return a record with the pieces of each word joined; one of whole words comes back unchanged.
 
         by_words(load_bergamot("en-pt").attend("The trophy does not fit."))
 
-    A row of a word is the mean of its pieces' rows; pieces that see nothing are left out of it. The
-    decoder's rows stay causal: no word looks at a later one. `next_tokens` keeps the step that
-    writes a word's first piece, and what it gives are pieces still. Gold places become those of the
-    words; `muted`, `label` and `unknown` stay.
+    A word's weight on another word is the sum over the other's pieces, averaged over its own
+    pieces; pieces with a row of zeros are left out of the mean. The decoder's maps stay causal: no
+    word attends to a later one. `next_tokens` are those of the step that writes a word's first
+    piece, and are still pieces. Gold positions become positions of words; `muted`, `label` and
+    `unknown` stay.
     """
     source = word_groups(record.source_tokens)
     read, written = step_groups(record)
@@ -147,7 +155,7 @@ def by_words(record: AttentionRecord) -> AttentionRecord:
 def join_map(
     weights: Float[np.ndarray, "heads query key"], rows: Groups, columns: Groups
 ) -> Float[np.ndarray, "heads query_word key_word"]:
-    """Return maps of words for maps of pieces: the sum over a word's columns, the mean over its rows."""
+    """Return weights between words: summed over a word's pieces as keys, averaged as queries."""
     if len(rows) == weights.shape[1] and len(columns) == weights.shape[2]:
         return weights
     summed = weights.astype(np.float64) @ membership(columns, weights.shape[2]).T

@@ -31,7 +31,10 @@ PACKAGES = {
 
 
 def diagnose() -> dict[str, tuple[str, str]]:
-    """Return, for each thing that is examined, what was found and the remedy if it is missing."""
+    """Return what was found of each dependency and tool, and how to get it.
+
+    An entry is a pair of texts; the second is "" if nothing is missing.
+    """
     device = pick_device()
     dtype = pick_dtype("auto", device)
     found = {

@@ -181,7 +181,7 @@ def add_corpus_options(sub: argparse.ArgumentParser, default: str) -> None:
 
 
 def corpus_from_options(options: argparse.Namespace) -> str | None:
-    """Return the corpus that the options name, with its columns, or None if they name none.
+    """Return the name of the corpus that the options choose, with its columns, or None for none.
 
     Raises:
         ValueError: If the options contradict each other.
@@ -253,10 +253,11 @@ def run_train(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def add_columns(corpus: str | None, source: str | None, target: str | None) -> str:
-    """Return the corpus name with @SOURCE,TARGET added.
+    """Return the corpus name with "@SOURCE,TARGET" added.
 
     Raises:
-        ValueError: If columns and corpus do not fit together.
+        ValueError: Unless both columns are given, as different names without a comma, / or @; or if
+            there is no corpus, or one whose columns are fixed (the world and Debian).
     """
     name, sides = "--source and --target", (source, target)
     check(name, sides, "both or none, with two different names", all(sides) and source != target)
@@ -270,10 +271,11 @@ def add_columns(corpus: str | None, source: str | None, target: str | None) -> s
 
 
 def mark_csv(corpus: str | None) -> str:
-    """Return the corpus name with "csv:" in front.
+    """Return the corpus name with "csv:" in front, unless it is there already.
 
     Raises:
-        ValueError: If it is not a file or folder.
+        ValueError: If the corpus is no file or folder: the world (also by default), Debian, or a
+            dataset of the hub. Whether a file exists is not checked.
     """
     kind = (corpus or "world").partition(":")[0]
     check(
@@ -395,7 +397,7 @@ def run_explore(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def run_bench(options: argparse.Namespace) -> dict[str, Any]:
-    """Run `bench`: write a page in which the model itself runs."""
+    """Run `bench`: write a page in which the model itself translates; return path and size."""
     # Imported here because drawing takes long to load.
     from transformer_lab.lab.bench import bench
     from transformer_lab.lab.bench_guide import famous_guide

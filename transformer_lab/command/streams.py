@@ -44,7 +44,10 @@ def open_closed_streams() -> None:
 
 
 def replace_nan(value: Any) -> Any:
-    """Return a value for JSON in which NaN and infinity are null, with the reason under NAME_reason."""
+    """Return a value for JSON in which NaN and infinity are null.
+
+    The field NAME_reason beside each says why in words.
+    """
     if isinstance(value, list):
         return [replace_nan(part) for part in value]
     if not isinstance(value, dict):

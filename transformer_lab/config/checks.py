@@ -57,7 +57,7 @@ def check_positive_integer(name: str, value: Any) -> int:
 
 
 def need_integer(values: object, name: str, least: int, *, optional: bool = False) -> None:
-    """Convert a field to Python's int.
+    """Convert the field `name` of a configuration to an int, in place.
 
     Raises:
         ValueError: Unless it is an integer of at least `least`, or None where that is `optional`.
@@ -82,7 +82,7 @@ def check_seed(seed: Any) -> int:
 
 
 def need_positive(values: object, name: str, *, optional: bool = False) -> None:
-    """Convert a field to a float.
+    """Convert the field `name` of a configuration to a float, in place.
 
     Raises:
         ValueError: Unless it is a finite number above 0, or None where that is `optional`.
@@ -96,7 +96,7 @@ def need_positive(values: object, name: str, *, optional: bool = False) -> None:
 
 
 def need_share(values: object, name: str) -> None:
-    """Convert a field to a float.
+    """Convert the field `name` of a configuration to a float, in place.
 
     Raises:
         ValueError: Unless it is a number from 0 up to, not including, 1.
@@ -109,7 +109,7 @@ def need_share(values: object, name: str) -> None:
 
 
 def need_bool(values: object, name: str) -> None:
-    """Convert a field to Python's bool.
+    """Convert the field `name` of a configuration to a bool, in place.
 
     Raises:
         ValueError: Unless it is True or False, also NumPy's.

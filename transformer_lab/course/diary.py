@@ -281,10 +281,10 @@ def today() -> date:
 
 
 def record_exercise(place: Place, day: date | None = None) -> str:
-    """Record that an exercise was passed, today by default; only the first time counts.
+    """Record that an exercise was passed on a day, by default today; only the first time counts.
 
     Returns:
-        The message of `update_diary`.
+        A line for the reader, or "", as `update_diary` returns it.
     """
 
     def note(record: Record) -> None:
@@ -296,10 +296,10 @@ def record_exercise(place: Place, day: date | None = None) -> str:
 
 
 def record_answer(place: Place, right: bool, day: date | None = None) -> str:
-    """Record an answer to a question, right or wrong, today by default.
+    """Record a right or wrong answer to a question on a day, by default today.
 
     Returns:
-        The message of `update_diary`.
+        A line for the reader, or "", as `update_diary` returns it.
     """
 
     def note(record: Record) -> None:
@@ -315,7 +315,7 @@ def drop_questions(gone: Iterable[tuple[str, str]]) -> str:
     """Remove questions, each a lesson and a text, that the course no longer asks.
 
     Returns:
-        The message of `update_diary`.
+        A line for the reader, or "", as `update_diary` returns it.
     """
 
     def note(record: Record) -> None:

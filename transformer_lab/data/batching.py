@@ -42,15 +42,15 @@ class Example:
 
 @runtime_checkable
 class HasLengths(Protocol):
-    """An example as `buckets` sees it: the lengths of its two sides."""
+    """The interface of an example that `buckets` needs: the lengths of its two sides."""
 
     @property
     def source(self) -> Sized:
-        """An object as long as the source."""
+        """An object whose `len` is the number of source tokens."""
 
     @property
     def target(self) -> Sized:
-        """An object as long as the target."""
+        """An object whose `len` is the number of target tokens."""
 
     @property
     def length(self) -> int:

@@ -59,7 +59,10 @@ def list_stored_corpora() -> Iterator[CachedCorpus]:
 
 
 def list_debian_files() -> Iterator[CachedCorpus]:
-    """Yield the files of Debian's package descriptions that this package wrote."""
+    """Yield the cache files of Debian's package descriptions.
+
+    Files that this package did not write are left out.
+    """
     for path in user_cache_folder().glob("debian-*.tsv"):
         with suppress(OSError), path.open("rb") as file:
             if CACHE_MARK in file.read(100):
@@ -68,7 +71,7 @@ def list_debian_files() -> Iterator[CachedCorpus]:
 
 
 def list_piped_files() -> Iterator[CachedCorpus]:
-    """Yield the files of text that came through pipes.
+    """Yield the cache files of corpora that were read from a pipe.
 
     They are stored because a pipe can be read only once.
     """

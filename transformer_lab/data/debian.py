@@ -292,7 +292,7 @@ def family(package: str) -> str:
 
 
 def as_text(pair: Pair) -> Pair | None:
-    """Return a pair in the form in which every corpus is read, or None if a side has no visible text."""
+    """Return a pair with both sides in NFC, or None if a side has no valid, visible text."""
     try:
         return Pair(
             check_visible_text("source", pair.source), check_visible_text("target", pair.target)

@@ -61,7 +61,10 @@ class TextFolder:
         return PairFile(path, self.columns, self.is_csv)
 
     def pairs(self, part: str, skip_bad: bool) -> Iterator[Pair | None]:
-        """Yield the pairs of a split; with `skip_bad`, None for each bad line."""
+        """Yield the pairs of a split.
+
+        A bad line raises a ValueError; with `skip_bad` it yields None instead.
+        """
         return chain.from_iterable(
             iterate_pairs(path, self.columns, skip_bad=skip_bad, is_csv=self.is_csv)
             for path in self.files[part]

@@ -37,7 +37,7 @@ HELD_OUT_SPLITS = ("test", "validation")
 
 @dataclass
 class ScanResult:
-    """What the first reading of a corpus finds out.
+    """What `scan_pairs` found out about each pair of a corpus.
 
     Attributes:
         places: For each pair, the hash of its source, which decides its split; 0 if it is left out.
@@ -88,7 +88,7 @@ def store_corpus(
 
 
 def scan_pairs(read: PairReader, seed: int) -> ScanResult:
-    """Read a corpus for the first time, and hash and filter its pairs."""
+    """Read a corpus once and return each pair's hashes and whether the filter lets it pass."""
     seen = ScanResult(array("Q"), array("Q"), bytearray(), Counter())
     for pair in read():
         reason = "bad" if pair is None else rejection_reason(pair)
@@ -110,7 +110,13 @@ def hash_source(source: str, seed: int) -> int:
 
 
 def write_splits(folder: Path, name: str, read: PairReader, seed: int, held: HeldOutPairs) -> None:
-    """Read the corpus twice, write its splits into a folder, and seal it."""
+    """Read the corpus twice, write its splits into a folder, and seal it (see `seal_folder`).
+
+    The arguments are those of `store_corpus`.
+
+    Raises:
+        ValueError: There are too few pairs, or they changed between the two readings.
+    """
     seen = scan_pairs(read, seed)
     places, fits = np.frombuffer(seen.places, np.uint64), np.frombuffer(seen.fits, np.bool_)
     fitting = np.flatnonzero(fits)

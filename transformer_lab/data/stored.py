@@ -48,7 +48,9 @@ AT_ONCE = 10_000
 
 
 class StoredFolder:
-    """A valid folder with its description, and the position in its file at which each pair starts.
+    """A valid folder of stored data, opened for reading.
+
+    It has the fields of `about.json`, and the position in the data file at which each item starts.
 
     Raises:
         ValueError: The folder is unfinished, or has changed since it was sealed.
@@ -63,12 +65,12 @@ class StoredFolder:
         return len(self.starts) - 1
 
     def check_index(self, place: object) -> int:
-        """Return an index as a number from 0, so that −1 is the last pair.
+        """Return an index as a number from 0; −1 stands for the last item.
 
         Raises:
             TypeError: It is no integer. Slices are refused, because a list of them may not fit into
                 memory.
-            IndexError: There are not so many pairs.
+            IndexError: There are fewer items.
         """
         if not isinstance(place, int | np.integer):
             raise TypeError(f"place is {place!r}; expected an integer")
@@ -159,15 +161,16 @@ class StoredExamples(StoredFolder, Sequence[Example]):
 
 
 class StoredBatches(Batches):
-    """Batches from stored examples, epoch after epoch, shuffled one pool at a time.
+    """Batches of stored examples, epoch after epoch, shuffled one pool at a time.
 
-    With n pools, each takes every n-th example. With one pool the batches are those of `Batches`.
+    A pool is as many examples as are sorted by length in memory at once. With n pools, pool i has
+    the examples i, i + n, i + 2n and so on. With one pool the batches are those of `Batches`.
     """
 
     examples: StoredExamples
 
     def pools(self, epoch: int) -> Iterator[list[list[ExampleLengths]]]:
-        """Yield the groups of each pool of an epoch, in a random order of pools."""
+        """Yield the groups of examples of each pool of an epoch, the pools in a random order."""
         size = len(self.examples)
         number = -(-size // POOL)
         seed = 1_000_003 * self.seed + epoch
@@ -176,7 +179,7 @@ class StoredBatches(Batches):
             yield buckets(sketches, self.batch_tokens, seed + 7_368_787 * pool)
 
     def epoch(self, number: int) -> list[list[Example]]:
-        """Return all groups of an epoch, read into memory; for a large corpus use `iterate_from`."""
+        """Return all groups of an epoch as examples; for a large corpus use `iterate_from`."""
         groups = itertools.chain.from_iterable(self.pools(number))
         return [self.examples.read(sketch.place for sketch in group) for group in groups]
 
@@ -255,9 +258,10 @@ def store_examples(
 
 
 def open_or_build(folder: Path, open_whole: Callable[[Path], T], make: Callable[[Path], None]) -> T:
-    """Open a folder with `open_whole`; if it is not valid, build it with `make` first.
+    """Return `open_whole(folder)`; if the folder is not valid, build it with `make` first.
 
-    Other processes wait meanwhile. If a folder was damaged, standard error says so.
+    A folder that is not valid is emptied before. Other processes wait meanwhile. If the folder was
+    sealed and is damaged, standard error says so.
     """
     with suppress(ValueError):
         return open_whole(folder)
@@ -353,9 +357,10 @@ def read_about(folder: Path) -> dict[str, Any]:
 
 
 def about_checksum(folder: Path, about: dict[str, Any]) -> str:
-    """Return the SHA-256 of a folder's fields and name.
+    """Return the SHA-256 of these fields and of the folder's own name, in hexadecimal.
 
-    With the name in it, `about.json` is valid in this folder only.
+    Because of the name, an `about.json` that is copied into a folder of another name is not valid
+    there.
     """
     return hashlib.sha256(f"{folder.name} {json.dumps(about, sort_keys=True)}".encode()).hexdigest()
 

@@ -308,9 +308,12 @@ def describe_non_sentences(table: Sequence[Cells], place: int) -> str:
 
 
 def refuse_id_columns(table: Sequence[Cells], header: tuple[str, ...], part: TextFile) -> None:
-    """Raise a ValueError if one of the first two columns holds no sentences.
+    """Raise a ValueError if column 1 or 2 holds no sentences.
 
-    The message says which columns may be meant.
+    Numbers, ids, names of files, one text on every line, or few different labels are no sentences.
+    The message names the first two columns that do hold sentences, if there are two. Nothing is
+    checked for tables of fewer than `MIN_ROWS` rows. If there are only two columns, a first column
+    of numbers is refused and nothing else.
     """
     below = [row for row in table[bool(header) :] if len(row) > 1]
     if len(below) < MIN_ROWS:

@@ -16,7 +16,7 @@ BLANKS = frozenset("\u115f\u1160\u2800\u3164\uffa0")
 
 
 def check_visible_text(name: str, text: object) -> str:
-    """Return the text in NFC.
+    """Return the text in NFC, the composed form of Unicode.
 
     Raises:
         ValueError: For what `check_text` refuses, and if the text has no visible character.

@@ -117,9 +117,10 @@ def iterate_pairs(
 
 
 class PairFile:
-    """A file of sentence pairs, or two parallel files, found before anything is read.
+    """A file of sentence pairs, or two parallel files.
 
-    Iterating yields each pair, or for a bad line a str that says where it is and what is wrong.
+    The files are located when the object is made, and read when it is iterated over. Iterating
+    yields a `Pair` for each line, or for a bad line a str that says where it is and what is wrong.
     """
 
     def __init__(self, path: Path, columns: tuple[str, str] | None = None, is_csv: bool = False):
@@ -256,7 +257,9 @@ def list_side_suffixes(path: Path) -> list[str]:
 
 
 def read_two_files(source: TextFile, target: TextFile) -> Iterator[Pair | str]:
-    """Yield the pairs of two parallel files; a line that is blank on one side is bad.
+    """Yield the pairs of two parallel files; for a bad line, a str that says what is wrong.
+
+    A line that is blank on one side is bad.
 
     Raises:
         ValueError: One file has fewer lines than the other.
@@ -286,7 +289,7 @@ BLANK = "an empty side: the line is blank; expected a sentence and its translati
 def read_table(
     part: TextFile, columns: tuple[str, str] | None, is_csv: bool
 ) -> Iterator[Pair | str]:
-    """Yield the pairs of a table, without its header."""
+    """Yield the pairs of a table; for a bad row, a str that says what is wrong."""
     layout, first, rows = open_table(part, columns, is_csv)
     for number, cells in chain(first[bool(layout.header) :], rows):
         place = f"{part}, line {number}"
@@ -298,7 +301,12 @@ def read_table(
 def open_table(
     part: TextFile, columns: tuple[str, str] | None, is_csv: bool
 ) -> tuple[Layout, list[Row], Iterator[Row]]:
-    """Return the layout of a table, the first rows, which it was detected from, and the later rows."""
+    """Begin to read a table.
+
+    Returns:
+        The layout (the columns of source and target), the first rows, from which it was detected,
+        and an iterator over the later rows.
+    """
     rows = read_rows(part, is_csv)
     first = take_first_rows(rows)
     if columns is None and all(len(cells) < 2 for _, cells in first if not isinstance(cells, str)):

@@ -29,14 +29,14 @@ def length_penalty(length: int, alpha: float) -> float:
 
 
 def bytes_per_hypothesis(config: TransformerConfig) -> int:
-    """Return the least memory of one partial hypothesis: logits, their logarithms, and its KV cache."""
+    """Return the least bytes of one partial hypothesis: logits, log-probabilities, KV cache."""
     heads = config.num_key_value_heads or config.num_heads
     kept = heads * (config.key_size + config.value_size) * INITIAL_CAPACITY
     return 4 * (2 * config.target_vocab_size + config.num_decoder_layers * kept)
 
 
 class Candidates(NamedTuple):
-    """Partial hypotheses with one word more, many for each sentence, best first."""
+    """Partial hypotheses extended by one word, many for each sentence, sorted best first."""
 
     value: Float[Tensor, "sentences candidates"]
     """Their log-probabilities; −∞ where there is none."""
@@ -45,14 +45,18 @@ class Candidates(NamedTuple):
     word: Int[Tensor, "sentences candidates"]
 
     def take(self, order: Int[Tensor, "sentences taken"]) -> "Candidates":
-        """These of each sentence, in this order."""
+        """Return the candidates at these indices of each sentence, in this order."""
         return Candidates(*(part.gather(1, order) for part in self))
 
 
 def split_narrowing(
     ends: Bool[Tensor, "sentences candidates"], places: Int[Tensor, "sentences 1"]
 ) -> tuple[Bool[Tensor, "sentences candidates"], Bool[Tensor, "sentences candidates"]]:
-    """Say which candidates end and which go on, where one that ends uses up a place of the beam."""
+    """Return two masks of the candidates to keep: those that end, and those that go on.
+
+    The best `places` candidates are kept, so one that ends uses up a place of the beam. `ends`
+    marks the candidates whose last word ends them.
+    """
     best = torch.arange(ends.size(1), device=ends.device) < places
     return best & ends, best & ~ends
 
@@ -60,7 +64,12 @@ def split_narrowing(
 def split_keeping_width(
     ends: Bool[Tensor, "sentences candidates"], places: Int[Tensor, "sentences 1"]
 ) -> tuple[Bool[Tensor, "sentences candidates"], Bool[Tensor, "sentences candidates"]]:
-    """Say which candidates end and which go on, where one that ends leaves its place to the next best."""
+    """Return two masks of the candidates to keep: those that end, and those that go on.
+
+    Candidates that end are kept if they are among the best `places`. The best `places` of those
+    that do not end go on, so the beam keeps its width. `ends` marks the candidates whose last word
+    ends them.
+    """
     best = torch.arange(ends.size(1), device=ends.device) < places
     return best & ends, ~ends & ((~ends).cumsum(dim=1) <= places)
 
@@ -77,18 +86,20 @@ def beam_search(
     max_length: int | None = None,
     narrow: bool = True,
 ) -> list[list[Hypothesis]]:
-    """Search for translations of each row of `source`: at most `beam_size` of them, best first.
+    """Return the best translations of each row of `source`, at most `beam_size`, sorted by score.
 
-    A hypothesis that ends takes its place in the beam with it, so the beam narrows, and a beam of 1
-    is greedy decoding. A sentence leaves the batch when its beam is empty, or when no partial
-    hypothesis that is left can still come among the `n_best` finished ones. `max_length` is by
-    default each sentence's source length + 50 (§6.1); a hypothesis that has not ended by then is cut.
+    A hypothesis that ends uses up a place of the beam, so the beam narrows, and a beam of 1 is
+    greedy decoding. With `narrow=False` the next best hypothesis takes that place, and the beam
+    keeps its width, as in Hugging Face's `generate`.
 
-    With `narrow=False` the place of a hypothesis that ends goes to the next best one instead, and
-    the beam keeps its width, as in Hugging Face's `generate`.
+    A sentence leaves the batch when its beam is empty, or when no partial hypothesis can still
+    become one of the `n_best` finished ones. Beyond the first `n_best`, the list holds whatever has
+    ended by then. `max_length` is by default each sentence's source length + 50 (§6.1); a
+    hypothesis that has not ended by then is cut. `alpha` is the exponent of `length_penalty`.
 
     Raises:
-        ValueError: For a beam that does not fit into the memory, or an `alpha` that is too large.
+        ValueError: For a beam that does not fit into the memory, an `n_best` above `beam_size`, or
+            an `alpha` that is negative or too large.
     """
     beam_size, n_best = (
         check_positive_integer("beam_size", beam_size),
@@ -162,10 +173,11 @@ def top_candidates(
     log_probabilities: Float[Tensor, "rows vocabulary"],
     most: int,
 ) -> Candidates:
-    """Return the `most` best next words of each partial hypothesis, sorted by sentence.
+    """Return the `most` best extensions of each partial hypothesis, sorted over each sentence.
 
-    The best candidates of the sentence are among them. One of the words may be eos, so a beam that
-    keeps its width asks for one more than its size.
+    `total` holds the log-probabilities of the partial hypotheses, `log_probabilities` those of the
+    next word after each. A beam that keeps its width asks for one more than its size, because one
+    of the words may be eos.
     """
     best = log_probabilities.topk(min(most, log_probabilities.size(1)), dim=-1)
     values = total[:, :, None] + best.values.unflatten(0, total.shape)  # (sentences, width, words)
@@ -177,10 +189,11 @@ def top_candidates(
 def next_beam(
     candidates: Candidates, goes_on: Bool[Tensor, "sentences candidates"], width: int
 ) -> Candidates:
-    """Return the next partial hypotheses; a sentence with fewer than others gets some of value −∞.
+    """Return the partial hypotheses of the next step, those that `goes_on` marks.
 
-    As wide as before (`width`), each takes the place of the one it goes on from, where no better
-    one does, so that few of the cache's rows must be moved.
+    A sentence with fewer than the others is filled up with hypotheses of value −∞. If there are
+    `width` as before, each stands at the place of the hypothesis it extends, where possible, so
+    that few rows of the cache must be moved.
     """
     widest = int(goes_on.sum(dim=1).max())
     order = goes_on.byte().argsort(dim=1, descending=True, stable=True)[:, :widest]
@@ -191,7 +204,11 @@ def next_beam(
 
 
 def order_in_place(parent: Int[Tensor, "sentences width"]) -> Int[Tensor, "sentences width"]:
-    """Say which candidate takes each place: the first that goes on from there, or one without a place."""
+    """Return, for each place of the beam, the index of the candidate that should stand there.
+
+    It is the first candidate that extends the hypothesis at that place (`parent`), or if there is
+    none one of those that found their place taken.
+    """
     younger = (parent[:, :, None] == parent[:, None, :]).tril(-1).any(dim=2)
     free = (
         torch.ones_like(parent).scatter(1, parent, 0).argsort(dim=1, descending=True, stable=True)
@@ -206,9 +223,13 @@ def reorder_cache(
     stay: list[int],
     before: tuple[int, int],
 ) -> DecoderCache:
-    """Return the cache of these partial hypotheses; `before` is (sentences, width) of the given one.
+    """Return the cache whose rows belong to the new partial hypotheses.
 
-    `stay` says which of its sentences are left.
+    Args:
+        cache: The cache before this step.
+        parent: For each new hypothesis the one it extends, as an index within its sentence.
+        stay: The indices of the sentences that remain.
+        before: The number of sentences and the width of the beam in `cache`.
     """
     sentences = torch.tensor(stay, device=parent.device)
     rows = (sentences[:, None] * before[1] + parent).flatten()

@@ -20,11 +20,11 @@ def generate(
     max_length: int | None,
     choose: Callable[[Tensor, Tensor], Tensor],
 ) -> list[Hypothesis]:
-    """Write one hypothesis for each row of `source`; finished sentences leave the batch.
+    """Return one hypothesis for each row of `source`, written word by word with `choose`.
 
     `choose` gets logits and their log-probabilities, both (rows, vocabulary) in float32, and
-    returns the next word of each row. `max_length` is by default each sentence's source
-    length + 50, as in the paper (§6.1).
+    returns the next word of each row. Finished sentences leave the batch. `max_length` is by
+    default each sentence's source length + 50, as in the paper (§6.1).
     """
     config = model.config
     source_mask = mask_of_source(source, source_mask, config.pad_id)

@@ -12,10 +12,10 @@ from transformer_lab.model.masks import length_mask
 
 @torch.inference_mode()
 def log_probabilities(model: Transformer, examples: Sequence[Example]) -> list[float]:
-    """Return the log-probability of each target given its source, in nats, with the end of the sentence.
+    """Return the log-probability of each target given its source, in nats, eos included.
 
-    Masks come from lengths, as a model made elsewhere may start its decoder with the padding token.
-    The model is used in the mode in which it is, as in every decoding: `model.eval()` is the caller's.
+    Masks are computed from lengths, because a model made elsewhere may start its decoder with the
+    padding token. The caller puts the model into evaluation mode, as for all decoding.
     """
     if not examples:
         return []

@@ -14,7 +14,7 @@ def greedy(
     source_mask: Bool[Tensor, "#batch 1 1 source"] | None = None,
     max_length: int | None = None,
 ) -> list[Hypothesis]:
-    """Translate each row of `source`; finished sentences leave the batch.
+    """Return the greedy translation of each row of `source`; finished sentences leave the batch.
 
     `max_length` is by default each sentence's source length + 50, as in the paper (§6.1).
     """

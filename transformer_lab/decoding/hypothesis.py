@@ -27,9 +27,10 @@ class Hypothesis:
 def length_limits(
     model: Transformer, source_mask: Bool[Tensor, "#batch 1 1 source"], max_length: int | None
 ) -> list[int]:
-    """Return where each sentence is cut: at `max_length`, or at its own source length + 50 (§6.1).
+    """Return the greatest number of words to write for each sentence.
 
-    Where the model's table of positions ends, the sentence does.
+    It is `max_length`, or by default the source's length + 50 (§6.1), and never more than the
+    model's table of positions has.
     """
     if max_length is not None:
         limits = [check_positive_integer("max_length", max_length)] * len(source_mask)

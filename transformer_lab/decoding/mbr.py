@@ -25,14 +25,14 @@ Ids = tuple[int, ...]
 def mean_utilities(
     candidates: Sequence[Candidate], utility: Callable[[Candidate, Candidate], float]
 ) -> list[float]:
-    """Return each candidate's mean utility against the others: how good it is if one of them is right.
+    """Return each candidate's mean utility, with every other candidate in turn as the reference.
 
     A candidate that was drawn twice counts twice, so the mean over samples estimates the expected
-    utility under the model. Without others it is 0.
+    utility under the model. A single candidate has 0.
 
     Args:
-        candidates: What was drawn; equal ones are scored once.
-        utility: Of a candidate, were the second argument the right one; larger is better.
+        candidates: The samples; equal ones are scored once.
+        utility: Scores its first argument against its second as the reference; larger is better.
     """
     drawn = Counter(candidates)
     others = max(1, len(candidates) - 1)
@@ -55,13 +55,14 @@ def minimum_bayes_risk(
     top_p: float | None = None,
     max_length: int | None = None,
 ) -> list[Hypothesis]:
-    """Draw `candidates` translations of each row of `source`; keep the one of highest mean utility.
+    """Sample translations of each row of `source`; return that of the highest mean utility.
 
-    `utility` is of two translations as ids without the end: chrF of their texts, for instance. The
-    `score` of what is kept is its mean utility (see `mean_utilities`), its `log_probability` the
-    model's own; of equals the first that was drawn is kept. `temperature`, `top_p` and
-    `max_length` are those of `sample`: at a temperature of 1 and without top-p the mean estimates
-    the expected utility under the model, with others under a model that is surer or bolder.
+    `candidates` translations are drawn. `utility` compares two of them, given as ids without eos:
+    chrF of their texts, for instance. In the result, `score` is the mean utility (see
+    `mean_utilities`) and `log_probability` the model's own; of equally good candidates the first is
+    returned. `temperature`, `top_p` and `max_length` are those of `sample`: at a temperature of 1
+    and without top-p the mean estimates the expected utility under the model, else under a model
+    that is sharper or flatter.
 
     Raises:
         ValueError: If `candidates` is no integer of at least 1, and for what `sample` refuses.

@@ -25,7 +25,7 @@ def keep_top_k(
 def keep_top_p(
     logits: Float[Tensor, "*batch vocabulary"], p: float
 ) -> Float[Tensor, "*batch vocabulary"]:
-    """Keep the fewest words whose probabilities reach p together; the others become −∞.
+    """Keep the fewest words whose probabilities sum to at least p; the other logits become −∞.
 
     Nucleus sampling (Holtzman et al. 2020). The most probable word always stays. A sum that lacks
     less than a millionth of p counts as p, so that 0.5 and 0.3 reach 0.8 in float32 and in float64.

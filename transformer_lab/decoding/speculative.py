@@ -17,10 +17,11 @@ from transformer_lab.model.masks import mask_of_source
 
 
 def accept(proposed: list[int], best: list[int]) -> list[int]:
-    """Return the words to write: the draft's, while they are the large model's own, and one more.
+    """Return the draft's words up to its first difference from the large model, and one more.
 
-    `best` holds the large model's word at each of the draft's places and at the one after them.
-    Its word at the first difference (or after the last one) comes free: it is in `best` already.
+    `best` holds the large model's word at each of the draft's places and at the one after them. The
+    last word returned is the large model's own at the first difference, or after the draft's last
+    word.
     """
     agreed = 0
     while agreed < len(proposed) and proposed[agreed] == best[agreed]:
@@ -84,6 +85,6 @@ def logits_after(
     memory: Float[Tensor, "1 source d_model"],
     source_mask: Bool[Tensor, "1 1 1 source"],
 ) -> Float[Tensor, "read vocabulary"]:
-    """Return the model's logits for the word after each of these, in one pass."""
+    """Return the model's logits after each word in `read`, from one pass without a cache."""
     target = torch.tensor([read], device=memory.device)
     return model.output(model.decode(target, memory, source_mask))[0].float()

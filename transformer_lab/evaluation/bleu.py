@@ -60,7 +60,7 @@ def choose_bleu_tokenization(references: Iterable[str]) -> str:
 
 
 def sentence_chrf(hypothesis: str, reference: str) -> float:
-    """Return the chrF of one text, from 0 to 100 (Popović 2015): runs of up to six letters in both."""
+    """Return the chrF of one text, from 0 to 100 (Popović 2015), of n-grams of up to 6 letters."""
     found: float = CHRF().sentence_score(to_nfc(hypothesis), [to_nfc(reference)]).score
     return found
 
@@ -75,7 +75,10 @@ def exact_match(hypotheses: Sequence[str], references: Sequence[str]) -> float:
 def exact_match_by_group(
     groups: Sequence[str], hypotheses: Sequence[str], references: Sequence[str]
 ) -> dict[str, float]:
-    """Return the exact match of each group, from 0 to 1, for example of each grammatical construction."""
+    """Return the exact match, from 0 to 1, of the translations of each group.
+
+    `groups` names the group of each translation, for example its grammatical construction.
+    """
     check_parallel(hypotheses, references)
     members: dict[str, list[bool]] = defaultdict(list)
     for group, h, r in zip(groups, hypotheses, references, strict=True):

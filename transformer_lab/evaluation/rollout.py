@@ -12,11 +12,11 @@ from jaxtyping import Float
 def attention_rollout(
     layers: Sequence[Float[np.ndarray, "*batch heads n n"]],
 ) -> Float[np.ndarray, "*batch n n"]:
-    """Return how much of each input token a token of the last layer could hold, if weights were all.
+    """Return attention rollout: how much of each input token (column) reaches each last token.
 
-    Each layer counts as ½ (mean over its heads) + ½ identity, the identity for the residual
-    connection; the layers' matrices are multiplied, the first on the right. Rows sum to 1.
-    It knows nothing of values, projections and feed-forward networks.
+    It is an estimate from attention weights alone. Each layer counts as ½ (mean over its heads) + ½
+    identity, the identity for the residual connection; the layers' matrices are multiplied, the
+    first on the right. Rows sum to 1. Values, projections and feed-forward networks do not count.
     """
     n = layers[0].shape[-1]
     rolled = np.eye(n)

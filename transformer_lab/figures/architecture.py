@@ -91,7 +91,7 @@ def architecture(
 
 
 def describe_architecture(labels: Mapping[str, str], lit: Collection[str]) -> str:
-    """Say which boxes are lit up, and what is written beside the boxes."""
+    """Return a text that says which boxes are lit up, and which labels stand beside the boxes."""
     text = "Figure 1 of the paper: encoder and decoder side by side."
     for side in ("encoder", "decoder"):
         parts = [BOXES[name] for name in BOXES if name in lit and name.startswith(f"{side}.")]
@@ -110,14 +110,17 @@ def format_box_name(name: str) -> str:
 
 
 def box_style(name: str, lit: Collection[str]) -> str:
-    """Return the colours and the line of a box."""
+    """Return the name of a box's style: "plain", "lit" or "quiet".
+
+    All are plain if no box is `lit`.
+    """
     if not lit:
         return "plain"
     return "lit" if name in lit else "quiet"
 
 
 def box_bottom(row: int) -> float:
-    """Return the height at which the box of a row begins."""
+    """Return the height of the lower edge of a box in this row, in the units of the axes."""
     return BASE + row * STEP
 
 

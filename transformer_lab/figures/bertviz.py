@@ -42,12 +42,12 @@ def model_view(record: AttentionRecord, *, kind: Kind | None = None) -> HTML:
 def draw_record(
     draw: Callable[..., HTML], record: AttentionRecord, kind: Kind | None, **how: Any
 ) -> HTML:
-    """Return the page that BertViz makes of a record."""
+    """Return the HTML that a view of BertViz, `draw`, makes of a record."""
     return draw(**bertviz_arguments(record, kind), html_action="return", **how)
 
 
 def bertviz_arguments(record: AttentionRecord, kind: Kind | None) -> dict[str, Any]:
-    """Return a record as BertViz's arguments.
+    """Return the keyword arguments with which BertViz draws a record.
 
     Raises:
         ValueError: If the kinds or layers that are asked for differ in depth or in heads: BertViz

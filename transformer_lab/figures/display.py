@@ -16,9 +16,9 @@ MOST_COLOURS = 64
 
 
 def show(figure: Figure, *, alt: str = "") -> None:
-    """Show a figure; `alt` says what one sees in it, and the conclusion.
+    """Show a figure in a notebook, with `alt` as the text for readers who cannot see it.
 
-    Without `alt` the words are those that the figure carries, made from its title and its numbers.
+    By default it is the text that the figure carries, made from its title and its numbers.
 
     The picture goes out inside HTML, because JupyterLab reads alt text from nowhere else. Nothing
     is returned, so nothing else is printed.
@@ -27,17 +27,17 @@ def show(figure: Figure, *, alt: str = "") -> None:
 
 
 def read_alt_text(figure: Figure) -> str:
-    """Return the words that the function which drew a figure attached to it, or ""."""
+    """Return the alt text that a figure carries (see `alt_text.add_alt_text`), or "" for none."""
     return str(figure.get_label())
 
 
 def with_alt_text(drawn: Figure | tuple[Figure, str]) -> tuple[Figure, str]:
-    """Return a figure with its alt text, if need be with the words that it carries."""
+    """Return a figure and its alt text: the one given with it, or else the one that it carries."""
     return drawn if isinstance(drawn, tuple) else (drawn, read_alt_text(drawn))
 
 
 def picture(figure: Figure, alt: str, *, coarse: bool = False) -> dict[str, str]:
-    """Return a figure as the data of a Jupyter output: HTML, and its alt text as plain text.
+    """Return a figure for a Jupyter output, by MIME type: HTML, and its alt text as plain text.
 
     `coarse` is as in `quantize_colours`.
     """

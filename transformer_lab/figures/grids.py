@@ -111,7 +111,7 @@ def check_grids(
     signs: str,
     marked: Mapping[str, int],
 ) -> None:
-    """Raise a ValueError unless these are matrices with names that fit."""
+    """Raise a ValueError unless these are matrices whose labels, signs and marked rows fit."""
     for name, grid in grids.items():
         check(f"shape of {name!r}", grid.shape, "(rows, columns)", grid.ndim == 2)
         for what, named, size in zip(("rows", "columns"), (rows, columns), grid.shape, strict=True):
@@ -124,7 +124,10 @@ def check_grids(
 
 
 def split_into_lines(widths: Sequence[float]) -> list[list[int]]:
-    """Return the panels of each line, as many as a page is wide."""
+    """Return the indices of the panels in each line, so that no line is wider than a page.
+
+    `widths` are those of the panels in inches.
+    """
     lines: list[list[int]] = [[]]
     for n, width in enumerate(widths):
         if lines[-1] and sum(widths[m] + BESIDE for m in lines[-1]) + width + BESIDE > PAGE:
@@ -141,7 +144,10 @@ def split_into_lines(widths: Sequence[float]) -> list[list[int]]:
 def make_axes_side_by_side(
     figure: FigureBase, widths: Sequence[float], signs: str, rest: float
 ) -> list[Axes]:
-    """Return axes of these widths in one line, with signs between them."""
+    """Return one axes for each of these widths, side by side, with `signs` between them.
+
+    `rest` is the width that stays empty at the right.
+    """
     ratios = [widths[0]]
     for width in widths[1:]:
         ratios += [SIGN, width] if signs else [width]

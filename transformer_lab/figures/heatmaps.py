@@ -249,7 +249,7 @@ def check_mask(mask: np.ndarray | None, weights: np.ndarray) -> None:
 
 
 def masked_note(mask: np.ndarray | None) -> list[str]:
-    """Return the note below a map in which some cells are grey."""
+    """Return the lines to write below a map: what grey cells mean, if the mask makes any."""
     return [] if mask is None or mask.all() else ["grey: may not be looked at"]
 
 
@@ -290,12 +290,12 @@ def visible(token: str) -> str:
 
 
 def longest(tokens: Sequence[str]) -> int:
-    """Return how many letters the longest token has, as far as they are shown."""
+    """Return the number of letters of the longest token, at most `LONGEST_LABEL`."""
     return min(max(len(token) for token in tokens), LONGEST_LABEL)
 
 
 def frame(x: float, y: float, width: int) -> Rectangle:
-    """Draw a frame one cell high, over the edge of the map too."""
+    """Return a frame one cell high, with its corner at (x, y), that the map's edge does not cut."""
     return Rectangle((x, y), width, 1, fill=False, edgecolor=HIGHLIGHT, linewidth=2, clip_on=False)
 
 

@@ -7,13 +7,19 @@ from transformer_lab.figures.display import picture, read_alt_text
 
 
 class LivePicture:
-    """One place on the page. The last picture shown there is the one that a saved notebook keeps."""
+    """A place in a notebook's output whose picture can be replaced.
+
+    A saved notebook keeps the picture that was shown last.
+    """
 
     def __init__(self) -> None:
         self.handle: DisplayHandle | None = None
 
     def show(self, figure: Figure, *, alt: str = "") -> None:
-        """Draw a figure there; `alt` says what one sees in it, if the figure's words do not."""
+        """Show a figure in this place, instead of the one before.
+
+        `alt` is its alt text; by default the one that the figure carries.
+        """
         data = picture(figure, alt or read_alt_text(figure))
         if self.handle is None:
             self.handle = display(data, raw=True, display_id=True)

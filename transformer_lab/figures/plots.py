@@ -108,7 +108,10 @@ def curves(
 
 
 def tick_where_data_is(axes: Axes, x: np.ndarray) -> None:
-    """Put the ticks at the points themselves if they are few, and never between two whole numbers."""
+    """Set the ticks of the x axis at the points if they are few.
+
+    Otherwise they are at whole numbers if all points are.
+    """
     if len(x) > SEVERAL:
         if axes.get_xscale() == "linear" and np.array_equal(x, x.round()):
             axes.xaxis.set_major_locator(MaxNLocator(integer=True, steps=[1, 2, 5, 10]))

@@ -81,6 +81,6 @@ def course_style() -> Iterator[None]:
 
 
 def weight_colours() -> str:
-    """Return the colours of weights for a page: 256 times red, green and blue, a byte each, in base64."""
+    """Return the 256 colours of weights in base64: red, green and blue of each, a byte each."""
     colours = matplotlib.colormaps[WEIGHTS](np.linspace(0, 1, 256), bytes=True)[:, :3]
     return base64.b64encode(colours.tobytes()).decode()

@@ -205,7 +205,10 @@ def read_integer(says: dict[str, str], name: str) -> int:
 
 
 class WeightCopier:
-    """A copier of a file's weights into our layers, with the residual stream's features in our order."""
+    """A copier of a file's weights into our layers.
+
+    The features of the residual stream, which the file has in another order, are put into ours.
+    """
 
     def __init__(self, weights: MarianFile, config: TransformerConfig):
         self.weights, self.config = weights, config
@@ -220,13 +223,20 @@ class WeightCopier:
         return torch.from_numpy(self.weights.array(name, *shape).copy())
 
     def matrix(self, linear: nn.Linear, name: str, *, reads: bool, writes: bool) -> None:
-        """Copy a projection's matrix: columns reordered if it reads the stream, rows if it writes."""
+        """Copy a projection's matrix, with its features in our order.
+
+        Args:
+            linear: The projection of ours.
+            name: The name of the matrix in the file.
+            reads: Whether its input is the residual stream; then its columns are reordered.
+            writes: Whether its output is added to the residual stream; then its rows are reordered.
+        """
         weight = self.weight(name, *linear.weight.shape)
         weight = weight[:, self.order] if reads else weight
         linear.weight.copy_(weight[self.order] if writes else weight)
 
     def bias(self, linear: nn.Linear, name: str, *, writes: bool) -> None:
-        """Copy a projection's bias, reordered if the projection writes the stream."""
+        """Copy a projection's bias, reordered if the projection `writes` to the residual stream."""
         bias = self.weight(name, len(linear.bias))
         linear.bias.copy_(bias[self.order] if writes else bias)
 
@@ -239,7 +249,7 @@ class WeightCopier:
         self.bias(ours.w_o, f"{name}_bo", writes=True)
 
     def recurrence(self, ours: SSRU, name: str) -> None:
-        """Copy the recurrence that replaces self-attention; its state is added to the stream."""
+        """Copy the recurrence that replaces self-attention and writes to the residual stream."""
         self.matrix(ours.w, f"{name}_W", reads=True, writes=True)
         self.matrix(ours.w_f, f"{name}_Wf", reads=True, writes=True)
         self.bias(ours.w_f, f"{name}_bf", writes=True)

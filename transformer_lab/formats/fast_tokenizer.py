@@ -77,7 +77,10 @@ def convert_words(tokenizer: WordTokenizer) -> tokenizers.Tokenizer:
 def build_tokenizer_files(
     source: WordTokenizer | BPETokenizer, target: WordTokenizer | BPETokenizer, c: TransformerConfig
 ) -> dict[str, bytes]:
-    """Return both tokenizers' files, and the config with which `AutoTokenizer` loads the source's."""
+    """Return three files by name: both tokenizers, and tokenizer_config.json.
+
+    With the last, `AutoTokenizer` loads the source's tokenizer.
+    """
     names: dict[str, Any] = {f"{name[1:-1]}_token": name for name in SPECIAL_TOKENS}
     config = {
         "tokenizer_class": "PreTrainedTokenizerFast",

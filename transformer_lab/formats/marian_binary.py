@@ -43,7 +43,7 @@ class Item:
 
 
 class MarianFile:
-    """The weights of a file, by name, and the settings that stand in it.
+    """The weights by name and the settings of a model file in Marian's binary format.
 
     Raises:
         ValueError: If it is no such file, is of another version, or is cut off; the message says
@@ -87,7 +87,11 @@ class MarianFile:
         return {name: value.strip().strip('"') for name, _, value in pairs}
 
     def array(self, name: str, *shape: int) -> Float[np.ndarray, "..."]:
-        """Return a weight as floats: a matrix is (out, in), the embeddings are (word, d_model).
+        """Return a weight as floats, in the shape that is asked for.
+
+        A matrix that the file stores in 8 bits is returned as (out, in), embeddings as (word,
+        d_model); a matrix of floats keeps the file's order. A weight (1, n) is returned as a vector
+        if the asked shape has one dimension.
 
         Raises:
             ValueError: If it is missing, has another shape, or contains NaN or infinity.

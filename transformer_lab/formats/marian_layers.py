@@ -63,7 +63,11 @@ def match_attention(ours: MultiHeadAttention, theirs: Any) -> Iterator[Match]:
 
 
 def copy_weights(to: Any, source: Any, order: Tensor, *, reads: bool) -> None:
-    """Copy one part's weights; feature j of the stream becomes what was feature `order[j]`."""
+    """Copy one module's weights, with the features of the residual stream reordered.
+
+    Feature j becomes what was feature `order[j]`. If the module `reads` the stream, these are the
+    columns of its matrix, else the rows and the bias.
+    """
     to.weight.copy_(source.weight[:, order] if reads else source.weight[order])
     if getattr(source, "bias", None) is not None:
         to.bias.copy_(source.bias if reads else source.bias[order])

@@ -20,11 +20,11 @@ STYLES = ("page.css", "lines.css", "bench/bench.css")
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """One thing to try on the bench.
+    """One task for the reader of the bench.
 
-    `ask` says what to do; it is done when the page's address says what `goal` says, such as
-    "head=e2.3&mute=e2.3"; then `then` says what was to be seen. A goal with "tested=" and the names
-    of muted heads waits for the test on many sentences.
+    `ask` says what to do. The task is done when the address of the page contains the fields of
+    `goal`, such as "head=e2.3&mute=e2.3"; `then` is shown afterwards and says what was to be seen.
+    A goal with "tested=" and the names of muted heads waits for the test on many sentences.
     """
 
     ask: str
@@ -33,7 +33,7 @@ class Prompt:
 
 
 class Example(NamedTuple):
-    """A sentence, its right translation, and which word of it translates which."""
+    """A sentence, its right translation, and the gold links between their words, if known."""
 
     source: str
     target: str
@@ -42,9 +42,11 @@ class Example(NamedTuple):
 
 
 class BenchPage:
-    """A translator in a page: it displays itself in a notebook, and saves itself as one file.
+    """A page in which a translator runs.
 
-    bench(translator, "the cat sleeps").to_html("lab.html")
+    A notebook displays it, and `to_html` saves it as one file:
+
+        bench(translator, "the cat sleeps").to_html("lab.html")
     """
 
     def __init__(self, data: dict[str, Any], record: AttentionRecord):
@@ -56,7 +58,10 @@ class BenchPage:
         return data | {"text/html": fragment(data["text/html"], saved.dump_json(self.data))}
 
     def picture(self) -> dict[str, str]:
-        """What is seen where scripts do not run: the heads of cross-attention, and its words."""
+        """Return the still picture for places without scripts: all heads of cross-attention.
+
+        The result has the picture as HTML and its alt text, by MIME type.
+        """
         words = "The bench, in which the model runs where scripts do. Here: "
         alt = words + describe_overview(self.record, "cross")
         return picture(overview(self.record, "cross"), alt, coarse=True)
@@ -151,9 +156,10 @@ def is_within(place: int, size: int) -> bool:
 
 
 def fragment(still: str, data: str) -> str:
-    """Return HTML of a still picture, and the script that replaces it by the bench of these data.
+    """Return the HTML of the bench: a still picture, and a script that replaces it.
 
-    The table of head scores is part of the script, not of the data: a stored page gets today's.
+    `data` is what the script reads. The table of head scores is part of the script, not of the
+    data, so a stored page gets the current one.
     """
     table = saved.dump_json(score_table())
     mount = f"const mount = (name) => mountSaved(name, {table});\nawait mount"

@@ -26,7 +26,7 @@ OTHERWISE = "AttentionExplorer(translator, source=…) asks Python, and takes al
 
 @runtime_checkable
 class Runnable(Protocol):
-    """What the bench needs of a translator."""
+    """The interface of a translator that the bench needs."""
 
     @property
     def model(self) -> torch.nn.Module:
@@ -34,20 +34,20 @@ class Runnable(Protocol):
 
     @property
     def target_tokenizer(self) -> Tokenizer:
-        """What the right translations of examples are read with."""
+        """The tokenizer of the language that the model writes."""
 
     def encode(self, text: str) -> list[int]:
-        """The ids of a sentence; a ValueError if it cannot be read."""
+        """Return the ids of a sentence; a ValueError if it cannot be read."""
 
     def attend(self, source: str) -> AttentionRecord:
-        """All heads of one sentence, for the still picture."""
+        """Return the record of all heads for one sentence, for the still picture."""
 
     def save(self, folder: str | Path, *, dtype: torch.dtype) -> None:
         """Write configuration, tokenizers and weights in this precision."""
 
 
 def bench_model_data(translator: Runnable) -> dict[str, Any]:
-    """Return the translator as the page's script reads it, ready for JSON.
+    """Return the data that the page's script reads: configuration, tokenizers, packed weights.
 
     Raises:
         ValueError: If the model is too large, or has a tokenizer that the page cannot read, or
@@ -111,11 +111,11 @@ def check_tokenizer(side: str, state: dict[str, Any]) -> None:
 
 
 def tokenizer_settings(tokenizer: dict[str, Any]) -> dict[str, Any]:
-    """Return how a tokenizer of the `tokenizers` library works, whatever its pieces are."""
+    """Return the description of a `tokenizers` tokenizer without its vocabulary and merges."""
     model = {k: v for k, v in tokenizer["model"].items() if k not in ("vocab", "merges")}
     return {**tokenizer, "model": model}
 
 
 def differing_fields(one: dict[str, Any], other: dict[str, Any]) -> set[str]:
-    """Return the fields in which two descriptions differ."""
+    """Return the names of the fields in which two descriptions differ."""
     return {field for field in one.keys() | other.keys() if one.get(field) != other.get(field)}

@@ -14,7 +14,7 @@ finds "tired"; the third does so too."""
 
 
 def famous_guide() -> dict[str, Any]:
-    """Return what the bench of the shipped model begins with: sentences, start, prompts and examples."""
+    """Return arguments of `bench` for the shipped model: sentences, start, prompts, examples."""
     tired, wide = FAMOUS
     who = tired.coreference
     assert who is not None  # both have a pronoun
@@ -82,6 +82,6 @@ def famous_guide() -> dict[str, Any]:
 
 
 def unseen_pronouns() -> Sequence[Example]:
-    """Return sentences whose pronoun and pair of words training never showed, with translations."""
+    """Return examples whose pronoun stands for a combination that training never showed."""
     pairs = (pair for pair in sentences(seed=2017) if is_held_out(pair) and pair.coreference)
     return [Example(pair.source, pair.target, pair.alignment) for pair in islice(pairs, EXAMPLES)]

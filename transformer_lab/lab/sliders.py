@@ -28,10 +28,11 @@ Draw = Callable[[Any], Figure | tuple[Figure, str]]
 
 
 def show_live(draw: Draw, control: Any) -> None:
-    """Show `draw(value of the control)`, and draw it again when the ipywidgets control moves.
+    """Show `draw(value of the control)`, and draw it again whenever the ipywidgets control changes.
 
-    Where no kernel answers, the first picture is seen in the control's place; or, if the
-    environment had `TRANSFORMER_LAB_FRAMES`, a slider through pictures of the control's values.
+    Without a kernel, the page shows the first picture instead of the control. If the environment
+    variable `TRANSFORMER_LAB_FRAMES` was set, it shows a slider through pictures of the control's
+    values.
     """
     import ipywidgets
 
@@ -59,7 +60,13 @@ def show_live(draw: Draw, control: Any) -> None:
 
 
 def draw_frames(draw: Draw, control: Any) -> dict[str, Any]:
-    """Draw pictures of at most `MOST_FRAMES` values of a control, its own value among them."""
+    """Draw a picture for each of at most `MOST_FRAMES` values of a control.
+
+    Returns:
+        "label": the control's description. "pictures": what `encode_picture` returns for each.
+        "start": the index of the picture of the control's present value, which is always among
+        them.
+    """
     values, names = list_values(control)
     own = values.index(control.value)
     count = min(len(values), MOST_FRAMES)
@@ -79,7 +86,10 @@ def draw_frames(draw: Draw, control: Any) -> dict[str, Any]:
 
 
 def encode_picture(name: str, figure: Figure, alt: str, *, coarse: bool = False) -> dict[str, Any]:
-    """Return one picture of the frames, with its name, its alt text and its width on the page."""
+    """Return one picture: "name", "alt", "width" in CSS pixels, and "webp" in base64.
+
+    `coarse` makes it smaller, with fewer pixels and colours.
+    """
     image = draw_image(figure).convert("RGB")
     if coarse:
         size = image.width // PIXEL_RATIO, image.height // PIXEL_RATIO
@@ -89,7 +99,7 @@ def encode_picture(name: str, figure: Figure, alt: str, *, coarse: bool = False)
 
 
 def list_values(control: Any) -> tuple[list[Any], list[str]]:
-    """Return all values of a slider or a choice, from the first to the last, and their names."""
+    """Return all values of a slider or choice control, in order, and their names."""
     if hasattr(control, "options"):
         pairs = [o if isinstance(o, tuple) else (str(o), o) for o in control.options]
         return [value for _, value in pairs], [name for name, _ in pairs]
@@ -101,7 +111,10 @@ def list_values(control: Any) -> tuple[list[Any], list[str]]:
 
 
 def spread_evenly(count: int, own: int, most: int) -> list[int]:
-    """Return at most `most` of so many places, evenly spread, with the ends and `own` among them."""
+    """Return at most `most` evenly spread indices of a list of `count`, sorted.
+
+    The first, the last and the index `own` are among them.
+    """
     even = np.linspace(0, count - 1, max(2, min(count, most))).round().astype(int).tolist()
     nearest = min(range(len(even)), key=lambda n: abs(even[n] - own))
     even[nearest] = own

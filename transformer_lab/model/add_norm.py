@@ -24,7 +24,11 @@ class AddNorm(nn.Module):
     def forward(
         self, x: Float[Tensor, "batch length d_model"], sublayer: Callable[[Tensor], Tensor]
     ) -> Float[Tensor, "batch length d_model"]:
-        """Run `sublayer`, a function of x alone that keeps its shape, inside the connection."""
+        """Return x plus the sub-layer's output, normalised as the class describes.
+
+        `sublayer` is a function of one tensor that keeps its shape. It gets x, or with pre-norm
+        LayerNorm(x).
+        """
         if self.norm == "pre":
             return x + self.dropout(sublayer(self.layer_norm(x)))
         return self.layer_norm(x + self.dropout(sublayer(x)))

@@ -47,7 +47,11 @@ def attention_scores(
 def softmax_over_keys(
     scores: Float[Tensor, "*batch query key"], blind: Bool[Tensor, "..."] | None = None
 ) -> Float[Tensor, "*batch query key"]:
-    """Return the weights: each row sums to 1, or is 0 where the query is `blind`: it may see nothing."""
+    """Return the attention weights: the softmax of the scores over the last axis, the keys.
+
+    Each row sums to 1. `blind` (*batch, query, 1) is True for queries that may see no key; their
+    rows are 0.
+    """
     weights = scores.softmax(dim=-1)
     # A row of nothing but -inf has no softmax; it gets zeros instead of NaN.
     return weights if blind is None else weights.masked_fill(blind, 0.0)
@@ -61,7 +65,10 @@ def fused_attention(
     bias: Float[Tensor, "..."] | None = None,
     dropout: float = 0.0,
 ) -> Float[Tensor, "batch heads query d_v"]:
-    """Return `attention_weights` times the values, without ever writing the weights down."""
+    """Return `attention_weights` times the values, without storing the weights.
+
+    It calls PyTorch's `scaled_dot_product_attention` where that is the faster way.
+    """
     if mask is not None:
         check_mask(mask, (*query.shape[:-1], key.size(-2)))
         mask = torch.atleast_2d(mask)  # the kernel reads no fewer
@@ -87,9 +94,11 @@ def shared_attention(
     value: Float[Tensor, "memories heads key d_v"],
     mask: Bool[Tensor, "..."] | None = None,
 ) -> Float[Tensor, "batch heads 1 d_v"]:
-    """Attend with one query a row, where neighbouring rows read one memory, as in a beam.
+    """Return attention with one query for each row, where neighbouring rows share keys.
 
-    Their queries become the rows of one product, so that no memory is copied or read twice.
+    Row i reads memory i // (batch / memories), as the hypotheses of a beam do that translate one
+    sentence. The queries of one memory become the rows of one matrix product, so that its keys and
+    values are neither copied nor read twice.
     """
     group = query.size(0) // key.size(0)
     # (memories, heads, group, d_k)
@@ -99,10 +108,11 @@ def shared_attention(
 
 
 class AttentionCore(nn.Module):
-    """What happens between the projections: past keys, positions, dropout, and the path taken.
+    """The part of an attention module between the projections in and the projection out.
 
-    It takes the fused path unless this pass has hooks (see `hooks.py`). They want to see the scores
-    and the weights, which are then computed one after the other. Both paths give the same output.
+    It appends to the cache, applies relative positions, scores, softmax and dropout, and multiplies
+    by the values. It calls the fused kernel unless this pass has hooks (see `hooks.py`); for those,
+    scores and weights are computed one after the other. Both paths give the same output.
     """
 
     def __init__(self, dropout: float = 0.0, positions: nn.Module | None = None):
@@ -118,16 +128,20 @@ class AttentionCore(nn.Module):
         mask: Bool[Tensor, "..."] | None = None,
         cache: KVCache | None = None,
     ) -> Float[Tensor, "batch heads query d_v"]:
-        """Attend with every head at once; `mask` broadcasts to (batch, heads, query, key).
+        """Return the output of each head, before W_O.
 
-        With fewer heads of keys than of queries each serves a group of neighbouring heads; with
-        fewer rows, the memories of sentences in a beam, each serves as many neighbouring rows.
-        `cache` holds the keys and values of earlier positions and takes the new ones in; the
-        queries, and the mask's last dimension, are then those of the last positions and of all.
+        `mask` broadcasts to (batch, heads, query, key). If the keys have fewer heads than the
+        queries, each serves a group of neighbouring query heads. If the keys have fewer batch rows
+        (the encoder's memory of each sentence in a beam), each serves a group of neighbouring rows.
+
+        `cache` holds the keys and values of earlier positions, and those given here are appended to
+        it. The queries then belong to the last positions, and the mask's last axis covers all
+        positions.
 
         Raises:
-            ValueError: If the mask does not fit, or fits in two ways, or is not boolean. A mask of
-                numbers would be added to the scores by one path and refused by the other.
+            ValueError: If the mask does not broadcast, could broadcast in two ways, or is not
+                boolean (one of the two paths would add a mask of numbers to the scores, the other
+                refuses it); or if the queries' batch is not a multiple of the keys'.
         """
         shape = scores_shape(query, key, cache)
         fits = shape[0] > 0 and query.size(0) % shape[0] == 0
@@ -165,7 +179,10 @@ class AttentionCore(nn.Module):
 
 
 def scores_shape(query: Tensor, key: Tensor, cache: KVCache | None) -> tuple[int, int, int, int]:
-    """Return (memories, heads, query, key) of the scores, where `cache` holds keys before these."""
+    """Return the shape (memories, heads, query, key) of the scores before any mask.
+
+    The keys counted are those in `cache`, if there is one, and those in `key` behind them.
+    """
     kept = None if cache is None or cache.key is None else cache.key.tensor
     memories, before = (key.size(0), 0) if kept is None else (kept.size(0), kept.size(2))
     return memories, query.size(1), query.size(2), before + key.size(2)
@@ -203,9 +220,11 @@ class MultiHeadAttention(nn.Module):
         mask: Bool[Tensor, "..."] | None = None,
         cache: KVCache | None = None,
     ) -> Float[Tensor, "batch query d_model"]:
-        """Attend from `query` to `key` and `value`; `mask` broadcasts to (batch, heads, query, key).
+        """Return the attention output of each query position, projected by W_O.
 
-        With a `cache` the three are new positions, which also attend to those before them.
+        `mask` broadcasts to (batch, heads, query, key). With a `cache` the given positions are new
+        ones: their keys and values are appended to it, and the queries attend to all positions in
+        it.
         """
         q = self.split(self.w_q(query))
         k, v = self.keys_and_values(key, value)
@@ -216,20 +235,29 @@ class MultiHeadAttention(nn.Module):
         key: Float[Tensor, "batch key d_model"],
         value: Float[Tensor, "batch key d_model"],
     ) -> tuple[Tensor, Tensor]:
-        """What the heads offer at these positions: (batch, heads, key, d_k) and (…, d_v)."""
+        """Return projected keys (batch, heads, key, d_k) and values (batch, heads, key, d_v)."""
         return self.split(self.w_k(key)), self.split(self.w_v(value))
 
     def split(self, x: Float[Tensor, "batch length features"]) -> Tensor:
-        """Cut the features into heads: view first, transpose second, never a view alone."""
+        """Split the features into heads: (batch, length, heads · d) to (batch, heads, length, d).
+
+        The features are unflattened first and the axes transposed second. A view alone would mix
+        positions.
+        """
         return x.unflatten(-1, (self.num_heads, -1)).transpose(1, 2)  # (batch, heads, length, d_k)
 
     def merge(self, heads: Float[Tensor, "batch heads length d_v"]) -> Tensor:
-        """Concatenate the heads: the inverse of `split`."""
+        """Concatenate the heads: (batch, heads, length, d_v) to (batch, length, heads · d_v)."""
         return heads.transpose(1, 2).flatten(2)  # (batch, length, heads · d_v)
 
 
 def head_sizes(d_model: int, num_heads: int, d_k: int | None, d_v: int | None) -> tuple[int, int]:
-    """Return d_k and d_v, by default d_model / num_heads; a ValueError names one that does not fit."""
+    """Return (d_k, d_v), each by default d_model / num_heads.
+
+    Raises:
+        ValueError: If a size is not a positive integer, or num_heads does not divide d_model
+            although one of the two is left to the default.
+    """
     named = {"d_model": d_model, "num_heads": num_heads, "d_k": d_k, "d_v": d_v}
     for name, value in named.items():
         if value is not None:

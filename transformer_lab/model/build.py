@@ -9,7 +9,10 @@ from transformer_lab.model.transformer import Transformer
 
 
 def model_class(config: TransformerConfig) -> type[Transformer]:
-    """Return the class of the model that a configuration describes."""
+    """Return the class that `build_model` builds for a configuration.
+
+    It is `RecurrentTransformer` if `recurrent_decoder` is set, else `Transformer`.
+    """
     return RecurrentTransformer if config.recurrent_decoder else Transformer
 
 

@@ -40,9 +40,11 @@ class DecoderLayer(nn.Module):
         memory_mask: Bool[Tensor, "..."] | None = None,
         cache: LayerCache | None = None,
     ) -> Float[Tensor, "batch target d_model"]:
-        """`mask` is causal; `memory_mask` hides the padding of the source.
+        """Return the layer's output for each target position.
 
-        With a `cache` x and memory are new positions behind those it holds.
+        `mask`, usually causal, says which target positions each one may see; `memory_mask` hides
+        the padding of the source. With a `cache`, x and memory hold only new positions, which
+        follow those in the cache and are appended to it.
         """
         words, known = cache or (None, None)
         # Each line is x = LayerNorm(x + Dropout(Sublayer(x))), §5.4. With pre-norm the sub-layer gets a
@@ -55,7 +57,7 @@ class DecoderLayer(nn.Module):
 
 
 class Decoder(nn.Module):
-    """N layers. With pre-norm a last LayerNorm, since no layer normalises its own sum."""
+    """A stack of N decoder layers. With pre-norm, one more LayerNorm normalises its output."""
 
     def __init__(self, config: TransformerConfig):
         super().__init__()
@@ -70,7 +72,11 @@ class Decoder(nn.Module):
         memory_mask: Bool[Tensor, "..."] | None = None,
         cache: Sequence[LayerCache] | None = None,
     ) -> Float[Tensor, "batch target d_model"]:
-        """Turn the embedded words written so far into features of the word that comes next."""
+        """Return the decoder's last vector at each target position, from embedded target words.
+
+        `memory` is the encoder's output. `mask`, `memory_mask` and `cache` (one for each layer) are
+        those of `DecoderLayer.forward`.
+        """
         x = hook_residual(self, x)
         for number, layer in enumerate(self.layers):
             x = hook_residual(

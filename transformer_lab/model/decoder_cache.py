@@ -16,10 +16,11 @@ from transformer_lab.model.transformer import Transformer
 
 @dataclass(frozen=True)
 class DecoderCache:
-    """All that a decoder needs to write the next word: the cache of each layer, and the masks.
+    """All that a decoder needs to write the next word: each layer's cache, and the source's mask.
 
-    It behaves as a value: `decode_step` returns a new one and leaves the old one as it was. The
-    memory of a sentence may serve several neighbouring rows, its partial hypotheses in a beam.
+    It is immutable: `decode_step` returns a new one and leaves the old one as it was. A batch row
+    is one partial translation. Several neighbouring rows, the hypotheses of one beam, may share one
+    sentence's memory (the keys and values of cross-attention).
     """
 
     layers: tuple[LayerCache, ...]
@@ -27,17 +28,17 @@ class DecoderCache:
 
     @property
     def length(self) -> int:
-        """How many target positions it holds."""
+        """The number of target positions in the cache."""
         return cached_length(self.layers)
 
     @torch.no_grad()
     def select(
         self, rows: Int[Tensor, " rows"], sentences: Int[Tensor, " sentences"] | None = None
     ) -> "DecoderCache":
-        """Return the cache of these rows, in this order; a row may be taken twice or left out.
+        """Return a cache of these batch rows, in this order; a row may be taken twice or left out.
 
-        `sentences` says which memories they read, in the order of the rows; by default the memory
-        of row i is row i.
+        `sentences` are the indices of the memories to keep, in the order of the rows that read
+        them. By default they are `rows`: each row has a memory of its own.
         """
         memories = rows if sentences is None else sentences
         layers = (
@@ -48,9 +49,9 @@ class DecoderCache:
 
     @torch.no_grad()
     def reorder(self, rows: Int[Tensor, " rows"]) -> "DecoderCache":
-        """Return the cache with these rows of words, and the same memories, which are not copied.
+        """Return a cache with the words of these rows, in this order, and all memories as they are.
 
-        Each memory is then read by the same number of neighbouring rows.
+        The memories are not copied. Each is then read by the same number of neighbouring rows.
         """
         layers = (LayerCache(layer.words.select(rows), layer.memory) for layer in self.layers)
         return DecoderCache(tuple(layers), self.memory_mask)
@@ -59,10 +60,10 @@ class DecoderCache:
     def copy_rows_(
         self, rows: Int[Tensor, " copied"], places: Int[Tensor, " copied"]
     ) -> "DecoderCache":
-        """Overwrite the words of the rows `places` with those of `rows`, in place; returns itself.
+        """Overwrite the words of the rows `places` by those of `rows`, in place, and return itself.
 
-        Where most rows stay, this copies much less than `select`. But every cache that shares these
-        buffers sees other words afterwards, including earlier values of this one.
+        Where most rows stay, this copies much less than `select`. But every cache that shares the
+        buffers changes too, including the caches that this one was grown from.
         """
         for layer in self.layers:
             layer.words.copy_rows_(rows, places)
@@ -75,10 +76,12 @@ def prefill(
     source: Int[Tensor, "batch source"],
     source_mask: Bool[Tensor, "#batch 1 1 source"],
 ) -> DecoderCache:
-    """Encode the source, and return the cache before the first word: the memory's keys and values.
+    """Encode the source, and return the decoder's cache before the first word.
+
+    It holds each layer's keys and values of cross-attention, and no target position.
 
     Raises:
-        ValueError: For a decoder without layers, whose cache could not tell how far it is.
+        ValueError: If the decoder has no layers; its cache could not tell how many words it holds.
     """
     count = len(model.decoder.layers)
     check("num_decoder_layers", count, "at least 1 to write word by word", count >= 1)
@@ -95,9 +98,9 @@ def prefill(
 def decode_step(
     model: Transformer, last: Int[Tensor, " batch"], cache: DecoderCache
 ) -> tuple[Float[Tensor, "batch vocabulary"], DecoderCache]:
-    """Return the logits of the word after `last`, the latest word of each row, and the new cache.
+    """Read each row's latest word, and return the next word's logits and the grown cache.
 
-    They equal those of a pass over all words so far. Nothing here has a gradient.
+    The logits equal those of a pass over all words so far. Nothing here has a gradient.
     """
     layers = tuple(LayerCache(words.fork(), memory) for words, memory in cache.layers)
     # The whole memory is cached already, so the layers get no new positions of it.

@@ -33,9 +33,10 @@ class EncoderLayer(nn.Module):
         mask: Bool[Tensor, "..."] | None = None,
         cache: KVCache | None = None,
     ) -> Float[Tensor, "batch source d_model"]:
-        """`mask` hides the padding; it broadcasts to (batch, heads, source, source).
+        """Return the layer's output for each position.
 
-        With a `cache` x are new positions behind those it holds.
+        `mask` hides the padding; it broadcasts to (batch, heads, source, source). With a `cache`, x
+        holds only new positions, which follow those in the cache and are appended to it.
         """
         # Each line is x = LayerNorm(x + Dropout(Sublayer(x))), §5.4. With pre-norm the sub-layer gets a
         # normalised x instead; y is what it gets.
@@ -44,7 +45,7 @@ class EncoderLayer(nn.Module):
 
 
 class Encoder(nn.Module):
-    """N layers. With pre-norm a last LayerNorm, since no layer normalises its own sum."""
+    """A stack of N encoder layers. With pre-norm, one more LayerNorm normalises its output."""
 
     def __init__(self, config: TransformerConfig):
         super().__init__()
@@ -57,7 +58,11 @@ class Encoder(nn.Module):
         mask: Bool[Tensor, "..."] | None = None,
         cache: Sequence[KVCache] | None = None,
     ) -> Float[Tensor, "batch source d_model"]:
-        """Turn embedded words into the memory that the decoder reads."""
+        """Return the memory that the decoder reads: one vector for each source position.
+
+        x holds the embedded source words. `mask` and `cache` (one for each layer) are those of
+        `EncoderLayer.forward`.
+        """
         x = hook_residual(self, x)
         for number, layer in enumerate(self.layers):
             x = hook_residual(layer, layer(x, mask, cache[number] if cache else None))

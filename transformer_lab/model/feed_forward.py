@@ -9,7 +9,7 @@ from transformer_lab.config import Activation
 class FeedForward(nn.Module):
     """FFN(x) = max(0, x W1 + b1) W2 + b2, the same at every position (§3.3, equation 2).
 
-    Later models put a smooth curve in the place of max(0, ·), which is `activation="relu"`.
+    max(0, ·) is `activation="relu"`; later models use a smooth function instead.
     """
 
     def __init__(
@@ -24,5 +24,5 @@ class FeedForward(nn.Module):
     def forward(
         self, x: Float[Tensor, "batch length d_model"]
     ) -> Float[Tensor, "batch length d_model"]:
-        """Mix the features of each position; positions never meet here."""
+        """Return the network's output at each position, computed from that position alone."""
         return self.w_2(self.dropout(self.activation(self.w_1(x))))

@@ -8,10 +8,11 @@ from transformer_lab.model.attention import AttentionCore, MultiHeadAttention
 
 
 class GroupedQueryAttention(MultiHeadAttention):
-    """Each key and value head serves a group of num_heads / num_key_value_heads queries.
+    """Multi-head attention in which several query heads share one head of keys and values.
 
-    One group for each head is multi-head attention; a single one is multi-query attention
-    (Shazeer 2019); what lies between is Ainslie et al. 2023. Neighbouring heads form a group.
+    Each key and value head serves a group of num_heads / num_key_value_heads neighbouring query
+    heads (Ainslie et al. 2023). With as many as num_heads it is multi-head attention, and with a
+    single one multi-query attention (Shazeer 2019).
     """
 
     def __init__(
@@ -37,14 +38,17 @@ class GroupedQueryAttention(MultiHeadAttention):
         key: Float[Tensor, "batch key d_model"],
         value: Float[Tensor, "batch key d_model"],
     ) -> tuple[Tensor, Tensor]:
-        """As in `MultiHeadAttention`, with fewer heads; the core lets each meet its group's queries."""
+        """Return projected keys (batch, num_key_value_heads, key, d_k) and values (…, d_v).
+
+        `AttentionCore` repeats each for the query heads of its group.
+        """
         heads = (self.num_key_value_heads, -1)
         k, v = self.w_k(key).unflatten(-1, heads), self.w_v(value).unflatten(-1, heads)
         return k.transpose(1, 2), v.transpose(1, 2)  # (batch, num_key_value_heads, key, width)
 
 
 def build_attention(config: TransformerConfig, core: AttentionCore) -> MultiHeadAttention:
-    """Build the attention that a configuration asks for."""
+    """Build multi-head attention, or grouped-query attention if `num_key_value_heads` is set."""
     c = config
     if c.num_key_value_heads is None:
         return MultiHeadAttention(c.d_model, c.num_heads, c.d_k, c.d_v, core)

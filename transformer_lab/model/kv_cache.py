@@ -19,7 +19,10 @@ INITIAL_CAPACITY = 64
 
 @dataclass
 class Buffer:
-    """Memory for more words than there are yet, of which the first `used` are filled."""
+    """Preallocated memory for the vectors of a cache; its first `used` positions are filled.
+
+    Several `CachedTensor` may share one buffer.
+    """
 
     tensor: Float[Tensor, "batch heads capacity width"]
     used: int
@@ -27,11 +30,11 @@ class Buffer:
 
 @dataclass(frozen=True)
 class CachedTensor:
-    """One vector for each head and word so far: the first `length` words of a buffer.
+    """The cached vectors of one tensor, keys or values: the first `length` positions of a buffer.
 
-    It behaves as a value, although the buffer is shared: `append` writes behind the last word,
-    where this value never looks, and returns a longer value. It copies only when the buffer is
-    full, or when another value has written there before.
+    It is immutable, although the buffer is shared: `append` writes behind position `length`, which
+    this object never reads, and returns a longer object. The buffer is copied only when it is full,
+    or when another object has already written behind that position.
     """
 
     buffer: Buffer
@@ -39,11 +42,11 @@ class CachedTensor:
 
     @property
     def tensor(self) -> Float[Tensor, "batch heads length width"]:
-        """The vectors themselves."""
+        """The vectors as a view of the buffer."""
         return self.buffer.tensor[:, :, : self.length]
 
     def append(self, new: Float[Tensor, "batch heads new width"]) -> "CachedTensor":
-        """Return these words with the new ones behind them."""
+        """Return a cached tensor with the vectors of new positions behind these."""
         length = self.length + new.size(2)
         buffer, capacity = self.buffer, self.buffer.tensor.size(2)
         if length > capacity or self.length < buffer.used:
@@ -57,7 +60,7 @@ class CachedTensor:
         return CachedTensor(buffer, length)
 
     def select(self, rows: Int[Tensor, " rows"]) -> "CachedTensor":
-        """Return these rows of the batch, in this order, in a buffer of their own."""
+        """Return a cached tensor of these batch rows, in this order, in a buffer of its own."""
         _, heads, capacity, width = self.buffer.tensor.shape
         chosen = self.buffer.tensor.new_empty(len(rows), heads, capacity, width)
         # Much faster on a CPU than tensor[rows], and the same.
@@ -65,15 +68,16 @@ class CachedTensor:
         return CachedTensor(Buffer(chosen, self.length), self.length)
 
     def copy_rows_(self, rows: Int[Tensor, " copied"], places: Int[Tensor, " copied"]) -> None:
-        """Overwrite the rows `places` of the buffer with what the rows `rows` hold, in place."""
+        """Overwrite the batch rows `places` by the contents of the batch rows `rows`, in place."""
         self.tensor.index_copy_(0, places, self.tensor.index_select(0, rows))
 
 
 @dataclass
 class KVCache:
-    """Keys and values of one attention layer, for all positions that it was given so far.
+    """The keys and values of one attention layer at all positions that it has processed so far.
 
-    The pass that gets it makes it longer. Call `fork` first to keep the shorter one.
+    A forward pass that is given the cache appends its new positions to it, in place. Call `fork`
+    before such a pass to keep the cache as it is.
     """
 
     key: CachedTensor | None = None
@@ -81,7 +85,7 @@ class KVCache:
 
     @property
     def length(self) -> int:
-        """How many positions it holds."""
+        """The number of positions in the cache."""
         return 0 if self.key is None else self.key.length
 
     def append(
@@ -89,24 +93,27 @@ class KVCache:
         key: Float[Tensor, "batch heads new d_k"],
         value: Float[Tensor, "batch heads new d_v"],
     ) -> tuple[Tensor, Tensor]:
-        """Add the keys and values of new positions, and return those of all positions."""
+        """Append keys and values of new positions in place, and return those of all positions."""
         if self.key is not None and self.value is not None and key.size(2) == 0:
             return self.key.tensor, self.value.tensor  # a memory is only read: nothing is new
         self.key, self.value = extend(self.key, key), extend(self.value, value)
         return self.key.tensor, self.value.tensor
 
     def fork(self) -> "KVCache":
-        """Return a cache that can grow while this one stays as it is; nothing is copied."""
+        """Return a second cache with the same contents; appending to one does not change the other.
+
+        No vector is copied.
+        """
         return replace(self)
 
     def select(self, rows: Int[Tensor, " rows"]) -> "KVCache":
-        """Return the cache of these rows of the batch, in this order."""
+        """Return a cache of these batch rows, in this order."""
         if self.key is None or self.value is None:
             return KVCache()
         return KVCache(self.key.select(rows), self.value.select(rows))
 
     def copy_rows_(self, rows: Int[Tensor, " copied"], places: Int[Tensor, " copied"]) -> None:
-        """Overwrite the rows `places` of its own buffers with the rows `rows`, in place."""
+        """Overwrite the batch rows `places` by the contents of the batch rows `rows`, in place."""
         if self.key is not None and self.value is not None:
             self.key.copy_rows_(rows, places)
             self.value.copy_rows_(rows, places)
@@ -115,19 +122,23 @@ class KVCache:
 def extend(
     cached: CachedTensor | None, new: Float[Tensor, "batch heads new width"]
 ) -> CachedTensor:
-    """Return the cached words, if there are any, with the new ones behind them."""
+    """Return the cached vectors, if there are any, with the new ones behind them."""
     if cached is None:  # no spare capacity yet: a memory, for one, never grows
         return CachedTensor(Buffer(new.contiguous(), new.size(2)), new.size(2))
     return cached.append(new)
 
 
 class LayerCache(NamedTuple):
-    """The two caches of a decoder layer: of the words written so far, and of the memory."""
+    """The two caches of a decoder layer.
+
+    `words` is that of self-attention, over the words written so far; `memory` is that of
+    cross-attention, over the source.
+    """
 
     words: KVCache
     memory: KVCache
 
 
 def cached_length(cache: Sequence[LayerCache] | None) -> int:
-    """Return how many words a decoder's cache holds; 0 without one."""
+    """Return how many target positions a decoder's cache holds; 0 if there is no cache."""
     return cache[0].words.length if cache else 0

@@ -12,17 +12,17 @@ from transformer_lab.config import check, check_boolean
 def padding_mask(ids: Int[Tensor, "batch key"], pad_id: int) -> Bool[Tensor, "batch 1 1 key"]:
     """Return a mask that is True at every key that is a word and not padding.
 
-    It hides *keys*. What a padding position does as a query changes nothing
-    that anybody reads.
+    It hides padding as *keys* only. As queries, padding positions compute vectors that nothing
+    reads.
     """
     return (ids != pad_id)[:, None, None, :]
 
 
 def length_mask(lengths: Int[Tensor, " batch"], key: int) -> Bool[Tensor, "batch 1 1 key"]:
-    """Return a mask that is True at the first `lengths[b]` keys of sentence b, for ids that cannot tell.
+    """Return a mask that is True at the first `lengths[b]` keys of sentence b.
 
-    Some models start their decoder with the padding token itself; there only
-    the length says what is padding.
+    Use it where ids cannot show what is padding: some models start their decoder with the padding
+    token itself.
     """
     steps = torch.arange(key, device=lengths.device)
     return (steps < lengths[:, None])[:, None, None, :]
@@ -44,7 +44,11 @@ def causal_mask(
 def mask_of_source(
     source: Int[Tensor, "batch source"], mask: Tensor | None, pad_id: int
 ) -> Bool[Tensor, "batch 1 1 source"]:
-    """Return the mask that a decoder was given, or by default what is not padding; both are checked."""
+    """Return the mask of a source: `mask` expanded to the batch, or by default the padding mask.
+
+    Raises:
+        ValueError: If `source` or `mask` has the wrong shape or dtype (see `check_source_mask`).
+    """
     check_ids("source", source)
     if mask is None:
         return padding_mask(source, pad_id)
@@ -53,16 +57,18 @@ def mask_of_source(
 
 
 def check_ids(name: str, ids: Any) -> None:
-    """Raise a ValueError unless these are ids as `nn.Embedding` looks them up: (batch, length)."""
+    """Raise a ValueError unless `ids` is a tensor (batch, length) of int64 or int32."""
     fits = isinstance(ids, Tensor) and ids.ndim == 2 and ids.dtype in (torch.int64, torch.int32)
     found = f"{ids.dtype} {tuple(ids.shape)}" if isinstance(ids, Tensor) else type(ids).__name__
     check(name, found, "a tensor of integers, (batch, length): the ids of each sentence", fits)
 
 
 def check_source_mask(mask: Tensor | None, source: Int[Tensor, "batch source"]) -> None:
-    """Raise a ValueError unless these are ids and their mask is boolean, a row a sentence or one for all.
+    """Raise a ValueError unless `mask` is None or boolean with a fitting shape.
 
-    As (batch, source) it would be read as (query, key) where both are as many.
+    The shape is (batch, 1, 1, source) or (1, 1, 1, source). `source` is checked by `check_ids`. A
+    mask (batch, source) is refused, because attention would read it as (query, key) whenever the
+    sizes happen to agree.
     """
     check_ids("source", source)
     if mask is None:
@@ -76,9 +82,9 @@ def check_source_mask(mask: Tensor | None, source: Int[Tensor, "batch source"]) 
 def padding_in_front(
     ids: Int[Tensor, "batch length"], mask: Bool[Tensor, "#batch 1 1 length"] | None, pad_id: int
 ) -> Int[Tensor, " batch"]:
-    """Count the padding tokens before the first word of each sentence; the mask hides them.
+    """Return the number of padding tokens before the first word of each sentence.
 
-    A word that is hidden keeps its place, and so does a visible one with the id of padding.
+    A position counts if its id is `pad_id` and, where there is a mask, the mask hides it.
     """
     padding = ids == pad_id
     if mask is not None:
@@ -89,7 +95,7 @@ def padding_in_front(
 def roll_rows(
     x: Shaped[Tensor, "batch length ..."], steps: Int[Tensor, " batch"]
 ) -> Shaped[Tensor, "batch length ..."]:
-    """Move each row left by its own number of places; what falls out comes back on the right."""
+    """Rotate row i to the left by `steps[i]` places; what falls out returns on the right."""
     batch, length = x.shape[:2]
     row, place = (torch.arange(n, device=x.device) for n in (batch, length))
     places = row[:, None] * length + (place + steps[:, None]) % max(length, 1)

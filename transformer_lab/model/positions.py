@@ -35,9 +35,9 @@ KEPT = 16_384
 
 
 class SinusoidTable(nn.Module):
-    """The rows of `sinusoids`, kept for the first positions and computed for those beyond.
+    """A table of `sinusoids` that stores its first min(max_length, KEPT) rows.
 
-    There are `max_length` of them, or KEPT if that is fewer.
+    Rows of later positions are computed whenever they are asked for.
     """
 
     table: Tensor
@@ -48,14 +48,17 @@ class SinusoidTable(nn.Module):
         self.register_buffer("table", kept, persistent=False)
 
     def forward(self, start: int, length: int) -> Float[Tensor, "length width"]:
-        """Rows `start` to `start` + length - 1."""
+        """Return the rows of positions `start` to `start` + length - 1."""
         if start + length > len(self.table):
             return sinusoids(length, self.table.size(1), start).to(self.table)
         return self.table[start : start + length]
 
 
 class SinusoidalPositions(nn.Module):
-    """Adds `sinusoids` to the embeddings (§3.5). No parameters; any length."""
+    """Position encoding that adds `sinusoids` to the embeddings (§3.5), without parameters.
+
+    Sentences may be of any length; rows beyond `max_length` are computed when needed.
+    """
 
     def __init__(self, d_model: int, max_length: int = 512):
         super().__init__()
@@ -64,12 +67,15 @@ class SinusoidalPositions(nn.Module):
     def forward(
         self, x: Float[Tensor, "batch length d_model"], start: int = 0
     ) -> Float[Tensor, "batch length d_model"]:
-        """Add the rows for positions `start` to `start` + length - 1."""
+        """Return x plus the rows of positions `start` to `start` + length - 1."""
         return x + self.table(start, x.size(-2))
 
 
 class LearnedPositions(nn.Module):
-    """Adds one learned vector for each position (Table 3, row E); none beyond `max_length`."""
+    """Position encoding that adds one learned vector for each position (Table 3, row E).
+
+    No sentence may be longer than `max_length`.
+    """
 
     def __init__(self, d_model: int, max_length: int):
         super().__init__()
@@ -77,20 +83,27 @@ class LearnedPositions(nn.Module):
 
     @property
     def longest(self) -> int:
-        """The table's rows: decoding ends there."""
+        """The number of rows in the table, which is the greatest length of a sentence."""
         return self.table.num_embeddings
 
     def forward(
         self, x: Float[Tensor, "batch length d_model"], start: int = 0
     ) -> Float[Tensor, "batch length d_model"]:
-        """Add the vectors of positions `start` to `start` + length - 1; ValueError beyond the table."""
+        """Return x plus the vectors of positions `start` to `start` + length - 1.
+
+        Raises:
+            ValueError: If a position lies beyond the table.
+        """
         last, limit = start + x.size(-2), self.longest
         check("length", last, f"at most max_length={limit} for learned positions", last <= limit)
         return x + self.table.weight[start:last]
 
 
 class NoPositions(nn.Module):
-    """Adds nothing: the model sees a set of words, except where a causal mask gives order away."""
+    """Position encoding that adds nothing.
+
+    Without it the model sees a set of words, except where a causal mask reveals their order.
+    """
 
     def forward(
         self, x: Float[Tensor, "batch length d_model"], start: int = 0
@@ -100,10 +113,10 @@ class NoPositions(nn.Module):
 
 
 class RotaryPositions(nn.Module):
-    """Turns each pair of features of a query or key by an angle that grows with its position.
+    """Rotary position encoding (Su et al. 2021), applied to queries and keys before their product.
 
-    The product of a turned query and a turned key depends on the distance of
-    their positions alone (Su et al. 2021). Frequencies are those of §3.5.
+    Each pair of features is rotated by an angle that grows with the position, so that the product
+    of a query and a key depends on their distance alone. Frequencies are those of §3.5.
     """
 
     def __init__(self, d_k: int, max_length: int = 512):
@@ -115,12 +128,15 @@ class RotaryPositions(nn.Module):
         query: Float[Tensor, "batch heads query d_k"],
         key: Float[Tensor, "batch shared key d_k"],
     ) -> tuple[Tensor, Tensor, None]:
-        """Turn keys from position 0 on, queries so that the last one meets the last key."""
+        """Return the rotated queries and keys, and None for the bias.
+
+        Keys have the positions 0, 1, 2 and so on; queries have the last of these.
+        """
         start = key.size(-2) - query.size(-2)
         return self.turn(query, start), self.turn(key, 0), None
 
     def turn(self, x: Float[Tensor, "batch heads length d_k"], start: int) -> Tensor:
-        """Turn pair i of position p by p · 10000^(-2i/d_k), counting positions from `start`."""
+        """Rotate pair i of position p by p · 10000^(-2i/d_k); positions count from `start`."""
         table = self.table(start, x.size(-2))
         sin, cos = table[:, 0::2], table[:, 1::2]  # (length, pairs)
         even, odd = x[..., 0::2], x[..., 1::2]  # (batch, heads, length, pairs)
@@ -129,9 +145,9 @@ class RotaryPositions(nn.Module):
 
 
 class AlibiPositions(nn.Module):
-    """Lowers each score in proportion to the distance of query and key (Press et al. 2022).
+    """ALiBi (Press et al. 2022): a bias that lowers each score in proportion to the distance.
 
-    Head n of h has the slope 2^(-8n/h). In the encoder the distance counts in
+    Head n of h has the slope 2^(-8n/h). In the encoder the distance between query and key counts in
     both directions.
     """
 
@@ -147,7 +163,7 @@ class AlibiPositions(nn.Module):
         query: Float[Tensor, "batch heads query d_k"],
         key: Float[Tensor, "batch shared key d_k"],
     ) -> tuple[Tensor, Tensor, Float[Tensor, "heads query key"]]:
-        """Return query and key as they are, and the bias for their scores."""
+        """Return query and key unchanged, and the bias −slope · distance for their scores."""
         keys = torch.arange(key.size(-2), device=key.device)
         queries = keys[key.size(-2) - query.size(-2) :]
         distance = (queries[:, None] - keys[None, :]).abs()
@@ -155,7 +171,10 @@ class AlibiPositions(nn.Module):
 
 
 def added_positions(config: TransformerConfig) -> nn.Module:
-    """Build the module that is added to the embeddings of one side."""
+    """Build the module that adds positions to the embeddings of one side.
+
+    It is `NoPositions` if the configuration has no positions, or has those of `score_positions`.
+    """
     kind = config.positions
     if kind == "sinusoidal":
         return SinusoidalPositions(config.d_model, config.max_length)
@@ -167,7 +186,7 @@ def added_positions(config: TransformerConfig) -> nn.Module:
 
 
 def score_positions(config: TransformerConfig) -> nn.Module | None:
-    """Build the module that acts on the scores of self-attention, or None if this kind has none."""
+    """Build the module of rotary or ALiBi positions, which act on scores; None for other kinds."""
     if config.positions == "rotary":
         return RotaryPositions(config.key_size, config.max_length)
     if config.positions == "alibi":
@@ -176,5 +195,8 @@ def score_positions(config: TransformerConfig) -> nn.Module | None:
 
 
 def longest(model: nn.Module) -> float | int:
-    """Return how many words a sentence may have in this model: a table that ends says so by `longest`."""
+    """Return the greatest number of words that a sentence may have in this model, or infinity.
+
+    It is the smallest `longest` of its modules; only tables of learned positions have one.
+    """
     return min(getattr(part, "longest", math.inf) for part in model.modules())

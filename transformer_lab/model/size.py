@@ -26,9 +26,9 @@ COMPUTED = 24
 
 
 def count_parameters(model: nn.Module) -> dict[str, int]:
-    """Count the parameters of each component; a tied matrix counts once, where it first stands.
+    """Return the number of parameters of each direct child by name, and their sum as "total".
 
-    The keys are the names of the children; "total" is their sum.
+    A matrix that several children share counts once, for the first of them.
     """
     seen: set[int] = set()
     counts = {}
@@ -42,9 +42,9 @@ def count_parameters(model: nn.Module) -> dict[str, int]:
 def num_parameters(kind: Callable[[TransformerConfig], Any], config: TransformerConfig) -> int:
     """Return how many parameters a model of this class has; a tied matrix counts once.
 
-    They are counted on a model on PyTorch's meta device, whose tensors have a shape and no memory.
-    It has at most one layer in each stack, because all layers of a stack are alike. Of the kinds of
-    positions only the learned ones have parameters, so the tables of the others are not computed.
+    The parameters are counted on PyTorch's meta device, whose tensors have a shape but no memory,
+    and on a model with at most one layer in each stack, since all layers of a stack are alike. Only
+    learned positions have parameters, so the tables of other kinds are not computed.
     """
     layers = {name: getattr(config, field) for name, field in STACKS.items()}
     few: dict[str, Any] = {
@@ -67,10 +67,15 @@ def check_memory(
     config: TransformerConfig,
     most_parameters: int | None = None,
 ) -> None:
-    """Refuse a model whose weights and tables, in float32, are larger than this machine's memory.
+    """Raise a ValueError if a model's weights and position tables exceed this machine's memory.
 
-    `most_parameters` is how many there can be at most, if the caller knows: a file holds no more of
-    them than it has bytes.
+    Sizes are those in float32.
+
+    Args:
+        kind: The class of the model.
+        config: Its configuration.
+        most_parameters: The largest number of parameters to accept, if the caller knows it: a file
+            of weights cannot hold more parameters than it has bytes.
 
     Raises:
         ValueError: With the number of parameters or bytes, and what was expected.
@@ -87,7 +92,11 @@ def check_memory(
 
 
 def bytes_of_tables(config: TransformerConfig) -> int:
-    """Return the bytes of the sinusoids: a table for each side, or for each layer that turns by them."""
+    """Return the bytes that the sinusoid tables need, including those of computing one.
+
+    Sinusoidal positions have two tables, one for each side; rotary positions have one in each
+    layer; other kinds have none.
+    """
     rows = min(config.max_length, KEPT)
     layers = config.num_encoder_layers + config.num_decoder_layers
     kinds = {"sinusoidal": (2, config.d_model), "rotary": (layers, config.key_size)}
@@ -96,10 +105,10 @@ def bytes_of_tables(config: TransformerConfig) -> int:
 
 
 def check_memory_first(build: Callable[[Any, TransformerConfig], None]) -> Callable[..., None]:
-    """Wrap the `__init__` of a model, so that it refuses what is too large for the memory first.
+    """Wrap the `__init__` of a model, so that `check_memory` runs before anything is allocated.
 
-    It asks only where the model is built on the CPU: on the meta device nothing is allocated, and a
-    GPU says itself when it is full.
+    It runs only when the model is built on the CPU: the meta device allocates nothing, and a GPU
+    raises its own error when it is full.
     """
 
     @wraps(build)

@@ -13,7 +13,7 @@ DRAWS = {"uniform_", "normal_", "xavier_uniform_", "kaiming_uniform_"}
 
 
 class SkipInit(TorchFunctionMode):
-    """Inside the block, and in this thread alone, new weights are uninitialised memory."""
+    """A context in which new weights stay uninitialised memory, in this thread alone."""
 
     def __torch_function__(
         self,
@@ -22,7 +22,7 @@ class SkipInit(TorchFunctionMode):
         args: Sequence[Any] = (),
         kwargs: Mapping[str, Any] | None = None,
     ) -> Any:
-        """Leave a tensor as it is where it would be filled with random numbers."""
+        """Call a PyTorch function, but leave a tensor as it is instead of drawing its numbers."""
         if getattr(func, "__name__", "") in DRAWS:
             return args[0] if args else (kwargs or {})["tensor"]
         return func(*args, **(kwargs or {}))

@@ -26,7 +26,10 @@ from transformer_lab.model.size import check_memory_first
 
 
 class TransformerParts(nn.Module):
-    """The boxes of Figure 1 with their first values; `Transformer` draws the arrows."""
+    """The submodules of a Transformer (the boxes of Figure 1), with their initial values.
+
+    `Transformer` adds the forward pass.
+    """
 
     def __init__(self, config: TransformerConfig):
         super().__init__()
@@ -64,10 +67,10 @@ class Transformer(TransformerParts):
         target: Int[Tensor, "batch target"],
         source_mask: Bool[Tensor, "#batch 1 1 source"] | None = None,
     ) -> Float[Tensor, "batch target vocabulary"]:
-        """Logits of the word after each target position, all positions in one pass.
+        """Return the logits of the word after each target position, for all positions in one pass.
 
         `target` starts with `bos_id` and is one step behind what is predicted
-        (teacher forcing). `source_mask` defaults to what is not `pad_id`.
+        (teacher forcing). By default `source_mask` hides each `pad_id`.
         """
         return self.output(self.features(source, target, source_mask))
 
@@ -77,7 +80,7 @@ class Transformer(TransformerParts):
         target: Int[Tensor, "batch target"],
         source_mask: Bool[Tensor, "#batch 1 1 source"] | None = None,
     ) -> Float[Tensor, "batch target d_model"]:
-        """What `forward` hands to the output projection: the decoder's last vectors."""
+        """Return the decoder's last vectors, which `forward` passes to the output projection."""
         check_ids("source", source)
         if source_mask is None:
             source_mask = padding_mask(source, self.config.pad_id)
@@ -86,7 +89,7 @@ class Transformer(TransformerParts):
     def encode(
         self, source: Int[Tensor, "batch source"], source_mask: Bool[Tensor, "#batch 1 1 source"]
     ) -> Float[Tensor, "batch source d_model"]:
-        """The memory: one vector for each source position.
+        """Return the memory: one vector for each source position.
 
         Positions count from the first word, so padding in front of a sentence changes nothing.
         """
@@ -103,11 +106,11 @@ class Transformer(TransformerParts):
         source_mask: Bool[Tensor, "sentences 1 1 source"],
         cache: Sequence[LayerCache] | None = None,
     ) -> Float[Tensor, "batch target d_model"]:
-        """The decoder's last vector at each target position.
+        """Return the decoder's last vector at each target position.
 
         Padding stands at the end of the target, where the causal mask already
         hides it from every word: it needs no mask of its own. With a `cache`
-        (lesson 10) target and memory are new positions behind those it holds.
+        (lesson 10), target and memory hold only new positions, which follow those in the cache.
         """
         start, new = cached_length(cache), target.size(1)
         x = self.target_positions(self.embed(self.target_embedding, target), start)
@@ -118,16 +121,16 @@ class Transformer(TransformerParts):
     def embed(
         self, embedding: nn.Embedding, ids: Int[Tensor, "batch length"]
     ) -> Float[Tensor, "batch length d_model"]:
-        """Look the ids up and multiply by √d_model (§3.4)."""
+        """Return the embeddings of these ids, multiplied by √d_model (§3.4)."""
         return embed_ids(embedding, ids) * math.sqrt(self.config.d_model)
 
 
 def refuse_left_padding(decode: Callable[..., Tensor]) -> Callable[..., Tensor]:
-    """Wrap `decode`, so that on a CPU it refuses a target with padding in front of its first word.
+    """Wrap `decode`, so that a target with padding in front of its first word raises a ValueError.
 
-    Its words would stand at other positions and see the padding, and the loss would count the word
-    that begins it. A GPU would have to wait for the answer; where padding is also what begins a
-    target, nobody can tell.
+    Its words would stand at the wrong positions and attend to the padding, and the loss would count
+    the prediction of bos. The check runs only on a CPU, because a GPU would have to be waited for,
+    and only if `pad_id` is not `bos_id`.
     """
 
     @wraps(decode)
@@ -168,7 +171,11 @@ Transformer.decode = refuse_left_padding(Transformer.decode)  # type: ignore[met
 def embed_ids(
     embedding: nn.Embedding, ids: Int[Tensor, "batch length"]
 ) -> Float[Tensor, "batch length d_model"]:
-    """Look up the vectors of these ids; on a CPU a ValueError names an id that the vocabulary lacks."""
+    """Return the embeddings of these ids.
+
+    Raises:
+        ValueError: If an id is not in the vocabulary; the message names it. Checked on a CPU only.
+    """
     try:
         vectors: Tensor = embedding(ids)
     except IndexError:  # looked for only now: on the way it would cost time

@@ -18,9 +18,10 @@ from transformer_lab.storage.tensors import has_usable_numbers, tensors_as_bytes
 
 
 def check_plain(model: Transformer) -> None:
-    """Raise a ValueError that names the first weight in which a model is not what its configuration says.
+    """Raise a ValueError unless a model has the parameters that its configuration describes.
 
-    Whoever loads it builds the plain one: without an adapter, and not quantised.
+    The message names the first parameter that differs in name or shape. A loader builds the model
+    from the configuration alone, so weights of adapters or of a quantised model would not fit.
     """
     own, described = shapes_of(model), described_shapes(model.config)
     for name in sorted(own.keys() | described.keys()):
@@ -37,13 +38,21 @@ def shapes_of(model: Transformer) -> dict[str, tuple[int, ...]]:
 
 @lru_cache(maxsize=1)
 def described_shapes(config: TransformerConfig) -> dict[str, tuple[int, ...]]:
-    """Return the shapes of the model that a configuration describes, without writing its weights."""
+    """Return the name and shape of each parameter of the model that a configuration describes.
+
+    The model is built with uninitialised weights, which costs no time for random numbers.
+    """
     with SkipInit():
         return shapes_of(build_model(config))
 
 
 def weights_as_bytes(model: Transformer, dtype: torch.dtype) -> bytes:
-    """Return a model's weights as a file in this precision; a ValueError if it could not be read."""
+    """Return a model's weights in this precision, as the bytes of a safetensors file.
+
+    Raises:
+        ValueError: If the model differs from its configuration (see `check_plain`), or a weight is
+            not finite in this precision.
+    """
     check_plain(model)
     tensors = {name: tensor.to(dtype) for name, tensor in weights_of(model).items()}
     for name, tensor in tensors.items():
@@ -53,5 +62,9 @@ def weights_as_bytes(model: Transformer, dtype: torch.dtype) -> bytes:
 
 
 def save_weights(model: Transformer, path: Path, dtype: torch.dtype = torch.float32) -> None:
-    """Write the weights alone, in this precision: a snapshot."""
+    """Write the weights of a model to a file, without configuration and tokenizers: a snapshot.
+
+    Raises:
+        ValueError: For weights that `weights_as_bytes` refuses.
+    """
     write_atomically(path, weights_as_bytes(model, dtype))

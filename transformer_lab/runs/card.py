@@ -180,7 +180,10 @@ def version_rows() -> list[tuple[str, object]]:
 
 
 def version_of(package: str) -> str:
-    """Return the version of an installed package, or "not installed"."""
+    """Return the version of an installed package without its local part, such as +cu121.
+
+    It is "not installed" if the package is missing.
+    """
     try:
         return version(package).partition("+")[0]
     except PackageNotFoundError:

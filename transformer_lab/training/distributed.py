@@ -43,11 +43,12 @@ def world_size() -> int:
 def process_group(device: str = "auto") -> Iterator[None]:
     """Connect the processes that torchrun has started, for the length of the block.
 
-    Standard output is silenced in all processes but that of rank 0. Without torchrun nothing
-    happens.
+    Standard output is silenced in all processes but that of rank 0. Without torchrun, or with a
+    single process, nothing happens.
 
     Raises:
-        ValueError: If this machine has fewer GPUs than processes, or only an Apple GPU.
+        ValueError: If the device is a GPU and this machine has fewer of them than processes, or if
+            it is an Apple GPU.
     """
     if int(os.environ.get("WORLD_SIZE", "1")) == 1:
         yield

@@ -37,7 +37,7 @@ class DistributedTrainer(Trainer):
         return super().build_optimizer()
 
     def run(self, interrupted: threading.Event) -> Stop:
-        """Train until a limit is reached; only rank 0 reports."""
+        """Train until a limit is reached, and return which; only rank 0 reports its steps."""
         if distributed.rank() > 0:
             self.show_progress, self.on_step = False, None
         return super().run(interrupted)
@@ -55,20 +55,31 @@ class DistributedTrainer(Trainer):
             torch.manual_seed((self.config.seed + 1_000_003 * rank + 7_919 * step) % 2**63)
 
     def step(self, batch: Batch, rate: float) -> tuple[Tensor, Tensor]:
-        """Take one optimizer step; the loss is the mean over all processes, in each of them."""
+        """Take one optimizer step.
+
+        Returns:
+            The mean loss over all processes, which each of them gets, and the gradient norm.
+        """
         if distributed.rank() > 0:
             self.seed()
         loss, norm = super().step(batch, rate)
         return distributed.all_reduce_mean(loss), norm
 
     def compute_loss(self, batch: Batch) -> Tensor:
-        """Return this process's part of a batch's loss; the mean over the processes is the loss."""
+        """Return the loss of this process's share of a batch.
+
+        It is scaled so that the mean over the processes is the loss of the whole batch.
+        """
         place = distributed.rank(), distributed.world_size()
         mine, factor = distributed.local_batch(batch, *place, self.pad_id)
         return super().compute_loss(mine) * factor
 
     def stop_reason(self, interrupted: threading.Event) -> Stop | None:
-        """Return why rank 0 wants to stop, or None; every `READ_EVERY` steps all processes ask it."""
+        """Return the limit that is reached, or None to go on; the same in all processes.
+
+        The maximum of steps is checked after each step. The other limits are checked by rank 0
+        after every `READ_EVERY` steps.
+        """
         step = self.progress.step
         if step >= self.config.max_steps:
             return super().stop_reason(interrupted)
@@ -77,7 +88,11 @@ class DistributedTrainer(Trainer):
         return distributed.broadcast(super().stop_reason(interrupted))
 
     def is_save_due(self, saved_at: float) -> bool:
-        """Return whether `config.save_minutes` are over; if all processes save, rank 0 decides."""
+        """Return whether `config.save_minutes` are over since `saved_at`.
+
+        With a sharded optimizer all processes save together, so rank 0 decides, every `READ_EVERY`
+        steps.
+        """
         due = super().is_save_due(saved_at)
         if not distributed.is_sharded(self.optimizer):
             return due
@@ -85,11 +100,15 @@ class DistributedTrainer(Trainer):
         return self.progress.step % READ_EVERY == 0 and distributed.broadcast(due)
 
     def validate(self) -> dict[str, float]:
-        """Return the metrics of `Trainer.validate` in the process of rank 0, and none in the others."""
+        """Return the metrics of `Trainer.validate` in the process of rank 0, {} in the others."""
         return super().validate() if distributed.rank() == 0 else {}
 
     def save(self) -> None:
-        """Write the state of the run: rank 0 all of it, or each process its shard of Adam's state."""
+        """Write the state of the run to `state_path`, if there is one.
+
+        Rank 0 writes it alone, unless the optimizer is sharded: then each process writes its shard
+        of Adam's state.
+        """
         sharded = distributed.is_sharded(self.optimizer)
         if self.state_path is not None and (sharded or distributed.rank() == 0):
             save_state(self.state_path, self.current_state(), sharded)

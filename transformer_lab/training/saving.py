@@ -78,8 +78,7 @@ def load_state(
 
     Raises:
         CheckpointError: If something is missing, damaged or does not fit these parameters; the
-        message
-            names it.
+            message names it.
     """
     tensors, meta = load_tensors(path)
     parts = meta.get("parts", {})

@@ -22,7 +22,7 @@ Weights = Mapping[str, Tensor]
 
 @dataclass
 class Progress:
-    """The counts that say how far a run is; all of them are saved and resumed.
+    """How far a run is; all of these counts are saved and resumed.
 
     Attributes:
         step: Optimizer steps so far.
@@ -30,8 +30,8 @@ class Progress:
         index: Batches taken from the current epoch.
         tokens: Target tokens learnt from so far, without padding.
         seconds: Training time so far.
-        best: The monitored metric at its best, with its sign turned if larger is better.
-        worse: Validations since then.
+        best: The best value of the monitored metric, with its sign turned if larger is better.
+        worse: The number of validations since that best value.
         history: The step and the metrics of each validation.
     """
 
@@ -47,12 +47,12 @@ class Progress:
 
 @dataclass(frozen=True)
 class State:
-    """A run between two steps.
+    """The state of a run between two steps.
 
     Attributes:
         progress: The fields of `Progress`.
         model: The weights that Adam has reached.
-        ema: Their exponential moving average; "average" in the file.
+        ema: The exponential moving average of the weights; "average" in the file.
         adam: Adam's tensors, by name in ADAM and parameter; empty before the first step.
         best: The weights of the best validation; None without `TrainingConfig.patience`.
         random: The states of the random number generators, by device.

@@ -72,12 +72,11 @@ class StepReport:
 
 
 class Trainer:
-    """A loop that trains a model on examples with Adam, warm-up, label smoothing and gradient clipping.
+    """A loop that trains a model with Adam, warm-up, label smoothing and gradient clipping.
 
     Args:
         model: Moved to the device and trained in place. It stays in evaluation mode, so that
-        another
-            thread may translate with it meanwhile.
+            another thread may translate with it meanwhile.
         train: Examples to learn from.
         validation: Examples for the validation loss; never trained on.
         config: Steps, rates, seeds, device.
@@ -122,7 +121,10 @@ class Trainer:
         self.random_state: dict[str, Tensor] | None = None
 
     def build_loss(self) -> nn.Module:
-        """Return the module that computes the loss of a batch, with modules of its own to train."""
+        """Return the module that computes the loss of a batch.
+
+        It holds a copy of the model in training mode, which shares the model's parameters.
+        """
         learner = clone_sharing_parameters(self.model)
         return BatchLoss(learner, self.config.label_smoothing, self.dtype)
 
@@ -232,7 +234,11 @@ class Trainer:
         return None
 
     def is_time_to_save(self, saved_at: float) -> bool:
-        """Return whether `config` asks to save after this step; `saved_at` was the last time."""
+        """Return whether the state should be saved after this step.
+
+        It should after every `config.save_every` steps and every `config.save_minutes` minutes.
+        `saved_at` is when it was last saved, on `time.perf_counter`.
+        """
         every = self.config.save_every
         return (every is not None and self.progress.step % every == 0) or self.is_save_due(saved_at)
 
@@ -310,7 +316,10 @@ class Trainer:
         return token_loss(self.model, self.validation, self.dtype)
 
     def update_best(self, metrics: dict[str, float]) -> None:
-        """Remember the weights if the monitored metric is the best so far; else count one more miss."""
+        """Keep a copy of the weights if the monitored metric is the best so far.
+
+        Otherwise add 1 to `progress.worse`. Without `config.patience` nothing happens.
+        """
         if self.config.patience is None:
             return
         check("monitor", self.monitor, f"one of {sorted(metrics)}", self.monitor in metrics)
@@ -349,8 +358,7 @@ class Trainer:
 
         Raises:
             CheckpointError: If something is missing, damaged or does not fit the model; the message
-            names
-                it.
+                names it.
         """
         assert self.state_path is not None, "resume needs a state_path"
         learning = {name for name, p in self.model.named_parameters() if p.requires_grad}
@@ -398,7 +406,7 @@ def set_weights(model: nn.Module, weights: Mapping[str, Tensor]) -> None:
 
 
 def get_random_state(device: torch.device) -> dict[str, Tensor]:
-    """Return the state of torch's random numbers, on the CPU and on the device."""
+    """Return the states of torch's random number generators, of the CPU and of the device."""
     state = {"cpu": torch.get_rng_state()}
     if device.type == "cuda":
         state["cuda"] = torch.cuda.get_rng_state(device)
@@ -408,7 +416,7 @@ def get_random_state(device: torch.device) -> dict[str, Tensor]:
 
 
 def set_random_state(state: dict[str, Tensor], device: torch.device) -> None:
-    """Restore a state of `get_random_state`; a device of another kind is left as it is."""
+    """Restore what `get_random_state` returned; a device of another kind is left as it is."""
     torch.set_rng_state(state["cpu"])
     if device.type == "cuda" and "cuda" in state:
         torch.cuda.set_rng_state(state["cuda"], device)

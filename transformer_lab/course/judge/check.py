@@ -224,18 +224,21 @@ class Check:
         return called[0] if called else None
 
     def known_outcomes(self, answer: Callable[..., Any]) -> list[Outcome]:
-        """Return the outcomes of the reference or of a known mistake, one for each case."""
+        """Return the outcome of one of the check's own functions in each case; cached.
+
+        `answer` is the reference or the function of a known `Mistake`.
+        """
         return [self.known_outcome(answer, n) for n in range(len(self.all_cases))]
 
     def known_outcome(self, answer: Callable[..., Any], place: int) -> Outcome:
-        """Return the outcome of the reference or of a known mistake in one case; it is cached."""
+        """Return the outcome of the reference or of a known `Mistake` in one case; cached."""
         if (answer, place) not in self.known_results:
             self.known_results[answer, place] = self.run_case(answer, self.all_cases[place])
         return self.known_results[answer, place]
 
     @functools.cached_property
     def known_results(self) -> dict[tuple[Callable[..., Any], int], Outcome]:
-        """The cache of `known_outcome`, by function and case."""
+        """The cache of `known_outcome`: the outcome for each function and number of a case."""
         return {}
 
     @functools.cached_property

@@ -99,7 +99,7 @@ def find_result_order(got: Outcome, want: Outcome, names: Sequence[str]) -> str 
 def describe_wrong_result(attempt: Attempt, at: int, place: int, misread: str | None) -> str:
     """Describe what is wrong with one result: its type, its shape, its dtype or its numbers.
 
-    `at` is the number of the case, and `place` that of the result.
+    `at` is the index of the case, and `place` that of the result.
     """
     name = attempt.results[place]
     got, want = attempt.given[at].results[place], attempt.expected[at].results[place]

@@ -30,7 +30,7 @@ class UnusableError(ValueError):
 
 
 class RecordedAnswer:
-    """A callable that wraps an answer, and records its arguments and what it returned.
+    """A callable that wraps an answer, and records the arguments and the result of its last call.
 
     `look` is called with each returned value.
     """
@@ -42,7 +42,7 @@ class RecordedAnswer:
         self.has_returned = False
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
-        """Call the answer, record what it returns, and return that."""
+        """Call the answer, record what it returns, and return the same."""
         self.given, self.has_returned = arguments, False
         self.returned = self.answer(*arguments, **named)
         self.has_returned = True

@@ -50,7 +50,11 @@ def _kind_of(value: Any) -> str:
 
 
 def describe_value(value: Any) -> str:
-    """Return an argument as short text: the shape of an array, the class of a module, or its value."""
+    """Return an argument as short text.
+
+    It is the shape of an array, the class of a module, "a function", the kind of a list with
+    arrays, or otherwise the value, shortened if it is long.
+    """
     if isinstance(value, np.ndarray | Tensor) and value.ndim:
         return f"of shape {tuple(value.shape)}"
     if isinstance(value, torch.nn.Module):

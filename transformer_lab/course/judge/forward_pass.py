@@ -30,7 +30,7 @@ DECODER_SEES_PADDING = ("causal_mask(target.size(1)), words", "causal_mask(targe
 def drop_padding(
     answer: Callable[..., Any], model: Transformer, source: Tensor, target: Tensor
 ) -> Any:
-    """Call the answer and return its logits at the target's words, without those at padding."""
+    """Call the answer and return its logits at the target's words, leaving out those at padding."""
     logits = answer(model, source, target)
     fits = isinstance(logits, Tensor) and logits.shape[:2] == target.shape
     return logits[target != model.config.pad_id] if fits else logits

@@ -18,8 +18,8 @@ from transformer_lab.course.judge.size_factors import find_size_error
 def find_number_fault(attempt: Attempt, at: int, place: int) -> str | None:
     """Return a sentence on what is wrong with the numbers of one result, or None.
 
-    What is true of all cases is tried first, then what is true of case `at`. `place` is the number
-    of the result.
+    Faults that explain all cases are tried first, then those of case `at`. `place` is the index of
+    the result.
     """
     got, want = attempt.given[at].results[place], attempt.expected[at].results[place]
     pairs = [

@@ -20,7 +20,7 @@ def as_array(part: Any) -> np.ndarray:
 
     Raises:
         UnusableError: For anything else, for lists of unequal length, and for more than 10⁷
-        numbers.
+            numbers.
     """
     if isinstance(part, Tensor):
         return part.detach().cpu().resolve_conj().numpy()

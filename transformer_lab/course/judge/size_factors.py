@@ -89,7 +89,7 @@ def find_size_factor(rows: Rows) -> str | None:
 
 
 def compute_ratio(got: np.ndarray, want: np.ndarray) -> float | None:
-    """Return the factor from the expected numbers to the given ones, or None if they differ in it."""
+    """Return the one factor that turns the expected numbers into the given ones, or None."""
     if want.size == 1 and is_numeric(got) and is_numeric(want):
         return float(got.item()) / float(want.item()) if want.item() else None
     return compute_constant_ratio(got, want)
@@ -126,7 +126,10 @@ def find_size_difference(rows: Rows) -> str | None:
 
 
 def shared_sizes(rows: Rows) -> Iterator[tuple[str, list[float]]]:
-    """Yield each size that all cases have, with its values, unless they are all the same."""
+    """Yield the name of each size that all cases have, with its values, one for each case.
+
+    Sizes that are the same in all cases are left out.
+    """
     for name in rows[0][2]:
         values = [sizes[name] for _, _, sizes in rows if name in sizes]
         if len(values) == len(rows) and len(set(values)) > 1:

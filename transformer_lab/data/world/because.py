@@ -38,7 +38,7 @@ from transformer_lab.data.world.phrases import (
 
 
 class Scene(NamedTuple):
-    """An event, and what may be said of its subject or of its object as the reason.
+    """An event, and the reasons that may be given for it, about its subject or about its object.
 
     `moods` has "yes" or "not" (it happened, or did not), and may have "can" and "want" (it could
     not happen, nobody wanted it) and "too" (the reasons may be excessive).
@@ -158,7 +158,7 @@ def _casts(
 
 
 def mark_role(phrase: NounPhrase, role: str) -> NounPhrase:
-    """Return the phrase with its last word marked as the pronoun's "referent" or as the "other" noun."""
+    """Return the phrase with its last word marked with this role, "referent" or "other"."""
     return replace(phrase, marks=((role, len(phrase.source) - 1),))
 
 

@@ -48,7 +48,7 @@ def draw_noun(rng: Random, wanted: frozenset[str], *, but: Noun | None = None) -
 
 @cache
 def find_adjectives(noun: Noun, *sorts: str) -> tuple[Adjective, ...]:
-    """Return the adjectives of these sorts that make sense with the noun."""
+    """Return the adjectives of these sorts (see `Adjective.sort`) that make sense with the noun."""
     return tuple(
         word for word in ADJECTIVES.values() if word.sort in sorts and can_describe(word, noun)
     )

@@ -61,7 +61,7 @@ def growing_beam(
 
 
 def path_to(node: int, parents: Sequence[int | None]) -> list[int]:
-    """Return the partial hypotheses that this one grew from, the empty one first, and itself."""
+    """Return the indices of the hypotheses from the empty one to this one, including both."""
     path = [node]
     while (parent := parents[path[-1]]) is not None:
         path.append(parent)
@@ -75,7 +75,7 @@ def check_tree(
     kept: Collection[int],
     winner: int,
 ) -> None:
-    """Raise a ValueError unless this is one tree, with a word and a number at each node."""
+    """Raise a ValueError unless the nodes form one tree, each with a word and a log-probability."""
     nodes = range(len(parents))
     check("len(parents)", len(parents), "at least 1", len(parents) > 0)
     check("parents[0]", parents[0], "None, as it is the empty beginning", parents[0] is None)
@@ -92,7 +92,7 @@ def check_tree(
 def group_by_length(
     parents: Sequence[int | None], log_probabilities: Sequence[float]
 ) -> list[list[int]]:
-    """Group the nodes by length, each group in the order in which they stand below each other."""
+    """Return the nodes of each length, from the shortest, in the order in which they are drawn."""
     children: dict[int, list[int]] = {}
     for node, parent in enumerate(parents):
         if parent is not None:

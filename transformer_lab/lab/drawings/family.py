@@ -80,7 +80,10 @@ def three_architectures(
 
 
 def head_column(gone: Sequence[str]) -> str:
-    """Return the column that Linear and Softmax stand on: the decoder, or the encoder if it is alone."""
+    """Return the column in which Linear and Softmax are drawn, "decoder" or "encoder".
+
+    It is "encoder" only if the decoder is among the parts that are `gone`.
+    """
     return "encoder" if set(WITHOUT_HEAD) <= set(gone) else "decoder"
 
 

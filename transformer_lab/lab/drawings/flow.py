@@ -26,7 +26,7 @@ KINDS = {
 
 @runtime_checkable
 class Watched(Protocol):
-    """What a flow needs of a translator."""
+    """The interface of a translator that `forward_flow` needs."""
 
     @property
     def model(self) -> Any:
@@ -34,10 +34,13 @@ class Watched(Protocol):
 
     @property
     def target_tokenizer(self) -> Any:
-        """What names the words that may be written."""
+        """The tokenizer that names the words the model may write."""
 
     def attend(self, source: str) -> AttentionRecord:
-        """All heads of one sentence; the last pass reads the whole translation at once."""
+        """Return the record of all heads for one sentence.
+
+        Its last pass reads source and translation at once.
+        """
 
 
 def forward_flow(translator: Watched, source: str) -> Drawing:
@@ -84,7 +87,11 @@ def forward_flow(translator: Watched, source: str) -> Drawing:
 def capture_modules(
     translator: Watched, source: str
 ) -> tuple[dict[str, np.ndarray], AttentionRecord]:
-    """Return what enters (name + " in") and leaves each module in the last pass, one row a word."""
+    """Return the output and input of each module in the last pass, and the sentence's record.
+
+    The arrays are (words, features), under the module's name, and under the name with " in" behind
+    it.
+    """
     seen: dict[str, np.ndarray] = {}
 
     def rows(tensor: Any) -> np.ndarray:
@@ -137,7 +144,7 @@ def list_boxes(
 
 
 def rest_label(depth: int) -> str:
-    """Return the name for the layers after the first."""
+    """Return the label for all layers after the first, in a stack of `depth` layers."""
     return "Layer 2: all again" if depth == 2 else f"Layers 2 to {depth}: all again"
 
 

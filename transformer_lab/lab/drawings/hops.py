@@ -18,12 +18,15 @@ MOST_HEADS = 4
 
 @runtime_checkable
 class Reads(Protocol):
-    """Anything that reads a sentence and its translation, without some heads; a `Translator` does."""
+    """The interface that `two_hops` needs, which a `Translator` has."""
 
     def attend(
         self, source: str, target: str | None = None, *, mute: Iterable[Head] = (), top: int = 5
     ) -> AttentionRecord:
-        """The record of this pair, with the `top` most probable next tokens of each step."""
+        """Return the record of this pair with heads muted.
+
+        It has the `top` most probable next tokens of each step.
+        """
 
 
 def two_hops(translator: Reads, pairs: Sequence[WorldPair], heads: Sequence[Head]) -> Drawing:
@@ -80,7 +83,7 @@ def short_name(head: Head) -> str:
 
 
 def noun_and_decider(pair: dict[str, Any]) -> tuple[str, str]:
-    """Return the noun, and the word that decides for it."""
+    """Return two words of a pair's source: the referent, and the word that decides for it."""
     return pair["source"][pair["noun"]], pair["source"][pair["decider"]]
 
 
@@ -116,7 +119,7 @@ def pair_data(
 
 
 def describe_pair(pair: dict[str, Any], heads: Sequence[Head], asked: Sequence[str]) -> list[str]:
-    """Say in sentences what the picture of a pair shows."""
+    """Return sentences that describe the picture of a pair."""
     noun, decider = noun_and_decider(pair)
     pronoun = pair["target"][pair["step"]]
     weights = [
@@ -136,10 +139,17 @@ def describe_pair(pair: dict[str, Any], heads: Sequence[Head], asked: Sequence[s
 def drawn_row(
     pair: dict[str, Any], head: Head, weights: Sequence[Sequence[float]]
 ) -> Sequence[float]:
-    """Return the row to draw: the decider's in the encoder, the pronoun's step in cross-attention."""
+    """Return the row of weights to draw for a head.
+
+    It is that of the deciding word in the encoder, and that of the pronoun's step in
+    cross-attention.
+    """
     return weights[pair["decider"] if head.kind == "encoder" else pair["step"]]
 
 
 def attended_word(pair: dict[str, Any], head: Head) -> int:
-    """Return the word that the row looks at, if the hop is there."""
+    """Return the source position that a head's row should look at.
+
+    It is the noun for an encoder head, and the deciding word for a cross-attention head.
+    """
     return pair["noun"] if head.kind == "encoder" else pair["decider"]

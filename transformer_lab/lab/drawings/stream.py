@@ -17,7 +17,11 @@ NAMES = ("attention", "feed-forward")
 
 
 class Part(NamedTuple):
-    """One sub-layer: what it reads if that is normalised, what it says, the sum, and what goes on."""
+    """The vectors of one sub-layer.
+
+    `normed` is its normalised input, or None with post-norm; `said` is its output; `total` is the
+    residual sum; `out` is what leaves it.
+    """
 
     normed: np.ndarray | None
     said: np.ndarray
@@ -25,7 +29,7 @@ class Part(NamedTuple):
     out: np.ndarray
 
     def data(self) -> dict[str, list[float] | None]:
-        """The same for a page."""
+        """Return the vectors as lists by name, ready for JSON."""
         return {name: None if v is None else v.tolist() for name, v in self._asdict().items()}
 
 
@@ -77,7 +81,7 @@ def residual_stream(
 
 
 def run_sublayers(x: np.ndarray, sublayers: tuple[Sublayer, Sublayer], pre: bool) -> list[Part]:
-    """Return what each sub-layer reads, what it adds, and what it leaves on the stream."""
+    """Return the vectors of each sub-layer, with pre-norm if `pre`, else with post-norm."""
     parts: list[Part] = []
     for sublayer in sublayers:
         normed = normalise(x) if pre else None

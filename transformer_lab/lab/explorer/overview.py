@@ -21,7 +21,10 @@ MOST_CELLS = 60
 
 
 def overview(record: AttentionRecord, kind: Kind) -> Figure:
-    """Draw a line of maps for each layer, all on the scale from 0 to 1; the outer ones have labels."""
+    """Draw all heads of one kind: a line of attention maps for each layer, coloured from 0 to 1.
+
+    Only the maps at the edge have labels.
+    """
     layers = getattr(record, kind)
     across = max(len(layer) for layer in layers)
     queries, keys = ([shorten(token) for token in side] for side in record.tokens(kind))
@@ -79,7 +82,10 @@ def overview(record: AttentionRecord, kind: Kind) -> Figure:
 
 
 def cell_side(queries: int, keys: int, across: int, beside: float) -> float:
-    """Return how many inches a cell may have for so many maps across a page with labels."""
+    """Return the side of a map's cells in inches.
+
+    `across` maps of (queries, keys) cells have to fit on a page, with `beside` inches for labels.
+    """
     most = (PAGE - beside - MARGIN) / across - GAP
     return min(SIDE / max(queries, keys), most / keys)
 
@@ -90,7 +96,10 @@ def shorten(token: str) -> str:
 
 
 def max_pool(weights: np.ndarray) -> np.ndarray:
-    """Return a map (query, key) of each block's largest weight, if it has too many rows or columns."""
+    """Return a map with at most `MOST_CELLS` rows and columns: the largest weight of each block.
+
+    A small map is returned as it is.
+    """
     step = -(-max(weights.shape) // MOST_CELLS)
     rows, columns = (-(-size // step) for size in weights.shape)
     whole = np.zeros((rows * step, columns * step))  # weights are never less
@@ -106,7 +115,7 @@ def mask_future(weights: np.ndarray, kind: Kind) -> np.ma.MaskedArray:
 
 
 def describe_overview(record: AttentionRecord, kind: Kind) -> str:
-    """Say what the picture shows, for readers who cannot see it."""
+    """Return a text that describes the picture of `overview`, for readers who cannot see it."""
     layers = getattr(record, kind)
     heads = sum(len(layer) for layer in layers)
     queries, keys = record.tokens(kind)
@@ -120,6 +129,6 @@ def describe_overview(record: AttentionRecord, kind: Kind) -> str:
 
 
 def describe_largest(weights: np.ndarray, queries: tuple[str, ...], keys: tuple[str, ...]) -> str:
-    """Say where the largest weight of a map is."""
+    """Return a phrase that says where the largest weight of a map is."""
     query, key = np.unravel_index(int(weights.argmax()), weights.shape)
     return f"{queries[query].strip()} to {keys[key].strip()} {weights[query, key]:.2f}"

@@ -19,9 +19,11 @@ STYLES = ("page.css", "lines.css", "explorer/explorer.css")
 
 
 class ExplorerPage:
-    """A record, ready to be looked into: it displays itself in a notebook, and saves itself as a page.
+    """An interactive view of a record.
 
-    explore(record).to_html("animal.html")
+    A notebook displays it, and `to_html` saves it as one page:
+
+        explore(record).to_html("animal.html")
     """
 
     def __init__(self, records: Sequence[AttentionRecord], start: dict[str, Any]):
@@ -33,13 +35,17 @@ class ExplorerPage:
         return data | {"text/html": self.fragment(data["text/html"])}
 
     def picture(self) -> dict[str, str]:
-        """What is seen where scripts do not run: all heads of the first kind shown, and its words."""
+        """Return the still picture for places without scripts: all heads of one kind.
+
+        It is the kind that is open at first. The result has the picture as HTML and its alt text,
+        by MIME type.
+        """
         kind = self.start["kind"]
         record = self.records[-1]
         return picture(overview(record, kind), describe_overview(record, kind), coarse=True)
 
     def fragment(self, image: str) -> str:
-        """The page's HTML without its frame: this picture, and the script that replaces it."""
+        """Return the explorer's HTML without the frame of a page; it shows `image` at first."""
         data = page_data(self.records) | {"start": self.start}
         return fragment(image, saved.dump_json(data))
 
@@ -57,7 +63,10 @@ class ExplorerPage:
 
 
 def fragment(image: str, data: str) -> str:
-    """A still picture as HTML, and a script of today that replaces it by an explorer of these data."""
+    """Return HTML of a still picture, and of the script that replaces it by an explorer of `data`.
+
+    The script is the current one, also for data of an older version.
+    """
     program, looks = script("explorer/saved.js"), style(*STYLES)
     return saved.fragment("explorer", image, data, style=looks, script=program, mount="mountAll")
 
@@ -71,9 +80,11 @@ def explore(
     pinned: Sequence[int | None] = (),
     snapshots: Sequence[AttentionRecord] = (),
 ) -> ExplorerPage:
-    """Show every head of a record. It asks no kernel, so it also works in a saved notebook.
+    """Return an interactive page of all heads of a record.
 
         explore(translator.attend("the cat sleeps"), kind="encoder")
+
+    It needs no kernel, so it also works in a saved notebook.
 
     Args:
         record: What to look into.
@@ -99,7 +110,14 @@ def start_values(
     head: int | None,
     pinned: Sequence[int | None],
 ) -> dict[str, Any]:
-    """Return the head and the cell that are open at first; a ValueError if the record lacks them."""
+    """Return the fields "kind", "layer", "head" and "pinned" with which the explorer opens.
+
+    The arguments are those of `explore`. Without a kind it is the last one that the record has, and
+    with neither layer nor head it is the head of least entropy.
+
+    Raises:
+        ValueError: If the record lacks the head or the pinned cell.
+    """
     kinds = drawn_kinds(record)
     kind = kind or kinds[-1]
     if layer is None and head is None and kind in kinds:
@@ -111,13 +129,17 @@ def start_values(
 
 
 def check_integer(name: str, value: int) -> int:
-    """Return a whole number, also one of NumPy's, as Python's; a ValueError for anything else."""
+    """Return a whole number, also one of NumPy's, as an int; a ValueError for anything else."""
     check(name, value, "an integer", hasattr(value, "__index__"))
     return index(value)
 
 
 def check_pinned(pinned: Sequence[int | None], shape: tuple[int, ...]) -> list[int | None]:
-    """Return what is pinned as a list; a ValueError unless it is None or lies in a map of this shape."""
+    """Return the pinned cell as a list, with None for a whole row or column.
+
+    Raises:
+        ValueError: Unless it is empty or lies in a map of this shape.
+    """
     rows, columns = shape
     expected = f"() or (query, key), below ({rows}, {columns}); None for a whole column or row"
     check("pinned", pinned, expected, isinstance(pinned, Sequence) and len(pinned) in (0, 2))

@@ -22,7 +22,7 @@ KEPT_KEYS = 32
 
 
 def record_data(record: AttentionRecord, *, packed: bool = True) -> dict[str, Any]:
-    """Return one record, ready for JSON; with `packed=False` the weights stay bytes, for a widget."""
+    """Return one record as a dict ready for JSON; with `packed=False` the weights stay bytes."""
     maps = {kind: list(getattr(record, kind)) for kind in drawn_kinds(record)}
     left_out = None
     if sum(w.size for kind in maps for w in maps[kind]) > MOST_VALUES:
@@ -58,12 +58,16 @@ def record_data(record: AttentionRecord, *, packed: bool = True) -> dict[str, An
 
 
 def all_head_scores(record: AttentionRecord) -> dict[str, list[dict[str, Any]]]:
-    """Return the scores of the heads for each kind that the record has."""
+    """Return what `head_scores` returns, for each kind of attention that the record has."""
     return {kind: head_scores(record, kind) for kind in drawn_kinds(record)}
 
 
 def drawn_kinds(record: AttentionRecord) -> list[Kind]:
-    """Return the kinds that the record has; a ValueError if there is none, or one has no tokens."""
+    """Return the kinds of attention that the record has.
+
+    Raises:
+        ValueError: If it has none, or one without tokens.
+    """
     kinds = [kind for kind in KINDS if len(getattr(record, kind))]
     expected = "at least one layer with a token on each side"
     check("layers of the record", len(kinds), expected, bool(kinds))
@@ -73,7 +77,10 @@ def drawn_kinds(record: AttentionRecord) -> list[Kind]:
 
 
 def page_data(records: Sequence[AttentionRecord], *, packed: bool = True) -> dict[str, Any]:
-    """Return what the script needs beside its settings: the records, and how to read and colour them."""
+    """Return the data that the explorer's script reads: "records", "fine_from" and "colours".
+
+    The last two say how to unpack and how to colour the weights.
+    """
     return {
         "records": [record_data(record, packed=packed) for record in records],
         "fine_from": FINE_FROM,
@@ -106,7 +113,10 @@ def encode(layers: Sequence[np.ndarray]) -> tuple[bytes, list[int]]:
 
 
 def has_lower_byte(high: UInt8[np.ndarray, "heads query key"]) -> np.ndarray:
-    """Return where a lower byte follows; the script finds the same places from the upper bytes."""
+    """Return a mask of the weights that `encode` stores with a lower byte, from their upper bytes.
+
+    The script finds the same places from the upper bytes.
+    """
     most = high.max(axis=-1, keepdims=True)
     return high >= np.maximum(1, np.minimum(most, FINE_FROM))
 
@@ -114,7 +124,7 @@ def has_lower_byte(high: UInt8[np.ndarray, "heads query key"]) -> np.ndarray:
 def strongest_of_each_row(
     maps: dict[Kind, list[np.ndarray]],
 ) -> tuple[dict[Kind, list[np.ndarray]], float]:
-    """Return the maps without the weaker weights of each row, and the mean sum that was lost."""
+    """Return the maps with only each row's largest weights, and the mean sum left out."""
     kept: dict[Kind, list[np.ndarray]] = {}
     lost, rows = 0.0, 0
     for kind, layers in maps.items():

@@ -18,7 +18,7 @@ from transformer_lab.lab.page.join import script, style
 
 @runtime_checkable
 class Attends(Protocol):
-    """Anything that answers a sentence with a record, such as a `Translator`."""
+    """The interface that `AttentionExplorer` needs, which a `Translator` has."""
 
     def attend(
         self,
@@ -27,7 +27,7 @@ class Attends(Protocol):
         mute: Iterable[Head] = (),
         patch: Mapping[Head, np.ndarray] | None = None,
     ) -> AttentionRecord:
-        """The record of this sentence, with these heads muted or patched."""
+        """Return the record of this sentence, with these heads muted or patched."""
 
 
 class AttentionExplorer(anywidget.AnyWidget):
@@ -94,11 +94,11 @@ class AttentionExplorer(anywidget.AnyWidget):
 
     @property
     def record(self) -> AttentionRecord:
-        """The latest answer."""
+        """The record of the latest answer."""
         return self.records[-1]
 
     def hear(self, _: Any, message: Any, __: Any) -> None:
-        """Answer one question of the page, or say why not."""
+        """Handle a message of the page: update the shown data, or send the error that occurred."""
         if not isinstance(message, dict) or "ask" not in message:
             return
         try:
@@ -120,10 +120,12 @@ class AttentionExplorer(anywidget.AnyWidget):
     def answer(
         self, source: str, mute: list[Head], patch: list[dict[str, Any]]
     ) -> tuple[tuple[AttentionRecord, ...], dict[str, Any]]:
-        """The record of a sentence with heads muted and rows pointed, and what the page draws of it.
+        """Compute the records and the page's data for a sentence with heads muted and rows pointed.
 
-        Before it come the snapshots, if they are of this sentence. Where something is changed the
-        data hold the unchanged translation too.
+        Returns:
+            The records, the new one last, after the snapshots if they are of this sentence; and the
+            data that the page draws. If something is changed, these hold the unchanged translation
+            too.
         """
         if self.plain is None or self.plain[0] != source:
             self.plain = source, self.translator.attend(source)
@@ -142,7 +144,10 @@ class AttentionExplorer(anywidget.AnyWidget):
         return (*self.snapshots, record), data
 
     def settle(self) -> None:
-        """Where no record has the open head or the pinned cell, open the nearest of the latest one."""
+        """Choose another open head or pinned cell if no record has the present one.
+
+        The nearest that the latest record has is opened.
+        """
         if any(self.lacks(record) is None for record in self.records):
             return
         kinds = drawn_kinds(self.record)
@@ -163,7 +168,10 @@ class AttentionExplorer(anywidget.AnyWidget):
                 self.set_trait(name, value)
 
     def lacks(self, record: AttentionRecord, **changes: Any) -> ValueError | None:
-        """What a record has not got of what is open, with these changes; None if it has all."""
+        """Return an error if a record lacks the open head or the pinned cell; None if it has both.
+
+        `changes` replace some of the present kind, layer, head and pinned cell.
+        """
         now = {n: getattr(self, n) for n in ("kind", "layer", "head", "pinned")} | changes
         try:
             weights = record.weights(Head(now["kind"], now["layer"], now["head"]))
@@ -193,10 +201,7 @@ class AttentionExplorer(anywidget.AnyWidget):
         self.settle()
 
     def page(self) -> ExplorerPage:
-        """The same view as a page that needs no kernel.
-
-        explorer.page().to_html("animal.html")
-        """
+        """Return the present view as an `ExplorerPage`, which needs no kernel and has `to_html`."""
         start = {"kind": self.kind, "layer": self.layer, "head": self.head, "pinned": self.pinned}
         return ExplorerPage(self.records, start)
 
@@ -219,7 +224,10 @@ class AttentionExplorer(anywidget.AnyWidget):
         return (live[0] if live else {}) | still, {}
 
     def still(self) -> dict[str, str]:
-        """The picture of what is shown now; its name tells the widget to hide it."""
+        """Return the picture of the present view, as HTML and alt text by MIME type.
+
+        The HTML has a name by which the live widget hides the picture.
+        """
         data = self.page().picture()
         name = hashlib.sha256(data["text/html"].encode()).hexdigest()[:12]
         if name not in self.stills:
@@ -233,7 +241,10 @@ class AttentionExplorer(anywidget.AnyWidget):
 def patched_weights(
     record: AttentionRecord, patch: Sequence[dict[str, Any]]
 ) -> dict[Head, np.ndarray]:
-    """Return the weights of the heads to patch: their own, except for rows that look at one key alone."""
+    """Return the whole weights (query, key) of each head to patch.
+
+    They are the record's own, except for the rows that `patch` points at one key alone.
+    """
     maps: dict[Head, np.ndarray] = {}
     for row in patch:
         head = Head(row["kind"], row["layer"], row["head"])

@@ -15,9 +15,11 @@ STYLE = "lesson/lesson.css"
 
 
 class Drawing:
-    """A drawing to step through. It displays itself in a notebook, and saves itself as a page.
+    """An interactive drawing with steps.
 
-    attention_player(words, Q, K, V).to_html("player.html")
+    A notebook displays it, and `to_html` saves it as one page:
+
+        attention_player(words, Q, K, V).to_html("player.html")
     """
 
     def __init__(self, kind: str, data: dict[str, Any], alt: str, *, step: int = -1):
@@ -39,7 +41,7 @@ class Drawing:
         return {"text/html": page, "text/plain": self.alt}
 
     def to_html(self, path: str | Path, *, overwrite: bool = False) -> Path:
-        """Write one file that opens in any browser, offline; returns its path.
+        """Write one HTML file that opens in any browser, offline, and return its path.
 
         Raises:
             ValueError: If the file is there already and `overwrite` is not given.
@@ -49,12 +51,18 @@ class Drawing:
 
 
 def words_alone(alt: str, step: int) -> str:
-    """Return what stands in the place of a drawing until its script runs, or its picture is taken."""
+    """Return the HTML paragraph of a drawing's alt text, shown until its script runs.
+
+    `step` is the step whose still picture may replace it.
+    """
     return f'<p data-step="{step}">{html.escape(alt)}</p>'
 
 
 def fragment(kind: str, still: str, data: str) -> str:
-    """Return HTML of words or a picture, and today's script that puts a drawing in its place."""
+    """Return HTML of a still picture or text, and of the script that replaces it.
+
+    The script draws `data` and is the current one for this kind of drawing.
+    """
     own = f"lesson/{kind}.css"
     looks = style("page.css", STYLE, *([own] if (FOLDER / own).exists() else ()))
     program = script(f"lesson/{kind}.js")

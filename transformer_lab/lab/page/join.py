@@ -16,7 +16,7 @@ EXPORT = re.compile(r"^export (?!default\b)", re.M)
 
 
 def modules(entry: str) -> list[Path]:
-    """Return the files of a module and of all that it needs, each after those that it imports.
+    """Return the files of a JavaScript module and of all it imports, imported ones first.
 
     Raises:
         ValueError: If modules import each other in a circle.
@@ -38,12 +38,15 @@ def modules(entry: str) -> list[Path]:
 
 
 def script(entry: str) -> str:
-    """Return a module with all it needs as one ES module, which exports the entry's default alone."""
+    """Join a JavaScript module and all that it imports into one ES module.
+
+    Only its default export is exported.
+    """
     texts = (path.read_text(encoding="utf-8") for path in modules(entry))
     return "\n".join(COMMENT.sub("", EXPORT.sub("", IMPORT.sub("", text))) for text in texts)
 
 
 def style(*names: str) -> str:
-    """Return style sheets, one after the other."""
+    """Return the contents of these style sheets, one after the other."""
     texts = ((FOLDER / name).read_text(encoding="utf-8") for name in names)
     return "\n".join(COMMENT.sub("", text) for text in texts)

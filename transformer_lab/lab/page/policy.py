@@ -15,7 +15,10 @@ DATA = "application/json"
 
 
 class Inlined(HTMLParser):
-    """Collects what stands in a page: `scripts`, `styles`, and `attributes` that style an element."""
+    """An HTML parser that collects the inline scripts and styles of a page.
+
+    They are in `scripts`, `styles`, and `attributes`, the style attributes of elements.
+    """
 
     def __init__(self, page: str) -> None:
         super().__init__(convert_charrefs=True)
@@ -27,7 +30,7 @@ class Inlined(HTMLParser):
         self.close()
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """A tag begins: keep its style, and remember whether its text is to be kept."""
+        """Keep the style attribute of a tag, and note whether its text is a script or a style."""
         given = dict(attrs)
         if given.get("style"):
             self.attributes.append(given["style"] or "")
@@ -37,17 +40,17 @@ class Inlined(HTMLParser):
             (self.scripts if tag == "script" else self.styles).append("")
 
     def handle_endtag(self, tag: str) -> None:
-        """A tag ends, and with it the text of a script or a style."""
+        """End the text of a script or a style."""
         self.inside = ""
 
     def handle_data(self, data: str) -> None:
-        """Text: of the script or the style that was begun, if one was."""
+        """Add text to the script or the style that has begun, if any."""
         if self.inside:
             (self.scripts if self.inside == "script" else self.styles)[-1] += data
 
 
 def hash_source(text: str) -> str:
-    """Return the hash by which a policy names a script or a style."""
+    """Return the hash by which a content security policy allows a script or a style."""
     digest = hashlib.sha256(text.encode()).digest()
     return f"'sha256-{base64.b64encode(digest).decode()}'"
 
@@ -55,7 +58,9 @@ def hash_source(text: str) -> str:
 def policy_meta(
     page: str, instead: Mapping[str, str] | None = None, scripts: Sequence[str] = ()
 ) -> str:
-    """Return the `<meta>` element for the head of a page that holds all its scripts and styles.
+    """Return the `<meta>` element with the content security policy of a page.
+
+    The policy allows the scripts and styles that are in the page, by their hashes.
 
     Args:
         page: The page as HTML.

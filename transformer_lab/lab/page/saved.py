@@ -35,17 +35,19 @@ h1 {{ position: absolute; width: 1px; height: 1px; margin: 0; overflow: hidden; 
 
 
 def dump_json(data: Any) -> str:
-    """Return JSON that can stand in a script, where a `<` could begin the tag that ends it.
+    """Return data as JSON that is safe inside a `<script>` element: each `<` is escaped.
 
-    NaN and infinity are no JSON: a ValueError.
+    Raises:
+        ValueError: If the data contain NaN or infinity, which are not JSON.
     """
     return json.dumps(data, allow_nan=False).replace("<", "\\u003c")
 
 
 def fragment(kind: str, still: str, data: str, *, style: str, script: str, mount: str) -> str:
-    """Return HTML of a still picture, and what puts a view of these packed data in its place.
+    """Return HTML of a still picture, and of the script that replaces it by a view of `data`.
 
-    `mount` is called with the name that picture and data have in common.
+    `mount` is the name of the script's function that is called with the name that picture and data
+    share.
     """
     name = hashlib.sha256(data.encode()).hexdigest()[:12]
     # The data stand beside the script: a megabyte of JSON is read several times as fast as
@@ -59,9 +61,10 @@ def fragment(kind: str, still: str, data: str, *, style: str, script: str, mount
 
 
 def write_page(path: str | Path, title: str, body: str, *, overwrite: bool) -> Path:
-    """Write one file that opens in any browser, whole or not at all, and return its path.
+    """Write a page as one HTML file, atomically, and return its path.
 
-    A ValueError if it is there and shall not be replaced.
+    Raises:
+        ValueError: If the file exists and `overwrite` is not given.
     """
     path = Path(path)
     if path.exists() and not overwrite:

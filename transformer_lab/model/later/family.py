@@ -16,9 +16,10 @@ from transformer_lab.model.transformer import embed_ids, initialise
 
 
 class OneStack(nn.Module):
-    """Embeddings, the encoder's layers, a tied output. Who may see whom is for `mask` to say.
+    """The base class of models with one stack: embeddings, the encoder's layers, and a tied output.
 
-    Of the configuration it takes `target_vocab_size` and `num_encoder_layers`.
+    Subclasses define `mask`, which says which positions each one may see. Of the configuration,
+    `target_vocab_size` and `num_encoder_layers` are used, and not their counterparts.
     """
 
     def __init__(self, config: TransformerConfig):
@@ -33,19 +34,19 @@ class OneStack(nn.Module):
         self.output.weight = self.embedding.weight
 
     def forward(self, ids: Int[Tensor, "batch length"]) -> Float[Tensor, "batch length vocabulary"]:
-        """Logits at each position."""
+        """Return the logits at each position."""
         check_ids("ids", ids)
         return self.output(self.stack(self.embed(ids), self.mask(ids)))
 
     def embed(
         self, ids: Int[Tensor, "batch length"], start: int = 0
     ) -> Float[Tensor, "batch length d_model"]:
-        """What the first layer gets; the first position is `start`."""
+        """Return the first layer's input: scaled embeddings plus positions from `start` on."""
         x = embed_ids(self.embedding, ids) * math.sqrt(self.config.d_model)
         return self.dropout(self.positions(x, start))
 
     def mask(self, ids: Int[Tensor, "batch length"]) -> Bool[Tensor, "..."]:
-        """True where a query may see a key."""
+        """Return the attention mask, True where a query may see a key. Subclasses define it."""
         raise NotImplementedError
 
 
@@ -56,7 +57,7 @@ class GPT(OneStack):
     """A decoder without an encoder to attend to (Radford et al. 2018): it predicts the next token."""
 
     def mask(self, ids: Int[Tensor, "batch length"]) -> Bool[Tensor, "length length"]:
-        """Each position sees itself and what stands on its left."""
+        """Return the causal mask: each position sees itself and the positions to its left."""
         return causal_mask(ids.size(1), device=ids.device)
 
 
@@ -64,12 +65,12 @@ class BERT(OneStack):
     """An encoder without a decoder (Devlin et al. 2019): it predicts the tokens that were hidden."""
 
     def mask(self, ids: Int[Tensor, "batch length"]) -> Bool[Tensor, "batch 1 1 length"]:
-        """Each position sees every word, on both sides."""
+        """Return the padding mask: each position sees every word, to its left and to its right."""
         return padding_mask(ids, self.config.pad_id)
 
 
 def empty_cache(model: GPT) -> list[KVCache]:
-    """Return a cache before the first token: for each layer one of no words."""
+    """Return a cache before the first token: an empty `KVCache` for each layer."""
     return [KVCache() for _ in model.stack.layers]
 
 
@@ -77,9 +78,9 @@ def empty_cache(model: GPT) -> list[KVCache]:
 def gpt_step(
     model: GPT, last: Int[Tensor, " batch"], cache: list[KVCache]
 ) -> tuple[Float[Tensor, "batch vocabulary"], list[KVCache]]:
-    """Return the logits of the token after `last`, and the cache with `last` in it.
+    """Return the logits of the token after `last`, and a new cache that includes `last`.
 
-    They equal those of a pass over all tokens so far; nothing here has a gradient.
+    The logits equal those of a pass over all tokens so far; nothing here has a gradient.
     """
     grown = [layer.fork() for layer in cache]
     x = model.embed(last[:, None], start=cache[0].length)

@@ -35,9 +35,11 @@ class SSRU(nn.Module):
         _mask: Any = None,
         cache: KVCache | None = None,
     ) -> Float[Tensor, "batch length d_model"]:
-        """Carry the state along x; called as self-attention is, whose mask it does not need.
+        """Return the hidden states h_t of all positions, one after the other.
 
-        With a `cache` x are new positions behind those that it holds the states of.
+        The arguments are those of self-attention, so that it can stand in its place; keys, values
+        and mask are ignored. With a `cache`, x holds only new positions, which continue from the
+        state in the cache.
         """
         forget = self.w_f(x).sigmoid()
         inputs = (1 - forget) * self.w(x)
@@ -52,7 +54,7 @@ class SSRU(nn.Module):
 
 
 class RecurrentTransformer(Transformer):
-    """A `Transformer` in whose decoder the recurrence stands in the place of self-attention."""
+    """A `Transformer` whose decoder has an `SSRU` in the place of self-attention."""
 
     def __init__(self, config: TransformerConfig):
         super().__init__(config)

@@ -14,7 +14,10 @@ from torch import Tensor
 def scan(
     decay: Float[Tensor, "*batch length state"], inputs: Float[Tensor, "*batch length state"]
 ) -> Float[Tensor, "*batch length state"]:
-    """Compute the states h_t = decay_t · h_{t−1} + inputs_t one after the other: linear in the length."""
+    """Return the states h_t = decay_t · h_{t−1} + inputs_t, computed one after the other.
+
+    The first state is the first input. The time is linear in the length.
+    """
     if inputs.size(-2) == 0:
         return inputs  # no step, no state
     state = torch.zeros_like(inputs[..., 0, :])
@@ -28,7 +31,7 @@ def scan(
 def parallel_scan(
     decay: Float[Tensor, "*batch length state"], inputs: Float[Tensor, "*batch length state"]
 ) -> Float[Tensor, "*batch length state"]:
-    """Compute the same states in about log2(length) rounds, each of which treats all steps at once.
+    """Return the same states as `scan`, from about log2(length) rounds over all steps at once.
 
     After a round with `reach` r, (a, b) at step t stand for the last 2r steps up to t. Two
     stretches join as (a₁, b₁), (a₂, b₂) → (a₂ a₁, a₂ b₁ + b₂) (Hillis and Steele 1986).
@@ -46,7 +49,10 @@ def parallel_scan(
 def convolution(
     decay: Float[Tensor, " state"], inputs: Float[Tensor, "*batch length state"]
 ) -> Float[Tensor, "*batch length state"]:
-    """Compute the states for a decay that never changes: Σ decay^(t−s) · inputs_s over s ≤ t."""
+    """Return the same states as `scan` for a decay that is constant over time, as a convolution.
+
+    The state at t is Σ decay^(t−s) · inputs_s over s ≤ t.
+    """
     length = inputs.size(-2)
     age = torch.arange(length, device=inputs.device)
     age = age[:, None] - age  # (t, s)

@@ -52,7 +52,10 @@ def chunked_attention(
 
 
 def with_fitting_mask(attend: Callable[..., Tensor]) -> Callable[..., Tensor]:
-    """Wrap an attention so that it refuses a mask as `attention_weights` does, before it cuts it up."""
+    """Wrap `chunked_attention`, so that it checks its mask as `attention_weights` does.
+
+    A mask with a single column for all keys is expanded to one column for each key.
+    """
 
     @wraps(attend)
     def checked(
@@ -86,7 +89,7 @@ def local_attention(
     value: Float[Tensor, "*batch key d_v"],
     window: int = 64,
 ) -> Float[Tensor, "*batch n d_v"]:
-    """Compute self-attention under `local_mask`, of which only a band is ever computed.
+    """Return self-attention under `local_mask`, computing only the band of scores that it allows.
 
     Each block of `window` queries reads the 3 · window keys around it: 3 · n · window scores.
     """
@@ -111,11 +114,11 @@ def linear_attention(
     key: Float[Tensor, "*batch key d_k"],
     value: Float[Tensor, "*batch key d_v"],
 ) -> Float[Tensor, "*batch query d_v"]:
-    """Attend with weights φ(q)·φ(k) / Σ φ(q)·φ(k), φ = elu + 1, in place of the softmax.
+    """Return attention with weights φ(q)·φ(k) / Σ φ(q)·φ(k), φ = elu + 1, instead of softmax.
 
-    φ(K)ᵀ V is d_k × d_v, and computed first: no matrix has n × n entries (Katharopoulos et al.
-    2020, *Transformers are RNNs*, without a mask). NaN where all features of a query are so
-    negative that their exponentials are 0; 0 where there are no keys.
+    φ(K)ᵀ V is d_k × d_v and is computed first, so no matrix has n × n entries (Katharopoulos et al.
+    2020, *Transformers are RNNs*, without a mask). The output is NaN where all features of a query
+    are so negative that their exponentials are 0, and 0 where there are no keys.
     """
     if key.size(-2) == 0:  # who sees nothing gets 0, as with a softmax
         return value.new_zeros((*query.shape[:-1], value.size(-1)))

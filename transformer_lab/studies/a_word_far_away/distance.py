@@ -109,11 +109,11 @@ SMALL: list[Setting] = [
 
 
 class Recurrent(nn.Module):
-    """An LSTM of two layers that answers from its last state, which with `attends` first attends to all.
+    """A two-layer LSTM that predicts the answer from its last state.
 
-    The last state h finds c = softmax(h W Mᵀ / √width) M among the states M (the score of Luong
-    et al. 2015, divided by the root), and h + c answers: a path by which something far away comes
-    in one step.
+    With `attends`, the last state h first attends to all states M: c = softmax(h W Mᵀ / √width) M
+    (the score of Luong et al. 2015, divided by the root). Then h + c predicts the answer, so that a
+    distant symbol is one step away.
     """
 
     def __init__(self, width: int, attends: bool):
@@ -139,7 +139,7 @@ class Recurrent(nn.Module):
 
 
 class AttentionCore(nn.Module):
-    """The attention between the projections, without masks: one of `WAYS`."""
+    """Scaled dot-product attention between the projections, without masks, in one of `WAYS`."""
 
     def __init__(self, way: Way):
         super().__init__()
@@ -190,9 +190,10 @@ def make_model(kind: str, seed: int) -> nn.Module:
 def draw_sequences(
     pairs: int, distance: Int[Tensor, " batch"], generator: torch.Generator, length: int = LENGTH
 ) -> tuple[Int[Tensor, "batch length_and_1"], Int[Tensor, " batch"]]:
-    """Draw sequences whose answer stands `distance` symbols before the question, and the answers' ids.
+    """Draw sequences and the ids of their answers.
 
-    The keys of a sequence differ; the pairs that are not asked for stand at random places.
+    The answer stands `distance` symbols before the question. The keys of a sequence differ; the
+    pairs that are not asked for stand at random places.
     """
     batch = len(distance)
 
@@ -212,7 +213,10 @@ def draw_sequences(
 
 
 def draw_distances(batch: int, generator: torch.Generator) -> Int[Tensor, " batch"]:
-    """Draw distances from 2 to `LENGTH`: for each d about as many between d and 2d."""
+    """Draw a distance from 2 to `LENGTH` for each sequence, uniform on a logarithmic scale.
+
+    About as many lie between d and 2d for each d.
+    """
     share = torch.rand(batch, generator=generator)
     return (2 * ((LENGTH + 1) / 2) ** share).long()
 
@@ -221,9 +225,9 @@ def run(setting: Setting) -> dict[str, Any]:
     """Train one model, or time all of them.
 
     Returns:
-        For a model: its number of parameters, the steps it was trained, the mean loss in nats of
-        each `EVERY` steps, and the share of right answers at each of `DISTANCES`. For
-        `{"cost": length}`: what `time_training_steps` returns.
+        For a model: "parameters", their number; "steps", how many it was trained; "losses", the
+        mean loss in nats of each `EVERY` steps; and "right", the share of right answers at each of
+        `DISTANCES`. For `{"cost": length}`: what `time_training_steps` returns.
     """
     if "cost" in setting:
         return time_training_steps(setting["cost"])

@@ -62,10 +62,10 @@ def run_missing(
     minutes: float = 60.0,
     folder: Path | None = None,
 ) -> dict[str, Any]:
-    """Do the runs of `grid` that are not stored yet, store each as it ends, and return the whole result.
+    """Do the runs of `grid` that are not stored yet, and return the whole result.
 
-    No run is started after `minutes`. The result has the stored runs in the order of the grid; a
-    stored run that the grid no longer has is left out.
+    Each run is stored as it ends. No run is started after `minutes`. The result has the stored runs
+    in the order of the grid; a stored run that the grid no longer has is left out.
     """
     settings = list(grid)
     found = {r["hash"]: r for r in load_runs(study, folder)}

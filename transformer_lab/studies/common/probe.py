@@ -26,9 +26,9 @@ PROBE_SENTENCES = 1_000  # to learn the probe on, of combinations that training 
 
 
 def probe_accuracy(translator: Translator, pairs: Sequence[WorldPair]) -> dict[str, list[float]]:
-    """Return how often a linear probe reads the referent's gender off the encoder, for each depth.
+    """Measure how well a linear probe reads the referent's gender off the encoder, at each depth.
 
-    The probe is learnt on sentences with combinations that training shows, and scored on `pairs`.
+    The probe is fitted on sentences with combinations that training shows, and scored on `pairs`.
 
     Returns:
         For the vector at the pronoun ("it") and at the deciding word ("decider") the accuracies

@@ -39,7 +39,9 @@ GRID: list[Setting] = [
 def run(setting: Setting) -> dict[str, Any]:
     """Return the error rates of one model on test sentences.
 
-    They are those of `error_rates_after_error`, and under "places" those of `error_rates_by_place`.
+    Returns:
+        What `error_rates_after_error` returns, and under "places" what `error_rates_by_place`
+        returns.
     """
     toy = setting["model"] == TOY
     asked = (
@@ -54,7 +56,7 @@ def run(setting: Setting) -> dict[str, Any]:
 
 @torch.no_grad()
 def error_rates_by_place(asked: Translator, pairs: Sequence[SentencePair]) -> list[dict[str, Any]]:
-    """Return the share of wrong words at each of `PLACES`, after the reference's and the model's words.
+    """Measure the share of wrong words at each of `PLACES`, groups of positions in a sentence.
 
     Returns:
         For each group of positions that has words: "words", their number; "gold", the share of

@@ -11,7 +11,10 @@ from transformer_lab.studies.finding_the_noun.pronoun_sentences import get_coref
 
 
 def adjectives_by_noun(pairs: Iterable[WorldPair]) -> dict[str, set[str]]:
-    """Return for each English noun the adjectives that decide for it in these sentences."""
+    """Return for each English noun the adjectives that decide for it in these sentences.
+
+    A deciding adjective shows which noun the pronoun stands for.
+    """
     found: dict[str, set[str]] = defaultdict(set)
     for pair in pairs:
         who, words = get_coreference(pair), pair.source_tokens

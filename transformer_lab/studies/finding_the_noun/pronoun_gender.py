@@ -43,15 +43,18 @@ COLUMNS = ("referent", "other", "pronoun", "decider", "eos")
 
 
 def run(setting: Setting) -> dict[str, Any]:
-    """Train one translator, and make the head of each layer that moves most pronouns look at each word.
+    """Train one translator, and make one encoder head of each layer look at each word in turn.
+
+    The head is the one that changes most pronouns when its row looks at the wrong noun.
 
     Returns:
-        "exact_match" and "pronouns": how often sentences and pronouns are right. "pointed": what
-        `pronouns_changed_by_pointing` found for each row, and "heads" the chosen head of each
-        layer. "written": the gender of each sentence's pronoun as one letter (see
-        `encode_genders`), and "asked" the same for each row, layer and word of `COLUMNS`.
-        "preference": in the chosen heads, for each sentence, the weight on the referent minus the
-        weight on the other noun.
+        "exact_match": the share of validation sentences translated exactly. "pronouns": the share
+        of right pronouns, by clause order. "pointed": what `pronouns_changed_by_pointing` returns,
+        for the rows "it" and "decider", and "heads" the chosen head of each layer. "written": the
+        gender of each sentence's pronoun as one letter (see `encode_genders`), and "asked" the same
+        for each row, layer and word of `COLUMNS` that the head looks at. "preference": in the
+        chosen heads, for each sentence, the weight on the referent minus the weight on the other
+        noun.
     """
     translator, exact_match = train_translator(setting)
     pairs = draw_pronoun_pairs(SENTENCES)

@@ -26,11 +26,13 @@ Rows = dict[str, Float[np.ndarray, "sentence layer head"]]
 
 
 def referent_differences(capture: AttentionCapture, pairs: Sequence[WorldPair]) -> Rows:
-    """Return the weight on the true referent minus that on the other noun, from −1 to 1, in four rows.
+    """Return the weight on the true referent minus that on the other noun, for four kinds of rows.
 
-    "it" and "decider" are rows of the encoder, that of the pronoun and that of the word that
-    decides; "cross" is the step that writes the pronoun; "decoder" is the same step, looking at the
-    French nouns that are written already (0 where they come later).
+    Returns:
+        Arrays (sentence, layer, head) from −1 to 1. "it" and "decider": in the encoder, the row of
+        the pronoun and that of the word that decides. "cross": in cross-attention, the step that
+        writes the pronoun. "decoder": in decoder self-attention, the same step, on the French nouns
+        that are written already (0 where they come later).
     """
     layers = {"it": capture.encoder, "decider": capture.encoder, "cross": capture.cross}
     found: Rows = {
@@ -93,7 +95,10 @@ def permutation_threshold(
 
 
 def cross_weights(capture: AttentionCapture, pairs: Sequence[WorldPair]) -> dict[str, list]:
-    """Return the mean weight at the pronoun's step on each of `WORDS`, by cross head [layer][head]."""
+    """Return each cross-attention head's mean weight on each of `WORDS`, as lists [layer][head].
+
+    Only the step that writes the pronoun is read.
+    """
     maps = np.stack(capture.cross, axis=1)
     found = {}
     for name, word in WORDS.items():
@@ -106,9 +111,12 @@ def cross_weights(capture: AttentionCapture, pairs: Sequence[WorldPair]) -> dict
 
 
 def rollout_differences(capture: AttentionCapture, pairs: Sequence[WorldPair]) -> dict[str, list]:
-    """Return the referent's weight minus the other noun's in attention rollout, by clause order.
+    """Return the weight on the referent minus that on the other noun in attention rollout.
 
-    For "cross" the last decoder layer's mean map is multiplied with the encoder's rollout.
+    Returns:
+        The mean for each clause order, for the rows "it" and "decider" of the encoder's rollout,
+        and for "cross", the step that writes the pronoun: the last decoder layer's cross-attention,
+        averaged over heads, times the encoder's rollout.
     """
     rolled = attention_rollout(capture.encoder)
     maps = {"it": rolled, "decider": rolled, "cross": capture.cross[-1].mean(axis=1) @ rolled}

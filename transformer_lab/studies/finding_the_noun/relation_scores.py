@@ -29,7 +29,7 @@ Maps = Float[np.ndarray, "layer head word word"]
 def encoder_word_maps(
     asked: Translator, texts: Sequence[tuple[str, Sequence[str]]]
 ) -> list[Maps | None]:
-    """Return for each text the encoder's attention weights between its words, with eos behind them.
+    """Return for each text the encoder's attention weights between its words, with eos last.
 
     It is None for a text whose pieces do not spell its words.
     """
@@ -82,7 +82,9 @@ def compare_with_offset(
     right: Bool[np.ndarray, "link layer head"],
     offsets: Bool[np.ndarray, "link offset"],
 ) -> dict[str, Any]:
-    """Compare the best head with the best offset, both chosen on even sentences and measured on odd ones.
+    """Compare the best head with the best fixed offset between the two words of a link.
+
+    Both are chosen on even sentences and measured on odd ones.
 
     Args:
         sentence: The number of each link's sentence, (link,).
@@ -90,8 +92,10 @@ def compare_with_offset(
         offsets: Whether each of `OFFSETS` finds each link.
 
     Returns:
-        Among others "right" and "by offset", the two shares on the odd sentences, and "better", the
-        95% interval of their difference over resampled sentences.
+        "links": their number. "head", as [layer, head], and "offset": those chosen. "right" and "by
+        offset": the share of links that each finds on the odd sentences. "better": the 95% interval
+        of the difference of the two, over resampled sentences. "all" and "offsets": the share that
+        each head, [layer][head], and each offset finds on all sentences.
     """
     even, odd = sentence % 2 == 0, sentence % 2 == 1
     shares = right[even].mean(axis=0)

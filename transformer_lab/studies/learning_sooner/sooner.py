@@ -118,7 +118,10 @@ def get_run_key(setting: Setting) -> tuple[str, int, str]:
 
 
 def get_change_name(setting: Setting) -> str:
-    """Return the name in `CHANGES` of what this setting changes in `BASE`, recipe and length aside."""
+    """Return the name in `CHANGES` of the fields in which this setting differs from `BASE`.
+
+    The recipe, the number of steps, the seed and the like are not compared.
+    """
     own = ("training", "steps", "every", "instructions", "seed")
     changed = {key: value for key, value in setting.items() if key not in own and value}
     return next(name for name, change in CHANGES.items() if change == changed)

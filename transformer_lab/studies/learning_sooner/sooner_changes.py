@@ -32,10 +32,14 @@ def rescale_parameters(model: nn.Module, factors: Mapping[str, float]) -> None:
 
 
 class AdamWithFactors(torch.optim.Adam):
-    """Adam whose parameter groups multiply the learning rate by their factor `times`."""
+    """Adam whose parameter groups multiply the learning rate by their own factor, `times`."""
 
     def step(self, closure: Any = None) -> Any:
-        """Take one step; the trainer sets the rate anew before each."""
+        """Take one step with each group's own rate.
+
+        The factor is applied anew each time, because the trainer sets one rate for all groups
+        before.
+        """
         for group in self.param_groups:
             group["lr"] *= group["times"]
         return super().step(closure)
@@ -93,12 +97,12 @@ def get_adam_settings(trainer: Trainer) -> dict[str, Any]:
 
 
 class CurriculumBatches(Batches):
-    """Batches in a curriculum: short sentences, then easy pronouns, then everything.
+    """Batches in three stages: short sentences, then easy pronouns, then all examples.
 
-    Until step 150 it has sentences of at most 8 tokens without a pronoun to resolve. Until step 380
-    it has the because-sentences whose two nouns have one gender, four times over, among 15,000
-    others: there the pronoun's gender can be copied from either noun. From then on it has
-    everything.
+    Until step 150, batches hold sentences of at most 8 tokens without a pronoun to resolve. From
+    then until step 380, they hold 15,000 sentences without such a pronoun, and four copies of each
+    because-sentence whose two nouns have one gender: there the pronoun's gender can be copied from
+    either noun. After that, they hold all examples.
     """
 
     def __init__(self, batches: Batches, pairs: Sequence[WorldPair]):
@@ -110,7 +114,7 @@ class CurriculumBatches(Batches):
         self.stages = ((150, short), (380, alike * 4 + plain[:15_000]))
 
     def iterate_from(self, epoch: int, index: int) -> Iterator[tuple[int, int, Batch]]:
-        """Yield the batches of the stages and then of epochs without end.
+        """Yield (epoch, index, batch) from two stages, then from epochs over all examples.
 
         A curriculum cannot be resumed: `epoch` and `index` must be 0.
         """

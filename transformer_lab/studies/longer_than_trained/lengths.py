@@ -47,7 +47,7 @@ def run(setting: Setting) -> dict[str, Any]:
 
     Returns:
         "lengths": those that were tested. "found": for each what `failures` returns. "parts": what
-        `score_by_part` returns at L and three greater lengths.
+        `score_by_part` returns at the longest length of training and at three greater lengths.
     """
     task = make_task(setting["task"], setting["seed"])
     model = train_model(setting, task)
@@ -63,7 +63,7 @@ def run(setting: Setting) -> dict[str, Any]:
 
 
 def list_lengths(longest: int) -> list[int]:
-    """Return the lengths that are tested, up to `TIMES` the longest of training."""
+    """Return the lengths that are tested, up to `TIMES` the longest length of training."""
     if longest <= 4:
         return list(range(1, TIMES * longest + 1))
     near = range(longest, longest + 5)

@@ -50,7 +50,11 @@ GRID: list[Setting] = [
 
 
 def run(setting: Setting) -> dict[str, Any]:
-    """Return for each way to draw samples what `compare_decoders` finds."""
+    """Compare greedy decoding, beam search, sampling and MBR on one corpus.
+
+    Returns:
+        What `compare_decoders` returns, for each way to draw samples that the setting names.
+    """
     if setting["corpus"] == WORLD:
         translator = Translator.load(weights=setting["weights"], device="cpu")
         pairs: Sequence[SentencePair] = find_corpus(WORLD).splits().test

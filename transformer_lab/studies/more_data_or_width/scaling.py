@@ -34,7 +34,7 @@ SMALL: list[Setting] = [
 
 
 def run(setting: Setting) -> dict[str, Any]:
-    """Train one translator and score it, as the ablations do."""
+    """Train one translator and return its scores, which are those of `table_3.ablations.run`."""
     return ablations.run(setting)
 
 

@@ -70,7 +70,7 @@ def make_setting(corpus: str, kind: str, rate: float, steps: int, seed: int) -> 
 
 
 def list_comparisons(corpus: str) -> list[tuple[str, int]]:
-    """Return what is compared on a corpus: pairs of a kind and the number of steps it is trained."""
+    """Return the (kind of model, number of training steps) that are compared on a corpus."""
     whole = STEPS[corpus]
     return [
         *((kind, whole) for kind in BEST[corpus]),

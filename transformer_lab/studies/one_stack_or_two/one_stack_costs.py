@@ -33,7 +33,7 @@ COSTED, LENGTH, SENTENCES, ROUNDS = 10, 16, (1, 64), 7
 
 
 def measure_costs(setting: Setting) -> dict[str, Any]:
-    """Measure what this setting asks for: the costs of training on a corpus, or those of writing."""
+    """Return what `measure_training_costs` or `measure_writing_costs` returns, by the setting."""
     return (
         measure_training_costs(setting["corpus"])
         if setting["cost"] == "training"
@@ -42,9 +42,11 @@ def measure_costs(setting: Setting) -> dict[str, Any]:
 
 
 def measure_training_costs(corpus: str) -> dict[str, Any]:
-    """Measure the arithmetic ("flops") and "seconds" of `COSTED` training batches for each kind.
+    """Measure what `COSTED` training batches cost for each kind of model.
 
-    There are `ROUNDS` values of the seconds; in each round the kinds take turns.
+    Returns:
+        For each kind the arithmetic, "flops", and the "seconds", as `ROUNDS` values; in each round
+        the kinds take turns.
     """
     splits, tokenizers = load_corpus(corpus, seed=0)
     costed = list(islice(iterate_batches(splits.train, tokenizers, seed=0), COSTED))
@@ -73,11 +75,11 @@ def measure_training_costs(corpus: str) -> dict[str, Any]:
 
 
 def measure_writing_costs() -> dict[str, Any]:
-    """Measure the seconds to "read" `LENGTH` words, and to read them and "write" as many with the cache.
+    """Measure the seconds to read `LENGTH` words, and to read them and write as many.
 
     Returns:
-        For each number of sentences, then each kind, `ROUNDS` values; in each round the kinds take
-        turns.
+        For each number of sentences, then for each kind, `ROUNDS` values of "read" and of "write",
+        with the KV cache; in each round the kinds take turns.
     """
     tokenizers = load_corpus(WORLD, seed=0)[1]
     found: dict[str, Any] = {}

@@ -62,7 +62,12 @@ def score_greedy(
 def score_attention(
     translator: StackTranslator, tokenizers: Tokenizers, pairs: Sequence[WorldPair]
 ) -> dict[str, Any]:
-    """Return what `find_best_aligner` finds, and each layer's mean weight on the source, "on_source"."""
+    """Find the head that aligns words best, and measure the attention on the source.
+
+    Returns:
+        "aligner" and "alignment_error": what `find_best_aligner` returns. "on_source": for each
+        layer the mean weight of a target word's row on all source words together, from 0 to 1.
+    """
     maps = [translator.looks(example) for example in encode_pairs(pairs, *tokenizers)]
     errors = np.array(
         [
@@ -78,9 +83,11 @@ def score_attention(
 
 
 def find_best_aligner(errors: Float[np.ndarray, "pairs layers heads"]) -> dict[str, Any]:
-    """Return the head with the smallest mean alignment error ("aligner", as "layer.head") and its error.
+    """Find the head with the smallest mean alignment error rate.
 
-    It is chosen on every second sentence, and "alignment_error" is measured on the others.
+    Returns:
+        "aligner": the head as "layer.head", counted from 1, chosen on every second sentence.
+        "alignment_error": its mean error rate on the other sentences, from 0 to 1.
     """
     chosen, measured = errors[::2].mean(axis=0), errors[1::2].mean(axis=0)
     layer, head = np.unravel_index(chosen.argmin(), chosen.shape)

@@ -73,5 +73,5 @@ def iterate_batches(
 
 
 def translation_loss(translator: StackTranslator, examples: Sequence[Example]) -> Tensor:
-    """Return the mean cross-entropy of the words of the translations, in nats."""
+    """Return the mean cross-entropy over the target words of these examples, in nats."""
     return F.cross_entropy(*translator.logits(examples))

@@ -46,7 +46,7 @@ class TwoStacks:
         self.model = Transformer(TransformerConfig.tiny(source_words, target_words, **changes))
 
     def logits(self, examples: Sequence[Example]) -> LogitsAndIds:
-        """Return the logits for each word of the translations, with `<eos>`, and these words' ids."""
+        """Return the logits of each target word, `<eos>` included, and the ids of these words."""
         batch = collate(examples)
         asked = batch.target_output != PAD_ID
         features = self.model.features(batch.source, batch.target_input)[asked]
@@ -61,7 +61,7 @@ class TwoStacks:
         return decode_step(self.model, last, cache)
 
     def looks(self, example: Example) -> list[Float[np.ndarray, "heads steps source"]]:
-        """Return for each layer the cross-attention weights on the source, in each step of writing."""
+        """Return each layer's cross-attention weights, one row for each target word."""
         cores = [layer.cross_attention.core for layer in self.model.decoder.layers]
         return [weights[0] for weights in record_weights(cores, lambda: self.logits([example]))]
 
@@ -83,7 +83,7 @@ class OneStack:
         self.model = kind(TransformerConfig.tiny(words, words, **sizes, **changes))
 
     def logits(self, examples: Sequence[Example]) -> LogitsAndIds:
-        """Return the logits for each word of the translations, with `<eos>`, and these words' ids."""
+        """Return the logits of each target word, `<eos>` included, and the ids of these words."""
         ids, answers = self.sequences(examples)
         asked = answers != PAD_ID
         features = self.model.stack(self.model.embed(ids), self.model.mask(ids))[asked]
@@ -92,9 +92,10 @@ class OneStack:
     def sequences(
         self, examples: Sequence[Example]
     ) -> tuple[Int[Tensor, "batch length"], Int[Tensor, "batch length"]]:
-        """Return the padded input ids, and the id after each position where it is one of the translation.
+        """Return the padded input ids (source, then target), and the target id after each position.
 
-        Padding stands on the right, and in the second tensor wherever no word is to be predicted.
+        Padding stands on the right, and in the second tensor wherever no target word is to be
+        predicted.
         """
         rows = [[i + self.offset for i in e.source] + e.target[:-1] for e in examples]
         return pad(rows), pad([[PAD_ID] * len(e.source) + e.target[1:] for e in examples])
@@ -110,7 +111,7 @@ class OneStack:
 
     @torch.inference_mode()
     def read(self, source: Int[Tensor, "batch source"]) -> list[KVCache]:
-        """Return the cache after a pass over sources without padding."""
+        """Return the cache after a pass over these sources, which have no padding."""
         cache, ids = empty_cache(self.model), source + self.offset
         self.model.stack(self.model.embed(ids), self.model.mask(ids), cache)
         return cache
@@ -125,7 +126,7 @@ class OneStack:
         return self.target_logits(self.model.stack(x, cache=grown)[:, 0]), grown
 
     def looks(self, example: Example) -> list[Float[np.ndarray, "heads steps source"]]:
-        """Return for each layer the attention weights on the source words, in each step of writing."""
+        """Return each layer's attention weights on the source, one row for each target word."""
         cores = [layer.self_attention.core for layer in self.model.stack.layers]
         source = len(example.source)
         maps = record_weights(cores, lambda: self.logits([example]))

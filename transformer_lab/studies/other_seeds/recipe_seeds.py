@@ -36,10 +36,10 @@ def run(setting: Setting) -> dict[str, Any]:
     """Train one translator and examine its heads on 200 sentences of unseen combinations.
 
     Returns:
-        "exact_match": that of the test set, with a beam of 4. "pronouns": the share of right
-        pronouns. "without": that share with each head muted, by kind, then [layer][head].
-        "pointed": the share of pronouns that change when all weight of an encoder row, of "it" or
-        of the "decider", goes to the wrong noun, by row, then [layer][head].
+        "exact_match": the share of test sentences translated exactly, with a beam of 4. "pronouns":
+        the share of right pronouns. "without": that share with each head muted, by kind, then
+        [layer][head]. "pointed": the share of pronouns that change when all weight of an encoder
+        row, of "it" or of the "decider", goes to the wrong noun, by row, then [layer][head].
     """
     preset = PRESETS["tiny"]
     training = make_study_config(preset.training, setting["steps"], setting["seed"])

@@ -61,7 +61,7 @@ GRID: list[Setting] = (
 
 
 def run(setting: Setting) -> dict[str, Any]:
-    """Do one part of the study, by what the setting has.
+    """Do the part of the study that the setting names by its key.
 
     "reach" leads to `measure_reach`, "gates" to `measure_half_lives`, and "repeat" to the result of
     `train_to_repeat`, under "right".
@@ -139,10 +139,11 @@ def next_word_log_probabilities(
 
 @torch.no_grad()
 def measure_half_lives(known: Translator, asked: Translator) -> dict[str, Any]:
-    """Return the half-lives, in pieces, of the numbers of the state in each decoder layer, sorted.
+    """Return, for each decoder layer, the half-lives of the numbers of the recurrent state, sorted.
 
-    A number fades by the gate f at each step. Its half-life is log ½ / log f, with the mean of log
-    f over all steps of the translations that `known` writes and `asked` reads.
+    They are counted in pieces. A number fades by the gate f at each step. Its half-life is
+    log ½ / log f, with the mean of log f over all steps of the translations that `known` writes and
+    `asked` reads.
     """
     sources = load_real_sentences(PRODUCTION, SENTENCES)
     texts = [one.translation for one in known.translate(sources, beam_size=1)]

@@ -60,7 +60,12 @@ GRID: list[Setting] = [
 
 
 def run(setting: Setting) -> dict[str, Any]:
-    """Do one part of the study with one translator; the function of that part explains the numbers."""
+    """Do one part of the study with one translator, both named in the setting.
+
+    The part is "pairs" (`score_pairs`), "agreement" (`score_agreement`), "patching"
+    (`score_patching`), "heads" (`score_muted_heads`), "pointing" (`score_pointed_rows`) or "probes"
+    (`score_probes`). The result is what that function returns.
+    """
     model, part = setting["model"], setting["part"]
     asked, language = load_translator(model), get_language(model)
     bare = [untrained_translator(asked, seed) for seed in UNTRAINED_SEEDS]
@@ -90,7 +95,7 @@ def make_questions(model: str) -> list[Pair]:
 
 @cache
 def translate_pairs(model: str) -> list[tuple[Reading, Reading]]:
-    """Translate both sentences of each pair of which the model knows every word."""
+    """Return the readings of both sentences of each pair of which the model knows every word."""
     asked = make_questions(model)
     readings = translate_questions(
         load_translator(model), [q for pair in asked for q in pair], get_language(model)
@@ -109,10 +114,16 @@ def filter_usable_pairs(model: str) -> list[tuple[Reading, Reading]]:
 
 
 def score_pairs(model: str, bare: list[Translator]) -> dict[str, Any]:
-    """Measure what is written for the pairs and what moves the log-odds, also in untrained models.
+    """Measure which genders are written for the pairs of questions, and what moves the log-odds.
 
-    Each entry of "rows" has both nouns, their genders, both adjectives, the genders written, and
-    the log-odds of both sentences.
+    Returns:
+        "asked", "known" and "usable": the number of pairs, of pairs with known words only, and of
+        those usable in both sentences. "no_gender" and "nouns_otherwise": why pairs are not usable.
+        "written": what `score_written_genders` returns. "effects": what `estimate_effects` returns,
+        and "untrained" the same for each untrained model in `bare`. "moves_rightly": the share of
+        pairs whose log-odds move to the right gender, with its interval. "rows": for each pair both
+        nouns, their genders, both adjectives, the genders written, and both log-odds. "examples":
+        some sources and translations.
     """
     all_pairs = translate_pairs(model)
     couples = [(a, b) for a, b in all_pairs if a.usable and b.usable]
@@ -157,10 +168,12 @@ def score_pairs(model: str, bare: list[Translator]) -> dict[str, Any]:
 
 
 def score_agreement(asked: Translator, language: str) -> dict[str, Any]:
-    """Return for each gender and frame how many were asked, how many are usable, and the share right.
+    """Measure how often a translator gives an adjective the gender of its noun.
 
-    The share has its 95% interval. "known" counts the questions of which the model knows every
-    word.
+    Returns:
+        "m" and "f": what `summarize_readings` returns for questions of this gender, and "frames"
+        the same by gender and frame. "known": the number of questions of which the model knows
+        every word. "wrong": every twentieth translation with the wrong gender.
     """
     readings = translate_questions(asked, make_agreement_questions(language), language)
     result: dict[str, Any] = {"known": len(readings), "frames": {}}
@@ -176,7 +189,12 @@ def score_agreement(asked: Translator, language: str) -> dict[str, Any]:
 
 
 def summarize_readings(readings: list[Reading]) -> dict[str, Any]:
-    """Return how many were asked, how many are usable, and the share of these that is right."""
+    """Return the number of questions and how often their translations show the right gender.
+
+    Returns:
+        "asked": the number of readings. "usable": how many of them are. "right": the share of
+        usable ones that show the right gender, as [mean, low, high].
+    """
     usable = [r for r in readings if r.usable]
     return {
         "asked": len(readings),

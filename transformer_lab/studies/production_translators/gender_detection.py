@@ -143,7 +143,7 @@ class Reading(NamedTuple):
 
     @property
     def right(self) -> bool:
-        """Whether the translation shows the right gender."""
+        """Whether the translation shows the gender of the noun that the adjective is said of."""
         return self.shown is not None and self.shown.gender == self.question.gender
 
 
@@ -176,9 +176,10 @@ class GenderChoice(NamedTuple):
 
 
 def find_choice(translator: Translator, source: str, seen: GenderedWord) -> GenderChoice | None:
-    """Return the step at which the masculine and the feminine text part.
+    """Return the step at which the masculine and the feminine translation begin to differ.
 
-    It is None unless they differ in exactly one piece.
+    `seen` has both forms of the gendered word. The result is None unless the two differ in exactly
+    one piece.
     """
     m, f = (
         translator.target_tokenizer.encode(seen.before + word)

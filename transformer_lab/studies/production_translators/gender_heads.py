@@ -33,14 +33,16 @@ POINTED = 32  # pairs
 
 
 def score_muted_heads(translator: Translator, language: str) -> dict[str, Any]:
-    """Measure what each head, muted, does to the log-odds of sentences with one noun.
+    """Measure how muting each head changes the log-odds of sentences with one noun, in nats.
 
     Returns:
-        "heads": for each head its name, the mean change towards the right gender with its interval,
-        and the mean change towards masculine. "with_it": the same without the last number, only for
-        the sentences that contain "it". "four": the four heads whose muting costs most in half of
-        the pairs, muted together in the other half; "random_fours": the mean change for random
-        fours of the others.
+        "sentences": their number. "limit": the smallest change that is reported. "right_margin":
+        the unmuted log-odds of the right gender. "heads": for each head kind, layer, head, the mean
+        change towards the right gender with its interval (mean, low, high), and the mean change
+        towards masculine. "with_it": the same without that last number, only for the sentences that
+        contain "it". "four": the four heads whose muting costs most in half of the pairs, and the
+        change when they are muted together in the other half. "random_fours": the mean change for
+        random fours of the others.
     """
     base = GenderBatch(translator, make_minimal_pairs(translator, language)[0])
     before, signs = batch_log_odds(base), base.signs
@@ -85,14 +87,15 @@ def score_muted_heads(translator: Translator, language: str) -> dict[str, Any]:
 def score_pointed_rows(
     translator: Translator, couples: Sequence[tuple[Reading, Reading]]
 ) -> dict[str, Any]:
-    """Measure what the row of "it" does in the pairs, for each encoder head.
+    """Measure how each encoder head's row of "it" changes the log-odds in pairs of sentences.
 
     Returns:
-        "heads": layer, head, its weight on the right noun and on the other one, how far the
-        log-odds move towards the right gender when the row looks at the right noun instead of the
-        other (mean, low, high), and the `referent` effect when the head is muted. "layers": the
+        "heads": for each head layer, head, the weight of its row on the right noun and on the other
+        one, how far the log-odds move towards the right gender when the row looks at the right noun
+        instead of the other (mean, low, high), and the `referent` effect of `estimate_effects` when
+        the head is muted (mean, low, high). "unmuted": that effect with all heads. "layers": the
         same move with all heads of a layer. "deciders": layer, head, and the same move for the row
-        of the word that decides.
+        of the word that decides. "pairs": their number. "limit": the size of move that counts.
     """
     drawn = Random(18).sample(couples, len(couples))
     couples = [

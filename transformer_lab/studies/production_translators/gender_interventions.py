@@ -94,7 +94,10 @@ def patch_states(
     where: Bool[Tensor, "sentences source"],
     donor: Float[Tensor, "sentences source d_model"],
 ) -> Iterator[None]:
-    """Return a context in which the encoder's stream after `depth` layers is the donor's at `where`."""
+    """Replace the encoder's residual stream after `depth` layers by `donor` inside the block.
+
+    It is replaced at the positions where `where` is True. Depth 0 is the input of the first layer.
+    """
     encoder = asked.translator.model.encoder
     module = encoder if depth == 0 else encoder.layers[depth - 1]
     with use_hooks({module: Hook(residual=lambda x: torch.where(where[..., None], donor, x))}):
@@ -111,7 +114,12 @@ def batch_log_odds(
 def measure_patching(
     base: GenderBatch, donor: GenderBatch
 ) -> dict[str, Float[np.ndarray, "depth sentences"]]:
-    """Return how far patching moves the log-odds to the donor's gender, in nats, by place and depth."""
+    """Return how far patching the source's states moves the log-odds, in nats, for each place.
+
+    For each sentence of `base` the encoder's states at a place ("noun", "it", "adjective",
+    "elsewhere" or "everywhere") are replaced by those of `donor` after each number of layers. Moves
+    towards the gender other than the base's are positive.
+    """
     from_donor, before = batch_states(donor), batch_log_odds(base)
     marks = {place: base.at(place) | donor.at(place) for place in ("noun", "it", "adjective")}
     everywhere = torch.ones_like(marks["noun"])
@@ -130,9 +138,10 @@ def measure_patching(
 def cross_source_and_prefix(
     base: GenderBatch, donor: GenderBatch
 ) -> Float[np.ndarray, "2 2 sentences"]:
-    """Return the log-odds for [source: base, donor][prefix: base, donor].
+    """Return the log-odds of each sentence for all four mixtures of a source and a prefix.
 
-    The model chooses between the two forms that fit the prefix.
+    The first axis says whose source the model reads, the second whose prefix (the words written so
+    far): that of `base` or of `donor`. The model chooses between the two forms that fit the prefix.
     """
     table = []
     for sources in (base, donor):

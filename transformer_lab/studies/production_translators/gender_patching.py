@@ -71,15 +71,18 @@ def make_minimal_pairs(
 def score_patching(
     translator: Translator, language: str, untrained: Sequence[Translator]
 ) -> dict[str, Any]:
-    """Measure what moves a gender: the source's states by place and depth, the whole source, the prefix.
+    """Measure what moves a gender: states of the source, the whole source, or the prefix.
 
     Both sentences of a pair are base and donor in turn, so intervals are over pairs.
 
     Returns:
-        "moved": for each place and depth the mean move towards the donor's gender with its
-        interval. "moved_by_frame": the means alone. "same_gender": the control, with a donor of the
-        base's gender. "prefix": what `compare_source_and_prefix` returns for each frame and for the
-        controls.
+        "sentences", by frame, and "pairs": their numbers. "moved": for each place and depth the
+        mean move towards the donor's gender as [mean, low, high]. "moved_by_frame": the means
+        alone. "same_gender": the control, with a donor of the base's gender. "right_before": the
+        share of sentences with the right gender unpatched; "donors_gender": the share with the
+        donor's gender when all states after the last layer are replaced. "prefix": what
+        `compare_source_and_prefix` returns for each frame, for "all", and for the controls "same
+        gender" and "untrained".
     """
     base, other, same = (
         GenderBatch(translator, r) for r in make_minimal_pairs(translator, language)
@@ -133,9 +136,12 @@ def compare_source_and_prefix(
 ) -> dict[str, list[float]]:
     """Measure how far the source's gender moves the log-odds, and how far the prefix's, in nats.
 
-    "follows_prefix" is the share of sentences with a source of one gender and a prefix of the other
-    whose log-odds have the prefix's gender. Where each sentence of a pair is base and donor in
-    turn, the two directions say the same.
+    `kept` marks the sentences that are counted.
+
+    Returns:
+        Each as [mean, low, high]: "source" and "prefix", the moves; and "follows_prefix", the share
+        of sentences with a source of one gender and a prefix of the other whose log-odds have the
+        prefix's gender. Each sentence of a pair is base and donor in turn.
     """
     table = base.signs * cross_source_and_prefix(
         base, donor

@@ -13,7 +13,7 @@ from transformer_lab.studies.production_translators.models import MODELS
 
 
 class PointedHead(NamedTuple):
-    """One encoder head's part in the pairs."""
+    """The scores of one encoder head on pairs of sentences, of its row of "it" and of muting it."""
 
     layer: int
     head: int
@@ -46,9 +46,9 @@ def load_part(name: str, model: str, folder: Path | None = None) -> dict[str, An
 
 
 def load_pointed_heads(model: str, folder: Path | None = None) -> list[PointedHead]:
-    """Return the encoder heads, sorted by the weight of their row of "it" on both nouns.
+    """Return the encoder heads of a model, sorted by the weight of their row of "it" on both nouns.
 
-    The largest comes first.
+    The head with the largest weight comes first.
     """
     heads = [
         PointedHead(layer, head, right, other, moves[:3], moves[3:])

@@ -26,11 +26,17 @@ def mean_per_pair(values: np.ndarray) -> np.ndarray:
 
 
 def score_written_genders(pairs: Sequence[tuple[Reading, Reading]]) -> dict[str, list[float]]:
-    """Return shares over the sentences of pairs of which both are usable, with intervals over the pairs.
+    """Return what is written for pairs of which both sentences are usable, as [mean, low, high].
 
-    A translator that always writes the masculine, or the gender of the first noun, is right in half
-    of the sentences and switches in no pair. One that draws a gender for each sentence switches
-    rightly in a quarter of the pairs, and so does one that draws a gender for each adjective.
+    Intervals are over the pairs. A translator that always writes the masculine, or the gender of
+    the first noun, is right in half of the sentences and switches in no pair. One that draws a
+    gender for each sentence switches rightly in a quarter of the pairs, and so does one that draws
+    a gender for each adjective.
+
+    Returns:
+        Shares of the sentences: "masculine", "right" and "gender of the first noun". Shares of the
+        pairs: "switches" (the two sentences have different genders), "switches rightly" and
+        "switches wrongly".
     """
 
     def share(of: str) -> list[float]:

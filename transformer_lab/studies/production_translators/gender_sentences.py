@@ -14,7 +14,7 @@ PORTUGUESE, FRENCH = LANGUAGES = ("pt", "fr")
 
 
 class Question(NamedTuple):
-    """A sentence, its nouns in order with their genders ("m", "f"), and the adjective said of one."""
+    """A sentence, its nouns with their genders ("m", "f"), and the adjective said of one noun."""
 
     source: str
     nouns: tuple[str, ...]
@@ -26,7 +26,7 @@ class Question(NamedTuple):
 
     @property
     def gender(self) -> str:
-        """The gender that is right."""
+        """The gender of the noun that the adjective is said of."""
         return self.genders[self.right]
 
 
@@ -127,7 +127,10 @@ The {0} cannot read the {1} because it is too {2}. | slow | long
 
 
 def make_pairs(language: str) -> list[Pair]:
-    """Return the pairs whose two nouns differ in gender in this language."""
+    """Return the pairs of questions whose two nouns differ in gender in this language.
+
+    The two questions of a pair differ in the adjective alone: each is said of another noun.
+    """
     found = []
     rows = " ".join(_PAIRS.split()).replace(" The {0}", "\nThe {0}").replace(" I ", "\nI ")
     for row in rows.splitlines():

@@ -53,7 +53,14 @@ GRID: list[Setting] = [{"model": name, "trained": True} for name in MODELS] + [
 
 
 def run(setting: Setting) -> dict[str, Any]:
-    """Score all heads of one model; the functions it calls explain the numbers."""
+    """Score all heads of one model.
+
+    Returns:
+        "heads": what `score_positions` returns. "relations": what `score_relations` returns on
+        sentences of the bilingual world, and "hand", except for the toy model, on sentences marked
+        by hand. "cross": what `score_alignments` returns. In the first run also "aligner", from
+        `score_aligner`.
+    """
     name = setting["model"]
     known = load_translator(name)
     asked = known if setting["trained"] else untrained_translator(known, setting["seed"])
@@ -75,13 +82,14 @@ def run(setting: Setting) -> dict[str, Any]:
 
 
 def score_positions(asked: Translator, texts: Sequence[str]) -> dict[str, Any]:
-    """Return the mean weight of each encoder head on words of a fixed position, [layer][head].
+    """Measure the mean attention of each encoder head between words, as lists [layer][head].
 
     Returns:
-        "previous", "next" and "same": on the word before, the word after, and the word itself.
-        "end": on eos. "stop": on the last word or punctuation mark before it. "shuffled previous"
-        and so on: the first three with the words in another order. "entropy": that of a row as a
-        share of its maximum. "sentences": how many were read.
+        The mean weight that a word's row has: "previous", "next" and "same": on the word before, on
+        the word after, and on the word itself. "end": on eos. "stop": on the last word or
+        punctuation mark of the sentence. "shuffled previous" and so on: the first three with the
+        words in another order. "entropy": the entropy of a row as a share of its maximum.
+        "sentences": how many were read.
     """
     sums: dict[str, list[np.ndarray]] = {}
     mixed = [shuffle_words(text, number) for number, text in enumerate(texts)]
@@ -108,10 +116,14 @@ def score_positions(asked: Translator, texts: Sequence[str]) -> dict[str, Any]:
 
 
 def score_alignments(name: str, asked: Translator, known: Translator) -> dict[str, Any]:
-    """Return for each cross head the share of target words whose largest weight is on the aligned word.
+    """Compare each cross-attention head with word alignments, as lists [layer][head].
 
     The texts are the trained model's own translations, and the links are those of `align_words`.
-    "before" and "after" count the neighbours of the aligned word in the source.
+
+    Returns:
+        "aligned": the share of linked target words whose largest weight is on the source word they
+        are linked to; "before" and "after": the share whose largest weight is on the word before or
+        after it. "links" and "sentences": how many there are.
     """
     pairs = align_translations(name, known)
     right: dict[str, list[np.ndarray]] = {"aligned": [], "before": [], "after": []}
@@ -133,7 +145,7 @@ def score_alignments(name: str, asked: Translator, known: Translator) -> dict[st
 def cross_word_maps(
     record: AttentionRecord, source: str, target: str
 ) -> Float[np.ndarray, "layer head word word"] | None:
-    """Return cross-attention between the written words and those of the source, eos behind both.
+    """Return cross-attention weights of written words on source words, eos last on both axes.
 
     It is None if the pieces of one side do not spell its words.
     """

@@ -26,7 +26,10 @@ on eos, or in the decoder on the first word; "distance" is the mean distance in 
 
 
 def measure_maps(translator: Translator, texts: Sequence[str]) -> list[dict[str, Any]]:
-    """Return the mean of each of `PROPERTIES` for every head, over the model's own translations."""
+    """Return the mean of each of `PROPERTIES` for every head, over the model's own translations.
+
+    Each entry has "head", as [kind, layer, head], and the properties by name.
+    """
     found: dict[Head, list[list[float]]] = {}
     for text in texts:
         record = translator.attend(text)

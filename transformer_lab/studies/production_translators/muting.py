@@ -74,7 +74,14 @@ GRID = [*FIRST, *SECOND]
 
 
 def run(setting: Setting) -> dict[str, Any]:
-    """Do one part of the study; the functions it calls explain the numbers."""
+    """Do one part of the study with one model.
+
+    Returns:
+        "heads": for a setting with "maps" what `measure_maps` returns, for one with "kind" what
+        `score_one_head` returns for each head of a layer, and otherwise the same for the most and
+        the least harmful heads, replaced by their mean or by a direction. For a setting with
+        "order" instead "steps": what `score_in_order` returns.
+    """
     name = setting["model"]
     if "maps" in setting:
         return {
@@ -152,7 +159,7 @@ def translate_unmuted(name: str) -> list[str]:
 
 
 def sentence_chrfs(texts: Sequence[str], others: Sequence[str]) -> Float[np.ndarray, " sentence"]:
-    """Return the chrF of each text against the other one, from 0 to 100."""
+    """Return the chrF of each text against its counterpart in `others`, from 0 to 100."""
     return np.array([sentence_chrf(text, other) for text, other in zip(texts, others, strict=True)])
 
 
@@ -177,9 +184,13 @@ def score_one_head(name: str, head: Head, instead: Instead = None) -> dict[str, 
 
 
 def score_in_order(name: str, order: Sequence[Head]) -> list[dict[str, Any]]:
-    """Return the chrF with the first k heads of an order muted, for each k of `STEPS` and for all heads.
+    """Measure translations with the first k heads of an order muted, for each k of `STEPS` and all.
 
-    It is measured on the odd sentences, which no order was chosen by.
+    The odd sentences are translated, by which no order was chosen.
+
+    Returns:
+        For each k "muted", k itself; "chrf", the mean chrF against the unmuted translation; and
+        "interval", its 95% interval.
     """
     found = []
     for k in [k for k in STEPS if k < len(order)] + [len(order)]:
@@ -238,7 +249,7 @@ def order_heads(name: str, order: str, seed: int) -> list[Head]:
 
 
 def main() -> None:
-    """Do the runs that are missing, first those that the others depend on."""
+    """Do the runs that are not stored yet, first those whose results others need."""
     run_missing(NAME, run, [*FIRST, *list_stored_second()])
     run_missing(NAME, run, GRID)
 

@@ -26,7 +26,14 @@ SHOWN = 4
 def summarize_run(
     translator: Translator, splits: Splits[SentencePair], progress: Progress
 ) -> dict[str, Any]:
-    """Return the result of a finished run: its history, its test scores, and a few translations."""
+    """Return the result of a finished run.
+
+    Returns:
+        "train_pairs", "sentences" (of the test set), "steps", "minutes" and "target_tokens": their
+        numbers. "history": the metrics of each validation. "exact_match", "bleu", "bleu_signature"
+        and "chrf": test scores with a beam of 4. "translations": a few sources, translations and
+        references.
+    """
     result = evaluate(translator, splits.test, beam_size=4)
     samples = splits.test[:: len(splits.test) // SHOWN][:SHOWN]
     written = translator.translate([pair.source for pair in samples])

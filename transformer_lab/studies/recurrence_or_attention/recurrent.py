@@ -94,7 +94,10 @@ class RecurrentTranslator(nn.Module):
     def encode(
         self, source: Int[Tensor, "batch source"]
     ) -> tuple[Float[Tensor, "batch source width"], tuple[Tensor, Tensor]]:
-        """Return the encoder's states, and its last ones of both directions as the decoder's first."""
+        """Return the encoder's output at each source position, and the decoder's initial state.
+
+        The decoder's initial (h, c) are the encoder's last states, its two directions concatenated.
+        """
         lengths = (source != PAD_ID).sum(dim=1).cpu()
         embedded = self.embed(self.source_embedding, source)
         packed = pack_padded_sequence(embedded, lengths, batch_first=True, enforce_sorted=False)
@@ -183,7 +186,7 @@ def count_parameters(make: partial[Any]) -> int:
 def train_in_place(
     model: nn.Module, train: Sequence[Example], steps: int, seed: int
 ) -> list[float]:
-    """Train a model in place, and return the losses of all steps."""
+    """Train a model in place, and return the smoothed loss of each step, in nats."""
     optimizer = torch.optim.Adam(model.parameters(), betas=(0.9, 0.98), eps=1e-9)
 
     def loss_of(batch: Batch) -> Tensor:
@@ -203,7 +206,8 @@ def train_in_place(
 def greedy_ids(model: nn.Module, source: Int[Tensor, "batch source"]) -> list[list[int]]:
     """Return the greedy translation of each source as ids, eos included.
 
-    Every step reads all words again. The longest output is twice the padded source.
+    Every step reads all words again. A translation has at most twice as many ids as the padded
+    source.
     """
     words = torch.full((len(source), 1), BOS_ID)
     ended = torch.zeros(len(source), dtype=torch.bool)

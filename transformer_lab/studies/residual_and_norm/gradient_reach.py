@@ -21,7 +21,7 @@ REACH_WIDTH = 32
 
 
 def make_stacks(n: int) -> dict[str, nn.Module]:
-    """Return stacks of layers by name.
+    """Return stacks of LSTM, convolution or attention layers, by name, for n positions.
 
     All but "convolutions, 4 layers" connect the first of n inputs to the last output.
     """
@@ -40,7 +40,7 @@ def make_stacks(n: int) -> dict[str, nn.Module]:
 
 
 def count_plain_layers(n: int) -> int:
-    """Return how many convolutions it takes until the last position sees the first of n.
+    """Return how many causal convolutions are needed until the last of n positions sees the first.
 
     Each layer reaches `KERNEL` − 1 positions further back.
     """
@@ -48,7 +48,10 @@ def count_plain_layers(n: int) -> int:
 
 
 def count_dilated_layers(n: int) -> int:
-    """Return how many convolutions it takes if every layer's dilation is twice that of the one before."""
+    """Return how many causal convolutions are needed if each doubles the dilation before it.
+
+    As in `count_plain_layers`, the last of n positions then sees the first.
+    """
     return next(k for k in range(1, 99) if (KERNEL - 1) * (2**k - 1) >= n - 1)
 
 

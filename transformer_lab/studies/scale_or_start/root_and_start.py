@@ -42,9 +42,9 @@ GRID: list[Setting] = [
 def run(setting: Setting) -> dict[str, Any]:
     """Train one attention with each seed, or compare two ways that should compute the same.
 
-    `{"same": rate}` compares plain gradient descent with the root at this rate, and without it,
-    with the small start, at rate / √d_k. Both compute the same scores at every step, so what is
-    left is rounding.
+    `{"same": rate}` compares plain gradient descent on scores divided by √d_k, at this rate, with
+    plain gradient descent on undivided scores, from smaller starting matrices and at rate / √d_k.
+    Both compute the same scores at every step, so what is left is rounding.
 
     Returns:
         "last": for each seed the mean loss of the last steps. Or "apart": the largest difference

@@ -99,7 +99,13 @@ SMALL: list[Setting] = [
 
 
 def run(setting: Setting) -> dict[str, Any]:
-    """Train one translator and return its scores; losses in nats unsmoothed, shares from 0 to 1."""
+    """Train one translator and return its scores.
+
+    Returns:
+        "parameters" and "epochs": their numbers. "test_loss" and "train_loss": the cross-entropy of
+        the next word in nats, without smoothing. "next_word": the share of right next words on the
+        test set. And what `score_translations` returns.
+    """
     splits = draw_splits(setting)
     return train_and_score(build(setting, splits), splits, setting)
 
@@ -188,7 +194,12 @@ def score_next_words(translator: Translator, pairs: Sequence[WorldPair]) -> tupl
 
 
 def score_translations(translator: Translator, pairs: Sequence[WorldPair]) -> dict[str, float]:
-    """Return exact match and BLEU of greedy translations, and exact match on unseen combinations."""
+    """Score greedy translations.
+
+    Returns:
+        "exact_match": the share of sentences translated exactly, and "unseen": that of sentences
+        with held-out combinations. "bleu": BLEU from 0 to 100.
+    """
     written = translator.translate([pair.source for pair in pairs], beam_size=1)
     texts, references = [one.translation for one in written], [pair.target for pair in pairs]
     unseen = [n for n, pair in enumerate(pairs) if is_held_out(pair)]

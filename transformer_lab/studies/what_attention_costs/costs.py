@@ -43,7 +43,14 @@ SMALL: list[Setting] = [{"part": "exact", "seed": seed} for seed in range(5)]
 
 
 def run(setting: Setting) -> dict[str, Any]:
-    """Measure one round of one part; seconds and bytes are listed in the order of the lengths."""
+    """Measure one round of one part of the study, named by `setting["part"]`.
+
+    Returns:
+        For "exact": "reach" and "errors", from `measure_all_reaches` and `measure_errors`. For
+        "memory": for each of `MEMORY_KINDS` the peak bytes at each of `MEMORY_LENGTHS`. For
+        "lengths": what `time_by_length` returns. Otherwise for "forward" and "training" what
+        `time_layers` returns, by "length" and by "batch".
+    """
     if setting["part"] == "exact":
         return {
             "reach": measure_all_reaches(setting["seed"]),
@@ -64,7 +71,11 @@ def run(setting: Setting) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Do the runs that are missing, one after the other."""
+    """Run the study from its command line, one run after the other.
+
+    Runs that are stored are skipped, unless `--again` is given. No run is started after
+    `--minutes`.
+    """
     parser = argparse.ArgumentParser(prog=store.study_command(NAME))
     parser.add_argument("--again", action="store_true", help="measure anew what is stored")
     parser.add_argument("--minutes", type=float, default=60.0, help="begin no run after these")

@@ -85,14 +85,15 @@ def run(setting: Setting) -> dict[str, Any]:
 def score_model(
     translator: Translator, pairs: Sequence[WorldPair], validation: Sequence[WorldPair]
 ) -> dict[str, Any]:
-    """Return the scores of a model at one step of training, and which heads it needs for them.
+    """Measure a model at one step of training, and which heads it needs.
 
     Returns:
         "exact": the share of validation sentences that are right, and "plain": that of those
-        without a pronoun that stands for a noun. "pronouns": the share that is right in `pairs`,
-        which have unseen combinations. "without": that share with each head muted. "pointed": the
-        share of pronouns that change when a row of an encoder head looks at the wrong noun.
-        "prefers": weight on the referent minus weight on the other noun.
+        without a pronoun that stands for a noun. "pronouns": the share of right pronouns in
+        `pairs`, which have unseen combinations. "without": that share with each head muted.
+        "pointed": the share of pronouns that change when a row of an encoder head, of "it" or of
+        the "decider", looks at the wrong noun. "prefers": the means of `referent_differences`,
+        [layer][head].
     """
     exact, _ = judge_pairs(translator, validation)
     plain = [right for right, p in zip(exact, validation, strict=True) if p.coreference is None]
@@ -114,7 +115,12 @@ def score_model(
 
 
 def score_heads(translator: Translator, unseen: Sequence[WorldPair]) -> dict[str, Any]:
-    """Measure how well the encoder's heads follow relations of grammar, and how far they overlap."""
+    """Measure how well the encoder's heads follow relations of grammar, and how far they overlap.
+
+    Returns:
+        "relations": what `score_relations` returns, for sentences of one clause and for relative
+        clauses. "subspaces": what `head_overlaps` returns.
+    """
     one_clause = [mark_sentence(p, find_relations(p)) for p in unseen if p.construction in CLAUSES]
     over = [
         mark_sentence(p, find_relations_over_clause(p))
@@ -128,7 +134,10 @@ def score_heads(translator: Translator, unseen: Sequence[WorldPair]) -> dict[str
 
 
 def mark_sentence(pair: WorldPair, links: dict[str, tuple[tuple[int, int], ...]]) -> MarkedSentence:
-    """Return a sentence of the bilingual world with its links."""
+    """Return the English side of a pair as a `MarkedSentence` with these links.
+
+    `links` are the (dependent, head) positions of each relation, as `find_relations` returns them.
+    """
     return MarkedSentence(pair.source, pair.source_tokens, links)
 
 

@@ -60,7 +60,7 @@ SMALL: list[Setting] = [
 
 
 def run(setting: Setting) -> dict[str, Any]:
-    """Train one translator and score it, as the ablations do."""
+    """Train one translator and return its scores, which are those of `table_3.ablations.run`."""
     whole = {**ablations.BASE, **setting}
     splits = ablations.draw_splits(whole)
     return ablations.train_and_score(build(setting, splits), splits, whole)

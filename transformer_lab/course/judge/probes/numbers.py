@@ -29,7 +29,10 @@ CHANGES: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 
 
 def find_nan_or_infinity(got: np.ndarray, want: np.ndarray) -> str | None:
-    """Find NaN or infinity where a finite number is expected, or the other way round."""
+    """Return a sentence if NaN or infinity stands where a finite number is expected, or None.
+
+    The same holds for a finite number where NaN or infinity is expected.
+    """
     if got.dtype.kind != "f" or got.shape != want.shape or not is_numeric(want):
         return None
     for name, test in (
@@ -57,7 +60,7 @@ def find_nan_or_infinity(got: np.ndarray, want: np.ndarray) -> str | None:
 
 
 def describe_count(mask: np.ndarray) -> str:
-    """Return how many numbers a mask marks, with the verb: "2 of 6 numbers are"."""
+    """Return a phrase with the number of True entries of a mask, such as "2 of 6 numbers are"."""
     many, size = int(mask.sum()), mask.size
     if many == size:
         return "it is" if size == 1 else "all numbers are"
@@ -65,7 +68,7 @@ def describe_count(mask: np.ndarray) -> str:
 
 
 def find_constant_factor(got: np.ndarray, want: np.ndarray) -> str | None:
-    """Find one constant factor between all numbers and the expected ones."""
+    """Return a sentence if all numbers are the expected ones times one factor, or None."""
     ratio = compute_constant_ratio(got, want)
     if ratio is None:
         return None
@@ -100,7 +103,7 @@ def compute_constant_ratio(got: np.ndarray, want: np.ndarray) -> float | None:
 
 
 def find_constant_offset(got: np.ndarray, want: np.ndarray) -> str | None:
-    """Find one constant that was added to all numbers."""
+    """Return a sentence if all numbers are the expected ones plus one constant, or None."""
     if not is_comparable(got, want) or want.size < 2:
         return None
     finite = np.isfinite(want) & np.isfinite(got)
@@ -117,7 +120,10 @@ def find_constant_offset(got: np.ndarray, want: np.ndarray) -> str | None:
 
 
 def find_elementwise_change(got: np.ndarray, want: np.ndarray) -> str | None:
-    """Find a function applied to each number: a square, a root, a logarithm, rounding."""
+    """Return a sentence if each number is a function of the expected one, or None.
+
+    Squares, roots, logarithms and rounding are tried, for example.
+    """
     if not is_comparable(got, want) or want.size < 2 or is_same(got, want):
         return None
     for digits in range(1, 6):
@@ -132,7 +138,7 @@ def find_elementwise_change(got: np.ndarray, want: np.ndarray) -> str | None:
 
 
 def find_wrong_signs(got: np.ndarray, want: np.ndarray) -> str | None:
-    """Find numbers that have the right size and the wrong sign."""
+    """Return a sentence if all numbers have the right size and some the wrong sign, or None."""
     if not is_comparable(got, want) or is_same(got, want) or want.size < 3:
         return None
     if not is_same(np.abs(got), np.abs(want)):

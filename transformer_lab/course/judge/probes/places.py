@@ -11,7 +11,7 @@ from transformer_lab.course.judge.probes.equality import (
 
 
 def find_shift(got: np.ndarray, want: np.ndarray) -> str | None:
-    """Find a shift or a reversal along an axis."""
+    """Return a sentence if the array is shifted or reversed along an axis, or None."""
     if got.shape != want.shape or is_same(got, want):
         return None
     for axis in reversed(range(want.ndim)):
@@ -39,7 +39,7 @@ def _cut(x: np.ndarray, part: slice, axis: int) -> np.ndarray:
 
 
 def find_reordering(got: np.ndarray, want: np.ndarray) -> str | None:
-    """Find the right rows or the right numbers in another order."""
+    """Return a sentence if the array has the right rows or numbers in another order, or None."""
     if got.shape != want.shape or not want.ndim or want.size < 2 or is_same(got, want):
         return None
     for axis in range(want.ndim):
@@ -62,7 +62,7 @@ def _sorted_rows(x: np.ndarray, axis: int) -> np.ndarray:
 
 
 def find_equal_lines(got: np.ndarray, want: np.ndarray) -> str | None:
-    """Find an axis along which all entries are equal although they should differ."""
+    """Return a sentence if all entries along an axis are equal and should differ, or None."""
     if got.shape != want.shape or not got.ndim or got.size < 2:
         return None
     for axis in range(want.ndim):
@@ -79,7 +79,7 @@ def find_equal_lines(got: np.ndarray, want: np.ndarray) -> str | None:
 
 
 def find_wrong_booleans(got: np.ndarray, want: np.ndarray) -> str | None:
-    """Find booleans that are inverted, or too many or too few of them that are True."""
+    """Return a sentence if booleans are inverted, or too many or too few are True, or None."""
     if got.dtype != bool or want.dtype != bool or got.shape != want.shape or not want.size:
         return None
     if np.array_equal(got, ~want) and want.size > 1:
@@ -97,7 +97,10 @@ def find_wrong_booleans(got: np.ndarray, want: np.ndarray) -> str | None:
 
 
 def find_running_sums(got: np.ndarray, want: np.ndarray) -> str | None:
-    """Find running sums of the expected numbers, or their differences."""
+    """Return a sentence if the array holds running sums of the expected numbers, or None.
+
+    The same holds if it holds the differences between neighbouring expected numbers.
+    """
     if not is_comparable(got, want) or not want.ndim or is_same(got, want):
         return None
     for axis in range(want.ndim):

@@ -19,7 +19,10 @@ REDUCTIONS: dict[str, Callable[..., np.ndarray]] = {
 
 
 def find_transposed_axes(got: np.ndarray, want: np.ndarray) -> str | None:
-    """Find axes in another order, also where the shape does not show it."""
+    """Return a sentence if the axes are in another order, or None.
+
+    It is found also where the shape does not show it.
+    """
     if got.ndim != want.ndim or not 2 <= got.ndim <= 5 or not has_different_values(want):
         return None
     for order in itertools.permutations(range(got.ndim)):
@@ -33,7 +36,10 @@ def find_transposed_axes(got: np.ndarray, want: np.ndarray) -> str | None:
 
 
 def find_lost_axis(got: np.ndarray, want: np.ndarray) -> str | None:
-    """Find how an axis was lost: only its first entry, its sum, its mean or its maximum is left."""
+    """Return a sentence on how an axis was lost, or None.
+
+    Only its first entry, its sum, its mean or its maximum may be left.
+    """
     if got.ndim != want.ndim - 1:
         return None
     axes = [a for a in range(want.ndim) if got.shape == want.shape[:a] + want.shape[a + 1 :]]
@@ -53,7 +59,10 @@ def find_lost_axis(got: np.ndarray, want: np.ndarray) -> str | None:
 
 
 def find_extra_axis(got: np.ndarray, want: np.ndarray) -> str | None:
-    """Find the axis that is one too many, and what should have been done along it."""
+    """Return a sentence if the array has an axis too many, or None.
+
+    It names the axis, and what should have been done along it.
+    """
     if got.ndim != want.ndim + 1:
         return None
     for axis in range(got.ndim):
@@ -71,7 +80,10 @@ def find_extra_axis(got: np.ndarray, want: np.ndarray) -> str | None:
 
 
 def find_wrong_length(got: np.ndarray, want: np.ndarray) -> str | None:
-    """Find the axis that is too long or too short, and which entries are too many or missing."""
+    """Return a sentence if an axis is too long or too short, or None.
+
+    It says which entries are too many or missing.
+    """
     if got.ndim != want.ndim or got.shape == want.shape:
         return None
     pairs = enumerate(zip(got.shape, want.shape, strict=True))
@@ -101,7 +113,7 @@ def find_wrong_length(got: np.ndarray, want: np.ndarray) -> str | None:
 
 
 def find_reshape(got: np.ndarray, want: np.ndarray) -> str | None:
-    """Find the right numbers in the right order, in another shape."""
+    """Return a sentence if the right numbers in the right order have another shape, or None."""
     if got.shape == want.shape or got.size != want.size or want.size < 2:
         return None
     if is_same(got.ravel(), want.ravel()):

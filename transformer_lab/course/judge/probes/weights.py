@@ -12,7 +12,10 @@ from transformer_lab.course.judge.probes.equality import (
 
 
 def find_wrong_sums(got: np.ndarray, want: np.ndarray) -> str | None:
-    """Find weights that sum to 1 along the wrong axis or nowhere, or scores before the softmax."""
+    """Return a sentence if attention weights do not sum to 1 along the right axis, or None.
+
+    They may sum to 1 along another axis or nowhere, or be scores before the softmax.
+    """
     if not is_comparable(got, want) or want.ndim < 1 or want.dtype.kind != "f" or want.size < 3:
         return None
     if not np.isfinite(want).all() or (want < -TOLERANCE).any():
@@ -42,7 +45,7 @@ def find_wrong_sums(got: np.ndarray, want: np.ndarray) -> str | None:
 
 
 def describe_sharpness(got: np.ndarray, want: np.ndarray, axis: int) -> str | None:
-    """Describe weights that sum to 1: whether they are too sharp, too flat or in the wrong order."""
+    """Describe weights that sum to 1 but are wrong: too sharp, too flat or in the wrong order."""
     if is_same(got, want):
         return None
     name = format_axis(axis, want.ndim)
@@ -66,7 +69,7 @@ def _all_one(sums_: np.ndarray) -> bool:
 
 
 def find_row_factors(got: np.ndarray, want: np.ndarray) -> str | None:
-    """Find rows that are each right up to a factor of their own, or up to a number added to them."""
+    """Return a sentence if each row is right up to a factor or summand of its own, or None."""
     if not is_comparable(got, want) or want.ndim < 2 or not np.isfinite(want).all():
         return None
     if not np.isfinite(got).all() or is_same(got, want):

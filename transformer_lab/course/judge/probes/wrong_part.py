@@ -7,7 +7,10 @@ from transformer_lab.course.judge.probes.equality import TOLERANCE, format_axis,
 
 
 def find_wrong_part(got: np.ndarray, want: np.ndarray) -> str | None:
-    """Find the part that is wrong where the rest is right: a row, the diagonal, every second entry."""
+    """Return a sentence on the part that is wrong where the rest is right, or None.
+
+    The part is a row, the diagonal or every second entry, for example.
+    """
     if got.shape != want.shape or not want.ndim or want.size < 2:
         return None
     both = is_numeric(got) and is_numeric(want)
@@ -65,7 +68,10 @@ def _where_in_matrix(got: np.ndarray, want: np.ndarray, wrong: np.ndarray) -> st
 
 
 def find_one_sided_errors(got: np.ndarray, want: np.ndarray) -> str | None:
-    """Find how many numbers are wrong, and whether all of these are too large or too small."""
+    """Return a sentence on how many numbers are wrong, or None.
+
+    It says whether all of these are too large or too small.
+    """
     if not is_comparable(got, want) or not want.size:
         return None
     wrong = ~close_elements(got, want, TOLERANCE)
@@ -79,7 +85,7 @@ def find_one_sided_errors(got: np.ndarray, want: np.ndarray) -> str | None:
 
 
 def find_word_differences(got: np.ndarray, want: np.ndarray) -> str | None:
-    """Find the words that are missing from a list of texts, and those that are too many."""
+    """Return a sentence on the words that a list of texts lacks or has too many, or None."""
     if got.dtype.kind != "U" or want.dtype.kind != "U" or want.ndim != 1 or got.ndim != 1:
         return None
     missing = sorted(set(want.tolist()) - set(got.tolist()))

@@ -97,7 +97,7 @@ def _measure_parts(model: nn.Module, norm: Callable[[list[Tensor]], Any]) -> dic
 
 
 def compute_norm(grads: list[Tensor]) -> float:
-    """Compute the norm of all these gradients as one vector."""
+    """Compute the L2 norm of all gradients together, as if they were one vector."""
     return math.sqrt(sum(float(g.square().sum()) for g in grads))
 
 
