@@ -53,7 +53,7 @@ class TextFolder:
 
     @property
     def form(self) -> str:
-        """How the first training file is read, in one line."""
+        """A line that describes how the first training file is read: its kind, and its two sides."""
         return self.file(self.files["train"][0]).form
 
     def file(self, path: Path) -> PairFile:

@@ -213,9 +213,9 @@ def read_raw_lines(part: TextFile) -> Iterator[bytes]:
 
 
 def refuse_other_forms(part: TextFile) -> None:
-    """Raise a ValueError if the file's name says that it is in another form.
+    """Raise a ValueError if the file's suffix names a form that is not read, such as .tmx or .xlsx.
 
-    The message tells how to convert it.
+    The message tells how to convert the file. `OTHER_FORMS` lists the suffixes.
     """
     suffix = text_suffix(part.name)
     form = OTHER_FORMS.get(SUFFIX_ALIASES.get(suffix, suffix))

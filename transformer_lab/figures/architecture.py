@@ -105,7 +105,7 @@ def describe_architecture(labels: Mapping[str, str], lit: Collection[str]) -> st
 
 
 def format_box_name(name: str) -> str:
-    """Write the name of a box the way a screen reader should say it."""
+    """Return the name of a box for a screen reader, with spaces for dots and underscores."""
     return name.replace(".", " ").replace("_", " ")
 
 

@@ -179,9 +179,11 @@ class AttentionCore(nn.Module):
 
 
 def scores_shape(query: Tensor, key: Tensor, cache: KVCache | None) -> tuple[int, int, int, int]:
-    """Return the shape (memories, heads, query, key) of the scores before any mask.
+    """Return the shape (memories, heads, query, key) that the scores will have, before any mask.
 
-    The keys counted are those in `cache`, if there is one, and those in `key` behind them.
+    "memories" is the batch size of the keys, which can be smaller than that of the queries: the
+    hypotheses of a beam share one memory. "key" counts the keys in `cache` and the new ones in
+    `key`.
     """
     kept = None if cache is None or cache.key is None else cache.key.tensor
     memories, before = (key.size(0), 0) if kept is None else (kept.size(0), kept.size(2))

@@ -195,9 +195,15 @@ def comparison_predicate(
 
 
 def question(subject: NounPhrase, group: Phrase, word: Phrase = NOTHING) -> Phrase:
-    """Build a question from a verb group by moving its first English word before the subject.
+    """Build a question from a statement's subject and verb group.
 
-    That word also translates "est-ce que". `word` is a question word to begin with.
+    In English the first word of the group moves before the subject. The French begins with
+    "est-ce que", which is aligned to that word.
+
+    Args:
+        subject: The subject.
+        group: The verb group, made with `asked=True` where English needs "do".
+        word: A question word that is put in front.
     """
     helper = Phrase(group.source[:1], (("est-ce", (0,)), ("que", (0,))))
     english = join_phrases(helper, subject, Phrase(group.source[1:]))

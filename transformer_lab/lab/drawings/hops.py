@@ -18,7 +18,7 @@ MOST_HEADS = 4
 
 @runtime_checkable
 class Reads(Protocol):
-    """The interface that `two_hops` needs, which a `Translator` has."""
+    """What `two_hops` needs of a translator: the method `attend`. `Translator` has it."""
 
     def attend(
         self, source: str, target: str | None = None, *, mute: Iterable[Head] = (), top: int = 5

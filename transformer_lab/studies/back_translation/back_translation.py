@@ -47,7 +47,10 @@ GRID: list[Setting] = [
 
 
 class Parts(NamedTuple):
-    """The sentences of one run; no family of packages and no French sentence is in both parts."""
+    """The pairs of one run: `parallel` to train on, `monolingual` for back-translation.
+
+    The two share no family of Debian packages and no French sentence.
+    """
 
     parallel: list[Pair]
     monolingual: list[Pair]

@@ -26,10 +26,11 @@ def subspace_overlap(a: Float[np.ndarray, "d_model m"], b: Float[np.ndarray, "d_
 
 
 def head_overlaps(model: Transformer) -> dict[str, list[float]]:
-    """Return for each projection the mean overlap of two heads of one encoder layer, layer by layer.
+    """Return how much the subspaces of an encoder layer's heads overlap, for each projection.
 
-    "query", "key" and "value" are the subspaces of d_model that a head reads from, "output" the one
-    that it writes to.
+    For "query", "key", "value" and "output" the list has one number for each layer: the mean of
+    `subspace_overlap` over all pairs of its heads. The first three are the subspaces of d_model
+    that a head reads from, "output" the one that it writes to.
     """
     found: dict[str, list[float]] = {name: [] for name in PROJECTIONS}
     heads = model.config.num_heads

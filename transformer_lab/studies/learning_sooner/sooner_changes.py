@@ -35,10 +35,9 @@ class AdamWithFactors(torch.optim.Adam):
     """Adam whose parameter groups multiply the learning rate by their own factor, `times`."""
 
     def step(self, closure: Any = None) -> Any:
-        """Take one step with each group's own rate.
+        """Multiply each group's learning rate by its factor `times`, then take one Adam step.
 
-        The factor is applied anew each time, because the trainer sets one rate for all groups
-        before.
+        The trainer sets the same rate for all groups before every step, so factors do not accumulate.
         """
         for group in self.param_groups:
             group["lr"] *= group["times"]

@@ -48,7 +48,10 @@ class ReplaceHeads(Hook):
 
 
 class AverageHeads(Hook):
-    """A hook that averages the outputs of one attention's heads and changes nothing."""
+    """A hook that measures the mean output of each head of one attention.
+
+    The mean is taken over all sentences and query positions seen. The outputs are left as they are.
+    """
 
     def __init__(self) -> None:
         super().__init__(output=self.add)

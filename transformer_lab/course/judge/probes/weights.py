@@ -12,9 +12,12 @@ from transformer_lab.course.judge.probes.equality import (
 
 
 def find_wrong_sums(got: np.ndarray, want: np.ndarray) -> str | None:
-    """Return a sentence if attention weights do not sum to 1 along the right axis, or None.
+    """Return a sentence about what is wrong with attention weights, or None.
 
-    They may sum to 1 along another axis or nowhere, or be scores before the softmax.
+    It speaks of weights that sum to 1 along another axis, all together or not at all, of scores
+    before the softmax, and of weights with the right sums but wrong values (`describe_sharpness`).
+    None if the weights are right, or if the expected array is not weights that sum to 1 along
+    exactly one axis.
     """
     if not is_comparable(got, want) or want.ndim < 1 or want.dtype.kind != "f" or want.size < 3:
         return None
