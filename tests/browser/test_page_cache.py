@@ -30,7 +30,7 @@ def test_the_last_row_over_what_is_kept_is_causal_attention(ask):
 
 
 def test_the_counts_are_the_rows_that_are_seen(browser, ask, tmp_path):
-    count = "({ rowsComputed }, [step, cached]) => rowsComputed(step, cached)"
+    count = "({ countComputedRows }, [step, cached]) => countComputedRows(step, cached)"
     page = open_drawing(browser, kv_cache(WORDS, QUERY, KEY, VALUE), tmp_path)
     so_far = {True: 0, False: 0}
     for step in range(N):
@@ -53,7 +53,7 @@ def test_the_counts_are_the_rows_that_are_seen(browser, ask, tmp_path):
 
 
 def test_scores_are_counted_by_the_queries_that_ask(browser, ask, tmp_path):
-    count = "({ scoresComputed }, [step, cached]) => scoresComputed(step, cached)"
+    count = "({ countComputedScores }, [step, cached]) => countComputedScores(step, cached)"
     page = open_drawing(browser, kv_cache(WORDS, QUERY, KEY, VALUE), tmp_path)
     for step in range(N):
         page.locator(f"[data-control='step {step}']").click()

@@ -211,8 +211,8 @@ FAULTS = {
     ),
     "the norm before the sum": (
         "engine/transformer.js",
-        "layerNorm(added(x, sublayer(x)), norm)",
-        "added(x, layerNorm(sublayer(x), norm))",
+        "layerNorm(addVectors(x, sublayer(x)), norm)",
+        "addVectors(x, layerNorm(sublayer(x), norm))",
     ),
     "a cache that forgets its first word": (
         "engine/transformer.js",
@@ -296,7 +296,7 @@ def test_half_precision_is_read_to_the_bit(ask):
     expected = bits.view(np.float16).astype(np.float64)
     found = ask(
         "engine/safetensors.js",
-        "({ fromHalf }, bits) => bits.map(fromHalf).map((x) => Number.isFinite(x) ? x : `${x}`)",
+        "({ decodeHalf }, bits) => bits.map(decodeHalf).map((x) => Number.isFinite(x) ? x : `${x}`)",
         bits.tolist(),
     )
     read = np.array(

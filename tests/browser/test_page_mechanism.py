@@ -93,7 +93,7 @@ def test_without_a_script_its_words_stay(browser, tmp_path, name):
 
 # ---------------------------------------------------------------- heads as slabs
 
-ALL = "({ multiHead }, [given, swap]) => multiHead(given, swap)"
+ALL = "({ multiHeadAttention }, [given, swap]) => multiHeadAttention(given, swap)"
 
 
 @pytest.mark.parametrize("swap", [True, False])
@@ -116,12 +116,12 @@ def test_slabs_are_what_numpy_makes_of_them(ask, swap):
     assert set(found) == set(wanted)
     for name, numbers in wanted.items():
         np.testing.assert_allclose(found[name], numbers, atol=1e-12, err_msg=name)
-    loop = ask("lesson/slabs.js", "({ headByHead }, given) => headByHead(given)", given)
+    loop = ask("lesson/slabs.js", "({ attendHeadByHead }, given) => attendHeadByHead(given)", given)
     assert (np.abs(loop - merged @ output).max() < 1e-12) == swap
 
 
 def test_merging_undoes_slabs_in_both_ways(ask):
-    both = "({ slabsOf, mergedOf }, [m, swap]) => mergedOf(slabsOf(m, 3, swap), swap)"
+    both = "({ splitHeads, mergeHeads }, [m, swap]) => mergeHeads(splitHeads(m, 3, swap), swap)"
     matrix = np.arange(5 * 6).reshape(5, 6).tolist()
     for swap in (True, False):
         assert ask("lesson/slabs.js", both, [matrix, swap]) == matrix
@@ -319,7 +319,9 @@ def test_bert_and_gpt_keep_one_stack_and_differ_in_the_mask(draw):
 
 def test_layer_norm_by_hand_is_the_reference(ask):
     x = stream_arguments()[0]
-    found = ask("lesson/stream.js", "({ normSteps }, x) => normSteps(x, 1e-5)", x.tolist())
+    found = ask(
+        "lesson/stream.js", "({ computeNormSteps }, x) => computeNormSteps(x, 1e-5)", x.tolist()
+    )
     wanted = layer_norm(x, np.ones(5), np.zeros(5))
     np.testing.assert_allclose(found["result"], wanted, atol=1e-12)
     np.testing.assert_allclose(found["centred"], x - x.mean(), atol=1e-12)

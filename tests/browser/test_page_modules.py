@@ -16,7 +16,7 @@ from transformer_lab.attention.record import KINDS
 from transformer_lab.lab.explorer.payload import page_data, record_data
 from transformer_lab.lab.page.join import FOLDER
 
-PAINT = "({ palettes, paint, pooled, bitmap, isBright, scaleBytes }, given) => "
+PAINT = "({ makePalettes, paintMap, poolMap, encodeBitmap, isBright, makeScaleBytes }, given) => "
 
 
 @pytest.mark.parametrize("path", sorted(FOLDER.rglob("*.js")), ids=lambda path: path.stem)
@@ -29,20 +29,20 @@ def test_every_module_can_be_loaded_alone(ask, path):
 
 
 def test_tokens_are_made_visible(ask):
-    seen = ask("text.js", "({ visible }, given) => given.map(visible)", list(HOSTILE))
+    seen = ask("text.js", "({ makeVisible }, given) => given.map(makeVisible)", list(HOSTILE))
     assert seen == list(SEEN)
-    halves = ask("text.js", r"({ visible }) => visible('\ud83d!\uffff\u0085')")
+    halves = ask("text.js", r"({ makeVisible }) => makeVisible('\ud83d!\uffff\u0085')")
     assert halves == "\ufffd!\ufffd\ufffd"
 
 
 def test_numbers_are_written_as_they_are_read(ask):
-    ways = """({ number, probability }, given) =>
-        given.map((value) => [number(value), number(value, 3), probability(value)])"""
+    ways = """({ formatNumber, formatProbability }, given) =>
+        given.map((value) => [formatNumber(value), formatNumber(value, 3), formatProbability(value)])"""
     values = [None, -0.125, 0.0004, 0.0006, 0, 2]
     assert ask("text.js", ways, values[:2]) == [["–", "–", "–"], ["−0.13", "−0.125", "−0.125"]]
     small = ask("text.js", ways, values[2:])
     assert [of[2] for of in small] == ["< 0.001", "0.001", "0.000", "2.000"]
-    cut = ask("text.js", "({ shortened }) => ['abcd', 'abcde'].map((t) => shortened(t, 4))")
+    cut = ask("text.js", "({ shortenText }) => ['abcd', 'abcde'].map((t) => shortenText(t, 4))")
     assert cut == ["abcd", "abc…"]
 
 
@@ -52,7 +52,8 @@ def test_changed_places_are_those_outside_of_a_longest_common_subsequence(ask):
         before, after = (list(rng.choice(list("abcd"), size=n)) for n in rng.integers(0, 8, 2))
         gone, come = ask(
             "explorer/difference.js",
-            "({ changedPlaces }, [one, other]) => changedPlaces(one, other).map((places) => [...places])",
+            "({ findChangedPlaces }, [one, other]) => "
+            "findChangedPlaces(one, other).map((places) => [...places])",
             [[str(t) for t in before], [str(t) for t in after]],
         )
         kept = [t for i, t in enumerate(before) if i not in gone]
@@ -71,9 +72,9 @@ def longest_common(one: list, other: list) -> int:
 
 # ---------------------------------------------------------------- records and their maps
 
-READ = """async ({ readRecords, tokens }, data) => (await readRecords(data)).map((record) =>
+READ = """async ({ readRecords, getMapTokens }, data) => (await readRecords(data)).map((record) =>
     Object.fromEntries(Object.entries(record.maps).map(([kind, layers]) => [kind, {
-        tokens: tokens(record, kind),
+        tokens: getMapTokens(record, kind),
         weights: layers.map((heads) => heads.map((map) =>
             Array.from({ length: map.rows }, (_, q) => map.row(q)))),
         columns: layers.map((heads) => heads.map((map) =>
@@ -113,8 +114,8 @@ def check_read(record, read):
 
 def test_bytes_are_unpacked_from_text_and_from_a_view_on_them(ask):
     """A widget's bytes may begin anywhere in a buffer."""
-    function = """async ({ gunzip, fromBase64 }, packed) => {
-        const bytes = fromBase64(packed);
+    function = """async ({ gunzip, decodeBase64 }, packed) => {
+        const bytes = decodeBase64(packed);
         const buffer = new Uint8Array(bytes.length + 12);
         buffer.set(bytes, 7);
         const view = new DataView(buffer.buffer, 7, bytes.length);
@@ -127,10 +128,10 @@ def test_bytes_are_unpacked_from_text_and_from_a_view_on_them(ask):
 
 @pytest.mark.parametrize("native", [True, False])
 def test_base64_is_read_with_and_without_the_browsers_own(ask, native):
-    function = """({ fromBase64 }, [packed, native]) => {
+    function = """({ decodeBase64 }, [packed, native]) => {
         const own = Uint8Array.fromBase64;
         if (!native) Uint8Array.fromBase64 = undefined;
-        try { return [...fromBase64(packed)]; } finally { Uint8Array.fromBase64 = own; }
+        try { return [...decodeBase64(packed)]; } finally { Uint8Array.fromBase64 = own; }
     }"""
     data = bytes(range(0, 256, 5))
     assert ask("bytes.js", function, [base64.b64encode(data).decode(), native]) == list(data)
@@ -164,7 +165,7 @@ def test_a_map_is_put_together_when_its_numbers_are_read(ask, rows, columns):
 @pytest.mark.parametrize("most", [1, 12, 60, 1000])
 def test_the_strongest_links_are_found_without_sorting_them_all(ask, most):
     given, roots = packed_map(11, 13)
-    function = f"({{ HeadMap }}, given) => {MAP}.links({most})"
+    function = f"({{ HeadMap }}, given) => {MAP}.findStrongestLinks({most})"
     found = ask("head_map.js", function, given)
     order = np.argsort(-roots.ravel(), kind="stable")[:most]
     expected = [(*divmod(int(i), 13), (roots.ravel()[i] / 65535) ** 2) for i in order]
@@ -175,13 +176,13 @@ def test_the_strongest_links_are_found_without_sorting_them_all(ask, most):
 
 def test_heads_are_ordered_by_their_score(ask):
     values = [0.3, None, -0.2, 0.3, None, 0.9, 0.0]
-    function = "({ ordered }, [values, best]) => ordered({ values, best })"
+    function = "({ orderHeads }, [values, best]) => orderHeads({ values, best })"
     known = [i for i, value in enumerate(values) if value is not None]
     for best, sign in (("high", -1), ("low", 1)):
         expected = [*sorted(known, key=lambda i: sign * values[i]), 1, 4]
         assert ask("ranking.js", function, [values, best]) == expected
     numbers = [0.1, 0.7, 0.7, 0.2, 0.9]
-    found = ask("ranking.js", "({ strongest }, values) => strongest(values, 3)", numbers)
+    found = ask("ranking.js", "({ findStrongest }, values) => findStrongest(values, 3)", numbers)
     assert found == [4, 1, 2]
 
 
@@ -201,7 +202,7 @@ def colours() -> dict:
 def test_a_palette_colours_a_weight_or_its_root(ask, colours):
     function = (
         PAINT
-        + "Object.values(palettes(given.colours)).map((p) => [...p]).concat([[...scaleBytes()]])"
+        + "Object.values(makePalettes(given.colours)).map((p) => [...p]).concat([[...makeScaleBytes()]])"
     )
     weight, root, scale = ask("painting.js", function, colours)
     viridis = (matplotlib.colormaps["viridis"](np.arange(256))[:, :3] * 255).round()
@@ -214,7 +215,7 @@ def test_a_palette_colours_a_weight_or_its_root(ask, colours):
 
 
 def test_the_ink_on_a_colour_is_the_one_with_more_contrast(ask, colours):
-    function = PAINT + "[...palettes(given.colours).root].map((c) => [c, isBright(c)])"
+    function = PAINT + "[...makePalettes(given.colours).root].map((c) => [c, isBright(c)])"
     for colour, bright in ask("painting.js", function, colours):
         level = luminance([(colour >> shift) & 255 for shift in (0, 8, 16)])
         on_black, on_white = (level + 0.05) / 0.05, 1.05 / (level + 0.05)
@@ -228,7 +229,8 @@ def test_a_large_map_is_pooled_by_its_maximum(ask, rows, columns, most):
     data = np.random.default_rng(1).integers(0, 256, (rows, columns))
     given = {"rows": rows, "columns": columns, "bytes": data.ravel().tolist(), "most": most}
     function = (
-        PAINT + "{ const p = pooled({ ...given, bytes: Uint8Array.from(given.bytes) }, given.most);"
+        PAINT
+        + "{ const p = poolMap({ ...given, bytes: Uint8Array.from(given.bytes) }, given.most);"
         " return { ...p, bytes: [...p.bytes] }; }"
     )
     found = ask("painting.js", function, given)
@@ -245,14 +247,14 @@ def test_the_heads_of_a_kind_become_one_picture(ask, colours):
     heads = np.random.default_rng(2).integers(0, 256, (7, 5, 3))
     given = colours | {"heads": heads.reshape(7, -1).tolist()}
     function = (
-        PAINT + "bitmap(given.heads.map((bytes) => ({ rows: 5, columns: 3, bytes: "
-        "Uint8Array.from(bytes) })), palettes(given.colours).root, 3, 64)"
+        PAINT + "encodeBitmap(given.heads.map((bytes) => ({ rows: 5, columns: 3, bytes: "
+        "Uint8Array.from(bytes) })), makePalettes(given.colours).root, 3, 64)"
         ".arrayBuffer().then((b) => [...new Uint8Array(b)])"
     )
     picture = Image.open(io.BytesIO(bytes(ask("painting.js", function, given))))
     assert (picture.format, picture.size) == ("BMP", (3 * 3, 3 * 5))
     seen = np.asarray(picture.convert("RGB"))
-    palette = rgb_of(ask("painting.js", PAINT + "[...palettes(given.colours).root]", colours))
+    palette = rgb_of(ask("painting.js", PAINT + "[...makePalettes(given.colours).root]", colours))
     for place, head in enumerate(heads):
         top, left = 5 * (place // 3), 3 * (place % 3)
         assert np.array_equal(seen[top : top + 5, left : left + 3], palette[head])
@@ -263,8 +265,9 @@ def test_a_canvas_gets_a_pixel_a_weight(ask, colours):
     given = colours | {"bytes": data.ravel().tolist()}
     function = (
         PAINT + "{ const canvas = document.createElement('canvas'); const palette = "
-        "palettes(given.colours).weight; paint(canvas, { rows: 5, columns: 7, bytes: given.bytes }, "
-        "palette); return [[...palette], canvas.width, canvas.height, "
+        "makePalettes(given.colours).weight; "
+        "paintMap(canvas, { rows: 5, columns: 7, bytes: given.bytes }, palette); "
+        "return [[...palette], canvas.width, canvas.height, "
         "[...canvas.getContext('2d').getImageData(0, 0, 7, 5).data]]; }"
     )
     palette, width, height, pixels = ask("painting.js", function, given)
@@ -279,7 +282,7 @@ def test_a_canvas_gets_a_pixel_a_weight(ask, colours):
 def test_cells_are_as_large_as_the_map_allows(ask):
     sizes = [1, 7, 17, 18, 52, 53, 128, 129, 173, 174, 512]
     given = [{"rows": n, "columns": n - 1} for n in sizes]
-    function = "({ cellSize }, given) => given.map((map) => cellSize(map))"
+    function = "({ computeCellSize }, given) => given.map((map) => computeCellSize(map))"
     found = ask("geometry.js", function, given)
     assert [f["cell"] for f in found] == [30, 30, 30, 28, 10, 10, 10, 4, 3, 3, 3]
     assert [f["labelled"] for f in found] == [n <= 128 for n in sizes]
@@ -289,7 +292,7 @@ def test_cells_are_as_large_as_the_map_allows(ask):
     for room, cells in ((900, [30, 30, 30, 28, 16, 16]), (273, [30, 30, 16, 15, 10, 10])):
         sized = ask(
             "geometry.js",
-            "({ cellSize }, [g, room]) => g.map((map) => cellSize(map, room))",
+            "({ computeCellSize }, [g, room]) => g.map((map) => computeCellSize(map, room))",
             [given, room],
         )
         assert [f["cell"] for f in sized][:6] == cells
@@ -298,8 +301,8 @@ def test_cells_are_as_large_as_the_map_allows(ask):
 def test_a_point_lies_in_its_cell_and_outside_in_the_nearest(ask):
     box = {"top": 31.5, "left": 17.25, "width": 7 * 23, "height": 5 * 23}
     function = (
-        "({ cellAt }, [box, points]) => points.map(([x, y]) => "
-        "cellAt({ rows: 5, columns: 7 }, box, box.left + 23 * x, box.top + 23 * y))"
+        "({ findCellAt }, [box, points]) => points.map(([x, y]) => "
+        "findCellAt({ rows: 5, columns: 7 }, box, box.left + 23 * x, box.top + 23 * y))"
     )
     cells = [(q, k) for q in range(5) for k in range(7)]
     for inset in (0.01, 0.5, 0.99):
@@ -311,8 +314,8 @@ def test_a_point_lies_in_its_cell_and_outside_in_the_nearest(ask):
 
 def test_arrows_go_to_the_cell_beside_and_stay_in_the_map(ask):
     function = (
-        "({ cellBeside }, given) => given.map(([place, key]) => "
-        "cellBeside({ rows: 5, columns: 7 }, place, key))"
+        "({ findCellBeside }, given) => given.map(([place, key]) => "
+        "findCellBeside({ rows: 5, columns: 7 }, place, key))"
     )
     moves = {
         (None, "ArrowDown"): [0, 0],
@@ -334,7 +337,7 @@ def test_a_drawing_has_room_for_its_cells_and_its_labels(ask, rows, columns):
         "queries": ["w" * 31] + ["a"] * (rows - 1),
         "keys": ["word"] + [""] * (columns - 1),
     }
-    function = "({ drawingLayout }, [map, tokens]) => drawingLayout(map, tokens)"
+    function = "({ computeDrawingLayout }, [map, tokens]) => computeDrawingLayout(map, tokens)"
     found = SimpleNamespace(
         **ask("export.js", function, [{"rows": rows, "columns": columns}, tokens])
     )
@@ -353,8 +356,8 @@ def test_a_drawing_has_room_for_its_cells_and_its_labels(ask, rows, columns):
 @pytest.mark.parametrize("kind", KINDS)
 def test_gold_is_ringed_where_the_record_has_it(ask, kind):
     function = (
-        "({ goldRings, goldLegend, hasGold }, [record, kind]) => "
-        "[goldRings(record, kind), goldLegend(record, kind), hasGold(record, kind)]"
+        "({ findGoldRings, describeGold, hasGold }, [record, kind]) => "
+        "[findGoldRings(record, kind), describeGold(record, kind), hasGold(record, kind)]"
     )
     rings, legend, there = ask("explorer/gold.js", function, [record_data(RECORD), kind])
     expected = []

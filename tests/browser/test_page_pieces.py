@@ -36,8 +36,8 @@ HARD = [
     "Ā Ġ ġ Ń ¡ ÿ",
 ]
 SPACES = [sign for sign in map(chr, range(1, sys.maxunicode)) if sign.isspace()]
-TEXTS_AND_IDS = """({ tokenizerOf }, { state, texts, ids }) => {
-    const tokenizer = tokenizerOf(state);
+TEXTS_AND_IDS = """({ makeTokenizer }, { state, texts, ids }) => {
+    const tokenizer = makeTokenizer(state);
     return [texts.map((text) => tokenizer.encode(text)),
         texts.map((text) => tokenizer.decode(tokenizer.encode(text))),
         texts.map((text) => tokenizer.unknown(text)),
@@ -89,8 +89,8 @@ def test_pieces_are_made_and_joined_as_in_python(ask, tokenizer, splits):
 
 
 def test_another_kind_of_tokenizer_is_named(ask):
-    catch = """({ tokenizerOf }) => {
-        try { tokenizerOf({ kind: "sentencepiece" }); } catch (e) { return e.message; }
+    catch = """({ makeTokenizer }) => {
+        try { makeTokenizer({ kind: "sentencepiece" }); } catch (e) { return e.message; }
     }"""
     assert "is of kind sentencepiece; expected word or bpe" in ask("engine/tokenizer.js", catch)
 

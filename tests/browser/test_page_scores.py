@@ -59,7 +59,8 @@ def test_javascript_has_a_formula_for_each_score_of_the_table(ask):
 def test_measure_gives_pythons_number(ask, name):
     links = ((0, 0), (1, 1), (4, 3), (2, 3))
     record = make_record(alignment=links)
-    measured = "({ measure }, [name, maps, links]) => maps.map((map) => measure(name, map, links))"
+    measured = """({ computeScore }, [name, maps, links]) =>
+        maps.map((map) => computeScore(name, map, links))"""
     for kind in ON_BENCH[name].kinds:
         heads = record.heads(kind)
         maps = [record.weights(head).tolist() for head in heads]
@@ -69,7 +70,7 @@ def test_measure_gives_pythons_number(ask, name):
 
 @pytest.mark.parametrize("name", ["previous_token", "first_token"])
 def test_a_map_of_one_row_has_no_such_score(ask, name):
-    measured = "({ measure }, name) => Number.isNaN(measure(name, [[1]]))"
+    measured = "({ computeScore }, name) => Number.isNaN(computeScore(name, [[1]]))"
     assert ask("bench/head_scores.js", measured, name)
 
 
@@ -79,7 +80,7 @@ def test_the_better_end_is_the_darker(ask, best, expected):
         const row = { name: "entropy", label: "entropy", best, means: "", kinds: ["encoder"] };
         const scores = new HeadScores(null, [["a", "b", null]], [row]);
         scores.sums.trained.set("entropy e1.1", 0.5).set("entropy e1.2", 2);
-        return [0.5, 2].map((value) => scores.darkness("entropy", value));
+        return [0.5, 2].map((value) => scores.computeDarkness("entropy", value));
     }"""
     assert ask("bench/head_scores.js", darkness, best) == expected
 
@@ -139,9 +140,9 @@ def test_an_untrained_head_has_the_scores_of_pythons_untrained_heads(page, shipp
 def test_untrained_parameters_are_drawn_as_python_draws_them(ask, shipped):
     open_engine(ask, PRETRAINED)
     drawn = """() => {
-        const { tensors } = globalThis.engines.model.untrained(3).model;
-        const again = globalThis.engines.model.untrained(3).model.tensors;
-        const other = globalThis.engines.model.untrained(4).model.tensors;
+        const { tensors } = globalThis.engines.model.makeUntrained(3).model;
+        const again = globalThis.engines.model.makeUntrained(3).model.tensors;
+        const other = globalThis.engines.model.makeUntrained(4).model.tensors;
         const numbers = (tensor) => (ArrayBuffer.isView(tensor) ? [...tensor] : [...tensor.values]);
         const first = (tensors) => tensors["source_embedding.weight"].values[0];
         const facts = Object.entries(tensors).map(([name, tensor]) => {

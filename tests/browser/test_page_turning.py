@@ -34,23 +34,23 @@ def rotated(vector: np.ndarray, place: int) -> np.ndarray:
 
 
 def test_pairs_turn_as_the_package_turns_them(ask):
-    function = """({ speedsOf, turned }, [vector, place]) => speedsOf(vector.length / 2, 10000)
-        .flatMap((speed, i) => turned(vector.slice(2 * i, 2 * i + 2), place * speed))"""
+    function = """({ computeSpeeds, turnPair }, [vector, place]) =>
+        computeSpeeds(vector.length / 2, 10000)
+        .flatMap((speed, i) => turnPair(vector.slice(2 * i, 2 * i + 2), place * speed))"""
     for place in (0, 1, 53):
         found = ask("lesson/turning.js", function, [QUERY.tolist(), place])
         assert found == pytest.approx(rotated(QUERY, place).tolist(), abs=1e-5)
 
 
 def test_hands_are_the_papers_and_the_bias_is_the_packages(ask):
-    function = "({ speedsOf }, [pairs, base]) => speedsOf(pairs, base)"
+    function = "({ computeSpeeds }, [pairs, base]) => computeSpeeds(pairs, base)"
     angles = 5 * np.array(ask("lesson/turning.js", function, [17, 10_000]))
     np.testing.assert_allclose(np.sin(angles), sinusoidal_positions(6, 34)[5, 0::2])
     np.testing.assert_allclose(np.cos(angles), sinusoidal_positions(6, 34)[5, 1::2])
     rows = torch.zeros(1, 3, 7, 2)
     expected = AlibiPositions(3)(rows, rows)[2].numpy()
-    function = (
-        "({ biasOf }, [heads, distance]) => [0, 1, 2].map((head) => biasOf(head, heads, distance))"
-    )
+    function = """({ alibiBias }, [heads, distance]) =>
+        [0, 1, 2].map((head) => alibiBias(head, heads, distance))"""
     for query, key in ((0, 0), (2, 5), (6, 1)):
         found = ask("lesson/turning.js", function, [3, query - key])
         assert found == pytest.approx(expected[:, query, key].tolist())

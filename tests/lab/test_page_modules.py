@@ -14,8 +14,8 @@ from transformer_lab.lab.page.drawing import list_kinds, mount_function
 from transformer_lab.lab.page.join import FOLDER, IMPORT, modules, script
 
 ENTRIES = {
-    "explorer/saved.js": {"make", "Selection", "KINDS", "paint"},
-    "explorer/widget.js": {"make", "Selection", "KINDS", "paint"},
+    "explorer/saved.js": {"make", "Selection", "KINDS", "paintMap"},
+    "explorer/widget.js": {"make", "Selection", "KINDS", "paintMap"},
     "bench/bench.js": {"make", "State", "Engine", "attend"},
     **{f"lesson/{kind}.js": {"make", "mountEach"} for kind in list_kinds()},
 }

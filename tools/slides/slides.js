@@ -8,7 +8,7 @@ const PARTS = "img, svg, table, canvas, button, p";
 const CONTROLS = "button, input, select, textarea, a, summary, [tabindex]";
 
 /** The largest size between two at which something fits; the smaller of the two if none does. */
-function largest(small, large, fitsAt) {
+function findLargestSize(small, large, fitsAt) {
   if (fitsAt(large)) return large;
   for (let step = 0; step < STEPS; step += 1) {
     const middle = (small + large) / 2;
@@ -19,13 +19,13 @@ function largest(small, large, fitsAt) {
 }
 
 /** Make a formula or a table as large as its box lets it be. */
-function fit(element) {
+function fitElement(element) {
   const box = element.closest(".body");
   const fitsAt = (size) => {
     element.style.zoom = size;
     return element.scrollWidth * size <= box.clientWidth && element.scrollHeight * size <= box.clientHeight;
   };
-  element.style.zoom = largest(0.4, LARGEST, fitsAt);
+  element.style.zoom = findLargestSize(0.4, LARGEST, fitsAt);
 }
 
 /** Make the page in a frame as large as the frame lets it be; what is too large even when small scrolls. */
@@ -40,7 +40,7 @@ function fitFrame(frame, most = LARGEST) {
     return fits();
   };
   root.style.overflow = "hidden";
-  body.style.zoom = largest(frame.dataset.piece === "frames" ? SMALLEST_PICTURE : SMALLEST, most, fitsAt);
+  body.style.zoom = findLargestSize(frame.dataset.piece === "frames" ? SMALLEST_PICTURE : SMALLEST, most, fitsAt);
   if (!fits()) root.style.overflow = "auto";
   return fits;
 }
@@ -81,7 +81,7 @@ function shareKeys(frame, deck) {
 }
 
 /** When the piece in a frame stands, with its pictures. */
-async function stands(frame) {
+async function waitUntilShown(frame) {
   while (!frame.contentDocument?.querySelector("[data-mounted], [data-ready]")) {
     await new Promise((done) => setTimeout(done, 50));
   }
@@ -118,10 +118,10 @@ async function start() {
   await deck.initialize();
   await printed;
   await globalThis.MathJax.startup.promise;
-  document.querySelectorAll(".fit").forEach(fit);
+  document.querySelectorAll(".fit").forEach(fitElement);
   await Promise.all(
     [...document.querySelectorAll("iframe.piece")].map(async (frame) => {
-      await stands(frame);
+      await waitUntilShown(frame);
       keepFitting(frame);
       shareKeys(frame, deck);
     }),

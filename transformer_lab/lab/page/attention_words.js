@@ -7,28 +7,28 @@ const LETTER = /^[\p{L}\p{M}\p{N}_\ufffd]$/u; // � is half a letter
 const SPECIAL = /^(<\/?[\p{L}\p{N}_]+>|>>[\p{L}\p{N}_]+<<)$/u;
 
 const isLetter = (sign) => LETTER.test(sign ?? "");
-const bare = (piece) => piece.replace(/^[ \t\n▁]+|[ \t\n▁]+$/g, "");
+const stripSpaces = (piece) => piece.replace(/^[ \t\n▁]+|[ \t\n▁]+$/g, "");
 const hasSpace = (piece) => /^[ \t\n▁]/.test(piece);
 const hasPieces = (tokens) => tokens.some(hasSpace);
-const standsAlone = (piece) => SPECIAL.test(bare(piece)) || ![...bare(piece)].some(isLetter);
+const standsAlone = (piece) => SPECIAL.test(stripSpaces(piece)) || ![...stripSpaces(piece)].some(isLetter);
 
 /** Whether the token at this place is an apostrophe or a hyphen between two letters or digits. */
 function isInner(tokens, place) {
   if (!INNER.includes(tokens[place]) || place < 1 || place > tokens.length - 2) return false;
   const [before, after] = [tokens[place - 1], tokens[place + 1]];
-  if (SPECIAL.test(bare(before)) || SPECIAL.test(after)) return false;
+  if (SPECIAL.test(stripSpaces(before)) || SPECIAL.test(after)) return false;
   return isLetter([...before].at(-1)) && isLetter([...after][0]);
 }
 
 function beginsWord(tokens, place) {
   const [before, piece] = [tokens[place - 1], tokens[place]];
-  if (before && !bare(before)) return false; // a space alone belongs to what follows it
+  if (before && !stripSpaces(before)) return false; // a space alone belongs to what follows it
   if (hasSpace(piece)) return true;
   if (isInner(tokens, place) || isInner(tokens, place - 1)) return false;
   return standsAlone(before) || standsAlone(piece);
 }
 
-/** For each word the places of its pieces; where no token begins with a space, tokens are words already. */
+/** Group pieces into words: return the places of the pieces of each word. Where no token begins with a space, each is a word. */
 export function wordGroups(tokens) {
   const pieces = hasPieces(tokens);
   const groups = [];
@@ -39,9 +39,9 @@ export function wordGroups(tokens) {
   return groups;
 }
 
-/** Each group as text, without the space before a word. */
-const wordNames = (tokens, groups) =>
-  hasPieces(tokens) ? groups.map((group) => bare(group.map((place) => tokens[place]).join(""))) : tokens;
+/** Join the tokens of each group to a word, without the space before it. */
+const joinTokens = (tokens, groups) =>
+  hasPieces(tokens) ? groups.map((group) => stripSpaces(group.map((place) => tokens[place]).join(""))) : tokens;
 
 /** The decoder's words as it reads them and as its steps write them: the first read and the last written stand alone. */
 function stepGroups({ target }) {
@@ -53,8 +53,8 @@ function stepGroups({ target }) {
   };
 }
 
-/** One head's map: the sum over a word's columns, the mean over those of its rows that see anything. */
-function joinedMap(map, rows, columns) {
+/** Join a head's map by words: sum over the columns of a word, mean over those of its rows that see anything. */
+function joinMap(map, rows, columns) {
   if (rows.length === map.rows && columns.length === map.columns) return map;
   const weights = new Float64Array(rows.length * columns.length);
   rows.forEach((group, r) => {
@@ -67,14 +67,14 @@ function joinedMap(map, rows, columns) {
   return HeadMap.of(rows.length, columns.length, weights);
 }
 
-/** The word that has the piece at this place; of a place behind the last piece, one behind the last word. */
-export function wordOf(groups, place) {
+/** Return the index of the word that has the piece at this place; behind the last piece, the number of words. */
+export function findWord(groups, place) {
   const word = groups.findIndex((group) => group.includes(place));
   return word < 0 ? groups.length : word;
 }
 
 /**
- * The same record by words; one that has no pieces, itself. Beside what every record has it says
+ * Join the pieces of a record to words; a record without pieces is returned as it is. The result also has
  * `groups`, for each kind those of its queries and its keys, and `begun`, the piece that begins each
  * written word: of that piece are the probabilities.
  */
@@ -89,20 +89,20 @@ export function byWords(record) {
   };
   const maps = Object.entries(record.maps).map(([kind, layers]) => {
     const { queries, keys } = groups[kind];
-    return [kind, layers.map((heads) => heads.map((map) => joinedMap(map, queries, keys)))];
+    return [kind, layers.map((heads) => heads.map((map) => joinMap(map, queries, keys)))];
   });
   const { referent, before, next_tokens: next } = record;
-  const links = (record.alignment ?? []).map(([i, j]) => String([wordOf(source, i), wordOf(written, j)]));
+  const links = (record.alignment ?? []).map(([i, j]) => String([findWord(source, i), findWord(written, j)]));
   const places = Object.entries(referent ?? {}).map(([name, place]) =>
-    [name, wordOf(name === "step" ? written : source, place)]);
+    [name, findWord(name === "step" ? written : source, place)]);
   return {
     ...record,
     groups,
     begun: written.map(([first]) => record.written[first]),
-    source: wordNames(record.source, source),
-    target: wordNames(record.target, read),
-    written: wordNames(record.written, written),
-    before: before && wordNames(before, wordGroups(before)),
+    source: joinTokens(record.source, source),
+    target: joinTokens(record.target, read),
+    written: joinTokens(record.written, written),
+    before: before && joinTokens(before, wordGroups(before)),
     maps: Object.fromEntries(maps),
     scores: record.word_scores,
     next_tokens: next && written.map(([first]) => next[first]),

@@ -1,6 +1,7 @@
 // Packed bytes: base64 and gzip.
 
-export function fromBase64(text) {
+/** Return the bytes that a base64 text stands for. */
+export function decodeBase64(text) {
   if (Uint8Array.fromBase64) return Uint8Array.fromBase64(text); // ten times as fast, since 2025
   const letters = atob(text);
   const bytes = new Uint8Array(letters.length);
@@ -8,10 +9,10 @@ export function fromBase64(text) {
   return bytes;
 }
 
-/** The bytes in base64 of gzip, or in a view on gzip as a widget gets it. */
+/** Unpack gzip: `packed` is base64 text, or a view on bytes as a widget gets it. Returns the bytes. */
 export async function gunzip(packed) {
   const bytes = typeof packed === "string"
-    ? fromBase64(packed)
+    ? decodeBase64(packed)
     : new Uint8Array(packed.buffer, packed.byteOffset, packed.byteLength);
   const { readable, writable } = new DecompressionStream("gzip");
   const whole = new Response(readable).arrayBuffer();

@@ -1,10 +1,10 @@
 // A weight as a cell of a table.
 
 import { make } from "./elements.js";
-import { number } from "./text.js";
+import { formatNumber } from "./text.js";
 
-/** 256 colours as bytes of red, green and blue: each as a background and what can be read on it. */
-export function paintsOf(rgb) {
+/** Return 256 CSS styles { background, color } from 256 colours, given as bytes of red, green and blue. */
+export function makePaints(rgb) {
   return Array.from({ length: 256 }, (_, shade) => {
     const channels = rgb.slice(3 * shade, 3 * shade + 3);
     const light = channels.reduce((sum, value, i) => sum + [0.2126, 0.7152, 0.0722][i] * (value / 255) ** 2.2, 0);
@@ -13,13 +13,13 @@ export function paintsOf(rgb) {
   });
 }
 
-/** ".07", "1": a weight in as little room as can be. */
-const shortNumber = (weight) => number(weight).replace(/^0/, "").replace(/\.00$/, "");
+/** Write a weight as briefly as possible: ".07", "1". */
+const formatWeight = (weight) => formatNumber(weight).replace(/^0/, "").replace(/\.00$/, "");
 
-/** A cell in a weight's colour, with its number if asked; of a later word, which the mask hides, an empty one. */
+/** Return a table cell in the colour of a weight, with its number if asked; an empty one if the weight is null, because the mask hides it. */
 export function weightCell(weight, paints, withNumber) {
   if (weight == null) return make("td", { className: "unseen" });
-  const cell = make("td", {}, withNumber && weight >= 0.045 ? shortNumber(weight) : "");
+  const cell = make("td", {}, withNumber && weight >= 0.045 ? formatWeight(weight) : "");
   Object.assign(cell.style, paints[Math.round(255 * weight)]);
   return cell;
 }

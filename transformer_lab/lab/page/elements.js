@@ -1,7 +1,7 @@
 // What a page is made of: elements, drawings, tokens and buttons.
 // Tokens come from anybody's text: they only ever become text nodes, never markup.
 
-import { visible } from "./text.js";
+import { makeVisible } from "./text.js";
 
 /** An element with properties, attributes and children; text is always inserted as text. */
 export function make(tag, properties = {}, ...children) {
@@ -26,7 +26,7 @@ export function svg(tag, attributes = {}, ...children) {
 }
 
 /** A token on the page: isolated, so that right-to-left text leaves its neighbours alone. */
-export const word = (token) => make("bdi", { className: "token" }, visible(token));
+export const word = (token) => make("bdi", { className: "token" }, makeVisible(token));
 
 /** Tokens with spaces between them. */
 export const words = (list) => list.flatMap((token) => [word(token), " "]);

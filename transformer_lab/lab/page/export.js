@@ -1,17 +1,17 @@
 // A map as a file: a drawing of its own, as SVG or PNG.
 
 import { make, svg } from "./elements.js";
-import { paint } from "./painting.js";
-import { shortened, visible } from "./text.js";
+import { paintMap } from "./painting.js";
+import { shortenText, makeVisible } from "./text.js";
 
 const LONGEST = 24; // signs of a label
 const TITLE = 26; // CSS pixels
 
-/** Where things are in the drawing of a map: cells, letters, and the map's left upper corner. */
-export function drawingLayout({ rows, columns }, { queries, keys }) {
+/** Compute the sizes of a map's drawing: of its cells, its letters and the whole, and where its first cell is. */
+export function computeDrawingLayout({ rows, columns }, { queries, keys }) {
   const cell = Math.max(4, Math.min(24, Math.floor(900 / Math.max(rows, columns))));
   const font = Math.min(12, cell - 1);
-  const longest = (list) => Math.max(4, ...list.map((token) => shortened(visible(token), LONGEST).length));
+  const longest = (list) => Math.max(4, ...list.map((token) => shortenText(makeVisible(token), LONGEST).length));
   const labelled = font >= 7;
   const room = (list) => (labelled ? longest(list) * font * 0.62 + 8 : 8);
   const [left, top] = [room(queries), room(keys) + TITLE];
@@ -21,11 +21,11 @@ export function drawingLayout({ rows, columns }, { queries, keys }) {
 
 const RINGS = { gold: { stroke: "#fff" }, referent: { stroke: "#ff9d4d" }, other: { stroke: "#fff", "stroke-dasharray": "3 3" } };
 
-/** A map on white: picture, labels, title, rings { query, key, className }, and frames round what is pinned. */
-export function drawing(map, tokens, colours, title, { rings = [], pinned = null } = {}) {
-  const { cell, font, labelled, left, top, width, height } = drawingLayout(map, tokens);
+/** Draw a map on white as an SVG element: picture, labels, title, rings { query, key, className }, and frames round what is pinned. */
+export function drawMapSvg(map, tokens, colours, title, { rings = [], pinned = null } = {}) {
+  const { cell, font, labelled, left, top, width, height } = computeDrawingLayout(map, tokens);
   const canvas = make("canvas");
-  paint(canvas, map, colours);
+  paintMap(canvas, map, colours);
   const style = { "font-family": "sans-serif", "font-size": font, fill: "#1c1c1c" };
   const place = { x: left, y: top, width: map.columns * cell, height: map.rows * cell };
   const sharp = { preserveAspectRatio: "none", "image-rendering": "pixelated" };
@@ -46,7 +46,7 @@ export function drawing(map, tokens, colours, title, { rings = [], pinned = null
   if (key != null) picture.append(svg("rect", { ...frame, ...place, x: left + key * cell, width: cell }));
   if (!labelled) return picture;
   const middle = { ...style, "dominant-baseline": "central" };
-  const label = (token, at) => picture.append(svg("text", { ...middle, ...at }, shortened(visible(token), LONGEST)));
+  const label = (token, at) => picture.append(svg("text", { ...middle, ...at }, shortenText(makeVisible(token), LONGEST)));
   tokens.queries.forEach((token, i) =>
     label(token, { x: left - 4, y: top + (i + 0.5) * cell, "text-anchor": "end" }));
   tokens.keys.forEach((token, i) => {
@@ -59,16 +59,16 @@ export function drawing(map, tokens, colours, title, { rings = [], pinned = null
 const LINE = 20; // CSS pixels from word to word
 const BETWEEN = 240; // and from query to key
 
-/** Lines on white from queries to keys { query, key, thickness }, from 0 to 1; labels, title. */
-export function linesDrawing(links, { queries, keys }, title) {
-  const room = (list) => 8 + 7.5 * Math.max(4, ...list.map((token) => shortened(visible(token), LONGEST).length));
+/** Draw links { query, key, thickness }, from 0 to 1, on white as an SVG element, with labels and title. */
+export function drawLinesSvg(links, { queries, keys }, title) {
+  const room = (list) => 8 + 7.5 * Math.max(4, ...list.map((token) => shortenText(makeVisible(token), LONGEST).length));
   const [left, right] = [room(queries), room(keys)];
   const width = Math.max(left + BETWEEN + right, 330);
   const height = TITLE + 8 + LINE * Math.max(queries.length, keys.length);
   const middle = (place) => TITLE + (place + 0.5) * LINE;
   const style = { "font-family": "sans-serif", "font-size": 12, fill: "#1c1c1c" };
   const label = (x, anchor) => (token, i) => svg("text",
-    { ...style, x, y: middle(i), "text-anchor": anchor, "dominant-baseline": "central" }, shortened(visible(token), LONGEST));
+    { ...style, x, y: middle(i), "text-anchor": anchor, "dominant-baseline": "central" }, shortenText(makeVisible(token), LONGEST));
   const size = { width, height, viewBox: `0 0 ${width} ${height}` };
   return svg("svg", { xmlns: "http://www.w3.org/2000/svg", ...size },
     svg("rect", { width, height, fill: "#fff" }),
@@ -80,8 +80,8 @@ export function linesDrawing(links, { queries, keys }, title) {
     ...queries.map(label(left - 5, "end")), ...keys.map(label(left + BETWEEN + 5, "start")));
 }
 
-/** Hand a drawing to the reader as a file; its format is "svg" or "png". */
-export function save(picture, name, format) {
+/** Download an SVG element as a file; `format` is "svg" or "png". */
+export function saveDrawing(picture, name, format) {
   const text = new XMLSerializer().serializeToString(picture);
   const hand = (blob) => {
     const link = make("a", { href: URL.createObjectURL(blob), download: `${name}.${format}` });

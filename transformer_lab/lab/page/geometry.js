@@ -7,28 +7,28 @@ const SMALLEST_LABELLED_CELL = 10; // below it there is no room for a token at e
 const SMALLEST_CELL = 3;
 const MOST_LABELLED = 128; // tokens
 
-const within = (value, most) => Math.min(most - 1, Math.max(0, Math.floor(value)));
+const clampIndex = (value, most) => Math.min(most - 1, Math.max(0, Math.floor(value)));
 
-/** How large a map's cells are in `room` CSS pixels, and whether tokens stand beside its lines. */
-export function cellSize({ rows, columns }, room = WIDTH) {
+/** Compute how large the cells of a map are in `room` CSS pixels, and whether its lines have room for labels. */
+export function computeCellSize({ rows, columns }, room = WIDTH) {
   const most = Math.max(rows, columns, 1);
   const fits = Math.max(Math.floor(Math.min(room, WIDTH) / most), Math.min(ENOUGH, Math.floor(room / most)));
   if (most > MOST_LABELLED) return { cell: Math.max(SMALLEST_CELL, fits), labelled: false };
   return { cell: Math.min(LARGEST_CELL, Math.max(SMALLEST_LABELLED_CELL, fits)), labelled: true };
 }
 
-/** The cell [query, key] of a map in this box that is nearest to a point of the screen. */
-export const cellAt = ({ rows, columns }, box, x, y) => [
-  within(((y - box.top) / box.height) * rows, rows),
-  within(((x - box.left) / box.width) * columns, columns),
+/** Return the cell [query, key] of a map drawn in `box` that is nearest to a point of the screen. */
+export const findCellAt = ({ rows, columns }, box, x, y) => [
+  clampIndex(((y - box.top) / box.height) * rows, rows),
+  clampIndex(((x - box.left) / box.width) * columns, columns),
 ];
 
 const ARROWS = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
 
-/** The cell beside a place in an arrow's direction; null if the key is no arrow. */
-export function cellBeside({ rows, columns }, place, key) {
+/** Return the cell next to a place in the direction of an arrow key; null if the key is no arrow. */
+export function findCellBeside({ rows, columns }, place, key) {
   if (!(key in ARROWS)) return null;
   // The first press begins at the edge, and where a whole row is pinned, in that row.
-  const next = (at, step, size) => (at == null ? 0 : within(at + step, size));
+  const next = (at, step, size) => (at == null ? 0 : clampIndex(at + step, size));
   return [next(place?.[0], ARROWS[key][0], rows), next(place?.[1], ARROWS[key][1], columns)];
 }

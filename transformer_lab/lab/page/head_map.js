@@ -49,7 +49,7 @@ export class HeadMap {
   }
 
   /** The strongest links { query, key, weight } of the whole map, without sorting all of it. */
-  links(most) {
+  findStrongestLinks(most) {
     const { roots, columns } = this;
     const bins = new Uint32Array(256);
     for (const root of roots) bins[root >> 8]++;

@@ -5,8 +5,8 @@ import { make, svg, word } from "./elements.js";
 const LINE_HEIGHT = 20; // CSS pixels
 const LEAST_WEIGHT = 0.01; // that is drawn
 
-/** What there is to draw of a map's links: those that can be seen. */
-export const visibleLinks = (links) => links.filter(({ weight }) => weight >= LEAST_WEIGHT);
+/** Return the links whose weight is large enough to be drawn. */
+export const filterVisibleLinks = (links) => links.filter(({ weight }) => weight >= LEAST_WEIGHT);
 
 export class LineBoard {
   /** A place is [query, key], one of them null: `look` hears which is pointed at, or null, `pin` which is pressed. */
@@ -23,12 +23,12 @@ export class LineBoard {
     const size = { viewBox: `0 0 100 ${height}`, height, preserveAspectRatio: "none" };
     this.drawing = svg("svg", { ...size, "aria-hidden": "true" });
     this.element.replaceChildren(
-      this.column(queries, "query", `Queries: ${names.query}`), this.drawing,
-      this.column(keys, "key", `Keys: ${names.key}`));
+      this.buildColumn(queries, "query", `Queries: ${names.query}`), this.drawing,
+      this.buildColumn(keys, "key", `Keys: ${names.key}`));
   }
 
   /** The tokens of one side, from which the lines go; the arrows move among them. */
-  column(list, side, name) {
+  buildColumn(list, side, name) {
     const box = make("div", { className: `column ${side}`, role: "group", "aria-label": name });
     list.forEach((token, place) => {
       const control = `${side} ${place}`;

@@ -1,10 +1,10 @@
 // Weights as colours: functions of data, for a canvas or a picture file.
 
-import { fromBase64 } from "./bytes.js";
+import { decodeBase64 } from "./bytes.js";
 
-/** Colours for the upper byte of a root, by the weight or by its root: each 256 RGBA. */
-export function palettes(packed) {
-  const rgb = fromBase64(packed);
+/** Return two palettes of 256 RGBA numbers for a map's bytes: one colours by the weight, one by its square root. */
+export function makePalettes(packed) {
+  const rgb = decodeBase64(packed);
   const palette = (index) => {
     const colours = new Uint8ClampedArray(256 * 4);
     for (let i = 0; i < 256; i++) {
@@ -16,8 +16,8 @@ export function palettes(packed) {
   return { weight: palette((i) => Math.round(255 * (i / 255) ** 2)), root: palette((i) => i) };
 }
 
-/** The upper bytes of weights from 0 to 1 in even steps: a palette's scale. */
-export const scaleBytes = () => Uint8Array.from({ length: 256 }, (_, i) => Math.round(Math.sqrt(i / 255) * 255));
+/** Return the bytes of 256 weights from 0 to 1 in even steps, to paint the scale of a palette. */
+export const makeScaleBytes = () => Uint8Array.from({ length: 256 }, (_, i) => Math.round(Math.sqrt(i / 255) * 255));
 
 /** Whether black is easier to read than white on this colour (WCAG 2.1: relative luminance). */
 export function isBright(colour) {
@@ -28,8 +28,8 @@ export function isBright(colour) {
   return 0.2126 * linear(0) + 0.7152 * linear(8) + 0.0722 * linear(16) > 0.179;
 }
 
-/** The upper bytes of a map; one of very many tokens is pooled by the maximum, so that no link is lost. */
-export function pooled({ rows, columns, bytes }, most) {
+/** Shrink the bytes of a map to at most `most` rows and columns by max pooling, so that no link is lost. */
+export function poolMap({ rows, columns, bytes }, most) {
   const step = Math.ceil(Math.max(rows, columns) / most) || 1;
   if (step === 1) return { rows, columns, bytes };
   const small = { rows: Math.ceil(rows / step), columns: Math.ceil(columns / step) };
@@ -44,8 +44,8 @@ export function pooled({ rows, columns, bytes }, most) {
   return small;
 }
 
-/** One pixel a weight. */
-export function paint(canvas, { rows, columns, bytes }, palette) {
+/** Paint a map on a canvas, one pixel for each weight. */
+export function paintMap(canvas, { rows, columns, bytes }, palette) {
   const image = new ImageData(columns, rows);
   const pixels = new Uint32Array(image.data.buffer);
   for (let i = 0; i < pixels.length; i++) pixels[i] = palette[bytes[i]];
@@ -54,9 +54,9 @@ export function paint(canvas, { rows, columns, bytes }, palette) {
   canvas.getContext("2d").putImageData(image, 0, 0);
 }
 
-/** Maps of one size side by side as a BMP, whose pixels are upper bytes and whose palette is ours. */
-export function bitmap(maps, palette, across, most) {
-  const small = maps.map((map) => pooled(map, most));
+/** Return a BMP file with maps of one size side by side, `across` in a line. */
+export function encodeBitmap(maps, palette, across, most) {
+  const small = maps.map((map) => poolMap(map, most));
   const { rows, columns } = small[0];
   const [width, height] = [across * columns, Math.ceil(maps.length / across) * rows];
   const stride = 4 * Math.ceil(width / 4);

@@ -1,11 +1,11 @@
 // What comes first: the largest of some values, the best of some heads.
 
-/** The places of the largest values, the largest first. */
-export const strongest = (values, most) =>
+/** Return the indices of the largest `most` values, the largest first. */
+export const findStrongest = (values, most) =>
   [...values.keys()].sort((a, b) => values[b] - values[a]).slice(0, most);
 
-/** The places of all heads by a score, the best first; those without a value last, equal ones as they stand. */
-export function ordered({ values, best }) {
+/** Return the indices of all heads sorted by a score, the best first; heads without a value come last. */
+export function orderHeads({ values, best }) {
   const rank = (i) => (values[i] == null ? -Infinity : best === "low" ? -values[i] : values[i]);
   return [...values.keys()].sort((a, b) => rank(b) - rank(a) || a - b);
 }

@@ -18,17 +18,17 @@ export const KINDS = {
   },
 };
 
-/** The records of a page's data. */
+/** Unpack the records of a page's data. */
 export const readRecords = ({ records, fine_from }) =>
   Promise.all(records.map((record) => readRecord(record, fine_from)));
 
-/** One record with its maps: first come the upper bytes of all of them, then the lower ones. */
+/** Unpack the maps of one record: its bytes are the upper ones of all maps, then the lower ones. */
 async function readRecord(record, fineFrom) {
   const bytes = await gunzip(record.weights);
   const shapes = [];
   let fine = 0;
   for (const [kind, heads] of Object.entries(record.heads)) {
-    const { queries, keys } = tokens(record, kind);
+    const { queries, keys } = getMapTokens(record, kind);
     const [rows, columns] = [queries.length, keys.length];
     heads.forEach((count, layer) => {
       for (let head = 0; head < count; head++) shapes.push({ kind, layer, head, rows, columns });
@@ -45,8 +45,8 @@ async function readRecord(record, fineFrom) {
   return { ...record, maps };
 }
 
-/** The labels of a map: a row of cross-attention is named by the word that its step writes. */
-export function tokens(record, kind) {
+/** Return the labels { queries, keys } of the maps of a kind; a row of cross-attention has the word that its step writes. */
+export function getMapTokens(record, kind) {
   if (kind === "encoder") return { queries: record.source, keys: record.source };
   if (kind === "decoder") return { queries: record.target, keys: record.target };
   return { queries: record.written, keys: record.source };

@@ -1,7 +1,7 @@
 // What is looked at, and how: one object that every panel reads and changes, and that tells them.
 
-import { byWords, wordOf } from "./attention_words.js";
-import { tokens } from "./record.js";
+import { byWords, findWord } from "./attention_words.js";
+import { getMapTokens } from "./record.js";
 
 const SHARED = ["kind", "layer", "head", "pinned"]; // with Python, and with other views of a widget
 
@@ -64,18 +64,18 @@ export class Selection {
   }
   /** The labels of the open map: { queries, keys }. */
   get tokens() {
-    return tokens(this.record, this.kind);
+    return getMapTokens(this.record, this.kind);
   }
   get pinned() {
-    return this.inMap(this.shown(this.shared.get("pinned")));
+    return this.checkPlace(this.toShownPlace(this.shared.get("pinned")));
   }
   /** The place that is pointed at, else the one that is pinned. */
   get chosen() {
-    return this.inMap(this.hover) ?? this.pinned;
+    return this.checkPlace(this.hover) ?? this.pinned;
   }
 
   /** A place, if it is one of the open map: Python sets the kind and the pin one after the other. */
-  inMap(place) {
+  checkPlace(place) {
     const [query, key] = place ?? [];
     if ((query == null && key == null) || !this.map) return null;
     return query >= this.map.rows || key >= this.map.columns ? null : place;
@@ -87,18 +87,18 @@ export class Selection {
   }
 
   /** A place of the stored map, as the map in view has it: pins are shared with Python in pieces. */
-  shown(place) {
+  toShownPlace(place) {
     if (!this.groups || !place.length) return place;
-    return this.eachSide(place, (groups, at) => wordOf(groups, at));
+    return this.mapSides(place, (groups, at) => findWord(groups, at));
   }
 
   /** The other way round: of a word the first piece. */
-  inStored(place) {
+  toStoredPlace(place) {
     if (!this.groups || !place.length) return place;
-    return this.eachSide(place, (groups, at) => groups[at][0]);
+    return this.mapSides(place, (groups, at) => groups[at][0]);
   }
 
-  eachSide([query, key], find) {
+  mapSides([query, key], find) {
     const { queries, keys } = this.groups;
     return [query == null ? null : find(queries, query), key == null ? null : find(keys, key)];
   }
@@ -137,7 +137,7 @@ export class Selection {
     const [query] = this.pinned ? this.shared.get("pinned") : [null];
     const stays = query != null && this.kind !== "encoder" && kind !== "encoder";
     this.hover = null;
-    this.share({ kind, ...this.nearestHead(kind), pinned: stays ? [query, null] : [] });
+    this.share({ kind, ...this.findNearestHead(kind), pinned: stays ? [query, null] : [] });
     this.tell("head");
   }
 
@@ -177,7 +177,7 @@ export class Selection {
 
   setPinned(pinned) {
     this.hover = null;
-    this.share({ pinned: this.inStored(pinned) });
+    this.share({ pinned: this.toStoredPlace(pinned) });
     this.tell("place");
   }
 
@@ -187,7 +187,7 @@ export class Selection {
   settle() {
     const kinds = Object.keys(this.record.maps);
     const kind = kinds.includes(this.kind) ? this.kind : kinds.at(-1);
-    const { layer, head } = this.nearestHead(kind);
+    const { layer, head } = this.findNearestHead(kind);
     const { rows, columns } = this.stored.maps[kind][layer][head];
     const [query, key] = this.shared.get("pinned");
     const pinned = query >= rows || key >= columns ? [] : this.shared.get("pinned");
@@ -195,7 +195,7 @@ export class Selection {
     this.share(Object.fromEntries(all.filter(([name, value]) => this.shared.get(name) !== value)));
   }
 
-  nearestHead(kind) {
+  findNearestHead(kind) {
     const layers = this.record.maps[kind];
     const layer = Math.min(this.layer, layers.length - 1);
     return { layer, head: Math.min(this.head, layers[layer].length - 1) };

@@ -1,7 +1,7 @@
 // Tokens and numbers as they are read.
 
-/** A token as it can be seen: an empty one, spaces at its ends and control characters get a sign. */
-export function visible(token) {
+/** Return a token with signs for what cannot be seen: an empty one, spaces at its ends, control characters. */
+export function makeVisible(token) {
   if (token === "") return "∅";
   const body = token.trim();
   const spaces = (s) => s.replaceAll(" ", "␣");
@@ -15,9 +15,12 @@ export function visible(token) {
     .replace(/[\u007f-\u009f\ufffe\uffff]|\p{Cs}/gu, "\ufffd"); // halves of pairs, and what XML refuses
 }
 
-/** Text of at most `most` signs, the last of which says that there is more. */
-export const shortened = (text, most) => (text.length > most ? text.slice(0, most - 1) + "…" : text);
+/** Cut a text to at most `most` characters; the last one is then "…". */
+export const shortenText = (text, most) => (text.length > most ? text.slice(0, most - 1) + "…" : text);
 
-export const number = (value, digits = 2) => (value == null ? "–" : value.toFixed(digits).replace("-", "−"));
-export const probability = (value) => (value > 0 && value < 0.0005 ? "< 0.001" : number(value, 3));
-export const headName = (layer, head) => `Layer ${layer + 1}, head ${head + 1}`;
+/** Write a number with so many digits behind its point, and "–" for null. */
+export const formatNumber = (value, digits = 2) => (value == null ? "–" : value.toFixed(digits).replace("-", "−"));
+/** Write a probability with three digits, and "< 0.001" for a smaller one. */
+export const formatProbability = (value) => (value > 0 && value < 0.0005 ? "< 0.001" : formatNumber(value, 3));
+/** Name a head, given by indices from 0: "Layer 1, head 1". */
+export const formatHeadName = (layer, head) => `Layer ${layer + 1}, head ${head + 1}`;

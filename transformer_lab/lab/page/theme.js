@@ -3,7 +3,7 @@
 /** Keep `root.dataset.theme` and the colour behind it true to the page; returns how to stop. */
 export function followTheme(root) {
   // A page that is drawn anew never says goodbye: what outlives the root must not hold it.
-  const read = themeReader(new WeakRef(root));
+  const read = makeThemeReader(new WeakRef(root));
   const dark = matchMedia("(prefers-color-scheme: dark)");
   dark.addEventListener("change", read);
   const themes = new MutationObserver(() => requestAnimationFrame(read));
@@ -18,7 +18,7 @@ export function followTheme(root) {
 }
 
 /** Outside of `followTheme`, whose functions share what they hold. */
-function themeReader(weak) {
+function makeThemeReader(weak) {
   return () => {
     const root = weak.deref();
     if (root) readTheme(root);

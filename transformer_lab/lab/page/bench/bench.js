@@ -1,12 +1,12 @@
 // The bench: a translator in the page, every head of which can be opened, muted and pointed.
 
-import { fromBase64, gunzip } from "../bytes.js";
+import { decodeBase64, gunzip } from "../bytes.js";
 import { make } from "../elements.js";
 import { Engine } from "../engine/engine.js";
 import { keepFocus } from "../focus.js";
 import { followTheme } from "../theme.js";
-import { addressOf } from "./address.js";
-import { paintsOf } from "../cells.js";
+import { formatAddress } from "./address.js";
+import { makePaints } from "../cells.js";
 import { EveryHead } from "./every_head.js";
 import { Figure } from "./figure.js";
 import { Glossary } from "./glossary.js";
@@ -14,7 +14,7 @@ import { Guide } from "./guide.js";
 import { How } from "./how.js";
 import { Many } from "./many.js";
 import { Lens } from "./lens.js";
-import { headOf } from "./names.js";
+import { parseHead } from "./names.js";
 import { NextWords } from "./next_words.js";
 import { Sentence } from "./sentence.js";
 import { SoWhat } from "./so_what.js";
@@ -22,9 +22,9 @@ import { State } from "./state.js";
 import { Where } from "./where.js";
 
 /** Heads of a model by their names, or as they are; an Error if there is none of that name. */
-function named(heads, { config }) {
+function resolveHeads(heads, { config }) {
   return heads.map((given) => {
-    const head = typeof given === "string" ? headOf(given) : given;
+    const head = typeof given === "string" ? parseHead(given) : given;
     const layers = config[`num_${head?.kind === "encoder" ? "encoder" : "decoder"}_layers`];
     if (head?.layer < layers && head.head < config.num_heads) return head;
     throw new Error(`there is no head ${JSON.stringify(given)}; expected one such as "e1.2"`);
@@ -37,12 +37,12 @@ function named(heads, { config }) {
  * Heads are names or { kind, layer, head }, counted from 0; `patch` lists heads with `rows`. For what
  * comes back see `Engine.translate`.
  */
-function publish(engine, state) {
+function publishEngine(engine, state) {
   globalThis.transformerLab = {
     engine,
     state,
     translate: async (text, { beam = 1, mute = [], patch = [] } = {}) =>
-      engine.translate(text, { beam, mute: named(mute, engine.model), patch: named(patch, engine.model) }),
+      engine.translate(text, { beam, mute: resolveHeads(mute, engine.model), patch: resolveHeads(patch, engine.model) }),
   };
 }
 
@@ -65,8 +65,8 @@ async function mountBench(root, data, table) {
   const [read, written = read] = JSON.parse(new TextDecoder().decode(tokenizers));
   const engine = new Engine({ config: data.config, source: read, target: written, weights: buffer });
   const state = new State(engine, data.sentences[0], data.languages);
-  publish(engine, state);
-  const paints = paintsOf(fromBase64(data.colours));
+  publishEngine(engine, state);
+  const paints = makePaints(decodeBase64(data.colours));
   const panels = [
     new Guide(state, data.prompts),
     new Sentence(state, data.sentences),
@@ -90,12 +90,12 @@ async function mountBench(root, data, table) {
     const isTyping = event.target.matches("textarea, select") || event.ctrlKey || event.metaKey || event.altKey;
     if (isTyping || event.key.toLowerCase() !== "m") return;
     const [, dot] = event.target.dataset.control?.match(/^head (.*)/) ?? [];
-    state.toggleMute(dot ? headOf(dot) : state.head);
+    state.toggleMute(dot ? parseHead(dot) : state.head);
     event.stopPropagation();
   });
   state.watch(draw);
   if (data.address) { // in a page of its own
-    state.watch(() => history.replaceState(null, "", addressOf(state)));
+    state.watch(() => history.replaceState(null, "", formatAddress(state)));
     addEventListener("hashchange", () => state.follow(location.hash));
   }
   root.classList.add("tl-bench-frame");

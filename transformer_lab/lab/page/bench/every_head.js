@@ -2,7 +2,7 @@
 
 import { action, make, word } from "../elements.js";
 import { weightCell } from "../cells.js";
-import { isSeen, longName, shortName, TITLES } from "./names.js";
+import { isSeen, toLongName, toShortName, TITLES } from "./names.js";
 
 export class EveryHead {
   constructor(state, paints) {
@@ -16,20 +16,20 @@ export class EveryHead {
   draw() {
     const { state } = this;
     const { head: { kind }, row } = state;
-    const { rows, keys } = state.tokensOf(kind);
+    const { rows, keys } = state.getMapTokens(kind);
     this.title.replaceChildren("The row of ", word(rows[row]), ` in every head: ${TITLES[kind].toLowerCase()}`);
     if (!this.element.open) return;
     this.table.style.setProperty("--columns", keys.length);
     const top = make("tr", {}, make("td", { className: "corner" }), ...keys.map((token) => make("th", { scope: "col" }, word(token))));
-    const lines = state.now.maps[kind].flatMap((heads, layer) => heads.map((weights, head) => this.line({ kind, layer, head }, weights[row], keys)));
+    const lines = state.now.maps[kind].flatMap((heads, layer) => heads.map((weights, head) => this.buildLine({ kind, layer, head }, weights[row], keys)));
     this.table.replaceChildren(make("thead", {}, top), make("tbody", {}, ...lines));
   }
 
-  line(head, weights, keys) {
+  buildLine(head, weights, keys) {
     const { state } = this;
-    const name = shortName(head);
-    const open = action(`row ${name}`, name, `Open ${longName(head)}`, () => state.openHead(head));
-    return make("tr", { className: name === shortName(state.head) ? "lit" : "" },
+    const name = toShortName(head);
+    const open = action(`row ${name}`, name, `Open ${toLongName(head)}`, () => state.openHead(head));
+    return make("tr", { className: name === toShortName(state.head) ? "lit" : "" },
       make("th", { scope: "row" }, open), ...Array.from(keys, (_, k) => weightCell(isSeen(head.kind, state.row, k) ? weights[k] : null, this.paints, true)));
   }
 }

@@ -3,11 +3,11 @@
 // on a dot opens that head.
 
 import { make, OWN_KEYS } from "../elements.js";
-import { number, visible } from "../text.js";
+import { formatNumber, makeVisible } from "../text.js";
 import { HeadScores } from "./head_scores.js";
-import { overlayClass } from "./line_view.js";
-import { longName, shortName, TITLES } from "./names.js";
-import { costOf } from "./stakes.js";
+import { getOverlayClass } from "./line_view.js";
+import { toLongName, toShortName, TITLES } from "./names.js";
+import { computeCost } from "./stakes.js";
 
 const WAIT = 200; // milliseconds, so that the translation itself is drawn first
 
@@ -18,7 +18,7 @@ const WAYS = {
 };
 
 /** The largest weight of a row, mean over the rows: 1 if each row has all its weight on one word. */
-function sharpness(weights) {
+function computeSharpness(weights) {
   return weights.reduce((sum, row) => sum + Math.max(...row), 0) / weights.length;
 }
 
@@ -47,7 +47,7 @@ export class Figure {
   build() {
     const { engine: { model: { config } }, languages: [source, target] } = this.state;
     const block = (kind, layer) => {
-      const dots = Array.from({ length: config.num_heads }, (_, head) => this.dot({ kind, layer, head }));
+      const dots = Array.from({ length: config.num_heads }, (_, head) => this.buildDot({ kind, layer, head }));
       return make("div", { className: `block ${kind}` }, make("span", {}, `${TITLES[kind]} ${layer + 1}`), make("div", {}, ...dots));
     };
     const upwards = (count, kinds) => Array.from({ length: count }, (_, i) => count - 1 - i)
@@ -57,8 +57,8 @@ export class Figure {
       make("div", {}, ...upwards(config.num_decoder_layers, ["cross", "decoder"]), make("small", {}, make("b", {}, "Decoder"), `: writes ${target}, word by word ↑`)));
   }
 
-  dot(head) {
-    const name = shortName(head);
+  buildDot(head) {
+    const name = toShortName(head);
     const button = make("button", { type: "button", className: "dot", "data-control": `head ${name}`, ...OWN_KEYS }, name);
     button.addEventListener("click", ({ shiftKey }) => {
       if (shiftKey) this.state.overlay(head);
@@ -74,29 +74,29 @@ export class Figure {
     const { state } = this;
     if (this.measured !== state.before) this.measureCosts();
     for (const { head, name, button } of this.dots) {
-      const [value, blank] = this.valuesOf(head);
+      const [value, blank] = this.getValues(head);
       const isMuted = state.isMuted(head);
-      button.style.setProperty("--share", this.darknessOf(value));
-      button.style.setProperty("--blank", this.darknessOf(blank));
+      button.style.setProperty("--share", this.getDarkness(value));
+      button.style.setProperty("--blank", this.getDarkness(blank));
       button.classList.toggle("beside", blank != null);
       button.classList.toggle("muted", isMuted);
-      button.setAttribute("aria-pressed", String(shortName(state.head) === name));
-      button.dataset.over = state.also.length ? overlayClass(state.heads, head) : "";
-      const parts = [longName(head),
-        ...(value == null ? [] : [`${this.isScore ? this.scores.table.get(this.way).label : WAYS[this.way][0]} ${number(value)}${this.wordLost(name)}`]),
-        ...(blank == null ? [] : [`untrained ${number(blank)}`]),
+      button.setAttribute("aria-pressed", String(toShortName(state.head) === name));
+      button.dataset.over = state.also.length ? getOverlayClass(state.heads, head) : "";
+      const parts = [toLongName(head),
+        ...(value == null ? [] : [`${this.isScore ? this.scores.table.get(this.way).label : WAYS[this.way][0]} ${formatNumber(value)}${this.describeLostWord(name)}`]),
+        ...(blank == null ? [] : [`untrained ${formatNumber(blank)}`]),
         ...(isMuted ? ["muted"] : [])];
       button.setAttribute("aria-label", `${parts.join(", ")}. M mutes.`);
       button.title = `${parts.join(", ")}. M mutes; Shift with a click draws it over the open head.`;
     }
     const onA = state.isKept && this.way === "cost" ? " Counted from A on." : "";
-    this.note.textContent = this.isScore ? this.scores.note(this.way) : `${WAYS[this.way][1]}${onA}`;
+    this.note.textContent = this.isScore ? this.scores.describeScore(this.way) : `${WAYS[this.way][1]}${onA}`;
   }
 
   /** The word that loses most when this head is muted, as ", at “word”"; empty if none loses anything. */
-  wordLost(name) {
+  describeLostWord(name) {
     const { loss, step } = (this.way === "cost" && this.costs.get(name)) || { loss: 0 };
-    return loss < 0.005 ? "" : `, at “${visible(this.state.before.tokens.written[step])}”`;
+    return loss < 0.005 ? "" : `, at “${makeVisible(this.state.before.tokens.written[step])}”`;
   }
 
   get isScore() {
@@ -104,17 +104,17 @@ export class Figure {
   }
 
   /** A head's value, and that of the same head in an untrained model; each null if there is none. */
-  valuesOf(one) {
+  getValues(one) {
     const { kind, layer, head } = one;
-    if (this.isScore) return [this.scores.value(this.way, one), this.scores.value(this.way, one, "untrained")];
-    const value = this.way === "sharpness" ? sharpness(this.state.before.maps[kind][layer][head]) : this.costs.get(shortName(one))?.loss;
+    if (this.isScore) return [this.scores.getMeanScore(this.way, one), this.scores.getMeanScore(this.way, one, "untrained")];
+    const value = this.way === "sharpness" ? computeSharpness(this.state.before.maps[kind][layer][head]) : this.costs.get(toShortName(one))?.loss;
     return [value ?? null, null];
   }
 
   /** How dark a dot of this value is drawn, from 0 to 1. */
-  darknessOf(value) {
+  getDarkness(value) {
     if (value == null) return 0;
-    return this.isScore ? this.scores.darkness(this.way, value) : value;
+    return this.isScore ? this.scores.computeDarkness(this.way, value) : value;
   }
 
   /** Mute one head after the other and note what it costs; in pieces, because all of them take a while. */
@@ -127,7 +127,7 @@ export class Figure {
     const next = () => {
       const head = left.shift();
       if (!head || state.before !== before) return;
-      this.costs.set(shortName(head), costOf(before.probabilities, state.without(head), before.written));
+      this.costs.set(toShortName(head), computeCost(before.probabilities, state.readWithout(head), before.written));
       if (!left.length || left.length % 8 === 0) this.draw();
       setTimeout(next);
     };

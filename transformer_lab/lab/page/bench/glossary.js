@@ -2,7 +2,7 @@
 
 import { make } from "../elements.js";
 
-const wordsOf = ([source, target], { num_heads: heads }) => ({
+const defineTerms = ([source, target], { num_heads: heads }) => ({
   encoder: `reads the whole ${source} sentence at once. Each word becomes a vector, a list of numbers. Each layer lets the words look at each other, and changes the vectors.`,
   decoder: `writes the ${target} sentence, one word at a step. It reads the words that it has written so far, and the vectors that the encoder has made.`,
   head: `one way of looking. For each word it has a row of weights, which sum to 1: from which word it takes how much. ${heads} heads work side by side in a layer; e1.2 is the second head of the encoder's first layer.`,
@@ -23,7 +23,7 @@ const wordsOf = ([source, target], { num_heads: heads }) => ({
 
 export class Glossary {
   constructor({ languages, engine }) {
-    const entries = Object.entries(wordsOf(languages, engine.model.config));
+    const entries = Object.entries(defineTerms(languages, engine.model.config));
     const list = entries.flatMap(([name, meaning]) => [make("dt", {}, name), make("dd", {}, meaning)]);
     const { unit, words } = engine.source;
     const known = unit === "pieces" ? [] : words.slice(4).sort(); // behind the special tokens

@@ -11,12 +11,12 @@ export class Guide {
     this.seen = make("p", { className: "seen", role: "status" });
     // What is to come keeps its room, so that nothing below moves when it comes.
     this.room = make("p", { className: "to-come", "aria-hidden": "true" });
-    this.steps = [this.step("guide back", "Previous", -1), this.step("guide on", "Next", 1)];
+    this.steps = [this.buildStepButton("guide back", "Previous", -1), this.buildStepButton("guide on", "Next", 1)];
     this.element = make("details", { className: "guide", open: true, hidden: !prompts.length },
       this.title, this.ask, make("div", { className: "then" }, this.room, this.seen), make("p", { className: "buttons" }, ...this.steps));
   }
 
-  step(control, text, by) {
+  buildStepButton(control, text, by) {
     return action(control, text, `${text} thing to try`, () => {
       this.at += by;
       this.draw();

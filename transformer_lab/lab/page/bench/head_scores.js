@@ -2,8 +2,8 @@
 // The figure of the model colours its dots by them. What they are called, and which end is good, comes from
 // the table `SCORES` in `attention/scores.py`; here are its formulas once more.
 
-import { number } from "../text.js";
-import { shortName, TITLES } from "./names.js";
+import { formatNumber } from "../text.js";
+import { toShortName, TITLES } from "./names.js";
 
 const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
 const sum = (row, term) => row.reduce((total, weight, key) => total + term(weight, key), 0);
@@ -30,7 +30,7 @@ function alignmentErrorRate(weights, gold) {
  *
  * `weights` are the head's rows, and `gold` the links [source word, written word] that "aer" needs.
  */
-export function measure(name, weights, gold = null) {
+export function computeScore(name, weights, gold = null) {
   return FORMULAS[name](weights, gold);
 }
 
@@ -55,11 +55,11 @@ export class HeadScores {
   async readAll(onProgress) {
     if (this.isReading) return;
     this.isReading = true;
-    const models = Object.entries({ trained: this.engine, untrained: this.engine.untrained() });
+    const models = Object.entries({ trained: this.engine, untrained: this.engine.makeUntrained() });
     for (const [source, target, gold] of this.examples) {
       const written = [...this.engine.target.encode(target), this.engine.model.config.eos_id];
       for (const [which, engine] of models) {
-        this.add(this.sums[which], engine.read(source, written).maps, gold);
+        this.addScores(this.sums[which], engine.read(source, written).maps, gold);
         await new Promise((done) => setTimeout(done)); // other work is first
       }
       this.done++;
@@ -68,43 +68,43 @@ export class HeadScores {
   }
 
   /** Add the scores of one sentence's maps to `sums`. */
-  add(sums, maps, gold) {
+  addScores(sums, maps, gold) {
     for (const { name, kinds } of this.table.values()) {
       for (const kind of kinds) {
         maps[kind].forEach((heads, layer) => heads.forEach((weights, head) => {
-          const key = `${name} ${shortName({ kind, layer, head })}`;
-          sums.set(key, (sums.get(key) ?? 0) + measure(name, weights, gold));
+          const key = `${name} ${toShortName({ kind, layer, head })}`;
+          sums.set(key, (sums.get(key) ?? 0) + computeScore(name, weights, gold));
         }));
       }
     }
   }
 
   /** A head's mean score in the model, or in the untrained one; null if there is none (yet). */
-  value(name, head, which = "trained") {
-    const total = this.sums[which].get(`${name} ${shortName(head)}`);
+  getMeanScore(name, head, which = "trained") {
+    const total = this.sums[which].get(`${name} ${toShortName(head)}`);
     return Number.isFinite(total) && this.isDone ? total / this.examples.length : null;
   }
 
   /** All mean scores by this name, or those of heads of one kind. */
-  values(name, which, kind = "") {
+  listMeanScores(name, which, kind = "") {
     const start = `${name} ${kind.slice(0, 1)}`;
     const found = [...this.sums[which]].filter(([key, total]) => key.startsWith(start) && Number.isFinite(total));
     return found.map(([, total]) => total / this.examples.length);
   }
 
   /** How dark a value is drawn, from 0 to 1: the better, the darker. */
-  darkness(name, value) {
-    const most = Math.max(...this.values(name, "trained"), ...this.values(name, "untrained")) || 1;
+  computeDarkness(name, value) {
+    const most = Math.max(...this.listMeanScores(name, "trained"), ...this.listMeanScores(name, "untrained")) || 1;
     return this.table.get(name).best === "low" ? 1 - value / most : value / most;
   }
 
   /** What the score means, and its lowest and highest value in this model and in the untrained one. */
-  note(name) {
+  describeScore(name) {
     const { examples, done, isDone } = this;
     if (!isDone) return `Reading with the model and with an untrained one: ${done} of ${examples.length} sentences …`;
     const range = (which, kind) => {
-      const values = this.values(name, which, kind);
-      return values.length ? `${number(Math.min(...values))} to ${number(Math.max(...values))}` : "–";
+      const values = this.listMeanScores(name, which, kind);
+      return values.length ? `${formatNumber(Math.min(...values))} to ${formatNumber(Math.max(...values))}` : "–";
     };
     const { label, means, best, kinds } = this.table.get(name);
     const ranges = kinds.map((kind) => `${TITLES[kind]}: ${range("trained", kind)}, untrained ${range("untrained", kind)}.`);

@@ -2,13 +2,13 @@
 
 import { make, word } from "../elements.js";
 import { dot, softmax } from "../engine/vectors.js";
-import { strongest } from "../ranking.js";
-import { number } from "../text.js";
+import { findStrongest } from "../ranking.js";
+import { formatNumber } from "../text.js";
 
 /** A vector as a strip, one cell a number: blue below 0, orange above, as in all of the course. */
 function strip(label, className, vector, most) {
   const cells = Array.from(vector, (value, i) => {
-    const cell = make("i", { title: `${label}, number ${i + 1}: ${number(value, 3)}` });
+    const cell = make("i", { title: `${label}, number ${i + 1}: ${formatNumber(value, 3)}` });
     cell.style.setProperty("--size", Math.min(1, Math.abs(value) / most).toFixed(3));
     cell.className = value < 0 ? "below" : "above";
     return cell;
@@ -16,7 +16,7 @@ function strip(label, className, vector, most) {
   return make("div", { className: `strip ${className}` }, make("span", {}, label), make("div", {}, ...cells));
 }
 
-const largestOf = (...vectors) => Math.max(1e-9, ...vectors.flatMap((vector) => Array.from(vector, Math.abs)));
+const maxAbs = (...vectors) => Math.max(1e-9, ...vectors.flatMap((vector) => Array.from(vector, Math.abs)));
 
 const POINT_AT = "Point at a number of a strip, or touch it: its factors light up. Blue: below 0; orange: above.";
 
@@ -47,35 +47,35 @@ export class How {
     const { state } = this;
     const { row } = state;
     const { query: queries, key: keys, value: values, scores, weights, output } = state.open;
-    const { rows, keys: names } = state.tokensOf(state.head.kind);
+    const { rows, keys: names } = state.getMapTokens(state.head.kind);
     const width = queries[row].length;
-    const seen = state.seenIn(row);
+    const seen = state.countSeen(row);
     const key = state.key ?? weights[row].indexOf(Math.max(...weights[row]));
     const query = queries[row];
     const product = query.map((value, i) => value * keys[key][i]);
     const own = softmax(scores[row]);
     const length = Math.hypot(...output[row]);
-    const isSet = state.pointsOf(state.head, row).length > 0;
+    const isSet = state.findPoints(state.head, row).length > 0;
     const columns = ["", "q · k", `÷ √${width}`, "softmax", ...(isSet ? ["set to"] : []), ""];
     const head = make("tr", {}, ...columns.map((text) => make(text ? "th" : "td", {}, text)));
     const lines = Array.from({ length: seen }, (_, k) => {
       const bar = make("i", { className: "bar" });
       bar.style.width = `${100 * weights[row][k]}%`;
-      const numbers = [number(dot(query, keys[k]), 1), number(scores[row][k]), number(own[k], 3), ...(isSet ? [number(weights[row][k], 3)] : [])];
+      const numbers = [formatNumber(dot(query, keys[k]), 1), formatNumber(scores[row][k]), formatNumber(own[k], 3), ...(isSet ? [formatNumber(weights[row][k], 3)] : [])];
       const cells = numbers.map((text) => make("td", {}, text));
       const line = make("tr", { className: k === key ? "lit" : "" }, make("th", {}, word(names[k])), ...cells, make("td", { className: "track" }, bar));
       line.addEventListener("click", () => state.choose(row, k));
       return line;
     });
-    const term = (a, b) => `${number(a)} × ${number(b)}`;
-    this.products = (i) => `Number ${i + 1} of ${width}: q × k = ${term(query[i], keys[key][i])} = ${number(product[i])}.`;
+    const term = (a, b) => `${formatNumber(a)} × ${formatNumber(b)}`;
+    this.products = (i) => `Number ${i + 1} of ${width}: q × k = ${term(query[i], keys[key][i])} = ${formatNumber(product[i])}.`;
     this.sums = (i) => {
-      const parts = strongest(weights[row].slice(0, seen), 3).map((k) => term(weights[row][k], values[k][i]));
-      return `Number ${i + 1} of ${values[key].length}: Σ weight × v = ${parts.join(" + ")}${seen > 3 ? " + …" : ""} = ${number(weights[row].reduce((sum, weight, k) => sum + weight * values[k][i], 0))}${length === 0 ? ", thrown away" : ""}.`;
+      const parts = findStrongest(weights[row].slice(0, seen), 3).map((k) => term(weights[row][k], values[k][i]));
+      return `Number ${i + 1} of ${values[key].length}: Σ weight × v = ${parts.join(" + ")}${seen > 3 ? " + …" : ""} = ${formatNumber(weights[row].reduce((sum, weight, k) => sum + weight * values[k][i], 0))}${length === 0 ? ", thrown away" : ""}.`;
     };
     const shape = (name, vectors) => `${name} ${vectors.length} × ${vectors[0].length}`;
     const shapes = [shape("Q", queries), shape("K", keys), shape("scores", scores), shape("V", values), shape("output", output)];
-    const most = largestOf(query, keys[key]);
+    const most = maxAbs(query, keys[key]);
     this.light(null);
     this.element.replaceChildren(
       make("h3", {}, "How: the row of ", word(rows[row]), seen < keys.length ? ", which sees no later word" : ""),
@@ -83,13 +83,13 @@ export class How {
       // A step of cross-attention is named by the word that it writes; it has read only those before.
       strip(state.head.kind === "cross" ? `q, to write ${rows[row]}` : `q of ${rows[row]}`, "query", query, most),
       strip(`k of ${names[key]}`, "key", keys[key], most),
-      strip("their products", "product", product, largestOf(product)),
+      strip("their products", "product", product, maxAbs(product)),
       this.said.product,
-      make("p", {}, `The ${width} products sum to q · k = ${number(dot(query, keys[key]), 2)}; ÷ √${width} = ${number(Math.sqrt(width))} it is ${number(dot(query, keys[key]) / Math.sqrt(width), 2)}. A softmax over the row makes ${number(own[key], 3)} of it.${isSet ? ` You have set it to ${number(weights[row][key], 3)}.` : ""}`),
+      make("p", {}, `The ${width} products sum to q · k = ${formatNumber(dot(query, keys[key]), 2)}; ÷ √${width} = ${formatNumber(Math.sqrt(width))} it is ${formatNumber(dot(query, keys[key]) / Math.sqrt(width), 2)}. A softmax over the row makes ${formatNumber(own[key], 3)} of it.${isSet ? ` You have set it to ${formatNumber(weights[row][key], 3)}.` : ""}`),
       make("div", { className: "scroll" }, make("table", { className: "scores" }, make("thead", {}, head), make("tbody", {}, ...lines))),
-      strip(`v of ${names[key]}`, "value", values[key], largestOf(values[key], output[row])),
-      strip("Σ weight · v", "value", output[row], largestOf(values[key], output[row])),
+      strip(`v of ${names[key]}`, "value", values[key], maxAbs(values[key], output[row])),
+      strip("Σ weight · v", "value", output[row], maxAbs(values[key], output[row])),
       this.said.value,
-      make("p", {}, `Its output here, before W_O, has length ${number(length)}${length === 0 ? ": it is muted" : ""}.`));
+      make("p", {}, `Its output here, before W_O, has length ${formatNumber(length)}${length === 0 ? ": it is muted" : ""}.`));
   }
 }

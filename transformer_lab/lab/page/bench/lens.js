@@ -2,11 +2,11 @@
 
 import { make } from "../elements.js";
 import { linear, softmax, Vectors } from "../engine/vectors.js";
-import { wordsSaid } from "./said.js";
-import { largest } from "./stakes.js";
+import { describeWordChanges } from "./said.js";
+import { findLargest } from "./stakes.js";
 
-/** One vector as the only row of a table. */
-function alone(vector) {
+/** Return a vector as Vectors of one row. */
+function wrapVector(vector) {
   const table = new Vectors(1, vector.length);
   table.row(0).set(vector);
   return table;
@@ -23,9 +23,9 @@ export class Lens {
     const { step, read, engine } = state;
     const { model } = engine;
     const lines = read.residual.decoder.map(([x], layer) => {
-      const vector = alone(x.row(Math.min(step, x.rows - 1)));
-      const says = softmax(linear(model.finished(vector, "decoder"), model.output).row(0));
-      const said = wordsSaid(engine.target, largest(says, 3).map((id) => ({ id, before: says[id] })));
+      const vector = wrapVector(x.row(Math.min(step, x.rows - 1)));
+      const says = softmax(linear(model.applyFinalNorm(vector, "decoder"), model.output).row(0));
+      const said = describeWordChanges(engine.target, findLargest(says, 3).map((id) => ({ id, before: says[id] })));
       return make("li", {}, make("b", {}, `layer ${layer + 1}: `), ...said);
     });
     this.element.replaceChildren(

@@ -1,15 +1,15 @@
 // The open head as lines, and others of its kind over it, each in a colour and with dashes of its own.
 
 import { action, make, svg } from "../elements.js";
-import { LineBoard, visibleLinks } from "../line_board.js";
-import { strongest } from "../ranking.js";
-import { isSeen, longName, meaningOf, shortName } from "./names.js";
+import { LineBoard, filterVisibleLinks } from "../line_board.js";
+import { findStrongest } from "../ranking.js";
+import { isSeen, toLongName, describeAxes, toShortName } from "./names.js";
 
 const MOST_LINKS = 60; // of all heads together, when no word is chosen
 
-/** How the lines, the dot and the name of a head are told from those of others: the open one is the first. */
-export const overlayClass = (heads, head) => {
-  const at = heads.findIndex((other) => shortName(other) === shortName(head));
+/** Return the CSS class of a head that is drawn as lines, "over-1" for the open one; "" if it is not drawn. */
+export const getOverlayClass = (heads, head) => {
+  const at = heads.findIndex((other) => toShortName(other) === toShortName(head));
   return at < 0 ? "" : `over-${at + 1}`;
 };
 
@@ -35,8 +35,8 @@ export class LineView {
 
   draw() {
     const { state } = this;
-    const { rows, keys } = state.tokensOf(state.head.kind);
-    const meaning = meaningOf(state.head.kind, state.languages);
+    const { rows, keys } = state.getMapTokens(state.head.kind);
+    const meaning = describeAxes(state.head.kind, state.languages);
     const said = JSON.stringify([rows, keys, meaning]);
     if (said !== this.said) { // or the word that has the focus would lose it
       this.said = said;
@@ -44,8 +44,8 @@ export class LineView {
       this.board.write({ queries: rows, keys }, { query: meaning.rows, key: meaning.columns });
     }
     this.legend.replaceChildren(...state.heads.map((head, i) => make("span", {},
-      swatch(overlayClass(state.heads, head)), ` ${shortName(head)} `,
-      i ? action(`take ${shortName(head)}`, "×", `Take ${longName(head)} away`, () => state.overlay(head)) : null)),
+      swatch(getOverlayClass(state.heads, head)), ` ${toShortName(head)} `,
+      i ? action(`take ${toShortName(head)}`, "×", `Take ${toLongName(head)} away`, () => state.overlay(head)) : null)),
       state.isFull ? " Four heads are the most." : "");
     this.drawLines();
   }
@@ -56,17 +56,17 @@ export class LineView {
     this.board.light(this.pointed ?? (state.view === "lines" ? [state.row, state.key] : [null, null]));
     const each = Math.floor(MOST_LINKS / state.heads.length);
     const heads = [...state.also, state.head]; // the open one last, over the others
-    this.board.draw(heads.flatMap((head) => this.links(head, place, each)));
+    this.board.draw(heads.flatMap((head) => this.findLinks(head, place, each)));
   }
 
   /** A head's lines of a place, or its strongest. */
-  links(head, [query, key], most) {
-    const className = overlayClass(this.state.heads, head);
+  findLinks(head, [query, key], most) {
+    const className = getOverlayClass(this.state.heads, head);
     const { weights } = this.state.now.heads[head.kind][head.layer][head.head];
     const all = weights.flatMap((row, q) => Array.from(row, (weight, k) => ({ query: q, key: k, weight, thickness: weight, className })));
-    const seen = visibleLinks(all.filter((link) => isSeen(head.kind, link.query, link.key)));
+    const seen = filterVisibleLinks(all.filter((link) => isSeen(head.kind, link.query, link.key)));
     if (query != null) return seen.filter((link) => link.query === query);
     if (key != null) return seen.filter((link) => link.key === key);
-    return strongest(seen.map(({ weight }) => weight), most).map((i) => seen[i]);
+    return findStrongest(seen.map(({ weight }) => weight), most).map((i) => seen[i]);
   }
 }

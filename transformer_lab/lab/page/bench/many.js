@@ -1,7 +1,7 @@
 // Was it luck? The muted heads on many sentences, whose right translations are known.
 
 import { action, make } from "../elements.js";
-import { shortName } from "./names.js";
+import { toShortName } from "./names.js";
 
 export class Many {
   /** `examples` are pairs of a sentence and its right translation. */
@@ -15,12 +15,12 @@ export class Many {
 
   /** The muted heads as one name. */
   get muted() {
-    return this.state.mute.map(shortName).sort().join();
+    return this.state.mute.map(toShortName).sort().join();
   }
 
   /** How many are right with the muted heads; counted once. */
   async count(mute) {
-    const name = mute.map(shortName).sort().join();
+    const name = mute.map(toShortName).sort().join();
     if (this.right.has(name)) return;
     let right = 0;
     for (const [i, [source, target]] of this.examples.entries()) {

@@ -1,7 +1,7 @@
 // Words of a vocabulary that are written much like another word.
 
-/** How many letters must be put in, taken out or exchanged (Levenshtein 1966). */
-function lettersApart(a, b) {
+/** Count the letters to put in, take out or exchange to make b of a (Levenshtein 1966). */
+function editDistance(a, b) {
   let above = Array.from({ length: b.length + 1 }, (_, j) => j);
   for (let i = 1; i <= a.length; i++) {
     const line = [i];
@@ -13,8 +13,8 @@ function lettersApart(a, b) {
   return above[b.length];
 }
 
-/** The few words of a list that are nearest to `unknown`, nearest first; of equals the earlier one. */
-export function neighbours(unknown, list, most = 3) {
-  const far = list.map((word) => lettersApart(unknown, word));
+/** Return the `most` words of a list that are spelt most like `unknown`, nearest first. */
+export function findNeighbours(unknown, list, most = 3) {
+  const far = list.map((word) => editDistance(unknown, word));
   return Array.from(list.keys()).sort((a, b) => far[a] - far[b] || a - b).slice(0, most).map((i) => list[i]);
 }

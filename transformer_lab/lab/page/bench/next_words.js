@@ -1,11 +1,11 @@
 // What could be written at the open step: the likeliest words, before and after the changes, on a log scale.
 
 import { make, word } from "../elements.js";
-import { moveOf } from "./said.js";
-import { wordsAtStake } from "./stakes.js";
+import { formatProbabilityChange } from "./said.js";
+import { findWordsAtStake } from "./stakes.js";
 
 const LEAST = 1e-5; // where the scale begins
-const share = (p) => Math.max(0, 1 - Math.log10(Math.max(p, LEAST)) / Math.log10(LEAST));
+const toLogScale = (p) => Math.max(0, 1 - Math.log10(Math.max(p, LEAST)) / Math.log10(LEAST));
 
 export class NextWords {
   /** `smoothing` is the ε of the label smoothing that the model was trained with. */
@@ -18,14 +18,14 @@ export class NextWords {
   draw() {
     const { state } = this;
     const { step, before, probabilities } = state;
-    const found = wordsAtStake(before.probabilities[step], probabilities[step], 8);
+    const found = findWordsAtStake(before.probabilities[step], probabilities[step], 8);
     const lines = found.map(({ id, before: was, after }) => {
       const bar = (p, className) => {
         const mark = make("i", { className });
-        mark.style.width = `${100 * share(p)}%`;
+        mark.style.width = `${100 * toLogScale(p)}%`;
         return mark;
       };
-      const numbers = moveOf(was, state.isChanged ? after : null);
+      const numbers = formatProbabilityChange(was, state.isChanged ? after : null);
       return make("li", { className: id === before.written[step] ? "taken" : "" }, word(state.engine.target.tokens([id])[0]),
         make("span", { className: "track" }, bar(was, "was"), bar(after, "is")), make("span", { className: "value" }, numbers));
     });
@@ -37,11 +37,11 @@ export class NextWords {
       make("h3", {}, `Step ${step + 1}: what comes after “${read.at(-1)}”?`),
       ...behind,
       make("ul", {}, ...lines),
-      make("p", { className: "note" }, `On a logarithmic scale from 0.00001 to 1, so that small probabilities show too. Tick: ${state.baseline}, whose words stand before this step.${this.floor()}`));
+      make("p", { className: "note" }, `On a logarithmic scale from 0.00001 to 1, so that small probabilities show too. Tick: ${state.baseline}, whose words stand before this step.${this.describeFloor()}`));
   }
 
   /** Below what no word is expected to fall, in words; nothing without label smoothing. */
-  floor() {
+  describeFloor() {
     if (!this.smoothing) return "";
     const words = this.state.engine.model.config.target_vocab_size;
     return ` Trained with label smoothing, ε = ${this.smoothing}: each of ${words} words was to get at least ε / ${words} = ${(this.smoothing / words).toPrecision(2)}, even one that cannot come.`;

@@ -1,12 +1,12 @@
 // The sentence to translate, the translation, and one line of what a change did.
 
 import { action, make, OWN_KEYS, word } from "../elements.js";
-import { number, visible } from "../text.js";
-import { namesOf } from "./changes.js";
-import { longName, shortName } from "./names.js";
-import { neighbours } from "./neighbours.js";
-import { wordsSaid } from "./said.js";
-import { stepsAtStake, wordsAtStake } from "./stakes.js";
+import { formatNumber, makeVisible } from "../text.js";
+import { formatChanges } from "./changes.js";
+import { toLongName, toShortName } from "./names.js";
+import { findNeighbours } from "./neighbours.js";
+import { describeWordChanges } from "./said.js";
+import { findStepsAtStake, findWordsAtStake } from "./stakes.js";
 
 export class Sentence {
   constructor(state, presets) {
@@ -57,17 +57,17 @@ export class Sentence {
     });
     const { unit } = state.engine.source;
     const note = unit === "pieces" ? [make("span", { className: "note" }, "(pieces of words; ␣ is a space)")] : [];
-    this.read.replaceChildren("reads ", ...heard, ...note, ...[...new Set(before.unknown)].flatMap((strange) => this.offer(strange)));
-    this.written.replaceChildren(...this.steps());
-    this.changes.replaceChildren(...this.chips());
-    this.difference.replaceChildren(...this.stakes(before, now));
+    this.read.replaceChildren("reads ", ...heard, ...note, ...[...new Set(before.unknown)].flatMap((strange) => this.offerKnownWords(strange)));
+    this.written.replaceChildren(...this.buildSteps());
+    this.changes.replaceChildren(...this.buildChips());
+    this.difference.replaceChildren(...this.describeStakes(before, now));
   }
 
   /** Known words in place of an unknown one. */
-  offer(strange) {
+  offerKnownWords(strange) {
     const { state } = this;
     const known = state.engine.source.words.slice(4); // behind the special tokens
-    const buttons = neighbours(strange, known).map((other) => {
+    const buttons = findNeighbours(strange, known).map((other) => {
       const replaced = state.engine.source.split(state.text).map((token) => (token === strange ? other : token)).join(" ");
       return action(`instead ${strange} ${other}`, other, `Write ${other} in place of ${strange}`, () => state.translate(replaced));
     });
@@ -75,7 +75,7 @@ export class Sentence {
   }
 
   /** The translation, each word a button that opens its step. */
-  steps() {
+  buildSteps() {
     const { state } = this;
     const { now } = state;
     const { written } = state.before.tokens;
@@ -92,20 +92,20 @@ export class Sentence {
   }
 
   /** What is changed, each with its way back. */
-  chips() {
+  buildChips() {
     const { state } = this;
     if (!state.isChanged && !state.isKept) return ["Nothing is changed. Mute a head, or let a row look at one word only."];
     const muted = state.mute.map((head) =>
-      action(`unmute ${shortName(head)}`, `${shortName(head)} muted ×`, `Let ${longName(head)} speak again`, () => state.toggleMute(head)));
+      action(`unmute ${toShortName(head)}`, `${toShortName(head)} muted ×`, `Let ${toLongName(head)} speak again`, () => state.toggleMute(head)));
     const pointed = state.points.map((point) => {
-      const { rows, keys } = state.tokensOf(point.kind);
-      const looks = point.share === 1 ? "looks only at" : `gives ${number(point.share)} to`;
-      const text = `${shortName(point)}: “${rows[point.query]}” ${looks} “${keys[point.key]}” ×`;
-      const title = `In the row of “${rows[point.query]}” in ${shortName(point)} give “${keys[point.key]}” its own weight again`;
-      return action(`unpoint ${shortName(point)} ${point.query} ${point.key}`, text, title, () => state.unpoint(point));
+      const { rows, keys } = state.getMapTokens(point.kind);
+      const looks = point.share === 1 ? "looks only at" : `gives ${formatNumber(point.share)} to`;
+      const text = `${toShortName(point)}: “${rows[point.query]}” ${looks} “${keys[point.key]}” ×`;
+      const title = `In the row of “${rows[point.query]}” in ${toShortName(point)} give “${keys[point.key]}” its own weight again`;
+      return action(`unpoint ${toShortName(point)} ${point.query} ${point.key}`, text, title, () => state.unpoint(point));
     });
     const back = state.isKept ? "Go back to A" : "Undo every change";
-    const name = namesOf(state.kept).replaceAll(",", ", ");
+    const name = formatChanges(state.kept).replaceAll(",", ", ");
     return [
       ...muted,
       ...pointed,
@@ -117,19 +117,19 @@ export class Sentence {
   }
 
   /** "il 0.90 → 0.47 · elle 0.00 → 0.15", for the steps that moved most, or for the open step. */
-  stakes(before, now) {
+  describeStakes(before, now) {
     const { state } = this;
-    const steps = stepsAtStake(before.probabilities, state.probabilities);
+    const steps = findStepsAtStake(before.probabilities, state.probabilities);
     const shown = steps.length ? steps : [state.step];
     const parts = shown.flatMap((step, at) => {
-      const found = wordsAtStake(before.probabilities[step], state.probabilities[step]);
-      const said = wordsSaid(state.engine.target, state.isChanged ? found : found.map(({ id, before: was }) => ({ id, before: was })));
+      const found = findWordsAtStake(before.probabilities[step], state.probabilities[step]);
+      const said = describeWordChanges(state.engine.target, state.isChanged ? found : found.map(({ id, before: was }) => ({ id, before: was })));
       return [at ? "; " : "", make("span", { className: "stake" }, `step ${step + 1}: `, ...said)];
     });
     if (!state.isChanged) return ["Most probable at ", ...parts];
     const same = now.translation === before.translation;
     const verdict = same ? `The translation is the same as with ${state.baseline}. ` : "The translation is now ";
-    const text = same ? [] : [make("b", {}, make("bdi", {}, visible(now.translation))), ". "];
+    const text = same ? [] : [make("b", {}, make("bdi", {}, makeVisible(now.translation))), ". "];
     const moved = steps.length ? "What moved most: " : "No probability moved by 0.005; at ";
     const { parting } = state;
     const isBehind = parting >= 0 && shown.some((step) => step > parting);

@@ -7,11 +7,11 @@ const CLICK = 4; // that a click may move
 export function dragShares(table, state) {
   table.addEventListener("pointerdown", (event) => {
     const cell = event.target.closest("tr.lit td[data-key]:not(.unseen)");
-    if (cell && event.button === 0) drag(table, state, Number(cell.dataset.key), event);
+    if (cell && event.button === 0) followDrag(table, state, Number(cell.dataset.key), event);
   });
 }
 
-function drag(table, state, key, { pointerId, clientY }) {
+function followDrag(table, state, key, { pointerId, clientY }) {
   const { row } = state;
   const from = { points: state.points, weight: state.open.weights[row][key] };
   const over = new AbortController();

@@ -1,8 +1,8 @@
 // What the bench looks at and what it has changed: one value that every panel draws, and the address keeps.
 
-import { addressOf, readAddress, sentenceIn } from "./address.js";
-import { askedOf, namesOf, NOTHING, withPoint, without } from "./changes.js";
-import { shortName } from "./names.js";
+import { formatAddress, readAddress, readSentence } from "./address.js";
+import { makeHookOptions, formatChanges, NOTHING, addPoint, removePoints } from "./changes.js";
+import { toShortName } from "./names.js";
 
 const MOST_BESIDE = 3; // heads drawn over the open one
 
@@ -31,21 +31,21 @@ export class State {
   // -------------------------------------------------------------- what is changed
 
   get isChanged() {
-    return namesOf(this) !== namesOf(this.kept);
+    return formatChanges(this) !== formatChanges(this.kept);
   }
   get isKept() {
-    return namesOf(this.kept) !== "";
+    return formatChanges(this.kept) !== "";
   }
   /** What everything is compared with, in words. */
   get baseline() {
     return this.isKept ? "A" : "the unchanged model";
   }
   isMuted(head) {
-    return this.mute.some((other) => shortName(other) === shortName(head));
+    return this.mute.some((other) => toShortName(other) === toShortName(head));
   }
   /** What the row of a head was told to give to words. */
-  pointsOf(head, query) {
-    return this.points.filter((point) => shortName(point) === shortName(head) && point.query === query);
+  findPoints(head, query) {
+    return this.points.filter((point) => toShortName(point) === toShortName(head) && point.query === query);
   }
 
   /** Translate as the model is, as it is in A, and as it is changed. */
@@ -67,25 +67,25 @@ export class State {
 
   askKept() {
     const { plain, kept } = this;
-    this.before = this.isKept ? this.translated(kept) : plain;
+    this.before = this.isKept ? this.translateWith(kept) : plain;
     this.muted = new Map();
     this.askChanged();
   }
 
   askChanged() {
     const { engine, before } = this;
-    this.now = this.isChanged ? this.translated(this) : before;
+    this.now = this.isChanged ? this.translateWith(this) : before;
     /** Of the same words as `before`, so that each step can be compared. */
     this.read = String(this.now.written) === String(before.written)
       ? this.now
-      : engine.read(this.text, before.written, askedOf(this));
+      : engine.read(this.text, before.written, makeHookOptions(this));
     this.step = Math.min(this.step, before.written.length - 1);
     this.row = Math.min(this.row, this.open.weights.length - 1);
-    if (this.key != null) this.key = Math.min(this.key, this.seenIn(this.row) - 1);
+    if (this.key != null) this.key = Math.min(this.key, this.countSeen(this.row) - 1);
   }
 
-  translated(changes) {
-    return this.engine.translate(this.text, askedOf(changes));
+  translateWith(changes) {
+    return this.engine.translate(this.text, makeHookOptions(changes));
   }
 
   /** The probabilities at each step of the unchanged words, in the model as it is changed. */
@@ -100,11 +100,11 @@ export class State {
   }
 
   /** The probabilities of the same words where this head is muted too; asked once a sentence. */
-  without(head) {
+  readWithout(head) {
     const { engine, before, muted, kept } = this;
-    const name = shortName(head);
+    const name = toShortName(head);
     const changes = { ...kept, mute: [...kept.mute, head] };
-    if (!muted.has(name)) muted.set(name, engine.read(this.text, before.written, askedOf(changes)).probabilities);
+    if (!muted.has(name)) muted.set(name, engine.read(this.text, before.written, makeHookOptions(changes)).probabilities);
     return muted.get(name);
   }
 
@@ -115,7 +115,7 @@ export class State {
   }
 
   /** The words beside the rows and above the columns of a kind's maps. */
-  tokensOf(kind) {
+  getMapTokens(kind) {
     const { source, read, written } = this.now.tokens;
     return { rows: { encoder: source, decoder: read, cross: written }[kind], keys: kind === "decoder" ? read : source };
   }
@@ -132,7 +132,7 @@ export class State {
   }
 
   toggleMute(head) {
-    this.mute = this.isMuted(head) ? this.mute.filter((other) => shortName(other) !== shortName(head)) : [...this.mute, head];
+    this.mute = this.isMuted(head) ? this.mute.filter((other) => toShortName(other) !== toShortName(head)) : [...this.mute, head];
     this.askChanged();
     this.tell();
   }
@@ -143,14 +143,14 @@ export class State {
    * `from` has the points and the word's weight before a longer change, such as a drag.
    */
   point({ kind, layer, head, query, key }, share, from = { points: this.points, weight: this.open.weights[query][key] }) {
-    this.points = withPoint(from.points, { kind, layer, head, query, key }, share, from.weight);
+    this.points = addPoint(from.points, { kind, layer, head, query, key }, share, from.weight);
     this.askChanged();
     this.tell();
   }
 
   /** A word has its own weight again; without a key all words of the row have. */
   unpoint(place) {
-    this.points = without(this.points, place);
+    this.points = removePoints(this.points, place);
     this.askChanged();
     this.tell();
   }
@@ -183,7 +183,7 @@ export class State {
     if (head.kind === "encoder" && was !== "encoder") this.row = 0;
     if (head.kind !== "encoder") this.row = this.step;
     this.key = null;
-    this.also = head.kind === was ? this.also.filter((other) => shortName(other) !== shortName(head)) : [];
+    this.also = head.kind === was ? this.also.filter((other) => toShortName(other) !== toShortName(head)) : [];
     this.askChanged();
     this.tell();
   }
@@ -198,10 +198,10 @@ export class State {
 
   /** Draw a head of the same kind over the open one, as lines, or no longer; one of another kind is opened. */
   overlay(head) {
-    const name = shortName(head);
-    if (name === shortName(this.head)) return;
+    const name = toShortName(head);
+    if (name === toShortName(this.head)) return;
     if (head.kind !== this.head.kind) return void this.openHead(head);
-    const others = this.also.filter((other) => shortName(other) !== name);
+    const others = this.also.filter((other) => toShortName(other) !== name);
     if (others.length < this.also.length) this.also = others;
     else if (!this.isFull) this.also = [...others, head];
     if (this.also.length && this.view === "map") this.view = "lines";
@@ -214,7 +214,7 @@ export class State {
   }
 
   /** How many words a row of the open head may see. */
-  seenIn(row) {
+  countSeen(row) {
     return this.head.kind === "decoder" ? row + 1 : this.open.weights[row].length;
   }
 
@@ -224,7 +224,7 @@ export class State {
   }
   /** Whether the chosen word can be given a share; alone in its row it has all. */
   get canShare() {
-    return this.key != null && this.seenIn(this.row) > 1;
+    return this.key != null && this.countSeen(this.row) > 1;
   }
 
   choose(row, key) {
@@ -243,7 +243,7 @@ export class State {
 
   /** Whether all that an address names is so here; `mute=` says that nothing is muted. */
   isAt(address) {
-    const here = new URLSearchParams(addressOf(this).slice(1));
+    const here = new URLSearchParams(formatAddress(this).slice(1));
     here.set("tested", this.tested);
     return [...new URLSearchParams(address)].every(([name, value]) => (here.get(name) ?? "") === value);
   }
@@ -253,13 +253,13 @@ export class State {
    * there, stays as it is; of the changes only those are made that it names.
    */
   follow(address) {
-    const text = sentenceIn(address) || this.text;
+    const text = readSentence(address) || this.text;
     if (this.accepts(text)) this.text = text;
     Object.assign(this, NOTHING, { kept: NOTHING });
     this.ask();
     const { head, row, step, ...changed } = readAddress(address, this.plain);
     Object.assign(this, changed, { head: head ?? this.head, row: row ?? this.row, step: step ?? this.step });
-    const isBeside = (other) => other.kind === this.head.kind && shortName(other) !== shortName(this.head);
+    const isBeside = (other) => other.kind === this.head.kind && toShortName(other) !== toShortName(this.head);
     this.also = this.also.filter(isBeside).slice(0, MOST_BESIDE);
     this.askKept();
     this.tell();

@@ -2,7 +2,7 @@
 
 import { make, OWN_KEYS, word } from "../elements.js";
 import { softmax } from "../engine/vectors.js";
-import { number } from "../text.js";
+import { formatNumber } from "../text.js";
 import { weightCell } from "../cells.js";
 import { isSeen } from "./names.js";
 import { dragShares } from "./share_drag.js";
@@ -12,7 +12,7 @@ const BY_KEY = { ArrowUp: 0.05, ArrowDown: -0.05 }; // of a row, with Shift
 const SAYS = "Weights. Arrows move, Shift with up or down changes the weight, Enter lets the row look at this word only.";
 
 export class WeightTable {
-  /** `paints` as `paintsOf` gives them; `press` points the chosen cell, or lets it go. */
+  /** `paints` as `makePaints` gives them; `press` points the chosen cell, or lets it go. */
   constructor(state, paints, press) {
     Object.assign(this, { state, paints, press });
     this.element = make("table", { className: "weights", tabIndex: 0, "data-control": "map", "aria-label": SAYS, ...OWN_KEYS });
@@ -35,7 +35,7 @@ export class WeightTable {
     } else if (step) {
       const row = Math.min(state.open.weights.length - 1, Math.max(0, state.row + step[0]));
       const key = state.key == null ? 0 : state.key + step[1];
-      state.choose(row, Math.min(state.seenIn(row) - 1, Math.max(0, key)));
+      state.choose(row, Math.min(state.countSeen(row) - 1, Math.max(0, key)));
     } else if (event.key === "Enter" && state.canShare) this.press();
     else return;
     event.preventDefault();
@@ -45,15 +45,15 @@ export class WeightTable {
   draw() {
     const { state } = this;
     const { head, row, key } = state;
-    const { rows, keys } = state.tokensOf(head.kind);
-    const points = state.pointsOf(head, row);
+    const { rows, keys } = state.getMapTokens(head.kind);
+    const points = state.findPoints(head, row);
     this.own = points.length ? softmax(state.open.scores[row]) : null;
     this.element.style.setProperty("--columns", keys.length);
     const top = make("tr", {}, make("td", { className: "corner" }),
       ...keys.map((token, k) => make("th", { scope: "col", className: k === key ? "lit" : "" }, word(token))));
     const lines = state.open.weights.map((weights, q) => make("tr", { className: q === row ? "lit" : "" },
       make("th", { scope: "row", "data-row": q }, word(rows[q])),
-      ...Array.from(keys, (_, k) => this.cell(q, k, isSeen(head.kind, q, k) ? weights[k] : null))));
+      ...Array.from(keys, (_, k) => this.buildCell(q, k, isSeen(head.kind, q, k) ? weights[k] : null))));
     this.element.replaceChildren(make("thead", {}, top), make("tbody", {}, ...lines));
     for (const point of points) {
       const cell = this.element.querySelector(`td[data-row="${row}"][data-key="${point.key}"]`);
@@ -61,12 +61,12 @@ export class WeightTable {
     }
   }
 
-  cell(q, k, weight) {
+  buildCell(q, k, weight) {
     const { row, key } = this.state;
     const cell = weightCell(weight, this.paints, q === row);
     Object.assign(cell.dataset, { row: q, key: k });
     if (q === row && k === key) cell.classList.add("chosen");
-    if (q === row && this.own && weight != null) cell.title = `${number(weight)}; of its own it has ${number(this.own[k])}`;
+    if (q === row && this.own && weight != null) cell.title = `${formatNumber(weight)}; of its own it has ${formatNumber(this.own[k])}`;
     return cell;
   }
 }

@@ -1,9 +1,9 @@
 // Scaled dot-product attention with several heads (§3.2).
 
-import { distanceBias, turned } from "./positions.js";
+import { distanceBias, turnPairs } from "./positions.js";
 import { dot, linear, softmax, Vectors } from "./vectors.js";
 
-/** Keys and values of `x`, one vector a word, all heads beside each other. */
+/** Project `x` to keys and values: for each word one vector, in which those of all heads stand side by side. */
 export const keysAndValues = (x, { w_k, w_v }) => ({ keys: linear(x, w_k), values: linear(x, w_v) });
 
 /**
@@ -23,7 +23,7 @@ export function attend(x, { keys, values }, parameters, { heads, start = null, p
   for (let head = 0; head < heads; head++) {
     const shared = Math.floor(head / group);
     const part = (row, size, at) => row.subarray(at * size, (at + 1) * size);
-    const placed = (vector, position) => (positions === "rotary" ? turned(vector, position) : vector);
+    const placed = (vector, position) => (positions === "rotary" ? turnPairs(vector, position) : vector);
     const headKeys = Array.from({ length: keys.rows }, (_, k) => placed(part(keys.row(k), width, shared), k));
     const headValues = Array.from({ length: values.rows }, (_, k) => part(values.row(k), valueWidth, shared));
     const headQueries = [];

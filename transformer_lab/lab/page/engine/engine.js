@@ -2,7 +2,7 @@
 
 import { beamSearch, greedy } from "./decoding.js";
 import { readSafetensors } from "./safetensors.js";
-import { tokenizerOf } from "./tokenizer.js";
+import { makeTokenizer } from "./tokenizer.js";
 import { Transformer } from "./transformer.js";
 import { softmax } from "./vectors.js";
 import { Hooks } from "./hooks.js";
@@ -13,8 +13,8 @@ export class Engine {
    * and `source` and `target` those of the tokenizers' files, parsed.
    */
   constructor({ config, source, target, weights }) {
-    this.source = tokenizerOf(source);
-    this.target = tokenizerOf(target);
+    this.source = makeTokenizer(source);
+    this.target = makeTokenizer(target);
     this.model = new Transformer(config.model, readSafetensors(weights));
   }
 
@@ -65,15 +65,15 @@ export class Engine {
       unknown: this.source.unknown(text),
       logProbability: found.logProbability,
       probabilities: read.map((_, step) => softmax(logits.row(step))),
-      maps: mapsOf(hooks.heads),
+      maps: collectMaps(hooks.heads),
       heads: hooks.heads,
       residual: hooks.residuals,
     };
   }
 
   /** The same translator before it has learnt anything; each seed has other parameters. */
-  untrained(seed = 0) {
-    return Object.assign(Object.create(Engine.prototype), this, { model: this.model.untrained(seed) });
+  makeUntrained(seed = 0) {
+    return Object.assign(Object.create(Engine.prototype), this, { model: this.model.makeUntrained(seed) });
   }
 
   /**
@@ -86,12 +86,12 @@ export class Engine {
     const read = [this.model.config.bos_id, ...written.slice(0, -1)];
     const { logits } = this.model.decode(read, this.model.begin(memory), hooks);
     const probabilities = read.map((_, step) => softmax(logits.row(step)));
-    return { probabilities, maps: mapsOf(hooks.heads), residual: hooks.residuals };
+    return { probabilities, maps: collectMaps(hooks.heads), residual: hooks.residuals };
   }
 }
 
-/** The weights alone of all heads. */
-function mapsOf(heads) {
+/** Return the weights of all heads: kind → layer → head. */
+function collectMaps(heads) {
   const weights = (layers) => layers.map((layer) => layer.map((head) => head.weights));
   return Object.fromEntries(Object.entries(heads).map(([kind, layers]) => [kind, weights(layers)]));
 }

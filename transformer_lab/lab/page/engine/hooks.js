@@ -6,10 +6,10 @@ export const NO_HOOKS = {
   residual: () => {},
 };
 
-const nameOf = (kind, layer, head) => `${kind} ${layer} ${head}`;
+const makeHeadKey = (kind, layer, head) => `${kind} ${layer} ${head}`;
 
-/** A row whose words have these shares; the others divide the rest as they did, or evenly if they had none. */
-function withShares(own, shares, seen) {
+/** Return a row of weights in which some keys have given shares; the others divide the rest as before, or evenly if they had none. */
+function applyShares(own, shares, seen) {
   const given = new Map(shares.map(({ key, share }) => [key, share]));
   const total = shares.reduce((sum, { share }) => sum + share, 0);
   const others = seen - given.size;
@@ -36,8 +36,8 @@ function withShares(own, shares, seen) {
 export class Hooks {
   constructor({ mute = [], patch = [], sees = true } = {}) {
     this.sees = sees; // a search reads each word many times: it changes alone
-    this.muted = new Set(mute.map(({ kind, layer, head }) => nameOf(kind, layer, head)));
-    this.patched = new Map(patch.map(({ kind, layer, head, rows }) => [nameOf(kind, layer, head), rows]));
+    this.muted = new Set(mute.map(({ kind, layer, head }) => makeHeadKey(kind, layer, head)));
+    this.patched = new Map(patch.map(({ kind, layer, head, rows }) => [makeHeadKey(kind, layer, head), rows]));
     this.heads = { encoder: [], decoder: [], cross: [] };
     this.residuals = { encoder: [], decoder: [] };
   }
@@ -46,16 +46,16 @@ export class Hooks {
   of(kind, layer, first) {
     return {
       weights: (head, own) => {
-        const rows = this.patched.get(nameOf(kind, layer, head));
+        const rows = this.patched.get(makeHeadKey(kind, layer, head));
         return own.map((row, q) => {
           const given = rows?.[first + q];
-          if (given?.shares) return withShares(row, given.shares, kind === "decoder" ? first + q + 1 : row.length);
+          if (given?.shares) return applyShares(row, given.shares, kind === "decoder" ? first + q + 1 : row.length);
           // In the decoder a row made for fewer or more words has zeros there.
           return given ? Float32Array.from(row, (_, k) => given[k] ?? 0) : row;
         });
       },
       output: (head, output) => {
-        if (this.muted.has(nameOf(kind, layer, head))) for (const row of output) row.fill(0);
+        if (this.muted.has(makeHeadKey(kind, layer, head))) for (const row of output) row.fill(0);
       },
       see: (head, matrices) => {
         if (this.sees) (this.heads[kind][layer] ??= [])[head] = matrices;

@@ -30,11 +30,11 @@ export class Pieces {
   /** A space goes before the text, so that its first word has the piece that it has elsewhere. */
   encode(text) {
     const parts = ` ${text}`.normalize("NFC").match(PART) ?? [];
-    return parts.flatMap((part) => this.merged(part).map((piece) => this.ids.get(piece)));
+    return parts.flatMap((part) => this.mergePairs(part).map((piece) => this.ids.get(piece)));
   }
 
   /** The pieces of a part: its bytes, whose earliest learnt pair is merged until none is known. */
-  merged(part) {
+  mergePairs(part) {
     const pieces = Array.from(new TextEncoder().encode(part), (byte) => SIGNS[byte]);
     for (;;) {
       let [rank, at] = [Infinity, -1];
@@ -49,15 +49,15 @@ export class Pieces {
 
   /** The text that the pieces spell. */
   decode(ids) {
-    return this.spelt(ids.filter((id) => !SPECIALS.has(this.pieces[id]))).replace(/^ /, "");
+    return this.spellPieces(ids.filter((id) => !SPECIALS.has(this.pieces[id]))).replace(/^ /, "");
   }
 
   /** Each piece as text; one that begins a word keeps its space, half a letter is �. */
   tokens(ids) {
-    return ids.map((id) => this.spelt([id]));
+    return ids.map((id) => this.spellPieces([id]));
   }
 
-  spelt(ids) {
+  spellPieces(ids) {
     const bytes = ids.flatMap((id) => Array.from(this.pieces[id], (sign) => BYTES.get(sign)));
     return new TextDecoder("utf-8", { ignoreBOM: true }).decode(Uint8Array.from(bytes));
   }

@@ -1,6 +1,6 @@
 // How a model is told the order of its words (§3.5): added to the embeddings, or put into the scores.
 
-import { added, Vectors } from "./vectors.js";
+import { addVectors, Vectors } from "./vectors.js";
 
 /** PE(pos, 2i) = sin(pos / 10000^(2i/width)), PE(pos, 2i+1) = cos of the same. */
 function sinusoid(position, width) {
@@ -10,18 +10,18 @@ function sinusoid(position, width) {
   });
 }
 
-/** x with the positions from `start` on added, where the kind adds any; `table` holds learned ones. */
-export function withPositions(kind, x, start, table) {
+/** Add the vectors of the positions from `start` on to x, where the kind adds any; `table` holds learned ones. */
+export function addPositions(kind, x, start, table) {
   if (kind !== "sinusoidal" && kind !== "learned") return x;
   const rows = new Vectors(x.rows, x.columns);
   for (let i = 0; i < x.rows; i++) {
     rows.row(i).set(kind === "learned" ? table.row(start + i) : sinusoid(start + i, x.columns));
   }
-  return added(x, rows);
+  return addVectors(x, rows);
 }
 
-/** A head's query or key, each pair of its features turned by an angle that grows with the position. */
-export function turned(vector, position) {
+/** Turn each pair of features of a query or key by an angle that grows with the position (rotary positions). */
+export function turnPairs(vector, position) {
   const waves = sinusoid(position, vector.length);
   const result = new Float32Array(vector.length);
   for (let i = 0; i < vector.length; i += 2) {
@@ -32,5 +32,5 @@ export function turned(vector, position) {
   return result;
 }
 
-/** What ALiBi takes from the score of two words so far apart, in this head of so many. */
+/** Compute what ALiBi adds to the score of two words at this distance, in head `head` of `heads`. */
 export const distanceBias = (distance, head, heads) => -(2 ** ((-8 * (head + 1)) / heads)) * Math.abs(distance);

@@ -2,8 +2,8 @@
 
 import { Vectors } from "./vectors.js";
 
-/** The number that sixteen bits stand for: sign, five bits of exponent, ten of fraction. */
-export function fromHalf(bits) {
+/** Return the number that 16 bits (float16) stand for: sign, five bits of exponent, ten of fraction. */
+export function decodeHalf(bits) {
   const sign = bits & 0x8000 ? -1 : 1;
   const exponent = (bits >> 10) & 31;
   const fraction = bits & 1023;
@@ -12,14 +12,14 @@ export function fromHalf(bits) {
   return sign * (1 + fraction / 1024) * 2 ** (exponent - 15);
 }
 
-const HALVES = Float32Array.from({ length: 1 << 16 }, (_, bits) => fromHalf(bits));
+const HALVES = Float32Array.from({ length: 1 << 16 }, (_, bits) => decodeHalf(bits));
 
 const readers = {
   F32: (view, count) => Float32Array.from({ length: count }, (_, i) => view.getFloat32(4 * i, true)),
   F16: (view, count) => Float32Array.from({ length: count }, (_, i) => HALVES[view.getUint16(2 * i, true)]),
 };
 
-/** Tensors by name: a matrix as Vectors, a vector as a Float32Array. An Error says what does not fit. */
+/** Read a safetensors file. Returns tensors by name: a matrix as Vectors, a vector as a Float32Array. An Error says what does not fit. */
 export function readSafetensors(buffer) {
   const whole = new DataView(buffer);
   if (buffer.byteLength < 8) throw new Error("not a safetensors file: it has no header");

@@ -5,8 +5,8 @@ import { Words } from "./words.js";
 
 const KINDS_OF_TOKENIZER = { word: Words, bpe: Pieces };
 
-/** What reads and writes by `state`, the content of a tokenizer's file, parsed. */
-export function tokenizerOf(state) {
+/** Make the tokenizer, Words or Pieces, of `state`, the content of a tokenizer's file, parsed. */
+export function makeTokenizer(state) {
   const Kind = KINDS_OF_TOKENIZER[state.kind];
   if (!Kind) throw new Error(`the tokenizer is of kind ${state.kind}; expected word or bpe`);
   return new Kind(state);

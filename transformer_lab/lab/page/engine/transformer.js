@@ -1,13 +1,13 @@
 // The encoder-decoder of Figure 1, one sentence at a time.
 
 import { attend, keysAndValues } from "./attention.js";
-import { withPositions } from "./positions.js";
-import { untrained } from "./untrained.js";
-import { activations, added, layerNorm, linear, stacked, Vectors } from "./vectors.js";
+import { addPositions } from "./positions.js";
+import { initialiseTensors } from "./untrained.js";
+import { activations, addVectors, layerNorm, linear, stackVectors, Vectors } from "./vectors.js";
 import { NO_HOOKS } from "./hooks.js";
 
 /** Parameters by name, a level for each dot: `layers.0.w_q.weight` becomes layers[0].w_q.weight. */
-function nested(tensors) {
+function nestTensors(tensors) {
   const root = {};
   for (const [name, tensor] of Object.entries(tensors)) {
     const path = name.split(".");
@@ -23,7 +23,7 @@ export class Transformer {
   /** `config` as in config.json ("model"), `tensors` as `readSafetensors` gives them. */
   constructor(config, tensors) {
     Object.assign(this, { config, tensors });
-    this.parameters = nested(tensors);
+    this.parameters = nestTensors(tensors);
     const { source_embedding: source, target_embedding: target, output } = this.parameters;
     this.target = (config.tie_source_target ? source : target ?? source).weight;
     this.source = source.weight;
@@ -31,26 +31,26 @@ export class Transformer {
   }
 
   /** The same model before it has learnt anything. */
-  untrained(seed) {
-    return new Transformer(this.config, untrained(this.tensors, seed));
+  makeUntrained(seed) {
+    return new Transformer(this.config, initialiseTensors(this.tensors, seed));
   }
 
   /** The memory: one vector for each word of the source. */
   encode(ids, hooks = NO_HOOKS) {
     let x = this.embed(this.source, ids, 0, this.parameters.source_positions);
-    this.layers("encoder").forEach((layer, number) => {
+    this.getLayers("encoder").forEach((layer, number) => {
       const attention = (y) =>
-        attend(y, keysAndValues(y, layer.self_attention), layer.self_attention, this.how("encoder", number, hooks));
+        attend(y, keysAndValues(y, layer.self_attention), layer.self_attention, this.makeAttendOptions("encoder", number, hooks));
       x = this.addNorm(x, layer.add_norm_1, attention);
       x = this.addNorm(x, layer.add_norm_2, (y) => this.feedForward(y, layer.feed_forward));
       hooks.residual("encoder", number, x);
     });
-    return this.finished(x, "encoder");
+    return this.applyFinalNorm(x, "encoder");
   }
 
   /** What the decoder keeps of a memory and, to begin with, of no word: a past. */
   begin(memory) {
-    return this.layers("decoder").map((layer) => ({
+    return this.getLayers("decoder").map((layer) => ({
       words: null,
       memory: keysAndValues(memory, layer.cross_attention),
     }));
@@ -65,33 +65,33 @@ export class Transformer {
   decode(ids, past, hooks = NO_HOOKS) {
     const start = past[0].words?.keys.rows ?? 0;
     let x = this.embed(this.target, ids, start, this.parameters.target_positions);
-    const grown = this.layers("decoder").map((layer, number) => {
+    const grown = this.getLayers("decoder").map((layer, number) => {
       let words = null;
       x = this.addNorm(x, layer.add_norm_1, (y) => {
         const fresh = keysAndValues(y, layer.self_attention);
         const { words: before } = past[number];
         words = before
-          ? { keys: stacked(before.keys, fresh.keys), values: stacked(before.values, fresh.values) }
+          ? { keys: stackVectors(before.keys, fresh.keys), values: stackVectors(before.values, fresh.values) }
           : fresh;
-        return attend(y, words, layer.self_attention, { ...this.how("decoder", number, hooks, start), start });
+        return attend(y, words, layer.self_attention, { ...this.makeAttendOptions("decoder", number, hooks, start), start });
       });
       const { memory } = past[number];
       x = this.addNorm(x, layer.add_norm_2, (y) =>
-        attend(y, memory, layer.cross_attention, this.how("cross", number, hooks, start)));
+        attend(y, memory, layer.cross_attention, this.makeAttendOptions("cross", number, hooks, start)));
       x = this.addNorm(x, layer.add_norm_3, (y) => this.feedForward(y, layer.feed_forward));
       hooks.residual("decoder", number, x);
       return { words, memory };
     });
-    return { logits: linear(this.finished(x, "decoder"), this.output), past: grown };
+    return { logits: linear(this.applyFinalNorm(x, "decoder"), this.output), past: grown };
   }
 
-  layers(side) {
+  getLayers(side) {
     const count = this.config[`num_${side}_layers`];
     return Array.from({ length: count }, (_, number) => this.parameters[side].layers[number]);
   }
 
   /** How the heads of a layer attend, and who looks on; cross-attention knows no distances. */
-  how(kind, layer, hooks, first = 0) {
+  makeAttendOptions(kind, layer, hooks, first = 0) {
     const positions = kind === "cross" ? undefined : this.config.positions;
     return { heads: this.config.num_heads, positions, hooks: hooks.of(kind, layer, first) };
   }
@@ -101,14 +101,14 @@ export class Transformer {
     const x = new Vectors(ids.length, this.config.d_model);
     const scale = Math.sqrt(this.config.d_model);
     ids.forEach((id, i) => x.row(i).set(table.row(id).map((value) => value * scale)));
-    return withPositions(this.config.positions, x, start, positions?.table.weight);
+    return addPositions(this.config.positions, x, start, positions?.table.weight);
   }
 
   /** LayerNorm(x + Sublayer(x)), or with the norm first x + Sublayer(LayerNorm(x)). */
   addNorm(x, { layer_norm: norm }, sublayer) {
     return this.config.norm === "pre"
-      ? added(x, sublayer(layerNorm(x, norm)))
-      : layerNorm(added(x, sublayer(x)), norm);
+      ? addVectors(x, sublayer(layerNorm(x, norm)))
+      : layerNorm(addVectors(x, sublayer(x)), norm);
   }
 
   /** w_2 · activation(w_1 · x) (§3.3, equation 2). */
@@ -118,7 +118,7 @@ export class Transformer {
     return linear(new Vectors(hidden.rows, hidden.columns, hidden.values.map(activation)), w_2);
   }
 
-  finished(x, side) {
+  applyFinalNorm(x, side) {
     return this.config.norm === "pre" ? layerNorm(x, this.parameters[side].final_norm) : x;
   }
 }

@@ -2,8 +2,8 @@
 
 import { Vectors } from "./vectors.js";
 
-/** Numbers from 0 to 1, evenly spread (Marsaglia 2003: xorshift). */
-function chance(seed) {
+/** Return a random number generator with a seed; each call gives a number from 0 to 1 (Marsaglia 2003: xorshift). */
+function makeRandom(seed) {
   let bits = (seed + 1) * 0x9e3779b1;
   const next = () => {
     bits ^= bits << 13;
@@ -15,15 +15,15 @@ function chance(seed) {
   return next;
 }
 
-/** Of a normal distribution (Box and Muller 1958). */
-const gaussian = (draw) => Math.sqrt(-2 * Math.log(1 - draw())) * Math.cos(2 * Math.PI * draw());
+/** Draw a number from the standard normal distribution (Box and Muller 1958). */
+const drawGaussian = (draw) => Math.sqrt(-2 * Math.log(1 - draw())) * Math.cos(2 * Math.PI * draw());
 
 /**
- * Tensors of the same names and shapes, as Python's `initialise` draws them: projections
+ * Draw new tensors of the same names and shapes, as Python's `initialise` does: projections
  * Xavier-uniform, embeddings N(0, 1/d_model), biases 0, and norms that change nothing.
  */
-export function untrained(tensors, seed) {
-  const draw = chance(seed);
+export function initialiseTensors(tensors, seed) {
+  const draw = makeRandom(seed);
   return Object.fromEntries(Object.entries(tensors).map(([name, tensor]) => {
     if (!(tensor instanceof Vectors)) {
       return [name, tensor.map(() => (name.endsWith("norm.weight") ? 1 : 0))];
@@ -31,7 +31,7 @@ export function untrained(tensors, seed) {
     const { rows, columns, values } = tensor;
     const isTable = name.includes("embedding") || name.includes("positions");
     const most = Math.sqrt(6 / (rows + columns));
-    const one = isTable ? () => gaussian(draw) / Math.sqrt(columns) : () => most * (2 * draw() - 1);
+    const one = isTable ? () => drawGaussian(draw) / Math.sqrt(columns) : () => most * (2 * draw() - 1);
     return [name, new Vectors(rows, columns, values.map(one))];
   }));
 }

@@ -13,12 +13,13 @@ export class Vectors {
   }
 }
 
-export function added(a, b) {
+/** Return the sums of the vectors of `a` and `b`, pair by pair. */
+export function addVectors(a, b) {
   return new Vectors(a.rows, a.columns, a.values.map((value, i) => value + b.values[i]));
 }
 
-/** The vectors of `a` and then those of `b`. */
-export function stacked(a, b) {
+/** Return the vectors of `a` and then those of `b`. */
+export function stackVectors(a, b) {
   const values = new Float32Array(a.values.length + b.values.length);
   values.set(a.values);
   values.set(b.values, a.values.length);
@@ -59,7 +60,7 @@ export function layerNorm(x, { weight, bias }, epsilon = 1e-5) {
 }
 
 /** The logarithm of Σ exp(score); −∞ where all scores are −∞. */
-function logOfSum(scores) {
+function logSumExp(scores) {
   let most = -Infinity;
   for (const score of scores) if (score > most) most = score;
   if (most === -Infinity) return most;
@@ -70,12 +71,12 @@ function logOfSum(scores) {
 
 /** exp(score) / Σ exp(score); zeros where all scores are −∞. */
 export function softmax(scores) {
-  const log = logOfSum(scores);
+  const log = logSumExp(scores);
   return scores.map((score) => (score === -Infinity ? 0 : Math.exp(score - log)));
 }
 
 export function logSoftmax(scores) {
-  const log = logOfSum(scores);
+  const log = logSumExp(scores);
   return scores.map((score) => score - log);
 }
 

@@ -10,7 +10,7 @@ const WORD = new RegExp(
 );
 
 /** NFC, lower case, plain apostrophes, and no full stop or exclamation mark at the end. */
-function normal(text) {
+function normaliseText(text) {
   let kept = text.normalize("NFC").toLowerCase().replaceAll("’", "'").trim();
   while (/[.!]$/.test(kept)) kept = kept.replace(/[.!]+$/, "").trimEnd(); // as in "so . . ." too
   return kept;
@@ -51,6 +51,6 @@ export class Words {
   }
 
   split(text) {
-    return normal(text).match(WORD) ?? [];
+    return normaliseText(text).match(WORD) ?? [];
   }
 }

@@ -1,9 +1,9 @@
 // What a living model can be asked: another sentence, heads muted, rows pointed; and what it answers.
 
 import { action, make, OWN_KEYS, toggle } from "../elements.js";
-import { includesHead, KINDS, tokens } from "../record.js";
-import { visible } from "../text.js";
-import { difference } from "./difference.js";
+import { includesHead, KINDS, getMapTokens } from "../record.js";
+import { makeVisible } from "../text.js";
+import { describeDifference } from "./difference.js";
 import { Interventions } from "./interventions.js";
 import { Questions } from "./questions.js";
 
@@ -18,7 +18,7 @@ export class Asking {
   constructor(model, selection, load) {
     Object.assign(this, { model, selection, load });
     this.interventions = new Interventions(selection);
-    this.questions = new Questions((number) => this.send(number), (error) => this.answered(error), (seconds) =>
+    this.questions = new Questions((number) => this.send(number), (error) => this.onAnswer(error), (seconds) =>
       this.say("failed", `No answer for ${seconds} s. Is the kernel running? The last answer is still shown.`));
     this.build();
     this.listeners = {
@@ -95,14 +95,14 @@ export class Asking {
     return this.load(data, isStale);
   }
 
-  newRecords() {
+  onNewRecords() {
     const { data, text } = this.offered;
     this.shown = data;
     this.interventions.forget(); // the record itself says what was changed
     if (text != null && !this.typing) this.source.value = text;
   }
 
-  answered(error) {
+  onAnswer(error) {
     this.typing = null;
     if (!error) return this.say("", "");
     this.say("failed", `${error} The last answer is still shown.`);
@@ -133,7 +133,7 @@ export class Asking {
   drawRecord() {
     const { before, written } = this.selection.record;
     this.difference.classList.toggle("none", !before);
-    this.difference.replaceChildren(...(before ? difference(before, written) : ["Translated by the model as it is."]));
+    this.difference.replaceChildren(...(before ? describeDifference(before, written) : ["Translated by the model as it is."]));
   }
 
   drawHead() {
@@ -141,7 +141,7 @@ export class Asking {
     this.mute.refresh();
     const { isEmpty } = this.interventions;
     this.changes.classList.toggle("none", isEmpty);
-    this.changes.replaceChildren(...(isEmpty ? [UNCHANGED] : ["Changed: ", ...this.undoButtons()]));
+    this.changes.replaceChildren(...(isEmpty ? [UNCHANGED] : ["Changed: ", ...this.buildUndoButtons()]));
   }
 
   drawPlace() {
@@ -153,14 +153,14 @@ export class Asking {
     this.point.setAttribute("aria-label", this.point.title);
   }
 
-  undoButtons() {
+  buildUndoButtons() {
     const { interventions } = this;
     const name = (kind, layer, head) => `${KINDS[kind].name} ${layer + 1}.${head + 1}`;
     const muted = interventions.mute.map((head) =>
       [`${name(...head)} muted`, () => interventions.toggleMute(...head)]);
     const pointed = interventions.patch.map((row) => {
-      const { queries, keys } = tokens(this.selection.latest, row.kind);
-      const what = `${visible(queries[row.query] ?? "")} looks only at ${visible(keys[row.key] ?? "")}`;
+      const { queries, keys } = getMapTokens(this.selection.latest, row.kind);
+      const what = `${makeVisible(queries[row.query] ?? "")} looks only at ${makeVisible(keys[row.key] ?? "")}`;
       return [`${name(row.kind, row.layer, row.head)}, ${what}`, () => interventions.unpoint(row)];
     });
     return [...muted, ...pointed].map(([text, undo], place) =>

@@ -1,7 +1,7 @@
 // The tokens beside a map's rows or above its columns; a mouse points at them and pins them.
 
 import { make, word } from "../elements.js";
-import { visible } from "../text.js";
+import { makeVisible } from "../text.js";
 
 export class Axis {
   /** `side` is "query" or "key". */
@@ -28,8 +28,8 @@ export class Axis {
     list.forEach((token, place) => {
       const label = labels[place] ?? this.element.appendChild(make("span", { className: "label" }, word("")));
       const text = label.firstChild.firstChild;
-      if (text.data === visible(token)) return;
-      text.data = visible(token);
+      if (text.data === makeVisible(token)) return;
+      text.data = makeVisible(token);
       label.title = token;
     });
   }

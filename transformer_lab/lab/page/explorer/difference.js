@@ -2,8 +2,8 @@
 
 import { make, word } from "../elements.js";
 
-/** Which places of the two lists are not in their longest common subsequence: [of before, of after]. */
-export function changedPlaces(before, after) {
+/** Return which places of two lists are not in their longest common subsequence: [a Set of before, a Set of after]. */
+export function findChangedPlaces(before, after) {
   const length = Array.from({ length: before.length + 1 }, () => new Uint16Array(after.length + 1));
   for (let i = before.length - 1; i >= 0; i--) {
     for (let j = after.length - 1; j >= 0; j--) {
@@ -21,10 +21,10 @@ export function changedPlaces(before, after) {
   return [gone, come];
 }
 
-/** Both translations with their changed words marked, or that there is no difference. */
-export function difference(before, after) {
+/** Return nodes with both translations, changed words marked, or a text that says that they are the same. */
+export function describeDifference(before, after) {
   if (before.join(" ") === after.join(" ")) return ["The translation is the same as without the change."];
-  const [gone, come] = changedPlaces(before, after);
+  const [gone, come] = findChangedPlaces(before, after);
   const marked = (list, places, tag) =>
     list.flatMap((token, i) => [places.has(i) ? make(tag, {}, word(token)) : word(token), " "]);
   return [

@@ -4,7 +4,7 @@
 
 import { make } from "../elements.js";
 import { keepFocus } from "../focus.js";
-import { palettes } from "../painting.js";
+import { makePalettes } from "../painting.js";
 import { includesHead, readRecords } from "../record.js";
 import { followTheme } from "../theme.js";
 import { Kinds, Sorting, Units } from "./choices.js";
@@ -15,7 +15,7 @@ import { Steps } from "./steps.js";
 import { Glossary, LinksTable } from "./tables.js";
 import { Tiles } from "./tiles.js";
 
-const METHODS = ["newRecords", "drawRecord", "drawHead", "drawPlace"];
+const METHODS = ["onNewRecords", "drawRecord", "drawHead", "drawPlace"];
 const REACH = { records: 0, record: 1, head: 2, place: 3 }; // of a change: it calls the methods from here on
 const MANY = 8; // heads in a line: with more, all heads get half of the width
 
@@ -62,7 +62,7 @@ export class Explorer {
     const loading = (this.loading = Symbol("load"));
     const records = await readRecords(data);
     if (this.loading !== loading || isStale()) return;
-    this.selection.show(records, palettes(data.colours));
+    this.selection.show(records, makePalettes(data.colours));
     await this.tiles.painted;
     this.root.dataset.ready = "true";
     if (this.loading === loading) this.tiles.pictures.prepare(); // while the reader looks at the first

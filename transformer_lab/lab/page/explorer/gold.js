@@ -6,8 +6,8 @@ import { svg } from "../elements.js";
 export const hasGold = ({ alignment, referent }, kind) =>
   Boolean((kind === "cross" && alignment) || (kind !== "decoder" && referent));
 
-/** The rings: { query, key, className }. */
-export function goldRings({ alignment, referent }, kind) {
+/** Return the rings { query, key, className } of a kind's maps: gold links, and the two nouns of a pronoun. */
+export function findGoldRings({ alignment, referent }, kind) {
   const rings = [];
   if (kind === "cross") for (const [key, query] of alignment ?? []) rings.push({ query, key, className: "gold" });
   if (referent && kind !== "decoder") {
@@ -18,14 +18,14 @@ export function goldRings({ alignment, referent }, kind) {
   return rings;
 }
 
-/** A ring in the middle of its cell, white on black; a number fits inside. */
+/** Draw a ring in the middle of its cell, white on black: two ellipses, with room for a number inside. */
 export function drawRing({ query, key, className }) {
   const place = { cx: key + 0.5, cy: query + 0.5, rx: 0.44, ry: 0.44 };
   return [svg("ellipse", { ...place, class: `under ${className}` }), svg("ellipse", { ...place, class: className })];
 }
 
-/** What the rings mean. */
-export function goldLegend({ alignment, referent }, kind) {
+/** Return a legend that says what the rings mean; "" if there are none. */
+export function describeGold({ alignment, referent }, kind) {
   const meanings = [];
   if (kind === "cross" && alignment) meanings.push("○ gold alignment");
   if (kind !== "decoder" && referent) meanings.push("orange ○ referent", "dashed ○ the other noun");

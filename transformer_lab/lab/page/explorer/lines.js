@@ -1,7 +1,7 @@
 // The open head as lines from queries to keys: of the chosen word, or the strongest.
 
 import { make } from "../elements.js";
-import { LineBoard, visibleLinks } from "../line_board.js";
+import { LineBoard, filterVisibleLinks } from "../line_board.js";
 import { KINDS } from "../record.js";
 
 const MOST_LINES = 60; // that are drawn when no word is chosen
@@ -31,20 +31,20 @@ export class Lines {
   drawPlace() {
     const { chosen } = this.selection;
     this.board.light(chosen ?? [null, null]);
-    this.board.draw(this.seen(chosen));
+    this.board.draw(this.findVisibleLines(chosen));
   }
 
   /** The lines of a place, or the strongest: { query, key, thickness }, from 0 to 1. */
-  seen(place) {
+  findVisibleLines(place) {
     const isRoot = this.selection.settings.palette === "root";
-    return visibleLinks(this.links(...(place ?? [null, null])))
+    return filterVisibleLinks(this.findLinks(...(place ?? [null, null])))
       .map(({ weight, ...link }) => ({ ...link, thickness: isRoot ? Math.sqrt(weight) : weight }));
   }
 
-  links(query, key) {
+  findLinks(query, key) {
     const { map } = this.selection;
     if (query != null) return map.row(query).map((weight, k) => ({ query, key: k, weight }));
     if (key != null) return map.column(key).map((weight, q) => ({ query: q, key, weight }));
-    return map.links(MOST_LINES);
+    return map.findStrongestLinks(MOST_LINES);
   }
 }

@@ -1,12 +1,12 @@
 // The open head as a map: a cell a weight, tokens at its sides, the chosen row and column framed.
 
 import { make, svg } from "../elements.js";
-import { cellAt, cellBeside, cellSize } from "../geometry.js";
-import { isBright, paint, scaleBytes } from "../painting.js";
+import { findCellAt, findCellBeside, computeCellSize } from "../geometry.js";
+import { isBright, paintMap, makeScaleBytes } from "../painting.js";
 import { KINDS } from "../record.js";
-import { number, visible } from "../text.js";
+import { formatNumber, makeVisible } from "../text.js";
 import { Axis } from "./axis.js";
-import { drawRing, goldLegend, goldRings } from "./gold.js";
+import { drawRing, describeGold, findGoldRings } from "./gold.js";
 
 const ROOM_FOR_NUMBERS = 26; // CSS pixels of a cell
 const WIDEST_WORDS = 170; // CSS pixels of the words beside the rows, as in explorer.css
@@ -38,7 +38,7 @@ export class Matrix {
     const control = { tabIndex: 0, role: "application", "aria-label": HOW, "data-control": "map" };
     const cells = make("div", { className: "cells", ...control },
       this.canvas, this.marks, this.row, this.column, this.numbers);
-    const at = ({ clientX, clientY }) => cellAt(selection.map, cells.getBoundingClientRect(), clientX, clientY);
+    const at = ({ clientX, clientY }) => findCellAt(selection.map, cells.getBoundingClientRect(), clientX, clientY);
     cells.addEventListener("pointermove", (event) => selection.look(at(event)));
     cells.addEventListener("click", (event) => selection.pin(at(event)));
     cells.addEventListener("keydown", (event) => this.move(event));
@@ -48,7 +48,7 @@ export class Matrix {
   move(event) {
     const { selection } = this;
     const { chosen } = selection;
-    const beside = cellBeside(selection.map, chosen, event.key);
+    const beside = findCellBeside(selection.map, chosen, event.key);
     if (beside) selection.look(beside);
     else if (event.key === "Enter" || event.key === " ") {
       if (chosen) selection.pin(chosen);
@@ -62,7 +62,7 @@ export class Matrix {
 
   drawHead() {
     const { map, kind, record, tokens, colours, settings } = this.selection;
-    const { cell, labelled } = cellSize(map, this.roomBeside(tokens.queries));
+    const { cell, labelled } = computeCellSize(map, this.measureRoom(tokens.queries));
     this.cell = cell;
     this.element.style.setProperty("--cell", `${cell}px`);
     this.element.style.setProperty("--font", `${Math.min(13, Math.max(8, cell - 1))}px`);
@@ -71,16 +71,16 @@ export class Matrix {
     this.keys.write(labelled ? tokens.keys : []);
     this.cells.style.width = `${map.columns * cell}px`;
     this.cells.style.height = `${map.rows * cell}px`;
-    paint(this.canvas, map, colours);
+    paintMap(this.canvas, map, colours);
     this.drawScale();
     this.marks.setAttribute("viewBox", `0 0 ${map.columns} ${map.rows}`);
-    this.marks.replaceChildren(...(settings.gold ? goldRings(record, kind).flatMap(drawRing) : []));
-    this.legend.textContent = settings.gold ? goldLegend(record, kind) : "";
+    this.marks.replaceChildren(...(settings.gold ? findGoldRings(record, kind).flatMap(drawRing) : []));
+    this.legend.textContent = settings.gold ? describeGold(record, kind) : "";
   }
 
   /** CSS pixels for the cells: the pane's width without the words; undefined while nobody sees it. */
-  roomBeside(words) {
-    const longest = Math.max(0, ...words.map((token) => visible(token).length));
+  measureRoom(words) {
+    const longest = Math.max(0, ...words.map((token) => makeVisible(token).length));
     const pane = this.element.parentElement?.parentElement?.clientWidth;
     return pane ? Math.max(1, pane - Math.min(WIDEST_WORDS, 7.5 * longest) - 24) : undefined;
   }
@@ -90,7 +90,7 @@ export class Matrix {
     if (this.scaled === settings.palette) return;
     this.scaled = settings.palette;
     const steps = make("canvas", { "aria-hidden": "true" });
-    paint(steps, { rows: 1, columns: 256, bytes: scaleBytes() }, colours);
+    paintMap(steps, { rows: 1, columns: 256, bytes: makeScaleBytes() }, colours);
     const what = settings.palette === "root" ? "weight (colour by its square root)" : "weight";
     this.scale.replaceChildren(make("div", { className: "scale" }, "0", steps, `1  ${what}`));
   }
@@ -106,17 +106,17 @@ export class Matrix {
     this.queries.light(query);
     this.keys.light(key);
     const enough = query != null && this.cell >= ROOM_FOR_NUMBERS;
-    this.numbers.replaceChildren(...(enough ? this.numbersOf(query) : []));
+    this.numbers.replaceChildren(...(enough ? this.buildNumbers(query) : []));
   }
 
   /** The row's weights in their cells, where they are not too small. */
-  numbersOf(query) {
+  buildNumbers(query) {
     const { map, colours } = this.selection;
     return map.row(query).flatMap((weight, key) => {
       if (weight < 0.045) return [];
       const colour = colours[map.bytes[query * map.columns + key]];
       const text = make("span", { className: isBright(colour) ? "on-bright" : "on-dark" },
-        number(weight).replace(/^0/, ""));
+        formatNumber(weight).replace(/^0/, ""));
       text.style.transform = `translate(${key * this.cell}px, ${query * this.cell}px)`;
       return [text];
     });

@@ -1,10 +1,10 @@
 // The head that is open: its name, its scores, what can be done with it, and its map or its lines.
 
 import { action, make, toggle } from "../elements.js";
-import { drawing, linesDrawing, save } from "../export.js";
+import { drawMapSvg, drawLinesSvg, saveDrawing } from "../export.js";
 import { KINDS } from "../record.js";
-import { headName, number } from "../text.js";
-import { goldRings, hasGold } from "./gold.js";
+import { formatHeadName, formatNumber } from "../text.js";
+import { findGoldRings, hasGold } from "./gold.js";
 import { Lines } from "./lines.js";
 import { Matrix } from "./matrix.js";
 
@@ -17,9 +17,9 @@ export class OpenHead {
     this.views = { matrix: new Matrix(selection), lines: new Lines(selection) };
     this.element = this.views.matrix.element; // of the view that is shown
     this.toggles = [
-      this.setting("lines", "Lines", "view", "lines", "matrix"),
-      this.setting("root", "Show small weights", "palette", "root", "weight"),
-      this.setting("gold", "Show gold", "gold", true, false),
+      this.buildSetting("lines", "Lines", "view", "lines", "matrix"),
+      this.buildSetting("root", "Show small weights", "palette", "root", "weight"),
+      this.buildSetting("gold", "Show gold", "gold", true, false),
     ];
     this.gold = this.toggles[2];
     const files = ["svg", "png"].map((format) => {
@@ -30,7 +30,7 @@ export class OpenHead {
       make("div", { className: "views" }, ...this.toggles, ...actions, ...files));
   }
 
-  setting(control, text, name, on, off) {
+  buildSetting(control, text, name, on, off) {
     const { selection } = this;
     const isOn = () => selection.settings[name] === on;
     return toggle(control, text, isOn, () => selection.change(name, isOn() ? off : on));
@@ -42,10 +42,10 @@ export class OpenHead {
 
   drawHead() {
     const { record, kind, layer, head, scores, settings } = this.selection;
-    this.title.textContent = `${KINDS[kind].name} attention, ${headName(layer, head).toLowerCase()}`;
+    this.title.textContent = `${KINDS[kind].name} attention, ${formatHeadName(layer, head).toLowerCase()}`;
     const place = record.heads[kind].slice(0, layer).reduce((sum, count) => sum + count, head);
     this.facts.replaceChildren(...scores.map(({ label, values, means }) =>
-      make("span", { title: means }, `${label} `, make("b", {}, number(values[place])))));
+      make("span", { title: means }, `${label} `, make("b", {}, formatNumber(values[place])))));
     this.toggles.forEach((button) => button.refresh());
     this.gold.hidden = settings.view !== "matrix" || !hasGold(record, kind);
     // In its place first: how large it may be is asked of the page.
@@ -61,10 +61,10 @@ export class OpenHead {
   save(format) {
     const { map, record, kind, layer, head, tokens, colours, pinned, settings } = this.selection;
     const title = this.title.textContent;
-    const rings = settings.gold ? goldRings(record, kind) : [];
+    const rings = settings.gold ? findGoldRings(record, kind) : [];
     const picture = settings.view === "lines"
-      ? linesDrawing(this.views.lines.seen(pinned), tokens, title)
-      : drawing(map, tokens, colours, title, { rings, pinned });
-    save(picture, `attention_${kind}_${layer + 1}_${head + 1}`, format);
+      ? drawLinesSvg(this.views.lines.findVisibleLines(pinned), tokens, title)
+      : drawMapSvg(map, tokens, colours, title, { rings, pinned });
+    saveDrawing(picture, `attention_${kind}_${layer + 1}_${head + 1}`, format);
   }
 }

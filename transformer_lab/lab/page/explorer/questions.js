@@ -6,11 +6,11 @@ const GONE = "Nobody can be asked: the kernel has been restarted. Run the cell a
 
 export class Questions {
   /**
-   * `send(number)` sends what is to be asked now; `answered(error)` hears what came of the newest
-   * question, and that it was given up after so many seconds hears `unanswered(seconds)`.
+   * `send(number)` sends what is to be asked now; `onAnswer(error)` hears what came of the newest
+   * question, and that it was given up after so many seconds hears `onSilence(seconds)`.
    */
-  constructor(send, answered, unanswered) {
-    Object.assign(this, { send, answered, unanswered });
+  constructor(send, onAnswer, onSilence) {
+    Object.assign(this, { send, onAnswer, onSilence });
     this.newest = 0; // answers to older ones are dropped
     this.underWay = null;
     this.waiting = false;
@@ -40,13 +40,13 @@ export class Questions {
       this.send(this.newest);
     } catch { // as JupyterLab's channel to a kernel that is gone
       this.underWay = null;
-      this.answered(GONE);
+      this.onAnswer(GONE);
       return;
     }
     this.patience = setTimeout(() => {
       this.underWay = null;
       if (this.waiting) this.sendNewest();
-      else this.unanswered(GIVE_UP_AFTER / 1000);
+      else this.onSilence(GIVE_UP_AFTER / 1000);
     }, GIVE_UP_AFTER);
   }
 
@@ -56,7 +56,7 @@ export class Questions {
     clearTimeout(this.patience);
     this.underWay = null;
     if (this.waiting) this.sendNewest();
-    else if (answer === this.newest) this.answered(error); // else the reader is still typing
+    else if (answer === this.newest) this.onAnswer(error); // else the reader is still typing
   }
 
   close() {

@@ -1,7 +1,7 @@
 // What unfolds beside the map: what a head's numbers mean, and its strongest links.
 
 import { make, wordAt } from "../elements.js";
-import { number } from "../text.js";
+import { formatNumber } from "../text.js";
 
 const MOST_LINKS = 12;
 
@@ -33,8 +33,8 @@ export class LinksTable {
     this.element.querySelector("table")?.remove();
     if (!this.element.open) return;
     const { map, tokens } = this.selection;
-    const rows = map.links(MOST_LINKS).map(({ query, key, weight }) => {
-      const cells = [wordAt(tokens.queries, query), wordAt(tokens.keys, key), number(weight, 3)];
+    const rows = map.findStrongestLinks(MOST_LINKS).map(({ query, key, weight }) => {
+      const cells = [wordAt(tokens.queries, query), wordAt(tokens.keys, key), formatNumber(weight, 3)];
       return make("tr", {}, ...cells.map((content) => make("td", {}, content)));
     });
     const head = ["query", "key", "weight"].map((text) => make("th", { scope: "col" }, text));

@@ -1,6 +1,6 @@
 // One picture for all tiles of a kind: the browser spends more on fifty canvases than on all else.
 
-import { bitmap } from "../painting.js";
+import { encodeBitmap } from "../painting.js";
 
 const MOST_PIXELS = 64; // a tile of more tokens shows the largest weight of each block: none is lost between pixels
 const WAIT = 100; // milliseconds
@@ -13,12 +13,12 @@ export class TilePictures {
   }
 
   /** The picture of a kind's heads, layer by layer: { image, loaded }, where `loaded` is a promise. */
-  of(kind) {
+  getPicture(kind) {
     const { record, number, settings, colours } = this.selection;
     const name = `${number} ${kind} ${settings.palette} ${settings.words}`;
     if (!this.made.has(name)) {
       const across = Math.max(...record.heads[kind]);
-      const file = bitmap(record.maps[kind].flat(), colours, across, MOST_PIXELS);
+      const file = encodeBitmap(record.maps[kind].flat(), colours, across, MOST_PIXELS);
       const image = new Image();
       const loaded = new Promise((done) => (image.onload = image.onerror = done));
       image.src = URL.createObjectURL(file);
@@ -29,7 +29,7 @@ export class TilePictures {
 
   /** Make the pictures of all kinds ready, soon. */
   prepare() {
-    const all = () => Object.keys(this.selection.record.maps).forEach((kind) => this.of(kind));
+    const all = () => Object.keys(this.selection.record.maps).forEach((kind) => this.getPicture(kind));
     this.soon = setTimeout(all, WAIT);
   }
 

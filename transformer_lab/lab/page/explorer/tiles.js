@@ -1,8 +1,8 @@
 // All heads of a kind as small maps, each a button that opens it.
 
 import { make } from "../elements.js";
-import { ordered } from "../ranking.js";
-import { headName, number } from "../text.js";
+import { orderHeads } from "../ranking.js";
+import { formatHeadName, formatNumber } from "../text.js";
 import { TilePictures } from "./tile_pictures.js";
 
 export class Tiles {
@@ -24,17 +24,17 @@ export class Tiles {
     this.pictures.release();
   }
 
-  newRecords() {
+  onNewRecords() {
     this.pictures.forget();
-    this.pictures.of(this.selection.kind); // the browser reads it while the rest is drawn
+    this.pictures.getPicture(this.selection.kind); // the browser reads it while the rest is drawn
   }
 
   drawHead() {
     const { record, kind, sortedBy } = this.selection;
     this.build(record.heads[kind]);
     this.painted = this.paint();
-    this.tiles.forEach((tile, i) => this.label(tile, sortedBy && number(sortedBy.values[i])));
-    const order = sortedBy ? ordered(sortedBy) : [...this.tiles.keys()];
+    this.tiles.forEach((tile, i) => this.label(tile, sortedBy && formatNumber(sortedBy.values[i])));
+    const order = sortedBy ? orderHeads(sortedBy) : [...this.tiles.keys()];
     this.element.classList.toggle("sorted", Boolean(sortedBy));
     this.sorted = order.map((i) => this.tiles[i].button);
     const shown = this.element.childNodes;
@@ -48,15 +48,15 @@ export class Tiles {
     this.heads = String(heads);
     this.across = Math.max(...heads);
     this.element.style.setProperty("--across", this.across);
-    this.tiles = heads.flatMap((count, layer) => Array.from({ length: count }, (_, head) => this.tile(layer, head)));
+    this.tiles = heads.flatMap((count, layer) => Array.from({ length: count }, (_, head) => this.buildTile(layer, head)));
     this.tiles.forEach(({ picture }, place) => this.cutOut(picture, place));
   }
 
-  tile(layer, head) {
+  buildTile(layer, head) {
     const picture = make("i", { className: "picture", "aria-hidden": "true" });
     const caption = make("span", {});
     const inPython = `layer=${layer}, head=${head} in Python`;
-    const name = { title: `${headName(layer, head)} (${inPython})`, "data-control": `tile ${layer}.${head}` };
+    const name = { title: `${formatHeadName(layer, head)} (${inPython})`, "data-control": `tile ${layer}.${head}` };
     const button = make("button", { type: "button", className: "tile", ...name }, picture, caption);
     button.addEventListener("click", () => {
       this.selection.openHead(layer, head);
@@ -75,7 +75,7 @@ export class Tiles {
   }
 
   async paint() {
-    const { image, loaded } = this.pictures.of(this.selection.kind);
+    const { image, loaded } = this.pictures.getPicture(this.selection.kind);
     this.latest = image;
     await loaded;
     if (this.latest !== image) return;
@@ -90,7 +90,7 @@ export class Tiles {
     const text = `${layer + 1}.${head + 1}${value ? "  " + value : ""}${muted ? "  muted" : ""}`;
     if (caption.textContent !== text) caption.textContent = text;
     const score = value ? `, ${selection.sortedBy.label} ${value}` : "";
-    button.setAttribute("aria-label", `${headName(layer, head)}${score}${muted ? ", muted" : ""}`);
+    button.setAttribute("aria-label", `${formatHeadName(layer, head)}${score}${muted ? ", muted" : ""}`);
     const open = layer === selection.layer && head === selection.head;
     button.setAttribute("aria-pressed", String(open));
     button.classList.toggle("muted", muted);
@@ -107,7 +107,7 @@ export class Tiles {
     if (!(event.key in steps) && !(event.key in lines)) return;
     event.preventDefault();
     event.stopPropagation();
-    const tile = event.key in lines ? this.beside(at, lines[event.key]) : this.sorted[steps[event.key]];
+    const tile = event.key in lines ? this.findTileBeside(at, lines[event.key]) : this.sorted[steps[event.key]];
     if (tile) {
       tile.click();
       tile.focus();
@@ -115,7 +115,7 @@ export class Tiles {
   }
 
   /** The tile above (-1) or below (1) another, as they stand on the screen. */
-  beside(at, direction) {
+  findTileBeside(at, direction) {
     const here = this.sorted[at].getBoundingClientRect();
     const far = (tile) => {
       const { top, left } = tile.getBoundingClientRect();

@@ -2,7 +2,7 @@
 
 import { make, OWN_KEYS, svg, word, words } from "../elements.js";
 import { keepFocus } from "../focus.js";
-import { number, probability } from "../text.js";
+import { formatNumber, formatProbability } from "../text.js";
 import { mountEach } from "./mount.js";
 import { Steps } from "./steps.js";
 
@@ -16,7 +16,7 @@ export function mountBeam(name) {
 }
 
 /** With all the digits that there are, so that a sum is one. */
-const exact = (value) => number(value, 4).replace("−0.0000", "0.0000");
+const formatExact = (value) => formatNumber(value, 4).replace("−0.0000", "0.0000");
 
 class Beam {
   /** `data`: parents, words and log-probabilities of all beginnings, those kept, the winner, and the columns they stand in. */
@@ -41,7 +41,7 @@ class Beam {
     // The winner is followed from its start, all others where they grow.
     this.stage.scrollLeft = this.over ? 0 : COLUMN * (this.last + 1) - this.stage.clientWidth;
     this.fade();
-    return this.purpose(step);
+    return this.describeStep(step);
   }
 
   /** Where the tree goes on out of sight, its edge is faded. */
@@ -57,13 +57,13 @@ class Beam {
   }
 
   /** A beginning and those that it grew from, the last first. */
-  path(node) {
-    return node == null ? [] : [node, ...this.path(this.data.parents[node])];
+  tracePath(node) {
+    return node == null ? [] : [node, ...this.tracePath(this.data.parents[node])];
   }
 
   draw() {
     const { columns, parents } = this.data;
-    const lit = new Set(this.path(this.chosen));
+    const lit = new Set(this.tracePath(this.chosen));
     const at = new Map(columns.flatMap((nodes, column) => nodes.map((node, i) => [node, [COLUMN * column, (this.tall - LINE * nodes.length) / 2 + LINE * i]])));
     const seen = columns.slice(0, this.last + 1).flat();
     const lines = seen.filter((node) => parents[node] != null).map((node) => {
@@ -72,64 +72,64 @@ class Beam {
       const kind = lit.has(node) ? "lit" : this.kept.has(node) ? "kept" : "dropped";
       return svg("path", { class: kind, d: `M${x + NODE.width} ${from}C${x + NODE.width + 12} ${from} ${toX - 12} ${to} ${toX} ${to}` });
     });
-    const nodes = seen.map((node) => this.node(node, at.get(node), lit));
+    const nodes = seen.map((node) => this.buildNode(node, at.get(node), lit));
     const size = { width: COLUMN * columns.length, height: this.tall };
     const tree = make("div", { className: "tree" }, svg("svg", { ...size, "aria-hidden": "true" }, ...lines), ...nodes);
     Object.assign(tree.style, { width: `${size.width}px`, height: `${size.height}px` });
     this.stage.replaceChildren(tree);
-    this.sum.replaceChildren(...this.told());
+    this.sum.replaceChildren(...this.writeArithmetic());
   }
 
-  node(node, [left, top], lit) {
+  buildNode(node, [left, top], lit) {
     const { words: tokens, values } = this.data;
     const state = lit.has(node) ? "lit" : this.kept.has(node) ? "kept" : "dropped";
-    const made = make("button", { type: "button", className: `node ${state}`, "data-control": `node ${node}`, "aria-pressed": String(node === this.chosen) }, word(tokens[node]), make("small", {}, number(values[node])), make("span", { className: "hidden" }, this.kept.has(node) ? " kept" : " dropped"));
+    const made = make("button", { type: "button", className: `node ${state}`, "data-control": `node ${node}`, "aria-pressed": String(node === this.chosen) }, word(tokens[node]), make("small", {}, formatNumber(values[node])), make("span", { className: "hidden" }, this.kept.has(node) ? " kept" : " dropped"));
     Object.assign(made.style, { left: `${left}px`, top: `${top}px`, width: `${NODE.width}px`, height: `${NODE.height}px` });
     made.addEventListener("click", () => this.choose(node));
     return made;
   }
 
   /** The words of a beginning, without the mark of the start. */
-  text(node) {
-    const tokens = this.path(node).toReversed().slice(1).map((one) => this.data.words[one]);
+  spellWords(node) {
+    const tokens = this.tracePath(node).toReversed().slice(1).map((one) => this.data.words[one]);
     return tokens.length ? words(tokens) : ["(nothing yet) "];
   }
 
-  purpose(step) {
+  describeStep(step) {
     const { columns, parents, values } = this.data;
     const nodes = columns[this.last];
     const kept = nodes.filter((node) => this.kept.has(node));
     const most = Math.max(...parents.map((parent) => parents.filter((other) => other != null && other === parent).length));
     if (step === 0) return [`Nothing is written yet: a probability of 1, so a log-probability of 0. Each step continues every beginning that is kept, looks at the ${most} best words for it, and keeps the best beginnings of all.`];
-    if (this.over) return ["The best finished sentence wins: ", ...this.text(this.data.winner), `with ${number(values[this.data.winner])}. Press any beginning to see how its number came about.`];
+    if (this.over) return ["The best finished sentence wins: ", ...this.spellWords(this.data.winner), `with ${formatNumber(values[this.data.winner])}. Press any beginning to see how its number came about.`];
     const from = new Set(nodes.map((node) => parents[node])).size;
-    return [`${from} beginning${from > 1 ? "s" : ""} continued: ${nodes.length} candidates. ${kept.length} kept (blue), ${nodes.length - kept.length} dropped (dashed). A candidate's number is its parent's plus the log-probability of its own word, so it can only fall.`, ...this.turn(step)];
+    return [`${from} beginning${from > 1 ? "s" : ""} continued: ${nodes.length} candidates. ${kept.length} kept (blue), ${nodes.length - kept.length} dropped (dashed). A candidate's number is its parent's plus the log-probability of its own word, so it can only fall.`, ...this.describeTurn(step)];
   }
 
   /** The best beginning of those of a length, as they were kept. */
-  best(nodes) {
+  findBest(nodes) {
     return nodes.filter((node) => this.kept.has(node)).toSorted((a, b) => this.data.values[b] - this.data.values[a])[0];
   }
 
   /** What is said where a beginning is kept in front that does not go on from the one in front before. */
-  turn(step) {
+  describeTurn(step) {
     const { columns, parents, values } = this.data;
     const continued = columns[step - 1].filter((node) => parents.includes(node)); // the others are finished
-    const [first, before] = [this.best(columns[step]), this.best(continued)];
+    const [first, before] = [this.findBest(columns[step]), this.findBest(continued)];
     if (first == null || before == null || parents[first] === before) return [];
-    return [" Here the order turns: ", ...this.text(first), `is in front with ${number(values[first])}, and what it continues, `, ...this.text(parents[first]).slice(0, -1), ", was behind ", ...this.text(before).slice(0, -1), "."];
+    return [" Here the order turns: ", ...this.spellWords(first), `is in front with ${formatNumber(values[first])}, and what it continues, `, ...this.spellWords(parents[first]).slice(0, -1), ", was behind ", ...this.spellWords(before).slice(0, -1), "."];
   }
 
   /** The chosen beginning's number worked out, or the newest ones in order. */
-  told() {
+  writeArithmetic() {
     const { columns, parents, values } = this.data;
     if (this.chosen != null && parents[this.chosen] != null) {
       const before = values[parents[this.chosen]];
       const own = values[this.chosen] - before;
-      return [...this.text(this.chosen), `= ${exact(before)} − ${exact(-own)} = ${exact(values[this.chosen])}; its last word has probability ${probability(Math.exp(own))} after the others, and the whole ${probability(Math.exp(values[this.chosen]))}`];
+      return [...this.spellWords(this.chosen), `= ${formatExact(before)} − ${formatExact(-own)} = ${formatExact(values[this.chosen])}; its last word has probability ${formatProbability(Math.exp(own))} after the others, and the whole ${formatProbability(Math.exp(values[this.chosen]))}`];
     }
     if (this.chosen != null) return ["Nothing is written yet: a probability of 1, so a log-probability of 0."];
     const order = columns[this.last].toSorted((a, b) => values[b] - values[a]);
-    return order.flatMap((node) => [make("span", { className: this.kept.has(node) ? "kept" : "dropped" }, ...this.text(node), number(values[node])), "   "]);
+    return order.flatMap((node) => [make("span", { className: this.kept.has(node) ? "kept" : "dropped" }, ...this.spellWords(node), formatNumber(values[node])), "   "]);
   }
 }

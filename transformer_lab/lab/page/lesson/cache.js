@@ -1,11 +1,11 @@
 // The cache for keys and values: what is computed word by word with it, and what again and again without it.
 
-import { fromBase64 } from "../bytes.js";
-import { paintsOf, weightCell } from "../cells.js";
+import { decodeBase64 } from "../bytes.js";
+import { makePaints, weightCell } from "../cells.js";
 import { make, word } from "../elements.js";
 import { dot, softmax } from "../engine/vectors.js";
 import { keepFocus } from "../focus.js";
-import { brief, coloured, vectorText } from "./grid.js";
+import { formatBrief, colourText, formatVector } from "./grid.js";
 import { mountEach } from "./mount.js";
 import { Steps } from "./steps.js";
 
@@ -16,21 +16,21 @@ export function mountCache(name) {
   mountEach("cache", name, (data) => new CacheFilling(data).element);
 }
 
-/** The weights of a new word over itself and those before it, and the mix of values: (weights, output). */
+/** Attend from a new word to itself and the words before it: return { weights, output }. */
 export function attendLast(query, keys, values) {
   const weights = softmax(keys.map((key) => dot(query, key) / Math.sqrt(query.length)));
   return { weights, output: values[0].map((_, j) => dot(weights, values.map((value) => value[j]))) };
 }
 
-/** Rows that are projected in a step that reads word `step`, counted from 0, and in all steps up to it. */
-export const rowsComputed = (step, cached) => {
+/** Count the rows that are projected in step `step`, from 0, and in all steps up to it: { now, all }. */
+export const countComputedRows = (step, cached) => {
   const now = cached ? 1 : step + 1;
   const all = cached ? step + 1 : ((step + 1) * (step + 2)) / 2;
   return { now: 3 * now, all: 3 * all };
 };
 
-/** Scores that are computed: of the new word's query alone, or of all queries again; each meets all keys. */
-export const scoresComputed = (step, cached) => {
+/** Count the scores that are computed, likewise: of the new word's query alone if cached, else of all queries again. */
+export const countComputedScores = (step, cached) => {
   const of = (place) => (cached ? 1 : place + 1) * (place + 1);
   const each = Array.from({ length: step + 1 }, (_, place) => of(place));
   return { now: of(step), all: each.reduce((sum, one) => sum + one, 0) };
@@ -40,7 +40,7 @@ class CacheFilling {
   /** `data`: words, query, key and value as rows, and the colours of weights. */
   constructor(data) {
     this.data = data;
-    this.paints = paintsOf(fromBase64(data.colours));
+    this.paints = makePaints(decodeBase64(data.colours));
     this.most = Object.fromEntries(KINDS.map((kind) => [kind, Math.max(1e-9, ...data[kind].flat().map(Math.abs))]));
     this.stage = make("div", { className: "stage" });
     this.sum = make("p", { className: "sum" });
@@ -63,13 +63,13 @@ class CacheFilling {
   draw() {
     const { query, key, value } = this.data;
     this.found = attendLast(query[this.step], key.slice(0, this.step + 1), value.slice(0, this.step + 1));
-    this.stage.replaceChildren(this.panel(true), this.panel(false));
-    this.sum.replaceChildren(...this.arithmetic());
-    return this.words();
+    this.stage.replaceChildren(this.buildPanel(true), this.buildPanel(false));
+    this.sum.replaceChildren(...this.writeArithmetic());
+    return this.describeStep();
   }
 
   /** One of the two ways, as a table with a line for each word. */
-  panel(cached) {
+  buildPanel(cached) {
     const { words } = this.data;
     const width = this.data.key[0].length;
     const lines = words.map((text, row) => {
@@ -79,33 +79,33 @@ class CacheFilling {
       const cells = KINDS.flatMap((kind) => {
         const there = reached && (row === this.step || kind !== "query" || !cached);
         const state = !there ? "empty" : row === this.step ? "new" : cached ? "kept" : "again";
-        return [make("td", { className: "gap" }), ...this.data[kind][row].map((number) => this.cell(kind, state, number))];
+        return [make("td", { className: "gap" }), ...this.data[kind][row].map((number) => this.buildCell(kind, state, number))];
       });
       const weight = reached ? weightCell(this.found.weights[row], this.paints, true) : make("td");
       return make("tr", { className: this.row === row ? "lit" : "" }, make("th", { scope: "row" }, button), ...cells, make("td", { className: "gap" }), weight);
     });
     const over = ["queries", "keys", "values"].flatMap((name, i) => [make("td", { className: "gap" }), make("th", { scope: "colgroup", colSpan: width, className: `of-${KINDS[i]}` }, name)]);
     const head = make("tr", {}, make("td"), ...over, make("td", { className: "gap" }), make("th", { scope: "col" }, "weight"));
-    const { now, all } = rowsComputed(this.step, cached);
-    const scores = scoresComputed(this.step, cached);
+    const { now, all } = countComputedRows(this.step, cached);
+    const scores = countComputedScores(this.step, cached);
     const bar = make("i", { "aria-hidden": "true" });
-    bar.style.width = `${(100 * all) / rowsComputed(words.length - 1, false).all}%`;
+    bar.style.width = `${(100 * all) / countComputedRows(words.length - 1, false).all}%`;
     const counts = make("div", { className: `count ${cached ? "with" : "without"}` }, make("div", {}, "rows computed now: ", make("b", {}, now), ", so far: ", make("b", { className: "all" }, all)), bar, make("div", {}, "scores computed now: ", make("b", {}, scores.now), ", so far: ", make("b", { className: "scores" }, scores.all)));
     const name = cached ? "With a cache" : "Without a cache";
     return make("figure", {}, make("figcaption", {}, make("b", {}, name)), make("table", {}, make("thead", {}, head), make("tbody", {}, ...lines)), counts);
   }
 
-  cell(kind, state, number) {
+  buildCell(kind, state, number) {
     const cell = make("td", { className: `part ${kind} ${state}` });
     cell.style.setProperty("--size", (Math.abs(number) / this.most[kind]).toFixed(3));
     return cell;
   }
 
   /** What this step computes, with a cache and without. */
-  words() {
+  describeStep() {
     const { words } = this.data;
     const last = word(words[this.step]);
-    const [cached, plain] = [true, false].map((way) => rowsComputed(this.step, way));
+    const [cached, plain] = [true, false].map((way) => countComputedRows(this.step, way));
     if (this.step === 0) return ["The decoder reads its first word, ", last, ", to write the next one. Each word that is read becomes a row of queries, of keys and of values. One row is one product of a vector and a matrix; these are counted, and the scores, one for each pair of a query and a key, even where a mask hides it. So far both ways do the same."];
     const before = `${this.step} word${this.step > 1 ? "s" : ""}`;
     const told = ["Now it reads ", last, `. Its query looks at all keys, so the keys and values of the ${before} before are needed again. With a cache they are kept: ${cached.now} new rows. Without, all words go through once more: ${plain.now} rows, ${plain.now - cached.now} of them (striped, flashing) the same numbers as before. The old queries ask again, too, since a layer above reads all outputs; these are also as before. (Drawn are the weights of the last query.)`];
@@ -114,12 +114,12 @@ class CacheFilling {
   }
 
   /** The chosen word's numbers at this step. */
-  arithmetic() {
+  writeArithmetic() {
     const { words, query, key, value } = this.data;
     const score = dot(query[this.step], key[this.row]) / Math.sqrt(query[0].length);
     return [
-      make("div", {}, coloured("query"), " of ", word(words[this.step]), " · ", coloured("key"), " of ", word(words[this.row]), ` ÷ √${query[0].length} = ${vectorText(query[this.step])} · ${vectorText(key[this.row])} ÷ √${query[0].length} = ${brief(score)}, a weight of ${brief(this.found.weights[this.row], 3)} on its `, coloured("value"), ` ${vectorText(value[this.row])}`),
-      make("div", {}, "all values mixed, with a cache and without: ", make("span", { className: "output" }, vectorText(this.found.output))),
+      make("div", {}, colourText("query"), " of ", word(words[this.step]), " · ", colourText("key"), " of ", word(words[this.row]), ` ÷ √${query[0].length} = ${formatVector(query[this.step])} · ${formatVector(key[this.row])} ÷ √${query[0].length} = ${formatBrief(score)}, a weight of ${formatBrief(this.found.weights[this.row], 3)} on its `, colourText("value"), ` ${formatVector(value[this.row])}`),
+      make("div", {}, "all values mixed, with a cache and without: ", make("span", { className: "output" }, formatVector(this.found.output))),
     ];
   }
 }

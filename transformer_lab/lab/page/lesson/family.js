@@ -40,15 +40,15 @@ class Family {
 
   draw() {
     const { masks } = this.family;
-    const figure = make("div", { className: "figure-1" }, ...Object.keys(this.data.boxes).map((part) => this.column(part)));
-    const drawn = masks.map((mask) => this.mask(mask));
+    const figure = make("div", { className: "figure-1" }, ...Object.keys(this.data.boxes).map((part) => this.buildColumn(part)));
+    const drawn = masks.map((mask) => this.buildMask(mask));
     this.stage.replaceChildren(make("div", { className: "line" }, figure, make("div", { className: "masks" }, ...drawn)));
-    this.sum.replaceChildren(...this.arithmetic());
+    this.sum.replaceChildren(...this.writeArithmetic());
     return SAID[this.steps.step];
   }
 
   /** One half of Figure 1, from the bottom up; in the page's order it is read from the bottom, too. */
-  column(part) {
+  buildColumn(part) {
     const boxes = this.data.boxes[part];
     const { dropped, inputs, head } = this.family;
     const box = ([name, text]) => {
@@ -68,14 +68,14 @@ class Family {
       list(part === head ? this.data.head : []));
   }
 
-  mask({ name, rows, columns, seen }) {
+  buildMask({ name, rows, columns, seen }) {
     const values = seen.map((line) => line.map((may) => (may ? 1 : null)));
     const row = Math.min(this.row, rows.length - 1);
     return grid({ name, values, rows, columns, shape: [rows.length, columns.length], lit: { row }, choose: (at) => this.choose(at) });
   }
 
   /** What the chosen word sees in each mask. */
-  arithmetic() {
+  writeArithmetic() {
     const { masks, dropped } = this.family;
     const all = [...Object.values(this.data.boxes), this.data.head].flat().length;
     const lines = masks.flatMap(({ name, rows, columns, seen }) => {

@@ -1,11 +1,11 @@
 // The forward pass as a flow: the boxes of Figure 1, and of the chosen one the matrix that comes out of it.
 
-import { fromBase64 } from "../bytes.js";
-import { paintsOf, weightCell } from "../cells.js";
+import { decodeBase64 } from "../bytes.js";
+import { makePaints, weightCell } from "../cells.js";
 import { make, OWN_KEYS, svg, word, words } from "../elements.js";
 import { keepFocus } from "../focus.js";
-import { number } from "../text.js";
-import { brief } from "./grid.js";
+import { formatNumber } from "../text.js";
+import { formatBrief } from "./grid.js";
 import { mountEach } from "./mount.js";
 import { Steps } from "./steps.js";
 
@@ -23,17 +23,17 @@ class Flow {
   constructor(data) {
     this.data = data;
     this.boxes = data.boxes;
-    this.paints = paintsOf(fromBase64(data.colours));
+    this.paints = makePaints(decodeBase64(data.colours));
     this.rows = { encoder: Math.min(1, data.sides.encoder.length - 1), decoder: Math.min(1, data.sides.decoder.length - 1) };
     this.panel = make("div", { className: "panel" });
     this.sum = make("p", { className: "sum" });
     this.steps = new Steps(data.boxes.map((box) => box.text), () => this.draw());
-    this.element = make("div", {}, this.steps.bar, this.steps.said, make("div", { className: "stage" }, this.figure(), this.panel), this.sum);
+    this.element = make("div", {}, this.steps.bar, this.steps.said, make("div", { className: "stage" }, this.buildFigure(), this.panel), this.sum);
     this.steps.go(0);
   }
 
   /** The steps' buttons, as the boxes of Figure 1: two columns, to be read from the bottom up. */
-  figure() {
+  buildFigure() {
     const column = (side) => {
       const own = this.boxes.flatMap((box, i) => (box.side === side ? [i] : []));
       const made = own.map((i) => {
@@ -42,7 +42,7 @@ class Flow {
         const button = this.steps.buttons[i];
         button.append(make("small", {}, `${shape[0]} × ${shape[1]}`));
         if (part.startsWith("add_norm")) button.append(make("i", { className: "skip" }));
-        if (i === this.memory) button.append(this.arrow());
+        if (i === this.memory) button.append(this.buildArrow());
         button.classList.add("box");
         button.classList.toggle("rest", part === "rest"); // a page may have a look of its own for "output"
         Object.entries(OWN_KEYS).forEach(([key, value]) => button.setAttribute(key, value));
@@ -63,7 +63,7 @@ class Flow {
   }
 
   /** From the memory to cross-attention. */
-  arrow() {
+  buildArrow() {
     const decoder = this.boxes.filter((box) => box.side === "decoder");
     const down = PITCH * (this.memory - decoder.findIndex((box) => box.name === "decoder.cross_attention"));
     const d = `M0 2H${BETWEEN / 2}V${down + 2}H${BETWEEN - 2}m-6 -5l6 5l-6 5`;
@@ -86,20 +86,20 @@ class Flow {
   draw() {
     const { box } = this;
     this.limit = LIMITS.find((limit) => box.values.flat().every((value) => Math.abs(value) <= limit)) ?? LIMITS.at(-1);
-    const cells = box.columns ? (row, j) => this.lastCell(row, j) : (row, j) => this.cell(box.values[row][j]);
+    const cells = box.columns ? (row, j) => this.buildLastCell(row, j) : (row, j) => this.buildCell(box.values[row][j]);
     const drawn = box.values[0].length;
     const whole = drawn === box.shape[1];
     const part = box.columns ? `${drawn} of the columns drawn: the words most probable at any place` : `the first ${drawn} of ${box.shape[1]} columns drawn`;
     const caption = make("figcaption", {}, make("b", {}, box.text), ` ${box.shape[0]} words × ${box.shape[1]}`, make("small", {}, whole ? "" : part));
-    const table = this.table("out", box.side, drawn, cells, box.columns);
+    const table = this.buildTable("out", box.side, drawn, cells, box.columns);
     const scale = make("small", { className: "scale" }, `blue: −${this.limit} or less, no colour: 0, orange: ${this.limit} or more; boxes of small numbers have a finer scale`);
-    this.panel.replaceChildren(...(box.maps ? [this.maps()] : []), make("figure", {}, caption, table, ...(box.columns ? [] : [scale])));
-    this.sum.replaceChildren(...this.arithmetic());
-    return this.purpose();
+    this.panel.replaceChildren(...(box.maps ? [this.buildMaps()] : []), make("figure", {}, caption, table, ...(box.columns ? [] : [scale])));
+    this.sum.replaceChildren(...this.writeArithmetic());
+    return this.describeStep();
   }
 
   /** A table with a line for each word of a side, whose words are buttons. */
-  table(name, side, width, cellOf, columns = []) {
+  buildTable(name, side, width, cellOf, columns = []) {
     const tokens = this.data.sides[side];
     const lines = tokens.map((token, row) => {
       const lit = this.rows[side] === row;
@@ -111,31 +111,31 @@ class Flow {
     return make("table", { className: columns === this.box.columns ? "last" : "" }, ...(columns.length ? [make("thead", {}, head)] : []), make("tbody", {}, ...lines));
   }
 
-  cell(value) {
+  buildCell(value) {
     const cell = make("td", { className: value < 0 ? "below" : "above" });
     cell.style.setProperty("--size", Math.min(1, Math.abs(value) / this.limit).toFixed(2));
     return cell;
   }
 
-  lastCell(row, j) {
+  buildLastCell(row, j) {
     const value = this.box.values[row][j];
     if (this.box.name === "softmax") return weightCell(value, this.paints, true);
     const best = value === Math.max(...this.box.values[row]);
-    return make("td", { className: `score${best ? " best" : ""}` }, brief(value, 1));
+    return make("td", { className: `score${best ? " best" : ""}` }, formatBrief(value, 1));
   }
 
-  maps() {
+  buildMaps() {
     const { box } = this;
     const keys = this.data.sides[box.name === "decoder.cross_attention" ? "encoder" : box.side];
     const made = box.maps.map((map, head) => {
-      const table = this.table(`head ${head}`, box.side, keys.length, (row, j) => weightCell(map[row][j], this.paints, true), keys);
+      const table = this.buildTable(`head ${head}`, box.side, keys.length, (row, j) => weightCell(map[row][j], this.paints, true), keys);
       return make("figure", {}, make("figcaption", {}, make("b", {}, `weights, head ${head + 1}`)), table);
     });
     return make("div", { className: "maps" }, ...made);
   }
 
   /** What a box is for. */
-  purpose() {
+  describeStep() {
     const { box, data } = this;
     const kind = box.name.replace(/^(source|target)_/, "").replace(/_\d$/, "");
     const foreign = box.side === "encoder" ? "source" : "target";
@@ -145,10 +145,10 @@ class Flow {
       "encoder.self_attention": ["The English words look at each other: in each head, each row of weights sums to 1. The values mixed in these shares, from all heads, make the matrix. It is the only box of the encoder in which words meet."],
       "decoder.self_attention": ["The same among the French words. But no word may look at a later one (striped cells): when it is used, the later ones are not written yet."],
       "decoder.cross_attention": ["Here the two sides meet. French rows ask, English columns answer: queries come from the box below, keys and values from the memory. So each French row fetches what it needs of the English sentence."],
-      "encoder.add_norm": this.addNorm(),
-      "decoder.add_norm": this.addNorm(),
-      "encoder.feed_forward": this.feedForward(),
-      "decoder.feed_forward": this.feedForward(),
+      "encoder.add_norm": this.describeAddNorm(),
+      "decoder.add_norm": this.describeAddNorm(),
+      "encoder.feed_forward": this.describeFeedForward(),
+      "decoder.feed_forward": this.describeFeedForward(),
       "encoder.rest": ["The same four boxes once more, with numbers of their own. What comes out is the ", make("b", {}, "memory"), ": the decoder will look at it, and at nothing else of the English side."],
       "decoder.rest": ["The same six boxes once more, with numbers of their own. Each row now stands for the word that comes next."],
       output: [`Each row meets a vector of each French word: ${box.shape[1]} scores a row, the logits. Here the matrix becomes as wide as the vocabulary.`],
@@ -156,37 +156,37 @@ class Flow {
     }[kind];
   }
 
-  addNorm() {
+  describeAddNorm() {
     return ["Add: what went into the box below is added to what came out of it (the line around that box), so nothing is lost. Norm: then each row is moved and stretched, so that its numbers have mean 0 and variance 1, and a learned gain and bias follow."];
   }
 
-  feedForward() {
+  describeFeedForward() {
     const { box, data } = this;
     return [`Each row alone goes through two matrices: ${data.d_model} → ${box.inside} → ${data.d_model} numbers, and what is negative in between becomes 0. No word meets another here.`];
   }
 
   /** The first number of the chosen word, worked out where it can be. */
-  arithmetic() {
+  writeArithmetic() {
     const { box, row, data } = this;
     const { step } = this.steps;
     const token = word(data.sides[box.side][row]);
     const first = (i) => this.boxes[i].values[row][0];
-    const signed = (value) => (value < 0 ? `− ${brief(-value)}` : `+ ${brief(value)}`);
-    const begin = box.values[row].slice(0, 4).map((value) => brief(value)).join(", ");
+    const signed = (value) => (value < 0 ? `− ${formatBrief(-value)}` : `+ ${formatBrief(value)}`);
+    const begin = box.values[row].slice(0, 4).map((value) => formatBrief(value)).join(", ");
     if (box.columns) {
       const best = box.values[row].indexOf(Math.max(...box.values[row]));
-      return ["After ", ...words(data.sides.decoder.slice(0, row + 1)), "the best is ", word(box.columns[best]), box.name === "softmax" ? `, with ${number(box.values[row][best])}` : `, with a score of ${brief(box.values[row][best], 1)}`];
+      return ["After ", ...words(data.sides.decoder.slice(0, row + 1)), "the best is ", word(box.columns[best]), box.name === "softmax" ? `, with ${formatNumber(box.values[row][best])}` : `, with a score of ${formatBrief(box.values[row][best], 1)}`];
     }
-    if (box.name.endsWith("_positions")) return [token, `, its first number: ${brief(first(step - 1))} ${signed(first(step) - first(step - 1))} (of place ${row}) = ${brief(first(step))}`];
+    if (box.name.endsWith("_positions")) return [token, `, its first number: ${formatBrief(first(step - 1))} ${signed(first(step) - first(step - 1))} (of place ${row}) = ${formatBrief(first(step))}`];
     if (box.name.includes("add_norm")) {
       const total = first(step - 2) + first(step - 1);
-      return [token, `, its first number: ${brief(first(step - 2))} ${signed(first(step - 1))} = ${brief(total)}; after the norm ${brief(first(step))}. All ${box.shape[1]} numbers of the row now have mean ${brief(box.mean[row])} and standard deviation ${brief(box.spread[row])} (with gain and bias).`];
+      return [token, `, its first number: ${formatBrief(first(step - 2))} ${signed(first(step - 1))} = ${formatBrief(total)}; after the norm ${formatBrief(first(step))}. All ${box.shape[1]} numbers of the row now have mean ${formatBrief(box.mean[row])} and standard deviation ${formatBrief(box.spread[row])} (with gain and bias).`];
     }
     if (box.maps) {
       const keys = data.sides[box.name === "decoder.cross_attention" ? "encoder" : box.side];
       const most = box.maps.map((map, head) => {
         const best = map[row].indexOf(Math.max(...map[row]));
-        return make("span", {}, head ? ", " : " ", `head ${head + 1} most from `, word(keys[best]), ` (${number(map[row][best])})`);
+        return make("span", {}, head ? ", " : " ", `head ${head + 1} most from `, word(keys[best]), ` (${formatNumber(map[row][best])})`);
       });
       return [token, " takes:", ...most];
     }

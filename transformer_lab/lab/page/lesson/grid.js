@@ -3,17 +3,17 @@
 import { weightCell } from "../cells.js";
 import { make, word } from "../elements.js";
 
-/** A number in as little room as can be: "2", "0.58", "−1.4". */
-export function brief(value, digits = 2) {
+/** Write a number as briefly as possible: "2", "0.58", "−1.4". */
+export function formatBrief(value, digits = 2) {
   const text = value.toFixed(digits);
   return (text.includes(".") ? text.replace(/\.?0+$/, "") : text).replace(/^-0$/, "0").replace("-", "−");
 }
 
-/** "(0, 2, 0, 2)" */
-export const vectorText = (vector) => `(${Array.from(vector, (value) => brief(value)).join(",\u00a0")})`;
+/** Write a vector: "(0, 2, 0, 2)". */
+export const formatVector = (vector) => `(${Array.from(vector, (value) => formatBrief(value)).join(",\u00a0")})`;
 
-/** A word in the colour of what it names: query, key or value. */
-export const coloured = (kind, text = kind) => make("b", { className: `of-${kind}` }, text);
+/** Return a text in the colour of a kind: query, key or value. */
+export const colourText = (kind, text = kind) => make("b", { className: `of-${kind}` }, text);
 
 /**
  * One matrix as a table.
@@ -34,7 +34,7 @@ export function grid({ name, kind = "", values, rows, columns = [], shape, paint
   const cellOf = (row, column) => {
     const value = values?.[row][column];
     if (paints && values) return weightCell(value, paints, true);
-    const cell = make("td", {}, value == null ? "" : brief(value, digits));
+    const cell = make("td", {}, value == null ? "" : formatBrief(value, digits));
     if (value == null) cell.className = values ? "unseen" : "to-come";
     else cell.style.setProperty("--size", (Math.abs(value) / most).toFixed(3));
     if (tint) {

@@ -2,7 +2,7 @@
 
 import { make, svg, toggle, word } from "../elements.js";
 import { keepFocus } from "../focus.js";
-import { number } from "../text.js";
+import { formatNumber } from "../text.js";
 import { mountEach } from "./mount.js";
 import { Steps } from "./steps.js";
 
@@ -52,7 +52,7 @@ class Hops {
 
   mute(head) {
     this.off ^= 1 << head;
-    this.say();
+    this.showStep();
   }
 
   /** A word was pressed: an English one is read in the encoder's heads, a French one in those of cross-attention. */
@@ -60,22 +60,22 @@ class Hops {
     const { pairs } = this.data;
     const length = which === "source" ? "source" : "target";
     pairs.forEach((pair, i) => { if (place < pair[length].length) this[which][i] = place; });
-    this.say();
+    this.showStep();
   }
 
-  say() {
+  showStep() {
     keepFocus(this.element, "next", () => this.steps.said.replaceChildren(...this.draw()));
   }
 
   /** Draw both sentences; returns what the step says. */
   draw() {
     this.refresh();
-    this.stage.replaceChildren(...this.data.pairs.map((pair, i) => this.sentence(pair, i)));
-    this.sum.replaceChildren(...this.read());
-    return this.words();
+    this.stage.replaceChildren(...this.data.pairs.map((pair, i) => this.buildSentence(pair, i)));
+    this.sum.replaceChildren(...this.writeWeights());
+    return this.describeStep();
   }
 
-  sentence(pair, i) {
+  buildSentence(pair, i) {
     const button = (which, place, text) => {
       const lit = this[which][i] === place && this.step > (which === "source" ? 0 : 1);
       const marked = which === "source" ? [pair.noun, pair.other, pair.decider, pair.pronoun].includes(place) : place === pair.step;
@@ -86,7 +86,7 @@ class Hops {
       return made;
     };
     const height = TOP + LINE * Math.max(pair.source.length, pair.target.length);
-    const drawing = svg("svg", { width: FRENCH.right, height, "aria-hidden": "true" }, ...this.arcs(pair, i));
+    const drawing = svg("svg", { width: FRENCH.right, height, "aria-hidden": "true" }, ...this.drawArcs(pair, i));
     const heads = [["encoder reads", ENGLISH], ["decoder writes", FRENCH]].map(([text, { left }]) => {
       const made = make("span", { className: "over" }, text);
       made.style.left = `${left}px`;
@@ -98,18 +98,18 @@ class Hops {
     const target = pair.target.map((token, place) => (place === pair.step ? told : token));
     const columns = make("div", { className: "columns" }, drawing, ...heads, ...pair.source.map((token, place) => button("source", place, token)), ...target.map((token, place) => button("written", place, token)));
     Object.assign(columns.style, { height: `${height}px`, width: `${FRENCH.right}px` });
-    return make("div", { className: "sentence" }, columns, this.bars(pair, answer));
+    return make("div", { className: "sentence" }, columns, this.buildBars(pair, answer));
   }
 
   /** Lines as wide as the weights: from the words that are looked at to the one that looks. */
-  arcs(pair, i) {
+  drawArcs(pair, i) {
     const middle = (place) => TOP + LINE * (place + 0.5) - 1;
     const lines = [];
     const named = { encoder: [], cross: [] };
     const draw = (kind, path, weight, head, y) => {
       const off = this.muted & (1 << head);
       lines.push(svg("path", { class: `${kind}${off ? " off" : ""}`, d: path, "stroke-width": (off ? 1.5 : Math.max(0.6, WIDEST * weight)).toFixed(1) }));
-      if (weight >= NAMED) named[kind].push([y, `${this.data.heads[head].name} ${off ? "muted" : number(weight)}`]);
+      if (weight >= NAMED) named[kind].push([y, `${this.data.heads[head].name} ${off ? "muted" : formatNumber(weight)}`]);
     };
     this.data.heads.forEach((head, h) => {
       const encoder = head.kind === "encoder";
@@ -126,11 +126,11 @@ class Hops {
         else draw("cross", `M${ENGLISH.right + 3} ${start + beside}C${ENGLISH.right + 45} ${start + beside} ${FRENCH.left - 45} ${end} ${FRENCH.left - 3} ${end}`, weight, h, (start + beside + end) / 2);
       });
     });
-    return [...lines, ...this.labels(named)];
+    return [...lines, ...this.drawLabels(named)];
   }
 
   /** Head and weight of strong arcs: the encoder's left of them, those that cross above and below, a line for each. */
-  labels({ encoder, cross }) {
+  drawLabels({ encoder, cross }) {
     const write = (kind, x, y, anchor, text) => svg("text", { x, y: y.toFixed(1), class: kind, "text-anchor": anchor }, text);
     const order = (some) => some.toSorted(([a], [b]) => a - b);
     let lowest = -LETTERS;
@@ -149,33 +149,33 @@ class Hops {
   }
 
   /** How probable each pronoun is at its step, as bars. */
-  bars(pair, answer) {
+  buildBars(pair, answer) {
     const rows = this.data.pronouns.map((pronoun, k) => {
       const bar = make("i", { "aria-hidden": "true" });
       bar.style.width = `${100 * answer[k]}px`;
-      return make("div", {}, make("b", {}, word(pronoun)), bar, make("span", {}, number(answer[k])));
+      return make("div", {}, make("b", {}, word(pronoun)), bar, make("span", {}, formatNumber(answer[k])));
     });
     return make("div", { className: "bars", "aria-label": "Probability of each pronoun at its step", role: "group" }, make("span", {}, "probability of the pronoun:"), ...rows);
   }
 
-  names(kind) {
+  listHeadNames(kind) {
     return this.data.heads.filter((head) => head.kind === kind).map((head) => head.name).join(" and ");
   }
 
   /** What a step is for. */
-  words() {
+  describeStep() {
     const { pairs, pronouns } = this.data;
     const said = (part) => pairs.flatMap((pair, i) => [i ? "; " : "", ...part(pair)]);
     const at = (pair, place) => word(pair.source[place]);
-    const weight = (pair, kind, row, column) => this.data.heads.flatMap((head, h) => (head.kind === kind ? [`${number(pair.maps[h][row][column])} (${head.name})`] : [])).join(" and ");
+    const weight = (pair, kind, row, column) => this.data.heads.flatMap((head, h) => (head.kind === kind ? [`${formatNumber(pair.maps[h][row][column])} (${head.name})`] : [])).join(" and ");
     if (this.step === 0) {
       return ["Two English sentences, one word apart. French must choose a pronoun, by the noun it stands for: ", ...said((pair) => ["if ", at(pair, pair.pronoun), " is the ", at(pair, pair.noun), ", ", word(pair.target[pair.step])]), ". The bars below say what the model chooses. How does the noun's gender come to the pronoun?"];
     }
     if (this.step === 1) {
-      return ["Each English word is a vector. A head of the encoder lets every word take from the others, in shares. The lines are the shares of the last word in ", this.names("encoder"), " (e: encoder, then layer and head): ", ...said((pair) => [at(pair, pair.decider), " takes ", weight(pair, "encoder", pair.decider, pair.noun), " from ", at(pair, pair.noun)]), ". What it takes becomes a part of its own vector."];
+      return ["Each English word is a vector. A head of the encoder lets every word take from the others, in shares. The lines are the shares of the last word in ", this.listHeadNames("encoder"), " (e: encoder, then layer and head): ", ...said((pair) => [at(pair, pair.decider), " takes ", weight(pair, "encoder", pair.decider, pair.noun), " from ", at(pair, pair.noun)]), ". What it takes becomes a part of its own vector."];
     }
     if (this.step === 2) {
-      return ["Then the decoder writes French, and its cross-attention looks at the English vectors. In ", this.names("cross"), " (c: cross-attention): ", ...said((pair) => [word(pair.target[pair.step]), " takes ", weight(pair, "cross", pair.step, pair.decider), " from ", at(pair, pair.decider)]), ". Two hops: ", ...said((pair) => [at(pair, pair.noun), " → ", at(pair, pair.decider), " → ", word(pair.target[pair.step])]), "."];
+      return ["Then the decoder writes French, and its cross-attention looks at the English vectors. In ", this.listHeadNames("cross"), " (c: cross-attention): ", ...said((pair) => [word(pair.target[pair.step]), " takes ", weight(pair, "cross", pair.step, pair.decider), " from ", at(pair, pair.decider)]), ". Two hops: ", ...said((pair) => [at(pair, pair.noun), " → ", at(pair, pair.decider), " → ", word(pair.target[pair.step])]), "."];
     }
     if (this.step === 3) {
       const on = (pair, head, h) => (head.kind === "encoder" ? pair.maps[h][pair.pronoun][pair.noun] : pair.maps[h][pair.step][pair.pronoun]);
@@ -185,11 +185,11 @@ class Hops {
     const off = this.data.heads.filter((_, h) => this.muted & (1 << h)).map((head) => head.name);
     if (!off.length) return ["To mute a head is to make what it passes on zero. Guess first: which of these heads can be spared, and what if two are muted at once? Then press. The next word's probabilities come from the model, run without those heads."];
     const gap = (muted) => Math.abs(pairs[0].answers[muted][0] - pairs.at(-1).answers[muted][0]);
-    return [`Without ${off.join(" and ")} the probability of `, word(pronouns[0]), " goes ", ...said((pair) => [`from ${number(pair.answers[0][0])} to ${number(pair.answers[this.muted][0])} where the sentence ends in `, at(pair, pair.decider)]), `. The two are now ${number(gap(this.muted))} apart; with all heads they are ${number(gap(0))} apart. If they were equal, the last English word would make no difference. Only the pronoun is asked for: all other French words are given, and stay.`];
+    return [`Without ${off.join(" and ")} the probability of `, word(pronouns[0]), " goes ", ...said((pair) => [`from ${formatNumber(pair.answers[0][0])} to ${formatNumber(pair.answers[this.muted][0])} where the sentence ends in `, at(pair, pair.decider)]), `. The two are now ${formatNumber(gap(this.muted))} apart; with all heads they are ${formatNumber(gap(0))} apart. If they were equal, the last English word would make no difference. Only the pronoun is asked for: all other French words are given, and stay.`];
   }
 
   /** The chosen rows' largest weights, as numbers. */
-  read() {
+  writeWeights() {
     const rows = (kind, which, tokens) => this.data.heads.flatMap((head, h) => {
       if (head.kind !== kind) return [];
       if (this.muted & (1 << h)) return this.data.pairs.map(() => make("div", {}, `${head.name}: muted, it passes nothing on`));
@@ -197,7 +197,7 @@ class Hops {
         const row = pair.maps[h][this[which][i]];
         const best = row.map((weight, k) => [weight, k]).sort((a, b) => b[0] - a[0]).slice(0, 3);
         const asks = kind === "cross" && this.muted && this.written[i] === pair.step; // the word that is drawn there may be another now
-        return [make("div", {}, `${head.name}, row of `, asks ? "the pronoun" : word(pair[tokens][this[which][i]]), ": ", ...best.flatMap(([weight, k]) => [word(pair.source[k]), ` ${number(weight)}  `]))];
+        return [make("div", {}, `${head.name}, row of `, asks ? "the pronoun" : word(pair[tokens][this[which][i]]), ": ", ...best.flatMap(([weight, k]) => [word(pair.source[k]), ` ${formatNumber(weight)}  `]))];
       });
     });
     if (this.step === 0) return ["Press a word at any step: its rows are drawn."];

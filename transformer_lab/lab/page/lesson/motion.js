@@ -2,8 +2,8 @@
 
 const STILL = "(prefers-reduced-motion: reduce)";
 
-/** A frame of this class moves from the element `from` to `to`; nothing moves for readers who ask for that. */
-export function fly(from, to, className, delay = 0) {
+/** Move a frame of this class from the element `from` to `to`; nothing moves for readers who ask for reduced motion. */
+export function animateMove(from, to, className, delay = 0) {
   if (!from || !to || matchMedia(STILL).matches) return;
   const stage = from.closest(".stage");
   const origin = stage.getBoundingClientRect();

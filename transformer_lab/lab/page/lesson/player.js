@@ -1,13 +1,13 @@
 // The attention player: queries, keys and values, and how one head makes weights and an output of them.
 
-import { fromBase64 } from "../bytes.js";
-import { paintsOf } from "../cells.js";
+import { decodeBase64 } from "../bytes.js";
+import { makePaints } from "../cells.js";
 import { make, word } from "../elements.js";
 import { dot, softmax } from "../engine/vectors.js";
 import { keepFocus } from "../focus.js";
-import { brief, coloured, grid, vectorText } from "./grid.js";
-import { times } from "./matrices.js";
-import { fly } from "./motion.js";
+import { formatBrief, colourText, grid, formatVector } from "./grid.js";
+import { matmul } from "./matrices.js";
+import { animateMove } from "./motion.js";
 import { mountEach } from "./mount.js";
 import { Steps } from "./steps.js";
 
@@ -21,13 +21,13 @@ class Player {
   constructor(data) {
     this.data = data;
     this.row = data.row;
-    this.paints = paintsOf(fromBase64(data.colours));
+    this.paints = makePaints(decodeBase64(data.colours));
     const { query, key, value } = data;
     this.width = query[0].length;
     this.scores = query.map((q) => key.map((k) => dot(q, k)));
     this.scaled = this.scores.map((row) => row.map((score) => score / Math.sqrt(this.width)));
     this.weights = this.scaled.map(softmax);
-    this.output = times(this.weights, value);
+    this.output = matmul(this.weights, value);
     this.column = this.strongest;
     this.stages = [...(data.inputs ? ["input"] : []), "projections", "scores", "scaled", "weights", "output"];
     const names = { input: "X", projections: "Q, K, V", scores: "scores", scaled: "scaled scores", weights: "weights", output: "output" };
@@ -49,7 +49,7 @@ class Player {
     keepFocus(this.element, "next", () => this.steps.said.replaceChildren(...this.draw(false)));
   }
 
-  reached(stage) {
+  isReached(stage) {
     return this.stages.indexOf(stage) <= this.steps.step;
   }
 
@@ -65,7 +65,7 @@ class Player {
     const offered = { rows: words, lit: later ? { found: [this.column] } : { row: this.row }, choose };
     const given = { rows: words, lit: stage === "output" ? { found: words.keys() } : later ? {} : { row: this.row }, choose };
     const pairs = { rows: words, columns: words, shape: [n, n], lit: { row: this.row, column: this.column }, choose: seek };
-    const shown = (step, values) => (this.reached(step) ? values : null);
+    const shown = (step, values) => (this.isReached(step) ? values : null);
     const made = [
       ...(inputs ? [grid({ name: "X", kind: "input", values: inputs, shape: [n, inputs[0].length], ...from })] : []),
       grid({ name: "Q", kind: "query", values: shown("projections", query), columns: features, shape: [n, this.width], ...from }),
@@ -79,63 +79,63 @@ class Player {
       grid({ name: "output", kind: "value", values: shown("output", this.output), columns: gives, shape: [n, value[0].length], ...from }),
     ];
     this.stage.replaceChildren(make("div", { className: "line" }, ...made), make("div", { className: "line" }, ...after));
-    this.sum.replaceChildren(...this.arithmetic(stage));
-    if (moving && this.stage.isConnected) this.move(stage);
-    return this.words(stage);
+    this.sum.replaceChildren(...this.writeArithmetic(stage));
+    if (moving && this.stage.isConnected) this.animateStage(stage);
+    return this.describeStep(stage);
   }
 
   /** What moves when a step begins: rows to where they are used. */
-  move(stage) {
-    const line = (name, row) => this.stage.querySelectorAll(".grid")[this.gridOf(name)].querySelectorAll("tbody tr")[row];
+  animateStage(stage) {
+    const line = (name, row) => this.stage.querySelectorAll(".grid")[this.findGridIndex(name)].querySelectorAll("tbody tr")[row];
     const { row } = this;
     const each = this.data.words.map((_, k) => k);
-    if (stage === "projections" && this.data.inputs) ["query", "key", "value"].forEach((name) => fly(line("input", row), line(name, row), name));
-    if (stage === "scores") each.forEach((k) => fly(line("query", row), line("key", k), "query", 150 * k));
+    if (stage === "projections" && this.data.inputs) ["query", "key", "value"].forEach((name) => animateMove(line("input", row), line(name, row), name));
+    if (stage === "scores") each.forEach((k) => animateMove(line("query", row), line("key", k), "query", 150 * k));
     if (stage === "output") {
       const shares = line("weights", row).querySelectorAll("td");
-      each.forEach((k) => fly(shares[k], line("value", k), "share", 150 * k));
-      each.forEach((k) => fly(line("value", k), line("output", row), "value", 900 + 150 * k));
+      each.forEach((k) => animateMove(shares[k], line("value", k), "share", 150 * k));
+      each.forEach((k) => animateMove(line("value", k), line("output", row), "value", 900 + 150 * k));
     }
   }
 
-  gridOf(name) {
+  findGridIndex(name) {
     const order = [...(this.data.inputs ? ["input"] : []), "query", "key", "value", "scores", "scaled", "weights", "output"];
     return order.indexOf(name);
   }
 
   /** What a step is for. */
-  words(stage) {
-    const [row, column] = [quoted(this.data.words[this.row]), quoted(this.data.words[this.column])];
+  describeStep(stage) {
+    const [row, column] = [quoteWord(this.data.words[this.row]), quoteWord(this.data.words[this.column])];
     return {
       input: ["Each word comes in as one row of numbers. It says something of the word alone: no row knows of the others yet."],
-      projections: ["Each word has three vectors. Its ", coloured("query"), " says what it looks for, its ", coloured("key"), " what it offers, its ", coloured("value"), " what it gives to whoever finds it."],
+      projections: ["Each word has three vectors. Its ", colourText("query"), " says what it looks for, its ", colourText("key"), " what it offers, its ", colourText("value"), " what it gives to whoever finds it."],
       scores: ["The query of ", row, " meets the key of each word: multiply number by number and add up. The better an offer fits what is looked for, the larger the score. The values take no part yet."],
       scaled: [`Each score is divided by √${this.width}. A query and a key have ${this.width} numbers each: sums of more products are larger, and this makes up for it.`],
-      weights: ["The softmax makes shares of each row: e to the power of each number, divided by the sum of these in the row. So none is below 0, a score of 0 gets its share too, and a row sums to 1 (but for rounding). ", row, " gives ", column, ` a share of ${brief(this.weights[this.row][this.column])}.`],
+      weights: ["The softmax makes shares of each row: e to the power of each number, divided by the sum of these in the row. So none is below 0, a score of 0 gets its share too, and a row sums to 1 (but for rounding). ", row, " gives ", column, ` a share of ${formatBrief(this.weights[this.row][this.column])}.`],
       output: ["Each value is multiplied by its share, and all are added up. What comes out for ", row, " is a new vector with something of every word in it. Queries and keys have only chosen the shares."],
     }[stage];
   }
 
   /** The numbers of the chosen row, worked out. */
-  arithmetic(stage) {
+  writeArithmetic(stage) {
     const { words, query, key, value, inputs } = this.data;
     const { row, column } = this;
     const [q, k] = [query[row], key[column]];
     const exponentials = this.scaled[row].map(Math.exp);
     const total = exponentials.reduce((sum, part) => sum + part, 0);
-    const products = Array.from(q, (part, i) => `${brief(part)}·${brief(k[i])}`);
-    const of = (kind, i) => make("span", {}, coloured(kind), " of ", quoted(words[i]));
+    const products = Array.from(q, (part, i) => `${formatBrief(part)}·${formatBrief(k[i])}`);
+    const of = (kind, i) => make("span", {}, colourText(kind), " of ", quoteWord(words[i]));
     return {
-      input: [quoted(words[row]), ` is ${inputs && vectorText(inputs[row])}`],
+      input: [quoteWord(words[row]), ` is ${inputs && formatVector(inputs[row])}`],
       projections: inputs
-        ? [quoted(words[row]), ` ${vectorText(inputs[row])} times W_Q is its `, coloured("query"), ` ${vectorText(q)}; times W_K its `, coloured("key"), ` ${vectorText(key[row])}; times W_V its `, coloured("value"), ` ${vectorText(value[row])}`]
-        : [of("query", row), ` ${vectorText(q)}; `, of("key", row), ` ${vectorText(key[row])}; `, of("value", row), ` ${vectorText(value[row])}`],
-      scores: [of("query", row), " · ", of("key", column), ` = ${products.join(" + ")} = ${brief(this.scores[row][column])}`],
-      scaled: [`${brief(this.scores[row][column])} ÷ √${this.width} = ${brief(this.scores[row][column])} ÷ ${brief(Math.sqrt(this.width))} = ${brief(this.scaled[row][column])}`],
-      weights: [`e^${brief(this.scaled[row][column])} ÷ (${this.scaled[row].map((score) => `e^${brief(score)}`).join(" + ")}) = ${brief(exponentials[column])} ÷ ${brief(total)} = ${brief(this.weights[row][column])}`],
-      output: [this.weights[row].map((weight, i) => `${brief(weight, 3)} · ${vectorText(value[i])}`).join(" + "), ` = ${vectorText(this.output[row])}`],
+        ? [quoteWord(words[row]), ` ${formatVector(inputs[row])} times W_Q is its `, colourText("query"), ` ${formatVector(q)}; times W_K its `, colourText("key"), ` ${formatVector(key[row])}; times W_V its `, colourText("value"), ` ${formatVector(value[row])}`]
+        : [of("query", row), ` ${formatVector(q)}; `, of("key", row), ` ${formatVector(key[row])}; `, of("value", row), ` ${formatVector(value[row])}`],
+      scores: [of("query", row), " · ", of("key", column), ` = ${products.join(" + ")} = ${formatBrief(this.scores[row][column])}`],
+      scaled: [`${formatBrief(this.scores[row][column])} ÷ √${this.width} = ${formatBrief(this.scores[row][column])} ÷ ${formatBrief(Math.sqrt(this.width))} = ${formatBrief(this.scaled[row][column])}`],
+      weights: [`e^${formatBrief(this.scaled[row][column])} ÷ (${this.scaled[row].map((score) => `e^${formatBrief(score)}`).join(" + ")}) = ${formatBrief(exponentials[column])} ÷ ${formatBrief(total)} = ${formatBrief(this.weights[row][column])}`],
+      output: [this.weights[row].map((weight, i) => `${formatBrief(weight, 3)} · ${formatVector(value[i])}`).join(" + "), ` = ${formatVector(this.output[row])}`],
     }[stage];
   }
 }
 
-const quoted = (text) => make("span", {}, "“", word(text), "”");
+const quoteWord = (text) => make("span", {}, "“", word(text), "”");

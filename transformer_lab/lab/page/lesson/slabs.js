@@ -1,12 +1,12 @@
 // Heads as slabs: the columns of Q, K and V cut by head, moved forward, each slab on its own, and merged again.
 
-import { fromBase64 } from "../bytes.js";
-import { paintsOf } from "../cells.js";
+import { decodeBase64 } from "../bytes.js";
+import { makePaints } from "../cells.js";
 import { make, toggle, word } from "../elements.js";
 import { keepFocus } from "../focus.js";
-import { brief, grid, vectorText } from "./grid.js";
-import { beside, times, weightsOf } from "./matrices.js";
-import { fly } from "./motion.js";
+import { formatBrief, grid, formatVector } from "./grid.js";
+import { concatColumns, matmul, attentionWeights } from "./matrices.js";
+import { animateMove } from "./motion.js";
 import { mountEach } from "./mount.js";
 import { Steps } from "./steps.js";
 
@@ -16,39 +16,39 @@ export function mountSlabs(name) {
 }
 
 /**
- * The slabs (heads, n, d) of a matrix (n, heads · d).
+ * Split a matrix (n, heads · d) into slabs (heads, n, d).
  *
  * With `swap` it is cut to (n, heads, d) and the heads are moved forward. Without, its numbers stay in the
  * order in which they lie in memory, as a reshape to (heads, n, d) alone leaves them.
  */
-export function slabsOf(matrix, heads, swap) {
+export function splitHeads(matrix, heads, swap) {
   const [n, d] = [matrix.length, matrix[0].length / heads];
   const flat = matrix.flat();
   const row = (head, i) => (swap ? matrix[i].slice(head * d, (head + 1) * d) : flat.slice((head * n + i) * d, (head * n + i + 1) * d));
   return Array.from({ length: heads }, (_, head) => matrix.map((__, i) => row(head, i)));
 }
 
-/** The way back: (n, heads · d) from slabs. */
-export function mergedOf(slabs, swap) {
+/** Merge slabs (heads, n, d) into a matrix (n, heads · d), the reverse of `splitHeads`. */
+export function mergeHeads(slabs, swap) {
   const [n, width] = [slabs[0].length, slabs.length * slabs[0][0].length];
   const flat = slabs.flat(2);
-  return swap ? beside(slabs) : Array.from({ length: n }, (_, i) => flat.slice(i * width, (i + 1) * width));
+  return swap ? concatColumns(slabs) : Array.from({ length: n }, (_, i) => flat.slice(i * width, (i + 1) * width));
 }
 
-/** All of multi-head self-attention (§3.2.2), with each matrix on the way. */
-export function multiHead({ x, query, key, value, output }, swap = true) {
-  const [Q, K, V] = [query, key, value].map((matrices) => times(x, beside(matrices)));
-  const [q, k, v] = [Q, K, V].map((matrix) => slabsOf(matrix, query.length, swap));
-  const weights = q.map((rows, head) => weightsOf(rows, k[head]));
-  const mixed = weights.map((rows, head) => times(rows, v[head]));
-  const merged = mergedOf(mixed, swap);
-  return { Q, K, V, q, k, v, weights, mixed, merged, result: times(merged, output) };
+/** Compute multi-head self-attention (§3.2.2), and return each matrix on the way. */
+export function multiHeadAttention({ x, query, key, value, output }, swap = true) {
+  const [Q, K, V] = [query, key, value].map((matrices) => matmul(x, concatColumns(matrices)));
+  const [q, k, v] = [Q, K, V].map((matrix) => splitHeads(matrix, query.length, swap));
+  const weights = q.map((rows, head) => attentionWeights(rows, k[head]));
+  const mixed = weights.map((rows, head) => matmul(rows, v[head]));
+  const merged = mergeHeads(mixed, swap);
+  return { Q, K, V, q, k, v, weights, mixed, merged, result: matmul(merged, output) };
 }
 
-/** Rung 1, word for word: one head after the other. */
-export function headByHead({ x, query, key, value, output }) {
-  const of = (head) => times(weightsOf(times(x, query[head]), times(x, key[head])), times(x, value[head]));
-  return times(beside(query.map((_, head) => of(head))), output);
+/** Compute the same with a loop over the heads, as rung 1 of the ladder does. */
+export function attendHeadByHead({ x, query, key, value, output }) {
+  const of = (head) => matmul(attentionWeights(matmul(x, query[head]), matmul(x, key[head])), matmul(x, value[head]));
+  return matmul(concatColumns(query.map((_, head) => of(head))), output);
 }
 
 const STAGES = { x: "x", loop: "1, 2: heads", product: "3: product", cut: "4: cut", slabs: "swap", weights: "attend", mixed: "mix", merged: "merge", result: "× W_O" };
@@ -63,10 +63,10 @@ class Slabs {
     this.head = 0;
     this.row = data.row; // of the slab whose numbers are worked out
     this.swap = true;
-    this.paints = paintsOf(fromBase64(data.colours));
-    this.right = multiHead(data);
-    this.wrong = multiHead(data, false);
-    this.loop = headByHead(data).flat();
+    this.paints = makePaints(decodeBase64(data.colours));
+    this.right = multiHeadAttention(data);
+    this.wrong = multiHeadAttention(data, false);
+    this.loop = attendHeadByHead(data).flat();
     const ways = [[true, "reshape, then swap"], [false, "reshape alone"]];
     this.ways = ways.map(([swap, text]) => toggle(`way ${swap}`, text, () => this.swap === swap, () => this.choose(() => this.chooseWay(swap))));
     this.way = make("div", { className: "ways", role: "group", "aria-label": "How heads are made" }, ...this.ways);
@@ -89,14 +89,14 @@ class Slabs {
   /** A word, in a matrix whose rows are words: of the slabs, its row in the chosen head, or the first that has some of it. */
   chooseWord(place) {
     this.word = place;
-    const rows = (head) => this.rowsOf(head, place);
+    const rows = (head) => this.findRows(head, place);
     if (!rows(this.head).length) this.head = this.data.query.findIndex((_, head) => rows(head).length);
     [this.row] = rows(this.head);
   }
 
   /** A row of a slab, and the word of which it has numbers. */
   chooseRow(head, row) {
-    Object.assign(this, { head, row, word: this.origin(head, row).word });
+    Object.assign(this, { head, row, word: this.findOrigin(head, row).word });
   }
 
   /** How the slabs are made; the word stays. */
@@ -106,12 +106,12 @@ class Slabs {
   }
 
   /** The rows of a slab that have numbers of a word. */
-  rowsOf(head, place) {
-    return [...this.data.words.keys()].filter((row) => this.origin(head, row).word === place);
+  findRows(head, place) {
+    return [...this.data.words.keys()].filter((row) => this.findOrigin(head, row).word === place);
   }
 
   /** Where the numbers of a slab's row come from: the word, and the head to which its columns belong. */
-  origin(head, row) {
+  findOrigin(head, row) {
     if (this.swap) return { word: row, block: head };
     const at = head * this.data.words.length + row;
     return { word: Math.floor(at / this.heads), block: at % this.heads };
@@ -122,79 +122,79 @@ class Slabs {
     if (this.steps.step < 4) this.chooseWay(true); // the mistake is seen where its button is
     this.way.hidden = this.steps.step < 4;
     this.ways.forEach((button) => button.refresh());
-    this.stage.replaceChildren(make("div", { className: "line" }, ...this.drawn(stage)));
+    this.stage.replaceChildren(make("div", { className: "line" }, ...this.buildStage(stage)));
     for (const cell of this.stage.querySelectorAll(".cut td")) if (cell.cellIndex > 1 && cell.cellIndex % this.width === 1 % this.width) cell.classList.add("gap");
-    this.sum.replaceChildren(...this.arithmetic(stage));
-    if (moving && this.stage.isConnected) this.move(stage);
-    return this.words(stage);
+    this.sum.replaceChildren(...this.writeArithmetic(stage));
+    if (moving && this.stage.isConnected) this.animateStage(stage);
+    return this.describeStep(stage);
   }
 
   /** What stands on the stage at a step. */
-  drawn(stage) {
+  buildStage(stage) {
     const { data } = this;
     const blocks = Array.from({ length: this.heads * this.width }, (_, i) => String(i));
     const colour = (_, column) => data.heads[Math.floor(column / this.width)];
     const counted = (matrix) => matrix.map((_, i) => String(i));
-    const whole = (name, values, kind = "", tint = colour) => this.grid({ name, kind, values, columns: values[0].length === blocks.length ? blocks : counted(values[0]), tint });
-    const weight = (name, values, tint) => this.grid({ name, values, rows: counted(values), lit: {}, choose: null, tint });
+    const whole = (name, values, kind = "", tint = colour) => this.buildGrid({ name, kind, values, columns: values[0].length === blocks.length ? blocks : counted(values[0]), tint });
+    const weight = (name, values, tint) => this.buildGrid({ name, values, rows: counted(values), lit: {}, choose: null, tint });
     const each = (draw) => data.query.map((_, head) => draw(head));
     const x = whole("x", data.x, "", null);
     return {
       x: () => [x],
-      loop: () => [x, ...each((head) => this.card(head, weight(`W_Q[${head}]`, data.query[head], () => data.heads[head]), this.slab(`q ${head}`, head, this.right.q[head], "query")))],
-      product: () => [x, weight("W_Q", beside(data.query), colour), whole("Q", this.right.Q, "query")],
+      loop: () => [x, ...each((head) => this.buildCard(head, weight(`W_Q[${head}]`, data.query[head], () => data.heads[head]), this.buildSlab(`q ${head}`, head, this.right.q[head], "query")))],
+      product: () => [x, weight("W_Q", concatColumns(data.query), colour), whole("Q", this.right.Q, "query")],
       cut: () => ["Q", "K", "V"].map((name, i) => make("div", { className: "cut" }, whole(name, this.right[name], ["query", "key", "value"][i]))),
-      slabs: () => [whole("Q", this.right.Q, "query"), ...each((head) => this.card(head, this.slab(`q ${head}`, head, this.at.q[head], "query")))],
-      weights: () => each((head) => this.card(head, pair(this.slab(`q ${head}`, head, this.at.q[head], "query"), this.slab(`k ${head}`, head, this.at.k[head], "key")), this.weightsGrid(head))),
-      mixed: () => each((head) => this.card(head, this.weightsGrid(head), pair(this.slab(`v ${head}`, head, this.at.v[head], "value"), this.slab(`out ${head}`, head, this.at.mixed[head], "value")))),
-      merged: () => [...each((head) => this.card(head, this.slab(`out ${head}`, head, this.at.mixed[head], "value"))), whole("merged", this.at.merged, "value", (row, column) => this.mergedColour(row, column))],
-      result: () => [whole("merged", this.at.merged, "value", (row, column) => this.mergedColour(row, column)), weight("W_O", data.output), whole("output", this.at.result, "", null)],
+      slabs: () => [whole("Q", this.right.Q, "query"), ...each((head) => this.buildCard(head, this.buildSlab(`q ${head}`, head, this.at.q[head], "query")))],
+      weights: () => each((head) => this.buildCard(head, pair(this.buildSlab(`q ${head}`, head, this.at.q[head], "query"), this.buildSlab(`k ${head}`, head, this.at.k[head], "key")), this.buildWeightsGrid(head))),
+      mixed: () => each((head) => this.buildCard(head, this.buildWeightsGrid(head), pair(this.buildSlab(`v ${head}`, head, this.at.v[head], "value"), this.buildSlab(`out ${head}`, head, this.at.mixed[head], "value")))),
+      merged: () => [...each((head) => this.buildCard(head, this.buildSlab(`out ${head}`, head, this.at.mixed[head], "value"))), whole("merged", this.at.merged, "value", (row, column) => this.findMergedColour(row, column))],
+      result: () => [whole("merged", this.at.merged, "value", (row, column) => this.findMergedColour(row, column)), weight("W_O", data.output), whole("output", this.at.result, "", null)],
     }[stage]();
   }
 
   /** Which slab a number of the merged matrix comes from. */
-  mergedColour(row, column) {
+  findMergedColour(row, column) {
     const width = this.data.value[0][0].length;
     const head = this.swap ? Math.floor(column / width) : Math.floor((row * this.heads * width + column) / (this.data.words.length * width));
     return this.data.heads[head];
   }
 
-  grid(options) {
+  buildGrid(options) {
     const { words } = this.data;
     const { values } = options;
     return grid({ rows: words, shape: [values.length, values[0].length], lit: { row: this.word }, choose: (row) => this.choose(() => this.chooseWord(row)), digits: 1, ...options });
   }
 
   /** A head's matrix; each number keeps the colour of its columns. */
-  slab(name, head, values, kind) {
+  buildSlab(name, head, values, kind) {
     const mixed = name.startsWith("out");
-    const tint = (row) => this.data.heads[mixed ? head : this.origin(head, row).block];
-    return this.grid({ name, kind, values, tint, ...this.rowsIn(head) });
+    const tint = (row) => this.data.heads[mixed ? head : this.findOrigin(head, row).block];
+    return this.buildGrid({ name, kind, values, tint, ...this.makeRowOptions(head) });
   }
 
   /** The words of a slab's rows, those that are lit, and what a press on one does. */
-  rowsIn(head) {
-    const rows = this.data.words.map((_, row) => this.data.words[this.origin(head, row).word]);
-    return { rows, lit: { rows: this.rowsOf(head, this.word) }, choose: (row) => this.choose(() => this.chooseRow(head, row)) };
+  makeRowOptions(head) {
+    const rows = this.data.words.map((_, row) => this.data.words[this.findOrigin(head, row).word]);
+    return { rows, lit: { rows: this.findRows(head, this.word) }, choose: (row) => this.choose(() => this.chooseRow(head, row)) };
   }
 
-  weightsGrid(head) {
-    const found = this.rowsIn(head);
-    return this.grid({ name: `weights ${head}`, values: this.at.weights[head], columns: found.rows, paints: this.paints, ...found });
+  buildWeightsGrid(head) {
+    const found = this.makeRowOptions(head);
+    return this.buildGrid({ name: `weights ${head}`, values: this.at.weights[head], columns: found.rows, paints: this.paints, ...found });
   }
 
-  card(head, ...parts) {
+  buildCard(head, ...parts) {
     return make("div", { className: "slab", style: `--head: ${this.data.heads[head]}; --place: ${head}` }, make("p", { className: "name" }, `head ${head}`), ...parts);
   }
 
   /** What moves when a step begins. */
-  move(stage) {
+  animateStage(stage) {
     const grids = [...this.stage.querySelectorAll(".grid tbody")];
-    if (stage === "slabs") grids.slice(1).forEach((slab, head) => fly(grids[0], slab, "query", 250 * head));
-    if (stage === "merged") grids.slice(0, -1).forEach((slab, head) => fly(slab, grids.at(-1), "value", 250 * head));
+    if (stage === "slabs") grids.slice(1).forEach((slab, head) => animateMove(grids[0], slab, "query", 250 * head));
+    if (stage === "merged") grids.slice(0, -1).forEach((slab, head) => animateMove(slab, grids.at(-1), "value", 250 * head));
   }
 
-  words(stage) {
+  describeStep(stage) {
     const n = this.data.words.length;
     const [h, d] = [this.heads, this.width];
     const per = n * d; // numbers in a slab
@@ -205,16 +205,16 @@ class Slabs {
       cut: [rung("4"), ` First cut: a reshape. The last axis of Q, K and V is read as two: (${n}, ${h * d}) becomes (${n}, ${h}, ${d}). No number moves; the gaps between the columns are all that is new.`],
       slabs: this.swap
         ? [rung("4"), ` Then swap two axes: the heads move to the front, (${n}, ${h}, ${d}) becomes (${h}, ${n}, ${d}). Each slab has one colour and all ${n} words. Now press `, make("b", {}, "reshape alone"), "."]
-        : [`The mistake: a reshape to (${h}, ${n}, ${d}) at once, and no swap. Numbers lie in memory word after word, and head 0 gets the first ${per} of them: ${this.firstOf(per)}. Its colours are mixed: row after row is a piece of ${d} numbers, and there are ${h} pieces of each word. Nothing complains.`],
+        : [`The mistake: a reshape to (${h}, ${n}, ${d}) at once, and no swap. Numbers lie in memory word after word, and head 0 gets the first ${per} of them: ${this.describeFirst(per)}. Its colours are mixed: row after row is a piece of ${d} numbers, and there are ${h} pieces of each word. Nothing complains.`],
       weights: this.swap
         ? [rung("4"), ` Each slab is a small attention of its own, of width ${d}: its queries meet its keys, its softmax makes its weights. No head sees another's numbers. All slabs are computed at once: the heads are a batch.`]
-        : [`Attention runs on these slabs as well. But pieces of a word now look at pieces of the same word, and a slab knows only some of the words: head 0 has pieces of ${list(this.wordsOf(0))} only.`],
+        : [`Attention runs on these slabs as well. But pieces of a word now look at pieces of the same word, and a slab knows only some of the words: head 0 has pieces of ${listNames(this.listWords(0))} only.`],
       mixed: this.swap
         ? [rung("4"), ` Each slab mixes its own values by its own weights: ${h} answers for each word, of ${d} numbers each.`]
-        : [`Each slab mixes what it holds: one answer for each piece. In head 0 the values are pieces of ${list(this.wordsOf(0))}, so no answer has anything of another word, whatever the weights are.`],
+        : [`Each slab mixes what it holds: one answer for each piece. In head 0 the values are pieces of ${listNames(this.listWords(0))}, so no answer has anything of another word, whatever the weights are.`],
       merged: this.swap
         ? [rung("4"), " Swap back, then reshape: the outputs stand side by side, in the columns from which they were cut. The heads have not met yet."]
-        : [`A reshape back puts each answer where its question was cut out. The shape is the old one, and the row of a word holds the answers to its pieces. But the row of ${this.data.words[this.word]} was mixed from pieces of ${list(this.mixedFrom(this.word))}, and these are numbers of different columns.`],
+        : [`A reshape back puts each answer where its question was cut out. The shape is the old one, and the row of a word holds the answers to its pieces. But the row of ${this.data.words[this.word]} was mixed from pieces of ${listNames(this.listMixedWords(this.word))}, and these are numbers of different columns.`],
       result: this.swap
         ? [rung("4"), " The last product lets them meet: each column of W_O reads all heads' numbers of a word. The output is that of the loop of rung 1."]
         : [`The shape is right, the numbers are not: they are off by up to ${this.difference}. No error was raised.`],
@@ -222,53 +222,53 @@ class Slabs {
   }
 
   /** "word 0 and 4 numbers of word 1": whose numbers the first in memory are. */
-  firstOf(count) {
+  describeFirst(count) {
     const width = this.heads * this.width;
     const [whole, rest] = [Math.floor(count / width), count % width];
     const names = this.data.words.slice(0, whole).map((name) => `all of ${name}`);
     if (rest) names.push(`${rest} numbers of ${this.data.words[whole]}`);
-    return list(names);
+    return listNames(names);
   }
 
   /** The words of which a slab has numbers. */
-  wordsOf(head) {
-    return [...new Set(this.rowsIn(head).rows)];
+  listWords(head) {
+    return [...new Set(this.makeRowOptions(head).rows)];
   }
 
   /** The words of which there is something in a word's row, when it is merged without the swap back. */
-  mixedFrom(place) {
-    const heads = this.data.query.flatMap((_, head) => (this.rowsOf(head, place).length ? [head] : []));
-    return [...new Set(heads.flatMap((head) => this.wordsOf(head)))];
+  listMixedWords(place) {
+    const heads = this.data.query.flatMap((_, head) => (this.findRows(head, place).length ? [head] : []));
+    return [...new Set(heads.flatMap((head) => this.listWords(head)))];
   }
 
   /** How far the output is from the loop's. */
   get difference() {
     const most = Math.max(...this.at.result.flat().map((value, i) => Math.abs(value - this.loop[i])));
-    return most < 1e-12 ? "less than 1e-12" : brief(most);
+    return most < 1e-12 ? "less than 1e-12" : formatBrief(most);
   }
 
   /** The numbers of the chosen word and head, worked out. */
-  arithmetic(stage) {
+  writeArithmetic(stage) {
     const { data, row, head, width, at } = this;
     const name = word(data.words[this.word]);
-    const long = (numbers, others) => numbers.map((value, i) => `${brief(value)}·${brief(others[i])}`).join(" + ");
+    const long = (numbers, others) => numbers.map((value, i) => `${formatBrief(value)}·${formatBrief(others[i])}`).join(" + ");
     const column = (matrix, i) => matrix.map((line) => line[i]);
-    const { word: from, block } = this.origin(head, row);
+    const { word: from, block } = this.findOrigin(head, row);
     const [low, high] = [block * width, (block + 1) * width - 1];
     return {
-      x: [name, ` is ${vectorText(data.x[this.word])}`],
-      loop: [name, `, first number of its query in head ${head}: ${long(data.x[this.word], column(data.query[head], 0))} = ${brief(at.Q[this.word][head * width])}`],
-      product: [name, ` times W_Q is ${vectorText(this.right.Q[this.word])}: ${width} numbers for each head`],
-      cut: [name, `: ${vectorText(this.right.Q[this.word])} → `, data.query.map((_, i) => vectorText(this.right.q[i][this.word])).join(" ")],
-      slabs: [`Row ${row} of head ${head}: ${vectorText(at.q[head][row])} = `, word(data.words[from]), `, columns ${low} to ${high}`, this.swap ? "" : from === row && block === head ? ", as it should be" : `; it should be ${data.words[row]}, columns ${head * width} to ${(head + 1) * width - 1}`],
-      weights: [`Head ${head}, row ${row}: scores ÷ √${width} = ${vectorText(at.k[head].map((k) => k.reduce((sum, value, i) => sum + value * at.q[head][row][i], 0) / Math.sqrt(width)))}, weights ${vectorText(at.weights[head][row])}`],
-      mixed: [`Head ${head}, row ${row}: ${at.weights[head][row].map((weight, i) => `${brief(weight)}·${vectorText(at.v[head][i])}`).join(" + ")} = ${vectorText(at.mixed[head][row])}`],
-      merged: ["Row of ", name, `: ${vectorText(at.merged[this.word])}`],
-      result: [name, `, first number: ${long(at.merged[this.word], column(data.output, 0))} = ${brief(at.result[this.word][0])}. Largest difference from the loop: ${this.difference}`],
+      x: [name, ` is ${formatVector(data.x[this.word])}`],
+      loop: [name, `, first number of its query in head ${head}: ${long(data.x[this.word], column(data.query[head], 0))} = ${formatBrief(at.Q[this.word][head * width])}`],
+      product: [name, ` times W_Q is ${formatVector(this.right.Q[this.word])}: ${width} numbers for each head`],
+      cut: [name, `: ${formatVector(this.right.Q[this.word])} → `, data.query.map((_, i) => formatVector(this.right.q[i][this.word])).join(" ")],
+      slabs: [`Row ${row} of head ${head}: ${formatVector(at.q[head][row])} = `, word(data.words[from]), `, columns ${low} to ${high}`, this.swap ? "" : from === row && block === head ? ", as it should be" : `; it should be ${data.words[row]}, columns ${head * width} to ${(head + 1) * width - 1}`],
+      weights: [`Head ${head}, row ${row}: scores ÷ √${width} = ${formatVector(at.k[head].map((k) => k.reduce((sum, value, i) => sum + value * at.q[head][row][i], 0) / Math.sqrt(width)))}, weights ${formatVector(at.weights[head][row])}`],
+      mixed: [`Head ${head}, row ${row}: ${at.weights[head][row].map((weight, i) => `${formatBrief(weight)}·${formatVector(at.v[head][i])}`).join(" + ")} = ${formatVector(at.mixed[head][row])}`],
+      merged: ["Row of ", name, `: ${formatVector(at.merged[this.word])}`],
+      result: [name, `, first number: ${long(at.merged[this.word], column(data.output, 0))} = ${formatBrief(at.result[this.word][0])}. Largest difference from the loop: ${this.difference}`],
     }[stage];
   }
 }
 
 const pair = (...parts) => make("div", { className: "pair" }, ...parts);
-const list = (names) => names.join(", ").replace(/, ([^,]*)$/, " and $1");
+const listNames = (names) => names.join(", ").replace(/, ([^,]*)$/, " and $1");
 const rung = (number) => make("b", {}, `Rung ${number}.`);

@@ -1,12 +1,12 @@
 // The decoder stepper: what is read, what is asked, what may be seen, and where each place looks.
 
-import { fromBase64 } from "../bytes.js";
-import { paintsOf } from "../cells.js";
+import { decodeBase64 } from "../bytes.js";
+import { makePaints } from "../cells.js";
 import { action, make, OWN_KEYS, word, words } from "../elements.js";
 import { keepFocus } from "../focus.js";
-import { probability } from "../text.js";
-import { brief, coloured, grid } from "./grid.js";
-import { fly } from "./motion.js";
+import { formatProbability } from "../text.js";
+import { formatBrief, colourText, grid } from "./grid.js";
+import { animateMove } from "./motion.js";
 import { mountEach } from "./mount.js";
 import { Steps } from "./steps.js";
 
@@ -22,7 +22,7 @@ class Stepper {
   constructor(data) {
     this.data = data;
     this.row = data.row;
-    this.paints = paintsOf(fromBase64(data.colours));
+    this.paints = makePaints(decodeBase64(data.colours));
     this.stages = Object.keys(TITLES).filter((stage) => stage !== "next" || data.next);
     const last = data.read.length - 1;
     this.range = make("input", { type: "range", min: 0, max: last, step: 1, "aria-label": "place", "data-control": "range", ...OWN_KEYS });
@@ -45,7 +45,7 @@ class Stepper {
     const forward = moving && row === this.row + 1;
     this.row = row;
     keepFocus(this.element, "range", () => this.steps.said.replaceChildren(...this.draw(false)));
-    if (forward && this.now === "writing") this.carry(row);
+    if (forward && this.now === "writing") this.carryWord(row);
   }
 
   draw(moving) {
@@ -58,19 +58,19 @@ class Stepper {
     this.at.replaceChildren(`${this.row}: reads `, word(read[this.row]), `, ${verb} `, word(asked[this.row]));
     this.on.textContent = stage === "writing" ? "Write the next word ▶" : "Next place ▶";
     this.on.disabled = this.row === read.length - 1;
-    this.stage.replaceChildren(...this.drawn(stage));
-    this.sum.replaceChildren(...this.arithmetic(stage));
-    if (moving && stage === "shift" && this.stage.isConnected) read.slice(1).forEach((_, i) => this.carry(i + 1, 80 * i));
-    return this.words(stage);
+    this.stage.replaceChildren(...this.buildStage(stage));
+    this.sum.replaceChildren(...this.writeArithmetic(stage));
+    if (moving && stage === "shift" && this.stage.isConnected) read.slice(1).forEach((_, i) => this.carryWord(i + 1, 80 * i));
+    return this.describeStep(stage);
   }
 
   /** A word that was asked for goes to the place where it is read. */
-  carry(place, delay = 0) {
+  carryWord(place, delay = 0) {
     const [above, below] = this.stage.querySelectorAll(".strip tbody tr");
-    fly(below?.cells[place], above.cells[place + 1], "query", delay);
+    animateMove(below?.cells[place], above.cells[place + 1], "query", delay);
   }
 
-  drawn(stage) {
+  buildStage(stage) {
     const { source, read, asked, self, cross } = this.data;
     const shown = stage === "writing" ? this.row + 1 : read.length;
     const rows = { rows: read.slice(0, shown), ends: asked.slice(0, shown), lit: { row: this.row }, choose: (row) => this.choose(row) };
@@ -79,20 +79,20 @@ class Stepper {
     const own = (name, values, paints) => grid({ name, values: values.map((line) => line.slice(0, shown)), columns: read.slice(0, shown), shape: [shown, shown], paints, ...rows });
     const other = () => grid({ name: "cross-attention", values: cross.slice(0, shown), columns: source, shape: [shown, source.length], paints: this.paints, ...rows });
     const line = (...parts) => make("div", { className: "line" }, ...parts);
-    const both = () => this.strip([["read", read, shown], [stage === "writing" ? "written" : "asked", asked, shown]]);
+    const both = () => this.buildStrip([["read", read, shown], [stage === "writing" ? "written" : "asked", asked, shown]]);
     return {
-      sentence: () => [this.strip([["source", source, source.length]], "encoder"), this.strip([["target", asked, asked.length]], "decoder")],
+      sentence: () => [this.buildStrip([["source", source, source.length]], "encoder"), this.buildStrip([["target", asked, asked.length]], "decoder")],
       shift: () => [both()],
       mask: () => [both(), line(own("may be seen", mask))],
       self: () => [both(), line(own("self-attention", seen, this.paints))],
       cross: () => [both(), line(other())],
-      next: () => [both(), this.bars()],
+      next: () => [both(), this.buildBars()],
       writing: () => [both(), line(own("self-attention", seen, this.paints), other())],
     }[stage]();
   }
 
   /** Words in a row for each line: its name, its words, and how many of them are there yet. */
-  strip(lines, kind = "") {
+  buildStrip(lines, kind = "") {
     const cell = (text, i, count) => {
       if (i >= count) return make("td", { className: "to-come" });
       const box = make("td", { className: kind ? "" : i === this.row ? "lit" : "" }, word(text));
@@ -104,17 +104,17 @@ class Stepper {
   }
 
   /** The most probable next words at the chosen place. */
-  bars() {
+  buildBars() {
     const { next, asked } = this.data;
     const line = ([text, p]) =>
       make("tr", { className: text === asked[this.row] ? "asked" : "" },
         make("th", { scope: "row" }, word(text)),
         make("td", {}, make("i", { style: `width: ${(100 * p).toFixed(1)}%` })),
-        make("td", {}, probability(p)));
+        make("td", {}, formatProbability(p)));
     return make("table", { className: "bars" }, make("tbody", {}, ...next[this.row].map(line)));
   }
 
-  words(stage) {
+  describeStep(stage) {
     const { source, read, asked } = this.data;
     const [reads, asks] = [word(read[this.row]), word(asked[this.row])];
     const n = read.length;
@@ -122,20 +122,20 @@ class Stepper {
       sentence: ["The encoder has read the source sentence, all of it at once. The decoder is to write the target, one word after the other. In training the target is there already: each word of it is a question with a known answer."],
       shift: ["The decoder reads the target moved one place to the right, with ", word(read[0]), " in front. So at each place it has read the words so far, and is asked for the next one. All questions are asked at once. Move the place."],
       mask: [`But all ${n} words are there, the answers too. The mask hides them: each place sees itself and what stands before it. Row after row one word more: a staircase. `, ...(this.row < n - 1 ? ["Here ", reads, " must not see ", asks, "."] : ["Here, at the last place, nothing is hidden: ", asks, " is asked for, but it is nowhere among the words read."])],
-      self: [`The decoder's own attention, one head of the trained model (${this.data.names[0]}). `, coloured("query", "Queries"), " (rows) and ", coloured("key", "keys"), ` (columns) come from the words read. Each row is a softmax over the words in sight; what is hidden has weight 0.`],
-      cross: ["Cross-attention: the ", coloured("query", "queries"), " come from the decoder, a row for each word read; the ", coloured("key", "keys"), " and ", coloured("value", "values"), " from the encoder, a column for each source word. ", `${n} rows and ${source.length} columns: a rectangle. No staircase: the source is all there (${this.data.names[1]}).`],
+      self: [`The decoder's own attention, one head of the trained model (${this.data.names[0]}). `, colourText("query", "Queries"), " (rows) and ", colourText("key", "keys"), ` (columns) come from the words read. Each row is a softmax over the words in sight; what is hidden has weight 0.`],
+      cross: ["Cross-attention: the ", colourText("query", "queries"), " come from the decoder, a row for each word read; the ", colourText("key", "keys"), " and ", colourText("value", "values"), " from the encoder, a column for each source word. ", `${n} rows and ${source.length} columns: a rectangle. No staircase: the source is all there (${this.data.names[1]}).`],
       next: ["At the top of the decoder each row becomes probabilities, one for each word of the vocabulary. Training asks that the probability of the right answer be large. Here the answer is ", asks, "."],
       writing: ["Without a target nobody asks: the model reads its own words. It writes the most probable one, which becomes the next one read, and a row is added to both matrices. The rows above do not change, for they never saw what came later."],
     }[stage];
   }
 
-  arithmetic(stage) {
+  writeArithmetic(stage) {
     const { source, read, asked, self, cross, next } = this.data;
     const { row } = this;
     const mix = (weights, texts) => {
       const large = [...weights.keys()].filter((i) => weights[i] >= 0.005);
       const rest = weights.reduce((sum, weight) => sum + weight, 0) - large.reduce((sum, i) => sum + weights[i], 0);
-      return [...large.flatMap((i, at) => [at ? ", " : "", `${brief(weights[i])} on `, word(texts[i])]), large.length < weights.length ? `; ${rest < 0.0005 ? "less than 0.001" : brief(rest, 3)} on all others in sight together` : ""];
+      return [...large.flatMap((i, at) => [at ? ", " : "", `${formatBrief(weights[i])} on `, word(texts[i])]), large.length < weights.length ? `; ${rest < 0.0005 ? "less than 0.001" : formatBrief(rest, 3)} on all others in sight together` : ""];
     };
     const hidden = read.length - row - 1;
     const best = next?.[row][0];
@@ -145,7 +145,7 @@ class Stepper {
       mask: [word(read[row]), ` sees ${row + 1} of ${read.length}: `, ...words(read.slice(0, row + 1)), hidden ? `; hidden: ${hidden}` : "; hidden: none"],
       self: ["Weights of ", word(read[row]), ": ", ...mix(self[row].slice(0, row + 1), read), hidden ? `; 0 on the ${hidden} hidden` : ""],
       cross: ["Where ", word(read[row]), " is read and ", word(asked[row]), " asked for: ", ...mix(cross[row], source)],
-      next: best ? [word(best[0]), ` gets ${probability(best[1])}`, best[0] === asked[row] ? ": the word that is asked for" : ", and asked is ", best[0] === asked[row] ? "" : word(asked[row])] : [],
+      next: best ? [word(best[0]), ` gets ${formatProbability(best[1])}`, best[0] === asked[row] ? ": the word that is asked for" : ", and asked is ", best[0] === asked[row] ? "" : word(asked[row])] : [],
       writing: ["Written so far: ", ...words(asked.slice(0, row + 1)), `; the matrices are ${row + 1} × ${row + 1} and ${row + 1} × ${source.length}`],
     }[stage];
   }

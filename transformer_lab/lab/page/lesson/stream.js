@@ -2,7 +2,7 @@
 
 import { make, OWN_KEYS, toggle } from "../elements.js";
 import { keepFocus } from "../focus.js";
-import { brief, vectorText } from "./grid.js";
+import { formatBrief, formatVector } from "./grid.js";
 import { mountEach } from "./mount.js";
 import { Steps } from "./steps.js";
 
@@ -13,8 +13,8 @@ export function mountStream(name) {
 
 const mean = (values) => values.reduce((sum, value) => sum + value / values.length, 0);
 
-/** LayerNorm of one vector with gain 1 and bias 0, and all numbers on the way (§3.1; Ba et al. 2016). */
-export function normSteps(vector, epsilon) {
+/** Compute LayerNorm of one vector with gain 1 and bias 0, and return all numbers on the way (§3.1; Ba et al. 2016). */
+export function computeNormSteps(vector, epsilon) {
   const middle = mean(vector);
   const centred = vector.map((value) => value - middle);
   const squares = centred.map((value) => value ** 2);
@@ -43,14 +43,14 @@ class Stream {
     const one = make("span", { role: "group", "aria-label": "The number that is worked out" }, "work out number ", ...this.numbers);
     this.controls = make("div", { className: "controls" }, one, this.speak);
     this.norms = Object.keys(ORDERS).flatMap((order) => [0, 1].map((at) => toggle(`norm ${order} ${at}`, `${order}, ${data.names[at]}`, () => this.norm.order === order && this.norm.at === at, () => this.choose({ norm: { order, at } }))));
-    this.by = make("div", { className: "controls" }, make("span", { role: "group", "aria-label": "Which LayerNorm" }, "the LayerNorm of ", ...this.norms), this.range("times", 1, 10), this.range("plus", -5, 5));
+    this.by = make("div", { className: "controls" }, make("span", { role: "group", "aria-label": "Which LayerNorm" }, "the LayerNorm of ", ...this.norms), this.buildRange("times", 1, 10), this.buildRange("plus", -5, 5));
     this.steps = new Steps(["x", first, "add", "norm", second, "add", "norm", "by hand"], () => this.draw());
     this.element = make("div", {}, this.steps.bar, this.steps.said, this.controls, this.by, this.stage, this.sum);
     this.steps.go(0);
   }
 
   /** A slider that changes all numbers before LayerNorm. */
-  range(name, min, max) {
+  buildRange(name, min, max) {
     const input = make("input", { type: "range", min, max, step: 1, value: this[name], "aria-label": name, "data-control": name, ...OWN_KEYS });
     input.addEventListener("input", () => this.choose({ [name]: Number(input.value) }));
     return make("label", {}, `${name} `, input);
@@ -68,11 +68,11 @@ class Stream {
   /** What goes into the chosen LayerNorm. */
   get input() {
     const { order, at } = this.norm;
-    const parts = this.parts(order);
+    const parts = this.getParts(order);
     return order === "post" ? parts[at].total : at ? parts[0].out : this.data.x;
   }
 
-  parts(order) {
+  getParts(order) {
     return this.data[this.silent && !this.byHand ? "silent" : "speaking"][order];
   }
 
@@ -80,59 +80,59 @@ class Stream {
     this.by.hidden = !this.byHand;
     this.speak.hidden = this.byHand;
     [this.speak, ...this.numbers, ...this.norms].forEach((button) => button.refresh());
-    const drawn = this.byHand ? [this.worked()] : Object.keys(ORDERS).map((order) => this.wiring(order));
+    const drawn = this.byHand ? [this.buildWorkedTable()] : Object.keys(ORDERS).map((order) => this.buildWiring(order));
     this.stage.replaceChildren(make("div", { className: "line" }, ...drawn));
-    this.sum.replaceChildren(this.arithmetic());
-    return [this.words()];
+    this.sum.replaceChildren(this.writeArithmetic());
+    return [this.describeStep()];
   }
 
   /** One order as a line down which x flows, with a loop for each sub-layer. */
-  wiring(order) {
-    const parts = this.parts(order);
-    const on = (step, kind, name, values) => make("div", { className: `on ${kind} ${this.reach(step)}` }, make("i", {}, kind === "plus" ? "+" : ""), this.vector(name, values, step));
+  buildWiring(order) {
+    const parts = this.getParts(order);
+    const on = (step, kind, name, values) => make("div", { className: `on ${kind} ${this.getStepClass(step)}` }, make("i", {}, kind === "plus" ? "+" : ""), this.buildVector(name, values, step));
     const blocks = parts.flatMap(({ normed, said, total, out }, at) => {
       const step = 1 + 3 * at;
-      const inside = [...(normed ? [this.box("LayerNorm", "norm"), this.vector("normalised", normed, step)] : []), this.box(this.data.names[at]), this.vector("says", said, step)];
-      const norm = order === "post" ? on(step + 2, "norm", "LayerNorm", out) : make("div", { className: `on none ${this.reach(step + 2)}` }, make("i"), "no norm on the stream");
-      return [make("div", { className: `loop ${this.reach(step)}` }, ...inside), on(step + 1, "plus", "sum", total), norm];
+      const inside = [...(normed ? [this.buildBox("LayerNorm", "norm"), this.buildVector("normalised", normed, step)] : []), this.buildBox(this.data.names[at]), this.buildVector("says", said, step)];
+      const norm = order === "post" ? on(step + 2, "norm", "LayerNorm", out) : make("div", { className: `on none ${this.getStepClass(step + 2)}` }, make("i"), "no norm on the stream");
+      return [make("div", { className: `loop ${this.getStepClass(step)}` }, ...inside), on(step + 1, "plus", "sum", total), norm];
     });
     return make("section", { className: "wiring" }, make("b", {}, ORDERS[order]), make("p", {}, FORMULAS[order]), make("div", { className: "stem" }, on(0, "start", "x", this.data.x), ...blocks));
   }
 
-  box(name, kind = "") {
+  buildBox(name, kind = "") {
     return make("span", { className: `box ${kind}` }, name);
   }
 
-  reach(step) {
+  getStepClass(step) {
     return step === this.steps.step ? "now" : step < this.steps.step ? "" : "later";
   }
 
   /** Four numbers with their name, mean and variance; empty before their step. */
-  vector(name, values, step) {
+  buildVector(name, values, step) {
     const there = step <= this.steps.step;
     const most = Math.max(1e-9, ...values.map(Math.abs));
-    const cells = values.map((value, i) => make("span", { className: i === this.number ? "lit" : "", style: `--size: ${there ? (Math.abs(value) / most).toFixed(2) : 0}` }, there ? brief(value) : ""));
-    const { mean: middle, variance } = normSteps(values, 0);
-    const about = there ? `mean ${brief(middle)}, variance ${brief(variance)}` : "";
+    const cells = values.map((value, i) => make("span", { className: i === this.number ? "lit" : "", style: `--size: ${there ? (Math.abs(value) / most).toFixed(2) : 0}` }, there ? formatBrief(value) : ""));
+    const { mean: middle, variance } = computeNormSteps(values, 0);
+    const about = there ? `mean ${formatBrief(middle)}, variance ${formatBrief(variance)}` : "";
     return make("div", { className: "vector" }, make("small", {}, make("b", {}, name), ` ${about}`), make("div", {}, ...cells));
   }
 
   /** LayerNorm line by line. */
-  worked() {
+  buildWorkedTable() {
     const x = this.input.map((value) => this.times * value + this.plus);
-    const found = normSteps(x, this.data.epsilon);
+    const found = computeNormSteps(x, this.data.epsilon);
     const rows = [
-      ["input", x, `mean = ${brief(found.mean)}`],
+      ["input", x, `mean = ${formatBrief(found.mean)}`],
       ["− mean", found.centred, ""],
-      ["squared", found.squares, `their mean, the variance = ${brief(found.variance)}`],
-      ["÷ root", found.result, `√(${brief(found.variance)} + ε) = ${brief(found.root)}`],
+      ["squared", found.squares, `their mean, the variance = ${formatBrief(found.variance)}`],
+      ["÷ root", found.result, `√(${formatBrief(found.variance)} + ε) = ${formatBrief(found.root)}`],
     ];
     const row = ([name, values, note], at) =>
-      make("tr", { className: at === 3 ? "norm" : "" }, make("th", { scope: "row" }, name), ...values.map((value, i) => make("td", { className: i === this.number ? "lit" : "" }, brief(value))), make("td", { className: "note" }, note));
+      make("tr", { className: at === 3 ? "norm" : "" }, make("th", { scope: "row" }, name), ...values.map((value, i) => make("td", { className: i === this.number ? "lit" : "" }, formatBrief(value))), make("td", { className: "note" }, note));
     return make("table", { className: "worked" }, make("tbody", {}, ...rows.map(row)));
   }
 
-  words() {
+  describeStep() {
     const [first, second] = this.data.names;
     return [
       "One word's vector comes in at the top, and flows down. The line is the residual stream: what is on it goes on, whatever the boxes beside it do. The same vector in both orders.",
@@ -147,25 +147,25 @@ class Stream {
   }
 
   /** The chosen number at this step, worked out in both orders. */
-  arithmetic() {
+  writeArithmetic() {
     const { step } = this.steps;
     const i = this.number;
     const { epsilon, names, x } = this.data;
-    if (step === 0) return `x is ${vectorText(x)}`;
+    if (step === 0) return `x is ${formatVector(x)}`;
     if (this.byHand) {
       const value = this.times * this.input[i] + this.plus;
-      const { mean: middle, root, result } = normSteps(this.input.map((other) => this.times * other + this.plus), epsilon);
-      return `Number ${i}: (${brief(value)} − ${brief(middle)}) ÷ ${brief(root)} = ${brief(result[i])}`;
+      const { mean: middle, root, result } = computeNormSteps(this.input.map((other) => this.times * other + this.plus), epsilon);
+      return `Number ${i}: (${formatBrief(value)} − ${formatBrief(middle)}) ÷ ${formatBrief(root)} = ${formatBrief(result[i])}`;
     }
     const at = step > 3 ? 1 : 0;
     const texts = Object.keys(ORDERS).map((order) => {
-      const { normed, said, total, out } = this.parts(order)[at];
-      const before = at ? this.parts(order)[0].out : x;
-      const { mean: middle, root } = normSteps(total, epsilon);
+      const { normed, said, total, out } = this.getParts(order)[at];
+      const before = at ? this.getParts(order)[0].out : x;
+      const { mean: middle, root } = computeNormSteps(total, epsilon);
       const line = {
-        1: `${names[at]} reads ${vectorText(normed ?? before)}`,
-        2: `${brief(before[i])} + ${brief(said[i])} = ${brief(total[i])}`,
-        0: order === "post" ? `(${brief(total[i])} − ${brief(middle)}) ÷ ${brief(root)} = ${brief(out[i])}` : `${brief(out[i])}, as it was`,
+        1: `${names[at]} reads ${formatVector(normed ?? before)}`,
+        2: `${formatBrief(before[i])} + ${formatBrief(said[i])} = ${formatBrief(total[i])}`,
+        0: order === "post" ? `(${formatBrief(total[i])} − ${formatBrief(middle)}) ÷ ${formatBrief(root)} = ${formatBrief(out[i])}` : `${formatBrief(out[i])}, as it was`,
       }[step % 3];
       return `${order}-norm: ${line}`;
     });

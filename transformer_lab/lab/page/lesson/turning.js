@@ -1,11 +1,11 @@
 // Positions that turn: the hands of the paper's sinusoids, rotary's query and key, and ALiBi's bias beside them.
 
-import { fromBase64 } from "../bytes.js";
-import { paintsOf } from "../cells.js";
+import { decodeBase64 } from "../bytes.js";
+import { makePaints } from "../cells.js";
 import { action, make, OWN_KEYS, svg, word, wordAt } from "../elements.js";
 import { softmax } from "../engine/vectors.js";
 import { keepFocus } from "../focus.js";
-import { brief, coloured, vectorText } from "./grid.js";
+import { formatBrief, colourText, formatVector } from "./grid.js";
 import { mountEach } from "./mount.js";
 import { Steps } from "./steps.js";
 
@@ -19,20 +19,20 @@ export function mountTurning(name) {
   mountEach("turning", name, (data) => new Turning(data).element);
 }
 
-/** By how many radians a word each pair of numbers turns. */
-export const speedsOf = (pairs, base) => Array.from({ length: pairs }, (_, i) => base ** (-i / pairs));
+/** Compute by how many radians each pair of features turns from one position to the next. */
+export const computeSpeeds = (pairs, base) => Array.from({ length: pairs }, (_, i) => base ** (-i / pairs));
 
-/** A pair of numbers, turned to the left by an angle. */
-export const turned = ([a, b], angle) => [a * Math.cos(angle) - b * Math.sin(angle), a * Math.sin(angle) + b * Math.cos(angle)];
+/** Turn a pair of numbers to the left by an angle in radians. */
+export const turnPair = ([a, b], angle) => [a * Math.cos(angle) - b * Math.sin(angle), a * Math.sin(angle) + b * Math.cos(angle)];
 
 /** What ALiBi adds to the scores of head `head` of `heads`, both counted from 0 and 1. */
-export const biasOf = (head, heads, distance) => -(2 ** ((-8 * (head + 1)) / heads)) * Math.abs(distance);
+export const alibiBias = (head, heads, distance) => -(2 ** ((-8 * (head + 1)) / heads)) * Math.abs(distance);
 
 class Turning {
   /** `data`: the views, how many pairs, those that are drawn as clocks, query and key of one head, ALiBi's words and heads, and colours. */
   constructor(data) {
     this.data = data;
-    this.paints = paintsOf(fromBase64(data.colours));
+    this.paints = makePaints(decodeBase64(data.colours));
     this.at = { position: 3, other: 5, step: 2, pair: 0, base: 3, row: Math.floor(data.words.length / 2) };
     this.both = action("both", "Move both one word on", "Move query and key one word on", () => this.moveBoth());
     this.controls = make("div", { className: "controls" });
@@ -48,26 +48,26 @@ class Turning {
   }
 
   get speeds() {
-    return speedsOf(this.data.pairs, BASES[this.at.base]);
+    return computeSpeeds(this.data.pairs, BASES[this.at.base]);
   }
 
   /** The controls of a view, and its picture; returns what the view says. */
   start() {
-    const position = () => this.slider("position", "position", FARTHEST);
-    const base = () => this.slider("base", "base", BASES.length - 1, (value) => BASES[value].toLocaleString("en"));
+    const position = () => this.buildSlider("position", "position", FARTHEST);
+    const base = () => this.buildSlider("base", "base", BASES.length - 1, (value) => BASES[value].toLocaleString("en"));
     this.both.disabled = this.atEnd;
     const controls = {
       hands: () => [position(), base()],
-      step: () => [position(), this.slider("step", "words on", 10), base()],
-      rotary: () => [this.slider("position", "query at", FARTHEST), this.slider("other", "key at", FARTHEST), this.both, this.slider("pair", "pair", this.data.query.length / 2 - 1), base()],
+      step: () => [position(), this.buildSlider("step", "words on", 10), base()],
+      rotary: () => [this.buildSlider("position", "query at", FARTHEST), this.buildSlider("other", "key at", FARTHEST), this.both, this.buildSlider("pair", "pair", this.data.query.length / 2 - 1), base()],
       alibi: () => [],
     }[this.view]();
     this.controls.replaceChildren(...controls);
     this.draw();
-    return this.purpose();
+    return this.describeStep();
   }
 
-  slider(name, text, most, told = String) {
+  buildSlider(name, text, most, told = String) {
     const value = make("output", {}, told(this.at[name]));
     const input = make("input", { type: "range", min: 0, max: most, value: this.at[name], "data-control": name, ...OWN_KEYS });
     input.setAttribute("aria-valuetext", told(this.at[name]));
@@ -95,7 +95,7 @@ class Turning {
 
   draw() {
     const { view } = this;
-    const pictures = { hands: () => this.clocks(), step: () => this.clocks(), rotary: () => this.rotary(), alibi: () => this.alibi() };
+    const pictures = { hands: () => this.drawClocks(), step: () => this.drawClocks(), rotary: () => this.drawRotary(), alibi: () => this.drawAlibi() };
     const [picture, told] = pictures[view]();
     this.stage.className = `stage ${view}`;
     this.stage.replaceChildren(...picture);
@@ -103,7 +103,7 @@ class Turning {
   }
 
   /** A dial with arrows and the sector between the first two; angles in radians to the left from the right. */
-  dial(arrows, over, under) {
+  drawDial(arrows, over, under) {
     const tip = (angle, length) => [60 + RADIUS * length * Math.cos(angle), 60 - RADIUS * length * Math.sin(angle)];
     const line = ({ angle, length = 1, kind }) => {
       const [x, y] = tip(angle, length);
@@ -121,56 +121,56 @@ class Turning {
   }
 
   /** The paper's hands: (sin, cos) of an angle is the tip of a hand that starts at the top and turns to the right. */
-  clocks() {
+  drawClocks() {
     const { position, step } = this.at;
     const { speeds } = this;
     const on = this.view === "step";
     const angle = (i, place) => Math.PI / 2 - place * speeds[i];
     const made = this.data.clocks.map((i) => {
       const hands = [{ angle: angle(i, position), kind: "query" }, ...(on ? [{ angle: angle(i, position + step), kind: "key" }] : [])];
-      const [sine, cosine] = [Math.sin, Math.cos].map((of) => brief(of(position * speeds[i])));
-      const under = on ? `turns by ${step} × ${brief(speeds[i], 3)} = ${brief(step * speeds[i], 2)}` : `(sin, cos) = (${sine}, ${cosine})`;
-      return this.dial(hands, [make("b", {}, `pair ${i}`), ` ${brief(speeds[i], 4)} rad a word`], under);
+      const [sine, cosine] = [Math.sin, Math.cos].map((of) => formatBrief(of(position * speeds[i])));
+      const under = on ? `turns by ${step} × ${formatBrief(speeds[i], 3)} = ${formatBrief(step * speeds[i], 2)}` : `(sin, cos) = (${sine}, ${cosine})`;
+      return this.drawDial(hands, [make("b", {}, `pair ${i}`), ` ${formatBrief(speeds[i], 4)} rad a word`], under);
     });
     const numbers = this.data.clocks.flatMap((i) => [Math.sin(position * speeds[i]), Math.cos(position * speeds[i])]);
     const first = this.data.clocks[0];
     const told = on
-      ? [`pair ${first}: from position ${position} to ${position + step}, from ${brief(position * speeds[first])} to ${brief((position + step) * speeds[first])} rad. The position drops out of the difference: ${step} · ${brief(speeds[first], 3)} = ${brief(step * speeds[first])}.`]
-      : [`what is added to the word at position ${position}, of these pairs: ${vectorText(numbers)}. One round takes `, this.data.clocks.map((i) => brief((2 * Math.PI) / speeds[i], 0)).join(", "), " words."];
+      ? [`pair ${first}: from position ${position} to ${position + step}, from ${formatBrief(position * speeds[first])} to ${formatBrief((position + step) * speeds[first])} rad. The position drops out of the difference: ${step} · ${formatBrief(speeds[first], 3)} = ${formatBrief(step * speeds[first])}.`]
+      : [`what is added to the word at position ${position}, of these pairs: ${formatVector(numbers)}. One round takes `, this.data.clocks.map((i) => formatBrief((2 * Math.PI) / speeds[i], 0)).join(", "), " words."];
     return [made, told];
   }
 
   /** The query and the key of one pair of numbers, each turned by its own place. */
-  rotary() {
+  drawRotary() {
     const { position, other, pair } = this.at;
     const { query, key } = this.data;
-    const speeds = speedsOf(query.length / 2, BASES[this.at.base]);
+    const speeds = computeSpeeds(query.length / 2, BASES[this.at.base]);
     const part = (vector, i) => vector.slice(2 * i, 2 * i + 2);
     const share = (i) => {
-      const [q, k] = [turned(part(query, i), position * speeds[i]), turned(part(key, i), other * speeds[i])];
+      const [q, k] = [turnPair(part(query, i), position * speeds[i]), turnPair(part(key, i), other * speeds[i])];
       return { q, k, product: q[0] * k[0] + q[1] * k[1] };
     };
     const arrow = ([a, b], most, kind) => ({ angle: Math.atan2(b, a), length: 0.45 + (0.55 * Math.hypot(a, b)) / most, kind });
     const { q, k, product } = share(pair);
     const most = Math.max(Math.hypot(...q), Math.hypot(...k));
     const still = [arrow(part(query, pair), most, "query"), arrow(part(key, pair), most, "key")];
-    const between = (from, to) => brief((Math.atan2(Math.sin(to.angle - from.angle), Math.cos(to.angle - from.angle)) * 180) / Math.PI, 0);
+    const between = (from, to) => formatBrief((Math.atan2(Math.sin(to.angle - from.angle), Math.cos(to.angle - from.angle)) * 180) / Math.PI, 0);
     const now = [arrow(q, most, "query"), arrow(k, most, "key")];
-    const legend = [coloured("query"), " and ", coloured("key")];
+    const legend = [colourText("query"), " and ", colourText("key")];
     const dials = [
-      this.dial(still, ["as they are"], `angle ${between(...still)}°`),
-      this.dial(now, [`turned by ${position} and ${other} words`], make("span", { className: "angle" }, `angle ${between(...now)}°`)),
+      this.drawDial(still, ["as they are"], `angle ${between(...still)}°`),
+      this.drawDial(now, [`turned by ${position} and ${other} words`], make("span", { className: "angle" }, `angle ${between(...now)}°`)),
     ];
     const score = Array.from(speeds, (_, i) => share(i).product).reduce((sum, one) => sum + one, 0);
     const told = [
-      make("div", {}, ...legend, `, pair ${pair}, ${brief(speeds[pair], 4)} rad a word: ${vectorText(q)} · ${vectorText(k)} = ${brief(product)}`),
-      make("div", {}, `all ${speeds.length} pairs together, the score at distance ${brief(other - position)}: `, make("b", { className: "score" }, brief(score, 3))),
+      make("div", {}, ...legend, `, pair ${pair}, ${formatBrief(speeds[pair], 4)} rad a word: ${formatVector(q)} · ${formatVector(k)} = ${formatBrief(product)}`),
+      make("div", {}, `all ${speeds.length} pairs together, the score at distance ${formatBrief(other - position)}: `, make("b", { className: "score" }, formatBrief(score, 3))),
     ];
     return [dials, told];
   }
 
   /** ALiBi's bias for each head, drawn as what it multiplies a weight by. */
-  alibi() {
+  drawAlibi() {
     const { words, heads } = this.data;
     const each = (count) => Array.from({ length: count }, (_, i) => i);
     const choose = (row) => {
@@ -181,7 +181,7 @@ class Turning {
       const rows = words.map((_, row) => {
         const cells = words.map((__, column) => {
           const cell = make("td");
-          cell.style.background = this.paints[Math.round(255 * Math.exp(biasOf(head, heads, row - column)))].background;
+          cell.style.background = this.paints[Math.round(255 * Math.exp(alibiBias(head, heads, row - column)))].background;
           return cell;
         });
         const line = make("tr", { className: row === this.at.row ? "lit" : "" }, ...cells);
@@ -189,7 +189,7 @@ class Turning {
         line.addEventListener("click", () => choose(row));
         return line;
       });
-      return make("figure", {}, make("figcaption", {}, make("b", {}, `head ${head + 1}`), ` slope ${brief(-biasOf(head, heads, 1), 4)}`), make("table", { "aria-hidden": "true" }, make("thead", {}, make("tr", {}, make("td"), ...words.map((text) => make("th", {}, word(text))))), make("tbody", {}, ...rows)));
+      return make("figure", {}, make("figcaption", {}, make("b", {}, `head ${head + 1}`), ` slope ${formatBrief(-alibiBias(head, heads, 1), 4)}`), make("table", { "aria-hidden": "true" }, make("thead", {}, make("tr", {}, make("td"), ...words.map((text) => make("th", {}, word(text))))), make("tbody", {}, ...rows)));
     });
     const buttons = words.map((text, row) => {
       const button = make("button", { type: "button", "data-control": `row ${row}`, "aria-pressed": String(row === this.at.row) }, wordAt(words, row));
@@ -197,14 +197,14 @@ class Turning {
       return button;
     });
     const told = [0, heads - 1].map((head) => {
-      const bias = words.map((_, column) => biasOf(head, heads, this.at.row - column));
-      return make("div", {}, `head ${head + 1}, row of `, wordAt(words, this.at.row), `: added ${vectorText(bias)}; were all scores equal, the weights would be ${vectorText(softmax(bias))}`);
+      const bias = words.map((_, column) => alibiBias(head, heads, this.at.row - column));
+      return make("div", {}, `head ${head + 1}, row of `, wordAt(words, this.at.row), `: added ${formatVector(bias)}; were all scores equal, the weights would be ${formatVector(softmax(bias))}`);
     });
     return [[make("div", { className: "rows", role: "group", "aria-label": "Row" }, "row of: ", ...buttons), ...made], told];
   }
 
   /** What a view is for. */
-  purpose() {
+  describeStep() {
     return {
       hands: ["Each pair of numbers is a hand on a clock. Each word turns all hands on, the first ones fast, the later ones slowly. Where the hands stand says which word it is. Move the position. Then lower the base: the slow hands become fast, and a far word looks like a near one."],
       step: ["Blue: the hands at the position. Orange: some words later. Move the position: both hands turn, and the angle between them stays. So a step of so many words is the same turn everywhere."],
