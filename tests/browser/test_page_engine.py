@@ -206,8 +206,8 @@ FAULTS = {
     "no mask": ("engine/attention.js", "k > start + q", "k > start + q + 1"),
     "positions that start at 1": (
         "engine/positions.js",
-        "sinusoid(start + i,",
-        "sinusoid(start + i + 1,",
+        "const angle = position *",
+        "const angle = (position + 1) *",
     ),
     "the norm before the sum": (
         "engine/transformer.js",

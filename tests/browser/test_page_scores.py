@@ -52,7 +52,7 @@ def short(head: Head) -> str:
 
 def test_javascript_has_a_formula_for_each_score_of_the_table(ask):
     formulas = ask("bench/head_scores.js", "({ FORMULAS }) => Object.keys(FORMULAS)")
-    assert formulas == list(ON_BENCH)
+    assert set(formulas) == set(ON_BENCH)
 
 
 @pytest.mark.parametrize("name", ON_BENCH)

@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
 from tests.conftest import make_model
+from transformer_lab.config.transformer import Positions
 from transformer_lab.model import Transformer
 
 FEW = 500
@@ -80,7 +81,7 @@ def models(draw: Any) -> Transformer:
         num_encoder_layers=draw(st.integers(1, 2)),
         num_decoder_layers=draw(st.integers(1, 2)),
         norm=draw(st.sampled_from(["post", "pre"])),
-        positions=draw(st.sampled_from(["sinusoidal", "learned", "rotary", "alibi", "none"])),
+        positions=draw(st.sampled_from(Positions.__args__)),
         tie_target_output=draw(st.booleans()),
         max_length=40,
         **{"pad_id": pad_id, "bos_id": bos_id, "eos_id": eos_id, "unk_id": unk_id},

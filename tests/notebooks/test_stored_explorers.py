@@ -1,5 +1,8 @@
 """The explorers and the bench that notebooks hold are drawn by the script of today."""
 
+import json
+from dataclasses import asdict
+
 import pytest
 
 from tests.records import make_record
@@ -7,6 +10,7 @@ from tools.build_notebooks import NOTEBOOKS, read, written
 from tools.embed import STORED, embed, with_todays_script
 from tools.stored_scores import shows_old_scores
 from transformer_lab.lab import explore
+from transformer_lab.lab.bench_guide import famous_guide
 from transformer_lab.lab.explorer import page
 
 PATHS = sorted(NOTEBOOKS.glob("*.ipynb"))
@@ -68,6 +72,20 @@ def test_there_are_stored_explorers_drawings_and_one_bench():
         "18": ["explorer"],
     }
     assert {name: kinds for name, kinds in found.items() if kinds} == expected
+
+
+def test_the_stored_bench_asks_what_it_asks_today():
+    (data,) = (
+        json.loads(found[3])
+        for html in stored_pages(PATHS[0])
+        for found in STORED.finditer(html)
+        if found[1] == "bench"
+    )
+    guide = famous_guide()
+    assert data["prompts"] == [asdict(prompt) for prompt in guide["prompts"]], (
+        "the package's guide has changed: python -m tools.build_notebooks --rerun 00"
+    )
+    assert (data["sentences"], data["start"]) == (guide["sentences"], guide["start"])
 
 
 def test_lesson_11_has_the_picture_of_its_bench_and_not_the_weights():
