@@ -61,7 +61,8 @@ check-lessons: $(READY)
 
 # The longest files first: one that is left for the end keeps a core waiting. Of three files at a time one
 # always waits for a browser or a process of its own, so two cores have work.
-PACKAGE := --no-loadscope-reorder tests/notebooks tests/browser tests --ignore tests/lint
+PACKAGE := --no-loadscope-reorder tests/notebooks tests/browser tests/training tests/formats tests/test_cli.py tests \
+	--ignore tests/lint
 
 check-package: $(READY)
 	@tools/get_browsers.sh

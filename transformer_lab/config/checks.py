@@ -56,7 +56,7 @@ def check_positive_integer(name: str, value: Any) -> int:
     return int(value)
 
 
-def need_integer(values: object, name: str, least: int, *, optional: bool = False) -> None:
+def convert_to_integer(values: object, name: str, least: int, *, optional: bool = False) -> None:
     """Convert the field `name` of a configuration to an int, in place.
 
     Raises:
@@ -81,7 +81,7 @@ def check_seed(seed: Any) -> int:
     return int(seed)
 
 
-def need_positive(values: object, name: str, *, optional: bool = False) -> None:
+def convert_to_positive(values: object, name: str, *, optional: bool = False) -> None:
     """Convert the field `name` of a configuration to a float, in place.
 
     Raises:
@@ -95,7 +95,7 @@ def need_positive(values: object, name: str, *, optional: bool = False) -> None:
     object.__setattr__(values, name, float(value))
 
 
-def need_share(values: object, name: str) -> None:
+def convert_to_share(values: object, name: str) -> None:
     """Convert the field `name` of a configuration to a float, in place.
 
     Raises:
@@ -108,7 +108,7 @@ def need_share(values: object, name: str) -> None:
     object.__setattr__(values, name, float(value))
 
 
-def need_bool(values: object, name: str) -> None:
+def convert_to_boolean(values: object, name: str) -> None:
     """Convert the field `name` of a configuration to a bool, in place.
 
     Raises:

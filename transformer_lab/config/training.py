@@ -10,10 +10,10 @@ from transformer_lab.config.checks import (
     check,
     check_seed,
     config_from_dict,
-    need_bool,
-    need_integer,
-    need_positive,
-    need_share,
+    convert_to_boolean,
+    convert_to_integer,
+    convert_to_positive,
+    convert_to_share,
 )
 
 Precision = Literal["auto", "fp32", "bf16"]
@@ -63,17 +63,17 @@ class TrainingConfig:
 
     def __post_init__(self) -> None:
         for name in ("max_steps", "batch_tokens", "warmup_steps", "validate_every"):
-            need_integer(self, name, 1)
+            convert_to_integer(self, name, 1)
         for name in ("patience", "save_every"):
-            need_integer(self, name, 1, optional=True)
+            convert_to_integer(self, name, 1, optional=True)
         object.__setattr__(self, "seed", check_seed(self.seed))
         for name in ("beta1", "beta2", "weight_decay", "label_smoothing", "average_decay"):
-            need_share(self, name)
+            convert_to_share(self, name)
         for name in ("epsilon", "clip_norm"):
-            need_positive(self, name)
+            convert_to_positive(self, name)
         for name in ("peak_rate", "max_minutes", "save_minutes"):
-            need_positive(self, name, optional=True)
-        need_bool(self, "shard_optimizer")
+            convert_to_positive(self, name, optional=True)
+        convert_to_boolean(self, "shard_optimizer")
         check("decay", self.decay, f"one of {get_args(Decay)}", self.decay in get_args(Decay))
         if self.decay == "linear":
             check("peak_rate", self.peak_rate, "a number, as decay is linear", bool(self.peak_rate))

@@ -9,9 +9,9 @@ from typing import Any, Literal, get_args
 from transformer_lab.config.checks import (
     check,
     config_from_dict,
-    need_bool,
-    need_integer,
-    need_share,
+    convert_to_boolean,
+    convert_to_integer,
+    convert_to_share,
 )
 
 Norm = Literal["post", "pre"]
@@ -75,17 +75,17 @@ class TransformerConfig:
             "max_length",
         ]
         for name in sizes:
-            need_integer(self, name, 1)
+            convert_to_integer(self, name, 1)
         for name in ("d_k", "d_v", "num_key_value_heads"):
-            need_integer(self, name, 1, optional=True)
+            convert_to_integer(self, name, 1, optional=True)
         for name in ("num_encoder_layers", "num_decoder_layers"):
-            need_integer(self, name, 0)
+            convert_to_integer(self, name, 0)
         for name in ("pad_id", "bos_id", "eos_id", "unk_id"):
-            need_integer(self, name, 0)
+            convert_to_integer(self, name, 0)
         for name in ("dropout", "attention_dropout", "feed_forward_dropout"):
-            need_share(self, name)
+            convert_to_share(self, name)
         for name in ("tie_source_target", "tie_target_output", "recurrent_decoder"):
-            need_bool(self, name)
+            convert_to_boolean(self, name)
         check("norm", self.norm, f"one of {get_args(Norm)}", self.norm in get_args(Norm))
         kinds = get_args(Activation)
         check("activation", self.activation, f"one of {kinds}", self.activation in kinds)

@@ -17,13 +17,13 @@ from typing import TypeVar
 
 T = TypeVar("T")
 
-NEW, READY = ".transformer_lab.new", ".transformer_lab.ready"
+STAGING_FOLDER, COMMITTED_FOLDER = ".transformer_lab.new", ".transformer_lab.ready"
 """The folder of new files before they count, and its name from the moment they do."""
-GONE = ".gone"
+REMOVALS_FILE = ".gone"
 """The file in that folder with the names of files to remove when the new ones are moved, one per line."""
 NAME = re.compile(r"\w[\w.-]*")
 """The pattern of the name of a file in the same folder; a path that leads elsewhere does not match."""
-LEFT = re.compile(r"\.\w+\.(?:json|md|safetensors)\.[0-9a-f]{8}\.part")
+TEMPORARY_NAME = re.compile(r"\.\w+\.(?:json|md|safetensors)\.[0-9a-f]{8}\.part")
 """The pattern of the names of temporary files, which a killed process leaves behind."""
 
 
@@ -81,14 +81,14 @@ def write_files_atomically(
         removed: The names of files to remove.
     """
     recover_folder(folder)
-    new = folder / NEW
+    new = folder / STAGING_FOLDER
     try:
         new.mkdir()
         for name, content in files.items():
             write_new_file(new / name, content)
-        write_new_file(new / GONE, "\n".join(removed).encode())
+        write_new_file(new / REMOVALS_FILE, "\n".join(removed).encode())
         sync_folder(new)
-        new.rename(folder / READY)
+        new.rename(folder / COMMITTED_FOLDER)
         sync_folder(folder)
     except BaseException:
         shutil.rmtree(new, ignore_errors=True)
@@ -98,13 +98,13 @@ def write_files_atomically(
 
 def recover_folder(folder: Path) -> None:
     """Finish what a killed writer began: files that count are moved into place, the others deleted."""
-    ready = folder / READY
-    if (ready / GONE).exists():
-        for name in (ready / GONE).read_text().splitlines():
+    ready = folder / COMMITTED_FOLDER
+    if (ready / REMOVALS_FILE).exists():
+        for name in (ready / REMOVALS_FILE).read_text().splitlines():
             if NAME.fullmatch(name):  # a damaged or foreign file may name anything
                 (folder / name).unlink(missing_ok=True)
         for file in ready.iterdir():
-            if file.name != GONE:
+            if file.name != REMOVALS_FILE:
                 os.replace(file, folder / file.name)
         sync_folder(folder)
     shutil.rmtree(ready, ignore_errors=True)
@@ -140,13 +140,13 @@ def list_file_states(folder: Path) -> set[tuple[str, int, int]]:
 def find_leftovers(folder: Path) -> Iterator[Path]:
     """Yield the temporary files and folders that a killed writer has left in a folder."""
     for path in list(folder.iterdir()):
-        if path.name == NEW or LEFT.fullmatch(path.name):
+        if path.name == STAGING_FOLDER or TEMPORARY_NAME.fullmatch(path.name):
             yield path
 
 
 def locate_file(folder: Path, name: str) -> Path:
     """Return the path of a folder's file, even if a killed writer has not moved it into place."""
-    waiting = folder / READY / name
+    waiting = folder / COMMITTED_FOLDER / name
     return waiting if waiting.exists() else folder / name
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from tools.stress.chaos import disturbed
 from tools.stress.chaos.trials import Place, Report
-from transformer_lab.storage.files import NEW, READY
+from transformer_lab.storage.files import COMMITTED_FOLDER, STAGING_FOLDER
 from transformer_lab.storage.folder import WEIGHTS
 
 KILLS = 50
@@ -39,7 +39,7 @@ def trials(place: Place, count: int = KILLS) -> Report:
 def moment_of(out: Path) -> str:
     """When the kill came, seen from what it left in the folder."""
     names = {path.name for path in out.iterdir()} if out.exists() else set()
-    if any(name in (NEW, READY) or name.endswith(".part") for name in names):
+    if any(name in (STAGING_FOLDER, COMMITTED_FOLDER) or name.endswith(".part") for name in names):
         return DURING
     if disturbed.step_of(out) is None:
         return BEFORE

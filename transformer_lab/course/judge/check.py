@@ -129,7 +129,7 @@ class Check:
         if kept and not verdict.is_named:
             said = f"it changes {' and '.join(kept)}: the next call begins with something else"
             return Verdict(False, f"Not yet: {said}.")
-        hint = self.find_cheat(answer) if verdict.right else None
+        hint = self.find_forbidden_means(answer) if verdict.right else None
         return Verdict(False, f"Not yet: {hint}.") if hint else verdict
 
     def judge(self, given: list[Outcome], answer: Callable[..., Any] | None = None) -> Verdict:
@@ -145,7 +145,7 @@ class Check:
             return Verdict(
                 False, "Not written yet. Your lines go where raise stands; then run this again."
             )
-        given = [got.unstack(want) for got, want in zip(given, expected, strict=True)]
+        given = [got.split_stacked(want) for got, want in zip(given, expected, strict=True)]
         cases = self.all_cases
         tolerance = self.choose_tolerance(cases)
         attempt = Attempt(
@@ -188,7 +188,7 @@ class Check:
         asked, case = functools.partial(doing, answer), attempt.cases[at]
         return find_unread_arguments(reference, asked, case, names, attempt.given[at])
 
-    def find_cheat(self, answer: Callable[..., Any]) -> str | None:
+    def find_forbidden_means(self, answer: Callable[..., Any]) -> str | None:
         """Return what is wrong with an answer that is right in all cases, or None.
 
         It may keep state between calls, or call the package's own function.
@@ -196,7 +196,7 @@ class Check:
         expected, again = self.known_outcomes(self.reference), self.run_cases(answer)
         pairs = zip(again, expected, strict=True)
         tolerance = self.choose_tolerance(self.all_cases)
-        if not all(a.unstack(b).is_right(b, tolerance) for a, b in pairs):
+        if not all(a.split_stacked(b).is_right(b, tolerance) for a, b in pairs):
             return "right the first time; called again with the same arguments, it gives something else"
         name = self.find_package_call(answer)
         return name and f"it calls the package's own {name}; write it yourself, and then compare"

@@ -38,7 +38,7 @@ class Outcome:
         changed: The names of the arguments that it changed in place.
         gradients: The gradients of the results for each tensor that requires one, with its name.
         are_tensors: For each result, whether it is a PyTorch tensor.
-        is_row: Whether the results came as a tuple or a list.
+        came_as_sequence: Whether the results came as a tuple or a list.
         calls: The calls of functions among the arguments, and of the parts of its module.
     """
 
@@ -48,7 +48,7 @@ class Outcome:
     changed: tuple[str, ...] = ()
     gradients: Gradients = ()
     are_tensors: tuple[bool, ...] = ()
-    is_row: bool = False
+    came_as_sequence: bool = False
     calls: tuple[Call, ...] = ()
 
     def equals(self, other: "Outcome", tolerance: float) -> bool:
@@ -89,15 +89,20 @@ class Outcome:
 
     def is_wrapped(self, expected: "Outcome") -> bool:
         """Return whether a single expected result came inside a tuple or a list."""
-        return len(self.results) == 1 and self.is_row and not expected.is_row
+        return len(self.results) == 1 and self.came_as_sequence and not expected.came_as_sequence
 
-    def unstack(self, expected: "Outcome") -> "Outcome":
+    def split_stacked(self, expected: "Outcome") -> "Outcome":
         """Return this outcome with one stacked array split into the several results that are expected.
 
         Where the shapes do not allow that, it is returned as it is.
         """
         n = len(expected.results)
-        if n < 2 or len(self.results) != 1 or self.is_row or len(self.results[0].shape) == 0:
+        if (
+            n < 2
+            or len(self.results) != 1
+            or self.came_as_sequence
+            or len(self.results[0].shape) == 0
+        ):
             return self
         (whole,) = self.results
         if any(whole.shape != (n, *one.shape) for one in expected.results):
@@ -142,7 +147,7 @@ def run_case(
         changed=changed,
         gradients=gradients,
         are_tensors=tuple(isinstance(part, Tensor) for part in parts),
-        is_row=isinstance(returned, tuple | list),
+        came_as_sequence=isinstance(returned, tuple | list),
         calls=tuple(recorder.calls),
     )
 

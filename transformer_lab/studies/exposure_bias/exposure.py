@@ -25,7 +25,7 @@ from transformer_lab.translator import Translator
 
 NAME = "exposure"
 AT_ONCE = 100
-BEHIND = 6
+WORDS_AFTER_ERROR = 6
 """The number of words after an error that are looked at."""
 PLACES = ((0, 2), (3, 5), (6, 8), (9, 11), (12, 14))
 """The first and last position of each group of positions in a translation, counted from 0."""
@@ -100,8 +100,8 @@ def error_rates_after_error(asked: Translator, pairs: Sequence[SentencePair]) ->
         predicted after the reference's words or after the model's own. "first": the share of words
         that are wrong among those with only right words before them. "own" and "corrected": after a
         sentence's first wrong word, as written and with the reference's word in its place, the
-        share of the reference's next `BEHIND` words that the model's next `BEHIND` words lack (as
-        bags of words, so that an extra word shifts nothing). "difference": the 95% bootstrap
+        share of the reference's next `WORDS_AFTER_ERROR` words that as many words of the model
+        lack (as bags of words, so that an extra word shifts nothing). "difference": the 95% bootstrap
         interval of the mean of "own" − "corrected" over sentences. "sentences": how many of them
         have words after a first error.
     """
@@ -152,7 +152,7 @@ def continue_greedily(
     asked: Translator,
     source: Int[Tensor, "batch source"],
     begun: Sequence[Sequence[int]],
-    count: int = BEHIND,
+    count: int = WORDS_AFTER_ERROR,
 ) -> list[list[int]]:
     """Return the ids that greedy decoding writes after each beginning, at most `count`, up to eos.
 
@@ -181,16 +181,16 @@ def continue_greedily(
 def missing_share(reference: Sequence[int], written: Sequence[int]) -> float:
     """Return the share of the reference's next words that the written ones lack, as bags of words.
 
-    Of both only the first `BEHIND` words count.
+    Of both only the first `WORDS_AFTER_ERROR` words count.
     """
-    rest = list(written[:BEHIND])
+    rest = list(written[:WORDS_AFTER_ERROR])
     missing = 0
-    for word in reference[:BEHIND]:
+    for word in reference[:WORDS_AFTER_ERROR]:
         if word in rest:
             rest.remove(word)
         else:
             missing += 1
-    return missing / len(reference[:BEHIND])
+    return missing / len(reference[:WORDS_AFTER_ERROR])
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ Link = tuple[int, int]
 ROUNDS = 6
 DIAGONAL = 4.0
 """How strongly a word prefers one at the same fraction of the sentence; with 0 it is Model 1."""
-NOBODY = 0.08
+NULL_PROBABILITY = 0.08
 """The prior probability that a target word translates no source word."""
 
 
@@ -50,8 +50,8 @@ def align_one_way(pairs: Sequence[tuple[Words, Words]]) -> list[list[Link]]:
         n, m = len(source), len(target)
         # Word 0 of the source is nobody; the others are one further.
         near = -DIAGONAL * abs((np.arange(n) + 0.5)[None] / n - (np.arange(m) + 0.5)[:, None] / m)
-        likely = np.exp(near) / np.exp(near).sum(axis=1, keepdims=True) * (1 - NOBODY)
-        prior.append(np.hstack([np.full((m, 1), NOBODY), likely]).ravel())
+        likely = np.exp(near) / np.exp(near).sum(axis=1, keepdims=True) * (1 - NULL_PROBABILITY)
+        prior.append(np.hstack([np.full((m, 1), NULL_PROBABILITY), likely]).ravel())
         columns = np.concatenate([[0], source + 1])
         keys.append((columns[None].astype(np.int64) << 32 | target[:, None]).ravel())
         group.append(np.repeat(np.arange(words, words + m), n + 1))
