@@ -18,7 +18,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # Jupyter does not start for root unless it is told that root is meant.
 ROOT := $(if $(filter 0,$(shell id -u)),--allow-root)
 # Some files at a time, one thread each: faster than one at a time with several threads.
-PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest --dist loadfile -n
+PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest --dist loadfile
 NBVAL := --nbval --nbval-current-env --nbval-cell-timeout 600 \
 	--nbval-sanitize-with tools/nbval_sanitize.cfg -o addopts= -o filterwarnings=default
 
@@ -57,7 +57,7 @@ check-types: $(READY)
 	$(BIN)/mypy
 
 check-lessons: $(READY)
-	$(PYTEST) 2 tests/lint
+	$(PYTEST) -n 2 tests/lint
 
 # The longest files first: one that is left for the end keeps a core waiting. Of three files at a time one
 # always waits for a browser or a process of its own, so two cores have work.
@@ -66,21 +66,21 @@ PACKAGE := --no-loadscope-reorder tests/notebooks tests/browser tests/training t
 
 check-package: $(READY)
 	@tools/get_browsers.sh
-	$(PYTEST) 3 $(PACKAGE) -m "not thorough" $(ARGS)
+	$(PYTEST) -n 3 $(PACKAGE) -m "not thorough" $(ARGS)
 
 # What is marked `thorough`, and nothing else.
 check-package-thoroughly: $(READY)
 	@tools/get_browsers.sh
-	$(PYTEST) 3 $(PACKAGE) -m thorough $(ARGS)
+	$(PYTEST) -n 3 $(PACKAGE) -m thorough $(ARGS)
 
 # Lessons whose cells train or measure for half a minute and more.
 TRAINED := $(foreach number,05 08 09 10 11 12 13 14 15 16,$(wildcard notebooks/$(number)_*.ipynb))
 
 check-notebooks: $(READY)
-	$(PYTEST) 2 $(NBVAL) $(filter-out $(TRAINED),$(wildcard notebooks/*.ipynb))
+	$(PYTEST) -n 2 $(NBVAL) $(filter-out $(TRAINED),$(wildcard notebooks/*.ipynb))
 
 check-trained-notebooks: $(READY)
-	$(PYTEST) 2 $(NBVAL) $(TRAINED)
+	$(PYTEST) -n 2 $(NBVAL) $(TRAINED)
 
 # Writes benchmarks/RESULTS.md; about fourteen minutes on two cores that nobody else uses, ten and a half
 # with AVX2 alone and without bfloat16.

@@ -121,11 +121,11 @@ def build(path: Path, *, measure: bool = False, rerun: bool = False) -> str:
     if measure or rerun or is_stale or stored.metadata.get(CODE) != sums:
         fresh = copy.deepcopy(stored)
         execute(fresh, path)
-        take_stills(fresh)
         if not (measure or rerun):
             keep_unchanged(stored, fresh)
         if not measure:
             keep_measured(stored, fresh)
+        take_stills(fresh)  # of the drawings that are new: stored ones have theirs
         stored = fresh
     stored.metadata[CODE] = sums
     return written(normalise(stored, path.stem))

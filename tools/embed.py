@@ -7,13 +7,13 @@ data.
 """
 
 import json
-import re
 from functools import partial
 
 from nbformat import NotebookNode
 
 from tools.build_notebooks import NOTEBOOKS, read, written
 from tools.stills import take_stills, without_still
+from tools.stored_pages import STORED
 from transformer_lab.course.quiz import quiz
 from transformer_lab.lab import bench
 from transformer_lab.lab.explorer import page
@@ -30,12 +30,6 @@ KINDS = {"explorer": page.fragment, "bench": bench.fragment} | {
     kind: partial(drawing.fragment, kind) for kind in drawing.list_kinds()
 }
 KINDS["quiz"] = quiz_page
-STORED = re.compile(
-    rf'<div data-({"|".join(KINDS)})="\w+">(.*?)</div>\n<style>.*?</style>\n'
-    r'<script type="application/json" data-of="\w+">(.*?)</script>\n'
-    r'<script type="module">.*?</script>',
-    re.DOTALL,
-)
 
 
 def with_todays_script(html: str) -> str:

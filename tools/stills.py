@@ -9,12 +9,14 @@ import io
 import re
 from collections.abc import Callable
 from contextlib import AbstractContextManager
+from functools import partial
 
 from nbformat import NotebookNode
 from PIL import Image
 from playwright.sync_api import Browser
 
 from tools.browser import launch_chromium
+from tools.stored_pages import STORED
 from transformer_lab.figures.display import image_tag, quantize_colours
 from transformer_lab.figures.style import PIXEL_RATIO
 from transformer_lab.lab.page import drawing
@@ -24,12 +26,8 @@ WIDTH = 740
 WITHOUT_CONTROLS = """
 .steps, .switches, .controls, .ways, .rows, .place { display: none !important }
 """
-WAITING = re.compile(r'<p data-step="(-?\d+)">(.*?)</p>')
-PAGE = re.compile(
-    r'<div data-(\w+)="\w+">(<p data-step="-?\d+">.*?</p>)</div>\n.*?'
-    r'<script type="application/json" data-of="\w+">(.*?)</script>',
-    re.DOTALL,
-)
+WAITING = re.compile(r'<p data-step="(-?\d+)">(.*?)</p>', re.DOTALL)
+"""What `drawing.words_alone` writes: the step to photograph, and the words."""
 
 
 def take_stills(
@@ -47,23 +45,30 @@ def take_stills(
         output
         for cell in notebook.cells
         for output in cell.get("outputs", ())
-        if PAGE.search(output.get("data", {}).get("text/html", ""))
+        if WAITING.search(output.get("data", {}).get("text/html", ""))
     ]
     if outputs:
         with launch() as browser:
             for output in outputs:
                 page = output.data["text/html"]
-                output.data["text/html"] = PAGE.sub(
-                    lambda found: found[0].replace(found[2], still(browser, *found.groups())), page
-                )
+                output.data["text/html"] = STORED.sub(partial(with_still, browser), page)
     return len(outputs)
 
 
-def still(browser: Browser, kind: str, waiting: str, data: str) -> str:
-    """Return the HTML of the picture of a drawing at the step that `waiting` asks for."""
-    asked = WAITING.fullmatch(waiting)
-    assert asked  # PAGE holds no other
-    step, alt = int(asked[1]), html.unescape(asked[2])
+def with_still(browser: Browser, stored: re.Match[str]) -> str:
+    """The page of a drawing, with a picture if it waits for one."""
+    kind, seen, data = stored.groups()
+    waiting = WAITING.fullmatch(seen)
+    if not waiting:
+        return stored[0]
+    image = photograph(browser, kind, data, int(waiting[1]))
+    alt = html.unescape(waiting[2])
+    tag = image_tag(quantize_colours(image), alt, width=image.width // PIXEL_RATIO)
+    return stored[0].replace(seen, tag.replace("<img ", f'<img data-step="{waiting[1]}" '))
+
+
+def photograph(browser: Browser, kind: str, data: str, step: int) -> Image.Image:
+    """The picture of a drawing of these data at a step, without its controls."""
     tab = browser.new_page(
         viewport={"width": WIDTH, "height": 100},
         device_scale_factor=PIXEL_RATIO,
@@ -73,8 +78,7 @@ def still(browser: Browser, kind: str, waiting: str, data: str) -> str:
     tab.set_content(
         f'<body style="margin: 0; padding: 12px">{drawing.fragment(kind, "", data)}</body>'
     )
-    root = tab.locator("[data-ready=true]")
-    root.wait_for()
+    tab.locator("[data-ready=true]").wait_for()
     count = tab.locator("button[data-control^='step ']").count()
     tab.locator(f"button[data-control='step {step % count}']").click()
     tab.mouse.move(0, 0)
@@ -82,8 +86,7 @@ def still(browser: Browser, kind: str, waiting: str, data: str) -> str:
     tab.add_style_tag(content=WITHOUT_CONTROLS)
     image = Image.open(io.BytesIO(tab.screenshot(full_page=True, animations="disabled")))
     tab.close()
-    tag = image_tag(quantize_colours(image), alt, width=image.width // PIXEL_RATIO)
-    return tag.replace("<img ", f'<img data-step="{step}" ')
+    return image
 
 
 def without_still(html: str) -> str:

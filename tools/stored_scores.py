@@ -1,16 +1,12 @@
 """Whether stored explorers show the head scores of today; if not, the builder runs their notebook."""
 
 import json
-import re
 
 from nbformat import NotebookNode
 
+from tools.stored_pages import STORED
 from transformer_lab.attention.scores import SCORES
 
-EXPLORER = re.compile(
-    r'<div data-explorer="\w+">.*?<script type="application/json" data-of="\w+">(.*?)</script>',
-    re.DOTALL,
-)
 FIELDS = ("name", "label", "best", "means")
 
 
@@ -20,7 +16,8 @@ def shows_old_scores(cell: NotebookNode) -> bool:
     return any(
         stored_scores(record, kind) != todays_scores(record, kind)
         for page in pages
-        for data in EXPLORER.findall(page)
+        for kind_of_page, _, data in STORED.findall(page)
+        if kind_of_page == "explorer"
         for record in json.loads(data)["records"]
         for kind in record["scores"]
     )

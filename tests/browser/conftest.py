@@ -22,11 +22,12 @@ from urllib.parse import urlsplit
 import nbformat
 import numpy as np
 import pytest
-from playwright.sync_api import Page, expect, sync_playwright
+from playwright.sync_api import Page, expect
 
 from tests import records
 from tests.browser.screen import HOSTILE, RECORD, SNAPSHOTS, Opened
 from tests.records import make_record, probabilities
+from tools.browser import launch_chromium
 from tools.build_notebooks import NOTEBOOKS, ROOT, read, written
 from transformer_lab.command.doctor import find_browser
 from transformer_lab.lab import explore
@@ -36,15 +37,6 @@ from transformer_lab.translator import Translator
 HERE = "127.0.0.1"
 START_TIMEOUT = 120  # seconds until a server that does not answer counts as hung
 KERNEL_TIMEOUT = 300_000  # milliseconds until a notebook counts as hung
-ARGUMENTS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 SETTINGS = {
     "apputils-extension/notification": {"fetchNews": "false", "checkForUpdates": False},
     # Every cell in the page, also those out of sight.
@@ -83,16 +75,13 @@ class Lab:
 @pytest.fixture(scope="session")
 def browser():
     """Chromium; without one this fails under CI and skips elsewhere."""
-    path = find_browser()
-    if path is None:
+    if find_browser() is None:
         reason = "no browser: apt-get install chromium, or set CHROMIUM to the path of one"
         if os.environ.get("CI") == "true":
             pytest.fail(reason)
         pytest.skip(reason)
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
+    with launch_chromium() as chromium:
         yield chromium
-        chromium.close()
 
 
 @pytest.fixture

@@ -8,7 +8,8 @@ from playwright.sync_api import Page, expect
 
 from tests.thorough import thorough_from
 from tools.build_notebooks import NOTEBOOKS, read
-from tools.embed import KINDS, STORED, with_todays_script
+from tools.embed import KINDS, with_todays_script
+from tools.stored_pages import STORED
 from transformer_lab.lab.page.join import FOLDER
 from transformer_lab.lab.page.saved import PAGE
 

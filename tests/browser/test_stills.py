@@ -14,8 +14,8 @@ from PIL import Image
 from tests.drawings import DRAWINGS
 from tools import browser as chromium
 from tools.build_notebooks import NOTEBOOKS, read
-from tools.embed import STORED
 from tools.stills import WIDTH, take_stills, without_still
+from tools.stored_pages import STORED
 from transformer_lab.lab.page import drawing
 
 STILL = re.compile(r'<img data-step="(-?\d+)" alt="(.*?)" width="(\d+)" .*base64,(.*?)">')

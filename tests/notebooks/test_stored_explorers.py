@@ -7,7 +7,8 @@ import pytest
 
 from tests.records import make_record
 from tools.build_notebooks import NOTEBOOKS, read, written
-from tools.embed import STORED, embed, with_todays_script
+from tools.embed import embed, with_todays_script
+from tools.stored_pages import STORED
 from tools.stored_scores import shows_old_scores
 from transformer_lab.lab import explore
 from transformer_lab.lab.bench_guide import famous_guide

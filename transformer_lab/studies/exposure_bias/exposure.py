@@ -100,10 +100,10 @@ def error_rates_after_error(asked: Translator, pairs: Sequence[SentencePair]) ->
         predicted after the reference's words or after the model's own. "first": the share of words
         that are wrong among those with only right words before them. "own" and "corrected": after a
         sentence's first wrong word, as written and with the reference's word in its place, the
-        share of the reference's next `WORDS_AFTER_ERROR` words that as many words of the model
-        lack (as bags of words, so that an extra word shifts nothing). "difference": the 95% bootstrap
-        interval of the mean of "own" − "corrected" over sentences. "sentences": how many of them
-        have words after a first error.
+        share of the reference's next `WORDS_AFTER_ERROR` words that are missing from as many
+        of the model's (as bags of words, so that an extra word shifts nothing). "difference": the
+        95% bootstrap interval of the mean of "own" − "corrected" over sentences. "sentences": how many
+        of them have words after a first error.
     """
     rights: list[bool] = []
     own: list[float] = []
