@@ -17,8 +17,8 @@ import torch
 NOTEBOOK = Path("notebooks/09_training.ipynb")
 LAST = "b1604c8e"
 """The cell in which the trained translator has been asked for unseen sentences."""
-TRAINS = "b2d01022-b"
-"""The cell that trains until it has done its steps or is interrupted."""
+CPU_STEPS = 40
+"""After how many steps the training is stopped where there is no GPU: enough to show that it runs."""
 LONG_WITHOUT_GPU = {"1d6a7b1c-b", "8e159cdc"}
 """320 steps by hand, which no clock can stop, and what is read off them. A CPU leaves them out."""
 
@@ -59,21 +59,34 @@ def run_cell(code: str, names: dict[str, Any], absent: set[str]) -> None:
             names |= {alias.asname or alias.name: Absent() for alias in statement.names}
 
 
+def stop_training(names: dict[str, Any], seconds: float | None, ended: threading.Event) -> None:
+    """Press Ctrl-C after `seconds`, or, if that is None, once the trainer has done CPU_STEPS."""
+    if seconds is not None:
+        ended.wait(seconds)
+    else:
+        while not ended.wait(0.1):
+            trainer = names.get("trainer")
+            if trainer is not None and trainer.progress.step >= CPU_STEPS:
+                break
+    if not ended.is_set():
+        os.kill(os.getpid(), signal.SIGINT)
+
+
 def section(device: torch.device, seconds: float) -> str:
-    """What the cells print. When the time is up the training under way is stopped, as by Ctrl-C."""
-    # Without a GPU the pairs alone take a quarter of a minute: the clock starts when the training does.
-    cells = list(read_cells(device.type))
-    clocked = TRAINS if device.type == "cpu" else cells[0][0]
-    interrupt = threading.Timer(seconds, os.kill, (os.getpid(), signal.SIGINT))
-    interrupt.daemon = True
+    """Run the cells and return what they print; the training is stopped when the time is up.
+
+    A CPU is stopped after a few steps instead, because a busy one may need all its seconds before the
+    training has begun.
+    """
     names: dict[str, Any] = {"__name__": "lesson_09"}
+    limit, ended = (None if device.type == "cpu" else seconds), threading.Event()
+    interrupt = threading.Thread(target=stop_training, args=(names, limit, ended), daemon=True)
     absent: set[str] = set()
     printed, rows, start = io.StringIO(), [], time.perf_counter()
     try:
         with contextlib.redirect_stdout(printed):
-            for name, code in cells:
-                if name == clocked:
-                    interrupt.start()
+            interrupt.start()
+            for name, code in read_cells(device.type):
                 began = time.perf_counter()
                 run_cell(code, names, absent)
                 rows.append(f"{name} {time.perf_counter() - began:.1f} s")
@@ -83,7 +96,7 @@ def section(device: torch.device, seconds: float) -> str:
         done = ", ".join(rows)
         raise TimeoutError(f"the time was up outside of the training; done: {done}") from None
     finally:
-        interrupt.cancel()
+        ended.set()
     where = names["translator"].device
     if where.type != device.type:
         raise RuntimeError(

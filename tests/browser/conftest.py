@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+import matplotlib.font_manager  # imported, it has listed the fonts
 import nbformat
 import numpy as np
 import pytest
@@ -104,6 +105,8 @@ def serve(folder: Path, home: Path, settings: dict):
         **os.environ,
         "HOME": str(home),
         "IPYTHONDIR": str(home / "ipython"),
+        # With an empty home a kernel would list the fonts first, and say so if that takes long.
+        "MPLCONFIGDIR": matplotlib.get_cachedir(),
         "JUPYTER_CONFIG_DIR": str(home / "config"),
         "JUPYTER_DATA_DIR": str(home / "data"),
         "JUPYTER_RUNTIME_DIR": str(home / "runtime"),
