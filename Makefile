@@ -22,7 +22,7 @@ PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest --dist loadfile
 NBVAL := --nbval --nbval-current-env --nbval-cell-timeout 600 \
 	--nbval-sanitize-with tools/nbval_sanitize.cfg -o addopts= -o filterwarnings=default
 
-.PHONY: lab quick lint test test-all check-format check-types check-lessons check-package check-notebooks \
+.PHONY: lab quick lint test test-all check-format check-lessons check-package check-notebooks \
 	check-package-thoroughly check-trained-notebooks bench student site format notebooks checkpoint
 
 lab: $(READY)
@@ -45,24 +45,22 @@ test: $(READY)
 test-all: $(READY)
 	@tools/run_parts.sh $(TEST) check-package-thoroughly check-trained-notebooks
 
-LINT := check-format check-types check-lessons
-TEST := $(LINT) check-package check-notebooks
+LINT := check-format check-lessons
+TEST := check-format check-package check-notebooks
 
 check-format: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/oxlint
 
-check-types: $(READY)
-	$(BIN)/mypy
-
+# `make test` has these among the package's tests.
 check-lessons: $(READY)
 	$(PYTEST) -n 2 tests/lint
 
 # The longest files first: one that is left for the end keeps a core waiting. Of three files at a time one
 # always waits for a browser or a process of its own, so two cores have work.
-PACKAGE := --no-loadscope-reorder tests/notebooks tests/browser tests/training tests/formats tests/test_cli.py tests \
-	--ignore tests/lint
+PACKAGE := --no-loadscope-reorder tests/lint/test_types.py tests/notebooks tests/browser tests/training tests/formats \
+	tests/test_cli.py tests
 
 check-package: $(READY)
 	@tools/get_browsers.sh
@@ -109,12 +107,22 @@ site: $(READY)
 	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going -c docs . build/site
 	@echo "open build/site/index.html"
 
+# Python keeps what it has compiled, even if your shell tells it not to: otherwise each of the many processes that
+# the tests start would compile PyTorch again.
+unexport PYTHONDONTWRITEBYTECODE
+
 # Made anew when a dependency changes, and only then. What has a hash is checked against it; PyTorch has none, since
 # its wheels differ from index to index under one version. Nothing is left to choose, so --no-deps.
+# uv installs in seconds what takes pip minutes. Where it can't, because only pip knows the way to your index,
+# pip does it all. The lines of the lock that are uv's own go into a file, because pip takes hashes only from one.
+LOCKED := --require-hashes --no-deps --requirement
 $(READY): pyproject.toml constraints.txt requirements.lock
 	@$(PYTHON) -c 'import sys; print("setting up .venv with Python", sys.version.split()[0], "from", sys.executable)'
 	$(PYTHON) -m venv $(VENV)
-	$(PIP) --require-hashes --no-deps --requirement requirements.lock
+	@sed -n '/^uv==/,/[^\\]$$/p' requirements.lock >$(VENV)/uv.lock
+	$(PIP) $(LOCKED) $(VENV)/uv.lock
+	$(BIN)/uv pip install --quiet --system-certs --python $(BIN)/python $(LOCKED) requirements.lock \
+		|| $(PIP) $(LOCKED) requirements.lock
 	$(PIP) --constraint constraints.txt torch
 	$(PIP) --no-deps --no-build-isolation -e .
 	$(BIN)/python -m pip check

@@ -32,8 +32,8 @@ def stream_arguments():
 
 
 DRAWINGS = {
-    "slabs": lambda: heads_as_slabs(*slabs_arguments()),
     "stepper": lambda: decoder_stepper(stepper_record(), decoder=(1, 0), cross=(0, 1)),
+    "slabs": lambda: heads_as_slabs(*slabs_arguments()),
     "family": lambda: three_architectures(["a", "b", "c", "d", "<pad>"], ["<bos>", "e", "f"]),
     "stream": lambda: residual_stream(*stream_arguments()),
 }

@@ -388,7 +388,9 @@ def test_a_line_is_answered_before_the_next_one_is_written(model):
 @pytest.mark.skipif(os.name != "posix", reason="a shell that closes streams")
 @pytest.mark.parametrize(
     ("closed", "code", "said"),
-    [("<&-", 1, b"error: standard input is closed"), (">&-", 0, b""), ("2>&-", 0, b"")],
+    thorough_from(
+        2, [("<&-", 1, b"error: standard input is closed"), (">&-", 0, b""), ("2>&-", 0, b"")]
+    ),
 )
 def test_a_closed_stream_is_no_traceback(model, tmp_path, closed, code, said):
     line = f'"{sys.executable}" -m transformer_lab translate --beam 1 --model "{model}" {closed}'

@@ -26,12 +26,16 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 CONSTRAINTS, LOCK = ROOT / "constraints.txt", ROOT / "requirements.lock"
 EXTRAS = ("lab", "test", "site")
-BUILD = "pip\nsetuptools>=77\nwheel\n"
-"""What builds this package, and pip itself: the environment is made with them."""
+BUILD = "pip\nsetuptools>=77\nuv\nwheel\n"
+"""What builds this package, and the two programs that install: the environment is made with them."""
 UNPINNED = ("pip", "setuptools", "wheel", "transformer-lab")
 """No constraints: whoever installs has the first three already, and the last is this package."""
-UNLOCKED = re.compile(r"(torch|triton|nvidia-|cuda-)")
-"""PyTorch's wheels differ from index to index under one version, and so does what they need."""
+UNLOCKED = re.compile(r"(torch|triton|nvidia-|cuda-|rfc3987-syntax|lark)")
+"""PyTorch's wheels differ from index to index under one version, and so does what they need.
+
+jsonschema does without rfc3987-syntax, which needs lark: it would check addresses with letters like é,
+of which notebooks have none, and takes two seconds of each program that imports nbformat.
+"""
 HEAD = """\
 # What `make` installs beside PyTorch: each package, and the SHA-256 of each of its files.
 # Written by `python -m tools.lock` from pyproject.toml and constraints.txt; not to be edited.
@@ -85,7 +89,7 @@ def blocks(text: str) -> list[str]:
 
 
 def lock_text(text: str) -> str:
-    """The lock: the blocks of all packages but those whose files depend on the index."""
+    """The lock: the blocks of all packages but the unlocked ones."""
     kept = [block for block in blocks(text) if not UNLOCKED.match(block)]
     return HEAD + "\n".join(kept) + "\n"
 

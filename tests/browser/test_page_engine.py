@@ -97,7 +97,7 @@ def sources():
     return [pair.source for pair in world(train=0).test]
 
 
-@pytest.mark.parametrize(("beam", "every"), thorough_from(2, [(1, 11), (4, 23), (1, 1), (4, 1)]))
+@pytest.mark.parametrize(("beam", "every"), thorough_from(1, [(4, 23), (1, 11), (1, 1), (4, 1)]))
 def test_every_test_sentence_is_translated_as_python_does(ask, shipped, sources, beam, every):
     sources = sources[::every]
     expected = [t.translation for t in shipped.translate(sources, beam_size=beam)]

@@ -15,7 +15,7 @@ from transformer_lab.figures import attention_heatmap
 from transformer_lab.figures.display import draw_image
 from transformer_lab.lab import show_live
 from transformer_lab.lab import sliders as module
-from transformer_lab.lab.sliders import MOST_FRAMES, draw_frames, list_values, spread_evenly
+from transformer_lab.lab.sliders import draw_frames, list_values, spread_evenly
 
 
 def draw(value):
@@ -72,12 +72,13 @@ def test_the_pictures_are_those_that_the_kernel_draws():
 
 
 def test_a_long_slider_and_heavy_pictures_are_stored_in_few(monkeypatch):
+    monkeypatch.setattr(module, "MOST_FRAMES", most := 7)
     slider = ipywidgets.IntSlider(min=0, max=60, value=10)
-    assert len(draw_frames(draw, slider)["pictures"]) == MOST_FRAMES
+    assert len(draw_frames(draw, slider)["pictures"]) == most
     one = len(draw_frames(draw, slider)["pictures"][0]["webp"])
-    monkeypatch.setattr(module, "MOST_BYTES", MOST_FRAMES * one - one)
+    monkeypatch.setattr(module, "MOST_BYTES", most * one - one)
     coarse = draw_frames(draw, slider)["pictures"]
-    assert len(coarse) == MOST_FRAMES
+    assert len(coarse) == most
     assert len(coarse[0]["webp"]) < 0.7 * one
     monkeypatch.setattr(module, "MOST_BYTES", 5 * len(coarse[0]["webp"]))
     kept = draw_frames(draw, slider)["pictures"]
