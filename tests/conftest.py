@@ -11,6 +11,7 @@ import jaxtyping
 import pytest
 import torch
 
+from tests import shapes
 from transformer_lab.config import TransformerConfig
 from transformer_lab.data.corpora import CorpusUnavailable, debian
 from transformer_lab.model import Transformer
@@ -37,6 +38,11 @@ def pytest_collection_finish(session):
     with 7,000 tests each full one took a second."""
     gc.collect()
     gc.freeze()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item):
+    shapes.start(item)
 
 
 # Prime sizes: a transposed or mixed-up dimension cannot pass unnoticed.

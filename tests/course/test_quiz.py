@@ -7,6 +7,7 @@ from html.parser import HTMLParser
 
 import pytest
 
+from tests.thorough import thorough_from
 from transformer_lab.course.lessons import lesson, lesson_numbers
 from transformer_lab.course.quiz import quiz as quiz_module
 from transformer_lab.course.quiz.questions import Question, read_questions
@@ -205,21 +206,23 @@ def test_ipython_in_a_terminal_prints_and_a_notebook_shows(small, capsys, monkey
     assert [data["text/html"] for data in shown] == [small.page()] * 3
 
 
-def test_plain_python_and_ipython_print_it_as_a_reader_types_it():
+@pytest.mark.parametrize(
+    "start",
+    thorough_from(
+        1,
+        [
+            "-c",
+            "-m IPython --no-banner --colors=NoColor --no-term-title -c",
+        ],
+    ),
+)
+def test_plain_python_and_ipython_print_it_as_a_reader_types_it(start):
     lines = "from transformer_lab.course.lessons.lesson_06 import quiz; quiz.show(); quiz.answer(1, 'b')"
-    said = [
-        subprocess.run(
-            [sys.executable, *start, lines], capture_output=True, text=True, check=True
-        ).stdout
-        for start in (
-            ["-c"],
-            ["-m", "IPython", "--no-banner", "--colors=NoColor", "--no-term-title", "-c"],
-        )
-    ]
-    for text in said:
-        assert text.startswith("1. Why is decoder self-attention masked?\n   a. to save time")
-        assert '\n\nTo answer: quiz.answer(1, "a"), or another letter.\nRight. In ' in text
-        assert "<" not in text
+    command = [sys.executable, *start.split(), lines]
+    text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert text.startswith("1. Why is decoder self-attention masked?\n   a. to save time")
+    assert '\n\nTo answer: quiz.answer(1, "a"), or another letter.\nRight. In ' in text
+    assert "<" not in text
 
 
 # ---------------------------------------------------------------- folded

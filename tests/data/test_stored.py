@@ -138,7 +138,7 @@ TOKENIZERS = {
 @pytest.mark.parametrize("kind", TOKENIZERS)
 @pytest.mark.parametrize("at_once", [7, 10_000])
 def test_the_ids_are_those_of_the_pairs_in_memory(tmp_path, monkeypatch, kind, at_once):
-    monkeypatch.setattr(stored, "AT_ONCE", at_once)
+    monkeypatch.setattr(stored, "CHUNK_SIZE", at_once)
     train = kept(tmp_path / "a", some()).train
     tokenizers = TOKENIZERS[kind](train)
     expected = [e for e in encode_pairs(list(train), *tokenizers, 1, 2) if e.length <= 13]

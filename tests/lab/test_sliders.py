@@ -74,8 +74,9 @@ def test_the_pictures_are_those_that_the_kernel_draws():
 def test_a_long_slider_and_heavy_pictures_are_stored_in_few(monkeypatch):
     monkeypatch.setattr(module, "MOST_FRAMES", most := 7)
     slider = ipywidgets.IntSlider(min=0, max=60, value=10)
-    assert len(draw_frames(draw, slider)["pictures"]) == most
-    one = len(draw_frames(draw, slider)["pictures"][0]["webp"])
+    pictures = draw_frames(draw, slider)["pictures"]
+    assert len(pictures) == most
+    one = len(pictures[0]["webp"])
     monkeypatch.setattr(module, "MOST_BYTES", most * one - one)
     coarse = draw_frames(draw, slider)["pictures"]
     assert len(coarse) == most

@@ -40,7 +40,7 @@ pool only.
 """
 MOST_TOKENS = (1 << 16) - 1
 """The most tokens of a side; its length is stored in two bytes."""
-AT_ONCE = 10_000
+CHUNK_SIZE = 10_000
 """The number of pairs that are tokenized at once, on all cores."""
 
 
@@ -236,7 +236,7 @@ def store_examples(
         starts, lengths, left_out = array("q", [0]), array("H"), 0
         every = iter(pairs)
         with (folder / "ids.bin").open("wb") as file:
-            while some := list(itertools.islice(every, AT_ONCE)):
+            while some := list(itertools.islice(every, CHUNK_SIZE)):
                 ids = array("H" if dtype == np.uint16 else "i")
                 for example in encode_pairs(some, *tokenizers, bos_id, eos_id):
                     if example.length > min(longest, MOST_TOKENS):

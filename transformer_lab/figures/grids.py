@@ -29,7 +29,7 @@ Scale = Literal["weights", "signed", "mask"]
 """What the numbers of a matrix are: from 0 to 1, of either sign, or True = may attend."""
 
 ROOM_FOR_A_NUMBER = 0.5  # inches
-BESIDE, SIGN = 0.4, 0.3  # inches between two matrices, and more for a sign there
+GAP, SIGN_GAP = 0.4, 0.3  # inches between two matrices, and more for a sign there
 
 
 def number_grids(
@@ -76,20 +76,20 @@ def number_grids(
         for name in names
     ]
     labelled = [width + label_width(rows.get(n, ())) for width, n in zip(bare, names, strict=True)]
-    widths = [min(width, PAGE - BESIDE) for width in labelled]
+    widths = [min(width, PAGE - GAP) for width in labelled]
     lines = split_into_lines(widths)
     deep = max((longest(c) for c in columns.values()), default=0) > 2
     tall = [max(len(grids[names[n]]) for n in line) * ROOM_FOR_A_NUMBER * 0.8 for line in lines]
     names_high = 0.17 * max(len(lines_above(name, grid, shapes)) for name, grid in grids.items())
     heights = [high + 0.35 + names_high + 0.3 * bool(columns) + 0.35 * deep for high in tall]
-    wide = max(sum(widths[n] + BESIDE for n in line) for line in lines) + len(signs) * SIGN
+    wide = max(sum(widths[n] + GAP for n in line) for line in lines) + len(signs) * SIGN_GAP
     signed = [g for name, g in grids.items() if scale.get(name, "signed") == "signed"]
     largest = max(limit, *(float(abs(g[np.isfinite(g)]).max(initial=0)) for g in signed), 0.0)
     with course_style():
         figure = Figure(figsize=(wide, sum(heights) + 0.4), layout="constrained")
         parts = figure.subfigures(len(lines), squeeze=False, height_ratios=heights)[:, 0]
         for part, line in zip(parts, lines, strict=True):
-            rest = wide - sum(widths[n] + BESIDE for n in line)
+            rest = wide - sum(widths[n] + GAP for n in line)
             panels = make_axes_side_by_side(part, [bare[n] for n in line], signs, rest)
             for axes, name in zip(panels, (names[n] for n in line), strict=True):
                 draw_grid(axes, grids[name], scale.get(name, "signed"), digits, largest)
@@ -130,13 +130,13 @@ def split_into_lines(widths: Sequence[float]) -> list[list[int]]:
     """
     lines: list[list[int]] = [[]]
     for n, width in enumerate(widths):
-        if lines[-1] and sum(widths[m] + BESIDE for m in lines[-1]) + width + BESIDE > PAGE:
+        if lines[-1] and sum(widths[m] + GAP for m in lines[-1]) + width + GAP > PAGE:
             lines.append([])
         lines[-1].append(n)
     if len(lines) > 1:  # as many in each line, if that fits
         each = -(-len(widths) // len(lines))
         even = [list(range(n, min(n + each, len(widths)))) for n in range(0, len(widths), each)]
-        if all(sum(widths[n] + BESIDE for n in line) <= PAGE for line in even):
+        if all(sum(widths[n] + GAP for n in line) <= PAGE for line in even):
             return even
     return lines
 
@@ -150,7 +150,7 @@ def make_axes_side_by_side(
     """
     ratios = [widths[0]]
     for width in widths[1:]:
-        ratios += [SIGN, width] if signs else [width]
+        ratios += [SIGN_GAP, width] if signs else [width]
     room = rest > 0.5 and not signs
     all_axes = figure.subplots(
         1, len(ratios) + room, width_ratios=ratios + [rest] * room, squeeze=False

@@ -15,7 +15,7 @@ with windows of 32 do not reach beyond 64 symbols. That is a control: beyond 64 
 guess.
 
 Fixed before the first run: a model *answers* at a distance if in each of five seeds it is right in
-three of four questions; guessing is right in 1 of 4, ± 0.05 (two standard errors of `ASKED`
+three of four questions; guessing is right in 1 of 4, ± 0.05 (two standard errors of `NUM_QUESTIONS`
 questions). Each kind of model gets the best of three rates, chosen with four pairs and a sixth
 seed. A training run ends after `STEPS` steps, or when the mean loss of `EVERY` steps is below
 `ENOUGH`.
@@ -55,7 +55,7 @@ WIDTH, FEED_FORWARD, HEADS, LAYERS, WINDOW = 64, 128, 4, 2, 32
 LSTM_WIDTH = {"LSTM": 64, "LSTM with attention": 62}
 """The widths at which the recurrent models have as many parameters as the others, within 2%."""
 BATCH, STEPS, WARMUP, EVERY, ENOUGH = 32, 1_500, 100, 50, 0.02
-DISTANCES, ASKED = (2, 4, 8, 16, 32, 64, 65, 128, 200), 250
+DISTANCES, NUM_QUESTIONS = (2, 4, 8, 16, 32, 64, 65, 128, 200), 250
 ANSWERS = 0.75
 COST_LENGTHS, COST_BATCH, ROUNDS = (200, 800, 3_200), 4, 5
 """The lengths at which a step of each kind is timed, the sequences of that step, and the rounds."""
@@ -280,9 +280,9 @@ def make_training_step(kind: str, length: int) -> Callable[[], object]:
 
 @torch.no_grad()
 def answer_accuracy(model: nn.Module, pairs: int, distance: int, seed: int) -> float:
-    """Return the share of right answers to `ASKED` new questions at one distance, from 0 to 1."""
+    """Return the share of right answers to `NUM_QUESTIONS` new questions at one distance, from 0 to 1."""
     generator = torch.Generator().manual_seed(1_000 * (seed + 1) + distance)
-    ids, answers = draw_sequences(pairs, torch.full((ASKED,), distance), generator)
+    ids, answers = draw_sequences(pairs, torch.full((NUM_QUESTIONS,), distance), generator)
     return round((model(ids).argmax(dim=-1) == answers).double().mean().item(), 4)
 
 

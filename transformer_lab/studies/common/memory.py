@@ -16,7 +16,7 @@ import torch
 
 STATUS, CLEAR = Path("/proc/self/status"), Path("/proc/self/clear_refs")
 MEMINFO = Path("/proc/meminfo")
-AT_ONCE = "MALLOC_MMAP_THRESHOLD_"
+MMAP_THRESHOLD = "MALLOC_MMAP_THRESHOLD_"
 Answer = TypeVar("Answer")
 
 
@@ -26,16 +26,16 @@ def run_in_fresh_process(run: Callable[..., Answer], *arguments: object) -> Answ
     In that process glibc gives freed blocks back to the system at once, because memory that it
     keeps for later is no part of what an algorithm needs.
     """
-    before = os.environ.get(AT_ONCE)
-    os.environ[AT_ONCE] = "65536"
+    before = os.environ.get(MMAP_THRESHOLD)
+    os.environ[MMAP_THRESHOLD] = "65536"
     try:
         with ProcessPoolExecutor(1, get_context("spawn")) as pool:
             return pool.submit(run, *arguments).result()
     finally:
         if before is None:
-            del os.environ[AT_ONCE]
+            del os.environ[MMAP_THRESHOLD]
         else:
-            os.environ[AT_ONCE] = before
+            os.environ[MMAP_THRESHOLD] = before
 
 
 def measure_peak_bytes(run: Callable[[], object], device: torch.device | str = "cpu") -> int:

@@ -24,7 +24,7 @@ from transformer_lab.studies.production_translators.models import DEBIAN, TOY, l
 from transformer_lab.translator import Translator
 
 NAME = "exposure"
-AT_ONCE = 100
+BATCH_SIZE = 100
 WORDS_AFTER_ERROR = 6
 """The number of words after an error that are looked at."""
 PLACES = ((0, 2), (3, 5), (6, 8), (9, 11), (12, 14))
@@ -44,18 +44,22 @@ def run(setting: Setting) -> dict[str, Any]:
         returns.
     """
     toy = setting["model"] == TOY
-    asked = (
+    translator = (
         Translator.load(weights=setting["weights"], device="cpu")
         if toy
         else load_translator(DEBIAN)
     )
     corpus = "world" if toy else "debian:fr"
     pairs = find_corpus(corpus).splits().test[: setting["sentences"]]
-    return error_rates_after_error(asked, pairs) | {"places": error_rates_by_place(asked, pairs)}
+    return error_rates_after_error(translator, pairs) | {
+        "places": error_rates_by_place(translator, pairs)
+    }
 
 
 @torch.no_grad()
-def error_rates_by_place(asked: Translator, pairs: Sequence[SentencePair]) -> list[dict[str, Any]]:
+def error_rates_by_place(
+    translator: Translator, pairs: Sequence[SentencePair]
+) -> list[dict[str, Any]]:
     """Measure the share of wrong words at each of `PLACES`, groups of positions in a sentence.
 
     Returns:
@@ -66,9 +70,9 @@ def error_rates_by_place(asked: Translator, pairs: Sequence[SentencePair]) -> li
         the word anywhere.
     """
     counts = np.zeros((len(PLACES), 5))
-    for batch, gold in predict_after_reference(asked, pairs):
+    for batch, gold in predict_after_reference(translator, pairs):
         begun = batch.target_input[:, :1].tolist()
-        own = continue_greedily(asked, batch.source, begun, PLACES[-1][1] + 1)
+        own = continue_greedily(translator, batch.source, begun, PLACES[-1][1] + 1)
         for row, written in enumerate(own):
             right = batch.target_output[row][batch.target_output[row] != PAD_ID].tolist()
             for place, (first, last) in enumerate(PLACES):
@@ -92,7 +96,9 @@ def error_rates_by_place(asked: Translator, pairs: Sequence[SentencePair]) -> li
 
 
 @torch.no_grad()
-def error_rates_after_error(asked: Translator, pairs: Sequence[SentencePair]) -> dict[str, Any]:
+def error_rates_after_error(
+    translator: Translator, pairs: Sequence[SentencePair]
+) -> dict[str, Any]:
     """Measure how a translation goes on after its first wrong word, and after that word is corrected.
 
     Returns:
@@ -109,7 +115,7 @@ def error_rates_after_error(asked: Translator, pairs: Sequence[SentencePair]) ->
     own: list[float] = []
     corrected: list[float] = []
     wrong = words = 0
-    for batch, best in predict_after_reference(asked, pairs):
+    for batch, best in predict_after_reference(translator, pairs):
         errors = (best != batch.target_output) & (batch.target_output != PAD_ID)
         rights += (~errors.any(dim=1)).tolist()
         rows = errors.any(dim=1).nonzero()[:, 0]
@@ -125,7 +131,7 @@ def error_rates_after_error(asked: Translator, pairs: Sequence[SentencePair]) ->
                     [*batch.target_input[r, : first[r] + 1].tolist(), int(chosen[r, first[r]])]
                     for r in rows
                 ]
-                goes_on = continue_greedily(asked, batch.source[rows], begun)
+                goes_on = continue_greedily(translator, batch.source[rows], begun)
                 kept += [missing_share(b, w) for b, w in zip(behind, goes_on, strict=True)]
     difference = np.array(own) - np.array(corrected)
     return {
@@ -139,17 +145,17 @@ def error_rates_after_error(asked: Translator, pairs: Sequence[SentencePair]) ->
 
 
 def predict_after_reference(
-    asked: Translator, pairs: Sequence[SentencePair]
+    translator: Translator, pairs: Sequence[SentencePair]
 ) -> Iterator[tuple[Batch, Int[Tensor, "batch target"]]]:
     """Yield each batch with the likeliest id at each position after the reference's words."""
-    examples = encode_pairs(pairs, asked.source_tokenizer, asked.target_tokenizer)
-    for start in range(0, len(examples), AT_ONCE):
-        batch = collate(examples[start : start + AT_ONCE])
-        yield batch, asked.model(batch.source, batch.target_input).argmax(dim=-1)
+    examples = encode_pairs(pairs, translator.source_tokenizer, translator.target_tokenizer)
+    for start in range(0, len(examples), BATCH_SIZE):
+        batch = collate(examples[start : start + BATCH_SIZE])
+        yield batch, translator.model(batch.source, batch.target_input).argmax(dim=-1)
 
 
 def continue_greedily(
-    asked: Translator,
+    translator: Translator,
     source: Int[Tensor, "batch source"],
     begun: Sequence[Sequence[int]],
     count: int = WORDS_AFTER_ERROR,
@@ -157,7 +163,7 @@ def continue_greedily(
     """Return the ids that greedy decoding writes after each beginning, at most `count`, up to eos.
 
     Args:
-        asked: The translator that writes.
+        translator: The translator that writes.
         source: The padded source ids.
         begun: The target ids so far of each sentence, of any lengths.
         count: The most ids to write.
@@ -168,9 +174,9 @@ def continue_greedily(
     target = torch.nn.functional.pad(target, (0, count))
     for step in range(count):
         longest = int(lengths.max()) + step
-        logits = asked.model(source, target[:, :longest])
+        logits = translator.model(source, target[:, :longest])
         target[every, lengths + step] = logits[every, lengths + step - 1].argmax(dim=-1)
-    eos = asked.model.config.eos_id
+    eos = translator.model.config.eos_id
     found = []
     for row, length in zip(target.tolist(), lengths.tolist(), strict=True):
         written = row[length : length + count]

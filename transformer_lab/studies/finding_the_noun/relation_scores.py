@@ -19,7 +19,7 @@ from transformer_lab.studies.production_translators.texts import (
 )
 from transformer_lab.translator import Translator
 
-AT_ONCE = 32
+BATCH_SIZE = 32
 OFFSETS = range(-6, 7)
 
 Maps = Float[np.ndarray, "layer head word word"]
@@ -27,37 +27,37 @@ Maps = Float[np.ndarray, "layer head word word"]
 
 @torch.no_grad()
 def encoder_word_maps(
-    asked: Translator, texts: Sequence[tuple[str, Sequence[str]]]
+    translator: Translator, texts: Sequence[tuple[str, Sequence[str]]]
 ) -> list[Maps | None]:
     """Return for each text the encoder's attention weights between its words, with eos last.
 
     It is None for a text whose pieces do not spell its words.
     """
     found: list[Maps | None] = []
-    for start in range(0, len(texts), AT_ONCE):
-        some = texts[start : start + AT_ONCE]
-        encoded = [asked.encode(text) for text, _ in some]
-        ids, mask = asked.batch(encoded)
-        with capture_attention(asked.model) as capture:
-            asked.model.encode(ids, mask)
+    for start in range(0, len(texts), BATCH_SIZE):
+        some = texts[start : start + BATCH_SIZE]
+        encoded = [translator.encode(text) for text, _ in some]
+        ids, mask = translator.batch(encoded)
+        with capture_attention(translator.model) as capture:
+            translator.model.encode(ids, mask)
         layers = np.stack(capture.encoder, axis=1)
         for weights, piece_ids, (_, words) in zip(layers, encoded, some, strict=True):
             n = len(piece_ids)
-            places = find_word_numbers(asked.source_tokenizer.tokens(piece_ids), words)
+            places = find_word_numbers(translator.source_tokenizer.tokens(piece_ids), words)
             sides = None if places is None else (places, len(words))
             cut = weights[..., :n, :n]
             found.append(sides and np.stack([merge_pieces(one, sides, sides) for one in cut]))
     return found
 
 
-def score_relations(asked: Translator, sentences: Sequence[MarkedSentence]) -> dict[str, Any]:
+def score_relations(translator: Translator, sentences: Sequence[MarkedSentence]) -> dict[str, Any]:
     """Find the best encoder head and the best fixed offset for each relation of grammar and direction.
 
     A head is right where the largest weight of its row, eos left out, lies on the other word. Head
     and offset are chosen on the even sentences and measured on the odd ones. Keys such as
     "nsubj to head" lead to what `compare_with_offset` returns.
     """
-    maps = encoder_word_maps(asked, [(m.text, m.words) for m in sentences])
+    maps = encoder_word_maps(translator, [(m.text, m.words) for m in sentences])
     together: dict[str, Any] = {}
     for relation in sentences[0].links:
         for way in ("to head", "to dependent"):

@@ -38,7 +38,7 @@ from transformer_lab.translator import Translator
 NAME = "sooner"
 SENTENCES = 1_000
 """The validation sentences that are scored during training."""
-AT_ONCE = 125
+BATCH_SIZE = 125
 BASE: Setting = {
     "model": {},
     "training": {},
@@ -188,11 +188,11 @@ def judge_pairs(
     model: Transformer = translator.model.eval()
     exact, pronouns = [], []
     examples = encode_pairs(pairs, translator.source_tokenizer, translator.target_tokenizer)
-    for start in range(0, len(pairs), AT_ONCE):
-        batch = collate(examples[start : start + AT_ONCE])
+    for start in range(0, len(pairs), BATCH_SIZE):
+        batch = collate(examples[start : start + BATCH_SIZE])
         right = model(batch.source, batch.target_input).argmax(dim=-1) == batch.target_output
         exact += (right | (batch.target_output == PAD_ID)).all(dim=1).tolist()
-        for row, pair in zip(right.tolist(), pairs[start : start + AT_ONCE], strict=True):
+        for row, pair in zip(right.tolist(), pairs[start : start + BATCH_SIZE], strict=True):
             if pair.coreference is not None:
                 pronouns.append(row[pair.coreference.target_pronoun])
     return exact, pronouns

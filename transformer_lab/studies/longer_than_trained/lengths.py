@@ -27,8 +27,8 @@ from transformer_lab.training.step import BatchLoss, training_step
 
 NAME = "lengths"
 KINDS = ("sinusoidal", "learned", "rotary", "alibi", "none")
-TIMES = 4  # asked up to so many times L
-ASKED = 100  # examples of each length
+LONGEST_FACTOR = 4  # asked up to so many times L
+NUM_EXAMPLES = 100  # examples of each length
 
 GRID: list[Setting] = [
     {"task": task, "positions": positions, "steps": steps, "seed": seed}
@@ -63,11 +63,11 @@ def run(setting: Setting) -> dict[str, Any]:
 
 
 def list_lengths(longest: int) -> list[int]:
-    """Return the lengths that are tested, up to `TIMES` the longest length of training."""
+    """Return the lengths that are tested, up to `LONGEST_FACTOR` the longest length of training."""
     if longest <= 4:
-        return list(range(1, TIMES * longest + 1))
+        return list(range(1, LONGEST_FACTOR * longest + 1))
     near = range(longest, longest + 5)
-    return [*range(2, longest, 2), *near, *range(longest + 8, TIMES * longest + 1, 4)]
+    return [*range(2, longest, 2), *near, *range(longest + 8, LONGEST_FACTOR * longest + 1, 4)]
 
 
 def train_model(setting: Setting, task: Task) -> Transformer:
@@ -98,8 +98,8 @@ def train_model(setting: Setting, task: Task) -> Transformer:
 
 
 def score_length(model: Transformer, task: Task, length: int, random: Random) -> dict[str, float]:
-    """Translate `ASKED` new examples of one length greedily, and return the shares of `failures`."""
-    examples = [task.draw(length, random).example() for _ in range(ASKED)]
+    """Translate `NUM_EXAMPLES` new examples of one length greedily; return the share of each failure."""
+    examples = [task.draw(length, random).example() for _ in range(NUM_EXAMPLES)]
     source = pad([e.source for e in examples])
     limit = 2 * max(len(e.target) for e in examples)
     written = [list(h.ids) for h in greedy(model, source, max_length=limit)]
@@ -170,7 +170,7 @@ def score_by_part(
     found: list[dict] = []
     best = (0, 0)
     for length in lengths:
-        drawn = [task.draw(length, random) for _ in range(ASKED)]
+        drawn = [task.draw(length, random) for _ in range(NUM_EXAMPLES)]
         written, looked = read_targets(model, drawn)
         # All words of all examples in one row.
         example = np.concatenate([[n] * len(one.target) for n, one in enumerate(drawn)])
@@ -193,7 +193,7 @@ def score_by_part(
             entry["looked"].append(round(float((off == 0)[here & known].mean()), 3))
             entry["off"].append(np.quantile(off[here & known], (0.25, 0.5, 0.75)).tolist())
         entry["end"] = sum(written[n, len(one.target)] == EOS_ID for n, one in enumerate(drawn))
-        entry["end"] = float(entry["end"] / ASKED)
+        entry["end"] = float(entry["end"] / NUM_EXAMPLES)
         found.append(entry)
     return found
 

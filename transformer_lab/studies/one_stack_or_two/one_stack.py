@@ -60,7 +60,7 @@ ARITHMETIC = {WORLD: 626, DEBIAN: 1_021}
 """The steps of one stack that take as much arithmetic as `STEPS` of two stacks."""
 TIME = {WORLD: 744, DEBIAN: 1_104}
 """The steps of one stack that take as long as `STEPS` of two stacks, by the median of the rounds."""
-ASKED, ALIGNED = 1_000, 200
+NUM_TRANSLATED, NUM_ALIGNED = 1_000, 200
 """The number of test sentences that are translated, and of those whose attention is scored."""
 
 
@@ -129,14 +129,14 @@ def run(setting: Setting) -> dict[str, Any]:
             partial(translation_loss, translator), optimizer, examples, rate, RECIPE.clip_norm
         )
     translator.model.eval()
-    asked = splits.test[:ASKED]
+    asked = splits.test[:NUM_TRANSLATED]
     found = {
         "parameters": sum(p.numel() for p in translator.model.parameters()),
         "loss": held_out_loss(translator, encode_pairs(asked, *tokenizers)),
         **score_greedy(translator, tokenizers, asked),
     }
     if setting["corpus"] == WORLD:  # where the right links are known
-        found |= score_attention(translator, tokenizers, splits.test[:ALIGNED])
+        found |= score_attention(translator, tokenizers, splits.test[:NUM_ALIGNED])
     return found
 
 

@@ -94,11 +94,12 @@ def measure_reach(name: str) -> dict[str, Any]:
         interval over sentences; and "moved", the share of sentences whose likeliest next piece
         changes.
     """
-    asked = load_translator(name)
-    config, rng = asked.model.config, np.random.default_rng(0)
+    translator = load_translator(name)
+    config, rng = translator.model.config, np.random.default_rng(0)
     sources = load_real_sentences(name, SENTENCES)
     written = [
-        asked.encode_target(one.translation) for one in asked.translate(sources, beam_size=1)
+        translator.encode_target(one.translation)
+        for one in translator.translate(sources, beam_size=1)
     ]
     every = [piece for ids in written for piece in ids[:-1]]
     nats: dict[int, list[float]] = {back: [] for back in BACK}
@@ -111,7 +112,7 @@ def measure_reach(name: str) -> dict[str, Any]:
         for row, back in enumerate(BACK, 1):
             others = [piece for piece in every if piece != ids[place - back]]
             read[row, 1 + place - back] = int(rng.choice(others))
-        log_p = next_word_log_probabilities(asked, source, read)
+        log_p = next_word_log_probabilities(translator, source, read)
         for row, back in enumerate(BACK, 1):
             nats[back].append(float((log_p[0].exp() * (log_p[0] - log_p[row])).nansum()))
             moved[back].append(bool(log_p[0].argmax() != log_p[row].argmax()))
@@ -125,12 +126,12 @@ def measure_reach(name: str) -> dict[str, Any]:
 
 
 def next_word_log_probabilities(
-    asked: Translator, source: str, read: Int[Tensor, "row place"]
+    translator: Translator, source: str, read: Int[Tensor, "row place"]
 ) -> Float[Tensor, "row word"]:
     """Return the log-probabilities of the piece after each row of written pieces, for one source."""
-    ids, mask = asked.batch([asked.encode(source)])
+    ids, mask = translator.batch([translator.encode(source)])
     rows = len(read)
-    logits = asked.model(ids.repeat(rows, 1), read, mask.repeat(rows, 1, 1, 1))
+    logits = translator.model(ids.repeat(rows, 1), read, mask.repeat(rows, 1, 1, 1))
     return logits[:, -1].double().log_softmax(dim=-1)
 
 
@@ -138,33 +139,37 @@ def next_word_log_probabilities(
 
 
 @torch.no_grad()
-def measure_half_lives(known: Translator, asked: Translator) -> dict[str, Any]:
+def measure_half_lives(known: Translator, translator: Translator) -> dict[str, Any]:
     """Return, for each decoder layer, the half-lives of the numbers of the recurrent state, sorted.
 
     They are counted in pieces. A number fades by the gate f at each step. Its half-life is
     log ½ / log f, with the mean of log f over all steps of the translations that `known` writes and
-    `asked` reads.
+    `translator` reads.
     """
     sources = load_real_sentences(PRODUCTION, SENTENCES)
     texts = [one.translation for one in known.translate(sources, beam_size=1)]
-    units = [cast(SSRU, layer.self_attention) for layer in asked.model.decoder.layers]
+    units = [cast(SSRU, layer.self_attention) for layer in translator.model.decoder.layers]
     seen: list[list[Tensor]] = [[] for _ in units]
     for source, text in zip(sources, texts, strict=True):
-        read = torch.tensor([[asked.model.config.bos_id, *asked.encode_target(text)[:-1]]])
-        for kept, log_gates in zip(seen, record_log_gates(asked, units, source, read), strict=True):
+        read = torch.tensor(
+            [[translator.model.config.bos_id, *translator.encode_target(text)[:-1]]]
+        )
+        for kept, log_gates in zip(
+            seen, record_log_gates(translator, units, source, read), strict=True
+        ):
             kept.append(log_gates)
     return {"half_life": [half_lives(torch.cat(kept)) for kept in seen]}
 
 
 def record_log_gates(
-    asked: Translator, units: Sequence[SSRU], source: str, read: Int[Tensor, "1 place"]
+    translator: Translator, units: Sequence[SSRU], source: str, read: Int[Tensor, "1 place"]
 ) -> list[Float[Tensor, "place feature"]]:
     """Return for each recurrence the logarithm of its gate at each position of what was written."""
-    decoder, inputs = asked.model.decoder, list[Tensor]()
+    decoder, inputs = translator.model.decoder, list[Tensor]()
     # Each recurrence comes first in its layer, and the norm last: it gets what enters the layer.
     modules: list[nn.Module] = [decoder, *decoder.layers[:-1]]
     with use_hooks(dict.fromkeys(modules, Hook(residual=inputs.append))):
-        next_word_log_probabilities(asked, source, read)
+        next_word_log_probabilities(translator, source, read)
     return [F.logsigmoid(u.w_f(x[0]).double()) for u, x in zip(units, inputs, strict=True)]
 
 

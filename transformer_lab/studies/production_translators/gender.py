@@ -67,20 +67,20 @@ def run(setting: Setting) -> dict[str, Any]:
     (`score_probes`). The result is what that function returns.
     """
     model, part = setting["model"], setting["part"]
-    asked, language = load_translator(model), get_language(model)
-    bare = [untrained_translator(asked, seed) for seed in UNTRAINED_SEEDS]
+    translator, language = load_translator(model), get_language(model)
+    bare = [untrained_translator(translator, seed) for seed in UNTRAINED_SEEDS]
     match part:
         case "pairs":
             return score_pairs(model, bare)
         case "agreement":
-            return score_agreement(asked, language)
+            return score_agreement(translator, language)
         case "patching":
-            return score_patching(asked, language, bare)
+            return score_patching(translator, language, bare)
         case "heads":
-            return score_muted_heads(asked, language)
+            return score_muted_heads(translator, language)
         case "pointing":
-            return score_pointed_rows(asked, filter_usable_pairs(model))
-    return score_probes(asked, language, filter_usable_pairs(model), bare)
+            return score_pointed_rows(translator, filter_usable_pairs(model))
+    return score_probes(translator, language, filter_usable_pairs(model), bare)
 
 
 def get_language(model: str) -> str:
@@ -96,12 +96,12 @@ def make_questions(model: str) -> list[Pair]:
 @cache
 def translate_pairs(model: str) -> list[tuple[Reading, Reading]]:
     """Return the readings of both sentences of each pair of which the model knows every word."""
-    asked = make_questions(model)
+    couples = make_questions(model)
     readings = translate_questions(
-        load_translator(model), [q for pair in asked for q in pair], get_language(model)
+        load_translator(model), [q for pair in couples for q in pair], get_language(model)
     )
     by_source = {reading.question: reading for reading in readings}
-    return [(by_source[a], by_source[b]) for a, b in asked if a in by_source and b in by_source]
+    return [(by_source[a], by_source[b]) for a, b in couples if a in by_source and b in by_source]
 
 
 def filter_usable_pairs(model: str) -> list[tuple[Reading, Reading]]:
@@ -167,7 +167,7 @@ def score_pairs(model: str, bare: list[Translator]) -> dict[str, Any]:
     return result
 
 
-def score_agreement(asked: Translator, language: str) -> dict[str, Any]:
+def score_agreement(translator: Translator, language: str) -> dict[str, Any]:
     """Measure how often a translator gives an adjective the gender of its noun.
 
     Returns:
@@ -175,7 +175,7 @@ def score_agreement(asked: Translator, language: str) -> dict[str, Any]:
         the same by gender and frame. "known": the number of questions of which the model knows
         every word. "wrong": every twentieth translation with the wrong gender.
     """
-    readings = translate_questions(asked, make_agreement_questions(language), language)
+    readings = translate_questions(translator, make_agreement_questions(language), language)
     result: dict[str, Any] = {"known": len(readings), "frames": {}}
     for gender in "mf":
         of_gender = [r for r in readings if r.question.gender == gender]

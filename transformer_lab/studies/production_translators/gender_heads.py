@@ -103,18 +103,18 @@ def score_pointed_rows(
         for gender in "mf"
         for couple in [c for c in drawn if c[0].question.genders[0] == gender][: POINTED // 2]
     ]
-    asked = GenderBatch(translator, [one for couple in couples for one in couple])
+    batch = GenderBatch(translator, [one for couple in couples for one in couple])
     masculine = np.array([a.question.genders[0] == "m" for a, _ in couples])
-    weights = weights_on_nouns(asked)
+    weights = weights_on_nouns(batch)
 
     def turned(heads: Sequence[Head], row: str = "it") -> list[float]:
         right, other = (
-            log_odds_with_pointed_row(asked, heads, word, row) for word in ("noun", "other noun")
+            log_odds_with_pointed_row(batch, heads, word, row) for word in ("noun", "other noun")
         )
-        return mean_and_interval(mean_per_pair(asked.signs * (right - other)))
+        return mean_and_interval(mean_per_pair(batch.signs * (right - other)))
 
     def referent(mute: Sequence[Head]) -> list[float]:
-        return estimate_effects(batch_log_odds(asked, mute=mute).reshape(-1, 2), masculine)[
+        return estimate_effects(batch_log_odds(batch, mute=mute).reshape(-1, 2), masculine)[
             "referent"
         ]
 

@@ -82,14 +82,14 @@ def spell_as_in(word: str, source: str) -> str:
     return word if f" {word}" in source else word.capitalize()
 
 
-def batch_states(asked: GenderBatch) -> Float[Tensor, "depth sentences source d_model"]:
+def batch_states(batch: GenderBatch) -> Float[Tensor, "depth sentences source d_model"]:
     """Return the encoder's residual stream before its first layer and after each."""
-    return encoder_states(asked.translator.model, *asked.sources())
+    return encoder_states(batch.translator.model, *batch.sources())
 
 
 @contextmanager
 def patch_states(
-    asked: GenderBatch,
+    batch: GenderBatch,
     depth: int,
     where: Bool[Tensor, "sentences source"],
     donor: Float[Tensor, "sentences source d_model"],
@@ -98,17 +98,17 @@ def patch_states(
 
     It is replaced at the positions where `where` is True. Depth 0 is the input of the first layer.
     """
-    encoder = asked.translator.model.encoder
+    encoder = batch.translator.model.encoder
     module = encoder if depth == 0 else encoder.layers[depth - 1]
     with use_hooks({module: Hook(residual=lambda x: torch.where(where[..., None], donor, x))}):
         yield
 
 
 def batch_log_odds(
-    asked: GenderBatch, mute: Sequence[Head] = (), patch: dict[Head, np.ndarray] | None = None
+    batch: GenderBatch, mute: Sequence[Head] = (), patch: dict[Head, np.ndarray] | None = None
 ) -> Float[np.ndarray, " sentences"]:
     """Return the `log_odds` of every sentence: masculine minus feminine, in nats."""
-    return log_odds(asked.translator, asked.choices, mute, patch).double().numpy()
+    return log_odds(batch.translator, batch.choices, mute, patch).double().numpy()
 
 
 def measure_patching(
@@ -175,45 +175,45 @@ def list_heads(translator: Translator) -> list[Head]:
     ]
 
 
-def encoder_weights(asked: GenderBatch) -> list[Float[np.ndarray, "sentences heads query key"]]:
+def encoder_weights(batch: GenderBatch) -> list[Float[np.ndarray, "sentences heads query key"]]:
     """Return the attention weights of the encoder's heads, layer by layer."""
-    model = asked.translator.model.eval()
+    model = batch.translator.model.eval()
     with torch.no_grad(), capture_attention(model) as capture:
-        model.encode(*asked.sources())
+        model.encode(*batch.sources())
     return capture.encoder
 
 
-def weights_on_nouns(asked: GenderBatch) -> Float[np.ndarray, "layer head 2"]:
+def weights_on_nouns(batch: GenderBatch) -> Float[np.ndarray, "layer head 2"]:
     """Return the mean weight of the row of "it" on the right noun and on the wrong one, for each head.
 
     The weights on the pieces of a word are summed; "it" is one piece.
     """
-    it = asked.at("it").numpy()
-    nouns = [asked.at(word).numpy() for word in ("noun", "other noun")]
+    it = batch.at("it").numpy()
+    nouns = [batch.at(word).numpy() for word in ("noun", "other noun")]
     found = []
-    for maps in encoder_weights(asked):
+    for maps in encoder_weights(batch):
         rows = np.einsum("shqk,sq->shk", maps, it)
         found.append([np.einsum("shk,sk->sh", rows, n).mean(axis=0) for n in nouns])
     return np.array(found).transpose(0, 2, 1)
 
 
 def log_odds_with_pointed_row(
-    asked: GenderBatch, heads: Sequence[Head], word: str, row: str = "it"
+    batch: GenderBatch, heads: Sequence[Head], word: str, row: str = "it"
 ) -> Float[np.ndarray, " sentences"]:
     """Return the log-odds when a row of these encoder heads has all its weight on one word.
 
     Args:
-        asked: The sentences.
+        batch: The sentences.
         heads: The heads whose row is changed.
         word: The word that the row looks at, as in `GenderBatch.at`.
         row: The word whose row is changed.
     """
-    maps, asking = encoder_weights(asked), asked.at(row).numpy()
-    onto = asked.at(word).numpy()
+    maps, asking = encoder_weights(batch), batch.at(row).numpy()
+    onto = batch.at(word).numpy()
     onto = onto / onto.sum(axis=1, keepdims=True)
     patch = {}
     for head in heads:
         weights = maps[head.layer][:, head.head].copy()
         weights[asking] = np.repeat(onto, asking.sum(axis=1), axis=0).astype(weights.dtype)
         patch[head] = weights
-    return batch_log_odds(asked, patch=patch)
+    return batch_log_odds(batch, patch=patch)

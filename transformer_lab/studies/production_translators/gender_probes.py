@@ -65,7 +65,7 @@ def score_probes(
     double = GenderBatch(translator, [one for couple in couples for one in couple])
     right = double.signs > 0
     first = np.array([r.question.genders[0] == "m" for r in double.readings])
-    asked = mean_word_states(double, "it")
+    it_states = mean_word_states(double, "it")
     return {
         "frame": FRAMES[PROBE_FRAME],
         "nouns": {g: int((single.signs == s).sum()) for g, s in (("m", 1), ("f", -1))},
@@ -80,17 +80,17 @@ def score_probes(
         "pairs": {
             name: [
                 round(linear_probe(x, genders, y, torch.tensor(truth).float()), 3)
-                for x, y in zip(at["it"], asked, strict=True)
+                for x, y in zip(at["it"], it_states, strict=True)
             ]
             for name, truth in (("right noun", right), ("first noun", first))
         },
     }
 
 
-def mean_word_states(asked: GenderBatch, word: str) -> torch.Tensor:
+def mean_word_states(batch: GenderBatch, word: str) -> torch.Tensor:
     """Return the residual stream at a word, averaged over its pieces: (depth, sentences, d_model)."""
-    mask = asked.at(word).float()
-    total = torch.einsum("dsqm,sq->dsm", batch_states(asked), mask)
+    mask = batch.at(word).float()
+    total = torch.einsum("dsqm,sq->dsm", batch_states(batch), mask)
     return total / mask.sum(dim=1)[:, None]
 
 

@@ -45,7 +45,7 @@ NAME = "heads"
 SENTENCES = 360
 REAL = 320
 CORPUS = {PRODUCTION: "debian:pt_BR", DEBIAN: "debian:fr", TOY: "world"}
-BESIDE = 12_000
+NUM_EXTRA_PAIRS = 12_000
 """The number of pairs of the corpus that the aligner learns from, in addition to the texts to align."""
 GRID: list[Setting] = [{"model": name, "trained": True} for name in MODELS] + [
     {"model": name, "trained": False, "seed": seed} for name in MODELS for seed in (0, 1, 2)
@@ -63,25 +63,25 @@ def run(setting: Setting) -> dict[str, Any]:
     """
     name = setting["model"]
     known = load_translator(name)
-    asked = known if setting["trained"] else untrained_translator(known, setting["seed"])
+    translator = known if setting["trained"] else untrained_translator(known, setting["seed"])
     marked = load_grammatical_sentences(name, SENTENCES)
     found = {
         "heads": score_positions(
-            asked, [m.text for m in marked] if name == TOY else load_real_sentences(name, REAL)
+            translator, [m.text for m in marked] if name == TOY else load_real_sentences(name, REAL)
         ),
-        "relations": score_relations(asked, marked),
+        "relations": score_relations(translator, marked),
     }
     if name != TOY:
-        found["hand"] = score_relations(asked, HAND_MARKED)
+        found["hand"] = score_relations(translator, HAND_MARKED)
     if setting == GRID[0]:
         found["aligner"] = score_aligner()
-    return found | {"cross": score_alignments(name, asked, known)}
+    return found | {"cross": score_alignments(name, translator, known)}
 
 
 # ---------------------------------------------------------------- where heads look
 
 
-def score_positions(asked: Translator, texts: Sequence[str]) -> dict[str, Any]:
+def score_positions(translator: Translator, texts: Sequence[str]) -> dict[str, Any]:
     """Measure the mean attention of each encoder head between words, as lists [layer][head].
 
     Returns:
@@ -94,7 +94,7 @@ def score_positions(asked: Translator, texts: Sequence[str]) -> dict[str, Any]:
     sums: dict[str, list[np.ndarray]] = {}
     mixed = [shuffle_words(text, number) for number, text in enumerate(texts)]
     for prefix, read in (("", texts), ("shuffled ", mixed)):
-        for maps in encoder_word_maps(asked, [(text, split_words(text)) for text in read]):
+        for maps in encoder_word_maps(translator, [(text, split_words(text)) for text in read]):
             if maps is None:
                 continue
             n = maps.shape[-1] - 1  # words
@@ -115,7 +115,7 @@ def score_positions(asked: Translator, texts: Sequence[str]) -> dict[str, Any]:
 # ---------------------------------------------------------------- cross-attention
 
 
-def score_alignments(name: str, asked: Translator, known: Translator) -> dict[str, Any]:
+def score_alignments(name: str, translator: Translator, known: Translator) -> dict[str, Any]:
     """Compare each cross-attention head with word alignments, as lists [layer][head].
 
     The texts are the trained model's own translations, and the links are those of `align_words`.
@@ -128,7 +128,7 @@ def score_alignments(name: str, asked: Translator, known: Translator) -> dict[st
     pairs = align_translations(name, known)
     right: dict[str, list[np.ndarray]] = {"aligned": [], "before": [], "after": []}
     for source, target, links in pairs:
-        record = asked.attend(source, target)
+        record = translator.attend(source, target)
         maps = cross_word_maps(record, source, target)
         if maps is None:
             continue
@@ -167,16 +167,16 @@ def align_translations(
     """Return the sources, the model's own translations (greedy), and the links between their words."""
     sources = load_real_sentences(name, REAL)
     written = [one.translation for one in known.translate(sources, beam_size=1, max_length=60)]
-    asked = [(split_words(s), split_words(t)) for s, t in zip(sources, written, strict=True)]
-    train = find_corpus(CORPUS[name]).splits().train[:BESIDE]
-    beside = [(split_words(pair.source), split_words(pair.target)) for pair in train]
-    links = align_words([*asked, *beside])[: len(asked)]
+    texts = [(split_words(s), split_words(t)) for s, t in zip(sources, written, strict=True)]
+    train = find_corpus(CORPUS[name]).splits().train[:NUM_EXTRA_PAIRS]
+    extra = [(split_words(pair.source), split_words(pair.target)) for pair in train]
+    links = align_words([*texts, *extra])[: len(texts)]
     return list(zip(sources, written, links, strict=True))
 
 
 def score_aligner() -> dict[str, float]:
     """Return the precision and recall of `align_words` on the bilingual world, whose links are known."""
-    pairs = world(20_000, seed=0).train[:BESIDE]
+    pairs = world(20_000, seed=0).train[:NUM_EXTRA_PAIRS]
     found = align_words([(pair.source_tokens, pair.target_tokens) for pair in pairs])
     both = sum(len({*f} & {*p.alignment}) for f, p in zip(found, pairs, strict=True))
     return {

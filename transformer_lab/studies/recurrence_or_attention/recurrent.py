@@ -44,7 +44,7 @@ NAME = "recurrent"
 KINDS = ("LSTM", "LSTM with attention", "Transformer")
 WARMUP_STEPS, PEAK_RATE = 200, 2e-3  # those of the course's small translator, for all kinds
 BATCH_TOKENS = 320
-ASKED = 400  # test sentences; half of them say a combination that training lacks
+NUM_TEST_SENTENCES = 400  # test sentences; half of them say a combination that training lacks
 LONGEST_GROUPS = (8, 11)
 """The most source words of a sentence that counts as short, and as of middle length."""
 
@@ -117,7 +117,7 @@ def join_directions(state: Float[Tensor, "layers_and_ways batch half"]) -> Tenso
 
 
 def run(setting: Setting) -> dict[str, Any]:
-    """Train one translator and score it on `ASKED` test sentences.
+    """Train one translator and score it on `NUM_TEST_SENTENCES` test sentences.
 
     Returns:
         "parameters": their number. "losses": the mean smoothed training loss of each tenth of the
@@ -130,7 +130,7 @@ def run(setting: Setting) -> dict[str, Any]:
     english = WordTokenizer.train([pair.source for pair in splits.train])
     french = WordTokenizer.train([pair.target for pair in splits.train])
     train = encode_pairs(splits.train, english, french)
-    asked = encode_pairs(splits.test[:ASKED], english, french)
+    asked = encode_pairs(splits.test[:NUM_TEST_SENTENCES], english, french)
     torch.manual_seed(seed)
     model = make_model(setting["kind"], english.vocab_size, french.vocab_size)
     losses = train_in_place(model, train, setting["steps"], seed)

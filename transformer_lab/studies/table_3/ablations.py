@@ -29,7 +29,7 @@ from transformer_lab.translator import Translator
 NAME = "ablations"
 WORDS_OF = 4_000
 """The training pairs whose words make the vocabulary, so that it is the same for any number of pairs."""
-ASKED = 300  # test sentences that are translated
+NUM_TEST_SENTENCES = 300  # test sentences that are translated
 
 BASE: Setting = {
     "pairs": 2_000,
@@ -125,7 +125,7 @@ def train_and_score(
         "test_loss": loss,
         "next_word": right,
         "train_loss": train_loss,
-        **score_translations(translator, splits.test[:ASKED]),
+        **score_translations(translator, splits.test[:NUM_TEST_SENTENCES]),
     }
 
 

@@ -40,11 +40,11 @@ from transformer_lab.training.trainer import StepReport
 from transformer_lab.translator import Translator
 
 NAME = "emergence"
-ASKED = {"asked": 60, "validation": 600, "unseen": 2_000}
+SAMPLE_SIZES = {"asked": 60, "validation": 600, "unseen": 2_000}
 """The number of sentences: with a pronoun (of each clause order), for validation, and for relations."""
 STEPS = PRESETS["tiny"].training.max_steps
 GRID: list[Setting] = [
-    {"seed": seed, "steps": STEPS, "every": 50, **ASKED} for seed in (7, 0, 1, 2, 3, 4)
+    {"seed": seed, "steps": STEPS, "every": 50, **SAMPLE_SIZES} for seed in (7, 0, 1, 2, 3, 4)
 ]
 SMALL: Setting = {"seed": 0, "steps": 2, "every": 1, "asked": 3, "validation": 30, "unseen": 200}
 """A run of a few seconds, for the tests."""
