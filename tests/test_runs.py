@@ -19,6 +19,11 @@ from transformer_lab.translator import PRETRAINED, Translator
 QUIET = {"device": "cpu", "show_progress": False}
 
 
+@pytest.mark.thorough(
+    caught_by=[
+        "tests/test_stored_runs.py::test_a_run_stops_in_the_middle_of_an_epoch_and_goes_on_to_the_same_bits",
+    ]
+)
 def test_a_run_is_begun_and_resumed_without_a_command_line(tsv, tmp_path, endless):
     seen = []
     run = begin_run(tmp_path / "half", str(tsv), max_steps=2, on_step=seen.append, **QUIET)
@@ -56,6 +61,11 @@ def test_what_a_run_says_of_itself_is_written_under_the_same_names(tsv, tmp_path
     assert after == {**before, "steps": 1, "tokens": tokens, "stop": "max_minutes"}
 
 
+@pytest.mark.thorough(
+    caught_by=[
+        "tests/studies/test_recipe_seeds.py::test_the_shipped_model_is_the_stored_run_of_its_seed",
+    ]
+)
 def test_the_shipped_model_says_what_it_was_made_of():
     about = About.of(Translator.load_untrained(PRETRAINED))
     assert (about.corpus, about.seed, about.preset, about.skip_bad) == ("world", 0, "tiny", False)
@@ -189,7 +199,11 @@ def test_parts_of_a_state_that_was_never_whole_are_cleared_away(tsv, tmp_path):
     assert part.exists()
 
 
-@pytest.mark.thorough(caught_by=["test_a_run_is_begun_and_resumed_without_a_command_line"])
+@pytest.mark.thorough(
+    caught_by=[
+        "tests/test_stored_runs.py::test_a_run_stops_in_the_middle_of_an_epoch_and_goes_on_to_the_same_bits"
+    ]
+)
 def test_a_state_is_saved_by_the_clock_too(tsv, tmp_path):
     saved = []
     run = begin_run(tmp_path / "run", str(tsv), max_steps=4, **QUIET)

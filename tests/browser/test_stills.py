@@ -60,13 +60,13 @@ def test_a_still_has_the_drawings_words_and_the_same_pixels_each_time(launch):
 
 
 def test_each_step_has_a_picture_of_its_own_and_below_0_the_last_is_meant(launch):
-    made = [DRAWINGS["family"]() for _ in range(4)]
-    for step, one in zip((0, 1, 2, -1), made, strict=True):
+    made = [DRAWINGS["family"]() for _ in range(3)]
+    for step, one in zip((0, 2, -1), made, strict=True):
         one.step = step
     notebook = notebook_of(*made)
     take_stills(notebook, launch)
-    first, second, third, last = map(pixels, pages(notebook))
-    assert first.shape != second.shape or (first != second).any()
+    first, third, last = map(pixels, pages(notebook))
+    assert first.shape != third.shape or (first != third).any()
     assert np.array_equal(third, last)
 
 

@@ -32,6 +32,7 @@ from transformer_lab.course.judge.side_effects import (
     find_code_objects,
     is_unchanged,
 )
+from transformer_lab.course.judge.time_limit import EndlessError
 
 
 @dataclass(frozen=True)
@@ -250,8 +251,15 @@ class Check:
         ]
 
     def run_cases(self, answer: Callable[..., Any]) -> list[Outcome]:
-        """Return the outcomes of the answer, one for each case."""
-        return [self.run_case(answer, case) for case in self.all_cases]
+        """Return the outcomes of the answer, one for each case.
+
+        If it doesn't end in one of them, that counts for all that follow, so nobody waits for each.
+        """
+        outcomes: list[Outcome] = []
+        for case in self.all_cases:
+            is_endless = bool(outcomes) and isinstance(outcomes[-1].error, EndlessError)
+            outcomes.append(outcomes[-1] if is_endless else self.run_case(answer, case))
+        return outcomes
 
     def run_case(self, answer: Callable[..., Any], case: tuple[Any, ...]) -> Outcome:
         """Return the outcome of the answer in one case."""

@@ -89,13 +89,16 @@ def error_text(error: BaseException) -> str:
 
 def find_learner_frame(error: BaseException) -> tuple[types.FrameType, int] | None:
     """Return the last frame and line of the traceback in the learner's own code, or None."""
-    found = None
+    return next(reversed(list(iterate_learner_frames(error))), None)
+
+
+def iterate_learner_frames(error: BaseException) -> Iterator[tuple[types.FrameType, int]]:
+    """Iterate over the frames and lines of a traceback in the learner's own code, the outermost first."""
     for frame, line in traceback.walk_tb(error.__traceback__):
         file = frame.f_code.co_filename
         ours = file.startswith((PACKAGE, *LIBRARIES[:1]))
         if not ours and not any(library in file for library in LIBRARIES[1:]):
-            found = frame, line
-    return found
+            yield frame, line
 
 
 def describe_line(frame: types.FrameType, line: int) -> str:

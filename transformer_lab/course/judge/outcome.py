@@ -23,6 +23,7 @@ from transformer_lab.course.judge.errors import (
 from transformer_lab.course.judge.formatting import describe_kind
 from transformer_lab.course.judge.returned_arrays import as_array
 from transformer_lab.course.judge.side_effects import is_unchanged
+from transformer_lab.course.judge.time_limit import EndlessError, describe_endless, time_limit
 
 Gradients = tuple[tuple[str, np.ndarray], ...]
 
@@ -120,6 +121,8 @@ def run_case(
 ) -> Outcome:
     """Run an answer on a copy of a case and return the outcome; exceptions become part of it.
 
+    An answer that doesn't end is stopped (see `time_limit`).
+
     Args:
         answer: The answer.
         run: Calls the answer with the arguments of the case.
@@ -130,11 +133,13 @@ def run_case(
     watched = RecordedAnswer(answer, recorder.hook_parts)
     arguments = tuple(map(recorder.wrap, names, copy.deepcopy(case)))
     try:
-        with np.errstate(all="ignore"), torch.random.fork_rng([]):
+        with np.errstate(all="ignore"), torch.random.fork_rng([]), time_limit():
             returned = run(watched, *arguments)
             parts, modules = split_returned(returned)
             results = tuple(map(as_array, parts))
             gradients = compute_gradients(parts, dict(zip(names, arguments, strict=True)), modules)
+    except EndlessError as error:
+        return Outcome(error=error, complaint=describe_endless(error))
     except (Exception, SystemExit) as error:
         return Outcome(error=error, complaint=describe_error(error, watched))
     changed = tuple(

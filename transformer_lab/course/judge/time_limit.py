@@ -1,0 +1,125 @@
+"""`time_limit` stops an answer that doesn't end; `describe_endless` names the loop that it was in.
+
+`outcome.run_case` runs every answer within the limit.
+"""
+
+import ast
+import builtins
+import ctypes
+import linecache
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import TypeGuard
+
+from transformer_lab.course.judge.errors import describe_line, iterate_learner_frames
+
+SECONDS = 10.0
+"""How long an answer may take with one case; right answers need less than a second."""
+REPEAT_AFTER = 1.0
+"""Seconds until an answer that catches the exception, by a bare `except`, is stopped again."""
+Loop = ast.While | ast.For
+
+
+class EndlessError(BaseException):
+    """An answer took too long. `except Exception` in the answer doesn't catch it."""
+
+
+@contextmanager
+def time_limit() -> Iterator[None]:
+    """Raise `EndlessError` in the block if it isn't done after `SECONDS`.
+
+    Another thread raises it, because signals come neither to Windows nor to every notebook's kernel.
+    Python delivers it between two instructions, so a single call of a library, however long, ends first.
+    """
+    running, lock, done = threading.get_ident(), threading.Lock(), threading.Event()
+
+    def watch() -> None:
+        wait = SECONDS
+        while not done.wait(wait):
+            with lock:  # so that nothing is raised once the block is left
+                if not done.is_set():
+                    ctypes.pythonapi.PyThreadState_SetAsyncExc(
+                        ctypes.c_ulong(running), ctypes.py_object(EndlessError)
+                    )
+            wait = REPEAT_AFTER
+
+    threading.Thread(target=watch, name="time limit of a check", daemon=True).start()
+    try:
+        yield
+    finally:
+        with lock:
+            done.set()
+
+
+def describe_endless(error: EndlessError) -> str:
+    """Return what a learner reads of an answer that was stopped: where it was, and what to look for."""
+    said = f"it doesn't end: it was stopped after {SECONDS:g} seconds"
+    frames = list(iterate_learner_frames(error))
+    for frame, line in reversed(frames):
+        if loop := find_loop(frame, line):
+            return f"{said}, in this loop{describe_line(frame, loop.lineno)}\n  {advise(loop)}"
+    return f"{said}{describe_line(*frames[-1])}" if frames else said
+
+
+def find_loop(frame: FrameType, line: int) -> Loop | None:
+    """Return the loop that a line of a frame stands in, or None: the innermost `while`, or else `for`.
+
+    A `for` inside of a `while` is left when its sequence is used up, so the `while` is the suspect.
+    """
+    text = "".join(linecache.getlines(frame.f_code.co_filename, frame.f_globals))
+    try:
+        tree = ast.parse(text)
+    except SyntaxError:
+        return None
+    first = frame.f_code.co_firstlineno
+    around = [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, Loop) and first <= node.lineno <= line <= (node.end_lineno or 0)
+    ]
+    around.sort(key=lambda loop: (isinstance(loop, ast.While), loop.lineno))
+    return around[-1] if around else None
+
+
+def advise(loop: Loop) -> str:
+    """Return what a learner should look for in a loop that doesn't end."""
+    if isinstance(loop, ast.For):
+        return "does something in the loop add to what the loop goes through?"
+    calls = (node for node in ast.walk(loop.test) if isinstance(node, ast.Call))
+    names = names_in(loop.test) - set(map(called_name, calls))
+    if not names:
+        return "does every way through the loop come to a break or a return?"
+    listed = " and ".join(sorted(names))
+    if names.isdisjoint(changed_names(loop)):
+        return f"nothing in the loop changes {listed}, so the condition stays as it is"
+    return f"is there a way through the loop that leaves {listed} as before?"
+
+
+def called_name(call: ast.Call) -> str:
+    """Return the name of the function that is called, or "" if it is a method."""
+    return call.func.id if isinstance(call.func, ast.Name) else ""
+
+
+def names_in(node: ast.AST) -> set[str]:
+    """Return the variables that an expression names."""
+    return {inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)}
+
+
+def is_item_assignment(node: ast.AST) -> TypeGuard[ast.Subscript]:
+    """Return whether a node is an item that is assigned or deleted, as in `counts[i] = 1`."""
+    return isinstance(node, ast.Subscript) and not isinstance(node.ctx, ast.Load)
+
+
+def changed_names(loop: ast.While) -> set[str]:
+    """Return the names that the body of a loop may change: by assignment, a method or a call."""
+    found: set[str] = set()
+    for node in (inner for statement in loop.body for inner in ast.walk(statement)):
+        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+            found.add(node.id)
+        elif isinstance(node, ast.Attribute) or is_item_assignment(node):
+            found |= names_in(node.value)  # an attribute may be a method, as in `items.pop()`
+        elif isinstance(node, ast.Call) and called_name(node) not in ("", *dir(builtins)):
+            found |= {argument.id for argument in node.args if isinstance(argument, ast.Name)}
+    return found
