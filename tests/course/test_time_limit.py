@@ -148,6 +148,12 @@ def test_nothing_is_raised_once_the_block_is_left(short):
     time.sleep(0.3)  # the limit passes here, where nobody is to be stopped
 
 
+def test_time_in_which_nothing_is_computed_does_not_count(short, monkeypatch):
+    monkeypatch.setattr(module.time, "process_time", lambda: 0.0)
+    with time_limit():
+        time.sleep(0.5)
+
+
 def test_it_stops_the_thread_that_runs_the_answer_and_no_other(short):
     stopped = []
 

@@ -8,6 +8,7 @@ import builtins
 import ctypes
 import linecache
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
@@ -16,7 +17,7 @@ from typing import TypeGuard
 from transformer_lab.course.judge.errors import describe_line, iterate_learner_frames
 
 SECONDS = 10.0
-"""How long an answer may take with one case; right answers need less than a second."""
+"""How long an answer may compute with one case; right answers need less than a second."""
 REPEAT_AFTER = 1.0
 """Seconds until an answer that catches the exception, by a bare `except`, is stopped again."""
 Loop = ast.While | ast.For
@@ -32,18 +33,20 @@ def time_limit() -> Iterator[None]:
 
     Another thread raises it, because signals come neither to Windows nor to every notebook's kernel.
     Python delivers it between two instructions, so a single call of a library, however long, ends first.
+    Seconds count only while this process computes: on a busy machine a right answer may wait for long.
     """
     running, lock, done = threading.get_ident(), threading.Lock(), threading.Event()
+    start = time.process_time()
 
     def watch() -> None:
         wait = SECONDS
         while not done.wait(wait):
+            wait = REPEAT_AFTER
             with lock:  # so that nothing is raised once the block is left
-                if not done.is_set():
+                if not done.is_set() and time.process_time() - start >= SECONDS:
                     ctypes.pythonapi.PyThreadState_SetAsyncExc(
                         ctypes.c_ulong(running), ctypes.py_object(EndlessError)
                     )
-            wait = REPEAT_AFTER
 
     threading.Thread(target=watch, name="time limit of a check", daemon=True).start()
     try:
