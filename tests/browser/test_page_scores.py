@@ -55,6 +55,12 @@ def test_javascript_has_a_formula_for_each_score_of_the_table(ask):
     assert set(formulas) == set(ON_BENCH)
 
 
+def test_no_score_has_the_name_of_another_colour_of_the_heads(ask):
+    others = ask("bench/figure.js", "({ WAYS }) => Object.keys(WAYS)")
+    assert len(others) > 1
+    assert set(others).isdisjoint(score.name for score in SCORES)
+
+
 @pytest.mark.parametrize("name", ON_BENCH)
 def test_measure_gives_pythons_number(ask, name):
     links = ((0, 0), (1, 1), (4, 3), (2, 3))

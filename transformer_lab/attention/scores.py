@@ -1,8 +1,8 @@
 """Head scores: one number for what an attention head does, and the one table of them all, `SCORES`.
 
 The explorer sorts heads by these scores, the bench colours heads by them, and lessons 11 and 12 compare
-heads with them. The bench computes the same formulas in JavaScript (`lab/page/bench/head_scores.js`);
-a browser test compares the numbers of the two languages.
+heads with them. The bench computes the same formulas in JavaScript, in
+`transformer_lab/lab/page/bench/head_scores.js`; a browser test compares the numbers of the two.
 """
 
 import math

@@ -12,7 +12,7 @@ import { computeCost } from "./stakes.js";
 const WAIT = 200; // milliseconds, so that the translation itself is drawn first
 
 /** What the dots can be coloured by, besides the scores: its label, and what a dark dot means. */
-const WAYS = {
+export const WAYS = {
   cost: ["effect if muted", "Orange: muted alone, the head costs a word of the translation much of its probability (its tooltip says which). No colour: it costs none."],
   sharpness: ["sharpness of its rows", "Orange: nearly all weight of each row is on one word. No colour: it is spread."],
 };
