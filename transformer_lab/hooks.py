@@ -79,14 +79,14 @@ def use_hooks(hooks: Mapping[nn.Module, Hook]) -> Iterator[None]:
     instead of calling PyTorch's fused kernel.
     """
     own = dict(hooks)
-    _OPEN.set((*still_open(), own))
+    _OPEN.set((*find_open_hooks(), own))
     try:
         yield
     finally:
         own.clear()
-        _OPEN.set(still_open())
+        _OPEN.set(find_open_hooks())
 
 
-def still_open() -> tuple[dict[nn.Module, Hook], ...]:
+def find_open_hooks() -> tuple[dict[nn.Module, Hook], ...]:
     """Return the hooks of each `use_hooks` block in this context that has not ended."""
     return tuple(block for block in _OPEN.get() if block)

@@ -69,11 +69,11 @@ class CallRecorder:
         """Return a function that records its calls and then does the same as the one given."""
 
         @functools.wraps(function)
-        def kept(*given: Any, **named: Any) -> Any:
+        def record_call(*given: Any, **named: Any) -> Any:
             self.record(name, (*given, *named.values()))
             return function(*given, **named)
 
-        return kept
+        return record_call
 
     def hook_parts(self, module: Any, before: str = "") -> None:
         """Put hooks on the parts of a module that record their arguments; ignore anything else."""

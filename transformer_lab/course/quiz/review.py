@@ -94,14 +94,14 @@ def shuffle_choices(question: Question, random: Random) -> Question:
 def add_lesson_number(lesson: str, question: Question) -> Question:
     """Return a copy of the question that names its lesson, also in each reply, instead of "this page"."""
 
-    def named(text: str) -> str:
+    def write_lesson(text: str) -> str:
         text = text.replace("On this page", f"In lesson {lesson}")
         text = text.replace("on this page", f"in lesson {lesson}")
         return text.replace("this page", f"lesson {lesson}")
 
-    choices = ((named(text), named(word)) for text, word in question.choices)
+    choices = ((write_lesson(text), write_lesson(word)) for text, word in question.choices)
     told = tuple((text, f"{word} (Lesson {lesson}.)") for text, word in choices)
-    return replace(question, text=named(question.text), choices=told)
+    return replace(question, text=write_lesson(question.text), choices=told)
 
 
 def glossary() -> str:

@@ -71,12 +71,12 @@ def _groups() -> list[set[Combination]]:
     A group has a word and its nouns, a noun and its words, or a reason beside one verb.
     """
 
-    def said(nouns: Iterable[Noun], word: Adjective | Verb) -> set[Combination]:
+    def pair_with(nouns: Iterable[Noun], word: Adjective | Verb) -> set[Combination]:
         return {(noun.english, lemma(word)) for noun in nouns if can_describe(word, noun)}
 
     words: list[Adjective | Verb] = [*ADJECTIVES.values(), *DECIDING_VERBS]
-    groups = [said(NOUNS.values(), word) for word in words]
-    groups += [set.union(*(said([noun], word) for word in words)) for noun in NOUNS.values()]
+    groups = [pair_with(NOUNS.values(), word) for word in words]
+    groups += [set.union(*(pair_with([noun], word) for word in words)) for noun in NOUNS.values()]
     reasons: dict[tuple[str, str, str], set[Combination]] = defaultdict(set)
     for scene in SCENES:
         for role, nouns, of_it in (
@@ -84,7 +84,9 @@ def _groups() -> list[set[Combination]]:
             ("object", scene.objects, scene.object_reasons),
         ):
             for word in of_it:
-                reasons[scene.verb.infinitive, role, lemma(word)] |= said(find_nouns(nouns), word)
+                reasons[scene.verb.infinitive, role, lemma(word)] |= pair_with(
+                    find_nouns(nouns), word
+                )
     return groups + list(reasons.values())
 
 

@@ -83,7 +83,7 @@ def pronouns_changed_by_pointing(
     """
     capture, before = predict_pronouns(translator, pairs)
 
-    def changed(head: Head) -> float:
+    def measure_change(head: Head) -> float:
         maps = capture.encoder[head.layer][:, head.head]
         patch = np.stack(
             [
@@ -98,7 +98,7 @@ def pronouns_changed_by_pointing(
 
     config = translator.model.config
     return [
-        [changed(Head("encoder", layer, head)) for head in range(config.num_heads)]
+        [measure_change(Head("encoder", layer, head)) for head in range(config.num_heads)]
         for layer in range(config.num_encoder_layers)
     ]
 

@@ -107,7 +107,7 @@ def score_pointed_rows(
     masculine = np.array([a.question.genders[0] == "m" for a, _ in couples])
     weights = weights_on_nouns(batch)
 
-    def turned(heads: Sequence[Head], row: str = "it") -> list[float]:
+    def measure_redirection(heads: Sequence[Head], row: str = "it") -> list[float]:
         right, other = (
             log_odds_with_pointed_row(batch, heads, word, row) for word in ("noun", "other noun")
         )
@@ -124,7 +124,7 @@ def score_pointed_rows(
         [
             *(head.layer, head.head),
             *np.round(weights[head.layer, head.head].astype(float), 3).tolist(),
-            *turned([head]),
+            *measure_redirection([head]),
             *referent([head]),
         ]
         for head in encoder
@@ -133,7 +133,9 @@ def score_pointed_rows(
         "limit": LIMIT,
         "pairs": len(couples),
         "heads": rows,
-        "layers": [turned([h for h in encoder if h.layer == layer]) for layer in range(layers)],
-        "deciders": [[h.layer, h.head, *turned([h], "adjective")] for h in encoder],
+        "layers": [
+            measure_redirection([h for h in encoder if h.layer == layer]) for layer in range(layers)
+        ],
+        "deciders": [[h.layer, h.head, *measure_redirection([h], "adjective")] for h in encoder],
         "unmuted": referent([]),
     }

@@ -23,27 +23,27 @@ Place = tuple[Kind, int]
 def make_direction(seed: int) -> Replacement:
     """Return a replacement by one random direction for each head, with the length of the output kept."""
 
-    def put(heads: Tensor) -> Tensor:
+    def replace_rows(heads: Tensor) -> Tensor:
         generator = torch.Generator().manual_seed(seed)
         one_way = torch.randn(heads.size(1), 1, heads.size(-1), generator=generator)
         return heads.norm(dim=-1, keepdim=True) * one_way / one_way.norm(dim=-1, keepdim=True)
 
-    return put
+    return replace_rows
 
 
 class ReplaceHeads(Hook):
     """A hook that replaces the outputs of some heads of one attention before W_O."""
 
-    def __init__(self, heads: Sequence[int], put: Replacement = torch.zeros_like):
+    def __init__(self, heads: Sequence[int], replacement: Replacement = torch.zeros_like):
         super().__init__(output=self.replace)
-        self.numbers, self.put = list(heads), put
+        self.numbers, self.replacement = list(heads), replacement
 
     def replace(
         self, heads: Float[Tensor, "batch heads query d_v"]
     ) -> Float[Tensor, "batch heads query d_v"]:
         """Return the heads' outputs, with those of `numbers` replaced."""
         found = heads.clone()
-        found[:, self.numbers] = self.put(heads[:, self.numbers])
+        found[:, self.numbers] = self.replacement(heads[:, self.numbers])
         return found
 
 
