@@ -46,7 +46,7 @@ def commands(target):
     """What make would run for a target, were everything installed."""
     if not shutil.which("make"):
         pytest.skip("there is no make here")
-    command = ["make", "-n", "--old-file=.venv/.ready", target]
+    command = ["make", "-n", "--no-print-directory", "--old-file=.venv/.ready", target]
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
 
 
