@@ -6,6 +6,7 @@ import time
 import pytest
 
 from transformer_lab.course.judge import time_limit as module
+from transformer_lab.course.judge.check import call_answer
 from transformer_lab.course.judge.outcome import run_case
 from transformer_lab.course.judge.time_limit import EndlessError, time_limit
 from transformer_lab.course.lessons import lesson
@@ -21,7 +22,7 @@ def short(monkeypatch):
 
 
 def complaint_of(answer, *case):
-    return run_case(answer, lambda answer, *case: answer(*case), case, ["x"] * len(case)).complaint
+    return run_case(answer, call_answer, case, ["x"] * len(case)).complaint
 
 
 def nothing_changes(n):

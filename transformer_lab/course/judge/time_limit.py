@@ -52,8 +52,11 @@ def time_limit() -> Iterator[None]:
     try:
         yield
     finally:
-        with lock:
-            done.set()
+        try:
+            with lock:
+                done.set()
+        finally:
+            done.set()  # even if the exception came a moment ago, and is raised in the lines above
 
 
 def describe_endless(error: EndlessError) -> str:
