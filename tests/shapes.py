@@ -9,7 +9,6 @@ from typing import Any
 
 import jaxtyping
 import pytest
-from beartype import beartype
 
 CHECKS, THOROUGH_CHECKS = 1_000, 20_000
 """How many checks a test may make, and one that is marked `thorough`; a small model's pass takes 56."""
@@ -25,6 +24,9 @@ def start(item: pytest.Item) -> None:
 
 def check(function: Callable[..., Any]) -> Callable[..., Any]:
     """The type checker that pyproject.toml names: beartype, until a test has made its checks."""
+    # Imported here, because a borrowed machine on which tests/gpu runs has no beartype.
+    from beartype import beartype
+
     checked = beartype(function)
 
     @wraps(function)

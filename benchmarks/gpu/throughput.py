@@ -164,7 +164,7 @@ def section(device: torch.device, seconds: float) -> str:
     """A table of all presets, then of those that are compiled, as long as there is time."""
     deadline = time.perf_counter() + seconds
     on_gpu = device.type == "cuda"
-    names = ("base", "big", "small", "tiny") if on_gpu else ("tiny",)
+    names = ("base", "small", "tiny", "big") if on_gpu else ("tiny",)
     dtypes = {"fp32": torch.float32, "bf16": torch.bfloat16}
     if not has_bfloat16(device):
         del dtypes["bf16"]
@@ -176,7 +176,7 @@ def section(device: torch.device, seconds: float) -> str:
     failures: list[str] = []
     # A CPU compiles for a minute, which is all that a check without a GPU has.
     ways = (False, True) if on_gpu or seconds > 60 else (False,)
-    for compiled, name in product(ways, names):
+    for name, compiled in product(names, ways):
         if time.perf_counter() > deadline or (compiled and name not in plain):
             rows.append([name, "compiled" if compiled else "all", "no time left", *[""] * 5])
             continue

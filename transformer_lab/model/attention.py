@@ -1,15 +1,24 @@
 """Scaled dot-product attention and multi-head attention (§3.2)."""
 
 import math
+from functools import partial
 
 import torch
 import torch.nn.functional as F
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
+from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from transformer_lab.config import check, check_mask, check_positive_integer
 from transformer_lab.hooks import apply_hooks, find_hooks
 from transformer_lab.model.kv_cache import KVCache
+
+GPU_KERNELS = [SDPBackend.FLASH_ATTENTION, SDPBackend.EFFICIENT_ATTENTION, SDPBackend.MATH]
+"""PyTorch's kernels for attention on a GPU, without cuDNN's.
+
+cuDNN's doesn't give 0 to a query that may see nothing, and it prepares itself anew for every shape, while
+nearly every batch of sentences has another shape.
+"""
 
 
 def attention_weights(
@@ -85,7 +94,13 @@ def fused_attention(
             return fused_attention(*whole, mask, bias, dropout).to(query.dtype)
     if bias is not None:
         mask = bias if mask is None else bias.masked_fill(~mask, -math.inf)
-    return F.scaled_dot_product_attention(query, key, value, attn_mask=mask, dropout_p=dropout)
+    attend = partial(
+        F.scaled_dot_product_attention, query, key, value, attn_mask=mask, dropout_p=dropout
+    )
+    if query.device.type != "cuda":
+        return attend()
+    with sdpa_kernel(GPU_KERNELS):
+        return attend()
 
 
 def shared_attention(

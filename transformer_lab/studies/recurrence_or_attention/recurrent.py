@@ -155,20 +155,28 @@ def true_share(answers: Sequence[bool]) -> float:
 
 
 def make_model(kind: str, source_words: int, target_words: int) -> nn.Module:
-    """Return a model of one of `KINDS`, with about as many parameters as the Transformer.
+    """Return a model of one of `KINDS`, with about as many parameters as the small Transformer."""
+    return make_model_like(
+        kind,
+        TransformerConfig.tiny(source_words, target_words, dropout=0.0, tie_source_target=False),
+    )
+
+
+def make_model_like(kind: str, config: TransformerConfig) -> nn.Module:
+    """Return a model of one of `KINDS`, with about as many parameters as the Transformer of `config`.
 
     The recurrent ones have the even width whose number of parameters comes nearest to it.
     """
-    config = TransformerConfig.tiny(
-        source_words, target_words, dropout=0.0, tie_source_target=False
-    )
     if kind == "Transformer":
         return Transformer(config)
     wanted = count_parameters(partial(Transformer, config))
     make = partial(
-        RecurrentTranslator, source_words, target_words, attention=kind == "LSTM with attention"
+        RecurrentTranslator,
+        config.source_vocab_size,
+        config.target_vocab_size,
+        attention=kind == "LSTM with attention",
     )
-    widths = range(2, 512, 2)
+    widths = range(2, 4096, 2)
     place = bisect_left(widths, wanted, key=lambda width: count_parameters(partial(make, width)))
     nearest = min(
         widths[place - 1 : place + 1],
