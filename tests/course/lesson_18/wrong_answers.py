@@ -212,6 +212,16 @@ def near_steps_alone(links):
     return tried[int(np.argmax(shares))], max(shares)
 
 
+def step_of_the_first(links):
+    steps = links[:, 1] - links[:, 0]
+    return int(steps[0]), np.mean(steps == steps[0])
+
+
+def step_of_the_last(links):
+    steps = links[:, 1] - links[:, 0]
+    return int(steps[-1]), np.mean(steps == steps[-1])
+
+
 TABLE = [
     ("eight_bits", up_to_128, "end at 127"),
     ("eight_bits", cut_off, "not rounded"),
@@ -244,6 +254,8 @@ TABLE = [
     ("best_offset", middle_step, "median step"),
     ("best_offset", one_of_all, "different steps"),
     ("best_offset", near_steps_alone, "the offset is"),
+    ("best_offset", step_of_the_first, "step of the first link"),
+    ("best_offset", step_of_the_last, "the offset is"),
     ("interval", of_the_values, "percentiles of the *values*"),
     ("interval", one_heap, "one heap"),
     ("interval", ninety, "90 %"),
