@@ -11,11 +11,16 @@ from transformer_lab.training.loss import label_smoothed_loss
 
 
 def parameters_of(optimizer):
-    return optimizer.param_groups[0]["params"]
+    return [p for group in optimizer.param_groups for p in group["params"]]
+
+
+def set_rate(optimizer, rate):
+    for group in optimizer.param_groups:
+        group["lr"] = rate
 
 
 def forgets_to_zero(loss_of, optimizer, batch, rate):
-    optimizer.param_groups[0]["lr"] = rate
+    set_rate(optimizer, rate)
     loss = loss_of(batch)
     loss.backward()
     norm = nn.utils.clip_grad_norm_(parameters_of(optimizer), 1.0)
@@ -24,7 +29,7 @@ def forgets_to_zero(loss_of, optimizer, batch, rate):
 
 
 def zeroes_too_late(loss_of, optimizer, batch, rate):
-    optimizer.param_groups[0]["lr"] = rate
+    set_rate(optimizer, rate)
     loss = loss_of(batch)
     loss.backward()
     norm = nn.utils.clip_grad_norm_(loss_of.parameters(), max_norm=1.0)
@@ -53,7 +58,7 @@ def its_own_rate(loss_of, optimizer, batch, rate):
 
 
 def never_clips(loss_of, optimizer, batch, rate):
-    optimizer.param_groups[0]["lr"] = rate
+    set_rate(optimizer, rate)
     optimizer.zero_grad()
     loss = loss_of(batch)
     loss.backward()
@@ -63,7 +68,7 @@ def never_clips(loss_of, optimizer, batch, rate):
 
 
 def clips_each_number(loss_of, optimizer, batch, rate):
-    optimizer.param_groups[0]["lr"] = rate
+    set_rate(optimizer, rate)
     optimizer.zero_grad()
     loss = loss_of(batch)
     loss.backward()
@@ -75,7 +80,7 @@ def clips_each_number(loss_of, optimizer, batch, rate):
 
 
 def norm_of_the_clipped(loss_of, optimizer, batch, rate):
-    optimizer.param_groups[0]["lr"] = rate
+    set_rate(optimizer, rate)
     optimizer.zero_grad()
     loss = loss_of(batch)
     loss.backward()
@@ -91,18 +96,82 @@ def rate_for_the_next(loss_of, optimizer, batch, rate):
     loss.backward()
     norm = nn.utils.clip_grad_norm_(loss_of.parameters(), 1.0)
     optimizer.step()
-    optimizer.param_groups[0]["lr"] = rate
+    set_rate(optimizer, rate)
     return loss, norm
 
 
 def always_length_one(loss_of, optimizer, batch, rate):
-    optimizer.param_groups[0]["lr"] = rate
+    set_rate(optimizer, rate)
     optimizer.zero_grad()
     loss = loss_of(batch)
     loss.backward()
     norm = sum(p.grad.pow(2).sum() for p in loss_of.parameters()).sqrt()
     for p in loss_of.parameters():
         p.grad /= norm
+    optimizer.step()
+    return loss, norm
+
+
+def rate_of_the_first_group(loss_of, optimizer, batch, rate):
+    optimizer.param_groups[0]["lr"] = rate
+    optimizer.zero_grad()
+    loss = loss_of(batch)
+    loss.backward()
+    norm = nn.utils.clip_grad_norm_(loss_of.parameters(), 1.0)
+    optimizer.step()
+    return loss, norm
+
+
+def clips_the_first_group(loss_of, optimizer, batch, rate):
+    set_rate(optimizer, rate)
+    optimizer.zero_grad()
+    loss = loss_of(batch)
+    loss.backward()
+    norm = nn.utils.clip_grad_norm_(optimizer.param_groups[0]["params"], 1.0)
+    optimizer.step()
+    return loss, norm
+
+
+def knows_one_group(loss_of, optimizer, batch, rate):
+    (group, *_) = optimizer.param_groups
+    group["lr"] = rate
+    optimizer.zero_grad()
+    loss = loss_of(batch)
+    loss.backward()
+    norm = nn.utils.clip_grad_norm_(group["params"], 1.0)
+    optimizer.step()
+    return loss, norm
+
+
+def clips_group_by_group(loss_of, optimizer, batch, rate):
+    optimizer.zero_grad()
+    loss = loss_of(batch)
+    loss.backward()
+    for group in optimizer.param_groups:
+        group["lr"] = rate
+        norm = nn.utils.clip_grad_norm_(group["params"], 1.0)
+    optimizer.step()
+    return loss, norm
+
+
+def clips_group_by_group_with_one_norm(loss_of, optimizer, batch, rate):
+    set_rate(optimizer, rate)
+    optimizer.zero_grad()
+    loss = loss_of(batch)
+    loss.backward()
+    groups = [group["params"] for group in optimizer.param_groups]
+    norm = torch.stack([nn.utils.clip_grad_norm_(group, 1.0) for group in groups]).norm()
+    optimizer.step()
+    return loss, norm
+
+
+def first_weight_of_each_group(loss_of, optimizer, batch, rate):
+    set_rate(optimizer, rate)
+    optimizer.zero_grad()
+    loss = loss_of(batch)
+    loss.backward()
+    firsts = [group["params"][0] for group in optimizer.param_groups]
+    norm = nn.utils.clip_grad_norm_(firsts, 1.0)
     optimizer.step()
     return loss, norm
 
@@ -123,7 +192,7 @@ def by_hand(loss_of, optimizer, batch, rate):
 
 
 def loss_of_afterwards(loss_of, optimizer, batch, rate):
-    optimizer.param_groups[0]["lr"] = rate
+    set_rate(optimizer, rate)
     optimizer.zero_grad()
     loss_of(batch).backward()
     norm = nn.utils.clip_grad_norm_(loss_of.parameters(), 1.0)
@@ -342,6 +411,12 @@ TABLE = [
     ("training_step", loss_of_afterwards, "computed anew after the step"),
     ("training_step", rate_for_the_next, "the rate of the one before"),
     ("training_step", always_length_one, "short ones too"),
+    ("training_step", rate_of_the_first_group, "first group of weights gets the rate"),
+    ("training_step", clips_the_first_group, "first group of weights is clipped"),
+    ("training_step", knows_one_group, "both the rate and the clipping"),
+    ("training_step", clips_group_by_group, "clip all of them together"),
+    ("training_step", clips_group_by_group_with_one_norm, "the same factor"),
+    ("training_step", first_weight_of_each_group, "the losses[1]"),
     ("training_step", only_the_loss, "two things are asked: the loss, the norm"),
     ("training_step", by_hand, "the weights["),
     ("unigram_loss", in_bits, "this is in bits"),
