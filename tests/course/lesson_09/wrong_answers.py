@@ -253,7 +253,7 @@ def squares(model):
 
 def of_the_weights(model):
     return {
-        name: torch.cat([p.flatten() for p in child.parameters()]).norm()
+        name: sum(p.square().sum().item() for p in child.parameters()) ** 0.5
         for name, child in model.named_children()
     }
 
@@ -275,6 +275,25 @@ def skips_the_silent(model):
     return norms
 
 
+def skips_the_empty(model):
+    norms = {}
+    for name, child in model.named_children():
+        parameters = list(child.parameters())
+        if parameters:
+            squares = [(p.grad**2).sum() for p in parameters if p.grad is not None]
+            norms[name] = float(sum(squares)) ** 0.5
+    return norms
+
+
+def one_missing_is_all_missing(model):
+    norms = {}
+    for name, child in model.named_children():
+        grads = [p.grad for p in child.parameters()]
+        is_whole = all(grad is not None for grad in grads)
+        norms[name] = float(sum((grad**2).sum() for grad in grads)) ** 0.5 if is_whole else 0.0
+    return norms
+
+
 def overwrites(model):
     norms = dict.fromkeys((name for name, _ in model.named_children()), 0.0)
     for name, p in model.named_parameters():
@@ -285,8 +304,9 @@ def overwrites(model):
 
 def clips_while_reading(model):
     return {
-        name: nn.utils.clip_grad_norm_(child.parameters(), 1.0)
+        name: nn.utils.clip_grad_norm_(parameters, 1.0)
         for name, child in model.named_children()
+        if (parameters := list(child.parameters()))
     }
 
 
@@ -431,6 +451,8 @@ TABLE = [
     ("gradient_norms", of_the_weights, "the length of the weights"),
     ("gradient_norms", largest, "the largest number of the gradient"),
     ("gradient_norms", skips_the_silent, "a part without a gradient is left out"),
+    ("gradient_norms", skips_the_empty, "a part without parameters is left out"),
+    ("gradient_norms", one_missing_is_all_missing, "adds 0 to the others"),
     ("gradient_norms", overwrites, "only the last parameter"),
     ("gradient_norms", by_parameter, "expected ['first', 'second', 'third']"),
     ("gradient_norms", clips_while_reading, "reading must not change"),

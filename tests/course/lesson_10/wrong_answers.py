@@ -891,6 +891,14 @@ def below_p_together(logits, p):
     )
 
 
+def softmax_by_hand(x, keys, values, W_Q, W_K, W_V):
+    keys = torch.cat((keys, (x @ W_K).unsqueeze(1)), dim=1)
+    values = torch.cat((values, (x @ W_V).unsqueeze(1)), dim=1)
+    e = torch.exp((keys @ (x @ W_Q).unsqueeze(2)) / keys.shape[2] ** 0.5)
+    weights = e / e.sum(dim=1, keepdim=True)
+    return (weights * values).sum(dim=1), keys, values
+
+
 TABLE = [
     ("keep_top_p", below_p_together, "ask what stands before it"),
     ("greedy_words", returns_what_it_read, "bos is no word of the translation"),
@@ -957,6 +965,7 @@ TABLE = [
     ("accept", one_place_too_far, "one place too far"),
     ("keep_top_p", threshold, "all of them stay, though fewer reach p"),
     ("keep_top_p", one_more_at_the_last_digit, "to the last digit"),
+    ("cached_step", softmax_by_hand, "NaN for large ones"),
     ("cached_step", unscaled, "the scale is missing"),
     ("cached_step", root_of_d_model, "divided by √d_model"),
     ("cached_step", root_of_the_words, "the root of the number of words"),

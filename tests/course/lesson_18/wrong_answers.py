@@ -125,6 +125,13 @@ def no_bias(state, x, w, w_f, b_f):
     return relu(new), new
 
 
+def open_gate_overflows(state, x, w, w_f, b_f):
+    e = np.exp(w_f @ x + b_f)
+    f = e / (e + 1)
+    new = f * state + (1 - f) * (w @ x)
+    return relu(new), new
+
+
 def turned_matrices(state, x, w, w_f, b_f):
     f = sigmoid(x @ w_f + b_f)
     new = f * state + (1 - f) * (x @ w)
@@ -244,6 +251,7 @@ TABLE = [
     ("ssru_step", relu_carried, "behind the ReLU"),
     ("ssru_step", no_relu, "ReLU(c)"),
     ("ssru_step", no_bias, "no bias"),
+    ("ssru_step", open_gate_overflows, "where e^(−z) is infinite"),
     ("ssru_step", turned_matrices, "turned"),
     ("ssru_step", order_swapped, "the order is"),
     ("best_offset", sign_turned, "wrong sign"),
