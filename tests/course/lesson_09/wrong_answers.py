@@ -420,6 +420,14 @@ def no_bos(target):
     return words[:, :-1], words[:, 1:]
 
 
+def logarithm_of_softmax(logits, target):
+    log_p = torch.log(torch.softmax(logits, dim=-1))
+    hard = -log_p.gather(2, target.unsqueeze(2)).squeeze(2)
+    each = 0.9 * hard - 0.1 * log_p.mean(dim=2)
+    words = target != 0
+    return (each[words]).sum() / words.sum()
+
+
 TABLE = [
     ("training_step", forgets_to_zero, "adds to what it finds"),
     ("training_step", zeroes_too_late, "the weights do not move"),
@@ -456,6 +464,7 @@ TABLE = [
     ("gradient_norms", overwrites, "only the last parameter"),
     ("gradient_norms", by_parameter, "expected ['first', 'second', 'third']"),
     ("gradient_norms", clips_while_reading, "reading must not change"),
+    ("mend_loss", logarithm_of_softmax, "takes both in one"),
     ("mend_loss", softmax_twice, "the patient is not cured"),
     ("mend_loss", squeezed, "sigmoid squeezes"),
     ("mend_loss", hard_targets, "the smoothing is gone"),

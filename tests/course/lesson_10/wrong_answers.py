@@ -899,7 +899,15 @@ def softmax_by_hand(x, keys, values, W_Q, W_K, W_V):
     return (weights * values).sum(dim=1), keys, values
 
 
+def top_p_of_raw_exponentials(logits, p):
+    probabilities = logits.exp() / logits.exp().sum(dim=-1, keepdim=True)
+    ordered, words = probabilities.sort(dim=-1, descending=True)
+    kept = ordered.cumsum(dim=-1) - ordered < p
+    return logits.masked_fill(~torch.zeros_like(kept).scatter(-1, words, kept), -torch.inf)
+
+
 TABLE = [
+    ("keep_top_p", top_p_of_raw_exponentials, "logits near 0 alone"),
     ("keep_top_p", below_p_together, "ask what stands before it"),
     ("greedy_words", returns_what_it_read, "bos is no word of the translation"),
     ("greedy_words", breaks_before_eos, "eos is missing"),

@@ -109,7 +109,8 @@ def _multi_head_cases() -> list[tuple]:
     for n, (b, length, h, d) in enumerate(SHAPES):
         weights = (random_array(h * d, h * d, seed=10 * n + i, scale=0.5) for i in range(4))
         cases.append((random_array(b, length, h * d, seed=n), *weights, h))
-    return cases
+    x, *rest = cases[1]
+    return [*cases, (60 * x, *rest)]  # with scores in the thousands: e to them is infinite
 
 
 def _attend_with_heads(
@@ -154,6 +155,17 @@ multi_head = Check(
     arguments=("x", "w_q", "w_k", "w_v", "w_o", "num_heads"),
     verified="Concat(head_1, …, head_h) W_O, for several sizes and batches",
     mistakes=[
+        Mistake(
+            _edit_multi_head(
+                (
+                    "heads, _ = reference.scaled_dot_product_attention(q, k, v)",
+                    "e = np.exp(q @ k.swapaxes(-2, -1) / np.sqrt(q.shape[-1]))\n"
+                    "    heads = e / e.sum(axis=-1, keepdims=True) @ v",
+                )
+            ),
+            "right for small scores, NaN for large ones, as e to them is infinite: the softmax has to "
+            "subtract the largest score of each row.",
+        ),
         Mistake(_edit_multi_head((" @ w_o", "")), "the last projection W_O is missing."),
         Mistake(
             _edit_multi_head(("x @ w, num_heads", "x @ w, 1")),
