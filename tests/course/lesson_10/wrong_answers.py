@@ -906,6 +906,12 @@ def top_p_of_raw_exponentials(logits, p):
     return logits.masked_fill(~torch.zeros_like(kept).scatter(-1, words, kept), -torch.inf)
 
 
+def adds_a_little(p, q):
+    kept = torch.minimum(p / q, torch.ones_like(p))
+    missing = torch.relu(p - q)
+    return kept, missing / (missing.sum(dim=1, keepdim=True) + 1e-10)
+
+
 TABLE = [
     ("keep_top_p", top_p_of_raw_exponentials, "logits near 0 alone"),
     ("keep_top_p", below_p_together, "ask what stands before it"),
@@ -1032,6 +1038,7 @@ TABLE = [
     ("cache_numbers", sixty_four, "64 is written in"),
     ("cache_numbers", in_bytes, "these are bytes"),
     ("cache_numbers", with_one_slash, "whole numbers"),
+    ("keep_or_redraw", adds_a_little, "the chance to be kept: right"),
     ("keep_or_redraw", above_one, "a chance above 1"),
     ("keep_or_redraw", turned_ratio, "the ratio is turned round"),
     ("keep_or_redraw", both_at_once, "drawn *and* kept"),
