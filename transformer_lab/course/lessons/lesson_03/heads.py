@@ -105,12 +105,14 @@ merge_heads = Check(
 
 
 def _multi_head_cases() -> list[tuple]:
-    cases = []
+    cases: list[tuple] = []
     for n, (b, length, h, d) in enumerate(SHAPES):
         weights = (random_array(h * d, h * d, seed=10 * n + i, scale=0.5) for i in range(4))
         cases.append((random_array(b, length, h * d, seed=n), *weights, h))
-    x, *rest = cases[1]
-    return [*cases, (60 * x, *rest)]  # with scores in the thousands: e to them is infinite
+    return [
+        *cases,
+        (60 * cases[1][0], *cases[1][1:]),
+    ]  # with scores in the thousands: e to them is infinite
 
 
 def _attend_with_heads(
@@ -145,7 +147,8 @@ def _random_multi_head(chance: RandomValues) -> tuple:
     batch, length, heads, d = chance.sizes(4)
     width = heads * d
     weights = (chance.numbers(width, width, scale=0.3) for _ in range(4))
-    return chance.numbers(batch, length, width), *weights, heads
+    scale = chance.one_of(1.0, 200.0)  # with the latter e to a score is infinite
+    return chance.numbers(batch, length, width, scale=scale), *weights, heads
 
 
 multi_head = Check(

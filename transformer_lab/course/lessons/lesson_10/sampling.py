@@ -47,7 +47,7 @@ def _compute_log_probabilities(answer: Callable[..., Any], *arguments: Any) -> A
 def _random_case(chance: RandomValues) -> tuple:
     rows, words = chance.sizes(2)
     logits = chance.tensor(rows, words, scale=chance.one_of(0.5, 3.0))
-    return logits + chance.real(-200, 200), chance.real(0.05, 0.95)
+    return logits + chance.real(-2_000, 2_000), chance.real(0.05, 0.95)
 
 
 keep_top_p = Check(

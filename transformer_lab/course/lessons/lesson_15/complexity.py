@@ -68,7 +68,7 @@ def _make_power_law(n: list[int], power: float, seed: int) -> tuple[np.ndarray, 
 
 def _random_times(chance: RandomValues) -> tuple:
     lengths = [2 + n for n in chance.different(chance.between(3, 12), 4000)]
-    power = chance.real(0.5, 2.5) * chance.one_of(1, 1, -1)
+    power = chance.real(0.5, 2.5) * chance.one_of(-1, 1)
     return _make_power_law(lengths, power, seed=chance.between(5, 999))
 
 

@@ -35,7 +35,8 @@ _edit_step = partial(edit_reference, _take_step)
 def _random_step(chance: RandomValues) -> tuple:
     (d,) = chance.sizes(1)
     shapes = ((d,), (d,), (d, d), (d, d), (d,))
-    return tuple(chance.numbers(*shape) for shape in shapes)
+    *rest, bias = (chance.numbers(*shape) for shape in shapes)
+    return *rest, chance.one_of(1.0, 1_000.0) * bias
 
 
 ssru_step = Check(
