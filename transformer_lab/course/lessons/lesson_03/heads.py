@@ -109,10 +109,8 @@ def _multi_head_cases() -> list[tuple]:
     for n, (b, length, h, d) in enumerate(SHAPES):
         weights = (random_array(h * d, h * d, seed=10 * n + i, scale=0.5) for i in range(4))
         cases.append((random_array(b, length, h * d, seed=n), *weights, h))
-    return [
-        *cases,
-        (60 * cases[1][0], *cases[1][1:]),
-    ]  # with scores in the thousands: e to them is infinite
+    # In the last, scores are in the thousands: e to them is infinite.
+    return [*cases, (60 * cases[1][0], *cases[1][1:])]
 
 
 def _attend_with_heads(
