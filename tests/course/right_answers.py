@@ -270,7 +270,8 @@ def top_p_by_a_loop(row, p):
 
 def step_in_numbers(loss_of, optimizer, batch, rate):
     optimizer.zero_grad(set_to_none=False)
-    optimizer.param_groups[0].update(lr=rate)
+    for group in optimizer.param_groups:
+        group.update(lr=rate)
     loss = loss_of(batch)
     loss.backward()
     norm = torch.nn.utils.clip_grad_norm_(loss_of.parameters(), 1.0)

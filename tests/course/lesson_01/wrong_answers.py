@@ -147,7 +147,7 @@ def scaled_after(query, key, value):
 
 def over_queries(query, key, value):
     scores = query @ np.swapaxes(key, -1, -2) / query.shape[-1] ** 0.5
-    e = np.exp(scores)
+    e = np.exp(scores - scores.max(axis=-2, keepdims=True))
     weights = e / e.sum(axis=-2, keepdims=True)
     return weights @ value, weights
 
@@ -294,6 +294,12 @@ def two_of_three(grad_output, query, key, value, weights):
     return backward(grad_output, key, query, value, weights, root, root)[:2]
 
 
+def large_scores_overflow(query, key, value):
+    e = np.exp(query @ np.swapaxes(key, -1, -2) / query.shape[-1] ** 0.5)
+    weights = e / e.sum(-1)[..., None]
+    return weights @ value, weights
+
+
 TABLE = [
     ("softmax", columns_sum_to_one, "the wrong axis"),
     ("softmax", no_axis, "all rows together sum to 1"),
@@ -313,6 +319,7 @@ TABLE = [
     ("softmax", subtracts_the_median, "is nan; expected"),
     ("softmax", subtracts_700, "is nan; expected"),
     ("softmax", builtin_max, "stops with ValueError: The truth value"),
+    ("attention", large_scores_overflow, "subtracts the largest score of the row"),
     ("attention", unscaled, "not divided by √d_k"),
     ("attention", by_d_k, "scaled by d_k, not √d_k"),
     ("attention", by_the_number_of_keys, "number of keys"),

@@ -224,6 +224,17 @@ def attended(q, k, v):
     return shares / shares.sum(axis=-1, keepdims=True) @ v
 
 
+def large_scores_overflow(x, w_q, w_k, w_v, w_o, num_heads):
+    heads = []
+    width = x.shape[-1] // num_heads
+    for h in range(num_heads):
+        own = slice(h * width, (h + 1) * width)
+        q, k, v = (x @ w[:, own] for w in (w_q, w_k, w_v))
+        e = np.exp(np.einsum("bqd,bkd->bqk", q, k) / width**0.5)
+        heads.append(e @ v / e.sum(axis=-1)[..., None])
+    return np.concatenate(heads, axis=-1) @ w_o
+
+
 TABLE = [
     ("split_heads", view_only, "mixes positions"),
     ("split_heads", no_swap, "swap the two middle axes"),
@@ -235,6 +246,7 @@ TABLE = [
     ("merge_heads", sum_of_heads, "are added up"),
     ("merge_heads", alternating, "alternate"),
     ("merge_heads", four_axes, "still two axes"),
+    ("multi_head", large_scores_overflow, "NaN for large ones"),
     ("multi_head", without_w_o, "W_O is missing"),
     ("multi_head", one_wide_head, "one wide head"),
     ("multi_head", root_of_d_model, "√d_model"),

@@ -11,11 +11,16 @@ from transformer_lab.training.loss import label_smoothed_loss
 
 
 def parameters_of(optimizer):
-    return optimizer.param_groups[0]["params"]
+    return [p for group in optimizer.param_groups for p in group["params"]]
+
+
+def set_rate(optimizer, rate):
+    for group in optimizer.param_groups:
+        group["lr"] = rate
 
 
 def forgets_to_zero(loss_of, optimizer, batch, rate):
-    optimizer.param_groups[0]["lr"] = rate
+    set_rate(optimizer, rate)
     loss = loss_of(batch)
     loss.backward()
     norm = nn.utils.clip_grad_norm_(parameters_of(optimizer), 1.0)
@@ -24,7 +29,7 @@ def forgets_to_zero(loss_of, optimizer, batch, rate):
 
 
 def zeroes_too_late(loss_of, optimizer, batch, rate):
-    optimizer.param_groups[0]["lr"] = rate
+    set_rate(optimizer, rate)
     loss = loss_of(batch)
     loss.backward()
     norm = nn.utils.clip_grad_norm_(loss_of.parameters(), max_norm=1.0)
@@ -53,7 +58,7 @@ def its_own_rate(loss_of, optimizer, batch, rate):
 
 
 def never_clips(loss_of, optimizer, batch, rate):
-    optimizer.param_groups[0]["lr"] = rate
+    set_rate(optimizer, rate)
     optimizer.zero_grad()
     loss = loss_of(batch)
     loss.backward()
@@ -63,7 +68,7 @@ def never_clips(loss_of, optimizer, batch, rate):
 
 
 def clips_each_number(loss_of, optimizer, batch, rate):
-    optimizer.param_groups[0]["lr"] = rate
+    set_rate(optimizer, rate)
     optimizer.zero_grad()
     loss = loss_of(batch)
     loss.backward()
@@ -75,7 +80,7 @@ def clips_each_number(loss_of, optimizer, batch, rate):
 
 
 def norm_of_the_clipped(loss_of, optimizer, batch, rate):
-    optimizer.param_groups[0]["lr"] = rate
+    set_rate(optimizer, rate)
     optimizer.zero_grad()
     loss = loss_of(batch)
     loss.backward()
@@ -91,18 +96,82 @@ def rate_for_the_next(loss_of, optimizer, batch, rate):
     loss.backward()
     norm = nn.utils.clip_grad_norm_(loss_of.parameters(), 1.0)
     optimizer.step()
-    optimizer.param_groups[0]["lr"] = rate
+    set_rate(optimizer, rate)
     return loss, norm
 
 
 def always_length_one(loss_of, optimizer, batch, rate):
-    optimizer.param_groups[0]["lr"] = rate
+    set_rate(optimizer, rate)
     optimizer.zero_grad()
     loss = loss_of(batch)
     loss.backward()
     norm = sum(p.grad.pow(2).sum() for p in loss_of.parameters()).sqrt()
     for p in loss_of.parameters():
         p.grad /= norm
+    optimizer.step()
+    return loss, norm
+
+
+def rate_of_the_first_group(loss_of, optimizer, batch, rate):
+    optimizer.param_groups[0]["lr"] = rate
+    optimizer.zero_grad()
+    loss = loss_of(batch)
+    loss.backward()
+    norm = nn.utils.clip_grad_norm_(loss_of.parameters(), 1.0)
+    optimizer.step()
+    return loss, norm
+
+
+def clips_the_first_group(loss_of, optimizer, batch, rate):
+    set_rate(optimizer, rate)
+    optimizer.zero_grad()
+    loss = loss_of(batch)
+    loss.backward()
+    norm = nn.utils.clip_grad_norm_(optimizer.param_groups[0]["params"], 1.0)
+    optimizer.step()
+    return loss, norm
+
+
+def knows_one_group(loss_of, optimizer, batch, rate):
+    (group, *_) = optimizer.param_groups
+    group["lr"] = rate
+    optimizer.zero_grad()
+    loss = loss_of(batch)
+    loss.backward()
+    norm = nn.utils.clip_grad_norm_(group["params"], 1.0)
+    optimizer.step()
+    return loss, norm
+
+
+def clips_group_by_group(loss_of, optimizer, batch, rate):
+    optimizer.zero_grad()
+    loss = loss_of(batch)
+    loss.backward()
+    for group in optimizer.param_groups:
+        group["lr"] = rate
+        norm = nn.utils.clip_grad_norm_(group["params"], 1.0)
+    optimizer.step()
+    return loss, norm
+
+
+def clips_group_by_group_with_one_norm(loss_of, optimizer, batch, rate):
+    set_rate(optimizer, rate)
+    optimizer.zero_grad()
+    loss = loss_of(batch)
+    loss.backward()
+    groups = [group["params"] for group in optimizer.param_groups]
+    norm = torch.stack([nn.utils.clip_grad_norm_(group, 1.0) for group in groups]).norm()
+    optimizer.step()
+    return loss, norm
+
+
+def first_weight_of_each_group(loss_of, optimizer, batch, rate):
+    set_rate(optimizer, rate)
+    optimizer.zero_grad()
+    loss = loss_of(batch)
+    loss.backward()
+    firsts = [group["params"][0] for group in optimizer.param_groups]
+    norm = nn.utils.clip_grad_norm_(firsts, 1.0)
     optimizer.step()
     return loss, norm
 
@@ -123,7 +192,7 @@ def by_hand(loss_of, optimizer, batch, rate):
 
 
 def loss_of_afterwards(loss_of, optimizer, batch, rate):
-    optimizer.param_groups[0]["lr"] = rate
+    set_rate(optimizer, rate)
     optimizer.zero_grad()
     loss_of(batch).backward()
     norm = nn.utils.clip_grad_norm_(loss_of.parameters(), 1.0)
@@ -184,7 +253,7 @@ def squares(model):
 
 def of_the_weights(model):
     return {
-        name: torch.cat([p.flatten() for p in child.parameters()]).norm()
+        name: sum(p.square().sum().item() for p in child.parameters()) ** 0.5
         for name, child in model.named_children()
     }
 
@@ -206,6 +275,25 @@ def skips_the_silent(model):
     return norms
 
 
+def skips_the_empty(model):
+    norms = {}
+    for name, child in model.named_children():
+        parameters = list(child.parameters())
+        if parameters:
+            squares = [(p.grad**2).sum() for p in parameters if p.grad is not None]
+            norms[name] = float(sum(squares)) ** 0.5
+    return norms
+
+
+def one_missing_is_all_missing(model):
+    norms = {}
+    for name, child in model.named_children():
+        grads = [p.grad for p in child.parameters()]
+        is_whole = all(grad is not None for grad in grads)
+        norms[name] = float(sum((grad**2).sum() for grad in grads)) ** 0.5 if is_whole else 0.0
+    return norms
+
+
 def overwrites(model):
     norms = dict.fromkeys((name for name, _ in model.named_children()), 0.0)
     for name, p in model.named_parameters():
@@ -216,8 +304,9 @@ def overwrites(model):
 
 def clips_while_reading(model):
     return {
-        name: nn.utils.clip_grad_norm_(child.parameters(), 1.0)
+        name: nn.utils.clip_grad_norm_(parameters, 1.0)
         for name, child in model.named_children()
+        if (parameters := list(child.parameters()))
     }
 
 
@@ -331,6 +420,14 @@ def no_bos(target):
     return words[:, :-1], words[:, 1:]
 
 
+def logarithm_of_softmax(logits, target):
+    log_p = torch.log(torch.softmax(logits, dim=-1))
+    hard = -log_p.gather(2, target.unsqueeze(2)).squeeze(2)
+    each = 0.9 * hard - 0.1 * log_p.mean(dim=2)
+    words = target != 0
+    return (each[words]).sum() / words.sum()
+
+
 TABLE = [
     ("training_step", forgets_to_zero, "adds to what it finds"),
     ("training_step", zeroes_too_late, "the weights do not move"),
@@ -342,6 +439,12 @@ TABLE = [
     ("training_step", loss_of_afterwards, "computed anew after the step"),
     ("training_step", rate_for_the_next, "the rate of the one before"),
     ("training_step", always_length_one, "short ones too"),
+    ("training_step", rate_of_the_first_group, "first group of weights gets the rate"),
+    ("training_step", clips_the_first_group, "first group of weights is clipped"),
+    ("training_step", knows_one_group, "both the rate and the clipping"),
+    ("training_step", clips_group_by_group, "clip all of them together"),
+    ("training_step", clips_group_by_group_with_one_norm, "the same factor"),
+    ("training_step", first_weight_of_each_group, "the losses[1]"),
     ("training_step", only_the_loss, "two things are asked: the loss, the norm"),
     ("training_step", by_hand, "the weights["),
     ("unigram_loss", in_bits, "this is in bits"),
@@ -356,9 +459,12 @@ TABLE = [
     ("gradient_norms", of_the_weights, "the length of the weights"),
     ("gradient_norms", largest, "the largest number of the gradient"),
     ("gradient_norms", skips_the_silent, "a part without a gradient is left out"),
+    ("gradient_norms", skips_the_empty, "a part without parameters is left out"),
+    ("gradient_norms", one_missing_is_all_missing, "adds 0 to the others"),
     ("gradient_norms", overwrites, "only the last parameter"),
     ("gradient_norms", by_parameter, "expected ['first', 'second', 'third']"),
     ("gradient_norms", clips_while_reading, "reading must not change"),
+    ("mend_loss", logarithm_of_softmax, "takes both in one"),
     ("mend_loss", softmax_twice, "the patient is not cured"),
     ("mend_loss", squeezed, "sigmoid squeezes"),
     ("mend_loss", hard_targets, "the smoothing is gone"),

@@ -891,7 +891,29 @@ def below_p_together(logits, p):
     )
 
 
+def softmax_by_hand(x, keys, values, W_Q, W_K, W_V):
+    keys = torch.cat((keys, (x @ W_K).unsqueeze(1)), dim=1)
+    values = torch.cat((values, (x @ W_V).unsqueeze(1)), dim=1)
+    e = torch.exp((keys @ (x @ W_Q).unsqueeze(2)) / keys.shape[2] ** 0.5)
+    weights = e / e.sum(dim=1, keepdim=True)
+    return (weights * values).sum(dim=1), keys, values
+
+
+def top_p_of_raw_exponentials(logits, p):
+    probabilities = logits.exp() / logits.exp().sum(dim=-1, keepdim=True)
+    ordered, words = probabilities.sort(dim=-1, descending=True)
+    kept = ordered.cumsum(dim=-1) - ordered < p
+    return logits.masked_fill(~torch.zeros_like(kept).scatter(-1, words, kept), -torch.inf)
+
+
+def adds_a_little(p, q):
+    kept = torch.minimum(p / q, torch.ones_like(p))
+    missing = torch.relu(p - q)
+    return kept, missing / (missing.sum(dim=1, keepdim=True) + 1e-10)
+
+
 TABLE = [
+    ("keep_top_p", top_p_of_raw_exponentials, "logits near 0 alone"),
     ("keep_top_p", below_p_together, "ask what stands before it"),
     ("greedy_words", returns_what_it_read, "bos is no word of the translation"),
     ("greedy_words", breaks_before_eos, "eos is missing"),
@@ -957,6 +979,7 @@ TABLE = [
     ("accept", one_place_too_far, "one place too far"),
     ("keep_top_p", threshold, "all of them stay, though fewer reach p"),
     ("keep_top_p", one_more_at_the_last_digit, "to the last digit"),
+    ("cached_step", softmax_by_hand, "NaN for large ones"),
     ("cached_step", unscaled, "the scale is missing"),
     ("cached_step", root_of_d_model, "divided by √d_model"),
     ("cached_step", root_of_the_words, "the root of the number of words"),
@@ -1015,6 +1038,7 @@ TABLE = [
     ("cache_numbers", sixty_four, "64 is written in"),
     ("cache_numbers", in_bytes, "these are bytes"),
     ("cache_numbers", with_one_slash, "whole numbers"),
+    ("keep_or_redraw", adds_a_little, "the chance to be kept: right"),
     ("keep_or_redraw", above_one, "a chance above 1"),
     ("keep_or_redraw", turned_ratio, "the ratio is turned round"),
     ("keep_or_redraw", both_at_once, "drawn *and* kept"),

@@ -1,6 +1,7 @@
 """Wrong answers to the exercises of lesson 13, written as a learner writes them."""
 
 import math
+from collections import Counter
 
 import numpy as np
 
@@ -61,6 +62,22 @@ def columns(before, after):
     return np.where(np.abs(after - before).max(axis=0) > 0)[0]
 
 
+def length_of_rows(before, after):
+    def length(table):
+        return (table**2).sum(axis=1)
+
+    return np.flatnonzero(~np.isclose(length(before), length(after), rtol=1e-14, atol=0))
+
+
+def as_sets(before, after):
+    rows = zip(before.tolist(), after.tolist(), strict=True)
+    return np.array([n for n, (a, b) in enumerate(rows) if set(a) != set(b)])
+
+
+def without_signs(before, after):
+    return np.where(np.any(before**2 != after**2, axis=1))[0]
+
+
 def number_of_rows(before, after):
     return len(np.unique(np.nonzero(after - before)[0]))
 
@@ -107,6 +124,35 @@ def place_of_eos(written, right):
     if end < right.index(EOS) and EOS in written:
         return "stopped"
     return "went on" if len(written) > len(right) else "word"
+
+
+def in_any_order(written, right):
+    if Counter(written) == Counter(right):
+        return "exact"
+    for a, b in zip(written, right, strict=False):
+        if a != b:
+            return "stopped" if a == EOS else "went on" if b == EOS else "word"
+    return "went on"
+
+
+def cut_off_is_no_mistake(written, right):
+    if written == right:
+        return "exact"
+    for i, (a, b) in enumerate(zip(written, right, strict=False)):
+        if a != b and a != EOS and i == len(written) - 1:
+            return "went on"
+        if a != b:
+            return "stopped" if a == EOS else "went on" if b == EOS else "word"
+    return "went on"
+
+
+def cut_off_too_early(written, right):
+    for i, b in enumerate(right):
+        if i == len(written):
+            return "went on" if b == EOS else "word"
+        if written[i] != b:
+            return "stopped" if written[i] == EOS else "went on" if b == EOS else "word"
+    return "exact"
 
 
 def longest_of_all(lengths, exact):
@@ -196,12 +242,18 @@ TABLE = [
     ("reached_rows", a_mask, "truth value"),
     ("reached_rows", sums_of_rows, "cancel"),
     ("reached_rows", columns, "rows and columns are swapped"),
+    ("reached_rows", length_of_rows, "as long as it was"),
+    ("reached_rows", as_sets, "without their places"),
+    ("reached_rows", without_signs, "its negative"),
     ("reached_rows", number_of_rows, "how many"),
     ("failure", by_lengths, "compares the lengths"),
     ("failure", the_wrong_way_round, "are exchanged"),
     ("failure", ignores_the_end, "is not exact"),
     ("failure", three_kinds, "a word for another word"),
     ("failure", place_of_eos, "where eos stands"),
+    ("failure", in_any_order, "in another order"),
+    ("failure", cut_off_is_no_mistake, "its last word is wrong"),
+    ("failure", cut_off_too_early, "before the right one ends"),
     ("reach", longest_of_all, "Stop at the first"),
     ("reach", more_than_half, "still counts"),
     ("reach", first_too_long, "too long"),

@@ -211,6 +211,16 @@ def first_and_last(x, y):
     return y[0] / x[0] ** slope, -slope
 
 
+def always_falls(x, y):
+    slope, height = np.polyfit(np.log(x), np.log(y), 1)
+    return np.exp(height), np.abs(slope)
+
+
+def sorted_places(x, y):
+    slope, height = np.polyfit(np.log(sorted(x)), np.log(y), 1)
+    return np.exp(height), -slope
+
+
 TABLE = [
     ("attention_size", weights_only, "the biases are missing"),
     ("attention_size", heads_as_wide_as_the_model, "every head is as wide as the model"),
@@ -246,5 +256,7 @@ TABLE = [
     ("power_law", plain_line, "a straight line through x and y"),
     ("power_law", exponential, "an exponential decay"),
     ("power_law", two_bases, "one base for both"),
+    ("power_law", always_falls, "α is below 0"),
+    ("power_law", sorted_places, "its own x"),
     ("power_law", first_and_last, "joins the first point to the last"),
 ]

@@ -158,6 +158,22 @@ def twice_the_keys(layers, heads, d_k, d_v, words, each):
     return 2 * each * words * d_k * heads * layers
 
 
+def by_way_of_the_first(largest_a, total_a, mixed_a, largest_b, total_b, mixed_b):
+    factor = np.exp(largest_b - largest_a)
+    total, mixed = total_a + factor * total_b, mixed_a + factor[:, None] * mixed_b
+    largest = np.maximum(largest_a, largest_b)
+    scale = np.exp(largest_a - largest)
+    return largest, scale * total, scale[:, None] * mixed
+
+
+def never_falls(n, seconds):
+    return abs(np.polyfit(np.log(n), np.log(seconds), 1)[0])
+
+
+def sorted_lengths(n, seconds):
+    return np.polyfit(np.log(sorted(n)), np.log(seconds), 1)[0]
+
+
 TABLE = [
     ("products", operations, "multiplications alone"),
     ("products", no_output_projection, "a projection is missing"),
@@ -172,6 +188,9 @@ TABLE = [
     ("exponent", two_points, "points between count too"),
     ("exponent", intercept, "height"),
     ("exponent", quotient, "point by point"),
+    ("exponent", never_falls, "below 0"),
+    ("exponent", sorted_lengths, "its own n"),
+    ("merge", by_way_of_the_first, "scale each part once"),
     ("merge", added, "nothing is scaled"),
     ("merge", second_is_the_largest, "larger of the two"),
     ("merge", first_is_scaled, "only the first part"),

@@ -39,6 +39,16 @@ def in_order(ids, starts, length):
     return cut(ids, starts, length), cut(ids, starts + 1, length)
 
 
+def last_token_lost(ids, starts, length):
+    following = np.roll(ids[:-1], -1)
+    return cut(ids, starts, length), cut(following, starts, length)
+
+
+def last_window_left_out(ids, starts, length):
+    kept = [s for s in starts if s + length < len(ids) - 1]
+    return cut(ids, np.array(kept), length), cut(ids, np.array(kept) + 1, length)
+
+
 def ask_for_all(ids, chosen, mask_id):
     inputs = ids.copy()
     inputs[chosen] = mask_id
@@ -76,6 +86,29 @@ def masks_as_targets(ids, chosen, mask_id):
 def in_place(ids, chosen, mask_id):
     ids[chosen] = mask_id
     return ids, ids * chosen
+
+
+def padding_stays(ids, chosen, mask_id):
+    inputs, targets = ids.copy(), np.zeros_like(ids)
+    for place in zip(*np.nonzero(chosen), strict=True):
+        if ids[place] != 0:
+            inputs[place], targets[place] = mask_id, ids[place]
+    return inputs, targets
+
+
+def larger_of_both(ids, chosen, mask_id):
+    return np.maximum(chosen * mask_id, ids), chosen * ids
+
+
+def in_one_byte(ids, chosen, mask_id):
+    inputs = ids.astype(np.int8)
+    inputs[chosen] = mask_id
+    return inputs, ids * chosen
+
+
+def in_two_bytes(ids, chosen, mask_id):
+    inputs = np.where(chosen, mask_id, ids).astype(np.uint16)
+    return inputs, np.where(chosen, ids, 0)
 
 
 def in_turn(key, num_heads):
@@ -155,7 +188,8 @@ def written_too_soon(decay, inputs):
 
 
 def softmax(scores):
-    return np.exp(scores) / np.exp(scores).sum()
+    weights = np.exp(scores - scores.max())
+    return weights / weights.sum()
 
 
 def listen(query, key, value, edges, weigh):
@@ -179,8 +213,10 @@ def unscaled(query, key, value, edges):
 
 
 def over_all(query, key, value, edges):
-    every = np.exp(query @ key.T / np.sqrt(key.shape[1])).sum(axis=1)
-    return listen(query, key, value, edges, lambda s, n: np.exp(s) / every[n])
+    every = query @ key.T / np.sqrt(key.shape[1])
+    return listen(
+        query, key, value, edges, lambda s, n: np.exp(s - every[n].max()) * softmax(every[n]).max()
+    )
 
 
 def alike(query, key, value, edges):
@@ -188,7 +224,31 @@ def alike(query, key, value, edges):
 
 
 def not_normalised(query, key, value, edges):
-    return listen(query, key, value, edges, lambda s, _: np.exp(s))
+    return listen(query, key, value, edges, lambda s, _: np.exp(s - s.max()))
+
+
+def too_large_for_exp(query, key, value, edges):
+    return listen(query, key, value, edges, lambda s, _: np.exp(s) / np.exp(s).sum())
+
+
+def largest_of_its_row(query, key, value, edges):
+    largest = (query @ key.T / np.sqrt(key.shape[1])).max(axis=1)
+
+    def weigh(scores, node):
+        weights = np.exp(scores - largest[node])
+        return weights / weights.sum()
+
+    return listen(query, key, value, edges, weigh)
+
+
+def largest_of_the_table(query, key, value, edges):
+    largest = (query @ key.T / np.sqrt(key.shape[1])).max()
+
+    def weigh(scores, _):
+        weights = np.exp(scores - largest)
+        return weights / weights.sum()
+
+    return listen(query, key, value, edges, weigh)
 
 
 def roles_swapped(query, key, value, edges):
@@ -206,9 +266,15 @@ TABLE = [
     ("windows", shifted_to_the_past, "*before* the inputs"),
     ("windows", turned_round, "predict the past"),
     ("windows", one_short, "too short"),
-    ("windows", following_window, "window after this one"),
+    ("windows", following_window, "the targets (the inputs: right)"),
     ("windows", only_the_last, "one target for each window"),
     ("windows", in_order, "one behind the other"),
+    ("windows", last_token_lost, "the targets"),
+    ("windows", last_window_left_out, "is left out"),
+    ("hide", padding_stays, "stays in sight"),
+    ("hide", larger_of_both, "small id"),
+    ("hide", in_one_byte, "the inputs"),
+    ("hide", in_two_bytes, "the inputs"),
     ("hide", ask_for_all, "every word is asked"),
     ("hide", hide_the_others, "*but* the chosen"),
     ("hide", ask_for_the_visible, "words in sight"),
@@ -235,6 +301,9 @@ TABLE = [
     ("messages", over_all, "over all nodes"),
     ("messages", alike, "count alike"),
     ("messages", not_normalised, "do not sum to 1"),
+    ("messages", too_large_for_exp, "e to a large score"),
+    ("messages", largest_of_its_row, "largest of *theirs*"),
+    ("messages", largest_of_the_table, "NaN"),
     ("messages", roles_swapped, "changed places"),
     ("messages", with_loops, "to itself"),
 ]

@@ -125,6 +125,13 @@ def no_bias(state, x, w, w_f, b_f):
     return relu(new), new
 
 
+def open_gate_overflows(state, x, w, w_f, b_f):
+    e = np.exp(w_f @ x + b_f)
+    f = e / (e + 1)
+    new = f * state + (1 - f) * (w @ x)
+    return relu(new), new
+
+
 def turned_matrices(state, x, w, w_f, b_f):
     f = sigmoid(x @ w_f + b_f)
     new = f * state + (1 - f) * (x @ w)
@@ -212,6 +219,16 @@ def near_steps_alone(links):
     return tried[int(np.argmax(shares))], max(shares)
 
 
+def step_of_the_first(links):
+    steps = links[:, 1] - links[:, 0]
+    return int(steps[0]), np.mean(steps == steps[0])
+
+
+def step_of_the_last(links):
+    steps = links[:, 1] - links[:, 0]
+    return int(steps[-1]), np.mean(steps == steps[-1])
+
+
 TABLE = [
     ("eight_bits", up_to_128, "end at 127"),
     ("eight_bits", cut_off, "not rounded"),
@@ -234,6 +251,7 @@ TABLE = [
     ("ssru_step", relu_carried, "behind the ReLU"),
     ("ssru_step", no_relu, "ReLU(c)"),
     ("ssru_step", no_bias, "no bias"),
+    ("ssru_step", open_gate_overflows, "where e^(−z) is infinite"),
     ("ssru_step", turned_matrices, "turned"),
     ("ssru_step", order_swapped, "the order is"),
     ("best_offset", sign_turned, "wrong sign"),
@@ -244,6 +262,8 @@ TABLE = [
     ("best_offset", middle_step, "median step"),
     ("best_offset", one_of_all, "different steps"),
     ("best_offset", near_steps_alone, "the offset is"),
+    ("best_offset", step_of_the_first, "step of the first link"),
+    ("best_offset", step_of_the_last, "the offset is"),
     ("interval", of_the_values, "percentiles of the *values*"),
     ("interval", one_heap, "one heap"),
     ("interval", ninety, "90 %"),

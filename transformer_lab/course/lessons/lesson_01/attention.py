@@ -156,16 +156,28 @@ def _attend(query: np.ndarray, key: np.ndarray, value: np.ndarray) -> tuple:
 _edit_attention = partial(edit_reference, _attend)
 
 
+def _far_apart_case() -> tuple:
+    """Return a case whose scores are in the thousands: e to them is infinite."""
+    query, key, value = (random_array(*shape, seed=3) for shape in ((3, 7), (5, 7), (5, 2)))
+    return 50 * query, 50 * key, value
+
+
 def random_attention_case(chance: RandomValues) -> tuple:
     """Return a random case (query, key, value) with zero, one or two batch dimensions."""
     (q, k, d_k, d_v), batch = chance.sizes(4), chance.batch()
     return tuple(chance.numbers(*batch, *shape) for shape in ((q, d_k), (k, d_k), (k, d_v)))
 
 
+def _random_head(chance: RandomValues) -> tuple:
+    """Return a random case, sometimes with scores so large that e to them is infinite."""
+    query, key, value = random_attention_case(chance)
+    return chance.one_of(1.0, 1_000.0) * query, key, value
+
+
 attention = Check(
     reference=reference.scaled_dot_product_attention,
-    cases=attention_cases,
-    drawn=random_attention_case,
+    cases=lambda: [*attention_cases(), _far_apart_case()],
+    drawn=_random_head,
     results=("the output", "the weights"),
     verified="output and weights are those of equation 1, for several shapes and batches",
     mistakes=[
@@ -221,6 +233,16 @@ attention = Check(
                 ("softmax(scores)", "softmax(scores) / np.sqrt(query.shape[-1])"),
             ),
             "rows do not sum to 1: divide by √d_k before the softmax, not after.",
+        ),
+        Mistake(
+            _edit_attention(
+                (
+                    "reference.softmax(scores)",
+                    "np.exp(scores) / np.exp(scores).sum(axis=-1, keepdims=True)",
+                )
+            ),
+            "right for small scores, NaN for large ones, as e to them is infinite: use the softmax "
+            "that you wrote before, which subtracts the largest score of the row.",
         ),
         Mistake(
             _edit_attention(("value, weights", "value, scores")),

@@ -105,11 +105,12 @@ merge_heads = Check(
 
 
 def _multi_head_cases() -> list[tuple]:
-    cases = []
+    cases: list[tuple] = []
     for n, (b, length, h, d) in enumerate(SHAPES):
         weights = (random_array(h * d, h * d, seed=10 * n + i, scale=0.5) for i in range(4))
         cases.append((random_array(b, length, h * d, seed=n), *weights, h))
-    return cases
+    # In the last, scores are in the thousands: e to them is infinite.
+    return [*cases, (60 * cases[1][0], *cases[1][1:])]
 
 
 def _attend_with_heads(
@@ -144,7 +145,8 @@ def _random_multi_head(chance: RandomValues) -> tuple:
     batch, length, heads, d = chance.sizes(4)
     width = heads * d
     weights = (chance.numbers(width, width, scale=0.3) for _ in range(4))
-    return chance.numbers(batch, length, width), *weights, heads
+    scale = chance.one_of(1.0, 200.0)  # with the latter e to a score is infinite
+    return chance.numbers(batch, length, width, scale=scale), *weights, heads
 
 
 multi_head = Check(
@@ -154,6 +156,17 @@ multi_head = Check(
     arguments=("x", "w_q", "w_k", "w_v", "w_o", "num_heads"),
     verified="Concat(head_1, …, head_h) W_O, for several sizes and batches",
     mistakes=[
+        Mistake(
+            _edit_multi_head(
+                (
+                    "heads, _ = reference.scaled_dot_product_attention(q, k, v)",
+                    "e = np.exp(q @ k.swapaxes(-2, -1) / np.sqrt(q.shape[-1]))\n"
+                    "    heads = e / e.sum(axis=-1, keepdims=True) @ v",
+                )
+            ),
+            "right for small scores, NaN for large ones, as e to them is infinite: the softmax has to "
+            "subtract the largest score of each row.",
+        ),
         Mistake(_edit_multi_head((" @ w_o", "")), "the last projection W_O is missing."),
         Mistake(
             _edit_multi_head(("x @ w, num_heads", "x @ w, 1")),

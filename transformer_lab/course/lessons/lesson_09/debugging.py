@@ -25,13 +25,24 @@ def _loss_cases() -> list[tuple[Tensor, Tensor]]:
     targets = [[[2]], [[1, 4, 2], [3, 0, 0]], [[6, 5, 4, 3, 2], [1, 2, 0, 0, 0], [3, 2, 2, 1, 0]]]
     cases = [(x, torch.tensor(y)) for x, y in zip(logits, targets, strict=True)]
     front = torch.tensor([[0, 0, 4], [1, 0, 2]])  # padding need not stand behind the words
-    return [*cases, require_gradients(0.1 * logits[1], front)]
+    # In the last, some probabilities are so small that only their logarithms are not 0.
+    return [
+        *cases,
+        require_gradients(0.1 * logits[1], front),
+        (300 * logits[1], front),
+    ]
 
 
 def _random_loss(chance: RandomValues) -> tuple[Tensor, Tensor]:
     batch, length, vocabulary = chance.sizes(3)
     target = chance.padded(batch, length, vocabulary, 0, chance.one_of(True, False))
     return require_gradients(chance.tensor(batch, length, vocabulary, scale=2.0), target)
+
+
+def _mix_losses(log_p: Tensor, target: Tensor) -> Tensor:
+    """Compute the loss smoothed with 0.1 from log-probabilities, without padding."""
+    right = log_p.gather(-1, target[..., None])[..., 0]
+    return -(0.9 * right + 0.1 * log_p.mean(dim=-1))[target != 0].mean()
 
 
 mend_loss = Check(
@@ -71,6 +82,11 @@ mend_loss = Check(
                 logits.softmax(-1).flatten(0, 1), target.flatten(), ignore_index=0
             ),
             "this is minus the probability itself; the loss is minus its logarithm.",
+        ),
+        Mistake(
+            lambda logits, target: _mix_losses(logits.softmax(-1).log(), target),
+            "the logarithm is taken of a softmax: a probability may be too small for a float, and "
+            "the logarithm of 0 is −∞. `log_softmax` takes both in one.",
         ),
     ],
 )

@@ -72,19 +72,27 @@ unigram_loss = Check(
 
 
 class _Parts(nn.Module):
-    """A model of three parts of different sizes, one of which does not affect the loss."""
+    """A model of three parts of different sizes, one of which may not affect the loss.
 
-    def __init__(self, seed: int, unused: bool):
+    If it is `odd`, it has a fourth part without parameters, and one parameter of the first part
+    gets no gradient while the other one does.
+    """
+
+    def __init__(self, seed: int, unused: bool, odd: bool = False):
         super().__init__()
         with torch.random.fork_rng([]):
             torch.manual_seed(seed)
             self.first = nn.Linear(3, 5).double()
+            if odd:
+                self.bend = nn.Tanh()
             self.second = nn.Sequential(nn.Linear(5, 7), nn.Linear(7, 2)).double()
             self.third = nn.Linear(2, 2).double()
-        self.unused = unused
+        self.unused, self.odd = unused, odd
+        self.first.bias.requires_grad_(not odd)
 
     def forward(self, x: Tensor) -> Tensor:
-        y = self.second(self.first(x))
+        x = self.first(x)
+        y = self.second(self.bend(x) if self.odd else x)
         return (y if self.unused else self.third(y)).square().sum()
 
 
@@ -125,7 +133,8 @@ def _run_and_order(answer: Callable[[nn.Module], Any], model: nn.Module, x: Tens
 
 
 def _random_parts(chance: RandomValues) -> tuple:
-    model = _Parts(chance.between(3, 99), unused=bool(chance.between(0, 1)))
+    unused, odd = chance.one_of(True, False), chance.one_of(True, True, False)
+    model = _Parts(chance.between(3, 99), unused, odd)
     return model, chance.tensor(*chance.sizes(1), 3)
 
 
@@ -136,6 +145,7 @@ gradient_norms = Check(
         (_Parts(0, unused=False), torch.tensor([[1.0, 2.0, 3.0]], dtype=torch.float64)),
         (_Parts(1, unused=False), torch.ones(11, 3, dtype=torch.float64)),
         (_Parts(2, unused=True), torch.ones(5, 3, dtype=torch.float64)),
+        (_Parts(3, unused=False, odd=True), torch.ones(2, 3, dtype=torch.float64)),
     ],
     drawn=_random_parts,
     arguments=("model", "x"),
@@ -169,6 +179,23 @@ gradient_norms = Check(
                 name: norm for name, norm in _measure_parts(model, compute_norm).items() if norm
             },
             "a part without a gradient is left out: its 0 is what one wants to see.",
+        ),
+        Mistake(
+            lambda model: {
+                name: compute_norm([p.grad for p in child.parameters() if p.grad is not None])
+                for name, child in model.named_children()
+                if list(child.parameters())
+            },
+            "a part without parameters is left out; its norm is 0.",
+        ),
+        Mistake(
+            lambda model: {
+                name: 0.0
+                if any(p.grad is None for p in child.parameters())
+                else compute_norm([p.grad for p in child.parameters()])
+                for name, child in model.named_children()
+            },
+            "a part in which one parameter has no gradient gets 0; that one adds 0 to the others.",
         ),
         Mistake(
             lambda model: _measure_parts(model, lambda gs: float(gs[-1].norm()) if gs else 0.0),

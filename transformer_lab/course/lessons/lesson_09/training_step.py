@@ -16,23 +16,31 @@ from transformer_lab.training.step import training_step as package_step
 
 
 class _Quadratic(nn.Module):
-    """A quadratic loss with its minimum away from 0, scaled by the batch."""
+    """A quadratic loss with its minimum away from 0, scaled by the batch.
 
-    def __init__(self, *start: float):
+    It has one or more groups of parameters. A group is given as a list of parameters, each of them
+    a list of the numbers at which it starts.
+    """
+
+    def __init__(self, *groups: list[list[float]]):
         super().__init__()
-        self.weights = nn.Parameter(torch.tensor(start, dtype=torch.float64))
+        self.groups = nn.ModuleList(
+            nn.ParameterList(torch.tensor(start, dtype=torch.float64) for start in group)
+            for group in groups
+        )
 
     def forward(self, batch: Tensor) -> Tensor:
-        return (batch * (self.weights - 1)).square().mean()
+        return (batch * (torch.cat(list(self.parameters())) - 1)).square().mean()
 
 
 Step = Callable[..., Any]
 
 
-def _run_steps(answer: Step, loss_of: nn.Module, batches: Tensor, rates: Sequence[float]) -> Any:
+def _run_steps(answer: Step, loss_of: _Quadratic, batches: Tensor, rates: Sequence[float]) -> Any:
     """Run all steps with one optimizer; return the losses, the norms and the final weights."""
     # With momentum a step is more than rate times gradient: only optimizer.step() knows it.
-    optimizer = torch.optim.SGD(loss_of.parameters(), lr=0.3, momentum=0.5)
+    groups = [{"params": list(group)} for group in loss_of.groups]
+    optimizer = torch.optim.SGD(groups, lr=0.3, momentum=0.5)
     done = []
     for batch, rate in zip(batches, rates, strict=True):
         result = answer(loss_of, optimizer, batch, rate)
@@ -42,8 +50,7 @@ def _run_steps(answer: Step, loss_of: nn.Module, batches: Tensor, rates: Sequenc
         # A Python float is as right as a tensor, and must not be rounded to float32.
         done.append([float(p.detach()) if isinstance(p, Tensor) else p for p in result])
     losses, norms = torch.tensor(done, dtype=torch.float64).T
-    (weights,) = (p.detach().clone() for p in loss_of.parameters())
-    return losses, norms, weights
+    return losses, norms, torch.cat([p.detach() for p in loss_of.parameters()])
 
 
 def _take_step(
@@ -61,13 +68,17 @@ def _take_step(
 
 
 _edit_step = partial(edit_reference, _take_step)
+_EVERY_RATE = '    for group in optimizer.param_groups:\n        group["lr"] = rate\n'
+_ALL_WEIGHTS = '[p for group in optimizer.param_groups for p in group["params"]]'
 
 
 def _random_steps(chance: RandomValues) -> tuple:
     steps, count = chance.sizes(2)
     start = chance.numbers(count, scale=chance.one_of(1.0, 3.0)).tolist()
+    first = chance.between(1, count)  # so many in the first group; the others are a second one
+    groups = [[start[:first]], [[number] for number in start[first:]]]
     return (
-        _Quadratic(*start),
+        _Quadratic(*(group for group in groups if group)),
         chance.tensor(steps, count),
         [chance.real(0.05, 0.5) for _ in range(steps)],
     )
@@ -77,10 +88,10 @@ training_step = Check(
     reference=package_step,
     run=_run_steps,
     cases=lambda: [
-        (_Quadratic(1.1, 0.8), torch.tensor([[0.5, 0.25]]), [0.1]),
-        (_Quadratic(1.2, 0.9, 1.1), torch.tensor([[1.0, 2.0, 0.5]] * 2), [0.05, 0.2]),
+        (_Quadratic([[1.1, 0.8]]), torch.tensor([[0.5, 0.25]]), [0.1]),
+        (_Quadratic([[1.2]], [[0.9, 1.1]]), torch.tensor([[1.0, 2.0, 0.5]] * 2), [0.05, 0.2]),
         (
-            _Quadratic(3.0, -2.0, 0.5, 7.0, 1.5),
+            _Quadratic([[3.0, -2.0], [0.5]], [[7.0]], [[1.5]]),
             torch.tensor([[1.0, 2.0, 0.5, 0.1, 0.2], [3.0, 0.2, 0.5, 0.1, 2.0]] * 2),
             [0.5, 0.25, 0.125, 0.5],
         ),
@@ -148,6 +159,47 @@ training_step = Check(
             ),
             "the norm is that of the clipped gradient: it can never be above 1 and so warns of "
             "nothing. Return the one from before.",
+        ),
+        Mistake(
+            _edit_step((_EVERY_RATE, '    optimizer.param_groups[0]["lr"] = rate\n')),
+            "only the first group of weights gets the rate; an optimizer may have several groups.",
+        ),
+        Mistake(
+            _edit_step((_ALL_WEIGHTS, 'optimizer.param_groups[0]["params"]')),
+            "only the first group of weights is clipped; the gradient is that of all of them.",
+        ),
+        Mistake(
+            _edit_step(
+                (_EVERY_RATE, '    optimizer.param_groups[0]["lr"] = rate\n'),
+                (_ALL_WEIGHTS, 'optimizer.param_groups[0]["params"]'),
+            ),
+            "both the rate and the clipping reach only the first group of weights; an optimizer may "
+            "have several.",
+        ),
+        Mistake(
+            _edit_step(
+                (
+                    "    norm = nn.utils.clip_grad_norm_(weights, 1.0)\n",
+                    "    for group in optimizer.param_groups:\n"
+                    '        norm = nn.utils.clip_grad_norm_(group["params"], 1.0)\n',
+                )
+            ),
+            "each group of weights is clipped by itself, which turns the gradient; clip all of them "
+            "together, by the norm of all.",
+        ),
+        Mistake(
+            _edit_step(
+                (
+                    "    optimizer.step",
+                    "    norm = nn.utils.get_total_norm([p.grad for p in weights])\n"
+                    "    for group in optimizer.param_groups:\n"
+                    '        nn.utils.clip_grad_norm_(group["params"], 1.0)\n'
+                    "    optimizer.step",
+                ),
+                ("    norm = nn.utils.clip_grad_norm_(weights, 1.0)\n", ""),
+            ),
+            "the norm that is returned is that of all weights, but each group is clipped by its own; "
+            "scale all of them by the same factor.",
         ),
         Mistake(
             _edit_step(("loss.detach()", "loss_of(batch).detach()")),

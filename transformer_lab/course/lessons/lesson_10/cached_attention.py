@@ -28,7 +28,7 @@ PAST_ONLY = (("@ keys.mT", "@ keys[:, :-1].mT"), ("@ values", "@ values[:, :-1]"
 def _step_cases() -> list[tuple]:
     # (batch, past, d_model, d_k, d_v): no words yet, too.
     shapes = ((1, 2, 3, 5, 2), (2, 3, 5, 7, 11), (3, 0, 7, 2, 5), (5, 11, 2, 3, 7))
-    return [
+    cases = [
         tuple(
             torch.tensor(random_array(*shape, seed=10 * n + k))
             for k, shape in enumerate(
@@ -37,12 +37,15 @@ def _step_cases() -> list[tuple]:
         )
         for n, (b, past, d, d_k, d_v) in enumerate(shapes)
     ]
+    x, *rest = cases[1]
+    return [*cases, (999 * x, *rest)]  # with scores in the thousands: e to them is infinite
 
 
 def _random_step(chance: RandomValues) -> tuple:
     b, past, d, d_k, d_v = chance.sizes(5)
     shapes = ((b, d), (b, past, d_k), (b, past, d_v), (d, d_k), (d, d_k), (d, d_v))
-    return tuple(chance.tensor(*shape) for shape in shapes)
+    x, *rest = (chance.tensor(*shape) for shape in shapes)
+    return chance.one_of(1.0, 1_000.0) * x, *rest
 
 
 cached_step = Check(
@@ -140,6 +143,13 @@ cached_step = Check(
             _edit_step(("(x @ w_q)[:, None]", "(x @ w_q)")),
             "right for one sentence alone: the first sentence's query meets the keys of all. Give the "
             "one word its dimension, query[:, None], before the product.",
+        ),
+        Mistake(
+            _edit_step(
+                ("scores.softmax(dim=-1)", "(scores.exp() / scores.exp().sum(-1, keepdim=True))")
+            ),
+            "right for small scores, NaN for large ones, as e to them is infinite: use `softmax`, "
+            "which subtracts the largest score of the row.",
         ),
         Mistake(
             _edit_step((".softmax(dim=-1)", "")),

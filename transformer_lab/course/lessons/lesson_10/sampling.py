@@ -47,7 +47,7 @@ def _compute_log_probabilities(answer: Callable[..., Any], *arguments: Any) -> A
 def _random_case(chance: RandomValues) -> tuple:
     rows, words = chance.sizes(2)
     logits = chance.tensor(rows, words, scale=chance.one_of(0.5, 3.0))
-    return logits + chance.real(-200, 200), chance.real(0.05, 0.95)
+    return logits + chance.real(-2_000, 2_000), chance.real(0.05, 0.95)
 
 
 keep_top_p = Check(
@@ -60,6 +60,8 @@ keep_top_p = Check(
         (_make_logits(1, 5, 11), 0.95),
         (_make_logits(2, 2, 5), 0.05),
         (_make_logits(3, 3, 5) * 100 - 200, 0.9),
+        (_make_logits(5, 3, 7) + 2_000, 0.7),  # e to them is infinite,
+        (_make_logits(6, 2, 5) - 2_000, 0.7),  # and e to these is 0
         (_make_logits(4, 2, 7), 1.0),
         # Words that are equally probable, and reach p to the last digit.
         (torch.tensor([[3.0, 3.0, 3.0, 3.0], [0.0, 5.0, 0.0, 5.0]], dtype=torch.float64), 0.5),
@@ -71,6 +73,13 @@ keep_top_p = Check(
     verified="the fewest words that reach p, in their old places, the others at −∞",
     tolerance=1e-6,
     mistakes=[
+        Mistake(
+            _edit_top_p(
+                ("ordered.softmax(dim=-1)", "ordered.exp() / ordered.exp().sum(-1, keepdim=True)")
+            ),
+            "right for logits near 0 alone: e to large ones is infinite, e to small ones is 0, and "
+            "dividing gives NaN. `softmax` subtracts the largest first.",
+        ),
         Mistake(
             _edit_top_p(("before < p", "with_it <= p")),
             "the word with which the sum reaches p belongs to them; without it the kept ones have "

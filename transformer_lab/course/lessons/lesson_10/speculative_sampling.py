@@ -43,7 +43,9 @@ def _cases() -> list[tuple[Tensor, Tensor]]:
     never = torch.tensor([[0.25, 0.0, 0.5, 0.25, 0.0], [0.0, 0.5, 0.0, 0.0, 0.5]]).double()
     some = torch.tensor([[0.5, 0.25, 0.25, 0.0, 0.0], [0.25, 0.0, 0.5, 0.25, 0.0]]).double()
     alike = _make_rows(6, 3, 7)
-    other = torch.cat([alike[:1], _make_rows(7, 2, 7)])  # in the first row both say the same
+    other = torch.cat([alike[:2], _make_rows(7, 1, 7)])  # in the first row both say the same,
+    other[1, 2] += 1e-6  # and in the second nearly
+    other[1, 5] -= 1e-6
     return [
         (torch.tensor([[0.6, 0.1, 0.3]]).double(), torch.tensor([[0.3, 0.5, 0.2]]).double()),
         (_make_rows(0, 2, 5), _make_rows(1, 2, 5)),

@@ -26,7 +26,7 @@ def _classify_failure(got: Sequence[int], want: Sequence[int]) -> str:
     same = _find_difference(got, want)
     if same < len(got) and got[same] == EOS:
         return "stopped"
-    if same >= len(want) or want[same] == EOS:
+    if same == len(got) or same == len(want) or want[same] == EOS:
         return "went on"
     return "word"
 
@@ -50,12 +50,29 @@ def _compare_ends(got: Sequence[int], want: Sequence[int]) -> str:
     return "went on" if len(got) > len(want) else "word"
 
 
+def _compare_words(got: Sequence[int], want: Sequence[int]) -> str:
+    return "exact" if sorted(got) == sorted(want) else _classify_failure(got, want)
+
+
+def _excuse_last_word(got: Sequence[int], want: Sequence[int]) -> str:
+    is_cut_off = got[-1] != EOS and _find_difference(got, want) == len(got) - 1
+    return "went on" if is_cut_off else _classify_failure(got, want)
+
+
 def _random_answer(chance: RandomValues) -> tuple:
-    """Return a random case: two sentences that agree up to a random place; eos may follow."""
+    """Return a random case: two sentences that agree up to a random place.
+
+    What follows there is other words or the right ones in another order; eos may be missing.
+    """
     right = [*chance.ids(chance.between(1, 9), below=4).add(EOS + 1).tolist(), EOS]
-    agreed = chance.between(0, len(right))
-    rest = chance.ids(chance.between(0, 5), below=4).add(EOS + 1).tolist()
-    return [*right[:agreed], *([*rest, EOS] if agreed < len(right) else [])], right
+    agreed = chance.one_of(chance.between(0, len(right) - 1), len(right) - 1, len(right))
+    if agreed == len(right):
+        return right, right
+    others = chance.ids(chance.between(0, 3), below=4).add(EOS + 1).tolist()
+    rest = chance.one_of(others, chance.random.permutation(right[agreed:-1]).tolist())
+    written = [*right[:agreed], *rest]
+    is_cut_off = bool(written) and chance.between(0, 2) == 0
+    return written if is_cut_off else [*written, EOS], right
 
 
 failure = Check(
@@ -73,6 +90,10 @@ failure = Check(
         ([5, 6, 7, EOS], [5, 6, EOS]),
         ([5, 6, 7, 9, 9, 9, 9, EOS], [5, 6, 7, 8, EOS]),
         ([5, 9, 7, 7, 7, 7], [5, 6, 7, EOS]),
+        ([5, 7, 6, EOS], [5, 6, 7, EOS]),  # the right words in another order
+        ([5, 6, 9], [5, 6, 7, EOS]),  # cut off behind its only wrong word
+        ([5, 6, 9], [5, 6, EOS]),
+        ([5, 6], [5, 6, 7, 8, EOS]),  # cut off before anything was wrong
     ],
     drawn=_random_answer,
     arguments=("written", "right"),
@@ -105,6 +126,20 @@ failure = Check(
         ),
         Mistake(
             _compare_ends, "this looks at where eos stands, not at the first place that differs."
+        ),
+        Mistake(
+            _compare_words,
+            "the same words in another order are not exact: compare place by place.",
+        ),
+        Mistake(
+            _excuse_last_word,
+            "an answer that was cut off “went on” only if all of it is right; here its last word is "
+            "wrong, and that word decides.",
+        ),
+        Mistake(
+            _edit_classification(("same == len(got) or ", "")),
+            "an answer that is right up to where it was cut off “went on”, also if it was cut off "
+            "before the right one ends.",
         ),
     ],
 )

@@ -79,6 +79,13 @@ def _table_cases() -> list[tuple]:
         if last > 4:
             after[3] = before[3]  # a gap
         cases.append((before, after))
+    table = random_array(13, 3, seed=20)
+    exchanged, turned = table.copy(), table.copy()
+    exchanged[4] = table[4, [1, 0, 2]]  # neither sum nor length of this row moved,
+    exchanged[12] = table[12, ::-1]  # nor its largest number
+    turned[[0, 7]] *= -1  # of these only the signs
+    turned[5, 1] *= -1
+    cases += [(table, exchanged), (table, turned)]
     faint = np.zeros((7, 3))
     moved = faint.copy()
     moved[3, 1], moved[6, 2], moved[4] = 1e-12, -1e-6, (0, -2, 2)  # faint, and not from row 0 on
@@ -89,7 +96,10 @@ def _random_table(chance: RandomValues) -> tuple:
     rows, width = chance.sizes(2)
     before = chance.numbers(rows, width)
     moved = chance.flips(rows, 1) & chance.flips(rows, width)
-    return before, before + np.where(moved, chance.numbers(rows, width, scale=1e-3), 0.0)
+    after = before + np.where(moved, chance.numbers(rows, width, scale=1e-3), 0.0)
+    row = chance.between(0, rows - 1)
+    after[row] = chance.one_of(before[row, ::-1], -before[row])  # as long as it was
+    return before, after
 
 
 reached_rows = Check(
@@ -116,6 +126,29 @@ reached_rows = Check(
                 ~np.isclose(before.sum(axis=1), after.sum(axis=1))
             ),
             "the sums of the rows are compared: two moves of opposite sign cancel.",
+        ),
+        Mistake(
+            lambda before, after: np.flatnonzero(
+                ~np.isclose(
+                    np.linalg.norm(before, axis=1),
+                    np.linalg.norm(after, axis=1),
+                    rtol=1e-14,
+                    atol=0,
+                )
+            ),
+            "the lengths of the rows are compared: a row can turn and stay as long as it was.",
+        ),
+        Mistake(
+            lambda before, after: np.flatnonzero(
+                (np.sort(before, axis=1) != np.sort(after, axis=1)).any(axis=1)
+            ),
+            "the numbers of a row are compared without their places: two of them that change places "
+            "have changed the row.",
+        ),
+        Mistake(
+            lambda before, after: np.flatnonzero((np.abs(before) != np.abs(after)).any(axis=1)),
+            "the signs are left away before the rows are compared: a number that becomes its "
+            "negative has changed.",
         ),
         Mistake(
             lambda before, after: np.flatnonzero((before != after).any(axis=0)),

@@ -155,16 +155,17 @@ _edit_fit = partial(edit_reference, _fit_power_law)
 
 def _power_cases() -> list[tuple]:
     cases = [(np.array([1.0, 2.0, 4.0]), np.array([8.0, 4.0, 2.0]))]
-    for n, exponent in ((5, 0.5), (7, 1.2), (3, 0.2)):
-        x = 100 * 2.0 ** np.arange(n)
+    for n, exponent in ((5, 0.5), (7, 1.2), (3, 0.2), (11, -0.7)):  # with the last, y grows
+        x = 100 * 2.0 ** np.random.default_rng(n).permutation(n)
         cases.append((x, 3 * x**-exponent * np.exp(0.1 * random_array(n, seed=n))))
     return cases
 
 
 def _random_points(chance: RandomValues) -> tuple:
-    x = np.sort(np.exp(chance.numbers(chance.between(3, 15), scale=2.0)))
+    x = np.exp(chance.numbers(chance.between(3, 15), scale=2.0))
     noise = np.exp(chance.numbers(len(x), scale=0.1))
-    return x, chance.real(0.5, 20.0) * x ** -chance.real(0.1, 1.5) * noise
+    exponent = chance.real(0.1, 1.5) * chance.one_of(1, 1, -1)
+    return x, chance.real(0.5, 20.0) * x**-exponent * noise
 
 
 power_law = Check(
@@ -207,6 +208,14 @@ power_law = Check(
                 -math.log(y[-1] / y[0]) / math.log(x[-1] / x[0]),
             ),
             "this joins the first point to the last. The line of least squares uses all points.",
+        ),
+        Mistake(
+            _edit_fit(("float(-slope)", "abs(float(slope))")),
+            "the sign of the slope is left away; where y grows with x, α is below 0.",
+        ),
+        Mistake(
+            lambda x, y: _fit_power_law(np.sort(x), y),
+            "x is put in order and y is not: each y belongs to its own x.",
         ),
     ],
 )

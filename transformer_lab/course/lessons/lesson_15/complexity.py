@@ -67,8 +67,9 @@ def _make_power_law(n: list[int], power: float, seed: int) -> tuple[np.ndarray, 
 
 
 def _random_times(chance: RandomValues) -> tuple:
-    lengths = sorted(2 + n for n in chance.different(chance.between(3, 12), 4000))
-    return _make_power_law(lengths, chance.real(0.5, 2.5), seed=chance.between(4, 999))
+    lengths = [2 + n for n in chance.different(chance.between(3, 12), 4000)]
+    power = chance.real(0.5, 2.5) * chance.one_of(-1, 1)
+    return _make_power_law(lengths, power, seed=chance.between(5, 999))
 
 
 exponent = Check(
@@ -76,7 +77,8 @@ exponent = Check(
     cases=lambda: [
         _make_power_law([2, 3, 7], 1.0, seed=1),
         _make_power_law([64, 128, 256, 512, 1024], 2.0, seed=2),
-        _make_power_law([5, 11, 101, 211, 1009, 2003, 4001], 1.4, seed=3),
+        _make_power_law([2003, 11, 101, 4001, 5, 1009, 211], 1.4, seed=3),
+        _make_power_law([31, 7, 127, 17, 67], -0.6, seed=4),  # it need not grow
     ],
     drawn=_random_times,
     arguments=("n", "seconds"),
@@ -109,6 +111,14 @@ exponent = Check(
             lambda n, seconds: float((np.log(seconds) / np.log(n)).mean()),
             "this divides logarithms point by point: a constant factor in front of the power "
             "would change it. Take the slope.",
+        ),
+        Mistake(
+            lambda n, seconds: abs(_fit_slope(np.log(n), np.log(seconds))),
+            "the sign of the slope is left away: where the seconds become fewer with n it is below 0.",
+        ),
+        Mistake(
+            lambda n, seconds: _fit_slope(np.log(np.sort(n)), np.log(seconds)),
+            "n is put in order and the seconds are not: each of them belongs to its own n.",
         ),
     ],
 )

@@ -16,7 +16,9 @@ from transformer_lab.course.judge.random_values import RandomValues
 Part = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
-def _make_part(rows: int, keys: int, width: int, seed: int, above: float = 0.0) -> Part:
+def _make_part(
+    rows: int, keys: int, width: int, seed: int, above: float | np.ndarray = 0.0
+) -> Part:
     scores = random_array(rows, keys, seed=seed, scale=2.0) + above
     values = random_array(keys, width, seed=seed + 50)
     largest = scores.max(axis=1)
@@ -42,10 +44,32 @@ def _merge(
 _edit_merge = partial(edit_reference, _merge)
 
 
+def _merge_at_the_first(
+    largest_a: np.ndarray,
+    total_a: np.ndarray,
+    mixed_a: np.ndarray,
+    largest_b: np.ndarray,
+    total_b: np.ndarray,
+    mixed_b: np.ndarray,
+) -> Part:
+    new, b = np.maximum(largest_a, largest_b), np.exp(largest_b - largest_a)
+    a = np.exp(largest_a - new)
+    total = a * (total_a + b * total_b)
+    mixed = a[:, None] * (mixed_a + b[:, None] * mixed_b)
+    return new, total, mixed
+
+
+_FAR = np.array([[900.0], [0.0], [-900.0]])
+
+
 def _random_parts(chance: RandomValues) -> tuple:
     rows, one, other, width = chance.sizes(4)
     above, seed = chance.real(-900, 900), chance.between(9, 999)
-    parts = (_make_part(rows, n, width, seed + n, above) for n in (one, other))
+    farther = chance.one_of(0.0, 900.0) * chance.numbers(rows, 1)  # part b is, row by row
+    parts = (
+        _make_part(rows, n, width, seed + n, above + more)
+        for n, more in ((one, 0.0), (other, farther))
+    )
     return tuple(x for part in parts for x in part)
 
 
@@ -57,6 +81,8 @@ merge = Check(
         (*_make_part(11, 3, 5, seed=5), *_make_part(11, 13, 5, seed=6)),
         # Only differences of scores may stand in an exponential: exp(900) is no number.
         (*_make_part(3, 5, 2, seed=7, above=900.0), *_make_part(3, 2, 2, seed=8, above=900.0)),
+        # Nor may every difference: in one row the first part is far above the other, in one below.
+        (*_make_part(3, 2, 5, seed=9, above=_FAR), *_make_part(3, 7, 5, seed=10)),
     ],
     drawn=_random_parts,
     results=("the largest", "the total", "the mix"),
@@ -85,6 +111,11 @@ merge = Check(
                 ("np.exp(largest_b - new)", "np.exp(new - largest_b)"),
             ),
             "the sign in the exponent is turned: a larger maximum makes old exponentials smaller.",
+        ),
+        Mistake(
+            _merge_at_the_first,
+            "the second part is scaled to the largest of the first, before both are scaled to the "
+            "new one. Where the second is far above, that factor is infinite: scale each part once.",
         ),
         Mistake(
             _edit_merge(("a[:, None] * mixed_a + b[:, None] * mixed_b", "mixed_a + mixed_b")),

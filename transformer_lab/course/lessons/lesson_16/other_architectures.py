@@ -150,7 +150,9 @@ def _message_cases() -> list[tuple]:
         sides = ((d_k, 3), (d_k, 4), (d_v, 5))
         cases.append((*(random_array(nodes, d, seed=10 * seed + n) for d, n in sides), edges))
     none = (*(random_array(2, d, seed=d) for d in (5, 5, 3)), [])
-    return [*cases, none]
+    # Scores of some thousands: e to them is infinite, and e to the negative ones is 0.
+    query, key, value, edges = cases[1]
+    return [*cases, none, (50 * query, 50 * key, value, edges)]
 
 
 def _send_messages(
@@ -160,9 +162,10 @@ def _send_messages(
     there = np.zeros(scores.shape, dtype=bool)
     for start, end in edges:
         there[end, start] = True
-    weights = np.exp(scores) * there
-    total = weights.sum(axis=1, keepdims=True)
-    return weights / np.where(total > 0, total, 1) @ value
+    largest = np.max(scores, axis=1, keepdims=True, initial=-np.inf, where=there)
+    weights = np.exp(np.where(there, scores - largest, -np.inf))
+    total = np.where(there.any(axis=1, keepdims=True), weights.sum(axis=1, keepdims=True), 1)
+    return weights / total @ value
 
 
 _edit_messages = partial(edit_reference, _send_messages)
@@ -170,7 +173,8 @@ _edit_messages = partial(edit_reference, _send_messages)
 
 def _random_graph(chance: RandomValues) -> tuple:
     nodes, d_k, d_v = chance.sizes(3)
-    sides = (chance.numbers(nodes, d) for d in (d_k, d_k, d_v))
+    scale = chance.one_of(1.0, 1.0, 40.0)  # with the last, e to a score is infinite
+    sides = (chance.numbers(nodes, d, scale=scale) for d in (d_k, d_k, d_v))
     return *sides, [(int(a), int(b)) for a, b in np.argwhere(chance.flips(nodes, nodes, share=0.4))]
 
 
@@ -189,23 +193,38 @@ messages = Check(
             _edit_messages((" / np.sqrt(key.shape[1])", "")), "the scores are not divided by √d_k."
         ),
         Mistake(
-            _edit_messages(("total = weights.sum", "total = np.exp(scores).sum")),
+            _edit_messages(
+                (", initial=-np.inf, where=there", ""),
+                ("/ total", "/ np.exp(scores - largest).sum(axis=1, keepdims=True)"),
+            ),
             "the softmax runs over all nodes; it runs over those with an edge to this one.",
         ),
         Mistake(
-            _edit_messages(("np.exp(scores)", "np.ones_like(scores)")),
+            _edit_messages(
+                ("np.where(there, scores - largest, -np.inf)", "np.where(there, 0, -np.inf)")
+            ),
             "all neighbours count alike: a graph convolution. Here the scores decide.",
         ),
         Mistake(
-            _edit_messages((" / np.where(total > 0, total, 1)", "")),
+            _edit_messages((" / total", "")),
             "the weights of a node's messages do not sum to 1.",
+        ),
+        Mistake(
+            _edit_messages(("scores - largest", "scores")),
+            "e to a large score is infinite, and infinite / infinite is NaN: first subtract the "
+            "largest of the node's scores from them (lesson 01).",
+        ),
+        Mistake(
+            _edit_messages((", initial=-np.inf, where=there", "")),
+            "what is subtracted is the largest score of all nodes. If those with an edge to this one "
+            "have far smaller scores, all their weights become 0: subtract the largest of *theirs*.",
         ),
         Mistake(
             lambda query, key, value, edges: _send_messages(key, query, value, edges),
             "query and key have changed places: who listens asks, who sends is asked.",
         ),
         Mistake(
-            _edit_messages(("    weights =", "    np.fill_diagonal(there, True)\n    weights =")),
+            _edit_messages(("    largest =", "    np.fill_diagonal(there, True)\n    largest =")),
             "each node sends a message to itself; only edges of the list carry one.",
         ),
     ],

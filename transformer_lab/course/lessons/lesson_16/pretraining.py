@@ -15,8 +15,9 @@ def _window_cases() -> list[tuple]:
     rng = np.random.default_rng(0)
     return [
         (np.arange(10, 20), np.array([0, 3]), 3),
-        (rng.integers(4, 99, 31), np.array([2, 17, 11]), 7),
-        (rng.integers(4, 99, 67), np.array([0, 40, 3, 3, 29]), 11),
+        (rng.integers(0, 99, 31), np.array([2, 23, 11]), 7),  # the last token is a target
+        (rng.integers(0, 99, 67), np.array([0, 40, 3, 3, 29]), 11),
+        (np.array([7, 0, 7, 7, 0, 5]), np.array([4, 0, 2]), 1),
     ]
 
 
@@ -31,7 +32,9 @@ _edit_windows = partial(edit_reference, _cut_windows)
 def _random_windows(chance: RandomValues) -> tuple:
     count, length = chance.sizes(2)
     ids = chance.random.integers(0, 99, (count + 2) * length + chance.between(1, 9))
-    return ids, chance.random.integers(0, len(ids) - 2 * length, count), length
+    starts = chance.random.integers(0, len(ids) - length, count)
+    starts[chance.between(0, count - 1)] = len(ids) - length - 1  # this one's last target ends ids
+    return ids, starts, length
 
 
 windows = Check(
@@ -69,6 +72,13 @@ windows = Check(
             _edit_windows(("starts[:, None]", "np.arange(len(starts))[:, None] * length")),
             "the windows lie one behind the other; they begin at `starts`.",
         ),
+        Mistake(
+            lambda ids, starts, length: _cut_windows(
+                ids, starts[starts + length + 1 < len(ids)], length
+            ),
+            "a window whose last target is the last token of `ids` is left out; that token has its "
+            "place, and it is the next one of another.",
+        ),
     ],
 )
 
@@ -83,12 +93,15 @@ def _hide_cases() -> list[tuple]:
             99,
         )
     ]
-    for seed, shape in ((1, (3, 7)), (2, (5, 11))):
+    # Ids of a large vocabulary, and a mask that is no larger than all of them.
+    for seed, shape, mask_id in ((1, (3, 7), 103), (2, (5, 11), 1)):
         rng = np.random.default_rng(seed)
-        ids = rng.integers(4, 90, shape)
+        ids = rng.integers(4, 100_003, shape)
+        ids[ids == mask_id] += 1
         ids[1, 4:] = 0
-        cases.append((ids, (rng.random(shape) < 0.4) & (ids != 0), 97))
-    return cases
+        cases.append((ids, rng.random(shape) < 0.4, mask_id))  # of the padding, too
+    words = np.array([[7, 0, 5], [0, 0, 6]])
+    return [*cases, (words, words >= 0, 4), (words, words < 0, 4)]  # all hidden, and nothing
 
 
 def _hide_words(ids: np.ndarray, chosen: np.ndarray, mask_id: int) -> tuple[np.ndarray, np.ndarray]:
@@ -100,8 +113,10 @@ _edit_hiding = partial(edit_reference, _hide_words)
 
 def _random_hidden(chance: RandomValues) -> tuple:
     batch, length = chance.sizes(2)
-    ids = chance.padded(batch, length, 90, pad_id=0).numpy()
-    return ids, chance.flips(batch, length, share=0.4) & (ids != 0), chance.between(90, 120)
+    mask_id = chance.between(1, 120)
+    ids = chance.padded(batch, length, chance.one_of(90, 50_000), pad_id=0).numpy()
+    ids[ids == mask_id] += 1  # the mask stands for nothing else
+    return ids, chance.flips(batch, length, share=0.4), mask_id
 
 
 hide = Check(
@@ -139,6 +154,14 @@ hide = Check(
         Mistake(
             _edit_hiding(("    return", "    ids[chosen] = mask_id\n    return")),
             "the ids are changed in place, before the targets were taken from them.",
+        ),
+        Mistake(
+            lambda ids, chosen, mask_id: _hide_words(ids, chosen & (ids != 0), mask_id),
+            "where id 0 was chosen it stays in sight; `chosen` alone says what is hidden.",
+        ),
+        Mistake(
+            _edit_hiding(("np.where(chosen, mask_id, ids)", "np.maximum(ids, chosen * mask_id)")),
+            "the larger one of the id and the mask is taken; the mask may have a small id.",
         ),
     ],
 )

@@ -16,8 +16,9 @@ def _step_cases() -> list[tuple]:
         state, x, bias = (random_array(d, seed=10 * seed + n) for n in range(3))
         w, w_f = (random_array(d, d, seed=10 * seed + n) for n in (3, 4))
         cases.append((state, x, w, w_f, bias))
-    (_, x, w, w_f, bias), d = cases[-1], 7
-    return [*cases, (np.zeros(d), 9 * x, w, w_f, bias)]
+    (state, x, w, w_f, bias), d = cases[-1], 7
+    far = np.where(np.arange(d) % 2, 999.0, -999.0)  # gates wide open and shut
+    return [*cases, (np.zeros(d), 9 * x, w, w_f, bias), (state, x, w, w_f, far)]
 
 
 def _take_step(
@@ -34,7 +35,8 @@ _edit_step = partial(edit_reference, _take_step)
 def _random_step(chance: RandomValues) -> tuple:
     (d,) = chance.sizes(1)
     shapes = ((d,), (d,), (d, d), (d, d), (d,))
-    return tuple(chance.numbers(*shape) for shape in shapes)
+    *rest, bias = (chance.numbers(*shape) for shape in shapes)
+    return *rest, chance.one_of(1.0, 1_000.0) * bias
 
 
 ssru_step = Check(
@@ -69,6 +71,16 @@ ssru_step = Check(
             "the state is written as it is; what is written is ReLU(c).",
         ),
         Mistake(_edit_step((" + b_f", "")), "the gate has no bias."),
+        Mistake(
+            _edit_step(
+                (
+                    "1 / (1 + np.exp(-(w_f @ x + b_f)))",
+                    "np.exp(z := w_f @ x + b_f) / (1 + np.exp(z))",
+                )
+            ),
+            "e to a large number is infinite, and infinite / infinite is NaN. Write the sigmoid as "
+            "1 / (1 + e^(−z)): where e^(−z) is infinite, it is 0.",
+        ),
         Mistake(
             _edit_step(("w_f @ x", "w_f.T @ x"), ("w @ x", "w.T @ x")),
             "the matrices are turned: the product is w @ x.",

@@ -14,18 +14,21 @@ from transformer_lab.course.judge.random_values import RandomValues
 
 
 def _link_cases() -> list[tuple]:
-    # Two in five steps are the usual one, and the others lie on one side of it, so that neither
-    # the mean nor the median finds it; one place is a governor more often than any other.
-    cases = [(np.array([[0, 1], [3, 4], [8, 9], [6, 9], [5, 9], [2, 6], [1, 7]]),)]
+    # Two in five steps are the usual one, and all others but one lie on one side of it, so that
+    # neither the mean nor the median finds it, nor the smallest or largest step; one place is a
+    # governor more often than any other. The links are in no order, so that neither the first nor
+    # the last can stand for all.
+    cases = [(np.array([[2, 6], [0, 1], [6, 9], [3, 4], [5, 9], [8, 9], [1, 7]]),)]
     for seed, (count, usual, side) in enumerate(
         ((13, 1, 1), (31, -2, 1), (47, 3, -1), (53, -7, 1)), start=1
     ):
         rng = np.random.default_rng(seed)
         others = usual + side * rng.integers(1, 6, count)
+        others[2] = usual - 3 * side
         steps = np.where(np.arange(count) % 5 < 2, usual, others)
         dependent = rng.integers(9, 29, count)
         dependent[: count // 3] = 30 - steps[: count // 3]
-        cases.append((np.stack([dependent, dependent + steps], axis=1),))
+        cases.append((rng.permutation(np.stack([dependent, dependent + steps], axis=1)),))
     return cases
 
 
@@ -48,7 +51,7 @@ def _random_links(chance: RandomValues) -> tuple:
     steps = np.where(np.arange(count) % 5 < 3, usual, others)
     dependent = chance.random.integers(12, 40, count)
     dependent[: count // 2] = 50 - steps[: count // 2]  # one governor more often than any other
-    return (np.stack([dependent, dependent + steps], axis=1),)
+    return (chance.random.permutation(np.stack([dependent, dependent + steps], axis=1)),)
 
 
 best_offset = Check(
@@ -84,6 +87,10 @@ best_offset = Check(
         Mistake(
             lambda links: _find_most_frequent(links[:, 1]),
             "this is the most frequent *place* of a governor; the step to it is asked.",
+        ),
+        Mistake(
+            lambda links: _compute_share(links, int(_compute_steps(links)[0])),
+            "this is the step of the first link; count which step the links have most often.",
         ),
         Mistake(
             lambda links: _compute_share(links, int(np.median(_compute_steps(links)))),
