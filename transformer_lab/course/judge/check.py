@@ -19,6 +19,7 @@ import torch
 from transformer_lab.course import diary
 from transformer_lab.course.diary import Place
 from transformer_lab.course.judge.attempt import Attempt, format_tables
+from transformer_lab.course.judge.counterfactuals import list_counterfactuals
 from transformer_lab.course.judge.diagnosis import MAX_LINES, describe_failure
 from transformer_lab.course.judge.formatting import describe_value
 from transformer_lab.course.judge.misread_arguments import (
@@ -265,11 +266,24 @@ class Check:
         """Return the outcome of the answer in one case."""
         return run_case(answer, self.run, case, self.argument_names(case))
 
+    @functools.cached_property
+    def counterfactuals(self) -> Sequence[Mistake]:
+        """The reference with one standard mistake each, if it returns numbers or words alone."""
+        results = [x for one in self.known_outcomes(self.reference) for x in one.results]
+        if any(x.ndim for x in results):
+            return ()  # an array shows more of itself, and its probes are in `number_faults`
+        case = self.all_cases[0]
+        found = list_counterfactuals(self.reference, self.argument_names(case), case)
+        return [Mistake(answer, f"{sentence}.") for answer, sentence in found]
+
     def find_known_mistake(self, given: list[Outcome], tolerance: float) -> str | None:
-        """Return the hint of the known mistake that has exactly these outcomes, if there is one."""
+        """Return the hint of the known mistake that has exactly these outcomes, if there is one.
+
+        Those written by hand come first, then the counterfactual references.
+        """
         if all(outcome.error is not None for outcome in given):
             return None  # errors tell too little: the error itself says more
-        for mistake in self.mistakes:
+        for mistake in (*self.mistakes, *self.counterfactuals):
             if all(
                 outcome.equals(self.known_outcome(mistake.answer, n), tolerance)
                 for n, outcome in enumerate(given)
