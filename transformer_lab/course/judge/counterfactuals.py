@@ -124,9 +124,7 @@ class _Replacement(ast.NodeTransformer):
         return self.new if node is self.old else self.generic_visit(node)
 
 
-def _list_variants(
-    node: ast.AST, known: dict[str, str], numbers: set[str]
-) -> Iterator[Variant]:
+def _list_variants(node: ast.AST, known: dict[str, str], numbers: set[str]) -> Iterator[Variant]:
     """Yield the mistakes that can be made at one node.
 
     `known` has the names of the arguments, and `numbers` those that are single numbers.
@@ -143,8 +141,9 @@ def _list_variants(
         case ast.Compare(ops=[_], comparators=[_]):
             yield from _list_comparison_variants(node)
         case ast.IfExp():
-            yield "the two branches of a condition have changed places", ast.IfExp(
-                node.test, node.orelse, node.body
+            yield (
+                "the two branches of a condition have changed places",
+                ast.IfExp(node.test, node.orelse, node.body),
             )
             yield "a condition is missing: one case is treated like the other", node.body
             yield "a condition is missing: one case is treated like the other", node.orelse
@@ -159,7 +158,7 @@ def _list_variants(
 def _describe(node: ast.AST, known: dict[str, str]) -> str | None:
     """Return a short expression of arguments and numbers as the learner would write it, or None."""
     names = [n.id for n in ast.walk(node) if isinstance(n, ast.Name)]
-    if not all(name in known or name in ("len", "math", "np", "torch") for name in names):
+    if not all(name in known or name == "len" for name in names):
         return None
     text = _rename(ast.unparse(node), known)
     return f"`{text}`" if len(text) <= 24 else None
@@ -222,8 +221,9 @@ def _list_call_variants(node: ast.Call, known: dict[str, str]) -> Iterator[Varia
     if name in STEPS and inside is not None:
         yield f"one step is missing: {noun or f'`{name}`'}", inside
     if name == "abs" and inside is not None:
-        yield "a square is taken where the absolute value is asked", ast.BinOp(
-            inside, ast.Pow(), ast.Constant(2)
+        yield (
+            "a square is taken where the absolute value is asked",
+            ast.BinOp(inside, ast.Pow(), ast.Constant(2)),
         )
     if name == "sqrt" and isinstance(inside, ast.BinOp):
         left, right = (ast.Call(node.func, [x], []) for x in (inside.left, inside.right))
@@ -243,28 +243,32 @@ def _list_call_variants(node: ast.Call, known: dict[str, str]) -> Iterator[Varia
     for n, keyword in enumerate(node.keywords):
         rest = [*node.keywords[:n], *node.keywords[n + 1 :]]
         if keyword.arg in ("axis", "dim"):
-            said = f"{noun or f'`{name}`'} is taken over everything at once; along one axis is asked"
+            said = (
+                f"{noun or f'`{name}`'} is taken over everything at once; along one axis is asked"
+            )
             yield said, ast.Call(node.func, node.args, rest)
             for axis in (0, 1, -1, -2):
                 other = [*rest, ast.keyword(keyword.arg, ast.Constant(axis))]
                 said = f"{noun or f'`{name}`'} is taken along another axis than the one asked"
                 yield said, ast.Call(node.func, node.args, other)
     if _is_method(node) and isinstance(inside, ast.Call) and len(inside.args) == 1:
-        if not _is_method(inside) and _function_name(inside) in STEPS:
-            step = ast.Call(
-                node.func.__class__(inside.args[0], node.func.attr, ast.Load()),
-                node.args,
-                node.keywords,
-            )
-            said = f"two steps are in the wrong order: first {NOUNS.get(_function_name(inside), 'the other')}, then {noun}, is asked"
-            yield said, ast.Call(inside.func, [step], [])
+        yield from _list_early_steps(node, inside)
     if name in STEPS and isinstance(inside, ast.UnaryOp | ast.Call):
         yield from _list_late_steps(node, inside, known)
 
 
-def _list_late_steps(
-    node: ast.Call, inside: ast.expr, known: dict[str, str]
-) -> Iterator[Variant]:
+def _list_early_steps(node: ast.Call, inside: ast.Call) -> Iterator[Variant]:
+    """Yield f(x.g()) for f(x).g(), such as the absolute value of the largest for the reverse."""
+    first, last = _function_name(inside), _function_name(node)
+    if _is_method(inside) or first not in STEPS or first not in NOUNS or last not in NOUNS:
+        return
+    method = ast.Attribute(inside.args[0], last, ast.Load())
+    said = f"two steps are in the wrong order: first {NOUNS[first]}, then {NOUNS[last]}, is asked"
+    step = ast.Call(method, node.args, node.keywords)
+    yield said, ast.Call(inside.func, [step], [])
+
+
+def _list_late_steps(node: ast.Call, inside: ast.expr, known: dict[str, str]) -> Iterator[Variant]:
     """Yield f(x).g() for f(x.g()), such as the mean of the roots for the root of the mean."""
     inner = inside.operand if isinstance(inside, ast.UnaryOp) else inside
     if not isinstance(inner, ast.Call) or not _is_method(inner) or _is_method(node):
@@ -272,11 +276,9 @@ def _list_late_steps(
     value = inner.func.value
     if isinstance(inside, ast.UnaryOp):
         value = ast.UnaryOp(inside.op, value)
-    first = ast.Call(node.func, [value], [])
-    if isinstance(node.func, ast.Attribute) and node.func.value.id == "math":
-        first = ast.Call(ast.Attribute(value, node.func.attr, ast.Load()), [], [])
-        np_name = ast.Attribute(_call("__import__", ast.Constant("numpy")), node.func.attr, ast.Load())
-        first = ast.Call(np_name, [value], [])
+    first = ast.Call(ast.Attribute(value, _function_name(node), ast.Load()), [], [])
+    if not isinstance(node.func, ast.Attribute) or node.func.value.id != "math":
+        first = ast.Call(node.func, [value], [])  # what math has no function for an array
     noun, other = NOUNS.get(_function_name(inner)), NOUNS.get(_function_name(node))
     if noun and other:
         method = ast.Attribute(first, inner.func.attr, ast.Load())
@@ -289,8 +291,9 @@ def _list_choice_variants(node: ast.Call, name: str) -> Iterator[Variant]:
     asked = "the larger" if name == "max" else "the smaller"
     other = "the smaller" if name == "max" else "the larger"
     a, b = node.args
-    yield f"{other} of two is taken where {asked} is asked", _copy_call(
-        node, "min" if name == "max" else "max"
+    yield (
+        f"{other} of two is taken where {asked} is asked",
+        _copy_call(node, "min" if name == "max" else "max"),
     )
     if all(not isinstance(x, ast.Constant) for x in (a, b)):
         yield f"the two are added where {asked} of them is asked", ast.BinOp(a, ast.Add(), b)
@@ -370,7 +373,11 @@ def _list_power_variants(node: ast.BinOp, known: dict[str, str]) -> Iterator[Var
         asked = ast.literal_eval(power)
         for other in (*POWERS, -asked):
             if other != asked:
-                how = "is not raised to a power" if other == 1 else f"is raised to the power of {other}"
+                how = (
+                    "is not raised to a power"
+                    if other == 1
+                    else f"is raised to the power of {other}"
+                )
                 new = ast.BinOp(node.left, ast.Pow(), ast.Constant(other))
                 yield f"{base} {how}; a power of {asked} is asked", new
     else:
@@ -391,9 +398,7 @@ def _list_power_variants(node: ast.BinOp, known: dict[str, str]) -> Iterator[Var
         yield from _list_unbracketed(inner, lambda x: ast.BinOp(x, ast.Pow(), power))
 
 
-def _list_unbracketed(
-    node: ast.BinOp, put: Callable[[ast.expr], ast.expr]
-) -> Iterator[Variant]:
+def _list_unbracketed(node: ast.BinOp, put: Callable[[ast.expr], ast.expr]) -> Iterator[Variant]:
     """Yield what a + b / c is where (a + b) / c is asked, put into what stands around it."""
     said = "a bracket is missing: multiplication and division come before plus and minus"
     match node:
@@ -477,8 +482,9 @@ def _list_index_variants(node: ast.Subscript) -> Iterator[Variant]:
     value, index = node.value, node.slice
     is_shape = isinstance(value, ast.Attribute) and value.attr == "shape"
     match index:
-        case ast.Constant(value=int() as at) | ast.UnaryOp(
-            op=ast.USub(), operand=ast.Constant(value=int() as at)
+        case (
+            ast.Constant(value=int() as at)
+            | ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() as at))
         ):
             asked = at if isinstance(index, ast.Constant) else -at
             for other in (0, 1, -1, -2):
@@ -486,7 +492,12 @@ def _list_index_variants(node: ast.Subscript) -> Iterator[Variant]:
                     continue
                 said = "the length of another axis is taken than the one asked"
                 if not is_shape:
-                    names = {0: "the first", 1: "the second", -1: "the last", -2: "the last but one"}
+                    names = {
+                        0: "the first",
+                        1: "the second",
+                        -1: "the last",
+                        -2: "the last but one",
+                    }
                     said = f"{names[other]} is taken where {names.get(asked, f'number {asked}')} is asked"
                 yield said, ast.Subscript(value, ast.Constant(other), ast.Load())
         case ast.Slice(lower=low, upper=high):
