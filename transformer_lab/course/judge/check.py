@@ -216,13 +216,12 @@ class Check:
         They are drawn until the answer fails in three of them. None stands for fewer than two such
         cases, and for an answer that stops or does not end.
         """
-        if self.drawn is None or attempt.given[attempt.first_wrong()].error is not None:
+        if self.drawn is None or attempt.wrong_result() is None:
             return None
         cases, given, expected = [], [], []
         fresh = replace(attempt, cases=cases, given=given, expected=expected)
-        for seed in range(RANDOM_CASES, RANDOM_CASES + FRESH_CASES):
-            case = self.drawn(RandomValues(seed))
-            want = self.run_case(self.reference, case)
+        for number in range(FRESH_CASES):
+            case, want = self.draw_fresh_case(number)
             got = self.run_case(answer, case).split_stacked(want)
             if isinstance(got.error, EndlessError):
                 return None
@@ -232,6 +231,18 @@ class Check:
             if fresh.right().count(False) == 3:
                 break
         return fresh if fresh.right().count(False) > 1 else None
+
+    def draw_fresh_case(self, number: int) -> tuple[tuple[Any, ...], Outcome]:
+        """Return a case that no verdict has seen, and the reference's outcome in it; cached."""
+        for seed in range(RANDOM_CASES + len(self.fresh_cases), RANDOM_CASES + number + 1):
+            case = self.drawn(RandomValues(seed))
+            self.fresh_cases.append((case, self.run_case(self.reference, case)))
+        return self.fresh_cases[number]
+
+    @functools.cached_property
+    def fresh_cases(self) -> list[tuple[tuple[Any, ...], Outcome]]:
+        """The cache of `draw_fresh_case`."""
+        return []
 
     def find_forbidden_means(self, answer: Callable[..., Any]) -> str | None:
         """Return what is wrong with an answer that is right in all cases, or None.
