@@ -70,13 +70,13 @@ EXCHANGED = {
 STEPS = ("sqrt", "abs", "log", "exp", "round", "square", "floor", "ceil", "sorted", "set", "unique")
 """Functions that are often forgotten."""
 POWERS = (-2, -1.5, -1, -0.5, 0.5, 1, 1.5, 2, 3)
-LEVELS = (0.025, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.975, 0.99)
+LEVELS = (0.005, 0.01, 0.02, 0.025, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.975, 0.99)
 OPERATIONS = {
     ast.Add: "added",
     ast.Sub: "subtracted",
     ast.Mult: "multiplied",
     ast.Div: "divided",
-    ast.FloorDiv: "divided and rounded down",
+    ast.FloorDiv: "divided",
 }
 
 
@@ -352,10 +352,12 @@ def _list_quantile_variants(node: ast.Call, name: str) -> Iterator[Variant]:
         return
     asked = [x.value for x in levels]
     others = [[many * q] * len(asked) for q in LEVELS if len(asked) == 1]
-    others += [[many * q, many * (1 - q)] for q in LEVELS if len(asked) == 2]
-    others += [[many - q for q in asked], [q / 100 for q in asked], [q * 100 for q in asked]]
+    others += [[many * q, many * (1 - q)] for q in LEVELS if len(asked) == 2 and q < 0.5]
+    others += [[many - q for q in asked]] if len(asked) == 1 else []
+    others += [[q / 100 for q in asked], [q * 100 for q in asked]]
     for other in others:
-        said = f"another level is taken: {_join(other)}, where {_join(asked)} is asked"
+        verb = "are" if len(asked) > 1 else "is"
+        said = f"another level is taken: {_join(other)}, where {_join(asked)} {verb} asked"
         constants: list[ast.expr] = [ast.Constant(round(q, 9)) for q in other]
         new = constants[0] if len(other) == 1 else ast.Tuple(constants, ast.Load())
         args = [*node.args[:place], new, *node.args[place + 1 :]]
@@ -384,7 +386,7 @@ def _list_power_variants(node: ast.BinOp, known: dict[str, str]) -> Iterator[Var
         yield f"{base} is not raised to a power: that step is missing", node.left
         negative = ast.UnaryOp(ast.USub(), power)
         yield "the power has the wrong sign", ast.BinOp(node.left, ast.Pow(), negative)
-        said = "it is multiplied where a power is asked: ** is missing a star"
+        said = "it is multiplied where a power is asked: a star is missing"
         yield said, ast.BinOp(node.left, ast.Mult(), power)
         said = "the base and the power have changed places"
         yield said, ast.BinOp(power, ast.Pow(), node.left)
@@ -445,11 +447,20 @@ def _list_operator_variants(node: ast.BinOp, known: dict[str, str]) -> Iterator[
             yield f"the multiplication by {name or 'one factor'} is missing", right
         for factor in (left, right):
             name = _describe(factor, known)
-            if name and not _is_number(factor):
+            if name and not _is_number(factor) and "**" not in name:
                 said = f"{name} is multiplied with once too often"
                 yield said, ast.BinOp(node, ast.Mult(), factor)
+        if isinstance(right, ast.BinOp) and isinstance(right.op, ast.Pow):
+            said = "it is multiplied where a power is asked: a star is missing"
+            yield said, ast.BinOp(ast.BinOp(left, op, right.left), ast.Mult(), right.right)
+    if isinstance(op, ast.FloorDiv):
+        yield "it should be rounded down, and is not", ast.BinOp(left, ast.Div(), right)
+    if isinstance(op, ast.Div):
+        yield "it is rounded down, and should not be", ast.BinOp(left, ast.FloorDiv(), right)
     for kind, words in OPERATIONS.items():
-        if not isinstance(op, kind):
+        # To multiply by 2 in place of dividing by 2 is but a factor of 4, which has other causes.
+        is_factor = _is_number(right) and kind in (ast.Mult, ast.Div)
+        if not isinstance(op, kind) and kind is not ast.FloorDiv and not is_factor:
             said = f"two things are {words} where they should be {asked}"
             yield said, ast.BinOp(left, kind(), right)
     if isinstance(op, ast.Sub | ast.Div | ast.FloorDiv):
@@ -528,9 +539,6 @@ def _list_argument_variants(node: ast.Name, known: dict[str, str]) -> Iterator[V
         if other != node.id:
             said = f"in one place `{known[other]}` stands where `{name}` is asked"
             yield said, ast.Name(other, ast.Load())
-    for op, words in ((ast.Sub(), "smaller"), (ast.Add(), "larger")):
-        said = f"in one place `{name}` is {words} by 1 than it should be"
-        yield said, ast.BinOp(node, op, ast.Constant(1))
     squared = ast.BinOp(node, ast.Pow(), ast.Constant(2))
     yield f"in one place `{name}` is squared, and should not be", squared
     yield f"in one place `{name}` enters without its sign", _call("abs", node)

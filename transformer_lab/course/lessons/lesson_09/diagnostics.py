@@ -18,6 +18,10 @@ def _compute_entropy(counts: Tensor) -> Tensor:
     return -(p * p.log()).sum()
 
 
+def _compute_mean_log(p: Tensor) -> Tensor:
+    return -(p * p.log()).sum()
+
+
 def _random_counts(chance: RandomValues) -> tuple:
     counts = torch.tensor([float(chance.between(0, 9)) for _ in range(chance.between(3, 30))])
     counts[chance.between(0, len(counts) - 1)] = chance.between(1, 5000)
@@ -61,12 +65,12 @@ unigram_loss = Check(
             "the entropy is divided by the largest that it could be; in nats it is not.",
         ),
         Mistake(
-            lambda counts: _compute_entropy(counts.softmax(dim=0)),
+            lambda counts: _compute_mean_log(counts.softmax(dim=0)),
             "a softmax of the counts gives nearly all to the most frequent word; a frequency is the "
             "count divided by the sum of all.",
         ),
         Mistake(
-            lambda counts: _compute_entropy(counts[counts > 0].softmax(dim=0)),
+            lambda counts: _compute_mean_log(counts[counts > 0].softmax(dim=0)),
             "a softmax of the counts that are not 0 gives nearly all to the most frequent word; "
             "divide each by their sum.",
         ),
