@@ -464,7 +464,7 @@ def _list_operator_variants(node: ast.BinOp, known: dict[str, str]) -> Iterator[
             said = f"two things are {words} where they should be {asked}"
             yield said, ast.BinOp(left, kind(), right)
     if isinstance(op, ast.Sub | ast.Div | ast.FloorDiv):
-        said = "the two sides of a subtraction or division have changed places"
+        said = "a difference or a quotient is the wrong way round"
         yield said, ast.BinOp(right, op, left)
     if isinstance(op, ast.FloorDiv):
         up = ast.BinOp(ast.UnaryOp(ast.USub(), left), op, right)
