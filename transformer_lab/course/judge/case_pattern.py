@@ -26,8 +26,8 @@ def find_case_pattern(attempt: Attempt) -> str | None:
         return None
     many = f"right in {sum(right)} of {len(right)} cases"
     if attempt.fresh is not None:
-        attempt = replace(attempt, cases=[*attempt.cases, *attempt.fresh.cases])
         right = [*right, *attempt.fresh.right()]
+        attempt = replace(attempt, cases=[*attempt.cases, *attempt.fresh.cases])
     for name, values in case_kinds(attempt):  # one case of its kind is enough
         found = find_dividing_value(name, values, right, least=1)
         if found:

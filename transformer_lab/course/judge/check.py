@@ -218,7 +218,9 @@ class Check:
         """
         if self.drawn is None or attempt.wrong_result() is None:
             return None
-        cases, given, expected = [], [], []
+        cases: list[tuple[Any, ...]] = []
+        given: list[Outcome] = []
+        expected: list[Outcome] = []
         fresh = replace(attempt, cases=cases, given=given, expected=expected)
         for number in range(FRESH_CASES):
             case, want = self.draw_fresh_case(number)
@@ -235,6 +237,7 @@ class Check:
     def draw_fresh_case(self, number: int) -> tuple[tuple[Any, ...], Outcome]:
         """Return a case that no verdict has seen, and the reference's outcome in it; cached."""
         for seed in range(RANDOM_CASES + len(self.fresh_cases), RANDOM_CASES + number + 1):
+            assert self.drawn is not None
             case = self.drawn(RandomValues(seed))
             self.fresh_cases.append((case, self.run_case(self.reference, case)))
         return self.fresh_cases[number]
