@@ -5,6 +5,7 @@ from tools.mutate.mutants import Mutant
 ORDER = "a sum, a product, a maximum, a comparison, a distance: none has an order"
 LAST = "of one axis, of two, or of a square matrix, both numbers name the same"
 TWICE = "two changes that undo each other"
+WHOLE = "the division leaves no rest, and 4.0 is as good as 4 where one number is asked"
 READ = "what is made there is only read: as a number, an index, or an array of the same values"
 EQUIVALENT: dict[str, dict[str, str]] = {
     "02.score_variance": {"d_k * key_std ** 2 * query_std ** 2": ORDER},
@@ -57,7 +58,7 @@ EQUIVALENT: dict[str, dict[str, str]] = {
     "10.cached_step": {"dim=-2": LAST, "@ values)[:, -1]": LAST},
     "10.continued": {"new = [logits[-1].argmax()]": READ},
     "10.next_places": {"pad_id != ids": ORDER},
-    "10.cache_numbers": {"(written + source)": ORDER},
+    "10.cache_numbers": {"(written + source)": ORDER, "d_model / num_heads": WHOLE},
     "10.keep_or_redraw": {"dim=1": LAST, "where(total > 0, 2)": "0 divided by 2 is 0, too"},
     "10.accept": {"return best": READ},
     "11.looks_at": {"np.asarray(weights)[written.index(word)]": READ},
@@ -84,6 +85,7 @@ EQUIVALENT: dict[str, dict[str, str]] = {
     "13.failure": {"'word' if want != 2 else 'went on'": TWICE},
     "13.reach": {"share < --0.5": TWICE},
     "13.smallest_difference": {"np.sqrt(2 / len(other))": "both have the same number of runs"},
+    "14.attention_size": {"d_model / num_heads": WHOLE},
     "14.first_sublayer": {"positions + embedded": ORDER},
     "14.perplexity_and_accuracy": {"log_p.argmax(axis=1)": LAST},
     "15.merge": {"np.maximum(largest_b, largest_a)": ORDER},

@@ -793,10 +793,6 @@ def in_bytes(layers, d_model, num_heads, num_key_value_heads, source, written):
     return 8 * num_key_value_heads * width_of(d_model, num_heads) * layers * (written + source)
 
 
-def with_one_slash(layers, d_model, num_heads, num_key_value_heads, source, written):
-    return 2 * num_key_value_heads * (d_model / num_heads) * layers * (written + source)
-
-
 # ---------------------------------------------------------------- kept, or drawn anew
 
 
@@ -1037,7 +1033,6 @@ TABLE = [
     ("cache_numbers", size_of_a_group, "how many queries share a key"),
     ("cache_numbers", sixty_four, "64 is written in"),
     ("cache_numbers", in_bytes, "these are bytes"),
-    ("cache_numbers", with_one_slash, "whole numbers"),
     ("keep_or_redraw", adds_a_little, "the chance to be kept: right"),
     ("keep_or_redraw", above_one, "a chance above 1"),
     ("keep_or_redraw", turned_ratio, "the ratio is turned round"),

@@ -31,6 +31,7 @@ class Attempt:
         names: The names of the arguments.
         results: The names of the results.
         tolerance: The largest difference that counts as equal.
+        fresh: The outcomes in freshly drawn cases, to tell a cause from a coincidence.
     """
 
     given: Sequence[Outcome]
@@ -39,6 +40,7 @@ class Attempt:
     names: Sequence[str]
     results: Sequence[str]
     tolerance: float
+    fresh: "Attempt | None" = None
 
     def right(self) -> list[bool]:
         """Return for each case whether the answer gets it right."""

@@ -45,14 +45,38 @@ class CallRecorder:
 
     Attributes:
         calls: The calls, in the order in which they began.
+        is_answer_running: Whether what is called now is called by the answer. A check may also call
+            the arguments itself, before or after, and that says nothing of the answer.
     """
 
     def __init__(self) -> None:
         self.calls: list[Call] = []
+        self.is_answer_running = True
+
+    def watch(self, answer: Callable[..., Any]) -> Callable[..., Any]:
+        """Return a function that does the same as an answer, and records what is called meanwhile.
+
+        From now on nothing else is recorded. If the answer returns a module, the calls of its parts
+        count as the answer's.
+        """
+        self.is_answer_running = False
+
+        def run_answer(*given: Any, **named: Any) -> Any:
+            self.is_answer_running = True
+            try:
+                returned = answer(*given, **named)
+            finally:
+                self.is_answer_running = False
+            if isinstance(returned, nn.Module):
+                self.is_answer_running = True
+                self.hook_parts(returned)
+            return returned
+
+        return run_answer
 
     def record(self, name: str, given: Iterable[Any]) -> None:
-        """Record one call, unless there are `MAX_CALLS` already."""
-        if len(self.calls) < MAX_CALLS:
+        """Record a call by the answer, unless there are `MAX_CALLS` already."""
+        if self.is_answer_running and len(self.calls) < MAX_CALLS:
             self.calls.append(Call(name, tuple(map(copy_as_array, given))))
 
     def wrap(self, name: str, value: Any) -> Any:

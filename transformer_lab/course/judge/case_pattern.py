@@ -4,6 +4,7 @@
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,11 +17,17 @@ from transformer_lab.course.judge.size_factors import collect_sizes
 
 
 def find_case_pattern(attempt: Attempt) -> str | None:
-    """Return a sentence on how many cases are right and what sets them apart; None if none is right."""
+    """Return a sentence on how many cases are right and what sets them apart; None if none is right.
+
+    What sets them apart must do so in the freshly drawn cases as well.
+    """
     right = attempt.right()
     if not any(right):
         return None
     many = f"right in {sum(right)} of {len(right)} cases"
+    if attempt.fresh is not None:
+        right = [*right, *attempt.fresh.right()]
+        attempt = replace(attempt, cases=[*attempt.cases, *attempt.fresh.cases])
     for name, values in case_kinds(attempt):  # one case of its kind is enough
         found = find_dividing_value(name, values, right, least=1)
         if found:

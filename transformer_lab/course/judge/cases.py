@@ -20,8 +20,11 @@ from transformer_lab.numpy_reference import softmax
 
 
 def random_array(*shape: int, seed: int = 0, scale: float = 1.0) -> np.ndarray:
-    """Return normally distributed numbers of this shape, the same at each call."""
-    return scale * np.random.default_rng(seed).standard_normal(shape)
+    """Return normally distributed numbers of this shape, the same at each call.
+
+    They have two decimals before they are scaled, so a table of them can be checked by eye.
+    """
+    return scale * np.random.default_rng(seed).standard_normal(shape).round(2)
 
 
 def random_weights(*shape: int, seed: int) -> np.ndarray:

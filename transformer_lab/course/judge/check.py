@@ -8,8 +8,9 @@ import functools
 import inspect
 import linecache
 import sys
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+import warnings
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from types import FrameType
 from typing import Any
 
@@ -19,6 +20,7 @@ import torch
 from transformer_lab.course import diary
 from transformer_lab.course.diary import Place
 from transformer_lab.course.judge.attempt import Attempt, format_tables
+from transformer_lab.course.judge.counterfactuals import list_counterfactuals
 from transformer_lab.course.judge.diagnosis import MAX_LINES, describe_failure
 from transformer_lab.course.judge.formatting import describe_value
 from transformer_lab.course.judge.misread_arguments import (
@@ -60,6 +62,8 @@ class Verdict:
 
 RANDOM_CASES = 3
 """The number of random cases of a check; an answer that memorises the written cases fails at them."""
+FRESH_CASES = 10
+"""The largest number of cases drawn to see whether a sentence explains more than one of them."""
 SOLUTION_MARK = "### BEGIN SOLUTION"
 """The first line of each notebook cell that holds the solution."""
 NO_EXPLANATION = (
@@ -71,6 +75,10 @@ def is_page_solution(answer: Callable[..., Any]) -> bool:
     """Return whether an answer comes from a notebook's solution cell, as it does after "Run all"."""
     cells = {code.co_filename for code in find_code_objects(answer)}
     return any(linecache.getline(cell, 1).startswith(SOLUTION_MARK) for cell in cells)
+
+
+def _are_equal(given: Iterable[Outcome], wanted: Iterable[Outcome], tolerance: float) -> bool:
+    return all(a.equals(b, tolerance) for a, b in zip(given, wanted, strict=False))
 
 
 def call_answer(answer: Callable[..., Any], *arguments: Any) -> Any:
@@ -155,6 +163,8 @@ class Check:
         if all(attempt.right()):
             return Verdict(True, f"Right: {self.verified} ({len(given)} cases).")
         known = self.find_known_mistake(given, tolerance)
+        if not known and answer is not None:
+            attempt = replace(attempt, fresh=self.try_fresh_cases(attempt, answer))
         case = cases[attempt.first_wrong()]
         seen = f"(seen with {self.describe_arguments(case)})"
         try:
@@ -183,11 +193,59 @@ class Check:
                 return self.run_case(one, case)
 
         reference = functools.partial(doing, self.reference)
-        found = find_misread_argument(reference, attempt.cases, names, attempt.given)
+        found = find_misread_argument(
+            reference, attempt.cases, names, attempt.given, attempt.expected
+        )
         if found or answer is None:
             return found
-        asked, case = functools.partial(doing, answer), attempt.cases[at]
-        return find_unread_arguments(reference, asked, case, names, attempt.given[at])
+        asked = functools.partial(doing, answer)
+        said = find_unread_arguments(reference, asked, attempt.cases[at], names, attempt.given[at])
+        if said is None or attempt.fresh is None:
+            return said
+        again = zip(attempt.fresh.cases, attempt.fresh.given, attempt.fresh.right(), strict=True)
+        others = [
+            find_unread_arguments(reference, asked, case, names, outcome)
+            for case, outcome, right in again
+            if not right and outcome.error is None
+        ]
+        return said if said in others or not others else None
+
+    def try_fresh_cases(self, attempt: Attempt, answer: Callable[..., Any]) -> Attempt | None:
+        """Return the outcomes of a wrong answer in cases that no verdict has seen, or None.
+
+        They are drawn until the answer fails in three of them. None stands for fewer than two such
+        cases, and for an answer that stops or does not end.
+        """
+        if self.drawn is None or attempt.wrong_result() is None:
+            return None
+        cases: list[tuple[Any, ...]] = []
+        given: list[Outcome] = []
+        expected: list[Outcome] = []
+        fresh = replace(attempt, cases=cases, given=given, expected=expected)
+        for number in range(FRESH_CASES):
+            case, want = self.draw_fresh_case(number)
+            got = self.run_case(answer, case).split_stacked(want)
+            if isinstance(got.error, EndlessError):
+                return None
+            cases.append(case)
+            given.append(got)
+            expected.append(want)
+            if fresh.right().count(False) == 3:
+                break
+        return fresh if fresh.right().count(False) > 1 else None
+
+    def draw_fresh_case(self, number: int) -> tuple[tuple[Any, ...], Outcome]:
+        """Return a case that no verdict has seen, and the reference's outcome in it; cached."""
+        for seed in range(RANDOM_CASES + len(self.fresh_cases), RANDOM_CASES + number + 1):
+            assert self.drawn is not None
+            case = self.drawn(RandomValues(seed))
+            self.fresh_cases.append((case, self.run_case(self.reference, case)))
+        return self.fresh_cases[number]
+
+    @functools.cached_property
+    def fresh_cases(self) -> list[tuple[tuple[Any, ...], Outcome]]:
+        """The cache of `draw_fresh_case`."""
+        return []
 
     def find_forbidden_means(self, answer: Callable[..., Any]) -> str | None:
         """Return what is wrong with an answer that is right in all cases, or None.
@@ -234,7 +292,8 @@ class Check:
     def known_outcome(self, answer: Callable[..., Any], place: int) -> Outcome:
         """Return the outcome of the reference or of a known `Mistake` in one case; cached."""
         if (answer, place) not in self.known_results:
-            self.known_results[answer, place] = self.run_case(answer, self.all_cases[place])
+            with warnings.catch_warnings(action="ignore"):  # of a mistake that is not the learner's
+                self.known_results[answer, place] = self.run_case(answer, self.all_cases[place])
         return self.known_results[answer, place]
 
     @functools.cached_property
@@ -265,15 +324,28 @@ class Check:
         """Return the outcome of the answer in one case."""
         return run_case(answer, self.run, case, self.argument_names(case))
 
+    @functools.cached_property
+    def counterfactuals(self) -> Sequence[Mistake]:
+        """The reference with one standard mistake each, if it returns numbers or words alone."""
+        results = [x for one in self.known_outcomes(self.reference) for x in one.results]
+        if any(x.ndim for x in results):
+            return ()  # an array shows more of itself, and its probes are in `number_faults`
+        case = self.all_cases[0]
+        found = list_counterfactuals(self.reference, self.argument_names(case), case)
+        return [Mistake(answer, f"{sentence}.") for answer, sentence in found]
+
     def find_known_mistake(self, given: list[Outcome], tolerance: float) -> str | None:
-        """Return the hint of the known mistake that has exactly these outcomes, if there is one."""
+        """Return the hint of the known mistake that has exactly these outcomes, if there is one.
+
+        Those written by hand come first, then the counterfactual references.
+        """
         if all(outcome.error is not None for outcome in given):
             return None  # errors tell too little: the error itself says more
-        for mistake in self.mistakes:
-            if all(
-                outcome.equals(self.known_outcome(mistake.answer, n), tolerance)
-                for n, outcome in enumerate(given)
-            ):
+        if _are_equal(given, self.known_outcomes(self.reference), tolerance):
+            return None  # right but for the kind of the results: no mistake explains that
+        for mistake in (*self.mistakes, *self.counterfactuals):
+            known = (self.known_outcome(mistake.answer, n) for n in range(len(given)))
+            if _are_equal(given, known, tolerance):
                 return mistake.hint
         return None
 

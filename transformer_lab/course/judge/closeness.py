@@ -41,7 +41,12 @@ def close_elements(a: np.ndarray, b: np.ndarray, tolerance: float) -> np.ndarray
 
 
 def is_same_kind(given: np.ndarray, wanted: np.ndarray) -> bool:
-    """Return whether booleans are given where booleans are wanted, and integers where integers are."""
+    """Return whether booleans are given where booleans are wanted, and integers where integers are.
+
+    A single number such as 4.0 is as good as 4; in an array of ids or places it is not.
+    """
+    if not given.ndim and given.dtype.kind == "f" and wanted.dtype.kind in "iu":
+        return float(given).is_integer()
     if wanted.dtype.kind in "iu" and given.dtype.kind == "f":
         return False
     return (given.dtype == bool) == (wanted.dtype == bool)

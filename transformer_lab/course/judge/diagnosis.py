@@ -15,8 +15,10 @@ from transformer_lab.course.judge.case_pattern import find_case_pattern
 from transformer_lab.course.judge.closeness import is_close, is_numeric, is_same_kind
 from transformer_lab.course.judge.formatting import describe_kind
 from transformer_lab.course.judge.number_faults import (
+    NUMBER_FINDERS,
+    Finder,
+    choose_reason,
     find_fault_in_other_results,
-    find_number_fault,
 )
 from transformer_lab.course.judge.outcome import Outcome
 from transformer_lab.course.judge.probes.wrong_part import find_one_sided_errors
@@ -116,19 +118,14 @@ def describe_wrong_result(attempt: Attempt, at: int, place: int, misread: str | 
         asked = f"expected a text such as {want.ravel()[0]!r}"
         return f"{name} is a number, {describe_kind(got.tolist())}; {asked}"
     if got.shape != want.shape:
-        reason = probes.run_probes(probes.SHAPE_PROBES, got, want) or find_wrong_call(attempt, at)
+        reason = choose_reason(SHAPE_FINDERS, attempt, at, place)
         line = f"{name} has shape {got.shape}; expected {want.shape}{rest}"
         return f"{line}: {reason}" if reason else line
-    if want.dtype.kind in "iu" and got.dtype.kind == "f":
+    if want.dtype.kind in "iu" and got.dtype.kind == "f" and not is_same_kind(got, want):
         return f"{name} should be made of whole numbers (with // where you divide){rest}"
     if not is_same_kind(got, want):
         return f"{name} has dtype {got.dtype}; expected {want.dtype}{rest}"
-    reason = (
-        misread
-        or find_number_fault(attempt, at, place)
-        or find_fault_in_other_results(attempt, at, place)
-    )
-    reason = reason or find_wrong_call(attempt, at) or find_one_sided_errors(got, want)
+    reason = misread or choose_reason(FINDERS, attempt, at, place)
     first = find_first_difference(got, want, attempt.tolerance)
     where = f"{name}[{', '.join(map(str, first))}]" if first else name
     if is_numeric(got):
@@ -139,9 +136,29 @@ def describe_wrong_result(attempt: Attempt, at: int, place: int, misread: str | 
     return f"{name}{rest}: {reason}\n{line}" if reason else f"{line}{rest}"
 
 
-def find_wrong_call(attempt: Attempt, at: int) -> str | None:
+def _find_wrong_call(attempt: Attempt, at: int, place: int) -> str | None:
     """Return a sentence on the first wrong call that the answer makes in this case, or None."""
     return find_first_wrong_call(attempt.given[at].calls, attempt.expected[at].calls)
+
+
+def _probe_shape(attempt: Attempt, at: int, place: int) -> str | None:
+    got, want = attempt.given[at].results[place], attempt.expected[at].results[place]
+    return probes.run_probes(probes.SHAPE_PROBES, got, want)
+
+
+def _find_one_sided_errors(attempt: Attempt, at: int, place: int) -> str | None:
+    return find_one_sided_errors(
+        attempt.given[at].results[place], attempt.expected[at].results[place]
+    )
+
+
+SHAPE_FINDERS: Sequence[Finder] = (_probe_shape, _find_wrong_call)
+FINDERS: Sequence[Finder] = (
+    *NUMBER_FINDERS,
+    find_fault_in_other_results,
+    _find_wrong_call,
+    _find_one_sided_errors,
+)
 
 
 def describe_gradient_fault(got: Outcome, want: Outcome) -> str:

@@ -24,6 +24,11 @@ def edit_reference(reference: Callable[..., Any], *changes: tuple[str, str]) -> 
                 f"old is {old!r}; expected a part of the source of {reference.__name__}"
             )
         source = source.replace(old, new)
+    return compile_like(reference, source)
+
+
+def compile_like(reference: Callable[..., Any], source: str) -> Callable[..., Any]:
+    """Return the function or class in a source, with the globals of the reference's module."""
     space: dict[str, Any] = {}
     file = inspect.getfile(reference)
     exec(compile(source, file, "exec"), inspect.getmodule(reference).__dict__, space)  # noqa: S102

@@ -30,13 +30,10 @@ class UnusableError(ValueError):
 
 
 class RecordedAnswer:
-    """A callable that wraps an answer, and records the arguments and the result of its last call.
+    """A callable that wraps an answer, and records the arguments and the result of its last call."""
 
-    `look` is called with each returned value.
-    """
-
-    def __init__(self, answer: Callable[..., Any], look: Callable[[Any], None]):
-        self.answer, self.look = answer, look
+    def __init__(self, answer: Callable[..., Any]):
+        self.answer = answer
         self.given: tuple[Any, ...] = ()
         self.returned: Any = None
         self.has_returned = False
@@ -46,7 +43,6 @@ class RecordedAnswer:
         self.given, self.has_returned = arguments, False
         self.returned = self.answer(*arguments, **named)
         self.has_returned = True
-        self.look(self.returned)
         return self.returned
 
 

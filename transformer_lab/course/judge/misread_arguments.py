@@ -23,9 +23,16 @@ Run = Callable[[Case], Outcome]
 
 
 def find_misread_argument(
-    run_reference: Run, cases: Sequence[Case], names: Sequence[str], given: Sequence[Outcome]
+    run_reference: Run,
+    cases: Sequence[Case],
+    names: Sequence[str],
+    given: Sequence[Outcome],
+    expected: Sequence[Outcome],
 ) -> str | None:
-    """Return a sentence on the misread argument that explains all results of an answer, or None."""
+    """Return a sentence on the misread argument that explains all results of an answer, or None.
+
+    A change that leaves the expected results as they are explains nothing.
+    """
     if any(outcome.error is not None for outcome in given):
         return None
     for words, change in list_changes(cases[0], names):
@@ -38,7 +45,8 @@ def find_misread_argument(
             if other.error is not None or not _has_same_results(outcome, other):
                 break
             changed.append(other)
-        if len(changed) == len(cases):
+        pairs = zip(changed, expected, strict=False)
+        if len(changed) == len(cases) and not all(_has_same_results(a, b) for a, b in pairs):
             return words
     return None
 

@@ -1,9 +1,11 @@
 """The search for what is wrong with the numbers of a result: probes on one case and on all.
 
-`diagnosis` asks it about a result that has the right shape.
+`diagnosis` asks it about a result that has the right shape. A coincidence is no cause, so
+`choose_reason` keeps only what is true of a second case as well.
 """
 
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from torch import Tensor
@@ -14,51 +16,88 @@ from transformer_lab.course.judge.closeness import is_close, is_equal, is_numeri
 from transformer_lab.course.judge.probes.numbers import find_nan_or_infinity
 from transformer_lab.course.judge.size_factors import find_size_error
 
+Finder = Callable[[Attempt, int, int], str | None]
+"""A search for what is wrong: an attempt, the index of a case and that of a result → a sentence."""
 
-def find_number_fault(attempt: Attempt, at: int, place: int) -> str | None:
-    """Return a sentence on what is wrong with the numbers of one result, or None.
 
-    Faults that explain all cases are tried first, then those of case `at`. `place` is the index of
-    the result.
+def choose_reason(finders: Sequence[Finder], attempt: Attempt, at: int, place: int) -> str | None:
+    """Return the first sentence that also holds in a freshly drawn case, or None.
+
+    What is true of one case may be an accident: the sentence is shown only if the same search says
+    the same, numbers aside, of a case of another seed. It is shown as well if no other case fails
+    in a way that can be compared, since then nothing speaks against it.
     """
-    got, want = attempt.given[at].results[place], attempt.expected[at].results[place]
-    pairs = [
-        (g.results[place], w.results[place])
-        for g, w in zip(attempt.given, attempt.expected, strict=True)
-        if len(g.results) == len(w.results) and g.results[place].shape == w.results[place].shape
-    ]
-    finite = find_nan_or_infinity(got, want)
-    if finite:
-        return finite
-    if len(pairs) > 1 and all(is_numeric(g) and is_numeric(w) for g, w in pairs):
-        every = (np.concatenate([p[k].ravel() for p in pairs]) for k in (0, 1))
-        found = probes.run_probes(probes.NUMBER_PROBES, *every)
-        if found:
-            return found
-    return (
-        find_argument_in_result(attempt, at, got, want)
-        or find_size_error(attempt, place)
-        or probes.run_probes(probes.PLACE_PROBES[:-1], got, want)
-        or (probes.run_probes(probes.NUMBER_PROBES, got, want) if want.size > 2 else None)
-        or (find_constant_result(pairs) if len(pairs) > 2 else None)
-        or find_wrong_index(attempt, at, got, want)
-    )
-
-
-def find_fault_in_other_results(attempt: Attempt, at: int, place: int) -> str | None:
-    """Return a sentence on what is wrong with a result other than number `place`, or None."""
-    for n, name in enumerate(attempt.results):
-        got, want = attempt.given[at].results[n], attempt.expected[at].results[n]
-        if n == place or is_close(got, want, attempt.tolerance) or got.shape != want.shape:
-            continue
-        found = find_number_fault(attempt, at, n)
-        if found:
-            return f"look at {name} first: {found}"
+    for find in finders:
+        said = find(attempt, at, place)
+        if said and _holds_again(said, find, attempt, at, place):
+            return said
     return None
 
 
-def find_constant_result(pairs: Sequence[tuple[np.ndarray, np.ndarray]]) -> str | None:
+def _holds_again(said: str, find: Finder, attempt: Attempt, at: int, place: int) -> bool:
+    fresh = attempt.fresh
+    if fresh is None:
+        return True
+    is_shape_right = _has_right_shape(attempt, at, place)
+    others = [
+        n
+        for n, right in enumerate(fresh.right())
+        if not right and _has_right_shape(fresh, n, place) == is_shape_right
+    ]
+    pattern = _omit_numbers(said)
+    return not others or any(_omit_numbers(find(fresh, n, place)) == pattern for n in others)
+
+
+def _has_right_shape(attempt: Attempt, at: int, place: int) -> bool | None:
+    """Return whether a result has the expected shape; None if there is no such result."""
+    got, want = attempt.given[at], attempt.expected[at]
+    if len(got.results) != len(want.results):
+        return None
+    return got.results[place].shape == want.results[place].shape
+
+
+def _omit_numbers(text: str | None) -> str | None:
+    """Return a sentence in which nothing is left that depends on the sizes of a case."""
+    if text is None:
+        return None
+    text = re.sub(r"[−-]?\d[\d.,/]*(e[+-]?\d+)?|one\b", "#", text.replace(" (the last)", ""))
+    text = text.replace("all numbers", "# of # numbers")
+    return re.sub(r"\b(number|place|digit|sign)s\b", r"\1", text).replace(" are ", " is ")
+
+
+def _make_finder(probe: probes.Probe, least: int = 0) -> Finder:
+    """Return a finder that runs a probe on one result with at least so many numbers."""
+
+    def find(attempt: Attempt, at: int, place: int) -> str | None:
+        got, want = attempt.given[at].results[place], attempt.expected[at].results[place]
+        return probe(got, want) if want.size >= least else None
+
+    return find
+
+
+def _find_common_change(attempt: Attempt, at: int, place: int) -> str | None:
+    """Return a sentence on what is true of the numbers of all cases together, or None."""
+    pairs = _list_pairs(attempt, place)
+    if len(pairs) < 2 or not all(is_numeric(g) and is_numeric(w) for g, w in pairs):
+        return None
+    every = (np.concatenate([p[k].ravel() for p in pairs]) for k in (0, 1))
+    return probes.run_probes(probes.NUMBER_PROBES, *every)
+
+
+def _list_pairs(attempt: Attempt, place: int) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Return the given and the expected result of each case in which their shapes agree."""
+    return [
+        (g.results[place], w.results[place])
+        for n, (g, w) in enumerate(zip(attempt.given, attempt.expected, strict=True))
+        if _has_right_shape(attempt, n, place)
+    ]
+
+
+def find_constant_result(attempt: Attempt, at: int, place: int) -> str | None:
     """Return a sentence if the result is the same in every case although it should not be, or None."""
+    pairs = _list_pairs(attempt, place)
+    if len(pairs) < 3:
+        return None
     first, wanted = pairs[0]
     if any(got.shape != first.shape for got, _ in pairs):
         return None
@@ -69,8 +108,9 @@ def find_constant_result(pairs: Sequence[tuple[np.ndarray, np.ndarray]]) -> str 
     return None
 
 
-def find_wrong_index(attempt: Attempt, at: int, got: np.ndarray, want: np.ndarray) -> str | None:
+def find_wrong_index(attempt: Attempt, at: int, place: int) -> str | None:
     """Return a sentence if the result is an element of an argument, but at the wrong index; or None."""
+    got, want = attempt.given[at].results[place], attempt.expected[at].results[place]
     if got.ndim or want.ndim:
         return None
     for name, value in zip(attempt.names, attempt.cases[at], strict=False):
@@ -86,10 +126,9 @@ def find_wrong_index(attempt: Attempt, at: int, got: np.ndarray, want: np.ndarra
     return None
 
 
-def find_argument_in_result(
-    attempt: Attempt, at: int, got: np.ndarray, want: np.ndarray
-) -> str | None:
+def find_argument_in_result(attempt: Attempt, at: int, place: int) -> str | None:
     """Return a sentence if the result is an argument, or off by adding or multiplying one; or None."""
+    got, want = attempt.given[at].results[place], attempt.expected[at].results[place]
     if not is_numeric(got) or not is_numeric(want):
         return None
     case = attempt.cases[at]
@@ -112,4 +151,29 @@ def find_argument_in_result(
             if is_close(got, want * x, 1e-7) or is_close(got * x, want, 1e-7):
                 more = "once too often" if is_close(got, want * x, 1e-7) else "missing"
                 return f"it is right but for a multiplication by `{name}`, which is {more}"
+    return None
+
+
+NUMBER_FINDERS: Sequence[Finder] = (
+    _make_finder(find_nan_or_infinity),
+    _find_common_change,
+    find_argument_in_result,
+    find_size_error,
+    *(_make_finder(probe) for probe in probes.PLACE_PROBES[:-1]),
+    *(_make_finder(probe, least=3) for probe in probes.NUMBER_PROBES),
+    find_constant_result,
+    find_wrong_index,
+)
+"""The searches in a result that has the right shape: first for what would explain all cases."""
+
+
+def find_fault_in_other_results(attempt: Attempt, at: int, place: int) -> str | None:
+    """Return a sentence on what is wrong with a result other than number `place`, or None."""
+    for n, name in enumerate(attempt.results):
+        got, want = attempt.given[at].results[n], attempt.expected[at].results[n]
+        if n == place or is_close(got, want, attempt.tolerance) or got.shape != want.shape:
+            continue
+        found = choose_reason(NUMBER_FINDERS, attempt, at, n)
+        if found:
+            return f"look at {name} first: {found}"
     return None

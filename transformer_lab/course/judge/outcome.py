@@ -93,23 +93,30 @@ class Outcome:
         return len(self.results) == 1 and self.came_as_sequence and not expected.came_as_sequence
 
     def split_stacked(self, expected: "Outcome") -> "Outcome":
-        """Return this outcome with one stacked array split into the several results that are expected.
+        """Return this outcome with its results packed as the expected ones are, if their shapes allow.
 
-        Where the shapes do not allow that, it is returned as it is.
+        One array in the place of a list is split, and a list in the place of one array is stacked.
         """
         n = len(expected.results)
-        if (
-            n < 2
-            or len(self.results) != 1
-            or self.came_as_sequence
-            or len(self.results[0].shape) == 0
-        ):
+        if self.came_as_sequence == expected.came_as_sequence:
+            return self
+        if self.came_as_sequence and n == 1:
+            rows = expected.results[0].shape[:1]
+            inner = expected.results[0].shape[1:]
+            if rows != (len(self.results),) or any(x.shape != inner for x in self.results):
+                return self
+            stacked = np.stack(self.results) if self.results else expected.results[0][:0]
+            return replace(self, results=(stacked,), are_tensors=(False,), came_as_sequence=False)
+        if self.came_as_sequence or len(self.results) != 1 or self.results[0].ndim == 0:
             return self
         (whole,) = self.results
-        if any(whole.shape != (n, *one.shape) for one in expected.results):
+        if len(whole) != n or any(whole.shape[1:] != one.shape for one in expected.results):
             return self
         return replace(
-            self, results=tuple(map(np.asarray, whole)), are_tensors=self.are_tensors * n
+            self,
+            results=tuple(map(np.asarray, whole)),
+            are_tensors=self.are_tensors * n,
+            came_as_sequence=True,
         )
 
 
@@ -130,7 +137,7 @@ def run_case(
         names: Their names.
     """
     recorder = CallRecorder()
-    watched = RecordedAnswer(answer, recorder.hook_parts)
+    watched = RecordedAnswer(recorder.watch(answer))
     arguments = tuple(map(recorder.wrap, names, copy.deepcopy(case)))
     try:
         with np.errstate(all="ignore"), torch.random.fork_rng([]), time_limit():

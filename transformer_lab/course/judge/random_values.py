@@ -50,8 +50,11 @@ class RandomValues:
         return choices[self.between(0, len(choices) - 1)]
 
     def numbers(self, *shape: int, scale: float = 1.0) -> np.ndarray:
-        """Draw normally distributed numbers around 0, as an array of float64."""
-        return scale * self.random.standard_normal(shape)
+        """Draw normally distributed numbers around 0, as an array of float64.
+
+        They have two decimals before they are scaled, so a table of them can be checked by eye.
+        """
+        return scale * self.random.standard_normal(shape).round(2)
 
     def tensor(self, *shape: int, scale: float = 1.0) -> Tensor:
         """Draw normally distributed numbers around 0, as a tensor of float64."""

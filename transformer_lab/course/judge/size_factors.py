@@ -34,10 +34,11 @@ def collect_sizes(names: Sequence[str], case: Sequence[Any]) -> dict[str, float]
     return found
 
 
-def find_size_error(attempt: Attempt, place: int) -> str | None:
+def find_size_error(attempt: Attempt, at: int, place: int) -> str | None:
     """Return a sentence on the factor or difference by which one result is off, or None.
 
-    Only factors and differences that are made of sizes of the case are tried.
+    Only factors and differences that are made of sizes of the cases are tried. All cases that fail
+    must agree, not only case `at`.
     """
     rows = []
     for got, want, case, right in zip(

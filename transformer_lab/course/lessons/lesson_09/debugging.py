@@ -1,11 +1,14 @@
 """Checks of the exercises of lesson 09 on debugging: three training runs that do not learn."""
 
+from functools import partial
+
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
 from transformer_lab.course.judge.cases import forward_cases, random_forward_case, require_gradients
 from transformer_lab.course.judge.check import Check, Mistake
+from transformer_lab.course.judge.edited_reference import edit_reference
 from transformer_lab.course.judge.forward_pass import (
     DECODER_SEES_PADDING,
     ENCODER_SEES_PADDING,
@@ -39,14 +42,21 @@ def _random_loss(chance: RandomValues) -> tuple[Tensor, Tensor]:
     return require_gradients(chance.tensor(batch, length, vocabulary, scale=2.0), target)
 
 
-def _mix_losses(log_p: Tensor, target: Tensor) -> Tensor:
-    """Compute the loss smoothed with 0.1 from log-probabilities, without padding."""
-    right = log_p.gather(-1, target[..., None])[..., 0]
-    return -(0.9 * right + 0.1 * log_p.mean(dim=-1))[target != 0].mean()
+SENTENCE_MEANS = "(losses.where(real, 0.0).sum(dim=1) / real.sum(dim=1)).mean()"
 
+
+def _smooth_loss(logits: Tensor, target: Tensor) -> Tensor:
+    log_p = logits.log_softmax(dim=-1)
+    right = log_p.gather(-1, target[..., None])[..., 0]
+    losses = -0.9 * right - 0.1 * log_p.mean(dim=-1)
+    real = target != 0
+    return losses.where(real, 0.0).sum() / real.sum()
+
+
+_edit_loss = partial(edit_reference, _smooth_loss)
 
 mend_loss = Check(
-    reference=lambda logits, target: label_smoothed_loss(logits.double(), target, 0.1),
+    reference=_smooth_loss,
     cases=_loss_cases,
     drawn=_random_loss,
     arguments=("logits", "target"),
@@ -68,6 +78,30 @@ mend_loss = Check(
             "the smoothing is gone; keep ε = 0.1.",
         ),
         Mistake(
+            _edit_loss(
+                ("0.9 * right", "0.9 * right + 0.1 * right / (logits.shape[-1] - 1)"),
+                ("log_p.mean(dim=-1)", "log_p.sum(dim=-1) / (logits.shape[-1] - 1)"),
+            ),
+            "ε is spread over the V − 1 wrong words; the paper's smoothing spreads it over all V.",
+        ),
+        Mistake(
+            _edit_loss(("0.9 * right", "right")),
+            "the right word keeps all of its 1, and ε comes on top: it should give ε away.",
+        ),
+        Mistake(
+            _edit_loss((" / real.sum()", "")),
+            "this is the sum over the tokens; divide it by how many there are, without the padding.",
+        ),
+        Mistake(
+            _edit_loss(("losses.where(real, 0.0).sum() / real.sum()", SENTENCE_MEANS)),
+            "this is the mean of the sentences' means, so a word in a short sentence counts more; "
+            "take one mean over all tokens.",
+        ),
+        Mistake(
+            _edit_loss((" / real.sum()", " / len(target)")),
+            "this divides by the number of sentences; divide by the number of tokens.",
+        ),
+        Mistake(
             lambda logits, target: label_smoothed_loss(logits, target, 0.1, pad_id=-1),
             "padding (id 0) is counted now; before it was not.",
         ),
@@ -84,7 +118,7 @@ mend_loss = Check(
             "this is minus the probability itself; the loss is minus its logarithm.",
         ),
         Mistake(
-            lambda logits, target: _mix_losses(logits.softmax(-1).log(), target),
+            _edit_loss(("logits.log_softmax(dim=-1)", "logits.softmax(dim=-1).log()")),
             "the logarithm is taken of a softmax: a probability may be too small for a float, and "
             "the logarithm of 0 is −∞. `log_softmax` takes both in one.",
         ),

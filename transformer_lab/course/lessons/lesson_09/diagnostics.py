@@ -18,6 +18,10 @@ def _compute_entropy(counts: Tensor) -> Tensor:
     return -(p * p.log()).sum()
 
 
+def _compute_mean_log(p: Tensor) -> Tensor:
+    return -(p * p.log()).sum()
+
+
 def _random_counts(chance: RandomValues) -> tuple:
     counts = torch.tensor([float(chance.between(0, 9)) for _ in range(chance.between(3, 30))])
     counts[chance.between(0, len(counts) - 1)] = chance.between(1, 5000)
@@ -51,6 +55,48 @@ unigram_loss = Check(
         Mistake(
             lambda counts: torch.tensor(math.log(len(counts)), dtype=torch.float64),
             "this is the loss of equal probabilities for all words; here they are the frequencies.",
+        ),
+        Mistake(
+            lambda counts: (counts > 0).sum().double().log(),
+            "this is the logarithm of how many words occur, as if they were equally frequent.",
+        ),
+        Mistake(
+            lambda counts: _compute_entropy(counts) / counts.count_nonzero().double().log(),
+            "the entropy is divided by the largest that it could be; in nats it is not.",
+        ),
+        Mistake(
+            lambda counts: _compute_mean_log(counts.softmax(dim=0)),
+            "a softmax of the counts gives nearly all to the most frequent word; a frequency is the "
+            "count divided by the sum of all.",
+        ),
+        Mistake(
+            lambda counts: _compute_mean_log(counts[counts > 0].softmax(dim=0)),
+            "a softmax of the counts that are not 0 gives nearly all to the most frequent word; "
+            "divide each by their sum.",
+        ),
+        Mistake(
+            lambda counts: _compute_entropy(counts + 1),
+            "1 is added to every count, so that words that never occur have a share too.",
+        ),
+        Mistake(
+            lambda counts: 1 - (counts / counts.sum()).square().sum(),
+            "this is 1 minus the sum of the squared shares: it has no logarithm in it.",
+        ),
+        Mistake(
+            lambda counts: -(counts / counts.sum()).square().sum().log(),
+            "the logarithm is taken of a sum of squares; take it of each share, and then the mean.",
+        ),
+        Mistake(
+            lambda counts: -(counts / counts.sum()).max().log(),
+            "only the most frequent word enters; each word counts with its share.",
+        ),
+        Mistake(
+            lambda counts: -(counts[counts > 0] / counts.sum()).min().log(),
+            "only the rarest word enters; each word counts with its share.",
+        ),
+        Mistake(
+            lambda counts: -(counts[counts > 0] / counts.sum() * counts[counts > 0].log()).sum(),
+            "the logarithm is taken of the counts; it should be taken of the shares.",
         ),
         Mistake(
             lambda counts: _compute_entropy(counts) / (counts > 0).sum(),

@@ -195,7 +195,7 @@ beam_step = Check(
 
 
 def _score_beam(log_probability: float, length: int, alpha: float) -> float:
-    return log_probability / beam.length_penalty(length, alpha)
+    return log_probability / ((5 + length) / 6) ** alpha
 
 
 def _random_beginning(chance: RandomValues) -> tuple:

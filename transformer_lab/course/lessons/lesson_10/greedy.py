@@ -52,7 +52,7 @@ def as_words(answer: Callable[..., Any], *arguments: Any) -> Any:
     words = answer(*arguments)
     if words is None:
         return None
-    if not isinstance(words, list):
+    if not isinstance(words, list | tuple):
         raise UnusableError(f"it returns {describe_kind(words)}; a list of ids is asked")
     return np.array([as_int(word) for word in words], dtype=int)
 

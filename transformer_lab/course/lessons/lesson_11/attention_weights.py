@@ -136,5 +136,47 @@ previous_token = Check(
             lambda weights: weights[1:, 0].mean(),
             "this is the weight on the first token, in every row.",
         ),
+        Mistake(
+            lambda weights: weights[:, 0].mean(),
+            "this is the weight on the first token, in every row, the first row included.",
+        ),
+        Mistake(
+            lambda weights: np.tril(weights, -1).sum() / (len(weights) - 1),
+            "this is the weight on all earlier tokens together; only the one just before is asked.",
+        ),
+        Mistake(
+            lambda weights: weights[1:, :-1].mean(),
+            "this is the mean over a whole block of keys; in each row, only the key just before the "
+            "query is asked.",
+        ),
+        Mistake(
+            lambda weights: weights[1:, :-1].max(axis=1).mean(),
+            "this takes the largest weight of each row, wherever it is; the key just before the "
+            "query is asked.",
+        ),
+        Mistake(
+            lambda weights: weights.mean(),
+            "this is the mean of all weights, which is 1/n for any head.",
+        ),
+        Mistake(
+            lambda weights: weights[-1, -2],
+            "only the last row is read; the mean over all rows that have a previous token is asked.",
+        ),
+        Mistake(
+            lambda weights: weights[1, 0],
+            "only the second row is read; the mean over all rows that have a previous token is asked.",
+        ),
+        Mistake(
+            lambda weights: weights[np.arange(len(weights)), np.arange(len(weights)) - 1].mean(),
+            "the first row has no previous token: its index −1 means the last key. Leave that row out.",
+        ),
+        Mistake(
+            lambda weights: np.median(np.diagonal(weights, offset=-1)),
+            "this is the median; the mean is asked.",
+        ),
+        Mistake(
+            lambda weights: np.diagonal(weights, offset=-2).sum() / max(1, len(weights) - 2),
+            "this is the weight on the token two places back.",
+        ),
     ],
 )

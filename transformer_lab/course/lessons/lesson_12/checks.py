@@ -119,6 +119,23 @@ largest_by_chance = Check(
             "this is the mean over the rounds; the 95th percentile is asked.",
         ),
         Mistake(
+            _edit_chance(("abs(signs @ differences)", "signs @ abs(differences)")),
+            "the absolute value is taken of each difference, before the signs; take it of the means.",
+        ),
+        Mistake(
+            _edit_chance(("abs(signs @ differences)", "abs(signs) @ abs(differences)")),
+            "the absolute value is taken before the mean, so no sign can cancel; take the mean first.",
+        ),
+        Mistake(
+            lambda differences, signs: np.quantile(abs(differences.mean(axis=0)), 0.95),
+            "the signs are not used, and the percentile runs over the heads: it should run over the "
+            "rounds.",
+        ),
+        Mistake(
+            _edit_chance(("means.max(axis=1)", "means.max(axis=1) ** 2")),
+            "the means are squared; their absolute values are asked.",
+        ),
+        Mistake(
             lambda differences, signs: abs(differences.mean(axis=0)).max(),
             "the signs are not used: this is what was measured, not what chance would show.",
         ),

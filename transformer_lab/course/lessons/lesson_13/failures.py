@@ -253,6 +253,21 @@ smallest_difference = Check(
             "the two groups are thrown together: then the difference between them counts as spread.",
         ),
         Mistake(
+            lambda a, b: (np.std(a, ddof=1) + np.std(b, ddof=1)) * np.sqrt(2 / len(a)),
+            "this takes the mean of the two standard deviations; take the mean of the variances, "
+            "and then the root.",
+        ),
+        Mistake(
+            lambda a, b: 2 * np.std(a - b, ddof=1) * np.sqrt(2 / len(a)),
+            "this is the spread of the differences, run by run; the two groups are not paired, so "
+            "take the mean of their variances.",
+        ),
+        Mistake(
+            lambda a, b: 2 * np.std(np.concatenate([a, b])) * np.sqrt(2 / len(a)),
+            "the two groups are thrown together, and the variance is divided by n: take each "
+            "group's own variance with ddof=1, and then their mean.",
+        ),
+        Mistake(
             lambda a, b: abs(np.mean(a) - np.mean(b)),
             "this is the difference that was found; asked is how large one must be to be seen.",
         ),

@@ -13,8 +13,12 @@ def _random_sizes(chance: RandomValues) -> tuple:
     return chance.between(1, 3000), chance.between(1, 600)
 
 
+def _count_products(n: int, d: int) -> tuple[int, int]:
+    return 4 * n * d * d, 2 * n * n * d
+
+
 products = Check(
-    reference=lambda n, d: (4 * n * d * d, 2 * n * n * d),
+    reference=_count_products,
     cases=lambda: [(3, 2), (7, 5), (101, 64)],
     drawn=_random_sizes,
     results=("the projections", "scores and mix"),
@@ -61,6 +65,11 @@ def _fit_slope(x: np.ndarray, y: np.ndarray) -> float:
     return float(((x - x.mean()) * (y - y.mean())).sum() / ((x - x.mean()) ** 2).sum())
 
 
+def _fit_exponent(n: np.ndarray, seconds: np.ndarray) -> float:
+    x, y = np.log(n), np.log(seconds)
+    return ((x - x.mean()) * (y - y.mean())).sum() / ((x - x.mean()) ** 2).sum()
+
+
 def _make_power_law(n: list[int], power: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
     lengths = np.array(n, dtype=float)
     return lengths, 3e-6 * lengths**power * np.exp(0.3 * random_array(len(n), seed=seed))
@@ -73,7 +82,7 @@ def _random_times(chance: RandomValues) -> tuple:
 
 
 exponent = Check(
-    reference=lambda n, seconds: _fit_slope(np.log(n), np.log(seconds)),
+    reference=_fit_exponent,
     cases=lambda: [
         _make_power_law([2, 3, 7], 1.0, seed=1),
         _make_power_law([64, 128, 256, 512, 1024], 2.0, seed=2),

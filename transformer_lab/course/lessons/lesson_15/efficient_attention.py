@@ -1,7 +1,5 @@
 """Checks of the exercises of lesson 15: two parts of a softmax, linear attention, and the cache."""
 
-import tracemalloc
-from collections.abc import Callable
 from functools import partial
 
 import numpy as np
@@ -136,12 +134,8 @@ merge = Check(
 # ---------------------------------------------------------------- linear attention
 
 
-_LONG = 701
-"""Queries and keys of the case in which memory is looked at."""
-
-
 def _linear_cases() -> list[tuple]:
-    shapes = ((2, 3, 2, 3), (5, 7, 3, 2), (11, 3, 5, 7), (_LONG, _LONG, 3, 2))
+    shapes = ((2, 3, 2, 3), (5, 7, 3, 2), (11, 3, 5, 7))
     return [
         (
             # Not too large, so that the exponentials of a softmax do not overflow.
@@ -157,19 +151,6 @@ def _attend_linearly(q: np.ndarray, k: np.ndarray, value: np.ndarray) -> np.ndar
     return (q @ (k.T @ value)) / (q @ k.sum(axis=0))[:, None]
 
 
-def _measure_memory(answer: Callable, q: np.ndarray, k: np.ndarray, value: np.ndarray) -> tuple:
-    """Call the answer; return its output, and whether it held no matrix of queries × keys."""
-    tracemalloc.start()
-    try:
-        output = answer(q, k, value)
-        memory = tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
-    wanted = _attend_linearly(q, k, value)
-    is_right = np.shape(output) == wanted.shape and np.allclose(output, wanted)
-    return output, not (is_right and len(q) >= _LONG and memory >= 4 * len(q) * len(k))
-
-
 def _random_rows(chance: RandomValues) -> tuple:
     queries, keys, width, d_v = chance.sizes(4)
     q, k = (np.exp(chance.numbers(n, width, scale=0.7)) for n in (queries, keys))
@@ -177,13 +158,12 @@ def _random_rows(chance: RandomValues) -> tuple:
 
 
 linear_mix = Check(
-    run=_measure_memory,
     reference=_attend_linearly,
     cases=_linear_cases,
     drawn=_random_rows,
     arguments=("q", "k", "value"),
-    results=("the output", "whether no matrix of queries × keys is held"),
-    verified="weights q·k divided by their sum over the keys, and no matrix of queries × keys",
+    results=("the output",),
+    verified="weights q·k divided by their sum over the keys",
     mistakes=[
         Mistake(
             lambda q, k, value: q @ (k.T @ value),

@@ -124,6 +124,12 @@ def _find_interval(
     return float(np.percentile(numbers, low)), float(np.percentile(numbers, high))
 
 
+def _bootstrap(values: np.ndarray, draws: np.ndarray) -> tuple[float, float]:
+    means = values[draws].mean(axis=1)
+    low, high = np.percentile(means, (2.5, 97.5))
+    return low, high
+
+
 def _surround(mean: float, wide: float) -> tuple[float, float]:
     return mean - 1.96 * wide, mean + 1.96 * wide
 
@@ -143,7 +149,7 @@ def _random_values(chance: RandomValues) -> tuple:
 
 interval = Check(
     run=_unpack_ends,
-    reference=lambda values, draws: _find_interval(values[draws].mean(axis=1)),
+    reference=_bootstrap,
     cases=_random_cases,
     drawn=_random_values,
     results=("the lower end", "the upper end"),
@@ -172,6 +178,36 @@ interval = Check(
         Mistake(
             lambda values, draws: _surround(values.mean(), values.std()),
             "this is mean ± 1.96 deviations of the values: it does not shrink with more of them.",
+        ),
+        Mistake(
+            lambda values, draws: _surround(values.mean(), values.std() / np.sqrt(len(values))),
+            "this is mean ± 1.96 standard errors, as if the means were a bell; take the percentiles "
+            "of the means that were drawn.",
+        ),
+        Mistake(
+            lambda values, draws: _surround(
+                values[draws].mean(axis=1).mean(), values[draws].mean(axis=1).std()
+            ),
+            "this is mean ± 1.96 deviations of the drawn means, as if they were a bell; take their "
+            "percentiles.",
+        ),
+        Mistake(
+            lambda values, draws: tuple(
+                2 * values.mean() - np.percentile(values[draws].mean(axis=1), (97.5, 2.5))
+            ),
+            "the interval is mirrored at the mean: that is another kind of bootstrap. The percentiles "
+            "themselves are asked.",
+        ),
+        Mistake(
+            lambda values, draws: tuple(
+                np.percentile(values[draws].mean(axis=1), (2.5, 97.5)) - values.mean()
+            ),
+            "this says how far the ends are from the mean; the ends themselves are asked.",
+        ),
+        Mistake(
+            lambda values, draws: _find_interval(values[draws].std(axis=1)),
+            "these are percentiles of the standard deviations of the rounds; the mean of each round "
+            "is asked.",
         ),
         Mistake(
             lambda values, draws: (

@@ -1,0 +1,155 @@
+"""A coincidence is not called a cause, one number is enough to name a standard mistake, and a right
+answer may come in another kind of number or sequence."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from tests.course.every_check import refused
+from transformer_lab.course.judge.check import Check
+from transformer_lab.course.lessons import lesson
+
+# ---------------------------------------------------------------- coincidence and cause
+
+
+def test_what_the_check_itself_calls_says_nothing_of_the_answer():
+    def largest(model):
+        return {
+            name: max(
+                float(p.grad.norm()) if p.grad is not None else 0.0 for p in part.parameters()
+            )
+            for name, part in model.named_children()
+        }
+
+    text = refused(lesson("09").check.gradient_norms, largest)
+    assert "model.first" not in text
+    assert "the norms[0] is" in text
+
+
+def test_a_sign_that_changes_nothing_is_not_said_to_be_turned():
+    def a_little_more(d_k, query_std, key_std):
+        return d_k * query_std**2 * key_std**2 + 1e-6
+
+    text = refused(lesson("02").check.score_variance, a_little_more)
+    assert "sign" not in text
+    assert "the variance is" in text
+
+
+DOUBLED = Check(
+    reference=lambda x: 2 * x,
+    cases=lambda: [(np.array([3.0, 1.0, 2.0, 5.0]),)],
+    drawn=lambda chance: (chance.numbers(*chance.sizes(1)),),
+    mistakes=[],
+    verified="doubled",
+    arguments=("x",),
+)
+
+
+def test_what_is_true_of_one_case_alone_is_not_shown():
+    def answer(x):
+        return np.append(2 * x[:-1], 0.0) if len(x) == 4 else np.sin(x)
+
+    alone = replace(DOUBLED, drawn=None)
+    assert "only the last is wrong" in refused(alone, answer)
+    assert "only the last" not in refused(DOUBLED, answer)
+
+
+def test_what_is_true_of_fresh_cases_too_is_shown():
+    def forgets_the_last(x):
+        return np.append(2 * x[:-1], 0.0)
+
+    assert "only the last is wrong" in refused(DOUBLED, forgets_the_last)
+
+
+# ---------------------------------------------------------------- counterfactual references
+
+
+def error_of_the_mean(x):
+    return np.sqrt(x.var(ddof=1)) / np.sqrt(len(x))
+
+
+def score(x, share):
+    return np.log(np.quantile(abs(x), 0.75)) + share**2 * (3 + x.max()) / 2
+
+
+NUMBERS = Check(
+    reference=error_of_the_mean,
+    cases=lambda: [(np.array([1.0, 3.0, 8.0]),), (np.array([2.0, 2.0, 7.0, 1.0, 4.0]),)],
+    drawn=lambda chance: (chance.numbers(*chance.sizes(1)),),
+    mistakes=[],
+    verified="the standard error",
+)
+SCORES = replace(NUMBERS, reference=score, drawn=None, cases=lambda: SCORED)
+SCORED = [(np.array([1.0, -3.0, 8.0]), 0.5), (np.array([2.0, -7.0, 1.0, 4.0, 5.0]), 3.0)]
+
+
+@pytest.mark.parametrize(
+    ("check", "answer", "words"),
+    [
+        (NUMBERS, lambda x: x.std() / len(x) ** 0.5, "divides by n here; by n − 1 is asked"),
+        (NUMBERS, lambda x: x.var(ddof=1) / len(x) ** 0.5, "one step is missing: the square root"),
+        (NUMBERS, lambda x: x.std(ddof=1) / len(x), "one step is missing: the square root"),
+        (NUMBERS, lambda x: x.std(ddof=1) / np.sqrt(len(x) - 1), "one less than their number"),
+        (NUMBERS, lambda x: x.std(ddof=1), "the division by"),
+        (
+            SCORES,
+            lambda x, s: np.log2(np.quantile(abs(x), 0.75)) + s**2 * (3 + max(x)) / 2,
+            "base 2",
+        ),
+        (SCORES, lambda x, s: np.log(np.quantile(x, 0.75)) + s**2 * (3 + max(x)) / 2, "absolute"),
+        (
+            SCORES,
+            lambda x, s: np.log(np.quantile(abs(x), 0.9)) + s**2 * (3 + max(x)) / 2,
+            "another level is taken: 0.9, where 0.75 is asked",
+        ),
+        (
+            SCORES,
+            lambda x, s: np.log(np.quantile(abs(x), 0.75)) + s * (3 + max(x)) / 2,
+            "`share` is not raised to a power; a power of 2 is asked",
+        ),
+        (
+            SCORES,
+            lambda x, s: np.log(np.quantile(abs(x), 0.75)) + s**2 * (3 + min(x)) / 2,
+            "the smallest is taken where the largest is asked",
+        ),
+    ],
+)
+def test_a_standard_mistake_is_named_from_one_number(check, answer, words):
+    verdict = check.verdict(answer)
+    assert not verdict.right
+    assert words in verdict.text
+
+
+def test_no_counterfactual_reference_is_right_in_all_cases_of_an_answer():
+    assert NUMBERS.verdict(lambda x: x.std(ddof=1) / len(x) ** 0.5).right
+    assert len(NUMBERS.counterfactuals) > 20
+
+
+# ---------------------------------------------------------------- right in another form
+
+
+@pytest.mark.parametrize(
+    ("check", "answer"),
+    [
+        (lesson("03").check.multiplications, lambda n, d, h: float(4 * n * d * d + 2 * n * n * d)),
+        (
+            lesson("03").check.multiplications,
+            lambda n, d, h: np.int64(4 * n * d * d + 2 * n * n * d),
+        ),
+        (DOUBLED, lambda x: list(2 * x)),
+        (DOUBLED, lambda x: tuple(2 * x)),
+        (
+            lesson("15").check.linear_mix,
+            lambda q, k, v: (q @ k.T / (q @ k.T).sum(axis=1, keepdims=True)) @ v,
+        ),
+    ],
+)
+def test_a_right_answer_in_another_form_is_right(check, answer):
+    verdict = check.verdict(answer)
+    assert verdict.right, verdict.text
+
+
+def test_half_a_thing_is_no_whole_number():
+    text = refused(lesson("07").check.layer_parameters, lambda d, f: d * f / 3)
+    assert "whole numbers" in text

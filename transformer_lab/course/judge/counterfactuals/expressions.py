@@ -1,0 +1,206 @@
+"""The mistakes at an operator, a comparison, an index, a number or an argument."""
+
+import ast
+from collections.abc import Callable, Iterator
+
+from transformer_lab.course.judge.counterfactuals.wording import (
+    Variant,
+    describe,
+    make_call,
+    read_number,
+)
+
+POWERS = (-2, -1.5, -1, -0.5, 0.5, 1, 1.5, 2, 3)
+
+
+OPERATIONS = {
+    ast.Add: "added",
+    ast.Sub: "subtracted",
+    ast.Mult: "multiplied",
+    ast.Div: "divided",
+    ast.FloorDiv: "divided",
+}
+
+
+def list_operator_variants(node: ast.BinOp, known: dict[str, str]) -> Iterator[Variant]:
+    """Yield the mistakes at +, −, ·, / and //."""
+    left, op, right = node.left, node.op, node.right
+    asked = OPERATIONS.get(type(op))
+    if asked is None:
+        return
+    yield from _list_unbracketed(node, lambda x: x)
+    if isinstance(op, ast.Add | ast.Sub):
+        for term, rest in ((right, left), (left, right)):
+            is_first = isinstance(op, ast.Sub) and term is left
+            kept = ast.UnaryOp(ast.USub(), rest) if is_first else rest
+            yield f"one term is missing{_name_term(term, known)}", kept
+    else:
+        name = describe(right, known)
+        what = f"by {name}" if name else "by one factor"
+        missing = "the multiplication" if isinstance(op, ast.Mult) else "the division"
+        yield f"{missing} {what} is missing", left
+        if isinstance(op, ast.Mult):
+            name = describe(left, known)
+            yield f"the multiplication by {name or 'one factor'} is missing", right
+        for factor in (left, right):
+            name = describe(factor, known)
+            if name and read_number(factor) is None and "**" not in name:
+                said = f"{name} is multiplied with once too often"
+                yield said, ast.BinOp(node, ast.Mult(), factor)
+        if isinstance(right, ast.BinOp) and isinstance(right.op, ast.Pow):
+            said = "it is multiplied where a power is asked: a star is missing"
+            yield said, ast.BinOp(ast.BinOp(left, op, right.left), ast.Mult(), right.right)
+    if isinstance(op, ast.FloorDiv):
+        yield "it should be rounded down, and is not", ast.BinOp(left, ast.Div(), right)
+    if isinstance(op, ast.Div):
+        yield "it is rounded down, and should not be", ast.BinOp(left, ast.FloorDiv(), right)
+    for kind, words in OPERATIONS.items():
+        # To multiply by 2 in place of dividing by 2 is but a factor of 4, which has other causes.
+        is_factor = read_number(right) is not None and kind in (ast.Mult, ast.Div)
+        if not isinstance(op, kind) and kind is not ast.FloorDiv and not is_factor:
+            said = f"two things are {words} where they should be {asked}"
+            yield said, ast.BinOp(left, kind(), right)
+    if isinstance(op, ast.Sub | ast.Div | ast.FloorDiv):
+        said = "a difference or a quotient is the wrong way round"
+        yield said, ast.BinOp(right, op, left)
+    if isinstance(op, ast.FloorDiv):
+        up = ast.BinOp(ast.UnaryOp(ast.USub(), left), op, right)
+        yield "it is rounded up where rounding down is asked", ast.UnaryOp(ast.USub(), up)
+        said = "it is rounded to the nearest whole number where rounding down is asked"
+        yield said, make_call("round", ast.BinOp(left, ast.Div(), right))
+        said = "the rest of the division is taken where the quotient is asked"
+        yield said, ast.BinOp(left, ast.Mod(), right)
+
+
+def _name_term(node: ast.AST, known: dict[str, str]) -> str:
+    """Return " (the one with `a` and `b`)" for the arguments in a term, or "" if there are none."""
+    names = [n.id for n in ast.walk(node) if isinstance(n, ast.Name) and n.id in known]
+    if not names:
+        return ""
+    which = " and ".join(f"`{known[name]}`" for name in dict.fromkeys(names))
+    return f" (the one with {which})"
+
+
+def list_power_variants(node: ast.BinOp, known: dict[str, str]) -> Iterator[Variant]:
+    """Yield the mistakes at a power."""
+    base = describe(node.left, known) or "something"
+    power = node.right
+    asked = read_number(power)
+    if asked is not None:
+        for other in (*POWERS, -asked):
+            if other != asked:
+                how = (
+                    "is not raised to a power"
+                    if other == 1
+                    else f"is raised to the power of {other}"
+                )
+                new = ast.BinOp(node.left, ast.Pow(), ast.Constant(other))
+                yield f"{base} {how}; a power of {asked} is asked", new
+    else:
+        yield f"{base} is not raised to a power: that step is missing", node.left
+        negative = ast.UnaryOp(ast.USub(), power)
+        yield "the power has the wrong sign", ast.BinOp(node.left, ast.Pow(), negative)
+        said = "it is multiplied where a power is asked: a star is missing"
+        yield said, ast.BinOp(node.left, ast.Mult(), power)
+        said = "the base and the power have changed places"
+        yield said, ast.BinOp(power, ast.Pow(), node.left)
+    if isinstance(node.left, ast.BinOp) and not isinstance(node.left.op, ast.Pow):
+        inner = node.left
+        last = ast.BinOp(inner.right, ast.Pow(), power)
+        said = "only a part is raised to the power: a bracket is missing"
+        yield said, ast.BinOp(inner.left, inner.op, last)
+        first = ast.BinOp(inner.left, ast.Pow(), power)
+        yield said, ast.BinOp(first, inner.op, inner.right)
+        yield from _list_unbracketed(inner, lambda x: ast.BinOp(x, ast.Pow(), power))
+
+
+def _list_unbracketed(node: ast.BinOp, put: Callable[[ast.expr], ast.expr]) -> Iterator[Variant]:
+    """Yield what a + b / c is where (a + b) / c is asked, put into what stands around it."""
+    said = "a bracket is missing: multiplication and division come before plus and minus"
+    match node:
+        case ast.BinOp(
+            left=ast.BinOp(left=a, op=ast.Add() | ast.Sub() as plus, right=b),
+            op=ast.Mult() | ast.Div() | ast.FloorDiv(),
+            right=c,
+        ):
+            yield said, put(ast.BinOp(a, plus, ast.BinOp(b, node.op, c)))
+            yield said, put(ast.BinOp(ast.BinOp(a, node.op, c), plus, b))
+        case ast.BinOp(
+            left=a,
+            op=ast.Mult() | ast.Div() | ast.FloorDiv(),
+            right=ast.BinOp(left=b, op=ast.Add() | ast.Sub() as plus, right=c),
+        ):
+            yield said, put(ast.BinOp(ast.BinOp(a, node.op, b), plus, c))
+
+
+def list_comparison_variants(node: ast.Compare) -> Iterator[Variant]:
+    """Yield the mistakes at a comparison: ties, and the wrong way round."""
+    (op,) = node.ops
+    ties = {ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt}
+    turned = {ast.Lt: ast.Gt, ast.LtE: ast.GtE, ast.Gt: ast.Lt, ast.GtE: ast.LtE}
+    opposite = {ast.Eq: ast.NotEq, ast.NotEq: ast.Eq, ast.In: ast.NotIn, ast.NotIn: ast.In}
+    for table, said in (
+        (ties, "two numbers that are equal are counted on the wrong side of a comparison"),
+        (turned, "a comparison is the wrong way round"),
+        (opposite, "a comparison is the wrong way round"),
+    ):
+        if type(op) in table:
+            yield said, ast.Compare(node.left, [table[type(op)]()], node.comparators)
+
+
+def list_index_variants(node: ast.Subscript) -> Iterator[Variant]:
+    """Yield the mistakes at an index, a slice or a selection."""
+    value, index = node.value, node.slice
+    is_shape = isinstance(value, ast.Attribute) and value.attr == "shape"
+    match index:
+        case (
+            ast.Constant(value=int() as at)
+            | ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() as at))
+        ):
+            asked = at if isinstance(index, ast.Constant) else -at
+            for other in (0, 1, -1, -2):
+                if other == asked:
+                    continue
+                said = "the length of another axis is taken than the one asked"
+                if not is_shape:
+                    names = {
+                        0: "the first",
+                        1: "the second",
+                        -1: "the last",
+                        -2: "the last but one",
+                    }
+                    said = f"{names[other]} is taken where {names.get(asked, f'number {asked}')} is asked"
+                yield said, ast.Subscript(value, ast.Constant(other), ast.Load())
+        case ast.Slice(lower=low, upper=high):
+            said = "nothing is left out, where only a part is asked"
+            yield said, ast.Subscript(value, ast.Slice(), ast.Load())
+            if low is not None and high is None and read_number(low) is not None:
+                end = ast.UnaryOp(ast.USub(), low)
+                said = "the last are left out where the first should be"
+                yield said, ast.Subscript(value, ast.Slice(None, end), ast.Load())
+            if high is not None and low is None and isinstance(high, ast.UnaryOp):
+                said = "the first are left out where the last should be"
+                yield said, ast.Subscript(value, ast.Slice(high.operand), ast.Load())
+        case ast.Compare():
+            yield "nothing is left out, where only a part is asked", value
+
+
+def list_constant_variants(asked: float) -> Iterator[Variant]:
+    """Yield other numbers in the place of the one asked."""
+    root = asked**0.5 if asked > 0 else 0
+    for other in (asked + 1, asked - 1, 2 * asked, asked / 2, -asked, 0, 1, root, 1.96):
+        if other != asked:
+            new = int(other) if other == int(other) else other
+            yield f"this comes out if {new:.6g} stands where {asked} is asked", ast.Constant(new)
+
+
+def list_argument_variants(node: ast.Name, known: dict[str, str]) -> Iterator[Variant]:
+    """Yield other arguments in the place of the one asked, its square and its absolute value."""
+    name = known[node.id]
+    for other in known:
+        if other != node.id:
+            said = f"in one place `{known[other]}` stands where `{name}` is asked"
+            yield said, ast.Name(other, ast.Load())
+    squared = ast.BinOp(node, ast.Pow(), ast.Constant(2))
+    yield f"in one place `{name}` is squared, and should not be", squared
+    yield f"in one place `{name}` enters without its sign", make_call("abs", node)

@@ -1,0 +1,78 @@
+"""What the searches for counterfactual references share: words, and small looks at expressions."""
+
+import ast
+
+Variant = tuple[str, ast.expr]
+"""A sentence for the learner, and the expression that makes the mistake."""
+
+
+NOUNS = {
+    "sum": "the sum",
+    "mean": "the mean",
+    "median": "the median",
+    "max": "the largest",
+    "amax": "the largest",
+    "maximum": "the larger of the two",
+    "min": "the smallest",
+    "amin": "the smallest",
+    "minimum": "the smaller of the two",
+    "argmax": "the place of the largest",
+    "argmin": "the place of the smallest",
+    "prod": "the product",
+    "var": "the variance",
+    "std": "the standard deviation",
+    "log": "the natural logarithm",
+    "log2": "the logarithm to base 2",
+    "log10": "the logarithm to base 10",
+    "log1p": "the logarithm of 1 more",
+    "exp": "e to the power",
+    "exp2": "2 to the power",
+    "sqrt": "the square root",
+    "square": "the square",
+    "abs": "the absolute value",
+    "any": "whether any is true",
+    "all": "whether all are true",
+    "quantile": "the quantile",
+    "percentile": "the percentile",
+}
+"""What functions and methods compute, in words."""
+
+
+def describe(node: ast.AST, known: dict[str, str]) -> str | None:
+    """Return a short expression of arguments and numbers as the learner would write it, or None."""
+    names = [n.id for n in ast.walk(node) if isinstance(n, ast.Name)]
+    if not all(name in known or name == "len" for name in names):
+        return None
+    text = _rename(ast.unparse(node), known)
+    return f"`{text}`" if len(text) <= 24 else None
+
+
+def _rename(text: str, known: dict[str, str]) -> str:
+    tree = ast.parse(text, mode="eval")
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name):
+            node.id = known.get(node.id, node.id)
+    return ast.unparse(tree)
+
+
+def get_function_name(node: ast.Call) -> str:
+    """Return the name of the function or method that is called, or ""."""
+    match node.func:
+        case ast.Attribute(attr=name) | ast.Name(id=name):
+            return name
+    return ""
+
+
+def make_call(name: str, *values: ast.expr) -> ast.Call:
+    """Return a call of a built-in function."""
+    return ast.Call(ast.Name(name, ast.Load()), list(values), [])
+
+
+def read_number(node: ast.AST) -> float | None:
+    """Return the number that an expression writes out, such as -0.5; None for anything else."""
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        number = read_number(node.operand)
+        return None if number is None else -number
+    if isinstance(node, ast.Constant) and isinstance(node.value, int | float):
+        return None if isinstance(node.value, bool) else node.value
+    return None
