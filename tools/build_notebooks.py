@@ -31,6 +31,7 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 from nbformat import NotebookNode
 
+from tools.exercise_hints import place_hints
 from tools.stills import take_stills
 from tools.stored_scores import shows_old_scores
 from transformer_lab.course.diary import SWITCH
@@ -116,6 +117,7 @@ def build(path: Path, *, measure: bool = False, rerun: bool = False) -> str:
     """
     stored = read(path)
     stamp(stored, path.stem)
+    place_hints(stored, path.name[:2])
     sums = code_sums(stored)
     is_stale = any(shows_old_scores(cell) for cell in stored.cells)
     if measure or rerun or is_stale or stored.metadata.get(CODE) != sums:

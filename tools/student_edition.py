@@ -29,6 +29,7 @@ from tools.build_notebooks import (
     repository,
     written,
 )
+from tools.findings.chart import FOLDER as CHARTS
 from tools.nbgrader_source import CONFIG, exercises, source_edition
 from transformer_lab.storage.files import write_atomically
 
@@ -107,6 +108,8 @@ def student_edition(*, outputs: bool = True, definitions: bool = False) -> dict[
     # The other pages of docs are the website's, or for instructors.
     for name in ("LICENSE", "LICENSE-TEXT", "constraints.txt", "docs/findings.md"):
         files[name] = (ROOT / name).read_text(encoding="utf-8")
+    for path in sorted(CHARTS.glob("*.svg")):
+        files[str(path.relative_to(ROOT))] = path.read_text(encoding="utf-8")
     text = README.read_text(encoding="utf-8")
     text = text.replace("{repository}", repository()).replace("{notebooks}", "\n".join(table))
     return files | {"README.md": text}

@@ -20,7 +20,7 @@ from tools.build_notebooks import (
 
 PATHS = sorted(NOTEBOOKS.glob("*.ipynb"))
 TAGS = {
-    "answers", "card", "drawing", "exercise", "measures", "nbval-ignore-output", "nbval-skip",
+    "answers", "card", "drawing", "exercise", "hints", "measures", "nbval-ignore-output", "nbval-skip",
     "picture-only", "raises-exception", "slide", "solution",
 }  # fmt: skip
 MACHINE = re.compile(

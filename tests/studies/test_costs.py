@@ -3,13 +3,16 @@
 import pytest
 import torch
 
+from transformer_lab.data.pair import Pair
+from transformer_lab.studies.common import store
+from transformer_lab.studies.common.grid import hash_setting
 from transformer_lab.studies.common.memory import (
     available_bytes,
     measure_peak_bytes,
     run_in_fresh_process,
 )
 from transformer_lab.studies.residual_and_norm import gradient_reach
-from transformer_lab.studies.what_attention_costs import attention_ways, layer_kinds
+from transformer_lab.studies.what_attention_costs import attention_ways, gpu, layer_kinds
 
 pytestmark = pytest.mark.slow
 
@@ -96,3 +99,23 @@ def test_the_exact_ways_are_exact_and_the_others_are_not():
     for found in attention_ways.measure_errors(seed=3).values():
         assert max(found[way] for way in ("explicit", "fused", "chunked")) < 2e-6
         assert min(found[way] for way in ("local", "linear")) > 0.1
+
+
+def test_what_a_gpu_took_is_stored_for_every_setting():
+    stored = store.load(gpu.NAME)["runs"]
+    assert [run["setting"] for run in stored] == gpu.GRID
+    assert [run["hash"] for run in stored] == [hash_setting(setting) for setting in gpu.GRID]
+
+
+def test_a_layer_and_translators_are_measured_as_they_are_stored(monkeypatch):
+    monkeypatch.setattr(gpu, "LAYER_TOKENS", 24)
+    stored = store.load(gpu.NAME)["runs"]
+    layer = gpu.measure_layer({"device": "cpu", "length": 12})
+    assert set(layer) == set(stored[0]["result"])
+    assert set(layer["milliseconds"]) == set(layer_kinds.LAYERS)
+    pairs = tuple(Pair("a cat", "un chat") for _ in range(4))
+    size = {"device": "cpu", "preset": "tiny", "precision": "fp32", "tokens": 20}
+    found = gpu.measure_translators(size, gpu.encode_examples(pairs, "tiny"))
+    assert set(found) == set(stored[-1]["result"])
+    assert found["Transformer"]["times_as_long"] == 1
+    assert found["LSTM"]["fastest"] >= found["LSTM"]["rate"]

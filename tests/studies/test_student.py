@@ -2,7 +2,7 @@
 
 import pytest
 
-from transformer_lab.studies.common.intervals import mean_difference, t_interval
+from transformer_lab.studies.common.intervals import T, mean_difference, t_interval, wilson_interval
 
 
 def test_the_interval_over_seeds_is_that_of_t():
@@ -10,8 +10,28 @@ def test_the_interval_over_seeds_is_that_of_t():
     assert (low, high) == pytest.approx((2 - 2.484, 2 + 2.484), abs=1e-3)
     low, high = t_interval([4.0] * 5)
     assert low == high == 4
-    with pytest.raises(ValueError, match="number of values is 2; expected one of"):
+    with pytest.raises(ValueError, match="number of values is 2; expected from 3 to 30"):
         t_interval([1.0, 2.0])
+
+
+def test_ts_quantiles_fall_towards_the_normal_ones():
+    assert [T[n] for n in (3, 10, 11, 30)] == [4.303, 2.262, 2.228, 2.045]
+    assert list(T.values()) == sorted(T.values(), reverse=True)
+    assert len(T) == 28
+
+
+def test_the_interval_of_a_share_is_wilsons():
+    # For half of ten: (0.5 + 0.19207 ± 1.96 · √(0.025 + 0.0096036)) / 1.38416.
+    assert wilson_interval(5, 10) == pytest.approx((0.23659, 0.76341), abs=1e-5)
+    # With no hit the lower end is 0, and the upper one is z² / (n + z²).
+    assert wilson_interval(0, 13) == pytest.approx((0, 3.8416 / 16.8416), abs=1e-9)
+    low, high = wilson_interval(13, 13)
+    assert (low, high) == pytest.approx((13 / 16.8416, 1), abs=1e-9)
+    for hits, runs in ((3, 2), (-1, 2), (0, 0)):
+        with pytest.raises(
+            ValueError, match=f"hits is {hits}; expected an integer from 0 to {runs}"
+        ):
+            wilson_interval(hits, runs)
 
 
 def test_a_difference_by_hand():

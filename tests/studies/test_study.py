@@ -18,6 +18,7 @@ from transformer_lab.studies.depth_and_rate import stability
 from transformer_lab.studies.finding_the_noun import coreference
 from transformer_lab.studies.longer_than_trained import lengths
 from transformer_lab.studies.more_data_or_width import scaling
+from transformer_lab.studies.more_seeds import more_seeds
 from transformer_lab.studies.one_stack_or_two import one_stack
 from transformer_lab.studies.recurrence_or_attention import recurrent
 from transformer_lab.studies.residual_and_norm import stacks
@@ -82,6 +83,7 @@ STUDIES = [
     distance,
     one_stack,
     dropout_places,
+    more_seeds,
 ]
 
 

@@ -17,12 +17,14 @@ from typing import Any
 import numpy as np
 import torch
 
+from transformer_lab.config import check
 from transformer_lab.course import diary
 from transformer_lab.course.diary import Place
 from transformer_lab.course.judge.attempt import Attempt, format_tables
 from transformer_lab.course.judge.counterfactuals import list_counterfactuals
 from transformer_lab.course.judge.diagnosis import MAX_LINES, describe_failure
 from transformer_lab.course.judge.formatting import describe_value
+from transformer_lab.course.judge.guide import Guide
 from transformer_lab.course.judge.misread_arguments import (
     find_misread_argument,
     find_unread_arguments,
@@ -107,6 +109,7 @@ class Check:
         own: The package's own functions or classes for this exercise; an answer may not call them.
         place: The lesson and the name of the exercise, under which the diary records it.
         drawn: Returns one random case; three follow those written by hand.
+        guide: How hard the exercise is, how long it takes, and its three hints.
     """
 
     reference: Callable[..., Any]
@@ -120,6 +123,7 @@ class Check:
     own: Sequence[Callable[..., Any]] = ()
     place: Place | None = None
     drawn: Callable[[RandomValues], tuple[Any, ...]] | None = None
+    guide: Guide | None = None
 
     def __call__(self, answer: Callable[..., Any]) -> None:
         """Print the verdict on the answer; the diary records it if it is right and the learner's own."""
@@ -128,6 +132,17 @@ class Check:
         place = self.place if verdict.right and not is_page_solution(answer) else None
         if place and (line := diary.record_exercise(place)):
             print(line)
+
+    def hint(self, number: int) -> None:
+        """Print one of the exercise's three hints: 1 is a nudge, 2 the idea, 3 nearly all of it.
+
+        Raises:
+            ValueError: If the number is another one.
+        """
+        hints = self.guide.hints if self.guide else ()
+        numbers = range(1, len(hints) + 1)
+        check("number", number, f"one of {[*numbers]}, the exercise's hints", number in numbers)
+        print(f"Hint {number}: {hints[number - 1]}")
 
     def verdict(self, answer: Callable[..., Any]) -> Verdict:
         """Run the answer on all cases and return the verdict."""

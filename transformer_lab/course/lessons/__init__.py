@@ -10,8 +10,10 @@ from dataclasses import replace
 from importlib.resources import files
 from types import ModuleType, SimpleNamespace
 
+from transformer_lab.config import check as check_value
 from transformer_lab.course.diary import Place
 from transformer_lab.course.judge.check import Check
+from transformer_lab.course.judge.guide import read_guides
 from transformer_lab.course.quiz.questions import read_questions
 from transformer_lab.course.quiz.quiz import Quiz
 
@@ -31,14 +33,24 @@ def lesson(number: str) -> ModuleType:
 def collect_checks(*modules: ModuleType) -> SimpleNamespace:
     """Collect the checks defined in these modules, as attributes by name, in their order.
 
-    Each is given its `place`, the lesson and the name under which the diary records it.
+    Each is given its `place`, the lesson and the name under which the diary records it, and its
+    `guide` from the lesson's `hints.toml`.
+
+    Raises:
+        ValueError: If an exercise has no hints, or hints have no exercise.
     """
     found = {name: value for module in modules for name, value in vars(module).items()}
     checks = {name: value for name, value in found.items() if isinstance(value, Check)}
+    package = modules[0].__name__.rpartition(".")[0]
     number = find_lesson_number(modules[0].__name__)
+    text = files(package).joinpath("hints.toml").read_text(encoding="utf-8")
+    guides = read_guides(text, f"lesson_{number}/hints.toml")
+    check_value(
+        "exercises with hints", sorted(guides), f"{sorted(checks)}", guides.keys() == checks.keys()
+    )
     return SimpleNamespace(
         **{
-            name: replace(check, place=Place(number, name, len(checks)))
+            name: replace(check, place=Place(number, name, len(checks)), guide=guides[name])
             for name, check in checks.items()
         }
     )

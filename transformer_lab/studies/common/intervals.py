@@ -13,8 +13,19 @@ from transformer_lab.config import check
 
 RESAMPLES = 1_000
 """The number of bootstrap samples behind each interval."""
-T = {3: 4.303, 4: 3.182, 5: 2.776}
+T = dict(
+    enumerate(
+        (
+            *(4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160),
+            *(2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060),
+            *(2.056, 2.052, 2.048, 2.045),
+        ),
+        start=3,
+    )
+)
 """Student's t, two-sided at 95%, by the number of values n (n − 1 degrees of freedom)."""
+NORMAL = 1.96
+"""The same of the normal distribution, for shares."""
 
 
 def mean_interval(values: Float[np.ndarray, " n"], seed: int = 0) -> tuple[float, float]:
@@ -52,12 +63,27 @@ def t_interval(values: Sequence[float]) -> tuple[float, float]:
     """Return the 95% interval (low, high) of the mean of a few values, one per seed, by Student's t.
 
     Raises:
-        ValueError: Unless there are three, four or five values.
+        ValueError: Unless there are from 3 to 30 values.
     """
-    check("number of values", len(values), f"one of {[*T]}", len(values) in T)
+    check("number of values", len(values), f"from {min(T)} to {max(T)}", len(values) in T)
     mean = np.mean(values)
     half = T[len(values)] * np.std(values, ddof=1) / np.sqrt(len(values))
     return float(mean - half), float(mean + half)
+
+
+def wilson_interval(hits: int, runs: int) -> tuple[float, float]:
+    """Return Wilson's 95% interval (low, high) of a share, of which `hits` of `runs` were observed.
+
+    Source: Wilson 1927. Unlike the estimate plus and minus its standard error it stays within 0 and 1.
+
+    Raises:
+        ValueError: If `hits` is not between 0 and `runs`, or there are no runs.
+    """
+    check("hits", hits, f"an integer from 0 to {runs}, the number of runs", 0 <= hits <= runs > 0)
+    share, z2 = hits / runs, NORMAL**2
+    middle = (share + z2 / (2 * runs)) / (1 + z2 / runs)
+    half = NORMAL * np.sqrt(share * (1 - share) / runs + z2 / (4 * runs**2)) / (1 + z2 / runs)
+    return max(0.0, float(middle - half)), min(1.0, float(middle + half))
 
 
 def mean_difference(
@@ -68,7 +94,7 @@ def mean_difference(
     The values are paired by their position: both lists have the same seeds in the same order.
 
     Raises:
-        ValueError: Unless there are three, four or five pairs.
+        ValueError: Unless there are from 3 to 30 pairs.
     """
     differences = np.array(ones) - np.array(others)
     return float(differences.mean()), t_interval(differences.tolist())

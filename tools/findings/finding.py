@@ -1,0 +1,189 @@
+"""A finding: what somebody says of the Transformer, what was measured, and the verdict.
+
+Nobody writes a verdict. Each measurement has an interval and the bound that the claim predicts, and the
+verdict follows from how many intervals lie within their bounds.
+"""
+
+import math
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import fmean
+from typing import Any, Literal
+
+from tools.build_notebooks import ROOT
+from transformer_lab.studies.common.intervals import t_interval, wilson_interval
+
+FOLDER = ROOT / "docs" / "findings"
+ENOUGH_RUNS = 10
+"""From so many runs on, a test has an interval of 95 %; with fewer, every run has to agree."""
+
+Outcome = Literal["for", "against", "open"]
+Verdict = Literal[
+    "holds", "holds here", "depends on", "not seen", "does not hold", "nothing to test"
+]
+VERDICTS: dict[Verdict, str] = {
+    "holds": "Every test is exact, such as a count or a comparison with a formula, and agrees with "
+    "the claim. You can expect it of any Transformer.",
+    "holds here": "Every test agrees with the claim, and at least one of them looked at trained "
+    "models or at drawn numbers. A larger model may behave differently.",
+    "depends on": "Some tests agree with the claim and others don't. The finding says what it "
+    "depends on.",
+    "not seen": "The tests couldn't tell. A difference may be there, but it's smaller than what these "
+    "runs could have shown, and the finding gives that size.",
+    "does not hold": "At least one test contradicts the claim, and none agrees with it.",
+    "nothing to test": "The sentence is a definition or reports what a paper did. It's here so that you "
+    "can find where the course explains it.",
+}
+"""What each verdict means, as the page explains it, in the order of the page."""
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """One measurement and the bound that the claim predicts for it.
+
+    The measurement is one of three: a `value` (with `low` and `high` if it has an interval), the
+    `values` of single runs, or in how many of the `runs` something happened, `hits`.
+    """
+
+    what: str
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+    values: tuple[float, ...] = ()
+    hits: int | None = None
+    runs: int | None = None
+    at_least: float = -math.inf
+    at_most: float = math.inf
+    exact: bool = False
+
+    def __post_init__(self) -> None:
+        given = [self.value is not None, bool(self.values), self.hits is not None]
+        if sum(given) != 1:
+            raise ValueError(f"{self.what!r}: expected one of value, values and hits")
+        if self.at_least == -math.inf and self.at_most == math.inf:
+            raise ValueError(
+                f"{self.what!r}: expected at_least or at_most, as the claim predicts it"
+            )
+        if not self.exact and not self.num_runs:
+            raise ValueError(f"{self.what!r}: expected the number of runs, or exact = true")
+        if (self.low is None) != (self.high is None) or (
+            self.low is not None and self.value is None
+        ):
+            raise ValueError(f"{self.what!r}: expected low and high beside a value, or neither")
+
+    @property
+    def num_runs(self) -> int:
+        """How many independent runs, models or draws stand behind the measurement; 0 if it's exact."""
+        return self.runs or len(self.values)
+
+    @property
+    def has_few_runs(self) -> bool:
+        """Whether there are too few runs for an interval."""
+        return not self.exact and self.num_runs < ENOUGH_RUNS
+
+    @property
+    def estimate(self) -> float:
+        """The measured value, the mean of the runs, or the share of the runs in which it happened."""
+        if self.value is not None:
+            return self.value
+        if self.hits is not None:
+            return self.hits / self.num_runs
+        return fmean(self.values)
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The interval of 95 % over the runs; with fewer than ten, the lowest and the highest run."""
+        if self.low is not None and self.high is not None:
+            return self.low, self.high
+        if self.hits is not None:
+            if self.has_few_runs and self.hits in (0, self.num_runs):
+                return self.estimate, self.estimate
+            return wilson_interval(self.hits, self.num_runs)
+        if self.values and self.has_few_runs:
+            return min(self.values), max(self.values)
+        if self.values:
+            return t_interval(self.values)
+        return self.estimate, self.estimate
+
+    @property
+    def outcome(self) -> Outcome:
+        """Whether the interval lies within the bounds ("for"), outside ("against") or across one."""
+        low, high = self.interval
+        if low >= self.at_least and high <= self.at_most:
+            return "for"
+        return "against" if high < self.at_least or low > self.at_most else "open"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A claim, who says so, how it was tested and what came out; `where` names lessons and headings."""
+
+    number: int
+    claim: str
+    source: str
+    how: str
+    result: str
+    where: tuple[tuple[str, str], ...]
+    measurements: tuple[Measurement, ...] = ()
+    study: str = ""
+    """The stored study whose runs it rests on, where it doesn't rest on a lesson's own cell."""
+    depends_on: str = ""
+    surprise: str = ""
+    """For the ten that open the page: why it's surprising."""
+    seed_7: str = ""
+    """Where the shipped model alone was tested: that its seed was chosen, and what that means here."""
+
+    @property
+    def verdict(self) -> Verdict:
+        """The verdict that follows from the outcomes of the tests."""
+        outcomes = {test.outcome for test in self.measurements}
+        if not outcomes:
+            return "nothing to test"
+        if outcomes == {"for"}:
+            return "holds" if all(test.exact for test in self.measurements) else "holds here"
+        if "for" in outcomes:
+            return "depends on"
+        return "does not hold" if "against" in outcomes else "not seen"
+
+    @property
+    def num_runs(self) -> int | None:
+        """The fewest runs behind one of its tests; None if all of them are exact."""
+        return min((test.num_runs for test in self.measurements if not test.exact), default=None)
+
+    @property
+    def lessons(self) -> list[str]:
+        """The two digits of each lesson that it stands in."""
+        return list(dict.fromkeys(lesson for lesson, _ in self.where))
+
+
+def read_finding(path: Path) -> Finding:
+    """Read one file, whose name begins with the finding's number.
+
+    Raises:
+        ValueError: If a field is missing or unknown, or the verdict and `depends_on` contradict.
+    """
+    fields: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
+    try:
+        measurements = tuple(
+            Measurement(**{**test, "values": tuple(test.get("values", ()))})
+            for test in fields.pop("measurements", [])
+        )
+        where = tuple((lesson, heading) for lesson, heading in fields.pop("where"))
+        finding = Finding(
+            number=int(path.name[:3]), where=where, measurements=measurements, **fields
+        )
+    except (TypeError, KeyError, ValueError) as error:
+        raise ValueError(f"{path.name}: {error}") from None
+    if bool(finding.depends_on) != (finding.verdict == "depends on"):
+        outcomes = [f"{test.what}: {test.outcome}" for test in finding.measurements]
+        raise ValueError(
+            f"{path.name}: the verdict is {finding.verdict!r} ({'; '.join(outcomes)}), and depends_on "
+            f"is {finding.depends_on!r}; expected it exactly where the verdict is 'depends on'"
+        )
+    return finding
+
+
+def read_findings(folder: Path = FOLDER) -> list[Finding]:
+    """Read all findings, in the order of their numbers."""
+    return [read_finding(path) for path in sorted(folder.glob("*.toml"))]

@@ -1,0 +1,60 @@
+"""How hard an exercise is, how long it takes, and its three hints: a lesson's `hints.toml`."""
+
+import tomllib
+from dataclasses import dataclass
+
+from transformer_lab.config import check
+
+MINUTES = (5, 10, 15, 20, 30)
+
+
+@dataclass(frozen=True)
+class Guide:
+    """What a learner is told of an exercise before and while they write it.
+
+    Attributes:
+        difficulty: From 1, a line or two, to 3, which wants some thought.
+        minutes: How long it takes somebody who has just read the page.
+        hints: Three of them: a nudge, the idea, nearly there.
+    """
+
+    difficulty: int
+    minutes: int
+    hints: tuple[str, str, str]
+
+    def __post_init__(self) -> None:
+        check("difficulty", self.difficulty, "1, 2 or 3", self.difficulty in (1, 2, 3))
+        check("minutes", self.minutes, f"one of {[*MINUTES]}", self.minutes in MINUTES)
+        fits = len(self.hints) == 3 and all(hint.strip() for hint in self.hints)
+        check("hints", self.hints, "three sentences", fits)
+
+    def describe(self, name: str) -> str:
+        """Return the line that stands above the stub of the exercise with this name."""
+        return (
+            f"*Difficulty {self.difficulty} of 3, about {self.minutes} minutes. If you get stuck, "
+            f"`check.{name}.hint(1)` gives you a nudge, `hint(2)` the idea, and `hint(3)` nearly "
+            "all of it.*"
+        )
+
+    def fold(self) -> str:
+        """Return the three hints as Markdown, each folded, for the page."""
+        return "\n\n".join(
+            f"<details><summary>Hint {number}</summary>\n\n{hint}\n\n</details>"
+            for number, hint in enumerate(self.hints, start=1)
+        )
+
+
+def read_guides(text: str, name: str) -> dict[str, Guide]:
+    """Read the guides of a lesson, by the names of their checks, from the text of its `hints.toml`.
+
+    Raises:
+        ValueError: If the text isn't TOML or a guide is incomplete; the message begins with `name`.
+    """
+    try:
+        tables = tomllib.loads(text)
+        return {
+            exercise: Guide(table["difficulty"], table["minutes"], tuple(table["hints"]))
+            for exercise, table in tables.items()
+        }
+    except (tomllib.TOMLDecodeError, KeyError, TypeError, ValueError) as error:
+        raise ValueError(f"{name}: {error}") from None
