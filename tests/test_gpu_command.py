@@ -59,4 +59,4 @@ def test_without_a_gpu_all_of_its_parts_run_and_hold():
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    assert done.stdout.rstrip().endswith("5 passed, 0 failed")
+    assert done.stdout.rstrip().endswith("6 passed, 0 failed")
