@@ -1,8 +1,7 @@
 """Tokens a second of the four presets beside a plain loop of `nn.Transformer`, on the same batches."""
 
-import random
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from itertools import product
@@ -20,11 +19,10 @@ from benchmarks.timing import Times, interleave, median_ratio
 from benchmarks.training import ATTENTION, RATE, Loop, Ordinary, Ours
 from transformer_lab.config import Precision
 from transformer_lab.config.device import has_bfloat16
-from transformer_lab.data.batching import Batch, Example, buckets, collate, encode_pairs
-from transformer_lab.data.pair import Pair
-from transformer_lab.data.tokenizer import BPETokenizer
+from transformer_lab.data.batching import Batch, Example, buckets, collate
 from transformer_lab.runs.presets import PRESETS
 from transformer_lab.studies.common.stopwatch import synchronize
+from transformer_lab.studies.what_attention_costs.gpu import NUM_PAIRS, encode_examples
 
 ROUNDS = 3
 BATCHES = 4
@@ -45,15 +43,6 @@ def get_preset_size(name: str) -> Size:
         preset.vocab_size,
         dropout=config.dropout,
     )
-
-
-def encode_examples(pairs: Sequence[Pair], vocab_size: int) -> list[Example]:
-    """Debian's French as ids below `vocab_size`, shuffled, without sentences of more than 100 pieces."""
-    texts = [text for pair in pairs for text in (pair.source, pair.target)]
-    tokenizer = BPETokenizer.train(texts, vocab_size)
-    examples = [e for e in encode_pairs(pairs, tokenizer, tokenizer) if e.length <= 100]
-    random.Random(0).shuffle(examples)
-    return examples
 
 
 def make_loops(size: Size, device: torch.device, compiled: bool) -> dict[str, Callable[[], Loop]]:
@@ -161,7 +150,7 @@ def format_rows(
 
 
 def section(device: torch.device, seconds: float) -> str:
-    """A table of all presets, then of those that are compiled, as long as there is time."""
+    """A table of all presets, each plain and then compiled, as long as there is time."""
     deadline = time.perf_counter() + seconds
     on_gpu = device.type == "cuda"
     names = ("base", "small", "tiny", "big") if on_gpu else ("tiny",)
@@ -170,7 +159,7 @@ def section(device: torch.device, seconds: float) -> str:
         del dtypes["bf16"]
     side = SIDE[device.type]
     peaks = {p: measure_peak_flops(dtype, device=device, side=side) for p, dtype in dtypes.items()}
-    pairs = load_french(device).train[:20_000]
+    pairs = tuple(load_french(device).train[:NUM_PAIRS])
     plain: dict[str, Measurement] = {}
     rows: list[list[str]] = []
     failures: list[str] = []
@@ -181,9 +170,7 @@ def section(device: torch.device, seconds: float) -> str:
             rows.append([name, "compiled" if compiled else "all", "no time left", *[""] * 5])
             continue
         try:
-            found = measure_preset(
-                name, encode_examples(pairs, PRESETS[name].vocab_size), device, compiled
-            )
+            found = measure_preset(name, encode_examples(pairs, name), device, compiled)
         except Exception as error:  # as without a compiler, or memory: the other rows still count
             failures.append(f"**{name}, {'compiled' if compiled else 'eager'} failed**: {error}")
             continue

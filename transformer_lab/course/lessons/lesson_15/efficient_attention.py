@@ -42,21 +42,6 @@ def _merge(
 _edit_merge = partial(edit_reference, _merge)
 
 
-def _merge_at_the_first(
-    largest_a: np.ndarray,
-    total_a: np.ndarray,
-    mixed_a: np.ndarray,
-    largest_b: np.ndarray,
-    total_b: np.ndarray,
-    mixed_b: np.ndarray,
-) -> Part:
-    new, b = np.maximum(largest_a, largest_b), np.exp(largest_b - largest_a)
-    a = np.exp(largest_a - new)
-    total = a * (total_a + b * total_b)
-    mixed = a[:, None] * (mixed_a + b[:, None] * mixed_b)
-    return new, total, mixed
-
-
 _FAR = np.array([[900.0], [0.0], [-900.0]])
 
 
@@ -111,7 +96,14 @@ merge = Check(
             "the sign in the exponent is turned: a larger maximum makes old exponentials smaller.",
         ),
         Mistake(
-            _merge_at_the_first,
+            _edit_merge(
+                ("np.exp(largest_b - new)", "np.exp(largest_b - largest_a)"),
+                ("a * total_a + b * total_b", "a * (total_a + b * total_b)"),
+                (
+                    "a[:, None] * mixed_a + b[:, None] * mixed_b",
+                    "a[:, None] * (mixed_a + b[:, None] * mixed_b)",
+                ),
+            ),
             "the second part is scaled to the largest of the first, before both are scaled to the "
             "new one. Where the second is far above, that factor is infinite: scale each part once.",
         ),
