@@ -83,6 +83,26 @@ def local_mask(
     return (rows - columns).abs() <= window
 
 
+def strided_mask(
+    query: int,
+    key: int | None = None,
+    *,
+    window: int,
+    stride: int,
+    device: torch.device | str | None = None,
+) -> Bool[Tensor, "query key"]:
+    """Return a mask that is True up to `window` places away, and at every multiple of `stride`.
+
+    With a window of at least half the stride, two layers connect any two positions. Source: Child
+    et al. 2019, who give the window and the stride to different heads.
+    """
+    check("stride", stride, "an integer of at least 1", stride >= 1)
+    near = local_mask(query, key, window=window, device=device)
+    rows = torch.arange(query, device=device)[:, None]
+    columns = torch.arange(query if key is None else key, device=device)
+    return near | ((rows - columns) % stride == 0)
+
+
 def local_attention(
     query: Float[Tensor, "*batch n d_k"],
     key: Float[Tensor, "*batch key d_k"],

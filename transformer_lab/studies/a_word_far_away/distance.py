@@ -14,6 +14,10 @@ linear attention. A layer of local attention carries a word across at most one w
 with windows of 32 do not reach beyond 64 symbols. That is a control: beyond 64 the model can only
 guess.
 
+A sixth model, with strided attention, was added later and had to meet the same conditions: each
+query sees 14 symbols to either side and every fourteenth beyond, about √200, so that two layers
+connect any two symbols with a fifth of the scores.
+
 Fixed before the first run: a model *answers* at a distance if in each of five seeds it is right in
 three of four questions; guessing is right in 1 of 4, ± 0.05 (two standard errors of `NUM_QUESTIONS`
 questions). Each kind of model gets the best of three rates, chosen with four pairs and a sixth
@@ -38,7 +42,11 @@ from torch import Tensor, nn
 from transformer_lab.config import TransformerConfig
 from transformer_lab.model.attention import attention_weights
 from transformer_lab.model.later.family import BERT
-from transformer_lab.model.later.variants import linear_attention, local_attention
+from transformer_lab.model.later.variants import (
+    linear_attention,
+    local_attention,
+    strided_mask,
+)
 from transformer_lab.studies.common.grid import Setting, run_study_command
 from transformer_lab.studies.common.step_record import mean_losses
 from transformer_lab.studies.common.stopwatch import time_fastest_call
@@ -51,7 +59,7 @@ FIRST_PAIR, FIRST_NOISE, FIRST_QUESTION = 1, 1 + KEYS * VALUES, 1 + KEYS * VALUE
 FIRST_VALUE = FIRST_QUESTION + KEYS
 SYMBOLS = FIRST_VALUE + VALUES
 """The ids: 0 is padding, which no sequence has; then pairs, noise, questions and values."""
-WIDTH, FEED_FORWARD, HEADS, LAYERS, WINDOW = 64, 128, 4, 2, 32
+WIDTH, FEED_FORWARD, HEADS, LAYERS, WINDOW, STRIDE = 64, 128, 4, 2, 32, 14
 LSTM_WIDTH = {"LSTM": 64, "LSTM with attention": 62}
 """The widths at which the recurrent models have as many parameters as the others, within 2%."""
 BATCH, STEPS, WARMUP, EVERY, ENOUGH = 32, 1_500, 100, 50, 0.02
@@ -61,11 +69,20 @@ COST_LENGTHS, COST_BATCH, ROUNDS = (200, 800, 3_200), 4, 5
 """The lengths at which a step of each kind is timed, the sequences of that step, and the rounds."""
 
 Way = Callable[[Tensor, Tensor, Tensor], Tensor]
+
+
+def strided_attention(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
+    """Return attention under `strided_mask`; the whole matrix is computed, so it saves no time."""
+    mask = strided_mask(query.size(-2), window=STRIDE, stride=STRIDE, device=query.device)
+    return attention_weights(query, key, mask) @ value
+
+
 WAYS: dict[str, Way | None] = {
     "full attention": None,
     "local attention": partial(local_attention, window=WINDOW),
     "linear attention": linear_attention,
 }
+STRIDED = "strided attention"
 KINDS = (*LSTM_WIDTH, *WAYS)
 RATES = (1e-3, 3e-3, 1e-2)
 BEST = {
@@ -81,6 +98,8 @@ Where several were equally often right, it is the one whose run was the shortest
 """
 STEADY = 3e-3
 """The LSTM's second rate."""
+STRIDED_BEST = 3e-3
+"""The rate of strided attention, chosen as those in `BEST`."""
 GRID: list[Setting] = (
     [
         {"kind": kind, "pairs": 4, "rate": rate, "steps": STEPS, "seed": 5}
@@ -100,6 +119,12 @@ GRID: list[Setting] = (
         for pairs in (1, 4)
     ]
     + [{"cost": length} for length in COST_LENGTHS]
+    + [{"kind": STRIDED, "pairs": 4, "rate": rate, "steps": STEPS, "seed": 5} for rate in RATES]
+    + [
+        {"kind": STRIDED, "pairs": pairs, "rate": STRIDED_BEST, "steps": STEPS, "seed": seed}
+        for seed in (0, 1, 2, 3, 4)
+        for pairs in (1, 4)
+    ]
 )
 SMALL: list[Setting] = [
     {"kind": "linear attention", "pairs": 1, "rate": 3e-3, "steps": 20, "seed": seed}
@@ -180,11 +205,11 @@ class Attentive(nn.Module):
 
 
 def make_model(kind: str, seed: int) -> nn.Module:
-    """Return an untrained model of one of `KINDS`, with weights drawn with this seed."""
+    """Return an untrained model of one of `KINDS`, or `STRIDED`, with weights drawn with this seed."""
     torch.manual_seed(seed)
     if kind in LSTM_WIDTH:
         return Recurrent(LSTM_WIDTH[kind], attends=kind != "LSTM")
-    return Attentive(WAYS[kind])
+    return Attentive(strided_attention if kind == STRIDED else WAYS[kind])
 
 
 def draw_sequences(
