@@ -4,6 +4,7 @@ Each `lesson_NN/test_checks.py` has these tests, and `conftest.py` says for whic
 answer, each of them is run.
 """
 
+import copy
 import itertools
 import math
 import random
@@ -13,7 +14,11 @@ import numpy as np
 import torch
 
 from transformer_lab.course.judge.check import NO_EXPLANATION, RANDOM_CASES, Check
+from transformer_lab.course.judge.closeness import is_close
 from transformer_lab.course.judge.random_values import RandomValues
+from transformer_lab.course.judge.returned_arrays import as_array
+from transformer_lab.course.judge.side_effects import is_unchanged
+from transformer_lab.course.judge.working import MAX_STEPS, format_step
 
 OTHERS = range(RANDOM_CASES, RANDOM_CASES + 20)
 """Seeds that no check itself draws with."""
@@ -102,6 +107,35 @@ def test_who_knows_the_written_cases_by_heart_is_refused(example):
     for known in written:
         assert not example.judge([*written, *[known] * RANDOM_CASES]).right
     assert example.judge([*written, *drawn]).right
+
+
+# ---------------------------------------------------------------- a case worked out
+
+
+def test_one_number_or_word_can_be_worked_out(check):
+    results = [x for one in check.known_outcomes(check.reference) for x in one.results]
+    assert check.working or any(x.ndim for x in results)
+
+
+def test_the_working_of_a_case_comes_to_the_reference_s_results(check):
+    if check.working is None:
+        return
+    for case, outcome in zip(check.all_cases, check.known_outcomes(check.reference), strict=True):
+        for number, want in enumerate(outcome.results):
+            at = tuple(n // 2 for n in want.shape)
+            before = copy.deepcopy(case)
+            steps = list(check.working(*case, at=at))
+            assert all(map(is_unchanged, before, case))
+            assert 2 <= len(steps) <= MAX_STEPS
+            assert all(what and format_step(value) for what, value in steps)
+            # The array itself, the row in which the wrong number stands, or that number.
+            parts = [want, *(want[at[:n]] for n in range(1, want.ndim + 1))] if want.size else []
+            values = [as_array(value) for _, value in steps]
+            assert not parts or any(
+                part.shape == value.shape and is_close(value, part, 1e-6)
+                for part in parts
+                for value in values
+            ), f"{check.results[number]} of {case}: {parts[-1]} is not among {steps}"
 
 
 # ---------------------------------------------------------------- odd answers

@@ -75,9 +75,10 @@ def find_first_difference(got: np.ndarray, want: np.ndarray, tolerance: float) -
 
 
 def format_tables(attempt: Attempt, room: int) -> list[str]:
-    """Return lines with tables of the input, the expected and the given result in the first wrong case.
+    """Return lines with tables of the inputs, the expected and the given result in the first wrong case.
 
-    There are at most `room` lines, and none if the tables do not fit.
+    There are at most `room` lines: as many inputs as fit beside the two results, and none if those
+    do not fit.
     """
     at, place = attempt.first_wrong(), attempt.wrong_result()
     got, want = attempt.given[at], attempt.expected[at]
@@ -96,11 +97,12 @@ def format_tables(attempt: Attempt, room: int) -> list[str]:
                 *format_table("expected", b, (0,) * b.ndim),
                 *format_table("got", a, (0,) * a.ndim),
             ]
+    tables: list[str] = []
     for name, value in zip(attempt.names, attempt.cases[at], strict=False):
         if isinstance(value, np.ndarray | Tensor) and value.ndim > 0:
             x = np.asarray(value.detach() if isinstance(value, Tensor) else value)
-            head = format_table(name, x, (0,) * x.ndim)
-            if len(head) + len(lines) <= room:
-                lines = [*head, *lines]
-            break
-    return lines if len(lines) <= room else []
+            table = format_table(name, x, (0,) * x.ndim)
+            if len(tables) + len(table) + len(lines) > room:
+                break
+            tables += table
+    return [*tables, *lines] if len(lines) <= room else []

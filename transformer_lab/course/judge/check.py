@@ -37,6 +37,7 @@ from transformer_lab.course.judge.side_effects import (
     is_unchanged,
 )
 from transformer_lab.course.judge.time_limit import EndlessError
+from transformer_lab.course.judge.working import Working, work_out
 
 
 @dataclass(frozen=True)
@@ -109,6 +110,7 @@ class Check:
         own: The package's own functions or classes for this exercise; an answer may not call them.
         place: The lesson and the name of the exercise, under which the diary records it.
         drawn: Returns one random case; three follow those written by hand.
+        working: Works out a case step by step, for an answer whose mistake nobody foresaw.
         guide: How hard the exercise is, how long it takes, and its three hints.
     """
 
@@ -123,6 +125,7 @@ class Check:
     own: Sequence[Callable[..., Any]] = ()
     place: Place | None = None
     drawn: Callable[[RandomValues], tuple[Any, ...]] | None = None
+    working: Working | None = None
     guide: Guide | None = None
 
     def __call__(self, answer: Callable[..., Any]) -> None:
@@ -185,7 +188,9 @@ class Check:
         try:
             with np.errstate(all="ignore"):
                 found = known or describe_failure(
-                    attempt, self.find_misread_argument(attempt, answer)
+                    attempt,
+                    self.find_misread_argument(attempt, answer),
+                    work_out(self.working, attempt) if self.working else "",
                 )
                 text = f"Not yet: {found}\n{seen}"
                 shown = format_tables(attempt, MAX_LINES - text.count("\n") - 1)

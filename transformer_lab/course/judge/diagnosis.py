@@ -27,20 +27,20 @@ MAX_LINES = 12
 """The largest number of lines that a verdict may have."""
 
 
-def describe_failure(attempt: Attempt, misread: str | None = None) -> str:
+def describe_failure(attempt: Attempt, misread: str | None = None, worked: str = "") -> str:
     """Describe what is wrong with a wrong answer in a sentence and a number.
 
     What is true of all cases comes first. `misread` is a sentence on a misread argument, if one was
-    found.
+    found; `worked` is the case worked out, and is shown if nothing explains the answer.
     """
-    text = describe_first_wrong_case(attempt, misread)
+    text = describe_first_wrong_case(attempt, misread, worked)
     where = find_case_pattern(attempt)
     if where and ("those in which" in where or "wrong where" in where):
         return f"{where}.\n{text}"  # this says more than a number
     return f"{text}\n{where}" if where else text
 
 
-def describe_first_wrong_case(attempt: Attempt, misread: str | None) -> str:
+def describe_first_wrong_case(attempt: Attempt, misread: str | None, worked: str = "") -> str:
     """Describe what is wrong in the first case that fails.
 
     It may be an error, an argument changed in place, the number of results, one of them, or a
@@ -72,7 +72,7 @@ def describe_first_wrong_case(attempt: Attempt, misread: str | None) -> str:
         return order
     place = attempt.wrong_result()
     if place is not None:
-        return describe_wrong_result(attempt, at, place, misread)
+        return describe_wrong_result(attempt, at, place, misread, worked)
     if got.lacks_tensors(want):
         return "it returns a NumPy array; a PyTorch tensor is asked, as the next cells need one"
     missing = [name for name in want.changed if name not in got.changed]
@@ -98,11 +98,15 @@ def find_result_order(got: Outcome, want: Outcome, names: Sequence[str]) -> str 
     return None
 
 
-def describe_wrong_result(attempt: Attempt, at: int, place: int, misread: str | None) -> str:
+def describe_wrong_result(
+    attempt: Attempt, at: int, place: int, misread: str | None, worked: str = ""
+) -> str:
     """Describe what is wrong with one result: its type, its shape, its dtype or its numbers.
 
-    `at` is the index of the case, and `place` that of the result.
+    `at` is the index of the case, and `place` that of the result. `worked` follows if no reason is
+    found.
     """
+    unexplained = f"\n{worked}" if worked else ""
     name = attempt.results[place]
     got, want = attempt.given[at].results[place], attempt.expected[at].results[place]
     others = [
@@ -120,7 +124,7 @@ def describe_wrong_result(attempt: Attempt, at: int, place: int, misread: str | 
     if got.shape != want.shape:
         reason = choose_reason(SHAPE_FINDERS, attempt, at, place)
         line = f"{name} has shape {got.shape}; expected {want.shape}{rest}"
-        return f"{line}: {reason}" if reason else line
+        return f"{line}: {reason}" if reason else f"{line}{unexplained}"
     if want.dtype.kind in "iu" and got.dtype.kind == "f" and not is_same_kind(got, want):
         return f"{name} should be made of whole numbers (with // where you divide){rest}"
     if not is_same_kind(got, want):
@@ -133,7 +137,9 @@ def describe_wrong_result(attempt: Attempt, at: int, place: int, misread: str | 
     else:
         figures = f"{str(got[first])[:160]}; expected: {str(want[first])[:160]}"
     line = f"{where} is {figures}"
-    return f"{name}{rest}: {reason}\n{line}" if reason else f"{line}{rest}"
+    if reason:
+        return f"{name}{rest}: {reason}\n{line}"
+    return f"{line}{rest}{unexplained}"
 
 
 def _find_wrong_call(attempt: Attempt, at: int, place: int) -> str | None:

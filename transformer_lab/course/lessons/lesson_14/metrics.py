@@ -1,6 +1,7 @@
 """Checks of the exercises of lesson 14: paired differences, perplexity, accuracy, power laws."""
 
 import math
+from collections.abc import Iterator
 from functools import partial
 
 import numpy as np
@@ -9,6 +10,7 @@ from transformer_lab.course.judge.cases import random_array
 from transformer_lab.course.judge.check import Check, Mistake
 from transformer_lab.course.judge.edited_reference import edit_reference
 from transformer_lab.course.judge.random_values import RandomValues
+from transformer_lab.course.judge.working import Step
 
 # ---------------------------------------------------------------- a difference and its error
 
@@ -16,6 +18,15 @@ from transformer_lab.course.judge.random_values import RandomValues
 def _compare_runs(base: np.ndarray, other: np.ndarray) -> tuple[float, float]:
     d = other - base
     return d.mean(), d.std(ddof=1) / math.sqrt(len(d))
+
+
+def _work_out_difference(base: np.ndarray, other: np.ndarray, at: tuple) -> Iterator[Step]:
+    d = other - base
+    yield "other − base, run by run", d
+    yield "their mean", d.mean()
+    yield "how far each is from that mean", d - d.mean()
+    yield f"their spread: squares summed, divided by {len(d) - 1}, root", d.std(ddof=1)
+    yield f"that spread divided by √{len(d)}", d.std(ddof=1) / math.sqrt(len(d))
 
 
 _edit_difference = partial(edit_reference, _compare_runs)
@@ -40,6 +51,7 @@ paired_difference = Check(
     cases=_run_cases,
     drawn=_random_runs,
     results=("the difference", "its standard error"),
+    working=_work_out_difference,
     verified="the mean of the differences seed by seed, and their spread divided by √n",
     mistakes=[
         Mistake(
@@ -80,6 +92,16 @@ def _score_words(log_p: np.ndarray, target: np.ndarray) -> tuple[float, float]:
     return math.exp(-right.mean()), float(accuracy)
 
 
+def _work_out_scores(log_p: np.ndarray, target: np.ndarray, at: tuple) -> Iterator[Step]:
+    right = log_p[np.arange(len(target)), target]
+    yield "log p of the right words", right
+    yield "their mean, with its sign turned", -right.mean()
+    yield "e to the power of that", math.exp(-right.mean())
+    yield "the most probable words", log_p.argmax(axis=-1)
+    yield "is it the right word (1) or not (0)?", (log_p.argmax(axis=-1) == target).astype(int)
+    yield "the share that is right", (log_p.argmax(axis=-1) == target).mean()
+
+
 _edit_scores = partial(edit_reference, _score_words)
 
 
@@ -106,6 +128,7 @@ perplexity_and_accuracy = Check(
     cases=_word_cases,
     drawn=_random_words,
     results=("the perplexity", "the accuracy"),
+    working=_work_out_scores,
     verified="e to the mean of −log p of the right word, and the share where it is the largest",
     mistakes=[
         Mistake(
@@ -150,6 +173,16 @@ def _fit_power_law(x: np.ndarray, y: np.ndarray) -> tuple[float, float]:
     return math.exp(intercept), float(-slope)
 
 
+def _work_out_fit(x: np.ndarray, y: np.ndarray, at: tuple) -> Iterator[Step]:
+    slope, height = np.polyfit(np.log(x), np.log(y), 1)
+    yield "log x", np.log(x)
+    yield "log y", np.log(y)
+    yield "the height of the straight line through them, where log x is 0", height
+    yield "the factor, e to the power of that", math.exp(height)
+    yield "the slope of that line", slope
+    yield "the exponent", -slope
+
+
 _edit_fit = partial(edit_reference, _fit_power_law)
 
 
@@ -173,6 +206,7 @@ power_law = Check(
     cases=_power_cases,
     drawn=_random_points,
     results=("the factor", "the exponent"),
+    working=_work_out_fit,
     tolerance=1e-7,
     verified="the straight line through the logarithms, with its slope's sign turned",
     mistakes=[

@@ -1,0 +1,52 @@
+"""A case worked out step by step, for an answer whose mistake nobody foresaw.
+
+A number and the number that was expected tell a learner little. Beside the steps of the same case
+they can see how far their own lines agree.
+"""
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from transformer_lab.course.judge.attempt import Attempt, find_first_difference
+from transformer_lab.course.judge.formatting import format_number
+from transformer_lab.course.judge.returned_arrays import as_array
+
+Step = tuple[str, Any]
+"""What a step of the working is, in words, and its value."""
+Working = Callable[..., Iterable[Step]]
+"""Works out a case: yields its steps, the results among them.
+
+It is called with the arguments of the case and with `at`, the index of the first wrong number: () for
+a single number.
+"""
+INTRODUCTION = "No mistake we know of gives that. Here is the case worked out, to compare with your own steps:"
+COLUMNS, ROWS, MAX_STEPS = 8, 4, 6
+
+
+def work_out(working: Working, attempt: Attempt) -> str:
+    """Return the lines that work out the first failing case of an attempt; "" if no result is wrong."""
+    case, place = attempt.first_wrong(), attempt.wrong_result()
+    if place is None:
+        return ""
+    got, want = attempt.given[case].results[place], attempt.expected[case].results[place]
+    is_comparable = got.shape == want.shape
+    at = find_first_difference(got, want, attempt.tolerance) if is_comparable else (0,) * want.ndim
+    steps = [*working(*attempt.cases[case], at=at)]
+    assert len(steps) <= MAX_STEPS, f"a case is worked out in {len(steps)} steps, not {MAX_STEPS}"
+    return "\n".join([INTRODUCTION, *(f"  {what}: {format_step(value)}" for what, value in steps)])
+
+
+def format_step(value: Any) -> str:
+    """Return the value of a step in one line, cut short if it is long."""
+    if isinstance(value, str):
+        return value
+    array = as_array(value)
+    if array.ndim == 0:
+        return format_number(array[()])
+    if array.ndim == 1:
+        shown = " ".join(map(format_number, array[:COLUMNS]))
+        return shown + " …" * (len(array) > COLUMNS) if len(array) else "none"
+    rows = [f"[{format_step(row)}]" for row in array[:ROWS]]
+    return " ".join(rows) + " …" * (len(array) > ROWS)
