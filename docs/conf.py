@@ -69,9 +69,13 @@ html_theme_options = {
 }
 
 
+FINDING = re.compile(r"\[(finding \d+)\]\((\.\./docs/findings)\.md(#finding-\d+)\)")
+
+
 def plain_anchors(_: Sphinx, name: str, source: list[str]) -> None:
-    """Write the headings in links as they are: Sphinx does not decode %3F."""
+    """Write links as Sphinx wants them: it doesn't decode %3F, nor know a finding's anchor."""
     source[0] = re.sub(r"\.ipynb#[^)\s]+", lambda link: unquote(link.group()), source[0])
+    source[0] = FINDING.sub(r"<a href='\2.html\3'>\1</a>", source[0])
 
 
 BENCH = re.compile(r'<div data-bench="\w+">(.*?)</div>.*', re.DOTALL)

@@ -32,6 +32,7 @@ from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernel
 from nbformat import NotebookNode
 
 from tools.exercise_hints import place_hints
+from tools.findings.citations import write_verdicts
 from tools.stills import take_stills
 from tools.stored_scores import shows_old_scores
 from transformer_lab.course.diary import SWITCH
@@ -118,6 +119,9 @@ def build(path: Path, *, measure: bool = False, rerun: bool = False) -> str:
     stored = read(path)
     stamp(stored, path.stem)
     place_hints(stored, path.name[:2])
+    for cell in stored.cells:
+        if cell.cell_type == "markdown":
+            cell.source = write_verdicts(cell.source)
     sums = code_sums(stored)
     is_stale = any(shows_old_scores(cell) for cell in stored.cells)
     if measure or rerun or is_stale or stored.metadata.get(CODE) != sums:

@@ -6,6 +6,7 @@ from urllib.parse import unquote
 import pytest
 
 from tools.build_notebooks import ROOT, lessons, read
+from tools.findings.citations import CITED
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 REVIEW = ROOT / "notebooks" / "17_review.ipynb"
@@ -88,7 +89,7 @@ def test_an_answer_of_the_review_links_to_the_cells_that_print_its_numbers(asked
     links = list(LINK.finditer(answer))
     assert links
     check_links(links)
-    missing = not_printed(FORMULA.sub("", LINK.sub("", answer)), links)
+    missing = not_printed(FORMULA.sub("", CITED.sub("", LINK.sub("", answer))), links)
     assert not missing, f"no cell under the links prints {missing}"
 
 
@@ -97,7 +98,7 @@ def test_the_review_asks_enough_and_answers_briefly():
     assert len({asked for asked, _ in QUESTIONS}) == len(QUESTIONS)
     assert 12 <= len(PITFALLS) <= 15
     for _, answer in QUESTIONS:
-        assert len(LINK.sub("", answer).split()) <= 90
+        assert len(CITED.sub("", LINK.sub("", answer)).replace("·", "").split()) <= 90
     themes = set(re.findall(r"^### (?!Exercise)(.+)$", REVIEWED, re.MULTILINE))
     assert len(themes) == 10
 

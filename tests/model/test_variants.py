@@ -9,6 +9,7 @@ from transformer_lab.model.later.variants import (
     linear_attention,
     local_attention,
     local_mask,
+    strided_mask,
 )
 from transformer_lab.model.masks import causal_mask, length_mask
 
@@ -89,6 +90,24 @@ def test_the_local_mask_is_a_band():
             assert mask[i, j].item() == (abs(i - j) <= 2)
 
 
+@pytest.mark.parametrize(("window", "stride"), [(2, 3), (1, 5), (3, 1)])
+def test_the_strided_mask_is_a_band_and_every_so_many_places_beyond_it(window, stride):
+    mask = strided_mask(17, 13, window=window, stride=stride)
+    for i in range(17):
+        for j in range(13):
+            far = abs(i - j)
+            assert mask[i, j].item() == (far <= window or far % stride == 0)
+
+
+def test_a_window_of_half_the_stride_connects_any_two_places_in_two_layers():
+    def connects(window):
+        mask = strided_mask(53, window=window, stride=7).int()
+        return (mask @ mask).ne(0).all().item()
+
+    assert connects(3)
+    assert not connects(2)
+
+
 def test_linear_attention_is_a_mix_with_its_own_weights():
     query, key, value = inputs()
     q, k = (torch.where(x > 0, x + 1, x.exp()) for x in (query, key))
@@ -106,6 +125,8 @@ def test_linear_attention_is_a_mix_with_its_own_weights():
         (lambda: chunked_attention(*inputs(), size=0), "size is 0"),
         (lambda: local_attention(*inputs(5, 5), window=0), "window is 0"),
         (lambda: local_mask(5, window=-1), "window is -1"),
+        (lambda: strided_mask(5, window=-1, stride=2), "window is -1"),
+        (lambda: strided_mask(5, window=2, stride=0), "stride is 0"),
     ],
 )
 def test_sizes_that_make_no_sense_are_refused(call, words):

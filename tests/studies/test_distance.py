@@ -3,6 +3,7 @@
 import pytest
 import torch
 
+from transformer_lab.model.later.variants import strided_mask
 from transformer_lab.studies.a_word_far_away import distance
 from transformer_lab.studies.a_word_far_away.distance import (
     BEST,
@@ -18,6 +19,9 @@ from transformer_lab.studies.a_word_far_away.distance import (
     NAME,
     RATES,
     SMALL,
+    STRIDE,
+    STRIDED,
+    STRIDED_BEST,
     SYMBOLS,
     VALUES,
     WINDOW,
@@ -40,19 +44,27 @@ def test_what_is_stored_is_the_whole_grid():
 
 def test_the_rates_are_those_that_were_best_with_the_sixth_seed():
     stored = store.load(NAME)["runs"]
-    for kind in KINDS:
+    for kind, best in {**BEST, STRIDED: STRIDED_BEST}.items():
         tried = {
             r["setting"]["rate"]: (sum(r["result"]["right"]), -r["result"]["steps"])
             for r in stored
             if r["setting"].get("kind") == kind and r["setting"]["seed"] == 5
         }
         assert set(tried) == set(RATES)
-        assert BEST[kind] == max(tried, key=tried.get)
+        assert best == max(tried, key=tried.get)
+    assert list(BEST) == list(KINDS)
 
 
 def test_the_kinds_have_as_many_parameters():
-    sizes = [sum(p.numel() for p in make_model(kind, 0).parameters()) for kind in KINDS]
+    kinds = [*KINDS, STRIDED]
+    sizes = [sum(p.numel() for p in make_model(kind, 0).parameters()) for kind in kinds]
     assert max(sizes) < 1.02 * min(sizes)
+
+
+def test_strided_attention_has_a_fifth_of_the_scores_and_connects_all_in_two_layers():
+    mask = strided_mask(LENGTH + 1, window=STRIDE, stride=STRIDE)
+    assert 0.19 < mask.double().mean() < 0.2
+    assert (mask.int() @ mask.int()).ne(0).all()
 
 
 @pytest.mark.parametrize("pairs", [1, 3, KEYS])

@@ -11,10 +11,9 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any, Literal
 
-from tools.build_notebooks import ROOT
 from transformer_lab.studies.common.intervals import t_interval, wilson_interval
 
-FOLDER = ROOT / "docs" / "findings"
+FOLDER = Path(__file__).resolve().parents[2] / "docs" / "findings"
 ENOUGH_RUNS = 10
 """From so many runs on, a test has an interval of 95 %; with fewer, every run has to agree."""
 

@@ -1,0 +1,95 @@
+"""A range in a lesson's sentence stands in a finding, or says how few runs it's over, or is over none."""
+
+import re
+
+import pytest
+
+from tools.build_notebooks import lessons, read
+from tools.findings.citations import write_verdicts
+from tools.findings.finding import ENOUGH_RUNS, FOLDER, read_findings
+
+NUMBER = r"[−+-]?\d[\d,]*(?:\.\d+)?"
+RANGE = re.compile(rf"({NUMBER}) ?%? to ({NUMBER})( ?%)?")
+"""Two numbers, of which one has a decimal or a percent sign: others are settings or sizes."""
+HOW_FEW = re.compile(
+    r"\b(?:both|two|three|four|five|six|seven|eight|nine|each of the \w+)(?: \w+){0,2} "
+    r"(?:seeds|runs|trainings|models|starts|draws)\b|\b\w+ of (?:the )?(?:four|five)\b"
+)
+NO_RUNS = {
+    ("02", "0.5 to 1.3"): "the mean for the narrowest and for the widest head",
+    ("09", "2.8 to 3.7"): "what a paper reports",
+    ("10", "0.3 to 0.1"): "a proportion",
+    ("11", "0.46 to 0.49"): "three heads of one model",
+    ("11", "57 to 63 %"): "three heads of one model",
+    ("11", "1.5 to 1.9"): "the heads of one model",
+    ("11", "1.6 to 2.6"): "the heads of one model",
+    ("12", "0.91 to 0.96"): "three kinds of sentence in one model",
+    ("12", "0.20 to 0.84"): "an interval over sentences",
+    ("16", "0.020 to 0.036"): "an interval over sentences",
+    ("16", "−0.001 to +0.034"): "an interval over sentences",
+    ("16", "6.0 to 9.7"): "an interval over sentences",
+    ("16", "0.8 to 0.9"): "the sizes of two models",
+    ("17", "0.79 to 0.96"): "one weight before and after",
+    ("17", "0.57 to 0.63"): "three heads of one model",
+    ("17", "0.6 to 0.7"): "the lengths of two words' values in one model",
+    ("17", "1.6 to 2.0"): "the lengths of other words' values in one model",
+    ("17", "2.96 to 3.67"): "the first and the last layer",
+    ("17", "2.34 to 1.83"): "the first and the last layer",
+    ("18", "64 to 96 %"): "the heads of one model",
+    ("18", "5 to 23 %"): "an interval over words",
+    ("18", "0.48 to 0.51"): "the depths of untrained models",
+    ("18", "0.2 to 0.35"): "heads of one model",
+}
+
+
+def list_ranges():
+    """Each range of the lessons' prose: the lesson, the cell, the range and its sentences."""
+    for path in lessons():
+        for cell in read(path).cells:
+            if cell.cell_type == "markdown" and "hints" not in cell.metadata.get("tags", ()):
+                for paragraph in cell.source.split("\n\n"):
+                    for found in RANGE.finditer(paragraph):
+                        if found.group(3) or "." in found.group(1) + found.group(2):
+                            yield path.name[:2], cell.id, found.group(), paragraph
+
+
+def plain(number):
+    return number.replace("−", "-").replace(",", "").lstrip("+")
+
+
+def numbers_of(finding):
+    text = next(FOLDER.glob(f"{finding.number:03}_*.toml")).read_text(encoding="utf-8")
+    return {plain(number) for number in re.findall(NUMBER, text)}
+
+
+FINDINGS = {finding.number: (finding, numbers_of(finding)) for finding in read_findings()}
+
+
+@pytest.mark.parametrize(
+    ("lesson", "cell", "words", "paragraph"),
+    [pytest.param(*row, id="-".join(row[:3])) for row in list_ranges()],
+)
+def test_a_range_rests_on_a_finding_or_says_what_it_is_over(lesson, cell, words, paragraph):
+    if (lesson, words) in NO_RUNS or HOW_FEW.search(paragraph):
+        return
+    ends = {plain(end) for end in RANGE.fullmatch(words).group(1, 2)}
+    behind = [
+        finding
+        for finding, numbers in FINDINGS.values()
+        if ends <= numbers and (lesson == "17" or lesson in finding.lessons)
+    ]
+    assert behind, f"no finding of lesson {lesson} has {words}; what is it over?"
+    runs = max(test.num_runs for finding in behind for test in finding.measurements)
+    assert runs >= ENOUGH_RUNS, f"{words} is over {runs} runs; the sentence should say so"
+
+
+def test_every_reason_is_needed():
+    found = {(lesson, words) for lesson, _, words, _ in list_ranges()}
+    assert NO_RUNS.keys() <= found
+
+
+@pytest.mark.parametrize("path", lessons(), ids=lambda path: path.stem)
+def test_the_verdicts_that_a_lesson_cites_are_those_of_today(path):
+    for cell in read(path).cells:
+        if cell.cell_type == "markdown":
+            assert cell.source == write_verdicts(cell.source)

@@ -1,0 +1,36 @@
+"""Write the verdict of a finding behind each link to it in a notebook, computed from the finding's file.
+
+The builder does it for every lesson, so that no sentence says of a claim what its runs don't.
+"""
+
+import re
+from functools import cache
+
+from tools.findings.finding import Finding, read_findings
+
+CITED = re.compile(r"\[finding (\d+)\]\(\.\./docs/findings\.md#finding-\d+\)(?: \(\*[^)]*\))?")
+
+
+def write_verdicts(text: str) -> str:
+    """Return a text in which each cited finding has its link, its verdict and its number of runs.
+
+    Raises:
+        ValueError: If there's no such finding.
+    """
+    return CITED.sub(lambda link: cite(number_findings(), int(link.group(1))), text)
+
+
+@cache
+def number_findings() -> dict[int, Finding]:
+    """Return all findings by their numbers."""
+    return {finding.number: finding for finding in read_findings()}
+
+
+def cite(findings: dict[int, Finding], number: int) -> str:
+    """Return the link to a finding, and in brackets its verdict and how many runs it rests on."""
+    if number not in findings:
+        raise ValueError(f"finding {number} is cited; expected one of 1 to {max(findings)}")
+    found = findings[number]
+    few = ", few runs" if any(test.has_few_runs for test in found.measurements) else ""
+    runs = f", n = {found.num_runs:,}{few}" if found.num_runs else ""
+    return f"[finding {number}](../docs/findings.md#finding-{number}) (*{found.verdict}*{runs})"
