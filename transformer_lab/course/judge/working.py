@@ -7,8 +7,6 @@ they can see how far their own lines agree.
 from collections.abc import Callable, Iterable
 from typing import Any
 
-import numpy as np
-
 from transformer_lab.course.judge.attempt import Attempt, find_first_difference
 from transformer_lab.course.judge.formatting import format_number
 from transformer_lab.course.judge.returned_arrays import as_array
@@ -21,7 +19,9 @@ Working = Callable[..., Iterable[Step]]
 It is called with the arguments of the case and with `at`, the index of the first wrong number: () for
 a single number.
 """
-INTRODUCTION = "No mistake we know of gives that. Here is the case worked out, to compare with your own steps:"
+INTRODUCTION = (
+    "No mistake we know of gives that. Here is the case worked out, to compare with your own steps:"
+)
 COLUMNS, ROWS, MAX_STEPS = 8, 4, 6
 
 
@@ -50,3 +50,11 @@ def format_step(value: Any) -> str:
         return shown + " …" * (len(array) > COLUMNS) if len(array) else "none"
     rows = [f"[{format_step(row)}]" for row in array[:ROWS]]
     return " ".join(rows) + " …" * (len(array) > ROWS)
+
+
+def name_row(name: str, at: tuple[int, ...]) -> str:
+    """Return the name of the row in which an index stands: "row 1 of x", "row 1 of x[0, 2]" or "x"."""
+    if len(at) < 2:
+        return name
+    batch = f"[{', '.join(map(str, at[:-2]))}]" if len(at) > 2 else ""
+    return f"row {at[-2]} of {name}{batch}"

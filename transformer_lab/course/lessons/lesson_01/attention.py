@@ -1,5 +1,6 @@
 """Checks of the exercises of lesson 01: the softmax, and one head."""
 
+from collections.abc import Iterator
 from functools import partial
 
 import numpy as np
@@ -9,6 +10,7 @@ from transformer_lab.course.judge.cases import random_array
 from transformer_lab.course.judge.check import Check, Mistake
 from transformer_lab.course.judge.edited_reference import edit_reference
 from transformer_lab.course.judge.random_values import RandomValues
+from transformer_lab.course.judge.working import Step, name_row
 
 SHAPES = [((), 2, 3, 5, 7), ((3,), 5, 2, 7, 11), ((5, 3), 7, 2, 11, 4)]
 """(batch, queries, keys, d_k, d_v): never square, and with no, one and two batch dimensions."""
@@ -27,7 +29,7 @@ def _softmax_cases() -> list[tuple]:
     low = np.array([[-far, 1 - far, -1 - far], [-np.inf, 0.5, 2.0]])
     huge = np.array([[1e9, 0.0, -1e9, 1e9], [200.0, 200.0, -200.0, 199.0], [0.0] * 4])
     return [
-        (random_array(2, 3),),
+        (np.array([[2.0, -1.0, 1.0], [0.0, 3.0, 4.0]]),),
         (random_array(5),),
         (hidden,),
         (far_apart,),
@@ -45,6 +47,15 @@ def _softmax(scores: np.ndarray) -> np.ndarray:
 _edit_softmax = partial(edit_reference, _softmax)
 
 
+def _work_out_softmax(scores: np.ndarray, at: tuple) -> Iterator[Step]:
+    row = scores[at[:-1]]
+    exponentials = np.exp(row - row.max())
+    yield f"{name_row('scores', at)}, with its largest score subtracted", row - row.max()
+    yield "e to the power of each", exponentials
+    yield "their sum", exponentials.sum()
+    yield "each divided by that sum", exponentials / exponentials.sum()
+
+
 def _random_scores(chance: RandomValues) -> tuple:
     """Return a random case: large and small scores, some hidden by −∞, all shifted by one number."""
     scores = chance.numbers(*chance.batch(), *chance.sizes(2), scale=chance.one_of(1.0, 300.0))
@@ -58,6 +69,7 @@ softmax = Check(
     cases=_softmax_cases,
     drawn=_random_scores,
     results=("the weights",),
+    working=_work_out_softmax,
     verified="each row sums to 1, hidden scores get 0, scores in the hundreds do not overflow",
     mistakes=[
         Mistake(
@@ -136,15 +148,19 @@ softmax = Check(
 
 
 def attention_cases() -> list[tuple]:
-    """Return cases (query, key, value), one for each of the shapes."""
-    return [
+    """Return cases (query, key, value), one for each of the shapes; the first of whole numbers."""
+    query = np.array([[1.0, 0, 2, -1, 1], [0, 3, -1, 1, 2]])
+    key = np.array([[1.0, 2, 0, 1, -1], [0, 1, 1, -2, 1], [2, -1, 1, 0, 0]])
+    value = np.array([[3.0, -1, 4, 1, -5, 9, 2], [6, 5, -3, -4, 8, 0, 7], [-2, 10, 8, 3, -6, 2, 1]])
+    drawn = [
         (
             random_array(*b, q, d_k),
             random_array(*b, k, d_k, seed=1),
             random_array(*b, k, d_v, seed=2),
         )
-        for b, q, k, d_k, d_v in SHAPES
+        for b, q, k, d_k, d_v in SHAPES[1:]
     ]
+    return [(query, key, value), *drawn]
 
 
 def _attend(query: np.ndarray, key: np.ndarray, value: np.ndarray) -> tuple:
@@ -154,6 +170,17 @@ def _attend(query: np.ndarray, key: np.ndarray, value: np.ndarray) -> tuple:
 
 
 _edit_attention = partial(edit_reference, _attend)
+
+
+def _work_out_attention(
+    query: np.ndarray, key: np.ndarray, value: np.ndarray, at: tuple
+) -> Iterator[Step]:
+    products, d_k = key[at[:-2]] @ query[at[:-1]], query.shape[-1]
+    weights = reference.softmax(products / np.sqrt(d_k))
+    yield f"{name_row('query', at)} times each key, added up", products
+    yield f"each divided by √{d_k} (the scores)", products / np.sqrt(d_k)
+    yield "their softmax (the weights)", weights
+    yield "each value times its weight, added up (the output)", weights @ value[at[:-2]]
 
 
 def _far_apart_case() -> tuple:
@@ -179,6 +206,7 @@ attention = Check(
     cases=lambda: [*attention_cases(), _far_apart_case()],
     drawn=_random_head,
     results=("the output", "the weights"),
+    working=_work_out_attention,
     verified="output and weights are those of equation 1, for several shapes and batches",
     mistakes=[
         Mistake(

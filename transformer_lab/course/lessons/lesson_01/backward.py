@@ -1,5 +1,6 @@
 """Checks of the exercises of lesson 01: the backward pass of the softmax, and of the head."""
 
+from collections.abc import Iterator
 from functools import partial
 
 import numpy as np
@@ -9,6 +10,7 @@ from transformer_lab.course.judge.cases import random_array
 from transformer_lab.course.judge.check import Check, Mistake
 from transformer_lab.course.judge.edited_reference import edit_reference
 from transformer_lab.course.judge.random_values import RandomValues
+from transformer_lab.course.judge.working import Step, name_row
 from transformer_lab.course.lessons.lesson_01.attention import (
     attention_cases,
     random_attention_case,
@@ -18,10 +20,12 @@ from transformer_lab.course.lessons.lesson_01.attention import (
 
 
 def _softmax_backward_cases() -> list[tuple]:
-    shapes = [(2, 3), (5,), (2, 3, 7), (1, 5)]
+    grad_output = np.array([[2.0, -1.0, 4.0], [3.0, 5.0, -2.0]])
+    weights = np.array([[0.5, 0.3, 0.2], [0.1, 0.2, 0.7]])
+    shapes = [(5,), (2, 3, 7), (1, 5)]
     sharp = np.array([[1.0, 0, 0], [0.5, 0.5, 0], [1 - 2e-6, 1e-6, 1e-6]])  # zeros, a tiny weight
     drawn = [(random_array(*s), reference.softmax(random_array(*s, seed=1))) for s in shapes]
-    return [*drawn, (random_array(3, 3, seed=4), sharp)]
+    return [(grad_output, weights), *drawn, (random_array(3, 3, seed=4), sharp)]
 
 
 def _sum_rows(x: np.ndarray) -> np.ndarray:
@@ -30,6 +34,17 @@ def _sum_rows(x: np.ndarray) -> np.ndarray:
 
 def _use_one_jacobian(grad_output: np.ndarray, weights: np.ndarray) -> np.ndarray:
     return (np.diag(weights) - np.outer(weights, weights)) @ grad_output
+
+
+def _work_out_softmax_backward(
+    grad_output: np.ndarray, weights: np.ndarray, at: tuple
+) -> Iterator[Step]:
+    gradient, row = grad_output[at[:-1]], weights[at[:-1]]
+    mean = (gradient * row).sum()
+    yield f"{name_row('grad_output', at)}, each number times its weight", gradient * row
+    yield "their sum", mean
+    yield "that sum subtracted from each number of the row", gradient - mean
+    yield "each of these times its weight", row * (gradient - mean)
 
 
 def _random_weights(chance: RandomValues) -> tuple:
@@ -42,6 +57,7 @@ softmax_backward = Check(
     cases=_softmax_backward_cases,
     drawn=_random_weights,
     results=("the gradient",),
+    working=_work_out_softmax_backward,
     verified="equal to the Jacobian's product, and each row of the gradient sums to 0",
     mistakes=[
         Mistake(
@@ -109,10 +125,12 @@ softmax_backward = Check(
 
 
 def _backward_cases() -> list[tuple]:
-    cases = []
+    cases: list[tuple] = []
+    whole = np.array([[2.0, 0, -1, 3, 1, -2, 4], [-3, 1, 5, 0, 2, 6, -1]])
     for query, key, value in attention_cases():
         output, weights = reference.scaled_dot_product_attention(query, key, value)
-        cases.append((random_array(*output.shape, seed=3), query, key, value, weights))
+        grad_output = random_array(*output.shape, seed=3) if cases else whole
+        cases.append((grad_output, query, key, value, weights))
     return cases
 
 
@@ -138,6 +156,27 @@ def _run_backward(
 _edit_backward = partial(edit_reference, _run_backward)
 
 
+def _work_out_backward(
+    grad_output: np.ndarray,
+    query: np.ndarray,
+    key: np.ndarray,
+    value: np.ndarray,
+    weights: np.ndarray,
+    at: tuple,
+) -> Iterator[Step]:
+    d_o, q, k, v, a = (x[at[:-2]] for x in (grad_output, query, key, value, weights))
+    d_s, row, d_k = reference.softmax_backward(d_o @ v.T, a), at[-2], q.shape[-1]
+    mixed = f"times its number, added up, divided by √{d_k}"
+    if row < len(q):
+        yield f"softmax_backward of row {row} of dA ({name_row('dS', at)})", d_s[row]
+        yield f"each key {mixed} ({name_row('dQ', at)})", d_s[row] @ k / d_k**0.5
+    if row < len(k):
+        yield f"column {row} of dS", d_s[:, row]
+        yield f"each query {mixed} ({name_row('dK', at)})", d_s[:, row] @ q / d_k**0.5
+        what = f"each row of grad_output times its weight for key {row}, added up"
+        yield f"{what} ({name_row('dV', at)})", a[:, row] @ d_o
+
+
 def _random_backward(chance: RandomValues) -> tuple:
     query, key, value = random_attention_case(chance)
     output, weights = reference.scaled_dot_product_attention(query, key, value)
@@ -149,6 +188,7 @@ attention_backward = Check(
     cases=_backward_cases,
     drawn=_random_backward,
     results=("dQ", "dK", "dV"),
+    working=_work_out_backward,
     verified="dQ, dK and dV equal the reference's, which equals finite differences",
     mistakes=[
         Mistake(

@@ -1,10 +1,13 @@
 """Checks of the exercises of lesson 02, why √d_k."""
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from transformer_lab.course.judge.cases import random_array
 from transformer_lab.course.judge.check import Check, Mistake
 from transformer_lab.course.judge.random_values import RandomValues
+from transformer_lab.course.judge.working import Step, name_row
 from transformer_lab.numpy_reference import softmax
 
 # ---------------------------------------------------------------- variance of a dot product
@@ -14,6 +17,14 @@ def _compute_variance(d_k: int, query_std: float, key_std: float) -> float:
     return d_k * query_std**2 * key_std**2
 
 
+def _work_out_variance(d_k: int, query_std: float, key_std: float, at: tuple) -> Iterator[Step]:
+    product = query_std**2 * key_std**2
+    yield "query_std squared (the variance of one number of the query)", query_std**2
+    yield "key_std squared (the variance of one number of the key)", key_std**2
+    yield "the two multiplied (the variance of one product)", product
+    yield f"that times {d_k}, because a score adds up {d_k} products", d_k * product
+
+
 def _random_spreads(chance: RandomValues) -> tuple:
     return chance.between(1, 300), chance.real(0.1, 3.0), chance.real(0.1, 3.0)
 
@@ -21,6 +32,7 @@ def _random_spreads(chance: RandomValues) -> tuple:
 score_variance = Check(
     reference=_compute_variance,
     cases=lambda: [
+        (3, 2.0, 5.0),
         (1, 1.0, 1.0),
         (7, 1.0, 1.0),
         (64, 1.0, 1.0),
@@ -30,6 +42,7 @@ score_variance = Check(
     ],
     drawn=_random_spreads,
     results=("the variance",),
+    working=_work_out_variance,
     verified="d_k times the two variances, also when these are not 1",
     mistakes=[
         Mistake(
@@ -64,9 +77,11 @@ score_variance = Check(
 
 
 def _weights_cases() -> list[tuple]:
-    shapes = [(2, 3), (5,), (2, 3, 7)]
+    tenths = np.array([[0.5, 0.3, 0.2], [0.1, 0.3, 0.6]])
+    shapes = [(5,), (2, 3, 7)]
     sharp = np.array([[1.0, 0, 0, 0], [0.5, 0.5, 0, 0], [1 - 2e-6, 1e-6, 1e-6, 0]])
-    return [*((softmax(random_array(*shape, seed=n)),) for n, shape in enumerate(shapes)), (sharp,)]
+    drawn = [softmax(random_array(*shape, seed=n + 1)) for n, shape in enumerate(shapes)]
+    return [(weights,) for weights in (tenths, *drawn, sharp)]
 
 
 def _make_diagonal(weights: np.ndarray) -> np.ndarray:
@@ -85,6 +100,14 @@ def _compute_for_one_row(weights: np.ndarray) -> np.ndarray:
     return np.diag(weights.ravel()) - np.outer(weights, weights)
 
 
+def _work_out_jacobian(weights: np.ndarray, at: tuple) -> Iterator[Step]:
+    row, j = weights[at[:-2]], at[-2]
+    yield name_row("weights", at[:-1]), row
+    yield f"weight {j} times each weight", row[j] * row
+    what = f"with the signs turned, and weight {j} added in place {j}"
+    yield f"{what} (row {j} of the Jacobian)", _compute_jacobian(row)[j]
+
+
 def _random_weights(chance: RandomValues) -> tuple:
     return (chance.weights(*chance.batch(), *chance.sizes(2)),)
 
@@ -94,6 +117,7 @@ softmax_jacobian = Check(
     cases=_weights_cases,
     drawn=_random_weights,
     results=("the Jacobian",),
+    working=_work_out_jacobian,
     verified="w_j (δ_jk − w_k) for each row of weights, with batch dimensions in front",
     mistakes=[
         Mistake(
@@ -125,11 +149,20 @@ def _compute_norm(weights: np.ndarray) -> np.ndarray:
     return np.sqrt((_compute_jacobian(weights) ** 2).sum(axis=(-2, -1)))
 
 
+def _work_out_norm(weights: np.ndarray, at: tuple) -> Iterator[Step]:
+    squares = (_compute_jacobian(weights[at]) ** 2).sum(axis=-1)
+    yield name_row("weights", (*at, 0)), weights[at]
+    yield "the squares in each row of its Jacobian, added up", squares
+    yield "these added up", squares.sum()
+    yield "the root of that", np.sqrt(squares.sum())
+
+
 jacobian_norm = Check(
     reference=_compute_norm,
     cases=_weights_cases,
     drawn=_random_weights,
     results=("the norm",),
+    working=_work_out_norm,
     verified="the root of the sum of squares, one number for each row",
     mistakes=[
         Mistake(

@@ -1,5 +1,6 @@
 """Checks of the exercises of lesson 03: splitting and merging heads, and all of it in NumPy."""
 
+from collections.abc import Iterator
 from functools import partial
 
 import numpy as np
@@ -9,6 +10,7 @@ from transformer_lab.course.judge.cases import random_array
 from transformer_lab.course.judge.check import Check, Mistake
 from transformer_lab.course.judge.edited_reference import edit_reference
 from transformer_lab.course.judge.random_values import RandomValues
+from transformer_lab.course.judge.working import Step
 
 SHAPES = [(1, 2, 3, 2), (2, 3, 2, 5), (2, 5, 3, 4), (3, 7, 5, 2)]
 """(batch, length, heads, width of a head): no two of a case alike but where the reader may start."""
@@ -16,12 +18,28 @@ SHAPES = [(1, 2, 3, 2), (2, 3, 2, 5), (2, 5, 3, 4), (3, 7, 5, 2)]
 # ---------------------------------------------------------------- splitting and merging
 
 
+def _count_up(*shape: int) -> np.ndarray:
+    """Return the whole numbers from 1 on in this shape, so that each shows where it came from."""
+    return np.arange(1.0, 1 + np.prod(shape)).reshape(shape)
+
+
 def _split_cases() -> list[tuple]:
-    return [(random_array(b, n, h * d), h) for b, n, h, d in SHAPES]
+    b, n, h, d = SHAPES[0]
+    drawn = [(random_array(b, n, h * d), h) for b, n, h, d in SHAPES[1:]]
+    return [(_count_up(b, n, h * d), h), *drawn]
 
 
 def _cut_columns(x: np.ndarray, h: int) -> np.ndarray:
     return x.reshape(*x.shape[:2], h, -1)  # (batch, length, heads, d)
+
+
+def _work_out_split(x: np.ndarray, num_heads: int, at: tuple) -> Iterator[Step]:
+    batch, head, position, _ = at
+    blocks = x[batch, position].reshape(num_heads, -1)
+    d = blocks.shape[-1]
+    yield f"row {position} of x[{batch}]", x[batch, position]
+    yield f"cut into {num_heads} blocks of {d} columns, one for each head", blocks
+    yield f"block {head} (row {position} of head {head})", blocks[head]
 
 
 def _random_split(chance: RandomValues) -> tuple:
@@ -34,6 +52,7 @@ split_heads = Check(
     cases=_split_cases,
     drawn=_random_split,
     results=("the heads",),
+    working=_work_out_split,
     verified="head i has columns i·d to (i+1)·d of every position, for several sizes",
     mistakes=[
         Mistake(
@@ -64,7 +83,15 @@ split_heads = Check(
 
 
 def _merge_cases() -> list[tuple]:
-    return [(random_array(b, h, n, d),) for b, n, h, d in SHAPES]
+    b, n, h, d = SHAPES[0]
+    return [(_count_up(b, h, n, d),), *((random_array(b, h, n, d),) for b, n, h, d in SHAPES[1:])]
+
+
+def _work_out_merge(heads: np.ndarray, at: tuple) -> Iterator[Step]:
+    batch, position, _ = at
+    rows = heads[batch, :, position]
+    yield f"row {position} of each head in heads[{batch}]", rows
+    yield f"side by side (row {position} of the concatenation)", rows.reshape(-1)
 
 
 def _random_merge(chance: RandomValues) -> tuple:
@@ -76,6 +103,7 @@ merge_heads = Check(
     cases=_merge_cases,
     drawn=_random_merge,
     results=("the concatenation",),
+    working=_work_out_merge,
     verified="the inverse of split_heads, for several sizes",
     mistakes=[
         Mistake(
@@ -107,8 +135,12 @@ merge_heads = Check(
 def _multi_head_cases() -> list[tuple]:
     cases: list[tuple] = []
     for n, (b, length, h, d) in enumerate(SHAPES):
-        weights = (random_array(h * d, h * d, seed=10 * n + i, scale=0.5) for i in range(4))
-        cases.append((random_array(b, length, h * d, seed=n), *weights, h))
+        weights = [random_array(h * d, h * d, seed=10 * n + i, scale=0.5) for i in range(4)]
+        x = random_array(b, length, h * d, seed=n)
+        if n == 0:  # whole numbers whose attention weights are neither 0 nor 1 nor all alike
+            x = np.array([[[1.0, -1, 0, 2, 1, -2], [0, 1, 2, -1, -1, 1]]])
+            weights = [*np.random.default_rng(5570).integers(-1, 2, (4, 6, 6)).astype(float)]
+        cases.append((x, *weights, h))
     # In the last, scores are in the thousands: e to them is infinite.
     return [*cases, (60 * cases[1][0], *cases[1][1:])]
 
@@ -127,6 +159,25 @@ def _attend_with_heads(
 
 
 _edit_multi_head = partial(edit_reference, _attend_with_heads)
+
+
+def _work_out_multi_head(
+    x: np.ndarray,
+    w_q: np.ndarray,
+    w_k: np.ndarray,
+    w_v: np.ndarray,
+    w_o: np.ndarray,
+    num_heads: int,
+    at: tuple,
+) -> Iterator[Step]:
+    batch, row, _ = at
+    q, k, v = (reference.split_heads(x @ w, num_heads)[batch] for w in (w_q, w_k, w_v))
+    heads, weights = reference.scaled_dot_product_attention(q, k, v)
+    yield f"row {row} of x[{batch}] times w_q, cut into {num_heads} heads", q[:, row]
+    yield f"the weights of row {row} in each head", weights[:, row]
+    yield "these weights times the values (x times w_v, cut likewise)", heads[:, row]
+    yield "the heads side by side, times w_o", heads[:, row].reshape(-1) @ w_o
+
 
 SPLIT_BY_VIEW = (
     "reference.split_heads(x @ w, num_heads)",
@@ -154,6 +205,7 @@ multi_head = Check(
     cases=_multi_head_cases,
     drawn=_random_multi_head,
     arguments=("x", "w_q", "w_k", "w_v", "w_o", "num_heads"),
+    working=_work_out_multi_head,
     verified="Concat(head_1, …, head_h) W_O, for several sizes and batches",
     mistakes=[
         Mistake(

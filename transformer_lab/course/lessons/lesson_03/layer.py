@@ -1,6 +1,6 @@
 """Checks of the exercises of lesson 03: the class, and what it costs."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
@@ -11,8 +11,9 @@ from transformer_lab.course.judge.cases import build_module, random_array, requi
 from transformer_lab.course.judge.check import Check, Mistake
 from transformer_lab.course.judge.edited_reference import edit_reference
 from transformer_lab.course.judge.random_values import RandomValues
+from transformer_lab.course.judge.working import Step
 from transformer_lab.course.lessons.lesson_03.heads import SHAPES
-from transformer_lab.model.attention import MultiHeadAttention
+from transformer_lab.model.attention import MultiHeadAttention, attention_weights
 
 # ---------------------------------------------------------------- the class
 
@@ -23,6 +24,21 @@ def _build_and_run(
     """Build the class, give its four linear layers known weights, and run it."""
     module = build_module(answer, MultiHeadAttention, d_model, num_heads)
     return module(*inputs), module
+
+
+def _work_out_class(
+    d_model: int, num_heads: int, query: Tensor, key: Tensor, value: Tensor, at: tuple
+) -> Iterator[Step]:
+    batch, row, _ = at
+    with torch.random.fork_rng([]):
+        layer: Any = build_module(MultiHeadAttention, MultiHeadAttention, d_model, num_heads)
+    q, (k, v) = layer.split(layer.w_q(query)), layer.keys_and_values(key, value)
+    weights = attention_weights(q, k)
+    heads = weights @ v
+    yield f"row {row} of query[{batch}] through w_q, cut into {num_heads} heads", q[batch, :, row]
+    yield f"the weights of row {row} in each head", weights[batch, :, row]
+    yield "these weights times the values (value through w_v, cut likewise)", heads[batch, :, row]
+    yield "the heads side by side, through w_o", layer.w_o(heads[batch, :, row].flatten())
 
 
 def _class_cases() -> list[tuple]:
@@ -67,6 +83,7 @@ multi_head_class = Check(
     drawn=_random_class,
     run=_build_and_run,
     arguments=("d_model", "num_heads", "query", "key", "value"),
+    working=_work_out_class,
     verified="self- and cross-attention sizes, equal to the package's class at equal weights",
     mistakes=[
         Mistake(
@@ -124,6 +141,18 @@ def _count_products(length: int, d_model: int, num_heads: int) -> int:
     return 4 * length * d_model**2 + 2 * length**2 * d_model
 
 
+def _work_out_products(length: int, d_model: int, num_heads: int, at: tuple) -> Iterator[Step]:
+    projections, scores = 4 * length * d_model**2, length**2 * d_model
+    yield f"one projection, {length} rows times {d_model} × {d_model} weights", projections // 4
+    yield "four projections (w_q, w_k, w_v and w_o)", projections
+    yield (
+        f"the scores of all heads together, {d_model} for each of {length} × {length} pairs",
+        scores,
+    )
+    yield "that twice, because the weights times the values cost as much again", 2 * scores
+    yield "four projections and these together", projections + 2 * scores
+
+
 def _random_sizes(chance: RandomValues) -> tuple:
     heads = chance.between(1, 9)
     return chance.between(1, 300), heads * chance.between(1, 70), heads
@@ -134,6 +163,7 @@ multiplications = Check(
     cases=lambda: [(2, 6, 1), (2, 6, 3), (7, 20, 5), (128, 512, 8)],
     drawn=_random_sizes,
     results=("the number",),
+    working=_work_out_products,
     verified="four projections and two products with the weights, whatever h is",
     mistakes=[
         Mistake(

@@ -1,5 +1,6 @@
 """Checks of the exercises of lesson 04, positions."""
 
+from collections.abc import Iterator
 from functools import partial
 
 import numpy as np
@@ -9,6 +10,7 @@ from transformer_lab.course.judge.cases import random_array
 from transformer_lab.course.judge.check import Check, Mistake
 from transformer_lab.course.judge.edited_reference import edit_reference
 from transformer_lab.course.judge.random_values import RandomValues
+from transformer_lab.course.judge.working import Step, name_row
 
 # ---------------------------------------------------------------- sinusoids
 
@@ -26,6 +28,17 @@ def _make_table(length: int, d_model: int) -> np.ndarray:
 _edit_table = partial(edit_reference, _make_table)
 
 
+def _work_out_sinusoid(length: int, d_model: int, at: tuple) -> Iterator[Step]:
+    position, column = at
+    pair, name = column // 2, "cosine" if column % 2 else "sine"
+    speed = 10_000 ** (-2 * pair / d_model)
+    yield f"the pair i that column {column} belongs to, counted from 0", pair
+    yield f"its speed, 1 divided by 10000^({2 * pair}/{d_model}), because 2i is {2 * pair}", speed
+    yield f"position {position} times that speed (the angle)", position * speed
+    value = np.cos(position * speed) if column % 2 else np.sin(position * speed)
+    yield f"its {name}, because column {column} is {'odd' if column % 2 else 'even'}", value
+
+
 def _random_table(chance: RandomValues) -> tuple:
     return chance.between(1, 40), 2 * chance.between(1, 40)
 
@@ -35,6 +48,7 @@ sinusoids = Check(
     cases=lambda: [(3, 2), (5, 6), (7, 14), (13, 10), (1, 4), (101, 22)],
     drawn=_random_table,
     results=("the table",),
+    working=_work_out_sinusoid,
     verified="equal to §3.5 for several lengths and widths",
     mistakes=[
         Mistake(
@@ -109,6 +123,20 @@ def _make_rotation(k: int, d_model: int) -> np.ndarray:
 _edit_rotation = partial(edit_reference, _make_rotation)
 
 
+def _work_out_rotation(k: int, d_model: int, at: tuple) -> Iterator[Step]:
+    row, column = at
+    pair = row // 2
+    angle = k * 10_000 ** (-2 * pair / d_model)
+    block = np.array([[np.cos(angle), np.sin(angle)], [-np.sin(angle), np.cos(angle)]])
+    yield f"the pair i that row {row} belongs to, counted from 0", pair
+    yield f"its angle, {k} divided by 10000^({2 * pair}/{d_model}), because 2i is {2 * pair}", angle
+    yield "its block, cos and sin above −sin and cos", block
+    if column // 2 == pair:
+        yield f"the number of row {row} in column {column}", block[row % 2, column % 2]
+    else:
+        yield f"the number of row {row} in column {column}, outside the block", 0.0
+
+
 def _random_turn(chance: RandomValues) -> tuple:
     return chance.between(-99, 99), 2 * chance.between(1, 20)
 
@@ -118,6 +146,7 @@ rotation = Check(
     cases=lambda: [(1, 2), (3, 6), (-2, 6), (11, 10), (0, 4), (1009, 14)],
     drawn=_random_turn,
     results=("R_k",),
+    working=_work_out_rotation,
     verified="R_k PE(pos) = PE(pos + k) for every pos, forwards and backwards",
     mistakes=[
         Mistake(
@@ -165,6 +194,19 @@ def _rotate(x: np.ndarray, start: int) -> np.ndarray:
 _edit_rotary = partial(edit_reference, _rotate)
 
 
+def _work_out_turn(x: np.ndarray, start: int, at: tuple) -> Iterator[Step]:
+    first = at[-1] // 2 * 2
+    even, odd = x[at[:-1]][first : first + 2]
+    angle = (start + at[-2]) * 10_000 ** (-first / x.shape[-1])
+    sin, cos = np.sin(angle), np.cos(angle)
+    yield f"{name_row('x', at)}, columns {first} and {first + 1} (even and odd)", [even, odd]
+    yield f"its angle, position {start + at[-2]} divided by 10000^({first}/{x.shape[-1]})", angle
+    yield "the cos and sin of that angle", [cos, sin]
+    turned = (even * cos - odd * sin, even * sin + odd * cos)[at[-1] % 2]
+    formula = ("even · cos − odd · sin", "even · sin + odd · cos")[at[-1] % 2]
+    yield f"{formula} (column {at[-1]})", turned
+
+
 def _random_rows(chance: RandomValues) -> tuple:
     length, half = chance.sizes(2)
     return chance.numbers(*chance.batch(), length, 2 * half), chance.between(0, 99)
@@ -173,7 +215,7 @@ def _random_rows(chance: RandomValues) -> tuple:
 rotate = Check(
     reference=_rotate,
     cases=lambda: [
-        (random_array(2, 4), 0),
+        (np.array([[3.0, 1.0, -2.0, 4.0], [2.0, -1.0, 5.0, 6.0]]), 0),
         (random_array(3, 5, 6, seed=1), 0),
         (random_array(2, 3, 5, 6, seed=2), 7),
         (random_array(1, 2, seed=3), 3),
@@ -181,6 +223,7 @@ rotate = Check(
     ],
     drawn=_random_rows,
     results=("the turned vectors",),
+    working=_work_out_turn,
     verified="each pair turned by its position's angle; lengths stay, and scores know distances only",
     mistakes=[
         Mistake(
@@ -235,6 +278,15 @@ def _make_bias(num_heads: int, length: int) -> np.ndarray:
 _edit_bias = partial(edit_reference, _make_bias)
 
 
+def _work_out_bias(num_heads: int, length: int, at: tuple) -> Iterator[Step]:
+    head, query, key = at
+    slope = 2.0 ** (-8 * (head + 1) / num_heads)
+    yield f"the number n of the head in bias[{head}], counted from 1", head + 1
+    yield f"its slope, 2^(−8 · {head + 1}/{num_heads})", slope
+    yield f"how far key {key} is from query {query}", abs(query - key)
+    yield "slope times distance, with the sign turned", 0.0 - slope * abs(query - key)
+
+
 def _random_bias(chance: RandomValues) -> tuple:
     return tuple(chance.sizes(2))
 
@@ -244,6 +296,7 @@ alibi = Check(
     cases=lambda: [(1, 2), (2, 3), (8, 5), (3, 7), (5, 1), (11, 2)],
     drawn=_random_bias,
     results=("the bias",),
+    working=_work_out_bias,
     verified="−slope · distance, a slope for each head, 0 on the diagonal",
     mistakes=[
         Mistake(

@@ -1,6 +1,6 @@
 """Checks of the exercises of lesson 05, the encoder."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
@@ -13,6 +13,7 @@ from transformer_lab.course.judge.cases import build_module, random_array, requi
 from transformer_lab.course.judge.check import Check, Mistake
 from transformer_lab.course.judge.edited_reference import edit_reference
 from transformer_lab.course.judge.random_values import RandomValues
+from transformer_lab.course.judge.working import Step, name_row
 from transformer_lab.model.attention import MultiHeadAttention
 from transformer_lab.model.feed_forward import FeedForward
 
@@ -20,8 +21,15 @@ from transformer_lab.model.feed_forward import FeedForward
 
 
 def _feed_forward_cases() -> list[tuple]:
-    sizes = [((2,), 3, 5), ((2, 3), 4, 7), ((3, 5), 6, 11), ((), 7, 2)]
-    return [
+    whole = (
+        np.array([[2.0, -1, 3], [1, 4, -2]]),
+        np.array([[1.0, -2, 0, 3, 1], [2, 1, -1, 0, -3], [-1, 1, 2, -2, 1]]),
+        np.array([1.0, -1, 2, 0, 3]),
+        np.array([[2.0, 0, -1], [1, 3, -2], [-1, 1, 4], [0, -3, 1], [3, 2, 0]]),
+        np.array([1.0, -2, 5]),
+    )
+    sizes = [((2, 3), 4, 7), ((3, 5), 6, 11), ((), 7, 2)]
+    drawn = [
         (
             random_array(*shape, d, seed=n),
             random_array(d, f, seed=n + 10),
@@ -29,8 +37,23 @@ def _feed_forward_cases() -> list[tuple]:
             random_array(f, d, seed=n + 30),
             random_array(d, seed=n + 40),
         )
-        for n, (shape, d, f) in enumerate(sizes)
+        for n, (shape, d, f) in enumerate(sizes, start=1)
     ]
+    return [whole, *drawn]
+
+
+def _work_out_feed_forward(
+    x: np.ndarray,
+    w_1: np.ndarray,
+    b_1: np.ndarray,
+    w_2: np.ndarray,
+    b_2: np.ndarray,
+    at: tuple,
+) -> Iterator[Step]:
+    inner = x[at[:-1]] @ w_1 + b_1
+    yield f"{name_row('x', at)} times w_1, plus b_1", inner
+    yield "negative numbers replaced by 0", np.maximum(0, inner)
+    yield "that times w_2, plus b_2", np.maximum(0, inner) @ w_2 + b_2
 
 
 def _random_network(chance: RandomValues) -> tuple:
@@ -43,6 +66,7 @@ feed_forward = Check(
     reference=reference.feed_forward,
     cases=_feed_forward_cases,
     drawn=_random_network,
+    working=_work_out_feed_forward,
     verified="max(0, x W1 + b1) W2 + b2 at every position, for several sizes",
     mistakes=[
         Mistake(
@@ -81,8 +105,9 @@ feed_forward = Check(
 
 
 def _norm_cases() -> list[tuple]:
-    cases = []
-    for n, shape in enumerate([(2, 3), (2, 3, 5), (3, 2, 7)]):
+    few = np.array([[0.003, 0.001, 0.008], [2.0, 5.0, -4.0]])  # row 0 is so small that ε counts
+    cases = [(few, np.array([2.0, -1.0, 3.0]), np.array([1.0, 4.0, -2.0]))]
+    for n, shape in enumerate([(2, 3, 5), (3, 2, 7)], start=1):
         x = random_array(*shape, seed=n) + 0.5
         x[0] *= 1e-3  # so small that ε counts
         cases.append(
@@ -106,6 +131,15 @@ def _normalise(x: np.ndarray, gain: np.ndarray | float, bias: np.ndarray | float
 _edit_norm = partial(edit_reference, _normalise)
 
 
+def _work_out_norm(x: np.ndarray, gain: np.ndarray, bias: np.ndarray, at: tuple) -> Iterator[Step]:
+    row = x[at[:-1]]
+    centred, variance = row - row.mean(), row.var()
+    yield f"{name_row('x', at)}, with its mean subtracted", centred
+    yield "the mean of their squares (the variance)", variance
+    yield "each divided by the root of variance + 0.00001", centred / np.sqrt(variance + 1e-5)
+    yield "times gain, plus bias", gain * centred / np.sqrt(variance + 1e-5) + bias
+
+
 def _random_norm(chance: RandomValues) -> tuple:
     length, d = chance.sizes(2)
     x = chance.numbers(*chance.batch(), length, d) + chance.real(-3, 3)
@@ -118,6 +152,7 @@ layer_norm = Check(
     cases=_norm_cases,
     drawn=_random_norm,
     arguments=("x", "gain", "bias"),
+    working=_work_out_norm,
     verified="each position on its own, biased variance, ε inside the root",
     tolerance=1e-7,
     mistakes=[
@@ -182,6 +217,8 @@ layer_norm = Check(
 
 # ---------------------------------------------------------------- add & norm
 
+Transform = Callable[[np.ndarray], np.ndarray]
+
 
 def _normalise_without_gain(x: np.ndarray) -> np.ndarray:
     return _normalise(x, 1.0, 0.0)
@@ -205,14 +242,24 @@ def _random_sublayer(chance: RandomValues) -> tuple:
     return chance.numbers(*batch, length, d), lambda x: np.tanh(x @ w), _normalise_without_gain
 
 
+def _work_out_add_norm(
+    x: np.ndarray, sublayer: Transform, norm: Transform, at: tuple
+) -> Iterator[Step]:
+    new = sublayer(x)
+    yield name_row("what sublayer makes of x", at), new[at[:-1]]
+    yield "with the same row of x added", (x + new)[at[:-1]]
+    yield "what norm makes of that", norm(x + new)[at[:-1]]
+
+
 add_norm = Check(
     reference=lambda x, sublayer, norm: norm(x + sublayer(x)),
     cases=lambda: [
-        (random_array(2, 3), _halve, _normalise_without_gain),
+        (np.array([[1.0, 4.0, -2.0], [3.0, 0.0, 5.0]]), _halve, _normalise_without_gain),
         (random_array(2, 3, 5, seed=1), _bend, _normalise_without_gain),
         (random_array(7, seed=2), _bend_row, np.arctan),
     ],
     drawn=_random_sublayer,
+    working=_work_out_add_norm,
     verified="LayerNorm(x + Sublayer(x)), the paper's order",
     mistakes=[
         Mistake(
@@ -270,6 +317,20 @@ def _build_and_run(answer: Callable[..., Any], *sizes_and_x: Any) -> tuple[Any, 
     return layer(x), layer
 
 
+def _work_out_layer(
+    d_model: int, num_heads: int, d_ff: int, x: Tensor, at: tuple
+) -> Iterator[Step]:
+    with torch.random.fork_rng([]):
+        layer: Any = build_module(_Layer, _Layer, d_model, num_heads, d_ff)
+    row, looked = at[:-1], layer.self_attention(x, x, x)
+    middle = layer.norm_1(x + looked)
+    new = layer.feed_forward(middle)
+    yield f"what self_attention gives for {name_row('x', at)}", looked[row]
+    yield "that plus the row of x itself, through norm_1", middle[row]
+    yield "what feed_forward gives for that", new[row]
+    yield "the two added, through norm_2", layer.norm_2(middle + new)[row]
+
+
 def _random_layer(chance: RandomValues) -> tuple:
     batch, length, heads, d, d_ff = chance.sizes(5)
     return require_gradients(heads * d, heads, d_ff, chance.tensor(batch, length, heads * d))
@@ -285,6 +346,7 @@ encoder_layer = Check(
     drawn=_random_layer,
     run=_build_and_run,
     arguments=("d_model", "num_heads", "d_ff", "x"),
+    working=_work_out_layer,
     verified="self-attention, then feed-forward, each inside Add & Norm",
     mistakes=[
         Mistake(

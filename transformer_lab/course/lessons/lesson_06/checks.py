@@ -1,7 +1,7 @@
 """Checks of the exercises of lesson 06, masks and the decoder."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 
 import torch
@@ -11,6 +11,7 @@ from transformer_lab.course.judge.cases import random_array, require_gradients
 from transformer_lab.course.judge.check import Check, Mistake
 from transformer_lab.course.judge.edited_reference import edit_reference
 from transformer_lab.course.judge.random_values import RandomValues
+from transformer_lab.course.judge.working import Step, name_row
 from transformer_lab.model import masks
 
 # ---------------------------------------------------------------- padding
@@ -27,6 +28,13 @@ def _ids_cases() -> list[tuple]:
     ]
 
 
+def _work_out_padding(ids: Tensor, pad_id: int, at: tuple) -> Iterator[Step]:
+    row, (batch, length) = at[0], ids.shape
+    yield f"row {row} of ids", ids[row]
+    yield f"each of them differs from {pad_id}, the pad_id", ids[row] != pad_id
+    yield "the shape of all rows together", f"({batch}, 1, 1, {length})"
+
+
 def _random_ids(chance: RandomValues) -> tuple:
     batch, length, vocabulary = chance.sizes(3)
     return chance.ids(batch, length, below=vocabulary), chance.between(0, vocabulary - 1)
@@ -38,6 +46,7 @@ padding_mask = Check(
     drawn=_random_ids,
     arguments=("ids", "pad_id"),
     results=("the mask",),
+    working=_work_out_padding,
     verified="(batch, 1, 1, key), True at every word, also where pad_id is not 0",
     mistakes=[
         Mistake(
@@ -86,7 +95,7 @@ def _masked_cases() -> list[tuple]:
     far = torch.tensor([[1e9, -1e9, 0.0], [200.0, 0.0, -200.0], [0.0, 0.0, 0.0]]).double()
     left = torch.tensor([[False, True, True], [True, True, False], [False, True, True]])
     return [
-        (torch.tensor(random_array(3, 3)), causal),
+        (torch.tensor([[2.0, 5.0, 1.0], [3.0, 1.0, -2.0], [-1.0, 4.0, 2.0]]).double(), causal),
         (torch.tensor(random_array(2, 3, 5, seed=1)), some),
         # Scores so low that a large negative number is not low enough to hide beside them.
         (
@@ -107,6 +116,14 @@ def _mask_and_normalise(scores: Tensor, mask: Tensor) -> Tensor:
     return weights.masked_fill(~mask.any(dim=-1, keepdim=True), 0.0)
 
 
+def _work_out_masked_weights(scores: Tensor, mask: Tensor, at: tuple) -> Iterator[Step]:
+    row, seen = scores[at[:-1]], mask.expand(scores.shape)[at[:-1]]
+    yield f"the mask for {name_row('scores', at)}", seen
+    yield "that row, with −∞ where the mask is False", row.masked_fill(~seen, -math.inf)
+    how = "the softmax of that" if seen.any() else "all of it is hidden, so the weights are 0"
+    yield how, _mask_and_normalise(row, seen)
+
+
 def _random_scores(chance: RandomValues) -> tuple:
     shape = [*chance.batch(), *chance.sizes(2)]
     mask = chance.mask(*shape)
@@ -119,6 +136,7 @@ masked_weights = Check(
     cases=_masked_cases,
     drawn=_random_scores,
     results=("the weights",),
+    working=_work_out_masked_weights,
     verified="hidden keys get 0, rows sum to 1, and a row that sees nothing is all 0",
     mistakes=[
         Mistake(
@@ -170,6 +188,15 @@ masked_weights = Check(
 # ---------------------------------------------------------------- causal
 
 
+def _work_out_causal(length: int, at: tuple) -> Iterator[Step]:
+    query, key = at
+    yield (
+        f"row {query} is the query at position {query}, which may see the keys",
+        [*range(query + 1)],
+    )
+    yield f"key {key} is among them", key <= query
+
+
 def _random_length(chance: RandomValues) -> tuple:
     return (chance.between(2, 40),)
 
@@ -180,6 +207,7 @@ causal_mask = Check(
     cases=lambda: [(2,), (3,), (7,), (1,), (13,)],
     drawn=_random_length,
     results=("the mask",),
+    working=_work_out_causal,
     verified="position i sees positions 0 to i, itself included",
     mistakes=[
         Mistake(
@@ -263,6 +291,17 @@ def _leak_cases() -> list[tuple]:
     ]
 
 
+def _work_out_leak(function: Map, x: Tensor, at: tuple) -> Iterator[Step]:
+    out, put = at
+    changed = x.clone()
+    changed[put, 0] += 1.0
+    before, after = function(x)[out], function(changed)[out]
+    yield f"output {out}, from x as it is", before
+    yield f"output {out}, when x[{put}, 0] is 1 larger and the rest of x is as it was", after
+    yield "the largest difference between them", (after - before).abs().max()
+    yield "it is more than 1e-9", (after - before).abs().max() > 1e-9
+
+
 def _random_map(chance: RandomValues) -> tuple:
     length, d = chance.sizes(2)
     links = chance.tensor(length, length) * chance.mask(length, length)
@@ -275,6 +314,7 @@ sees = Check(
     drawn=_random_map,
     arguments=("function", "x"),
     results=("the map",),
+    working=_work_out_leak,
     verified="row i, column j is True exactly where output i moves with input j",
     mistakes=[
         Mistake(
@@ -329,6 +369,13 @@ def _shift_right(target: Tensor, bos_id: int) -> Tensor:
     return torch.cat([torch.full_like(target[:, :1], bos_id), target[:, :-1]], dim=1)
 
 
+def _work_out_shift(target: Tensor, bos_id: int, at: tuple) -> Iterator[Step]:
+    row = at[0]
+    yield f"row {row} of target", target[row]
+    yield "without its last word", target[row, :-1]
+    yield f"with {bos_id}, the bos_id, in front", _shift_right(target, bos_id)[row]
+
+
 def _random_target(chance: RandomValues) -> tuple:
     batch, length, vocabulary = chance.sizes(3)
     return chance.ids(batch, length, below=vocabulary), chance.between(0, vocabulary)
@@ -345,6 +392,7 @@ shift_right = Check(
     ],
     drawn=_random_target,
     results=("what the decoder reads",),
+    working=_work_out_shift,
     verified="bos first, then all but the last word: row t is read to write target[t]",
     mistakes=[
         Mistake(

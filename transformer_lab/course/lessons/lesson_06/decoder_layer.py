@@ -1,5 +1,6 @@
 """Checks of the exercises of lesson 06: what a decoder layer does with its parts."""
 
+from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
@@ -16,6 +17,7 @@ from transformer_lab.course.judge.check import Check, Mistake
 from transformer_lab.course.judge.edited_reference import edit_reference
 from transformer_lab.course.judge.errors import UnusableError
 from transformer_lab.course.judge.random_values import RandomValues
+from transformer_lab.course.judge.working import Step, name_row
 from transformer_lab.model import masks
 from transformer_lab.model.add_norm import AddNorm
 from transformer_lab.model.attention import MultiHeadAttention
@@ -28,6 +30,20 @@ def _run_decoder_layer(
     x = layer.add_norm_1(x, lambda x: layer.self_attention(x, x, x, mask))
     x = layer.add_norm_2(x, lambda x: layer.cross_attention(x, memory, memory, memory_mask))
     return layer.add_norm_3(x, layer.feed_forward)
+
+
+def _work_out_layer(
+    layer: Any, x: Tensor, memory: Tensor, mask: Any, memory_mask: Any, at: tuple
+) -> Iterator[Step]:
+    row = name_row("x", at)
+    x = layer.add_norm_1(x, lambda x: layer.self_attention(x, x, x, mask))
+    yield f"{row} after self-attention with mask, in add_norm_1", x[at[:-1]]
+    x = layer.add_norm_2(x, lambda x: layer.cross_attention(x, memory, memory, memory_mask))
+    yield (
+        "then after cross-attention to memory with memory_mask, in add_norm_2",
+        x[at[:-1]],
+    )
+    yield "then after feed_forward, in add_norm_3", layer.add_norm_3(x, layer.feed_forward)[at[:-1]]
 
 
 # ---------------------------------------------------------------- other ways to wire it
@@ -151,6 +167,7 @@ decoder_layer = Check(
     own=(DecoderLayer,),
     cases=_cases,
     drawn=_random_case,
+    working=_work_out_layer,
     verified="masked self-attention, cross-attention, feed-forward, each inside its own Add & Norm, "
     "as in the package",
     mistakes=[
