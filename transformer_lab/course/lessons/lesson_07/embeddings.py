@@ -1,7 +1,7 @@
 """Checks of the exercises of lesson 07: what the first layer gets, and one matrix in two places."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 
 import torch
@@ -11,6 +11,7 @@ from transformer_lab.course.judge.cases import random_array, require_gradients
 from transformer_lab.course.judge.check import Check, Mistake
 from transformer_lab.course.judge.edited_reference import edit_reference
 from transformer_lab.course.judge.random_values import RandomValues
+from transformer_lab.course.judge.working import Step
 
 # ---------------------------------------------------------------- what the first layer gets
 
@@ -18,6 +19,16 @@ from transformer_lab.course.judge.random_values import RandomValues
 def _embed(ids: Tensor, table: Tensor, positions: Tensor) -> Tensor:
     vectors = table[ids] * math.sqrt(table.size(1))
     return vectors + positions[: ids.size(1)]
+
+
+def _work_out_input(ids: Tensor, table: Tensor, positions: Tensor, at: tuple) -> Iterator[Step]:
+    sentence, place, _ = at
+    word, width = int(ids[sentence, place]), table.size(1)
+    yield f"the id at place {place} of sentence {sentence}, both counted from 0", word
+    yield f"row {word} of the table", table[word]
+    yield f"that row times √{width}, because d_model is {width}", table[word] * math.sqrt(width)
+    yield f"row {place} of the positions", positions[place]
+    yield "the last two added", table[word] * math.sqrt(width) + positions[place]
 
 
 _edit_input = partial(edit_reference, _embed)
@@ -34,13 +45,20 @@ encoder_input = Check(
     cases=lambda: (
         [
             (
+                torch.tensor([[3, 1]]),
+                torch.tensor(random_array(5, 3, seed=5, scale=3.0).round()),
+                torch.tensor(random_array(13, 3, seed=9, scale=3.0).round()),
+            )
+        ]
+        + [
+            (
                 torch.randint(
                     vocabulary, (batch, length), generator=torch.Generator().manual_seed(7)
                 ),
                 torch.tensor(random_array(vocabulary, width)),
                 torch.tensor(random_array(13, width, seed=1)),
             )
-            for batch, length, vocabulary, width in ((1, 2, 5, 3), (2, 5, 11, 7), (3, 7, 5, 2))
+            for batch, length, vocabulary, width in ((2, 5, 11, 7), (3, 7, 5, 2))
         ]
         + [
             require_gradients(
@@ -52,6 +70,7 @@ encoder_input = Check(
     ),
     drawn=_random_input,
     results=("what the first layer gets",),
+    working=_work_out_input,
     verified="rows of the table, times √d_model, plus the first positions",
     tolerance=1e-6,  # a root taken in single precision is right enough
     mistakes=[
@@ -122,6 +141,24 @@ def _tie_weights(embedding: nn.Embedding, output: nn.Linear) -> None:
     output.weight = embedding.weight
 
 
+def _work_out_tying(vocabulary: int, width: int, at: tuple) -> Iterator[Step]:
+    matrix = torch.tensor(random_array(vocabulary, width)).requires_grad_()
+    row, ids = at[0] if at else 0, torch.arange(0, vocabulary, 2)
+    yield f"row {row} of the embedding, as it was before", matrix[row].tolist()
+    nn.functional.cross_entropy(matrix[ids] @ matrix.T, ids).backward()
+    assert matrix.grad is not None
+    yield "its gradient, from both places added up", matrix.grad[row]
+    torch.optim.Adam([matrix], lr=0.1).step()
+    yield (
+        "the row in both places, after Adam moved each number 0.1 against its gradient",
+        matrix[row],
+    )
+    yield (
+        f"the parameters, {vocabulary} · {width} because the matrix counts once",
+        vocabulary * width,
+    )
+
+
 _edit_tying = partial(edit_reference, _tie_weights)
 
 
@@ -136,6 +173,7 @@ tie = Check(
     drawn=_random_sizes,
     arguments=("vocabulary", "width"),
     results=("the embedding after a step", "the output after a step", "the parameters' number"),
+    working=_work_out_tying,
     verified="one parameter in both places, also after a step of training",
     mistakes=[
         Mistake(

@@ -1,5 +1,6 @@
 """Checks of the exercises of lesson 07: the forward pass, and counting with a pencil."""
 
+from collections.abc import Iterator
 from functools import partial
 
 from transformer_lab.course.judge.cases import forward_cases, random_forward_case
@@ -12,6 +13,7 @@ from transformer_lab.course.judge.forward_pass import (
     edit_forward_pass,
 )
 from transformer_lab.course.judge.random_values import RandomValues
+from transformer_lab.course.judge.working import Step
 from transformer_lab.model import Transformer
 
 # ---------------------------------------------------------------- the forward pass
@@ -98,6 +100,16 @@ def _count_parameters(d_model: int, d_ff: int) -> int:
     return attention + network + 2 * 2 * d_model
 
 
+def _work_out_count(d_model: int, d_ff: int, at: tuple) -> Iterator[Step]:
+    projection = d_model**2 + d_model
+    network = 2 * d_model * d_ff + d_ff + d_model
+    yield f"one projection, a matrix of {d_model} · {d_model} and {d_model} biases", projection
+    yield "the four projections of attention together", 4 * projection
+    yield f"the network, two matrices of {d_model} · {d_ff} and {d_ff} + {d_model} biases", network
+    yield f"two LayerNorms, each with {d_model} gains and {d_model} biases", 4 * d_model
+    yield "attention, network and LayerNorms together", 4 * projection + network + 4 * d_model
+
+
 _edit_count = partial(edit_reference, _count_parameters)
 
 
@@ -111,6 +123,7 @@ layer_parameters = Check(
     drawn=_random_sizes,
     arguments=("d_model", "d_ff"),
     results=("the count",),
+    working=_work_out_count,
     verified="as many as PyTorch finds in the package's layer",
     mistakes=[
         Mistake(

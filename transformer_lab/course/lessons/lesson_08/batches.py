@@ -1,12 +1,13 @@
 """Checks of the exercises of lesson 08: batches, label smoothing, the schedule."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import torch
 from torch import Tensor
 
 from transformer_lab.course.judge.check import Check, Mistake
 from transformer_lab.course.judge.random_values import RandomValues
+from transformer_lab.course.judge.working import Step
 from transformer_lab.data import batching
 from transformer_lab.training import schedule
 
@@ -18,6 +19,16 @@ def _random_sequences(chance: RandomValues) -> tuple:
     lengths = [longest, *(chance.between(1, longest) for _ in range(count - 1))]
     sequences = [chance.ids(n, below=vocabulary).tolist() for n in lengths]
     return sequences[::-1], chance.between(0, vocabulary)
+
+
+def _work_out_padding(sequences: Sequence[list[int]], pad_id: int, at: tuple) -> Iterator[Step]:
+    row, lengths = at[0], [*map(len, sequences)]
+    missing = max(lengths) - lengths[row]
+    yield "how many words each sentence has", lengths
+    yield "the most of these, which is how wide the batch is", max(lengths)
+    yield f"the words of sentence {row} (counted from 0)", sequences[row]
+    yield f"how many places are left for pad_id, which is {pad_id}", missing
+    yield f"row {row} of the batch", [*sequences[row], *[pad_id] * missing]
 
 
 pad = Check(
@@ -33,6 +44,7 @@ pad = Check(
     drawn=_random_sequences,
     arguments=("sequences", "pad_id"),
     results=("the batch",),
+    working=_work_out_padding,
     verified="one row for each sentence, filled up on the right, sentences left as they were",
     mistakes=[
         Mistake(
@@ -77,6 +89,16 @@ def _smooth(word: int, vocab_size: int, smoothing: float) -> Tensor:
     return target
 
 
+def _work_out_target(word: int, vocab_size: int, smoothing: float, at: tuple) -> Iterator[Step]:
+    share, target = smoothing / vocab_size, _smooth(word, vocab_size, smoothing)
+    yield f"the share of every word, smoothing divided by {vocab_size}", share
+    yield "what is left for the right word, 1 − smoothing", 1 - smoothing
+    yield f"the right word is {word} and gets both, added up", share + 1 - smoothing
+    which = "the right one" if at == (word,) else "a wrong one and gets the share alone"
+    yield f"word {at[0]} is {which}", target[at]
+    yield "the target", target
+
+
 def _spread_probability(word: int, vocab_size: int, right: float, other: float) -> Tensor:
     target = torch.full((vocab_size,), other, dtype=torch.float64)
     target[word] = right
@@ -94,6 +116,7 @@ smoothed_target = Check(
     drawn=_random_word,
     arguments=("word", "vocab_size", "smoothing"),
     results=("the target",),
+    working=_work_out_target,
     verified="it sums to 1, and the right word has its share of ε too",
     tolerance=1e-6,  # single precision is right enough
     mistakes=[
@@ -134,7 +157,17 @@ smoothed_target = Check(
 
 def _steps() -> Sequence[tuple[int, int, int]]:
     sizes = [(512, 4_000), (37, 11)]
-    return [(step, d, w) for d, w in sizes for step in (1, w // 2, w, w + 1, 3 * w)]
+    cases = [(step, d, w) for d, w in sizes for step in (1, w // 2, w, w + 1, 3 * w)]
+    return [(2, 25, 4), *cases[1:]]
+
+
+def _work_out_rate(step: int, d_model: int, warmup_steps: int, at: tuple) -> Iterator[Step]:
+    rising, falling = step * warmup_steps**-1.5, step**-0.5
+    yield f"the line that rises, {step} times {warmup_steps} to the power −1.5", rising
+    yield f"the curve that falls, 1 divided by √{step}", falling
+    yield "the smaller of the two", min(rising, falling)
+    yield f"1 divided by √d_model, the root of {d_model}", d_model**-0.5
+    yield "the rate, the last two multiplied", d_model**-0.5 * min(rising, falling)
 
 
 def _random_step(chance: RandomValues) -> tuple:
@@ -149,6 +182,7 @@ paper_rate = Check(
     drawn=_random_step,
     arguments=("step", "d_model", "warmup_steps"),
     results=("the rate",),
+    working=_work_out_rate,
     verified="up in a straight line, then down with 1/√step; highest at the end of the warm-up",
     tolerance=1e-7,
     mistakes=[

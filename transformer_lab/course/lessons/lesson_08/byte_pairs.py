@@ -2,7 +2,7 @@
 
 import itertools
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
@@ -13,6 +13,7 @@ from transformer_lab.course.judge.edited_reference import edit_reference
 from transformer_lab.course.judge.errors import UnusableError
 from transformer_lab.course.judge.formatting import describe_kind
 from transformer_lab.course.judge.random_values import RandomValues
+from transformer_lab.course.judge.working import Step
 
 Word = tuple[str, ...]
 Pair = tuple[str, str]
@@ -24,6 +25,22 @@ def _count_pairs(words: dict[Word, int]) -> dict[Pair, int]:
         for pair in itertools.pairwise(pieces):
             counts[pair] += times
     return dict(counts)
+
+
+def _work_out_counts(words: dict[Word, int], at: tuple) -> Iterator[Step]:
+    counts = _count_pairs(words)
+    if not counts:
+        yield "pairs of neighbours inside a word", "none"
+        yield "the dictionary", "empty"
+        return
+    pair = sorted(counts, key=str)[at[0]]
+    inside = np.array([[*itertools.pairwise(pieces)].count(pair) for pieces in words])
+    occurs = np.array([*words.values()])
+    yield "a pair of neighbours", str(pair)
+    yield "how often it stands in each of the words", inside
+    yield "how often each of these words occurs in the text", occurs
+    yield "the two multiplied, word by word", inside * occurs
+    yield "added up, the count of this pair", counts[pair]
 
 
 _edit_counting = partial(edit_reference, _count_pairs)
@@ -71,6 +88,7 @@ count_pairs = Check(
     drawn=_random_words,
     arguments=("words",),
     results=("the list of pairs", "the list of counts"),
+    working=_work_out_counts,
     verified="neighbours inside words, counted as often as the word occurs",
     mistakes=[
         Mistake(
@@ -118,6 +136,19 @@ def _merge(pieces: Word, pair: Pair) -> list[str]:
             merged.append(pieces[i])
             i += 1
     return merged
+
+
+def _work_out_merging(pieces: Word, pair: Pair, at: tuple) -> Iterator[Step]:
+    merged = _merge(pieces, pair)
+    begins = [n for n in range(len(pieces)) if tuple(pieces[n : n + 2]) == pair]
+    taken: list[int] = []
+    for n in begins:
+        taken += [n] if n - 1 not in taken else []
+    yield "the places, counted from 0, at which the pair begins", begins
+    yield "of these, the ones that are merged (no piece is merged twice)", taken
+    if merged:
+        yield f"piece {at[0]} of the new list (counted from 0)", merged[at[0]]
+    yield "the new list", merged
 
 
 _edit_merging = partial(edit_reference, _merge)
@@ -186,6 +217,7 @@ merge = Check(
     drawn=_random_pieces,
     arguments=("pieces", "pair"),
     results=("the list",),
+    working=_work_out_merging,
     verified="every pair merged once, from left to right",
     mistakes=[
         Mistake(

@@ -1,5 +1,6 @@
 """Checks of the exercises of lesson 09 on debugging: three training runs that do not learn."""
 
+from collections.abc import Iterator
 from functools import partial
 
 import torch
@@ -16,6 +17,7 @@ from transformer_lab.course.judge.forward_pass import (
     edit_forward_pass,
 )
 from transformer_lab.course.judge.random_values import RandomValues
+from transformer_lab.course.judge.working import Step
 from transformer_lab.training.loss import label_smoothed_loss
 
 
@@ -26,6 +28,7 @@ def _loss_cases() -> list[tuple[Tensor, Tensor]]:
         for shape in ((1, 1, 3), (2, 3, 5), (3, 5, 7))
     ]
     targets = [[[2]], [[1, 4, 2], [3, 0, 0]], [[6, 5, 4, 3, 2], [1, 2, 0, 0, 0], [3, 2, 2, 1, 0]]]
+    logits[0] = torch.tensor([[[2.0, -3.0, 1.0]]], dtype=torch.float64)
     cases = [(x, torch.tensor(y)) for x, y in zip(logits, targets, strict=True)]
     front = torch.tensor([[0, 0, 4], [1, 0, 2]])  # padding need not stand behind the words
     # In the last, some probabilities are so small that only their logarithms are not 0.
@@ -53,6 +56,23 @@ def _smooth_loss(logits: Tensor, target: Tensor) -> Tensor:
     return losses.where(real, 0.0).sum() / real.sum()
 
 
+def _work_out_loss(logits: Tensor, target: Tensor, at: tuple) -> Iterator[Step]:
+    real = target != 0
+    log_p, words = logits[real].log_softmax(dim=-1), target[real]
+    right, mean = log_p[torch.arange(len(words)), words], log_p.mean(dim=-1)
+    yield "log_softmax of the logits at the first place that is not padding", log_p[0]
+    yield "first, log p of the right words, padding left out", right
+    yield "second, the mean of log p over the whole vocabulary at these places", mean
+    yield (
+        "0.9 of the first and 0.1 of the second, added up, with the sign turned",
+        -0.9 * right - 0.1 * mean,
+    )
+    yield (
+        f"summed and divided by {len(words)}, the number of words",
+        (-0.9 * right - 0.1 * mean).mean(),
+    )
+
+
 _edit_loss = partial(edit_reference, _smooth_loss)
 
 mend_loss = Check(
@@ -61,6 +81,7 @@ mend_loss = Check(
     drawn=_random_loss,
     arguments=("logits", "target"),
     results=("the loss",),
+    working=_work_out_loss,
     verified="logits go into the loss as they are, and padding does not count",
     tolerance=1e-5,  # the package's loss computes in single precision
     mistakes=[
@@ -176,6 +197,14 @@ def _random_target(chance: RandomValues) -> tuple[Tensor]:
     )
 
 
+def _work_out_shift(target: Tensor, at: tuple) -> Iterator[Step]:
+    row, place = target[at[0]], at[1]
+    yield f"row {at[0]} of target", row
+    yield "what is read, all of it but the last", row[:-1]
+    yield "what is asked, all of it but the first", row[1:]
+    yield f"so at place {place}", f"{int(row[place])} is read and {int(row[place + 1])} is asked"
+
+
 mend_shift = Check(
     reference=lambda target: (target[:, :-1], target[:, 1:]),
     cases=lambda: [
@@ -187,6 +216,7 @@ mend_shift = Check(
     drawn=_random_target,
     arguments=("target",),
     results=("what is read", "what is asked"),
+    working=_work_out_shift,
     verified="the decoder reads bos and the words, and is asked for the words and eos",
     mistakes=[
         Mistake(

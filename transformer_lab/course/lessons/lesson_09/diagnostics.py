@@ -1,7 +1,8 @@
 """Checks of the exercises of lesson 09: what a loss means, and the gradients of each part."""
 
+import copy
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
@@ -11,11 +12,22 @@ from transformer_lab.course.judge.check import Check, Mistake
 from transformer_lab.course.judge.errors import UnusableError
 from transformer_lab.course.judge.formatting import describe_kind
 from transformer_lab.course.judge.random_values import RandomValues
+from transformer_lab.course.judge.working import Step
 
 
 def _compute_entropy(counts: Tensor) -> Tensor:
     p = counts[counts > 0] / counts.sum()
     return -(p * p.log()).sum()
+
+
+def _work_out_entropy(counts: Tensor, at: tuple) -> Iterator[Step]:
+    occurring = counts[counts > 0]
+    p = occurring / counts.sum()
+    yield "the counts of the words that occur", occurring
+    yield f"their shares, each count divided by {counts.sum():g}", p
+    yield "the natural logarithms of the shares", p.log()
+    yield "each share times its logarithm", p * p.log()
+    yield "summed, with the sign turned", -(p * p.log()).sum()
 
 
 def _compute_mean_log(p: Tensor) -> Tensor:
@@ -40,6 +52,7 @@ unigram_loss = Check(
     drawn=_random_counts,
     arguments=("counts",),
     results=("the loss",),
+    working=_work_out_entropy,
     verified="the entropy of the frequencies in nats; a word that never occurs adds nothing",
     tolerance=1e-6,
     mistakes=[
@@ -178,6 +191,18 @@ def _run_and_order(answer: Callable[[nn.Module], Any], model: nn.Module, x: Tens
     return torch.tensor(values, dtype=torch.float64)
 
 
+def _work_out_norm(model: nn.Module, x: Tensor, at: tuple) -> Iterator[Step]:
+    copied = copy.deepcopy(model)
+    copied(x).backward()
+    name, child = [*copied.named_children()][at[0]]
+    having = {key: p.grad for key, p in child.named_parameters() if p.grad is not None}
+    squares = [float(gradient.square().sum()) for gradient in having.values()]
+    yield f"the parameters of {name} that have a gradient", ", ".join(having) or "none"
+    yield "the numbers of each gradient squared and summed", squares
+    yield "the sum of these", sum(squares)
+    yield f"the root of that, the norm of {name}", math.sqrt(sum(squares))
+
+
 def _random_parts(chance: RandomValues) -> tuple:
     unused, odd = chance.one_of(True, False), chance.one_of(True, True, False)
     model = _Parts(chance.between(3, 99), unused, odd)
@@ -196,6 +221,7 @@ gradient_norms = Check(
     drawn=_random_parts,
     arguments=("model", "x"),
     results=("the norms",),
+    working=_work_out_norm,
     verified="one length for each part, over all its parameters; 0 where no gradient came",
     tolerance=1e-6,
     mistakes=[

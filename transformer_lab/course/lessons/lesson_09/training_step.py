@@ -1,6 +1,7 @@
 """Checks of the exercises of lesson 09: one step."""
 
-from collections.abc import Callable, Sequence
+import copy
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -12,6 +13,7 @@ from transformer_lab.course.judge.edited_reference import edit_reference
 from transformer_lab.course.judge.errors import UnusableError
 from transformer_lab.course.judge.formatting import describe_kind
 from transformer_lab.course.judge.random_values import RandomValues
+from transformer_lab.course.judge.working import Step
 from transformer_lab.training.step import training_step as package_step
 
 
@@ -33,14 +35,17 @@ class _Quadratic(nn.Module):
         return (batch * (torch.cat(list(self.parameters())) - 1)).square().mean()
 
 
-Step = Callable[..., Any]
-
-
-def _run_steps(answer: Step, loss_of: _Quadratic, batches: Tensor, rates: Sequence[float]) -> Any:
-    """Run all steps with one optimizer; return the losses, the norms and the final weights."""
+def _make_optimizer(loss_of: _Quadratic) -> torch.optim.Optimizer:
     # With momentum a step is more than rate times gradient: only optimizer.step() knows it.
     groups = [{"params": list(group)} for group in loss_of.groups]
-    optimizer = torch.optim.SGD(groups, lr=0.3, momentum=0.5)
+    return torch.optim.SGD(groups, lr=0.3, momentum=0.5)
+
+
+def _run_steps(
+    answer: Callable[..., Any], loss_of: _Quadratic, batches: Tensor, rates: Sequence[float]
+) -> Any:
+    """Run all steps with one optimizer; return the losses, the norms and the final weights."""
+    optimizer = _make_optimizer(loss_of)
     done = []
     for batch, rate in zip(batches, rates, strict=True):
         result = answer(loss_of, optimizer, batch, rate)
@@ -67,6 +72,29 @@ def _take_step(
     return loss.detach(), norm
 
 
+def _work_out_steps(
+    loss_of: _Quadratic, batches: Tensor, rates: Sequence[float], at: tuple
+) -> Iterator[Step]:
+    model, rows = copy.deepcopy(loss_of), []
+    optimizer, weights = _make_optimizer(model), [*model.parameters()]
+    for batch, rate in zip(batches, rates, strict=True):
+        gradient = torch.cat(torch.autograd.grad(model(batch), weights))
+        rows.append((gradient, *_take_step(model, optimizer, batch, rate)))
+    gradients, losses, norms = map(torch.stack, zip(*rows, strict=True))
+    yield "the loss before each step", losses
+    yield "the gradient of all weights, a row for each step", gradients
+    yield "the norm of each, the root of its squares summed", norms
+    yield (
+        "the gradients clipped, divided by the norm where that is above 1",
+        gradients / norms[:, None].clamp(1),
+    )
+    yield "the rate of each step", rates
+    yield (
+        "the weights after the last step (the optimizer has momentum)",
+        torch.cat([w.detach() for w in weights]),
+    )
+
+
 _edit_step = partial(edit_reference, _take_step)
 _EVERY_RATE = '    for group in optimizer.param_groups:\n        group["lr"] = rate\n'
 _ALL_WEIGHTS = '[p for group in optimizer.param_groups for p in group["params"]]'
@@ -88,7 +116,7 @@ training_step = Check(
     reference=package_step,
     run=_run_steps,
     cases=lambda: [
-        (_Quadratic([[1.1, 0.8]]), torch.tensor([[0.5, 0.25]]), [0.1]),
+        (_Quadratic([[1.3, 0.9]]), torch.tensor([[1.0, 2.0]]), [0.1]),
         (_Quadratic([[1.2]], [[0.9, 1.1]]), torch.tensor([[1.0, 2.0, 0.5]] * 2), [0.05, 0.2]),
         (
             _Quadratic([[3.0, -2.0], [0.5]], [[7.0]], [[1.5]]),
@@ -99,6 +127,7 @@ training_step = Check(
     drawn=_random_steps,
     arguments=("loss_of", "the batches", "the rates"),
     results=("the losses", "the gradient norms", "the weights"),
+    working=_work_out_steps,
     verified="losses, gradient norms and weights after one, two and four steps",
     mistakes=[
         Mistake(

@@ -1,7 +1,7 @@
 """Checks of the exercises of lesson 10: one step of beam search, and the length penalty."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -15,6 +15,7 @@ from transformer_lab.course.judge.errors import UnusableError
 from transformer_lab.course.judge.formatting import describe_kind
 from transformer_lab.course.judge.random_values import RandomValues
 from transformer_lab.course.judge.returned_arrays import as_array
+from transformer_lab.course.judge.working import Step
 from transformer_lab.course.lessons.lesson_10.greedy import as_int
 from transformer_lab.decoding import beam
 
@@ -30,6 +31,19 @@ def _extend_beams(beams: Sequence[Beginning], rows: Tensor, k: int) -> list[Begi
         for word, log_p in enumerate(row)
     ]
     return sorted(every, reverse=True)[:k]
+
+
+def _work_out_beams(
+    beams: Sequence[Beginning], log_probabilities: Tensor, k: int, at: tuple
+) -> Iterator[Step]:
+    best, values = _extend_beams(beams, log_probabilities, k), [value for value, _ in beams]
+    sums = torch.tensor(values)[:, None].double() + log_probabilities
+    parent, word = divmod(int(sums.flatten().argsort(descending=True)[at[0]]), sums.shape[1])
+    yield "the log-probabilities of the beginnings", values
+    yield f"those of the words that may follow beginning {parent}", log_probabilities[parent]
+    yield "each of them added to that of the beginning", sums[parent]
+    yield f"the {k} largest of all such sums", [value for value, _ in best]
+    yield f"number {at[0]} (counted from 0) is beginning {parent} with word {word}", best[at[0]][1]
 
 
 _edit_step = partial(edit_reference, _extend_beams)
@@ -97,6 +111,7 @@ beam_step = Check(
     drawn=_random_beams,
     arguments=("beams", "log_probabilities", "k"),
     results=("the log-probabilities", "the beginnings"),
+    working=_work_out_beams,
     verified="the k best of all continuations of all beginnings, best first",
     tolerance=1e-6,
     mistakes=[
@@ -198,6 +213,12 @@ def _score_beam(log_probability: float, length: int, alpha: float) -> float:
     return log_probability / ((5 + length) / 6) ** alpha
 
 
+def _work_out_score(log_probability: float, length: int, alpha: float, at: tuple) -> Iterator[Step]:
+    yield f"5 + {length}, divided by 6", (5 + length) / 6
+    yield f"the penalty, that to the power alpha, which is {alpha:g}", ((5 + length) / 6) ** alpha
+    yield "log_probability divided by the penalty", _score_beam(log_probability, length, alpha)
+
+
 def _random_beginning(chance: RandomValues) -> tuple:
     return chance.real(-30, -0.1), chance.between(1, 60), chance.real(0, 2)
 
@@ -205,7 +226,7 @@ def _random_beginning(chance: RandomValues) -> tuple:
 beam_score = Check(
     reference=_score_beam,
     cases=lambda: [
-        (-3.0, 1, 0.6),
+        (-18.0, 13, 2.0),
         (-2.83, 9, 0.6),
         (-2.41, 8, 2.0),
         (-7.0, 13, 1.0),
@@ -214,6 +235,7 @@ beam_score = Check(
     drawn=_random_beginning,
     arguments=("log_probability", "length", "alpha"),
     results=("the score",),
+    working=_work_out_score,
     verified="divided by the penalty, so that longer sentences come nearer to 0",
     tolerance=1e-7,
     mistakes=[

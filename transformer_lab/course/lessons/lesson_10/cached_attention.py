@@ -1,5 +1,6 @@
 """Checks of the exercises of lesson 10: one step with a cache."""
 
+from collections.abc import Iterator
 from functools import partial
 
 import torch
@@ -9,6 +10,7 @@ from transformer_lab.course.judge.cases import random_array
 from transformer_lab.course.judge.check import Check, Mistake
 from transformer_lab.course.judge.edited_reference import edit_reference
 from transformer_lab.course.judge.random_values import RandomValues
+from transformer_lab.course.judge.working import Step
 
 
 def _attend_with_cache(
@@ -20,9 +22,38 @@ def _attend_with_cache(
     return (scores.softmax(dim=-1) @ values)[:, 0], keys, values
 
 
+def _work_out_step(
+    x: Tensor, keys: Tensor, values: Tensor, w_q: Tensor, w_k: Tensor, w_v: Tensor, at: tuple
+) -> Iterator[Step]:
+    output, keys, values = _attend_with_cache(x, keys, values, w_q, w_k, w_v)
+    own, query = at[0], x[at[0]] @ w_q
+    yield f"the new word's key in sentence {own}, x times W_K", keys[own, -1]
+    yield "its value, x times W_V", values[own, -1]
+    if len(at) == 3:
+        yield f"key {at[1]} of the sentence (counted from 0, the new one last)", keys[at[:2]]
+        yield f"value {at[1]}", values[at[:2]]
+        return
+    yield "its query, x times W_Q", query
+    scores = keys[own] @ query / keys.size(-1) ** 0.5
+    yield f"its products with all keys, its own the last, divided by √{keys.size(-1)}", scores
+    yield "the softmax of these", scores.softmax(dim=-1)
+    yield "the output, all values added up with these weights", output[own]
+
+
 _edit_step = partial(edit_reference, _attend_with_cache)
 
 PAST_ONLY = (("@ keys.mT", "@ keys[:, :-1].mT"), ("@ values", "@ values[:, :-1]"))
+
+
+# Small enough to follow by hand: x, keys, values and the three matrices.
+WHOLE = (
+    [[2, -1, 1]],
+    [[[2, -1, 1, 0, 3], [0, 1, -2, -1, 1]]],
+    [[[1, -3], [0, 2]]],
+    [[1, 0, -1, 2, 0], [0, 1, -1, 1, 2], [-1, 2, 1, 0, 1]],
+    [[0, 1, -1, 0, 2], [1, -1, 0, 1, 1], [2, 0, 3, -1, 0]],
+    [[1, 3], [-2, 0], [0, -1]],
+)
 
 
 def _step_cases() -> list[tuple]:
@@ -37,6 +68,7 @@ def _step_cases() -> list[tuple]:
         )
         for n, (b, past, d, d_k, d_v) in enumerate(shapes)
     ]
+    cases[0] = tuple(torch.tensor(whole).double() for whole in WHOLE)
     x, *rest = cases[1]
     return [*cases, (999 * x, *rest)]  # with scores in the thousands: e to them is infinite
 
@@ -54,6 +86,7 @@ cached_step = Check(
     drawn=_random_step,
     arguments=("x", "keys", "values", "W_Q", "W_K", "W_V"),
     results=("the output", "the keys", "the values"),
+    working=_work_out_step,
     verified="one query, all keys and values with the new one behind, also where none is there yet",
     mistakes=[
         Mistake(

@@ -1,6 +1,6 @@
 """Checks of the exercises of lesson 10: greedy decoding."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -14,6 +14,7 @@ from transformer_lab.course.judge.errors import UnusableError
 from transformer_lab.course.judge.formatting import describe_kind
 from transformer_lab.course.judge.random_values import RandomValues
 from transformer_lab.course.judge.returned_arrays import as_array
+from transformer_lab.course.judge.working import Step
 
 Scorer = Callable[[Any], Tensor]
 
@@ -42,6 +43,18 @@ def _write_greedily(next_logits: Scorer, bos: int, eos: int, limit: int) -> list
     while len(words) < limit and eos not in words:
         words.append(int(next_logits([bos, *words]).argmax()))
     return words
+
+
+def _work_out_words(
+    next_logits: Scorer, bos: int, eos: int, limit: int, at: tuple
+) -> Iterator[Step]:
+    words = _write_greedily(next_logits, bos, eos, limit)
+    read = [bos, *words[: at[0]]]
+    yield f"what next_logits reads before word {at[0]} (counted from 0)", read
+    yield "the logits it returns, from word 0 of the vocabulary on", next_logits(read)
+    yield "the word with the largest logit, which is written", words[at[0]]
+    yield "all words written", words
+    yield "why it stops there", f"{eos} is eos" if eos in words else f"the limit is {limit}"
 
 
 _edit_writing = partial(edit_reference, _write_greedily)
@@ -91,6 +104,7 @@ greedy_words = Check(
     drawn=_random_scorer,
     arguments=("next_logits", "bos", "eos", "limit"),
     results=("the list of words",),
+    working=_work_out_words,
     verified="the best word each time, all words so far are read, stop at eos or at the limit",
     mistakes=[
         Mistake(

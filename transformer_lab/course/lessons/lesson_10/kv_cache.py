@@ -1,6 +1,6 @@
 """Checks of the exercises of lesson 10 on KV caches: rows that follow their beam, and the size."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
@@ -13,6 +13,7 @@ from transformer_lab.course.judge.edited_reference import edit_reference
 from transformer_lab.course.judge.errors import UnusableError
 from transformer_lab.course.judge.formatting import describe_kind
 from transformer_lab.course.judge.random_values import RandomValues
+from transformer_lab.course.judge.working import Step
 
 # ---------------------------------------------------------------- beams that change places
 
@@ -23,6 +24,19 @@ def _reorder_cache(cache: Cache, parents: Tensor) -> Cache:
     batch, beams = parents.shape
     rows = (torch.arange(batch)[:, None] * beams + parents).flatten()
     return [(keys[rows], values[rows]) for keys, values in cache]
+
+
+def _work_out_rows(cache: Cache, parents: Tensor, at: tuple) -> Iterator[Step]:
+    layer, row, *inner = at
+    sentence, beam = divmod(row, parents.size(1))
+    parent, (keys, values) = int(parents[sentence, beam]), cache[layer]
+    old = (sentence * parents.size(1) + parent, *inner[:2])
+    which = f"head {inner[0]}, word {inner[1]}"
+    yield f"row {row} is beam {beam} of sentence {sentence} and goes on from the old beam", parent
+    yield f"the beams of sentence {sentence} begin at row", sentence * parents.size(1)
+    yield "so the old row is", old[0]
+    yield f"its key in layer {layer}, {which} (all counted from 0)", keys[old]
+    yield "its value in the same place", values[old]
 
 
 _edit_reordering = partial(edit_reference, _reorder_cache)
@@ -96,6 +110,7 @@ reordered = Check(
     drawn=_random_cache,
     arguments=("cache", "parents"),
     results=("the keys of all layers", "the values of all layers"),
+    working=_work_out_rows,
     verified="keys and values of every layer follow their beam, within each sentence",
     mistakes=[
         Mistake(
@@ -180,6 +195,24 @@ def _count_numbers(
     return layers * 2 * num_key_value_heads * width * (source + written)
 
 
+def _work_out_numbers(
+    layers: int,
+    d_model: int,
+    num_heads: int,
+    num_key_value_heads: int,
+    source: int,
+    written: int,
+    at: tuple,
+) -> Iterator[Step]:
+    width = d_model // num_heads
+    of_a_word = 2 * num_key_value_heads * width
+    yield f"the width of a head, {d_model} divided by {num_heads}", width
+    yield f"a word's keys and values in one layer, 2 · {num_key_value_heads} · {width}", of_a_word
+    yield f"the words, {source} of the memory and {written} written", source + written
+    yield "the last two multiplied, for one layer", of_a_word * (source + written)
+    yield f"{layers} times that, for all layers", layers * of_a_word * (source + written)
+
+
 _edit_count = partial(edit_reference, _count_numbers)
 
 
@@ -200,6 +233,7 @@ cache_numbers = Check(
     ],
     drawn=_random_numbers,
     results=("the numbers",),
+    working=_work_out_numbers,
     verified="keys and values of the fewer heads, of own words and memory, in every layer",
     mistakes=[
         Mistake(

@@ -1,5 +1,6 @@
 """Checks of the exercise of lesson 10 on left padding: positions and mask of the next word."""
 
+from collections.abc import Iterator
 from functools import partial
 
 import torch
@@ -8,12 +9,22 @@ from torch import Tensor
 from transformer_lab.course.judge.check import Check, Mistake
 from transformer_lab.course.judge.edited_reference import edit_reference
 from transformer_lab.course.judge.random_values import RandomValues
+from transformer_lab.course.judge.working import Step
 
 
 def _find_next_positions(ids: Tensor, pad_id: int) -> tuple[Tensor, Tensor]:
     seen = ids != pad_id
     own = torch.ones_like(seen[:, :1])
     return seen.sum(dim=1), torch.cat([seen, own], dim=1)[:, None, None, :]
+
+
+def _work_out_places(ids: Tensor, pad_id: int, at: tuple) -> Iterator[Step]:
+    row = ids[at[0]]
+    positions, mask = _find_next_positions(ids, pad_id)
+    yield f"row {at[0]} of ids", row
+    yield f"is it a word (True) or {pad_id}, which is padding (False)?", row != pad_id
+    yield "how many are words, which is the position of the next one", positions[at[0]]
+    yield "the row of the mask, the same with True for the new word behind", mask[at[0], 0, 0]
 
 
 _edit_positions = partial(edit_reference, _find_next_positions)
@@ -36,6 +47,7 @@ next_places = Check(
     ],
     drawn=_random_ids,
     results=("the positions", "the mask"),
+    working=_work_out_places,
     verified="each sentence's own count of words, and a mask that hides the padding in front",
     mistakes=[
         Mistake(

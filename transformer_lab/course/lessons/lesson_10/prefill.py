@@ -1,6 +1,6 @@
 """Checks of the exercise of lesson 10 on prefill: read a prompt in one pass, then continue it."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -13,6 +13,7 @@ from transformer_lab.course.judge.edited_reference import edit_reference
 from transformer_lab.course.judge.errors import UnusableError
 from transformer_lab.course.judge.formatting import describe_kind
 from transformer_lab.course.judge.random_values import RandomValues
+from transformer_lab.course.judge.working import Step
 from transformer_lab.course.lessons.lesson_10.greedy import as_words
 
 Read = Callable[[Any, Any], tuple[Tensor, tuple[int, ...]]]
@@ -63,6 +64,16 @@ def _continue_prompt(read: Read, prompt: list[int], count: int) -> list[int]:
     return words
 
 
+def _work_out_passes(read: Read, prompt: list[int], count: int, at: tuple) -> Iterator[Step]:
+    words, passes = _record_passes(_continue_prompt, read, prompt, count)
+    logits, _ = read([*prompt, *words[: at[0]]], None)
+    yield f"what pass {at[0]} (counted from 0) reads, and behind how many words", passes[at[0]]
+    yield "the last row of logits that it returns", logits[-1]
+    yield "the word with the largest logit, which is written", words[at[0]]
+    yield "all words written", words
+    yield "what all passes read", "; ".join(passes)
+
+
 _edit_writing = partial(edit_reference, _continue_prompt)
 
 WORD_BY_WORD = (
@@ -97,6 +108,7 @@ continued = Check(
     ],
     drawn=_random_prompt,
     results=("the list of words", "what the passes read"),
+    working=_work_out_passes,
     verified="the prompt in one pass, then one new word a pass, each behind all before it",
     mistakes=[
         Mistake(

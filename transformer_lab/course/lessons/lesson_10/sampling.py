@@ -1,7 +1,7 @@
 """Checks of the exercises of lesson 10: top-p."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
@@ -11,6 +11,7 @@ from torch import Tensor
 from transformer_lab.course.judge.check import Check, Mistake
 from transformer_lab.course.judge.edited_reference import edit_reference
 from transformer_lab.course.judge.random_values import RandomValues
+from transformer_lab.course.judge.working import Step
 from transformer_lab.decoding import sampling
 
 
@@ -44,6 +45,21 @@ def _compute_log_probabilities(answer: Callable[..., Any], *arguments: Any) -> A
     return kept
 
 
+def _work_out_top_p(logits: Tensor, p: float, at: tuple) -> Iterator[Step]:
+    row = logits[at[0]]
+    sorted_p, words = row.softmax(dim=-1).sort(descending=True)
+    kept = sampling.keep_top_p(logits, p)[at[0]]
+    yield f"the words of row {at[0]}, the most probable first", words
+    yield "their probabilities", sorted_p
+    yield "what the words in front of each have together", sorted_p.cumsum(dim=-1) - sorted_p
+    yield f"the words that stay, where that is less than {p:g}", words[kept[words] > -math.inf]
+    yield "the logits of the row, −∞ for all other words", kept
+    yield (
+        "their log_softmax, which is compared here",
+        _compute_log_probabilities(sampling.keep_top_p, logits, p)[at[0]],
+    )
+
+
 def _random_case(chance: RandomValues) -> tuple:
     rows, words = chance.sizes(2)
     logits = chance.tensor(rows, words, scale=chance.one_of(0.5, 3.0))
@@ -70,6 +86,7 @@ keep_top_p = Check(
     drawn=_random_case,
     arguments=("logits", "p"),
     results=("log_softmax of the logits",),
+    working=_work_out_top_p,
     verified="the fewest words that reach p, in their old places, the others at −∞",
     tolerance=1e-6,
     mistakes=[

@@ -1,7 +1,12 @@
 """Checks of the exercises of lesson 10: speculative decoding."""
 
+from collections.abc import Iterator
+
+import numpy as np
+
 from transformer_lab.course.judge.check import Check, Mistake
 from transformer_lab.course.judge.random_values import RandomValues
+from transformer_lab.course.judge.working import Step
 from transformer_lab.course.lessons.lesson_10.greedy import as_words
 from transformer_lab.decoding import speculative
 
@@ -12,6 +17,15 @@ def _accept_all_or_nothing(proposed: list[int], best: list[int]) -> list[int]:
 
 def _count_agreeing(proposed: list[int], best: list[int]) -> int:
     return len(speculative.accept(proposed, best)) - 1
+
+
+def _work_out_accepted(proposed: list[int], best: list[int], at: tuple) -> Iterator[Step]:
+    agreed = _count_agreeing(proposed, best)
+    yield "do proposed and best agree (True), place by place?", np.equal(proposed, best[:-1])
+    yield "how many agree before the first difference", agreed
+    yield "these words of the draft", proposed[:agreed]
+    yield "the large model's own word at the next place", best[agreed]
+    yield "what is written", speculative.accept(proposed, best)
 
 
 def _random_words(chance: RandomValues) -> tuple:
@@ -38,6 +52,7 @@ accept = Check(
     drawn=_random_words,
     arguments=("proposed", "best"),
     results=("the list of words",),
+    working=_work_out_accepted,
     verified="the draft's words up to the first difference, and one of the large model's",
     mistakes=[
         Mistake(

@@ -1,6 +1,6 @@
 """Checks of the exercise of lesson 10 on speculative sampling: keep a drawn word, or redraw it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
@@ -10,6 +10,7 @@ from torch import Tensor
 from transformer_lab.course.judge.check import Check, Mistake
 from transformer_lab.course.judge.edited_reference import edit_reference
 from transformer_lab.course.judge.random_values import RandomValues
+from transformer_lab.course.judge.working import Step
 
 
 def _keep_or_redraw(p: Tensor, q: Tensor) -> tuple[Tensor, Tensor]:
@@ -33,6 +34,16 @@ def _ignore_undrawn_words(answer: Callable[..., Any], p: Tensor, q: Tensor) -> A
     return kept, redrawn
 
 
+def _work_out_chances(p: Tensor, q: Tensor, at: tuple) -> Iterator[Step]:
+    row, missing = at[0], (p[at[0]] - q[at[0]]).clamp(min=0)
+    kept, redrawn = _ignore_undrawn_words(_keep_or_redraw, p, q)
+    yield f"p divided by q in row {row} (counted from 0)", p[row] / q[row]
+    yield "the chance to be kept, which is that but at most 1", kept[row]
+    yield "what is missing to p, p − q or 0 where that is below 0", missing
+    yield "the sum of these", missing.sum()
+    yield "what is drawn instead, each divided by the sum (if that is not 0)", redrawn[row]
+
+
 def _make_rows(seed: int, batch: int, vocabulary: int, sharp: float = 2.0) -> Tensor:
     generator = torch.Generator().manual_seed(seed)
     logits = torch.randn(batch, vocabulary, generator=generator, dtype=torch.float64)
@@ -47,7 +58,10 @@ def _cases() -> list[tuple[Tensor, Tensor]]:
     other[1, 2] += 1e-6  # and in the second nearly
     other[1, 5] -= 1e-6
     return [
-        (torch.tensor([[0.6, 0.1, 0.3]]).double(), torch.tensor([[0.3, 0.5, 0.2]]).double()),
+        (
+            torch.tensor([[0.6, 0.1, 0.3]], dtype=torch.float64),
+            torch.tensor([[0.3, 0.5, 0.2]], dtype=torch.float64),
+        ),
         (_make_rows(0, 2, 5), _make_rows(1, 2, 5)),
         (_make_rows(2, 5, 11), _make_rows(3, 5, 11, sharp=0.5)),
         (never, some),  # words that the one or the other never says
@@ -66,6 +80,7 @@ keep_or_redraw = Check(
     cases=_cases,
     drawn=_random_rows,
     results=("the chance to be kept", "what is drawn instead"),
+    working=_work_out_chances,
     verified="kept or drawn anew, every word comes out as often as the large model says",
     mistakes=[
         Mistake(
