@@ -209,7 +209,9 @@ class Check:
             return None
 
         def doing(one: Callable[..., Any], case: tuple[Any, ...]) -> Outcome:
-            with torch.no_grad():  # sizes are changed here, and only results are compared
+            # Sizes are changed here, and only results are compared: what PyTorch says of that is no
+            # concern of the learner's.
+            with torch.no_grad(), warnings.catch_warnings(action="ignore"):
                 return self.run_case(one, case)
 
         reference = functools.partial(doing, self.reference)

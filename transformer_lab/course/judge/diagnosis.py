@@ -21,10 +21,13 @@ from transformer_lab.course.judge.number_faults import (
     find_fault_in_other_results,
 )
 from transformer_lab.course.judge.outcome import Outcome
-from transformer_lab.course.judge.probes.wrong_part import find_one_sided_errors
+from transformer_lab.course.judge.probes.wrong_part import (
+    find_one_sided_errors,
+    find_wrong_part,
+)
 
-MAX_LINES = 12
-"""The largest number of lines that a verdict may have."""
+MAX_LINES = 16
+"""The largest number of lines that a verdict may have, the case worked out among them."""
 
 
 def describe_failure(attempt: Attempt, misread: str | None = None, worked: str = "") -> str:
@@ -103,8 +106,8 @@ def describe_wrong_result(
 ) -> str:
     """Describe what is wrong with one result: its type, its shape, its dtype or its numbers.
 
-    `at` is the index of the case, and `place` that of the result. `worked` follows if no reason is
-    found.
+    `at` is the index of the case, and `place` that of the result. `worked` follows if nothing says
+    why it is wrong.
     """
     unexplained = f"\n{worked}" if worked else ""
     name = attempt.results[place]
@@ -137,9 +140,11 @@ def describe_wrong_result(
     else:
         figures = f"{str(got[first])[:160]}; expected: {str(want[first])[:160]}"
     line = f"{where} is {figures}"
-    if reason:
-        return f"{name}{rest}: {reason}\n{line}"
-    return f"{line}{rest}{unexplained}"
+    if not reason:
+        return f"{line}{rest}{unexplained}"
+    # Where it is wrong is not yet why.
+    says_where = reason in (find_wrong_part(got, want), find_one_sided_errors(got, want))
+    return f"{name}{rest}: {reason}\n{line}{unexplained if says_where else ''}"
 
 
 def _find_wrong_call(attempt: Attempt, at: int, place: int) -> str | None:

@@ -75,10 +75,10 @@ def _holds_arrays(value: Any) -> bool:
 
 
 def format_number(value: Any) -> str:
-    """Return a number with at most five significant digits; a boolean or a text unchanged."""
-    if isinstance(value, np.bool_ | str | np.str_):
+    """Return a number with five significant digits at most; whole ones, booleans and texts unchanged."""
+    if isinstance(value, bool | np.bool_ | int | np.integer | str | np.str_):
         return str(value)
-    return f"{value:.5g}"
+    return f"{value + 0.0:.5g}"  # so that there is no −0
 
 
 def format_table(name: str, array: np.ndarray, place: tuple[int, ...]) -> list[str]:

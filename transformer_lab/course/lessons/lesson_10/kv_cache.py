@@ -232,7 +232,7 @@ cache_numbers = Check(
         (5, 70, 10, 5, 13, 0),  # before the first word the memory's are there
     ],
     drawn=_random_numbers,
-    results=("the numbers",),
+    results=("the count",),
     working=_work_out_numbers,
     verified="keys and values of the fewer heads, of own words and memory, in every layer",
     mistakes=[
