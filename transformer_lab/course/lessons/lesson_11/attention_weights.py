@@ -1,6 +1,6 @@
 """Checks of the exercises of lesson 11: read a row, and one word back."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 
 import numpy as np
@@ -10,6 +10,7 @@ from transformer_lab.course.judge.cases import random_weights
 from transformer_lab.course.judge.check import Check, Mistake
 from transformer_lab.course.judge.edited_reference import edit_reference
 from transformer_lab.course.judge.random_values import RandomValues
+from transformer_lab.course.judge.working import Step
 
 # ---------------------------------------------------------------- read a row
 
@@ -42,11 +43,23 @@ def _random_reading(chance: RandomValues) -> tuple:
     return chance.weights(steps, length), written, source, written[chance.between(0, steps - 1)]
 
 
+def _work_out_reading(
+    weights: np.ndarray, written: Sequence[str], source: Sequence[str], word: str, at: tuple
+) -> Iterator[Step]:
+    row = weights[written.index(word)]
+    yield f"where “{word}” first stands in written, counted from 0", written.index(word)
+    yield "the weights in that row", row
+    yield "the largest of them", row.max()
+    yield "the place where it stands, counted from 0", int(row.argmax())
+    yield "the word of source at that place", source[int(row.argmax())]
+
+
 looks_at = Check(
     reference=_read_row,
     cases=_reading_cases,
     drawn=_random_reading,
     results=("the source word", "its weight"),
+    working=_work_out_reading,
     verified="the row that writes the word, the first if there are several; its largest weight",
     mistakes=[
         Mistake(
@@ -103,11 +116,19 @@ def random_square_case(chance: RandomValues) -> tuple:
     return (chance.weights(length, length),)
 
 
+def _work_out_previous_token(weights: np.ndarray, at: tuple) -> Iterator[Step]:
+    previous = np.diagonal(weights, offset=-1)
+    yield "row 1's weight on key 0, row 2's on key 1, and so on", previous
+    yield "their sum", previous.sum()
+    yield f"divided by the number of rows with a previous token, {len(previous)}", previous.mean()
+
+
 previous_token = Check(
     reference=alignment.previous_token,
     cases=_square_cases,
     drawn=random_square_case,
     results=("the mean weight",),
+    working=_work_out_previous_token,
     verified="the mean weight one place to the left of the diagonal, without the first row",
     mistakes=[
         Mistake(

@@ -1,5 +1,6 @@
 """Checks of the exercises of lesson 11: the alignment error rate, the distance, and the logit lens."""
 
+from collections.abc import Iterator
 from functools import partial
 
 import numpy as np
@@ -11,6 +12,7 @@ from transformer_lab.course.judge.cases import random_array, random_weights
 from transformer_lab.course.judge.check import Check, Mistake
 from transformer_lab.course.judge.edited_reference import edit_reference
 from transformer_lab.course.judge.random_values import RandomValues
+from transformer_lab.course.judge.working import Step
 from transformer_lab.course.lessons.lesson_11.attention_weights import random_square_case
 
 Links = set[tuple[int, int]]
@@ -48,11 +50,25 @@ def _random_gold(chance: RandomValues) -> tuple:
     return drawn, {*links[: chance.between(1, steps)], *others}
 
 
+def _work_out_error_rate(weights: np.ndarray, gold: Links, at: tuple) -> Iterator[Step]:
+    steps = sorted({step for _, step in gold})
+    sources = [int(weights[step].argmax()) for step in steps]
+    common = len({*zip(sources, steps, strict=True)} & gold)
+    yield "the steps that have a gold link", steps
+    yield "the source word with the largest weight at each of them", sources
+    yield "how many of these links are gold, too", common
+    yield "how many links were found, and how many are gold", [len(steps), len(gold)]
+    share = 2 * common / (len(steps) + len(gold))
+    yield "2 times the common ones, divided by both counts together", share
+    yield "1 minus that", 1 - share
+
+
 error_rate = Check(
     reference=_compute_error_rate,
     cases=_gold_cases,
     drawn=_random_gold,
     results=("the error rate",),
+    working=_work_out_error_rate,
     verified="the strongest word of each step that has a gold link, compared with all gold links",
     mistakes=[
         Mistake(
@@ -110,6 +126,16 @@ def _compute_offsets(weights: np.ndarray) -> np.ndarray:
     return places[:, None] - places
 
 
+def _work_out_distance(weights: np.ndarray, at: tuple) -> Iterator[Step]:
+    distances = abs(_compute_offsets(weights))
+    means = (weights * distances).sum(axis=1)
+    yield f"how far query {len(weights) - 1}, the last, is from each key", distances[-1]
+    yield "each of these distances times its weight", weights[-1] * distances[-1]
+    yield "their sum", means[-1]
+    yield "the same for every query, from 0 on", means
+    yield "the mean of these", means.mean()
+
+
 mean_distance = Check(
     reference=alignment.mean_distance,
     cases=lambda: [
@@ -122,6 +148,7 @@ mean_distance = Check(
     ],
     drawn=random_square_case,
     results=("the mean distance",),
+    working=_work_out_distance,
     verified="each distance counts with its weight, and each row once",
     mistakes=[
         Mistake(
@@ -159,9 +186,19 @@ def _read_words(states: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
     return (states @ weight.T + bias).argmax(dim=-1)
 
 
+_SMALL_STATES = (
+    [
+        [[1, 0, 2, -1], [3, -2, 1, 0], [0, 1, -1, 2]],
+        [[2, -1, 0, 3], [1, 2, -2, -1], [-3, 1, 2, 0]],
+    ],
+    [[1, 2, 0, -1], [0, 1, 3, 2], [-2, 0, 1, 3], [2, -1, 1, 0], [1, 1, -2, 2]],
+    [2, -1, 0, 1, -3],
+)
+
+
 def _lens_cases() -> list[tuple]:
-    shapes = ((2, 3, 4, 5), (3, 5, 7, 11), (5, 2, 3, 13))
-    return [
+    shapes = ((3, 5, 7, 11), (5, 2, 3, 13))
+    others = [
         (
             torch.tensor(random_array(depth, steps, d_model, seed=depth)),
             torch.tensor(random_array(vocabulary, d_model, seed=depth + 20)),
@@ -169,6 +206,7 @@ def _lens_cases() -> list[tuple]:
         )
         for depth, steps, d_model, vocabulary in shapes
     ]
+    return [tuple(torch.tensor(x, dtype=torch.float64) for x in _SMALL_STATES), *others]
 
 
 def _random_states(chance: RandomValues) -> tuple:
@@ -177,11 +215,21 @@ def _random_states(chance: RandomValues) -> tuple:
     return tuple(chance.tensor(*shape) for shape in shapes)
 
 
+def _work_out_words(states: Tensor, weight: Tensor, bias: Tensor, at: tuple) -> Iterator[Step]:
+    products = weight @ states[at]
+    yield f"the state at depth {at[0]} and step {at[1]}", states[at]
+    yield "its product with each row of weight, one for each word", products
+    yield "plus the bias, which gives the logits", products + bias
+    yield "the largest logit", (products + bias).max()
+    yield "the id of the word that has it", (products + bias).argmax()
+
+
 read_words = Check(
     reference=_read_words,
     cases=_lens_cases,
     drawn=_random_states,
     results=("the ids",),
+    working=_work_out_words,
     verified="the argmax over the vocabulary, at every depth and step",
     mistakes=[
         Mistake(

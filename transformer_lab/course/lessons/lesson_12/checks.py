@@ -1,5 +1,6 @@
 """Checks of the exercises of lesson 12, where is "it" resolved."""
 
+from collections.abc import Iterator
 from functools import partial
 
 import numpy as np
@@ -8,9 +9,16 @@ from transformer_lab.course.judge.cases import random_array, random_weights
 from transformer_lab.course.judge.check import Check, Mistake
 from transformer_lab.course.judge.edited_reference import edit_reference
 from transformer_lab.course.judge.random_values import RandomValues
+from transformer_lab.course.judge.working import Step
 from transformer_lab.evaluation.rollout import attention_rollout
 
 # ---------------------------------------------------------------- a row's preference
+
+
+_ROWS_OF_TWO_HEADS = [
+    [[2, 0, 3, 1, 4], [4, 2, 0, 3, 1], [1, 4, 2, 0, 3]],
+    [[0, 3, 1, 4, 2], [1, 0, 4, 2, 3], [3, 1, 0, 2, 4]],
+]
 
 
 def _random_preference(chance: RandomValues) -> tuple:
@@ -19,18 +27,30 @@ def _random_preference(chance: RandomValues) -> tuple:
     return chance.weights(heads, queries, keys), chance.between(0, queries - 1), *places
 
 
+def _work_out_preference(
+    weights: np.ndarray, row: int, referent: int, other: int, at: tuple
+) -> Iterator[Step]:
+    (head,) = at
+    one, two = weights[head, row, [referent, other]]
+    yield f"row {row} of head {head}", weights[head, row]
+    yield f"its weight on the referent, key {referent}", one
+    yield f"its weight on the other noun, key {other}", two
+    yield "the first minus the second", one - two
+
+
 preference = Check(
     reference=lambda weights, row, referent, other: (
         weights[:, row, referent] - weights[:, row, other]
     ),
     cases=lambda: [
-        (random_weights(2, 3, 5, seed=1), 1, 0, 4),
+        (np.array(_ROWS_OF_TWO_HEADS) / 10, 1, 0, 4),
         (random_weights(3, 7, 7, seed=2), 5, 2, 6),
         (random_weights(4, 11, 7, seed=3), 6, 5, 1),
     ],
     drawn=_random_preference,
     arguments=("weights", "row", "referent", "other"),
     results=("the preference",),
+    working=_work_out_preference,
     verified="referent minus other noun, in the given row, one number for each head",
     mistakes=[
         Mistake(
@@ -75,8 +95,10 @@ _edit_chance = partial(edit_reference, _find_chance_level)
 
 
 def _chance_cases() -> list[tuple]:
-    found = []
-    for seed, (rounds, sentences, heads) in enumerate(((20, 3, 2), (37, 11, 5), (101, 7, 13))):
+    # The largest of all rounds, 0.6, turns up once, so that it is not the percentile.
+    signs = np.where(random_array(20, 3, seed=604) > 0, 1.0, -1.0)
+    found = [(np.array([[0.9, 0.3], [-0.3, 0.9], [0.6, -0.3]]), signs)]
+    for seed, (rounds, sentences, heads) in enumerate(((37, 11, 5), (101, 7, 13)), start=1):
         signs = np.where(random_array(rounds, sentences, seed=seed) > 0, 1.0, -1.0)
         found.append((random_array(sentences, heads, seed=seed + 10, scale=0.3), signs))
     return found
@@ -88,12 +110,23 @@ def _random_chance(chance: RandomValues) -> tuple:
     return chance.numbers(sentences, heads, scale=0.3), signs
 
 
+def _work_out_chance(differences: np.ndarray, signs: np.ndarray, at: tuple) -> Iterator[Step]:
+    means = signs @ differences / len(differences)
+    largest = abs(means).max(axis=1)
+    yield "the signs of the first round, one for each sentence", signs[0]
+    yield "the mean of each head's differences with these signs", means[0]
+    yield "the largest of these means, ignoring their signs", largest[0]
+    yield "the same in every round", largest
+    yield "the 95th percentile of these", np.quantile(largest, 0.95)
+
+
 largest_by_chance = Check(
     reference=_find_chance_level,
     cases=_chance_cases,
     drawn=_random_chance,
     arguments=("differences", "signs"),
     results=("the percentile",),
+    working=_work_out_chance,
     verified="the mean over the sentences, the largest of the heads, the 95th percentile of the rounds",
     mistakes=[
         Mistake(
@@ -162,21 +195,39 @@ def _roll_out(layers: np.ndarray) -> np.ndarray:
 _edit_rollout = partial(edit_reference, _roll_out)
 
 
+_TWO_LAYERS = [
+    [[[2, 5, 3], [6, 0, 4], [1, 7, 2]], [[4, 1, 5], [2, 6, 2], [3, 3, 4]]],
+    [[[8, 2, 0], [1, 4, 5], [5, 2, 3]], [[0, 4, 6], [7, 2, 1], [1, 0, 9]]],
+]
+
+
 def _random_layers(chance: RandomValues) -> tuple:
     layers, heads, length = chance.sizes(3)
     return (chance.weights(layers, heads, length, length),)
+
+
+def _work_out_rollout(layers: np.ndarray, at: tuple) -> Iterator[Step]:
+    query, key = at
+    mean, earlier = layers[-1].mean(axis=0), _roll_out(layers[:-1])[:, key]
+    half = 0.5 * (mean + np.eye(len(mean)))[query]
+    yield f"row {query} of the last layer, averaged over the heads", mean[query]
+    yield f"half of that, and another half on token {query} itself", half
+    yield f"column {key} of the rollout of the layers before", earlier
+    yield "that row and that column, multiplied number by number", half * earlier
+    yield "the sum of these products", half @ earlier
 
 
 rollout = Check(
     reference=_roll_out,
     own=(attention_rollout,),
     cases=lambda: [
-        (random_weights(2, 2, 3, 3, seed=4),),
+        (np.array(_TWO_LAYERS) / 10,),
         (random_weights(3, 3, 5, 5, seed=5),),
         (random_weights(2, 5, 7, 7, seed=6),),
     ],
     drawn=_random_layers,
     results=("the rollout",),
+    working=_work_out_rollout,
     verified="half mean map and half identity for each layer, the last one on the left; rows sum to 1",
     mistakes=[
         Mistake(
@@ -234,15 +285,26 @@ def _random_point(chance: RandomValues) -> tuple:
     return weights, chance.between(0, queries - 1), chance.between(0, keys - 1)
 
 
+def _work_out_pointing(weights: np.ndarray, query: int, key: int, at: tuple) -> Iterator[Step]:
+    row = at[0]
+    yield f"row {row} of weights", weights[row]
+    said = (
+        f"yes, so 1 for key {key} and 0 for every other key" if row == query else "no, so it stays"
+    )
+    yield "whether it is the row of the query", said
+    yield f"row {row} of the result", _point_row(weights, query, key)[row]
+
+
 point = Check(
     reference=_point_row,
     cases=lambda: [
-        (random_weights(3, 5, seed=7), 1, 4),
+        (np.array([[2, 0, 3, 1, 4], [4, 2, 0, 3, 1], [1, 4, 2, 0, 3]]) / 10, 1, 4),
         (random_weights(5, 3, seed=8), 4, 0),
         (random_weights(7, 7, seed=9), 2, 5),
     ],
     drawn=_random_point,
     results=("the weights",),
+    working=_work_out_pointing,
     verified="the row is 1 at the key and 0 elsewhere, the other rows and the given array stay",
     mistakes=[
         Mistake(

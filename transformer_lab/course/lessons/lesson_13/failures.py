@@ -1,6 +1,6 @@
 """Checks of the exercises of lesson 13: how a model fails, how far it reaches, and early signs."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 
 import numpy as np
@@ -9,6 +9,7 @@ from transformer_lab.course.judge.cases import random_array
 from transformer_lab.course.judge.check import Check, Mistake
 from transformer_lab.course.judge.edited_reference import edit_reference
 from transformer_lab.course.judge.random_values import RandomValues
+from transformer_lab.course.judge.working import Step
 
 # ---------------------------------------------------------------- in what way does it fail?
 
@@ -75,6 +76,30 @@ def _random_answer(chance: RandomValues) -> tuple:
     return written if is_cut_off else [*written, EOS], right
 
 
+_REASONS = {
+    "exact": "no place differs",
+    "stopped": "eos is written where a word is due",
+    "went on": "a word is written where eos is due",
+    "cut off": "all is right up to where it was cut off",
+    "word": "a word is written in place of another word",
+}
+
+
+def _work_out_failure(got: Sequence[int], want: Sequence[int], at: tuple) -> Iterator[Step]:
+    def name(sentence: Sequence[int]) -> str:
+        there = sentence[same : same + 1]
+        return "eos" if there == [EOS] else f"the word {there[0]}" if there else "nothing more"
+
+    same, kind = _find_difference(got, want), _classify_failure(got, want)
+    yield "the ids that are written", got
+    yield "the right ids", want
+    if kind != "exact":
+        yield "the first place where they differ, counted from 0", same
+        yield "what stands there", f"{name(got)} is written; {name(want)} is right"
+    reason = _REASONS["cut off" if kind == "went on" and same == len(got) else kind]
+    yield f"{reason}, which is called", kind
+
+
 failure = Check(
     reference=_classify_failure,
     cases=lambda: [
@@ -98,6 +123,7 @@ failure = Check(
     drawn=_random_answer,
     arguments=("written", "right"),
     results=("the kind of failure",),
+    working=_work_out_failure,
     verified="the first wrong word decides: an early eos, a word for eos, or a word for a word",
     mistakes=[
         Mistake(
@@ -167,6 +193,16 @@ def _random_shares(chance: RandomValues) -> tuple:
     )
 
 
+def _work_out_reach(lengths: Sequence[int], exact: Sequence[float], at: tuple) -> Iterator[Step]:
+    good = [share >= 0.5 for share in exact]
+    first = [*good, False].index(False)
+    yield "the lengths", lengths
+    yield "the share that is right at each", exact
+    yield "whether it is half or more", good
+    yield "the first length where it is not", "none" if all(good) else lengths[first]
+    yield "the last length before that one (0 if there is none)", _find_reach(lengths, exact)
+
+
 reach = Check(
     reference=_find_reach,
     cases=lambda: [
@@ -180,6 +216,7 @@ reach = Check(
     ],
     drawn=_random_shares,
     results=("the length",),
+    working=_work_out_reach,
     verified="the last length before the first that is less than half right; 0 if there is none",
     mistakes=[
         Mistake(
@@ -224,16 +261,28 @@ def _random_runs(chance: RandomValues) -> tuple:
     return chance.numbers(count) + chance.real(-9, 9), chance.numbers(count, scale=scale)
 
 
+def _work_out_smallest_difference(one: np.ndarray, other: np.ndarray, at: tuple) -> Iterator[Step]:
+    variances = [np.var(one, ddof=1), np.var(other, ddof=1)]
+    deviation = np.sqrt(np.mean(variances))
+    squares = "the squared distances from each group's mean"
+    yield f"both variances, {squares}, summed and divided by {len(one) - 1}", variances
+    yield "their mean", np.mean(variances)
+    yield "its square root, the standard deviation", deviation
+    yield f"times √(2/{len(one)})", deviation * np.sqrt(2 / len(one))
+    yield "times 2", _compute_smallest_difference(one, other)
+
+
 smallest_difference = Check(
     reference=_compute_smallest_difference,
     cases=lambda: [
-        (np.array([1.0, 3.0]), np.array([5.0, 5.0])),
+        (np.array([1.0, 5.0]), np.array([6.0, 6.0])),
         (np.array([12.0, 13.0, 17.0]), np.array([11.0, 18.0, 22.0])),
         (random_array(5, seed=1), 3 * random_array(5, seed=2) + 1),
     ],
     drawn=_random_runs,
     arguments=("one", "other"),
     results=("the difference",),
+    working=_work_out_smallest_difference,
     verified="2 · sd · √(2/n), with the mean of the two variances, each divided by n − 1",
     mistakes=[
         Mistake(

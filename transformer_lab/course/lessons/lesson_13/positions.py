@@ -1,10 +1,13 @@
 """Checks of the exercises of lesson 13: which pairs have turned, and the rows of a learned table."""
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from transformer_lab.course.judge.cases import random_array
 from transformer_lab.course.judge.check import Check, Mistake
 from transformer_lab.course.judge.random_values import RandomValues
+from transformer_lab.course.judge.working import Step
 
 # ---------------------------------------------------------------- which pairs have turned
 
@@ -15,6 +18,15 @@ def _find_full_turns(last: int, d_model: int, turn: float = 2 * np.pi) -> np.nda
 
 def _random_last(chance: RandomValues) -> tuple:
     return chance.between(1, 3000), 2 * chance.between(1, 50)
+
+
+def _work_out_turns(last: int, d_model: int, at: tuple) -> Iterator[Step]:
+    pair = at[0]
+    angle = 10_000.0 ** (-2 * pair / d_model)
+    yield f"10000^(−{2 * pair}/{d_model}), what pair {pair} turns by from place to place", angle
+    yield f"what it has turned at place {last}", last * angle
+    yield "a whole turn, 2π", 2 * np.pi
+    yield "whether the angle is that large, or larger", last * angle >= 2 * np.pi
 
 
 full_turns = Check(
@@ -30,6 +42,7 @@ full_turns = Check(
     drawn=_random_last,
     arguments=("last", "d_model"),
     results=("which pairs have turned",),
+    working=_work_out_turns,
     verified="pair i turns by 10000^(−2i/d_model) a place, and 2π is a whole turn",
     mistakes=[
         Mistake(
@@ -67,8 +80,10 @@ full_turns = Check(
 
 
 def _table_cases() -> list[tuple]:
-    cases = []
-    for seed, (rows, width, last) in enumerate(((5, 2, 3), (11, 3, 7), (13, 7, 5))):
+    first = np.array([[3, 1], [4, 2], [5, 9], [2, 6], [8, 7]])
+    moved = np.array([[1, 6], [2, 4], [7, 7], [2, 6], [8, -7]])
+    cases = [(first.astype(float), moved.astype(float))]
+    for seed, (rows, width, last) in enumerate(((11, 3, 7), (13, 7, 5)), start=1):
         before = random_array(rows, width, seed=seed)
         after = before.copy()
         after[:last] += random_array(last, width, seed=seed + 10)
@@ -102,11 +117,19 @@ def _random_table(chance: RandomValues) -> tuple:
     return before, after
 
 
+def _work_out_rows(before: np.ndarray, after: np.ndarray, at: tuple) -> Iterator[Step]:
+    moved = (before != after).any(axis=1)
+    yield "how many numbers of each row have changed", (before != after).sum(axis=1)
+    yield "whether that is 1 or more", moved
+    yield "the places of the rows where it is, counted from 0", np.flatnonzero(moved)
+
+
 reached_rows = Check(
     reference=lambda before, after: np.flatnonzero((before != after).any(axis=1)),
     cases=_table_cases,
     drawn=_random_table,
     results=("the rows",),
+    working=_work_out_rows,
     verified="the rows with at least one number that moved, by their places",
     mistakes=[
         Mistake(

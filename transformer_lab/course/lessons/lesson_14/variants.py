@@ -1,6 +1,7 @@
 """Checks of the exercises of lesson 14: the sizes of rows A and B, and where the dropout sits."""
 
-from collections.abc import Callable
+import copy
+from collections.abc import Callable, Iterator
 from functools import partial
 
 import numpy as np
@@ -9,6 +10,7 @@ from transformer_lab.course.judge.cases import random_array
 from transformer_lab.course.judge.check import Check, Mistake
 from transformer_lab.course.judge.edited_reference import edit_reference
 from transformer_lab.course.judge.random_values import RandomValues
+from transformer_lab.course.judge.working import Step
 
 Function = Callable[[np.ndarray], np.ndarray]
 
@@ -30,11 +32,24 @@ def _random_sizes(chance: RandomValues) -> tuple:
     return chance.one_of(sizes, (*sizes, chance.between(1, 64)))
 
 
+def _work_out_count(
+    d_model: int, num_heads: int, d_k: int | None = None, *, at: tuple
+) -> Iterator[Step]:
+    width, total = _count_attention(d_model, num_heads, d_k)
+    queries = (d_model + 1) * num_heads * width
+    yield "d_k" if d_k else "d_k, which is not given, so d_model divided by num_heads", width
+    yield "the columns of W_Q, num_heads times d_k", num_heads * width
+    yield "the parameters of W_Q, d_model + 1 for each column (W_K has as many)", queries
+    yield "those of W_V, which has d_model columns (W_O has as many)", (d_model + 1) * d_model
+    yield "the parameters of all four", total
+
+
 attention_size = Check(
     reference=_count_attention,
     cases=lambda: [(6, 3), (64, 4), (64, 32), (15, 5, 7), (64, 4, 2)],
     drawn=_random_sizes,
     results=("d_k", "the parameters"),
+    working=_work_out_count,
     verified="d_k = d_model / h where it is not given, and W_Q, W_K, W_V, W_O with their biases",
     mistakes=[
         Mistake(
@@ -119,10 +134,30 @@ def _random_place(chance: RandomValues) -> tuple:
     )
 
 
+def _work_out_sublayer(
+    embedded: np.ndarray,
+    positions: np.ndarray,
+    sublayer: Function,
+    layer_norm: Function,
+    dropout: Function,
+    at: tuple,
+) -> Iterator[Step]:
+    drop, row = copy.deepcopy(dropout), at[0]  # the case's own stays as it is
+    x = drop(embedded + positions)
+    added = drop(sublayer(x))
+    yield f"row {row} of the embedding plus that of the positions", (embedded + positions)[row]
+    yield "that after a dropout, which is x", x[row]
+    yield "what the sub-layer makes of x", sublayer(x)[row]
+    yield "that after a dropout", added[row]
+    yield "plus x", (x + added)[row]
+    yield "after the norm", layer_norm(x + added)[row]
+
+
 first_sublayer = Check(
     reference=_run_sublayer,
     cases=_place_cases,
     drawn=_random_place,
+    working=_work_out_sublayer,
     verified="dropout on the sum of embedding and positions, and on the sub-layer's output alone",
     mistakes=[
         Mistake(

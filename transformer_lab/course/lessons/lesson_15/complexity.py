@@ -1,10 +1,13 @@
 """Checks of the exercises of lesson 15: counting products, and an exponent."""
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from transformer_lab.course.judge.cases import random_array
 from transformer_lab.course.judge.check import Check, Mistake
 from transformer_lab.course.judge.random_values import RandomValues
+from transformer_lab.course.judge.working import Step
 
 # ---------------------------------------------------------------- counting products
 
@@ -17,11 +20,20 @@ def _count_products(n: int, d: int) -> tuple[int, int]:
     return 4 * n * d * d, 2 * n * n * d
 
 
+def _work_out_products(n: int, d: int, at: tuple) -> Iterator[Step]:
+    yield "one projection, n vectors each times a d × d matrix", n * d * d
+    yield "four of them, for queries, keys, values and the output", 4 * n * d * d
+    yield "the scores, n · n of them with d multiplications each", n * n * d
+    yield "the mix, n · d numbers with n multiplications each", n * d * n
+    yield "scores and mix together", 2 * n * n * d
+
+
 products = Check(
     reference=_count_products,
     cases=lambda: [(3, 2), (7, 5), (101, 64)],
     drawn=_random_sizes,
     results=("the projections", "scores and mix"),
+    working=_work_out_products,
     verified="four projections of n·d² each, and two products of n²·d",
     mistakes=[
         Mistake(
@@ -81,10 +93,22 @@ def _random_times(chance: RandomValues) -> tuple:
     return _make_power_law(lengths, power, seed=chance.between(5, 999))
 
 
+def _work_out_exponent(n: np.ndarray, seconds: np.ndarray, at: tuple) -> Iterator[Step]:
+    x, y = np.log(n), np.log(seconds)
+    dx, dy = x - x.mean(), y - y.mean()
+    yield "log n", x
+    yield "log seconds", y
+    yield "log n minus the mean of log n", dx
+    yield "log seconds minus the mean of log seconds", dy
+    sums = [dx @ dy, dx @ dx]
+    yield "the sum of the products of both, and the sum of the squares of the first", sums
+    yield "the one sum divided by the other, which is the slope", dx @ dy / (dx @ dx)
+
+
 exponent = Check(
     reference=_fit_exponent,
     cases=lambda: [
-        _make_power_law([2, 3, 7], 1.0, seed=1),
+        (np.array([2.0, 4.0, 16.0]), np.array([3.0, 6.0, 48.0])),
         _make_power_law([64, 128, 256, 512, 1024], 2.0, seed=2),
         _make_power_law([2003, 11, 101, 4001, 5, 1009, 211], 1.4, seed=3),
         _make_power_law([31, 7, 127, 17, 67], -0.6, seed=4),  # it need not grow
@@ -92,6 +116,7 @@ exponent = Check(
     drawn=_random_times,
     arguments=("n", "seconds"),
     results=("the exponent",),
+    working=_work_out_exponent,
     verified="the slope of log seconds over log n, by least squares",
     mistakes=[
         Mistake(

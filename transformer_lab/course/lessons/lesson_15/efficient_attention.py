@@ -1,5 +1,6 @@
 """Checks of the exercises of lesson 15: two parts of a softmax, linear attention, and the cache."""
 
+from collections.abc import Iterator
 from functools import partial
 
 import numpy as np
@@ -8,6 +9,7 @@ from transformer_lab.course.judge.cases import random_array
 from transformer_lab.course.judge.check import Check, Mistake
 from transformer_lab.course.judge.edited_reference import edit_reference
 from transformer_lab.course.judge.random_values import RandomValues
+from transformer_lab.course.judge.working import Step
 
 # ---------------------------------------------------------------- two parts of a softmax
 
@@ -56,10 +58,33 @@ def _random_parts(chance: RandomValues) -> tuple:
     return tuple(x for part in parts for x in part)
 
 
+def _work_out_merge(
+    largest_a: np.ndarray,
+    total_a: np.ndarray,
+    mixed_a: np.ndarray,
+    largest_b: np.ndarray,
+    total_b: np.ndarray,
+    mixed_b: np.ndarray,
+    at: tuple,
+) -> Iterator[Step]:
+    row = at[0]
+    largest, total = (
+        np.array([one[row], other[row]])
+        for one, other in ((largest_a, largest_b), (total_a, total_b))
+    )
+    mixed, scale = np.array([mixed_a[row], mixed_b[row]]), np.exp(largest - largest.max())
+    yield f"the largest of part a and that of part b, in row {row}", largest
+    yield "the larger of the two", largest.max()
+    yield "each part's largest minus that one", largest - largest.max()
+    yield "e to the power of these, by which a and b are multiplied", scale
+    yield "total_a and total_b multiplied by these, and added", scale @ total
+    yield f"row {row} of mixed_a and of mixed_b multiplied by these, and added", scale @ mixed
+
+
 merge = Check(
     reference=_merge,
     cases=lambda: [
-        (*_make_part(1, 2, 3, seed=1), *_make_part(1, 3, 3, seed=2)),
+        tuple(map(np.array, ([3.0], [1.5], [[2.0, 0.0, 4.0]], [1.0], [2.0], [[1.0, 3.0, -2.0]]))),
         (*_make_part(5, 7, 2, seed=3), *_make_part(5, 3, 2, seed=4)),
         (*_make_part(11, 3, 5, seed=5), *_make_part(11, 13, 5, seed=6)),
         # Only differences of scores may stand in an exponential: exp(900) is no number.
@@ -69,6 +94,7 @@ merge = Check(
     ],
     drawn=_random_parts,
     results=("the largest", "the total", "the mix"),
+    working=_work_out_merge,
     verified="both parts are scaled to the new largest score, total and mix alike",
     mistakes=[
         Mistake(
@@ -127,16 +153,21 @@ merge = Check(
 
 
 def _linear_cases() -> list[tuple]:
-    shapes = ((2, 3, 2, 3), (5, 7, 3, 2), (11, 3, 5, 7))
-    return [
+    first = (
+        np.array([[7.0, 2.0], [1.0, 6.0]]),
+        np.array([[1.0, 2.0], [3.0, 1.0], [2.0, 1.0]]),
+        np.array([[1.0, -2.0, 3.0], [0.0, 4.0, 2.0], [5.0, -1.0, 6.0]]),
+    )
+    others = [
         (
             # Not too large, so that the exponentials of a softmax do not overflow.
             np.exp(random_array(queries, width, seed=n, scale=0.7)),
             np.exp(random_array(keys, width, seed=n + 10, scale=0.7)),
             random_array(keys, d_v, seed=n + 20),
         )
-        for n, (queries, keys, width, d_v) in enumerate(shapes)
+        for n, (queries, keys, width, d_v) in enumerate(((5, 7, 3, 2), (11, 3, 5, 7)), start=1)
     ]
+    return [first, *others]
 
 
 def _attend_linearly(q: np.ndarray, k: np.ndarray, value: np.ndarray) -> np.ndarray:
@@ -149,12 +180,25 @@ def _random_rows(chance: RandomValues) -> tuple:
     return q, k, chance.numbers(keys, d_v)
 
 
+def _work_out_linear_mix(
+    q: np.ndarray, k: np.ndarray, value: np.ndarray, at: tuple
+) -> Iterator[Step]:
+    row, column = at
+    keys, summary = k.sum(axis=0), k.T @ value[:, column]
+    yield "the sum of all keys", keys
+    yield f"the sum of all keys, each times number {column} of its value", summary
+    yield f"row {row} of q, times the second sum", q[row] @ summary
+    yield f"row {row} of q, times the first sum, the total of its weights", q[row] @ keys
+    yield "the one divided by the other", q[row] @ summary / (q[row] @ keys)
+
+
 linear_mix = Check(
     reference=_attend_linearly,
     cases=_linear_cases,
     drawn=_random_rows,
     arguments=("q", "k", "value"),
     results=("the output",),
+    working=_work_out_linear_mix,
     verified="weights q·k divided by their sum over the keys",
     mistakes=[
         Mistake(
@@ -204,11 +248,23 @@ def _count_bytes(layers: int, heads: int, d_k: int, d_v: int, words: int, each: 
 
 _edit_count = partial(edit_reference, _count_bytes)
 
+
+def _work_out_bytes(
+    layers: int, heads: int, d_k: int, d_v: int, words: int, each: int, at: tuple
+) -> Iterator[Step]:
+    yield "the numbers of one key and one value", d_k + d_v
+    yield "a word has both in every head", heads * (d_k + d_v)
+    yield "and in every layer", layers * heads * (d_k + d_v)
+    yield "the numbers of all words", layers * heads * (d_k + d_v) * words
+    yield "times the bytes of each number", _count_bytes(layers, heads, d_k, d_v, words, each)
+
+
 cache_bytes = Check(
     reference=_count_bytes,
     cases=lambda: [(1, 1, 2, 3, 5, 4), (2, 3, 5, 7, 11, 4), (6, 8, 64, 64, 1009, 2)],
     drawn=_random_sizes,
     results=("the bytes",),
+    working=_work_out_bytes,
     verified="a key and a value for each word, head and layer",
     mistakes=[
         Mistake(

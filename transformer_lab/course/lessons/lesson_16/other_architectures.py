@@ -1,5 +1,6 @@
 """Checks of the exercises of lesson 16: shared keys, a state carried along, and messages along edges."""
 
+from collections.abc import Iterator
 from functools import partial
 
 import numpy as np
@@ -8,18 +9,34 @@ from transformer_lab.course.judge.cases import random_array
 from transformer_lab.course.judge.check import Check, Mistake
 from transformer_lab.course.judge.edited_reference import edit_reference
 from transformer_lab.course.judge.random_values import RandomValues
+from transformer_lab.course.judge.working import Step
 
 # ---------------------------------------------------------------- shared keys
 
 
 def _share_cases() -> list[tuple]:
-    shapes = (((2, 3, 2), 4), ((3, 7, 5), 6), ((1, 5, 3), 7), ((5, 2, 11), 15))
-    return [(random_array(*shape, seed=n), heads) for n, (shape, heads) in enumerate(shapes)]
+    shapes = (((3, 7, 5), 6), ((1, 5, 3), 7), ((5, 2, 11), 15))
+    others = [(random_array(*shape, seed=n), h) for n, (shape, h) in enumerate(shapes, start=1)]
+    first = np.array(
+        [[[1.0, 4.0], [2.0, -3.0], [0.0, 5.0]], [[6.0, -1.0], [3.0, 7.0], [-2.0, 8.0]]]
+    )
+    return [(first, 4), *others]
 
 
 def _random_keys(chance: RandomValues) -> tuple:
     heads, length, d_k, times = chance.sizes(4)
     return chance.numbers(heads, length, d_k), heads * times
+
+
+def _work_out_sharing(key: np.ndarray, num_heads: int, at: tuple) -> Iterator[Step]:
+    head, word = at[0], at[1]
+    group = num_heads // len(key)
+    yield f"how many query heads share a key head, {num_heads} divided by {len(key)}", group
+    yield (
+        f"the key head of query head {head}, {head} divided by {group}, rounded down",
+        head // group,
+    )
+    yield f"the key that it has for word {word}", key[head // group, word]
 
 
 shared_keys = Check(
@@ -28,6 +45,7 @@ shared_keys = Check(
     drawn=_random_keys,
     arguments=("key", "num_heads"),
     results=("the keys",),
+    working=_work_out_sharing,
     verified="neighbouring query heads read the same keys",
     mistakes=[
         Mistake(
@@ -69,13 +87,14 @@ shared_keys = Check(
 
 
 def _scan_cases() -> list[tuple]:
-    shapes = ((4, 1), (7, 3), (13, 5))
+    first = (np.array([[0.9], [0.5], [0.2], [0.8]]), np.array([[2.0], [3.0], [-1.0], [4.0]]))
     drawn = [
         (np.exp(-np.exp(random_array(*s, seed=n))), random_array(*s, seed=n + 10))
-        for n, s in enumerate(shapes)
+        for n, s in enumerate(((7, 3), (13, 5)), start=1)
     ]
     odd = np.array([[9.0, -1.0], [0.0, 2.0], [2.0, -1.0], [0.5, 0.0], [-1.0, 2.0]])
-    return [*drawn, (odd, random_array(5, 2, seed=20)), (odd[:1], random_array(1, 2, seed=21))]
+    shorter = [(odd, random_array(5, 2, seed=20)), (odd[:1], random_array(1, 2, seed=21))]
+    return [first, *drawn, *shorter]
 
 
 def _scan(decay: np.ndarray, inputs: np.ndarray) -> np.ndarray:
@@ -94,11 +113,22 @@ def _random_states(chance: RandomValues) -> tuple:
     return chance.one_of(1.0, -1.0) * chance.random.random(shape), chance.numbers(*shape)
 
 
+def _work_out_scan(decay: np.ndarray, inputs: np.ndarray, at: tuple) -> Iterator[Step]:
+    step = at[0]
+    old = _scan(decay, inputs)[step - 1] if step else np.zeros(inputs.shape[1])
+    yield f"the state before step {step}" + ("" if step else ", which starts at 0"), old
+    yield f"the decay of step {step}", decay[step]
+    yield "the two multiplied, what is left of the old state", decay[step] * old
+    yield f"the input of step {step}", inputs[step]
+    yield "what is left plus the input, the new state", decay[step] * old + inputs[step]
+
+
 scan = Check(
     reference=_scan,
     cases=_scan_cases,
     drawn=_random_states,
     results=("the states",),
+    working=_work_out_scan,
     verified="the old state fades by this step's decay, then this step's input comes in",
     mistakes=[
         Mistake(
@@ -141,7 +171,12 @@ scan = Check(
 
 
 def _message_cases() -> list[tuple]:
-    three = (random_array(3, 2, seed=n) for n in range(3))
+    small = (
+        [[1, 2], [-1, 1], [3, -2]],
+        [[2, 1], [0, 1], [1, 1]],
+        [[3, 1], [4, -2], [-1, 5]],
+    )
+    three = (np.array(numbers, dtype=float) for numbers in small)
     cases: list[tuple] = [(*three, [(1, 0), (2, 0), (0, 1)])]
     for seed, (nodes, d_k, d_v) in enumerate(((5, 3, 7), (7, 5, 2)), start=1):
         rng = np.random.default_rng(seed)
@@ -178,11 +213,31 @@ def _random_graph(chance: RandomValues) -> tuple:
     return *sides, [(int(a), int(b)) for a, b in np.argwhere(chance.flips(nodes, nodes, share=0.4))]
 
 
+def _work_out_messages(
+    query: np.ndarray,
+    key: np.ndarray,
+    value: np.ndarray,
+    edges: list[tuple[int, int]],
+    at: tuple,
+) -> Iterator[Step]:
+    node = at[0]
+    senders = np.array([start for start, end in edges if end == node], dtype=int)
+    scores = key[senders] @ query[node] / np.sqrt(key.shape[1])
+    weights = np.exp(scores - scores.max(initial=-np.inf))
+    weights = weights / weights.sum()
+    yield f"the nodes from which an edge leads to node {node}", senders
+    yield f"the query of node {node} times their keys, divided by √{key.shape[1]}", scores
+    yield "the softmax of these scores, which are the weights", weights
+    mix = weights @ value[senders]
+    yield "their values, each times its weight, added (zeros if there are none)", mix
+
+
 messages = Check(
     reference=_send_messages,
     cases=_message_cases,
     drawn=_random_graph,
     results=("the new node vectors",),
+    working=_work_out_messages,
     verified="attention under a mask, from edges alone",
     mistakes=[
         Mistake(

@@ -1,5 +1,6 @@
 """Checks of the exercises of lesson 16: what a GPT and a BERT learn from."""
 
+from collections.abc import Iterator
 from functools import partial
 
 import numpy as np
@@ -7,6 +8,7 @@ import numpy as np
 from transformer_lab.course.judge.check import Check, Mistake
 from transformer_lab.course.judge.edited_reference import edit_reference
 from transformer_lab.course.judge.random_values import RandomValues
+from transformer_lab.course.judge.working import Step
 
 # ---------------------------------------------------------------- what a GPT learns from
 
@@ -37,11 +39,23 @@ def _random_windows(chance: RandomValues) -> tuple:
     return ids, starts, length
 
 
+def _work_out_windows(
+    ids: np.ndarray, starts: np.ndarray, length: int, at: tuple
+) -> Iterator[Step]:
+    window = at[0]
+    places = starts[window] + np.arange(length)
+    yield f"the places of the inputs of window {window}, from its start on", places
+    yield "the ids that stand there, which are the inputs", ids[places]
+    yield "the places of its targets, each one further on", places + 1
+    yield "the ids that stand there, which are the targets", ids[places + 1]
+
+
 windows = Check(
     reference=_cut_windows,
     cases=_window_cases,
     drawn=_random_windows,
     results=("the inputs", "the targets"),
+    working=_work_out_windows,
     verified="each target is the token after its input",
     mistakes=[
         Mistake(
@@ -119,11 +133,23 @@ def _random_hidden(chance: RandomValues) -> tuple:
     return ids, chance.flips(batch, length, share=0.4), mask_id
 
 
+def _work_out_hiding(
+    ids: np.ndarray, chosen: np.ndarray, mask_id: int, at: tuple
+) -> Iterator[Step]:
+    row = at[0]
+    inputs, targets = _hide_words(ids[row], chosen[row], mask_id)
+    yield f"row {row} of ids", ids[row]
+    yield "whether the word is chosen", chosen[row]
+    yield f"the inputs, with the mask, {mask_id}, where a word is chosen", inputs
+    yield "the targets, with 0 where no word is chosen", targets
+
+
 hide = Check(
     reference=_hide_words,
     cases=_hide_cases,
     drawn=_random_hidden,
     results=("the inputs", "the targets"),
+    working=_work_out_hiding,
     verified="hidden where chosen, and asked for there and nowhere else",
     mistakes=[
         Mistake(

@@ -1,6 +1,6 @@
 """Checks of the exercises of lesson 17: the decoder layer."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
@@ -11,6 +11,7 @@ from transformer_lab.course.judge.cases import build_module, random_array, requi
 from transformer_lab.course.judge.check import Check, Mistake
 from transformer_lab.course.judge.edited_reference import edit_reference
 from transformer_lab.course.judge.random_values import RandomValues
+from transformer_lab.course.judge.working import Step
 from transformer_lab.model.attention import MultiHeadAttention
 from transformer_lab.model.feed_forward import FeedForward
 from transformer_lab.model.masks import causal_mask
@@ -71,12 +72,37 @@ def _random_layer(chance: RandomValues) -> tuple:
     return require_gradients(d_model, heads, chance.between(3, 17), x, memory, *seen)
 
 
+def _work_out_layer(
+    d_model: int,
+    num_heads: int,
+    d_ff: int,
+    x: Tensor,
+    memory: Tensor,
+    mask: Tensor,
+    memory_mask: Tensor,
+    at: tuple,
+) -> Iterator[Step]:
+    layer: Any = build_module(_Layer, _Layer, d_model, num_heads, d_ff)
+    row = at[:-1]
+    added = x + layer.self_attention(x, x, x, mask)
+    one = layer.norm_1(added)
+    more = one + layer.cross_attention(one, memory, memory, memory_mask)
+    two = layer.norm_2(more)
+    yield f"x plus self-attention under mask, at row {row[-1]} of sentence {row[0]}", added[row]
+    yield "that row after norm_1", one[row]
+    yield "that plus cross-attention to the memory under memory_mask", more[row]
+    yield "that row after norm_2", two[row]
+    yield "that plus what feed_forward makes of it", (two + layer.feed_forward(two))[row]
+    yield "that row after norm_3", layer.norm_3(two + layer.feed_forward(two))[row]
+
+
 decoder_layer = Check(
     reference=_Layer,
     cases=_layer_cases,
     drawn=_random_layer,
     run=_build_and_run,
     arguments=("d_model", "num_heads", "d_ff", "x", "memory", "mask", "memory_mask"),
+    working=_work_out_layer,
     verified="three sub-layers, each inside Add & Norm, each with the mask that is its own",
     mistakes=[
         Mistake(_edit_layer(NO_MASK), "the words see the future: self-attention takes `mask`."),

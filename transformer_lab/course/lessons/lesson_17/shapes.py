@@ -2,7 +2,7 @@
 
 import itertools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 
 import torch
@@ -12,6 +12,7 @@ from transformer_lab.course.judge.cases import random_array, require_gradients
 from transformer_lab.course.judge.check import Check, Mistake
 from transformer_lab.course.judge.edited_reference import edit_reference
 from transformer_lab.course.judge.random_values import RandomValues
+from transformer_lab.course.judge.working import Step
 
 # ---------------------------------------------------------------- say the shapes
 
@@ -38,6 +39,19 @@ def _random_sizes(chance: RandomValues) -> tuple:
     return batch, source, target, 2 * heads * d_k, heads, words
 
 
+_MEANINGS = (
+    "the memory, batch × source × d_model, a vector for each source word",
+    "encoder self-attention, batch × heads × source × source, as source words ask source words",
+    "decoder self-attention, batch × heads × target × target, as target words ask target words",
+    "cross-attention, batch × heads × target × source, as target words ask source words",
+    "the logits, batch × target × words, a number for each word of the vocabulary",
+)
+
+
+def _work_out_shapes(*sizes: int, at: tuple) -> Iterator[Step]:
+    yield from zip(_MEANINGS, _list_shapes(*sizes), strict=True)
+
+
 shapes = Check(
     reference=_list_shapes,
     cases=lambda: [(2, 7, 5, 6, 3, 11), (1, 3, 4, 10, 2, 13), (3, 2, 9, 8, 4, 17)],
@@ -49,6 +63,7 @@ shapes = Check(
         "cross-attention",
         "logits",
     ),
+    working=_work_out_shapes,
     verified="the shapes of memory, three kinds of weights, and logits",
     mistakes=[
         Mistake(
@@ -163,12 +178,40 @@ def _random_inputs(chance: RandomValues) -> tuple:
     return require_gradients(x, memory, *w, heads, chance.mask(batch, 1, query, key) | always)
 
 
+def _work_out_attention(
+    x: Tensor,
+    memory: Tensor,
+    w_q: Tensor,
+    w_k: Tensor,
+    w_v: Tensor,
+    w_o: Tensor,
+    num_heads: int,
+    mask: Tensor,
+    at: tuple,
+) -> Iterator[Step]:
+    (batch, row), d_k = at[:2], x.size(-1) // num_heads
+    q, k, v = x[batch, row] @ w_q, memory[batch] @ w_k, memory[batch] @ w_v
+    scores = k[:, :d_k] @ q[:d_k] / math.sqrt(d_k)
+    weights = scores.masked_fill(~mask[batch, 0, row], -math.inf).softmax(dim=-1)
+    merged = attend_with_mistakes(x, memory, w_q, w_k, w_v, w_o, num_heads, mask, ("no_output",))
+    yield (
+        f"the query of word {row} in head 0, the first {d_k} numbers of its row of x @ w_q",
+        q[:d_k],
+    )
+    yield f"its scores, that times the keys' first {d_k} numbers, divided by √{d_k}", scores
+    yield "its weights, the softmax over the keys that mask leaves", weights
+    yield "what head 0 makes of the values with them", weights @ v[:, :d_k]
+    yield "the same of all heads, one behind the other", merged[batch, row]
+    yield "that times w_o", merged[batch, row] @ w_o
+
+
 mended = Check(
     reference=attend_with_mistakes,
     cases=_mended_cases,
     drawn=_random_inputs,
     arguments=("x", "memory", "w_q", "w_k", "w_v", "w_o", "num_heads", "mask"),
     results=("the output",),
+    working=_work_out_attention,
     verified="all five mistakes are gone: equal to multi-head attention under a mask",
     mistakes=[
         Mistake(

@@ -1,10 +1,12 @@
 """Checks of the exercises of lesson 17: count a model from its sizes, and how long a text may become."""
 
+from collections.abc import Iterator
 from functools import partial
 
 from transformer_lab.course.judge.check import Check, Mistake
 from transformer_lab.course.judge.edited_reference import edit_reference
 from transformer_lab.course.judge.random_values import RandomValues
+from transformer_lab.course.judge.working import Step
 
 # ---------------------------------------------------------------- count a model from its sizes
 
@@ -25,11 +27,30 @@ def _random_sizes(chance: RandomValues) -> tuple:
     return words, 2 * chance.between(1, 300), chance.between(1, 3000), layers
 
 
+def _work_out_parameters(
+    words: int, d_model: int, d_ff: int, layers: int, at: tuple
+) -> Iterator[Step]:
+    attention = 4 * (d_model**2 + d_model)
+    network = 2 * d_model * d_ff + d_ff + d_model
+    encoder, decoder = attention + network + 4 * d_model, 2 * attention + network + 6 * d_model
+    outside = words * d_model + words
+    yield "one attention, four d_model × d_model matrices, each with d_model biases", attention
+    yield "one feed-forward network, two matrices of d_model · d_ff, and both biases", network
+    yield "an encoder layer, with attention, network and two norms of 2 · d_model", encoder
+    yield "a decoder layer, with two attentions, network and three norms", decoder
+    yield "the shared embedding, words · d_model, and a bias for each word", outside
+    yield (
+        "the two layers added and multiplied by layers, plus that",
+        layers * (encoder + decoder) + outside,
+    )
+
+
 parameters = Check(
     reference=_count_parameters,
     cases=lambda: [(10, 4, 8, 1), (13, 6, 7, 3), (37_000, 512, 2_048, 6)],
     drawn=_random_sizes,
     results=("the number of parameters",),
+    working=_work_out_parameters,
     verified="embedding, encoder, decoder and output bias, up to the base model",
     mistakes=[
         Mistake(
@@ -86,6 +107,19 @@ def _random_room(chance: RandomValues) -> tuple:
     return chance.between(0, 300_000), layers, heads, d_k, source, each
 
 
+def _work_out_words(
+    room: int, layers: int, heads: int, d_k: int, source: int, each: int, at: tuple
+) -> Iterator[Step]:
+    word = layers * heads * 2 * d_k * each
+    left = room - source * word
+    yield "the bytes of one word in one layer, a key and a value in every head", word // layers
+    yield "in all layers", word
+    yield "the bytes of the memory, as many for each source word", source * word
+    yield "room minus these", left
+    yield "divided by the bytes of one word", left / word
+    yield "the whole words among them, none below 0", max(0, left // word)
+
+
 words_that_fit = Check(
     reference=_fit_words,
     cases=lambda: [
@@ -96,6 +130,7 @@ words_that_fit = Check(
     ],
     drawn=_random_room,
     results=("the number of words",),
+    working=_work_out_words,
     verified="keys and values, in every layer, beside those of the memory",
     mistakes=[
         Mistake(

@@ -1,6 +1,6 @@
 """Checks of the exercise of lesson 18 on 8-bit weights."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -9,6 +9,7 @@ from transformer_lab.course.judge.cases import random_array
 from transformer_lab.course.judge.check import Check, Mistake
 from transformer_lab.course.judge.random_values import RandomValues
 from transformer_lab.course.judge.returned_arrays import as_array
+from transformer_lab.course.judge.working import Step
 
 
 def _matrix_cases() -> list[tuple]:
@@ -49,6 +50,16 @@ def _random_matrix(chance: RandomValues) -> tuple:
     return (chance.numbers(*chance.sizes(2), scale=chance.one_of(0.02, 1.0, 50.0)),)
 
 
+def _work_out_rounding(weights: np.ndarray, at: tuple) -> Iterator[Step]:
+    row, scale = weights[at[:-1]], 127 / _find_largest(weights)
+    yield "the largest weight, without its sign", _find_largest(weights)
+    yield "127 divided by it, which is the scale", scale
+    yield f"row {at[0]} of weights" if at[:-1] else "the weights", row
+    yield "these times the scale", row * scale
+    yield "rounded, as int8", _round_to_int8(row, scale)
+    yield "the bits of each", 8
+
+
 eight_bits = Check(
     reference=lambda weights: (_round_to_int8(weights, s := 127 / _find_largest(weights)), s),
     run=_count_bits,
@@ -56,6 +67,7 @@ eight_bits = Check(
     drawn=_random_matrix,
     arguments=("weights",),
     results=("the array of whole numbers", "the scale", "the number of bits of a whole number"),
+    working=_work_out_rounding,
     verified="the largest weight becomes 127 or −127, and none is off by more than half a step",
     mistakes=[
         Mistake(

@@ -1,5 +1,6 @@
 """Checks of the exercises of lesson 18: the recurrence in the place of the decoder's self-attention."""
 
+from collections.abc import Iterator
 from functools import partial
 
 import numpy as np
@@ -8,11 +9,13 @@ from transformer_lab.course.judge.cases import random_array
 from transformer_lab.course.judge.check import Check, Mistake
 from transformer_lab.course.judge.edited_reference import edit_reference
 from transformer_lab.course.judge.random_values import RandomValues
+from transformer_lab.course.judge.working import Step
 
 
 def _step_cases() -> list[tuple]:
-    cases: list[tuple] = []
-    for seed, d in enumerate((2, 3, 5, 7)):
+    first = ([3, -1], [2, -1], [[1, -3], [-1, 1]], [[1, 3], [-1, -2]], [2, -1])
+    cases: list[tuple] = [tuple(np.array(numbers, dtype=float) for numbers in first)]
+    for seed, d in enumerate((3, 5, 7), start=1):
         state, x, bias = (random_array(d, seed=10 * seed + n) for n in range(3))
         w, w_f = (random_array(d, d, seed=10 * seed + n) for n in (3, 4))
         cases.append((state, x, w, w_f, bias))
@@ -39,11 +42,27 @@ def _random_step(chance: RandomValues) -> tuple:
     return *rest, chance.one_of(1.0, 1_000.0) * bias
 
 
+def _work_out_step(
+    state: np.ndarray, x: np.ndarray, w: np.ndarray, w_f: np.ndarray, b_f: np.ndarray, at: tuple
+) -> Iterator[Step]:
+    (i,) = at
+    before = w_f[i] @ x + b_f[i]
+    f, new = (1 + np.tanh(before / 2)) / 2, w[i] @ x  # a sigmoid that does not overflow
+    parts = [f * state[i], (1 - f) * new]
+    yield f"number {i} of w_f @ x + b_f", before
+    yield "the sigmoid of that, which is the gate", f
+    yield f"number {i} of w @ x, the new part", new
+    yield f"the gate times number {i} of state, and 1 minus the gate times the new part", parts
+    yield "their sum, which is the new state", sum(parts)
+    yield "what is written, that or 0 if it is below 0", max(0.0, sum(parts))
+
+
 ssru_step = Check(
     reference=_take_step,
     cases=_step_cases,
     drawn=_random_step,
     results=("what is written", "the new state"),
+    working=_work_out_step,
     verified="the gate says how much of the old state stays, and the rest is new",
     mistakes=[
         Mistake(

@@ -1,7 +1,7 @@
 """Checks of the exercises of lesson 18: what a head is compared with, and how sure a mean is."""
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -9,6 +9,7 @@ import torch
 
 from transformer_lab.course.judge.check import Check, Mistake
 from transformer_lab.course.judge.random_values import RandomValues
+from transformer_lab.course.judge.working import Step
 
 # ---------------------------------------------------------------- the best fixed offset
 
@@ -54,11 +55,21 @@ def _random_links(chance: RandomValues) -> tuple:
     return (chance.random.permutation(np.stack([dependent, dependent + steps], axis=1)),)
 
 
+def _work_out_offset(links: np.ndarray, at: tuple) -> Iterator[Step]:
+    steps = _compute_steps(links)
+    offset, share = _find_most_frequent(steps)
+    yield "each link's step, the second number minus the first", steps
+    yield "the step that turns up most often, which is the offset", offset
+    yield "how often it turns up", (steps == offset).sum()
+    yield f"divided by the number of links, {len(links)}, which is the share", share
+
+
 best_offset = Check(
     reference=lambda links: _find_most_frequent(_compute_steps(links)),
     cases=_link_cases,
     drawn=_random_links,
     results=("the offset", "the share"),
+    working=_work_out_offset,
     verified="the step that leads to the right word most often, and how often that is",
     mistakes=[
         Mistake(
@@ -110,8 +121,9 @@ best_offset = Check(
 
 
 def _random_cases() -> list[tuple]:
-    cases = []
-    for seed, (count, rounds) in enumerate(((3, 5), (13, 101), (37, 211))):
+    draws = [[0, 0, 1], [2, 1, 2], [0, 1, 2], [1, 1, 0], [0, 2, 0]]
+    cases = [(np.array([3.0, 6.0, 15.0]), np.array(draws))]
+    for seed, (count, rounds) in enumerate(((13, 101), (37, 211)), start=1):
         rng = np.random.default_rng(seed)
         values = rng.exponential(size=count)
         cases.append((values, rng.integers(0, count, (rounds, count))))
@@ -147,12 +159,23 @@ def _random_values(chance: RandomValues) -> tuple:
     return values, chance.random.integers(0, count, (rounds, count))
 
 
+def _work_out_interval(values: np.ndarray, draws: np.ndarray, at: tuple) -> Iterator[Step]:
+    means = values[draws].mean(axis=1)
+    low, high = np.percentile(means, (2.5, 97.5))
+    yield "the values that the first round draws", values[draws[0]]
+    yield "their mean", means[0]
+    yield "the means of all rounds, sorted", np.sort(means)
+    yield "their 2.5th percentile, the lower end", low
+    yield "their 97.5th percentile, the upper end", high
+
+
 interval = Check(
     run=_unpack_ends,
     reference=_bootstrap,
     cases=_random_cases,
     drawn=_random_values,
     results=("the lower end", "the upper end"),
+    working=_work_out_interval,
     verified="between these ends lie 95 % of the means of samples drawn again",
     mistakes=[
         Mistake(

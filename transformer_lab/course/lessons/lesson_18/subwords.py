@@ -1,6 +1,6 @@
 """Checks of the exercise of lesson 18 on words of several pieces."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
@@ -10,11 +10,14 @@ from transformer_lab.course.judge.cases import random_weights
 from transformer_lab.course.judge.check import Check, Mistake
 from transformer_lab.course.judge.edited_reference import edit_reference
 from transformer_lab.course.judge.random_values import RandomValues
+from transformer_lab.course.judge.working import Step
 
 
 def _word_cases() -> list[tuple]:
-    cut = ([0, 0, 1], [0, 1, 1, 1, 2], [0, 1, 1, 2, 3, 3, 4], [0, 0, 0, 0, 1, 2, 2, 3, 4, 4, 5])
-    return [(random_weights(len(c), len(c), seed=n), np.array(c)) for n, c in enumerate(cut)]
+    first = (np.array([[5, 3, 2], [1, 4, 5], [6, 1, 3]]) / 10, np.array([0, 0, 1]))
+    cut = ([0, 1, 1, 1, 2], [0, 1, 1, 2, 3, 3, 4], [0, 0, 0, 0, 1, 2, 2, 3, 4, 4, 5])
+    others = [(random_weights(len(c), len(c), seed=n), np.array(c)) for n, c in enumerate(cut, 1)]
+    return [first, *others]
 
 
 def _join_pieces(maps: np.ndarray, words: np.ndarray) -> np.ndarray:
@@ -38,6 +41,15 @@ def _random_pieces(chance: RandomValues) -> tuple:
     return chance.weights(len(words), len(words)), words
 
 
+def _work_out_joining(maps: np.ndarray, words: np.ndarray, at: tuple) -> Iterator[Step]:
+    asking, asked = (np.flatnonzero(words == word) for word in at)
+    received = maps[np.ix_(asking, asked)].sum(axis=1)
+    yield f"the pieces of word {at[0]}, which ask", asking
+    yield f"the pieces of word {at[1]}, which are asked", asked
+    yield "what those that are asked receive together, from each that asks", received
+    yield "the mean of that over the pieces that ask", received.mean()
+
+
 join = Check(
     reference=_join_pieces,
     run=_join_rows,
@@ -45,6 +57,7 @@ join = Check(
     drawn=_random_pieces,
     arguments=("weights", "words"),
     results=("the weights between words",),
+    working=_work_out_joining,
     verified="what a word receives is added, what it asks is averaged, and each row sums to 1",
     mistakes=[
         Mistake(
