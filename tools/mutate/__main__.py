@@ -13,10 +13,12 @@ from tools.mutate.solutions import Solution, solutions
 from tools.mutate.verdicts import kind_of_help, verdict_on
 from tools.written import DOCUMENTS, put
 
-HEAD = "exercise | mutants | refused | named | a true sentence | a number | equal | right".split(
-    " | "
-)
-KINDS = ("named", "general", "bare", "equal", "right")
+HEAD = [
+    *("exercise", "mutants", "refused", "named", "a true sentence", "worked out", "a number"),
+    *("equal", "right"),
+]
+TOLD = ("named", "general", "worked", "bare")
+KINDS = (*TOLD, "equal", "right")
 Row = tuple[Solution, Counter[str], list[Mutant]]
 
 
@@ -62,7 +64,7 @@ def table_of(every: Sequence[Row]) -> str:
 
 def line_of(name: str, found: Counter[str]) -> list[str]:
     """One line of the table."""
-    refused = sum(found[kind] for kind in ("named", "general", "bare"))
+    refused = sum(found[kind] for kind in TOLD)
     numbers = [found.total(), refused, *(found[kind] for kind in KINDS)]
     return [name, *(f"{n:,}" for n in numbers)]
 

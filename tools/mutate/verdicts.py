@@ -14,6 +14,7 @@ from typing import Any
 
 from tools.mutate.mutants import Mutant
 from transformer_lab.course.judge.check import Check, Verdict
+from transformer_lab.course.judge.working import INTRODUCTION
 from transformer_lab.course.lessons import lesson
 
 STEPS = 60_000
@@ -79,13 +80,20 @@ def remember(source: str) -> None:
 
 
 def kind_of_help(verdict: Verdict) -> str:
-    """How much a refused answer is told: "named", "general", or "bare" for a number or an error."""
+    """How much a refused answer is told.
+
+    Returns:
+        "named" for a known mistake, "general" for a true sentence, "worked" for the case worked out, and
+        "bare" for a number or an error alone.
+    """
     if verdict.right:
         return "right"
     if verdict.is_named:
         return "named"
+    if INTRODUCTION in verdict.text:
+        return "worked"
     first = verdict.text.split("\n")[0]
-    number_only = re.search(r"\] is \S+; expected|: all numbers differ$|differs?$", first)
+    number_only = re.search(r"(?:is|are) \S+; expected|: all numbers differ$|differs?$", first)
     number_only = number_only and ": right)" not in first  # that says where to look
     is_said = "that is:" in verdict.text or "; expected" in first  # our own errors say it all
     unexplained = "it stops with" in first and not is_said

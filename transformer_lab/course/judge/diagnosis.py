@@ -139,7 +139,8 @@ def describe_wrong_result(
         figures = f"{got[first]:.9g}; expected {want[first]:.9g}"
     else:
         figures = f"{str(got[first])[:160]}; expected: {str(want[first])[:160]}"
-    line = f"{where} is {figures}"
+    is_plural = where == name and name.endswith("s") and "number of" not in name
+    line = f"{where} {'are' if is_plural else 'is'} {figures}"
     if not reason:
         return f"{line}{rest}{unexplained}"
     # Where it is wrong is not yet why.

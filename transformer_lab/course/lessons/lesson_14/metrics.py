@@ -25,7 +25,7 @@ def _work_out_difference(base: np.ndarray, other: np.ndarray, at: tuple) -> Iter
     yield "other − base, run by run", d
     yield "their mean", d.mean()
     yield "how far each is from that mean", d - d.mean()
-    yield f"their spread: squares summed, divided by {len(d) - 1}, root", d.std(ddof=1)
+    yield f"their spread, the root of the squares' sum divided by {len(d) - 1}", d.std(ddof=1)
     yield f"that spread divided by √{len(d)}", d.std(ddof=1) / math.sqrt(len(d))
 
 
@@ -98,7 +98,10 @@ def _work_out_scores(log_p: np.ndarray, target: np.ndarray, at: tuple) -> Iterat
     yield "their mean, with its sign turned", -right.mean()
     yield "e to the power of that", math.exp(-right.mean())
     yield "the most probable words", log_p.argmax(axis=-1)
-    yield "is it the right word (1) or not (0)?", (log_p.argmax(axis=-1) == target).astype(int)
+    yield (
+        "1 where that is the right word, 0 where it is not",
+        (log_p.argmax(axis=-1) == target).astype(int),
+    )
     yield "the share that is right", (log_p.argmax(axis=-1) == target).mean()
 
 
