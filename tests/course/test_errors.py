@@ -10,6 +10,7 @@ import re
 import numpy as np
 import pytest
 import torch
+import torch.nn.functional as F
 from torch import nn
 
 from transformer_lab.course.judge.error_reasons import REASONS, find_reason
@@ -134,6 +135,14 @@ PROVOKED = [
     (lambda: (1, 2).append(3), "a tuple does not change"),
     (lambda: (A, A).shape, "this is a tuple"),
     (written_in_place, "masked_fill and where make a new one"),
+    (lambda: np.ones(3).__iadd__(np.ones((2, 3))), "x = x + y makes a new array"),
+    (lambda: torch.cat([torch.ones(2, 3), torch.ones(2, 5)]), "equally long", "axis is 0"),
+    (lambda: np.concatenate([np.ones((2, 3)), np.ones((2, 5))]), "equally long along all others"),
+    (lambda: A[0].gather(1, A[0]), "takes the logits first"),
+    (lambda: A.gather(1, torch.ones(2, 3, dtype=torch.long)), "takes the logits first"),
+    (lambda: F.cross_entropy(A, torch.ones(2, 3, dtype=torch.long)), "takes the logits first"),
+    (lambda: PAIR < HALF, "a list can't be compared with a number"),
+    (lambda: A.narrow(1, 1, 3), "narrow takes a start and a length"),
     (lambda: 1 / 0, "divided by is 0"),
     (lambda: math.sqrt(-1), "no finite value"),
 ]

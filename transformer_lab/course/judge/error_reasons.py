@@ -259,6 +259,39 @@ REASONS: Sequence[tuple[str, Reason]] = [
             "where make a new one"
         ),
     ),
+    (
+        r"non-broadcastable output operand with shape",
+        lambda _: (
+            "+= and its like write into the array on the left, and that has too little room for the "
+            "result; x = x + y makes a new array"
+        ),
+    ),
+    (
+        r"Sizes of tensors must match except in dimension (\d+)|"
+        r"all the input array dimensions except for the concatenation axis must match",
+        lambda m: (
+            "parts are put together along one axis and must be equally long along all others"
+            + (f"; here that one axis is {m[1]}" if m[1] else "")
+        ),
+    ),
+    (
+        r"[Ee]xpected dtype int\S* for index|Index tensor must have the same number of dimensions|"
+        r"Expected target size",
+        lambda _: (
+            "a loss takes the logits first, with one axis more than the ids: do both stand in their "
+            "place, and with all of their axes?"
+        ),
+    ),
+    (
+        r"'[<>]=?' not supported between instances of '(list|tuple)' and '(?:int|float)'",
+        lambda m: (
+            f"a {m[1]} can't be compared with a number; np.array of it can, and so can each entry"
+        ),
+    ),
+    (
+        r"start \(\d+\) \+ length \(\d+\) exceeds dimension size",
+        lambda _: "narrow takes a start and a length, where a slice takes a start and an end",
+    ),
     (r"division by zero", lambda _: "something that is divided by is 0"),
     (r"math range error|math domain error", lambda _: "that has no finite value for this number"),
 ]
