@@ -51,15 +51,15 @@ def test_what_is_true_of_one_case_alone_is_not_shown():
         return np.append(2 * x[:-1], 0.0) if len(x) == 4 else np.sin(x)
 
     alone = replace(DOUBLED, drawn=None)
-    assert "only the last is wrong" in refused(alone, answer)
-    assert "only the last" not in refused(DOUBLED, answer)
+    assert "only the last entry is wrong" in refused(alone, answer)
+    assert "only the last entry" not in refused(DOUBLED, answer)
 
 
 def test_what_is_true_of_fresh_cases_too_is_shown():
     def forgets_the_last(x):
         return np.append(2 * x[:-1], 0.0)
 
-    assert "only the last is wrong" in refused(DOUBLED, forgets_the_last)
+    assert "only the last entry is wrong" in refused(DOUBLED, forgets_the_last)
 
 
 # ---------------------------------------------------------------- counterfactual references
@@ -76,7 +76,7 @@ def score(x, share):
 NUMBERS = Check(
     reference=error_of_the_mean,
     cases=lambda: [(np.array([1.0, 3.0, 8.0]),), (np.array([2.0, 2.0, 7.0, 1.0, 4.0]),)],
-    drawn=lambda chance: (chance.numbers(*chance.sizes(1)),),
+    drawn=lambda chance: (chance.numbers(chance.between(3, 11)),),
     mistakes=[],
     verified="the standard error",
 )
@@ -90,7 +90,7 @@ SCORED = [(np.array([1.0, -3.0, 8.0]), 0.5), (np.array([2.0, -7.0, 1.0, 4.0, 5.0
         (NUMBERS, lambda x: x.std() / len(x) ** 0.5, "divides by n here; by n − 1 is asked"),
         (NUMBERS, lambda x: x.var(ddof=1) / len(x) ** 0.5, "one step is missing: the square root"),
         (NUMBERS, lambda x: x.std(ddof=1) / len(x), "one step is missing: the square root"),
-        (NUMBERS, lambda x: x.std(ddof=1) / np.sqrt(len(x) - 1), "one less than their number"),
+        (NUMBERS, lambda x: x.std(ddof=1) / np.sqrt(len(x) - 1), "n − 1 stands where n is asked"),
         (NUMBERS, lambda x: x.std(ddof=1), "the division by"),
         (
             SCORES,

@@ -17,7 +17,7 @@ WORDS = np.array(["lo", "w", "e", "r"])
 SAID = [
     (probes.find_transposed_axes, X.transpose(0, 2, 1), X, "axes 1 and 2 have changed places"),
     (probes.find_transposed_axes, SQUARE.T, SQUARE, "axes 0 and 1 have changed places"),
-    (probes.find_transposed_axes, random_array(5, 3, 7), X, "the axes stand in another order"),
+    (probes.find_transposed_axes, random_array(5, 3, 7), X, "the axes are transposed, and some"),
     (probes.find_lost_axis, X.mean(axis=1), X, "this is the mean along axis 1"),
     (
         probes.find_lost_axis,
@@ -96,7 +96,7 @@ SAID = [
         probes.find_wrong_part,
         np.where(np.arange(3)[:, None, None] == 0, X, 9),
         X,
-        "only the first along axis 0",
+        "only the first entry along axis 0",
     ),
     (probes.find_wrong_part, SQUARE + np.eye(5), SQUARE, "only numbers on the diagonal are wrong"),
     (probes.find_wrong_part, np.triu(SQUARE), SQUARE, "only numbers below the diagonal are wrong"),

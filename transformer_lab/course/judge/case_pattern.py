@@ -28,8 +28,8 @@ def find_case_pattern(attempt: Attempt) -> str | None:
     if attempt.fresh is not None:
         right = [*right, *attempt.fresh.right()]
         attempt = replace(attempt, cases=[*attempt.cases, *attempt.fresh.cases])
-    for name, values in case_kinds(attempt):  # one case of its kind is enough
-        found = find_dividing_value(name, values, right, least=1)
+    for name, values in case_kinds(attempt):  # one case of its kind is enough, if it is a rare kind
+        found = find_dividing_value(name, values, right, least=2 if "length 1" in name else 1)
         if found:
             return f"{many}{found}"
     for name, values in case_sizes(attempt):  # of many sizes one fits by chance

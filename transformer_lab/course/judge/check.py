@@ -226,9 +226,9 @@ class Check:
             return said
         again = zip(attempt.fresh.cases, attempt.fresh.given, attempt.fresh.right(), strict=True)
         others = [
-            find_unread_arguments(reference, asked, case, names, outcome)
+            None if outcome.error else find_unread_arguments(reference, asked, case, names, outcome)
             for case, outcome, right in again
-            if not right and outcome.error is None
+            if not right
         ]
         return said if said in others or not others else None
 
@@ -354,7 +354,11 @@ class Check:
             return ()  # an array shows more of itself, and its probes are in `number_faults`
         case = self.all_cases[0]
         found = list_counterfactuals(self.reference, self.argument_names(case), case)
-        return [Mistake(answer, f"{sentence}.") for answer, sentence in found]
+        turned = Mistake(
+            lambda *arguments: -self.reference(*arguments),
+            "the sign is turned: this is minus what is asked.",
+        )
+        return [turned, *(Mistake(answer, f"{sentence}.") for answer, sentence in found)]
 
     def find_known_mistake(self, given: list[Outcome], tolerance: float) -> str | None:
         """Return the hint of the known mistake that has exactly these outcomes, if there is one.

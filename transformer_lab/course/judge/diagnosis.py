@@ -59,6 +59,8 @@ def describe_first_wrong_case(attempt: Attempt, misread: str | None, worked: str
             f"it changes {' and '.join(new)} in place; whoever called it still needs what was there"
         )
     if not got.results and want.results:
+        if any(outcome.results for outcome in attempt.given):
+            return "it returns None here: in this case it comes to no `return`"
         return "it returns None: is there a `return`?"
     if len(got.results) != len(want.results):
         asked = f"{len(want.results)}: {', '.join(names)}"
@@ -70,24 +72,33 @@ def describe_first_wrong_case(attempt: Attempt, misread: str | None, worked: str
             f"it returns {names[0]} in a tuple or list of 1 thing; without it, please (a comma "
             "behind it makes a tuple)"
         )
-    order = find_result_order(got, want, names)
+    order = find_order_in_all_cases(attempt)
     if order:
         return order
     place = attempt.wrong_result()
     if place is not None:
         return describe_wrong_result(attempt, at, place, misread, worked)
     if got.lacks_tensors(want):
-        return "it returns a NumPy array; a PyTorch tensor is asked, as the next cells need one"
+        return "it returns no PyTorch tensor but an array or a list; the next cells need a tensor"
     missing = [name for name in want.changed if name not in got.changed]
     if missing:
         return f"it leaves {' and '.join(missing)} as it was; that should have changed"
     return describe_gradient_fault(got, want)
 
 
+def find_order_in_all_cases(attempt: Attempt) -> str | None:
+    """Return what `find_result_order` says if it says the same of every wrong case, or None."""
+    wrong = [n for n, right in enumerate(attempt.right()) if not right]
+    said = {
+        find_result_order(attempt.given[n], attempt.expected[n], attempt.results) for n in wrong
+    }
+    return said.pop() if len(said) == 1 else None
+
+
 def find_result_order(got: Outcome, want: Outcome, names: Sequence[str]) -> str | None:
     """Return a sentence if all results are right but returned in another order, or None."""
     n = len(names)
-    if not 2 <= n <= 5:
+    if not 2 <= n <= 5 or len(got.results) != n:
         return None
     for order in itertools.permutations(range(n)):
         pairs = [(got.results[i], want.results[j]) for i, j in enumerate(order)]
@@ -129,7 +140,8 @@ def describe_wrong_result(
         line = f"{name} has shape {got.shape}; expected {want.shape}{rest}"
         return f"{line}: {reason}" if reason else f"{line}{unexplained}"
     if want.dtype.kind in "iu" and got.dtype.kind == "f" and not is_same_kind(got, want):
-        return f"{name} should be made of whole numbers (with // where you divide){rest}"
+        means = "has fractions" if (got % 1).any() else "has the right kind of values, as floats"
+        return f"{name} should be made of whole numbers, and yours {means}{rest}"
     if not is_same_kind(got, want):
         return f"{name} has dtype {got.dtype}; expected {want.dtype}{rest}"
     reason = misread or choose_reason(FINDERS, attempt, at, place)
@@ -139,7 +151,8 @@ def describe_wrong_result(
         figures = f"{got[first]:.9g}; expected {want[first]:.9g}"
     else:
         figures = f"{str(got[first])[:160]}; expected: {str(want[first])[:160]}"
-    is_plural = where == name and name.endswith("s") and "number of" not in name
+    is_plural = where == name and (name.endswith("s") or " and " in name)
+    is_plural = is_plural and not name.endswith("ss") and "number of" not in name
     line = f"{where} {'are' if is_plural else 'is'} {figures}"
     if not reason:
         return f"{line}{rest}{unexplained}"

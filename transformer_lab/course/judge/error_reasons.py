@@ -54,20 +54,27 @@ def explain_broadcasting(found: re.Match[str]) -> str:
 
 def explain_torch_axis(found: re.Match[str]) -> str:
     """Explain PyTorch's message about an axis out of range."""
-    n = int(found.group(1)) + 1
-    return f"there are {n} axes, 0 to {n - 1} or −{n} to −1"
+    return describe_axes(int(found.group(1)) + 1)
 
 
 def explain_numpy_axis(found: re.Match[str]) -> str:
     """Explain NumPy's message about an axis out of range."""
-    n = int(found.group(1))
-    return f"there are {n} axes, 0 to {n - 1} or −{n} to −1" if n else "a number has no axis"
+    return describe_axes(int(found.group(1)))
+
+
+def describe_axes(n: int) -> str:
+    """Say which axes an array of n dimensions has."""
+    if n < 2:
+        return "there is one axis alone, axis 0" if n else "a number has no axis"
+    return f"there are {n} axes, 0 to {n - 1} or −{n} to −1"
 
 
 def explain_index(found: re.Match[str]) -> str:
     """Explain an index beyond the end."""
     n = int(found.group(1))
-    return f"there are {n}, so the last has the number {n - 1}" if n else "there is nothing in it"
+    if n < 2:
+        return "there is one entry alone, number 0" if n else "there is nothing in it"
+    return f"there are {n}, so the last has the number {n - 1}"
 
 
 REASONS: Sequence[tuple[str, Reason]] = [
@@ -201,7 +208,10 @@ REASONS: Sequence[tuple[str, Reason]] = [
     ),
     (
         r"only integer scalar arrays can be converted to a scalar index|object too deep",
-        lambda _: "an array stands where one whole number is needed: its length, one of its sizes?",
+        lambda _: (
+            "an array stands where one whole number is wanted, such as a size or an axis: is each "
+            "argument in its place?"
+        ),
     ),
     (
         r"could not broadcast input array from shape \((.*?),?\) into shape \((.*?),?\)",
@@ -240,8 +250,22 @@ REASONS: Sequence[tuple[str, Reason]] = [
         ),
     ),
     (
-        r"[Cc]annot interpret '\d+' as a data type",
-        lambda _: "the shape is one argument: np.zeros((rows, columns)), with two brackets",
+        r"[Cc]annot interpret '-?\d+' as a data type",
+        lambda _: (
+            "several sizes or axes are one argument, with brackets of their own: np.zeros((2, 3)), "
+            "x.sum((-2, -1))"
+        ),
+    ),
+    (
+        r"takes from \d+ to \d+ positional arguments? but (\d+) (?:was|were) given|"
+        r"takes (?:\d+|no) (?:positional )?arguments? (?:but|\()\s*(\d+)",
+        lambda _: "it gets more arguments than it takes; is it the function that you mean?",
+    ),
+    (
+        r"Integers to negative integer powers",
+        lambda _: (
+            "NumPy's whole numbers have no negative powers: is a bracket missing, or a decimal?"
+        ),
     ),
     (
         r"shape of the mask .* does not match the shape of the indexed tensor|"
@@ -258,6 +282,90 @@ REASONS: Sequence[tuple[str, Reason]] = [
             "numbers were written into a result that the gradient still needs; masked_fill and "
             "where make a new one"
         ),
+    ),
+    (
+        r"'(?:int|float|bool)' object has no attribute '(\w+)'",
+        lambda m: (
+            f"this is a single number, which has no .{m[1]}: are two arguments exchanged, or has an "
+            "array become a number too early?"
+        ),
+    ),
+    (
+        r"expected sequence of length \d+ at dim",
+        lambda _: (
+            "torch.tensor wants rows of one length, and these differ: is each of them padded?"
+        ),
+    ),
+    (
+        r"'(\w+)' object is not subscriptable",
+        lambda m: f"square brackets pick from a list or an array, and this is a {m[1]}",
+    ),
+    (
+        r"module '(\w+)' has no attribute '(\w+)'",
+        lambda m: f"there is no {m[2]} in {m[1]}; math, np and torch have different functions",
+    ),
+    (
+        r"'(\w+)' object cannot be interpreted as an integer",
+        lambda m: f"a {m[1]} stands where one whole number is wanted",
+    ),
+    (
+        r"tensors used as indices must be",
+        lambda _: "an index is a whole number or True and False, and this one holds decimals",
+    ),
+    (
+        r"is not in (?:list|tuple)|tuple\.index\(x\): x not in tuple",
+        lambda _: "index looks for one thing in a list and doesn't find it: is it the right list?",
+    ),
+    (
+        r"'(\w+)' object is not iterable|must be an iterable, not (\w+)",
+        lambda m: f"a {m[1] or m[2]} can't be gone through; a list, a tuple or an array can",
+    ),
+    (
+        r"must be tuple of ints",
+        lambda _: "sizes are whole numbers in a tuple, such as (3, 5)",
+    ),
+    (
+        r"can't be cast to the desired output type",
+        lambda _: (
+            "decimals are written into a tensor of whole numbers; make it one of decimals first"
+        ),
+    ),
+    (
+        r"Input dtype must be either a floating point or complex dtype",
+        lambda _: (
+            "whole numbers and True or False have no mean in PyTorch; .float() makes decimals"
+        ),
+    ),
+    (
+        r"Quantiles must be in the range",
+        lambda _: "a quantile takes the numbers first, and then a share from 0 to 1",
+    ),
+    (
+        r"only one element tensors can be converted|elements cannot be converted to Scalar",
+        lambda _: "many numbers stand where a single one is wanted",
+    ),
+    (
+        r"does not require grad and does not have a grad_fn",
+        lambda _: (
+            "no gradient can come from there: is there a detach, a no_grad or a number on the way?"
+        ),
+    ),
+    (
+        r"'\S+' object is not callable",
+        lambda _: (
+            "brackets behind a name call it, and this is no function: are two arguments exchanged, or "
+            "is a * missing?"
+        ),
+    ),
+    (
+        r"'(?:function|method)' object has no attribute '(\w+)'",
+        lambda m: (
+            f"this is a function, which has no .{m[1]}; what it returns may: call it, with brackets"
+        ),
+    ),
+    (
+        r"duplicate value in 'axis'|appears multiple times in the list of dims",
+        lambda _: "one axis is named twice: −1 is the last one, −2 the one before it",
     ),
     (
         r"non-broadcastable output operand with shape",

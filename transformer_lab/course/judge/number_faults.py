@@ -111,7 +111,7 @@ def find_constant_result(attempt: Attempt, at: int, place: int) -> str | None:
 def find_wrong_index(attempt: Attempt, at: int, place: int) -> str | None:
     """Return a sentence if the result is an element of an argument, but at the wrong index; or None."""
     got, want = attempt.given[at].results[place], attempt.expected[at].results[place]
-    if got.ndim or want.ndim:
+    if got.ndim or want.ndim or not _is_always_an_element(attempt, place):
         return None
     for name, value in zip(attempt.names, attempt.cases[at], strict=False):
         if not isinstance(value, np.ndarray | Tensor | list | tuple) or not len(value):
@@ -124,6 +124,20 @@ def find_wrong_index(attempt: Attempt, at: int, place: int) -> str | None:
             found, asked = (", ".join(map(str, p[0].tolist())) for p in (mine, theirs))
             return f"this stands at {name}[{found}]; what is asked stands at {name}[{asked}]"
     return None
+
+
+def _is_always_an_element(attempt: Attempt, place: int) -> bool:
+    """Return whether a result that is one number is an element of some argument in each wrong case."""
+    wrong = [n for n, right in enumerate(attempt.right()) if not right]
+    return all(
+        any(
+            isinstance(value, np.ndarray | Tensor | list | tuple)
+            and np.isin(attempt.given[n].results[place], np.asarray(value)).all()
+            for value in attempt.cases[n]
+        )
+        for n in wrong
+        if attempt.given[n].error is None
+    )
 
 
 def find_argument_in_result(attempt: Attempt, at: int, place: int) -> str | None:

@@ -139,9 +139,9 @@ def _list_choice_variants(node: ast.Call, name: str) -> Iterator[Variant]:
 
 def _list_length_variants(node: ast.Call, known: dict[str, str]) -> Iterator[Variant]:
     (value,) = node.args
-    for shift, words in ((-1, "one less than"), (1, "one more than")):
+    for shift, words in ((-1, "n − 1"), (1, "n + 1")):
         shifted = ast.BinOp(node, ast.Add() if shift > 0 else ast.Sub(), ast.Constant(1))
-        yield f"{words} their number is taken where their number is asked", shifted
+        yield f"{words} stands where n is asked, the number of entries", shifted
     if not isinstance(value, ast.Name) or value.id not in known:
         return
     for other in known:

@@ -23,8 +23,10 @@ def find_shift(got: np.ndarray, want: np.ndarray) -> str | None:
             return f"right, but in the opposite order along {name}"
         for by in (1, -1, 2, -2):
             if n > abs(by) + 1 and is_same(got, np.roll(want, by, axis)):
-                way = "on" if by > 0 else "back"
-                return f"right, but moved {way} by {abs(by)} along {name}, the end put in front"
+                way, end = (
+                    ("on", "the end is in front") if by > 0 else ("back", "the front is at the end")
+                )
+                return f"right, but moved {way} by {abs(by)} along {name}: {end}"
             front, back = np.s_[: n - abs(by)], np.s_[abs(by) :]
             mine, theirs = (back, front) if by > 0 else (front, back)
             a, b = _cut(got, mine, axis), _cut(want, theirs, axis)

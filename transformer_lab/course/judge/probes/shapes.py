@@ -31,7 +31,7 @@ def find_transposed_axes(got: np.ndarray, want: np.ndarray) -> str | None:
             moved = [str(n) for n, axis in enumerate(order) if n != axis]
             return f"right, but axes {' and '.join(moved)} have changed places"
     if got.shape != want.shape and sorted(got.shape) == sorted(want.shape):
-        return "the axes stand in another order, and the numbers are not only transposed"
+        return "the axes are transposed, and some numbers are wrong besides"
     return None
 
 

@@ -84,7 +84,8 @@ def find_row_factors(got: np.ndarray, want: np.ndarray) -> str | None:
         with np.errstate(all="ignore"):
             squares = (want * want).sum(axis, keepdims=True)
             scale = (got * want).sum(axis, keepdims=True) / squares
-        if np.isfinite(scale).all() and is_same(got, want * scale):
+        # A line of zeros has not been scaled; it has not been computed.
+        if np.isfinite(scale).all() and scale.all() and is_same(got, want * scale):
             return f"each line along {name} is right up to a factor of its own"
         mean = (got - want).mean(axis, keepdims=True)
         off = np.abs(mean) > TOLERANCE * np.abs(want).max()

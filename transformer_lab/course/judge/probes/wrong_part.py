@@ -3,7 +3,8 @@
 import numpy as np
 
 from transformer_lab.course.judge.closeness import close_elements, is_numeric
-from transformer_lab.course.judge.probes.equality import TOLERANCE, format_axis, is_comparable
+from transformer_lab.course.judge.formatting import format_number
+from transformer_lab.course.judge.probes.equality import TOLERANCE, is_comparable
 
 
 def find_wrong_part(got: np.ndarray, want: np.ndarray) -> str | None:
@@ -26,18 +27,18 @@ def find_wrong_part(got: np.ndarray, want: np.ndarray) -> str | None:
         if n < 2:
             continue
         per = np.array([line.any() for line in np.moveaxis(wrong, axis, 0)])
-        places, name = np.flatnonzero(per), format_axis(axis, want.ndim)
-        where = f" along {name}" if want.ndim > 1 else ""
+        places = np.flatnonzero(per)
+        where = f" along axis {axis}" if want.ndim > 1 else ""
         if list(places) == [0]:
-            return f"only the first{where} is wrong"
+            return f"only the first entry{where} is wrong"
         if list(places) == [n - 1]:
-            return f"only the last{where} is wrong"
+            return f"only the last entry{where} is wrong"
         if len(places) == n - 1 and not per[0] and n > 2:
-            return f"only the first{where} is right"
+            return f"only the first entry{where} is right"
         if len(places) == n - 1 and not per[-1] and n > 2:
-            return f"only the last{where} is right"
+            return f"only the last entry{where} is right"
         if n > 3 and (not per[::2].any() or not per[1::2].any()):
-            return f"every second{where} is right"
+            return f"every second entry{where} is right"
         if len(places) == 1:
             return f"all is right but number {places[0]}{where}, counted from 0"
         if 1 < len(places) < n and (np.diff(places) == 1).all() and places[-1] == n - 1:
@@ -80,6 +81,9 @@ def find_one_sided_errors(got: np.ndarray, want: np.ndarray) -> str | None:
     many = "all numbers" if wrong.all() else f"{int(wrong.sum())} of {wrong.size} numbers"
     for test, word in ((got > want, "large"), (got < want, "small")):
         if test[wrong].all() and wrong.sum() > 1:
+            apart = np.abs(got[wrong].astype(float) - want[wrong].astype(float))
+            if close_elements(apart, np.full_like(apart, apart.mean()), TOLERANCE).all():
+                return f"{many} are too {word}, each by {format_number(apart.mean())}"
             return f"{many} are too {word}, by no one factor and no one number"
     return f"{many} {'differ' if wrong.sum() > 1 else 'differs'}" if want.size > 1 else None
 

@@ -111,8 +111,8 @@ def _square_cases() -> list[tuple]:
 
 
 def random_square_case(chance: RandomValues) -> tuple:
-    """Return a random case: the square weights of one head over one sentence."""
-    (length,) = chance.sizes(1)
+    """Return a random case: the square weights of one head over a sentence of two words or more."""
+    length = max(2, *chance.sizes(1))
     return (chance.weights(length, length),)
 
 

@@ -70,7 +70,7 @@ paired_difference = Check(
         ),
         Mistake(
             _edit_difference(("math.sqrt(len(d))", "len(d)")),
-            "the spread is divided by n; it is the variance that is. The spread is divided by √n.",
+            "the spread is divided by n. That is for a variance; a spread is divided by √n.",
         ),
         Mistake(
             _edit_difference(("other - base", "base - other")),
