@@ -125,7 +125,7 @@ PROVOKED = [
     (lambda: np.tile(A.numpy(), 2, axis=0), "takes no `axis`"),
     (lambda: np.max(A, axis=-1, keepdims=True), "dim for axis, keepdim for keepdims"),
     (lambda: torch.exp(np.ones(3)), "a PyTorch function gets a NumPy array"),
-    (lambda: math.exp(np.ones(3)), "takes one number"),
+    (lambda: math.exp(np.ones(3)), "the functions of math take one number"),
     (lambda: A.numpy().transpose(1, 2), "swapaxes(1, 2)"),
     (lambda: np.zeros(2, 3), "brackets of their own"),
     (lambda: A.numpy().sum(-2, -1), "brackets of their own"),

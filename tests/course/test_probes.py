@@ -80,7 +80,7 @@ SAID = [
         probes.find_row_factors,
         X * random_array(3, 5, 1),
         X,
-        "is right up to a factor of its own",
+        "is the right one times a number",
     ),
     (
         probes.find_equal_lines,

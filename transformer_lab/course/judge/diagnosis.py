@@ -19,12 +19,10 @@ from transformer_lab.course.judge.number_faults import (
     Finder,
     choose_reason,
     find_fault_in_other_results,
+    says_only_where,
 )
 from transformer_lab.course.judge.outcome import Outcome
-from transformer_lab.course.judge.probes.wrong_part import (
-    find_one_sided_errors,
-    find_wrong_part,
-)
+from transformer_lab.course.judge.probes.wrong_part import find_one_sided_errors
 
 MAX_LINES = 16
 """The largest number of lines that a verdict may have, the case worked out among them."""
@@ -137,7 +135,8 @@ def describe_wrong_result(
         return f"{name} is a number, {describe_kind(got.tolist())}; {asked}"
     if got.shape != want.shape:
         reason = choose_reason(SHAPE_FINDERS, attempt, at, place)
-        line = f"{name} has shape {got.shape}; expected {want.shape}{rest}"
+        has = "have" if _is_plural(name) else "has"
+        line = f"{name} {has} shape {got.shape}; expected {want.shape}{rest}"
         return f"{line}: {reason}" if reason else f"{line}{unexplained}"
     if want.dtype.kind in "iu" and got.dtype.kind == "f" and not is_same_kind(got, want):
         means = "has fractions" if (got % 1).any() else "has the right kind of values, as floats"
@@ -151,14 +150,17 @@ def describe_wrong_result(
         figures = f"{got[first]:.9g}; expected {want[first]:.9g}"
     else:
         figures = f"{str(got[first])[:160]}; expected: {str(want[first])[:160]}"
-    is_plural = where == name and (name.endswith("s") or " and " in name)
-    is_plural = is_plural and not name.endswith("ss") and "number of" not in name
-    line = f"{where} {'are' if is_plural else 'is'} {figures}"
+    line = f"{where} {'are' if where == name and _is_plural(name) else 'is'} {figures}"
     if not reason:
         return f"{line}{rest}{unexplained}"
-    # Where it is wrong is not yet why.
-    says_where = reason in (find_wrong_part(got, want), find_one_sided_errors(got, want))
-    return f"{name}{rest}: {reason}\n{line}{unexplained if says_where else ''}"
+    more = unexplained if says_only_where(reason, got, want) else ""
+    return f"{name}{rest}: {reason}\n{line}{more}"
+
+
+def _is_plural(name: str) -> bool:
+    """Return whether the name of a result, such as "the rows" or "scores and mix", is a plural."""
+    is_many = name.endswith("s") and not name.endswith("ss") and "number of" not in name
+    return is_many or " and " in name
 
 
 def _find_wrong_call(attempt: Attempt, at: int, place: int) -> str | None:

@@ -241,7 +241,10 @@ REASONS: Sequence[tuple[str, Reason]] = [
     ),
     (
         r"only (?:length-1|0-dimensional) arrays can be converted",
-        lambda _: "a function of math takes one number; np.exp, np.sin take whole arrays",
+        lambda _: (
+            "float(…) and the functions of math take one number, and this is an array; np.exp and np.sin "
+            "take arrays"
+        ),
     ),
     (
         r"axes don't match array",

@@ -14,6 +14,10 @@ from transformer_lab.course.judge import probes
 from transformer_lab.course.judge.attempt import Attempt
 from transformer_lab.course.judge.closeness import is_close, is_equal, is_numeric
 from transformer_lab.course.judge.probes.numbers import find_nan_or_infinity
+from transformer_lab.course.judge.probes.wrong_part import (
+    find_one_sided_errors,
+    find_wrong_part,
+)
 from transformer_lab.course.judge.size_factors import find_size_error
 
 Finder = Callable[[Attempt, int, int], str | None]
@@ -181,6 +185,11 @@ NUMBER_FINDERS: Sequence[Finder] = (
 """The searches in a result that has the right shape: first for what would explain all cases."""
 
 
+def says_only_where(reason: str, got: np.ndarray, want: np.ndarray) -> bool:
+    """Return whether a reason tells where two arrays differ and not why."""
+    return reason in (find_wrong_part(got, want), find_one_sided_errors(got, want))
+
+
 def find_fault_in_other_results(attempt: Attempt, at: int, place: int) -> str | None:
     """Return a sentence on what is wrong with a result other than number `place`, or None."""
     for n, name in enumerate(attempt.results):
@@ -188,6 +197,6 @@ def find_fault_in_other_results(attempt: Attempt, at: int, place: int) -> str | 
         if n == place or is_close(got, want, attempt.tolerance) or got.shape != want.shape:
             continue
         found = choose_reason(NUMBER_FINDERS, attempt, at, n)
-        if found:
+        if found and not says_only_where(found, got, want):
             return f"look at {name} first: {found}"
     return None

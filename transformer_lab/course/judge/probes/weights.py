@@ -86,7 +86,9 @@ def find_row_factors(got: np.ndarray, want: np.ndarray) -> str | None:
             scale = (got * want).sum(axis, keepdims=True) / squares
         # A line of zeros has not been scaled; it has not been computed.
         if np.isfinite(scale).all() and scale.all() and is_same(got, want * scale):
-            return f"each line along {name} is right up to a factor of its own"
+            return (
+                f"each line along {name} is the right one times a number, another one in each line"
+            )
         mean = (got - want).mean(axis, keepdims=True)
         off = np.abs(mean) > TOLERANCE * np.abs(want).max()
         if is_same(got, want + mean) and off.sum() > 1:

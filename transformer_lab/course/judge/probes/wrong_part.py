@@ -60,7 +60,7 @@ def _where_in_matrix(got: np.ndarray, want: np.ndarray, wrong: np.ndarray) -> st
         ):  # of 2 × 2 too many fit
             if not (wrong & ~part).any() and part.any():
                 return f"only numbers {where} are wrong"
-    if is_numeric(want) and want.dtype != bool:
+    if want.dtype.kind == "f":  # of ids it'd be an accident
         kinds = {"0": want == 0, "above 0": want > 0, "below 0": want < 0}
         for what, part in kinds.items():
             if np.array_equal(part, wrong):

@@ -183,8 +183,7 @@ jacobian_norm = Check(
         ),
         Mistake(
             lambda w: abs(_compute_jacobian(w)).sum(axis=(-2, -1)),
-            "this is the sum of absolute values. The norm asked for squares, sums, and takes the "
-            "root.",
+            "this is the sum of absolute values. The norm is the root of the sum of squares.",
         ),
         Mistake(
             lambda w: np.sqrt((_compute_jacobian(w) ** 2).sum(axis=-1)),

@@ -228,7 +228,7 @@ rotate = Check(
     mistakes=[
         Mistake(
             _edit_rotary(("np.arange(start, start + length)", "np.arange(length)")),
-            "right from position 0 on; the first row is position `start`.",
+            "this would be right if the first row stood at position 0. It stands at position `start`.",
         ),
         Mistake(
             _edit_rotary(("_interleave(first, second)", "x + _interleave(sin, cos)")),

@@ -229,7 +229,7 @@ linear_mix = Check(
         ),
         Mistake(
             lambda q, k, value: (q @ k.T / (q @ k.T).sum(axis=0)) @ value,
-            "the columns sum to 1: the sum runs over the queries. It runs over the keys.",
+            "the columns sum to 1, because the sum runs over the queries. It should run over the keys.",
         ),
     ],
 )
