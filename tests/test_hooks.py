@@ -15,7 +15,7 @@ from transformer_lab.hooks import Hook, Point, use_hooks
 from transformer_lab.model.attention import AttentionCore
 from transformer_lab.translator import Translator
 
-README = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[1] / "docs" / "look_inside.md").read_text(encoding="utf-8")
 INSIDE = [point for point in get_args(Point) if point != "residual"]
 
 
@@ -131,7 +131,7 @@ def test_an_encoder_that_gets_the_vectors_of_another_sentence_writes_its_transla
 
 
 def test_the_readmes_lines_give_what_they_say():
-    (lines,) = re.findall(r"```python\n(states = \[\]\n.*?)```", README, re.DOTALL)
+    (lines,) = re.findall(r"```python\n(states = \[\]\n.*?)```", PAGE, re.DOTALL)
     translator, sentence = Translator.load(device="cpu"), "the cat sleeps"
     names = {"tl": transformer_lab, "translator": translator, "sentence": sentence}
     exec(lines, names)

@@ -1,4 +1,4 @@
-"""python -m tools.house: write the plan of the package into README.md and CONTRIBUTING.md.
+"""python -m tools.house: write the plan of the package into CONTRIBUTING.md.
 
 The list is docs/house.toml. A test compares them, so that the plan that people read is the one that
 is kept. What a room is for is the first line of its own docstring.
@@ -12,7 +12,7 @@ from tools.written import put
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "transformer_lab"
-SHOWN_IN = (ROOT / "README.md", ROOT / "CONTRIBUTING.md")
+SHOWN_IN = ROOT / "CONTRIBUTING.md"
 
 
 def purpose(room: str) -> str:
@@ -33,5 +33,4 @@ def plan() -> str:
 
 
 if __name__ == "__main__":
-    for document in SHOWN_IN:
-        put(document, "house", plan())
+    put(SHOWN_IN, "house", plan())

@@ -1,9 +1,9 @@
-"""Write the repository's address and the Colab badges where they stand: `python -m tools.stamp`.
+"""Write the repository's address and the links to Colab where they stand: `python -m tools.stamp`.
 
 The address is that of pyproject.toml, and no other file has it by hand: after a fork changes it
-there, this changes README.md, docs/index.md, docs/instructors.md and CITATION.cff, and
-`make notebooks` the notebooks. So does a new version: badges and notebooks name its tag, so that
-a page on Colab and the package it installs are of one time.
+there, this changes the documents in `FILES`, and `make notebooks` the notebooks. So does a new
+version: links and notebooks name its tag, so that a page on Colab and the package it installs are
+of one time.
 """
 
 import re
@@ -11,17 +11,21 @@ import re
 from tools.build_notebooks import ROOT, repository, tag
 from transformer_lab.storage.files import write_atomically
 
-FILES = ("README.md", "docs/index.md", "docs/instructors.md", "CITATION.cff")
+FILES = (
+    *("README.md", "docs/index.md", "docs/setup.md", "docs/course.md", "docs/instructors.md"),
+    "CITATION.cff",
+)
 ADDRESS = re.compile(r"https://github\.com/[\w.-]+/transformer_lab\b")
-ROW = re.compile(r"^(\| \d\d \| \[[^|]*?\]\((notebooks/\w+\.ipynb)\))(?: \[!\[[^|]*)? \|", re.M)
-BADGE = "https://colab.research.google.com/assets/colab-badge.svg"
+COLAB = re.compile(
+    r"https://colab\.research\.google\.com/github/[\w.-]+/transformer_lab/blob/[\w.-]+/"
+)
 
 
 def stamped(text: str, address: str) -> str:
-    """The text with this repository's address, and a Colab badge on each row of the course's table."""
+    """The text with this repository's address, also where it is opened in Colab."""
     colab = address.replace("https://github.com", "https://colab.research.google.com/github")
     text = ADDRESS.sub(address, text)
-    return ROW.sub(rf"\1 [![Open in Colab]({BADGE})]({colab}/blob/{tag()}/\2) |", text)
+    return COLAB.sub(f"{colab}/blob/{tag()}/", text)
 
 
 def main() -> None:

@@ -6,7 +6,7 @@ import torch
 
 from tests.course.every_check import drawing
 from transformer_lab.course.judge.check import RANDOM_CASES
-from transformer_lab.course.judge.random_values import SIZES, RandomValues
+from transformer_lab.course.judge.random_values import ONE_IN, SIZES, RandomValues
 from transformer_lab.course.lessons import lesson, lesson_numbers
 
 
@@ -15,7 +15,8 @@ def test_no_two_sizes_of_a_case_are_equal(seed):
     chance = RandomValues(seed)
     sizes = [*chance.batch(), *chance.sizes(2), *chance.sizes(2)]
     assert len(set(sizes)) == len(sizes)
-    assert set(sizes) <= set(SIZES)
+    assert set(sizes) <= {1, *SIZES}
+    assert (1 in sizes) == (seed % ONE_IN == ONE_IN - 1)
 
 
 @pytest.mark.parametrize("seed", range(50))

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.slow
 transformers = pytest.importorskip("transformers", exc_type=ImportError)
 pytest.importorskip("ctranslate2", exc_type=ImportError)
 SENTENCES = 199
-README = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "elsewhere.md").read_text(encoding="utf-8")
 
 
 @pytest.fixture(scope="module")
@@ -65,7 +65,7 @@ def test_transformers_alone_translates_the_same(ours, pairs, tmp_path):
 
 def lines_of_the_readme():
     """Those with which CTranslate2 translates a folder that the commands before them have written."""
-    (block,) = re.findall(r"```python\n(import ctranslate2\n.*?)```", README, re.DOTALL)
+    (block,) = re.findall(r"```python\n(import ctranslate2\n.*?)```", PAGE, re.DOTALL)
     return block
 
 

@@ -97,9 +97,9 @@ def test_actions_are_named_by_commit():
 
 def test_colab_installs_the_tag_of_this_version():
     assert tag() == f"v{PROJECT['version']}"
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    assert readme.count(f"/blob/{tag()}/notebooks/") == 19
-    assert "/blob/main/notebooks/" not in readme
+    setup = (ROOT / "docs" / "setup.md").read_text(encoding="utf-8")
+    assert setup.count(f"/blob/{tag()}/notebooks/") == 19
+    assert "/blob/main/notebooks/" not in setup
 
 
 @pytest.mark.skipif(

@@ -9,6 +9,7 @@ from packaging.specifiers import SpecifierSet
 
 from tools import stamp
 from tools.build_notebooks import ROOT, lessons, read, tag
+from tools.findings.finding import read_findings
 
 LESSONS = {path.name[:2]: path for path in lessons()}
 GUIDE = (ROOT / "docs" / "instructors.md").read_text(encoding="utf-8")
@@ -102,8 +103,10 @@ def test_the_hours_at_home_are_those_of_the_readme():
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     minutes = dict(re.findall(r"^\| (\d\d) \|.* (\d+) \|$", readme, re.MULTILINE))
     assert list(minutes) == list(LESSONS)
-    (more,) = re.findall(r"in a second sitting of (\d+) minutes", readme)
+    course = (ROOT / "docs" / "course.md").read_text(encoding="utf-8")
+    (more,) = re.findall(r"A second sitting of lesson 01 takes (\d+) minutes more", course)
     hours = (sum(map(int, minutes.values())) + int(more)) / 60
+    assert f"That's {hours:.0f} hours with all exercises" in readme
     assert f"about {hours:.0f} hours for 00 to {max(LESSONS)}" in GUIDE
     whole = dict(re.findall(r"^### (\d\d) .* in class, (\d+) at home$", GUIDE, re.MULTILINE))
     assert whole
@@ -137,25 +140,45 @@ def test_one_version_and_one_address():
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     version, address = PROJECT["version"], PROJECT["urls"]["Repository"]
     assert (citation["version"], citation["repository-code"]) == (version, address)
-    assert f"version = {{{version}}}" in readme
+    course = (ROOT / "docs" / "course.md").read_text(encoding="utf-8")
+    assert f"version = {{{version}}}" in course
     assert f"## {version}" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
-    assert citation["title"].replace("_", r"\_") in readme
-    for text in (readme, GUIDE):
+    assert citation["title"].replace("_", r"\_") in course
+    for text in (readme, course, GUIDE):
         found = set(re.findall(r"https://github\.com/[\w-]+/[\w-]+", text))
         assert found <= {address}
 
 
-def test_the_address_and_the_badges_are_stamped_from_one_place():
+def test_the_address_and_the_links_to_colab_are_stamped_from_one_place():
     for name in stamp.FILES:
         text = (ROOT / name).read_text(encoding="utf-8")
         assert stamp.stamped(text, PROJECT["urls"]["Repository"]) == text
         other = stamp.stamped(text, "https://github.com/somebody/transformer_lab")
         assert PROJECT["urls"]["Repository"] not in other
         assert stamp.stamped(other, PROJECT["urls"]["Repository"]) == text
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    rows = re.findall(r"^\| \d\d \|.*$", readme, re.MULTILINE)
+    setup = (ROOT / "docs" / "setup.md").read_text(encoding="utf-8")
     colab = PROJECT["urls"]["Repository"].replace("github.com", "colab.research.google.com/github")
-    assert all(f"({colab}/blob/{tag()}/notebooks/{row[2:4]}_" in row for row in rows)
+    for path in LESSONS.values():
+        assert f"({colab}/blob/{tag()}/notebooks/{path.name})" in setup
+
+
+def test_the_readme_is_short_and_counts_the_findings():
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert len(readme.encode()) <= 6_000
+    findings = read_findings()
+    false = sum(finding.verdict == "does not hold" for finding in findings)
+    assert f"[{len(findings)} claims](docs/findings.md)" in readme
+    assert f"and {false} of them don't hold there" in readme
+
+
+def test_the_readmes_ways_through_take_as_long_as_it_says():
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    minutes = dict(re.findall(r"^\| (\d\d) \|.* (\d+) \|$", readme, re.MULTILINE))
+    ways = {"3": "00 01 07", "8": "00 01 03 05 06 07", "30": " ".join(LESSONS)}
+    for hours, numbers_of_way in ways.items():
+        whole = sum(int(minutes[number]) for number in numbers_of_way.split()) / 60
+        assert round(whole) == int(hours) or (hours == "30" and round(whole + 45 / 60) == 30)
+        assert f"- **{hours} hours**: " in readme
 
 
 # ---------------------------------------------------------------- workflows

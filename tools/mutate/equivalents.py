@@ -77,7 +77,6 @@ EQUIVALENT: dict[str, dict[str, str]] = {
     "12.rollout": {
         "layers[0].shape[1]": LAST,
         "layers[0].shape[-2]": LAST,
-        "layers[1].shape[-1]": "all layers have one shape",
         "layers[-1].shape[-1]": "all layers have one shape",
     },
     "13.full_turns": {"last * speed > 2 * np.pi": "no whole number of steps is a whole turn"},

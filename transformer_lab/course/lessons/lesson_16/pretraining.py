@@ -32,7 +32,7 @@ _edit_windows = partial(edit_reference, _cut_windows)
 
 
 def _random_windows(chance: RandomValues) -> tuple:
-    count, length = chance.sizes(2)
+    length, count = chance.sizes(2)
     ids = chance.random.integers(0, 99, (count + 2) * length + chance.between(1, 9))
     starts = chance.random.integers(0, len(ids) - length, count)
     starts[chance.between(0, count - 1)] = len(ids) - length - 1  # this one's last target ends ids
