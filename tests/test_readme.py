@@ -1,0 +1,18 @@
+"""The README's lines of Python do what it says."""
+
+import re
+from pathlib import Path
+
+README = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
+
+
+def test_the_lines_of_python_translate_and_write_a_page(tmp_path, monkeypatch, capsys):
+    (lines,) = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+    (said,) = re.findall(r'It says "… (.*?)"', README)
+    monkeypatch.chdir(tmp_path)
+    names = {}
+    exec(lines, names)
+    assert said.replace("*", "") in capsys.readouterr().out
+    assert "<html" in (tmp_path / "lab.html").read_text(encoding="utf-8")[:500]
+    exec(lines.replace("tired", "wide"), names)
+    assert "elle" in capsys.readouterr().out
