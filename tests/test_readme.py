@@ -14,5 +14,5 @@ def test_the_lines_of_python_translate_and_write_a_page(tmp_path, monkeypatch, c
     exec(lines, names)
     assert said.replace("*", "") in capsys.readouterr().out
     assert "<html" in (tmp_path / "lab.html").read_text(encoding="utf-8")[:500]
-    exec(lines.replace("tired", "wide"), names)
+    exec(lines.replace("tired", "wide").replace("lab.html", "wide.html"), names)
     assert "elle" in capsys.readouterr().out
