@@ -140,7 +140,7 @@ def title(notebook: NotebookNode) -> str:
 
 def minutes(notebook: NotebookNode) -> str:
     """What a lesson says of its time, for a list of lessons; nothing where it says nothing."""
-    text = notebook.cells[1].source
+    text = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
     said = re.search(r"\*\*Time\*\*: (\d+) minutes", text)
     more = re.search(r"A second sitting of\s(\d+) minutes", text)
     found = f", {said.group(1)} minutes" if said else ""

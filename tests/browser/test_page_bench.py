@@ -458,7 +458,7 @@ def test_the_guide_asks_for_what_can_be_done_and_says_what_is_seen(
     page.get_by_role("button", name="Undo every change").click()
     mute.click()
     page.locator("[data-control='many']").click()
-    expect(seen).to_contain_text("Both numbers stand beside the button")
+    expect(seen).to_contain_text("Both numbers are next to the button")
     expect(guide.get_by_role("button", name="Next thing to try")).to_be_disabled()
     said = re.search(
         r"Of 100 .*, (\d+) are right .* nothing muted, (\d+) without e2\.3",

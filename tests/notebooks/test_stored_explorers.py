@@ -59,7 +59,7 @@ def test_there_are_stored_explorers_drawings_and_one_bench():
     }
     # In their order. The bench holds the weights: two megabytes are enough.
     expected = {
-        "00": ["flow", "explorer", "hops", "bench"],
+        "00": ["bench", "flow", "explorer", "hops"],
         "01": ["player"] * 2,
         "03": ["slabs"],
         "04": ["turning"] * 2,
