@@ -55,8 +55,8 @@ padding_mask = Check(
         ),
         Mistake(
             lambda ids, pad: (ids != pad)[:, None, :, None],
-            "this hides queries: (batch, 1, query, 1). Padding must be hidden as a key: "
-            "(batch, 1, 1, key).",
+            "this hides queries: (batch, 1, query, 1). Padding has to be hidden as a key, so the "
+            "mask is (batch, 1, 1, key).",
         ),
         Mistake(
             lambda ids, pad: ids != pad,
@@ -65,7 +65,7 @@ padding_mask = Check(
         ),
         Mistake(
             lambda ids, pad: (ids != 0)[:, None, None, :],
-            "0 is written in; padding is `pad_id`, and in some models that is another number.",
+            "0 is written in, but padding is `pad_id`, which is another number in some models.",
         ),
         Mistake(
             lambda ids, pad: (ids > pad)[:, None, None, :],
@@ -73,8 +73,8 @@ padding_mask = Check(
         ),
         Mistake(
             lambda ids, pad: (ids != pad)[:, None, None, :] & (ids != pad)[:, None, :, None],
-            "queries are hidden as well. What a padding position does as a query nobody reads; the "
-            "mask is (batch, 1, 1, key).",
+            "queries are hidden as well. Nobody reads what padding gets as a query, so the mask is "
+            "(batch, 1, 1, key).",
         ),
     ],
 )
@@ -141,11 +141,11 @@ masked_weights = Check(
     mistakes=[
         Mistake(
             lambda scores, mask: scores.softmax(dim=-1) * mask,
-            "the mask is multiplied in after the softmax: rows no longer sum to 1.",
+            "the mask is multiplied in after the softmax, so rows no longer sum to 1.",
         ),
         Mistake(
             lambda scores, mask: scores.masked_fill(~mask, 0.0).softmax(dim=-1),
-            "hidden scores are set to 0, and e⁰ = 1 is not nothing: use −∞.",
+            "hidden scores are set to 0, but e⁰ = 1 is not nothing. Use −∞.",
         ),
         Mistake(
             lambda scores, mask: _mask_and_normalise(scores, ~mask),
@@ -158,7 +158,7 @@ masked_weights = Check(
         ),
         Mistake(
             lambda scores, mask: _mask_and_normalise(scores.mT, mask.expand(scores.shape).mT).mT,
-            "the softmax runs over the queries: each row, over its keys, must sum to 1.",
+            "the softmax runs over the queries, but each row should sum to 1 over its keys.",
         ),
         Mistake(
             lambda scores, mask: scores.masked_fill(~mask, -math.inf),
@@ -166,20 +166,20 @@ masked_weights = Check(
         ),
         Mistake(
             lambda scores, mask: scores.masked_fill(~mask, 0.0),
-            "these are scores with 0 where hidden; the softmax is missing, and wants −∞ there.",
+            "hidden scores are 0, and the softmax is missing. It needs −∞ there.",
         ),
         Mistake(
             lambda scores, mask: scores.masked_fill(~mask, -math.inf).softmax(dim=-1),
-            "right but for a query that may see nothing: it gets NaN. Here it should get 0.",
+            "right, except for a query that may see nothing: it gets NaN instead of 0.",
         ),
         Mistake(
             lambda scores, mask: scores.masked_fill(~mask, -1e9).softmax(dim=-1),
-            "right but for a query that may see nothing: with −1e9 it looks everywhere. Use −∞, "
-            "then 0. (In half precision −1e9 is an error besides.)",
+            "right, except for a query that may see nothing: with −1e9 it looks everywhere. Use −∞, "
+            "then set such a row to 0. (In half precision −1e9 is an error.)",
         ),
         Mistake(
             lambda scores, mask: (scores + mask).softmax(dim=-1),
-            "the mask is added as 0 and 1: hidden keys keep their weight.",
+            "the mask is added as 0 and 1, so hidden keys keep their weight.",
         ),
     ],
 )
@@ -228,7 +228,7 @@ causal_mask = Check(
         ),
         Mistake(
             lambda n: torch.ones(n, n).tril(),
-            "right numbers, wrong kind: the mask is boolean, and this holds floats.",
+            "right numbers, wrong kind: a mask is boolean, but this holds floats.",
         ),
         Mistake(
             lambda n: torch.ones(n, n, dtype=torch.bool),
@@ -330,12 +330,12 @@ sees = Check(
         ),
         Mistake(
             _edit_leak_test(("changed[j, 0]", "changed[j]")),
-            "the same number added to all features of a word is taken away again by LayerNorm: "
-            "change one feature only.",
+            "you add the same number to all features of a word, and LayerNorm cancels it. Change "
+            "just one feature.",
         ),
         Mistake(
             _edit_leak_test((".any(", ".all(")),
-            "`all` asks that every feature of an output moves; one that moves is enough: `any`.",
+            "`all` wants every feature of an output to move, but one that moves is enough: `any`.",
         ),
         Mistake(
             _edit_leak_test(
@@ -344,19 +344,19 @@ sees = Check(
                     "(function(changed) - before).sum(dim=-1).abs() > 1e-9",
                 )
             ),
-            "the changes of an output's features are added up, and may cancel: take their sizes first, "
-            "or ask of each feature whether it moved.",
+            "the changes of an output's features are added up, so they may cancel. Take absolute "
+            "values first, or ask of each feature whether it moved.",
         ),
         Mistake(
             lambda function, x: ~_find_leaks(function, x), "inverted: True should mark what moves."
         ),
         Mistake(
             lambda function, x: _find_leaks(function, x) & torch.eye(len(x), dtype=torch.bool),
-            "only output j is looked at when input j changes; look at all of them.",
+            "when input j changes, you look at only output j. Look at all of them.",
         ),
         Mistake(
             lambda function, x: _find_leaks(function, x).any(dim=1),
-            "one answer for each output; it should say which input moves it: (length, length).",
+            "this is one answer for each output. It should say which input moves it: (length, length).",
         ),
     ],
 )
@@ -405,15 +405,15 @@ shift_right = Check(
         ),
         Mistake(
             lambda target, bos: torch.cat([torch.full_like(target[:, :1], bos), target], 1),
-            "one column too many: the last word is written, never read; leave it out.",
+            "one column too many: the last word is never read, so leave it out.",
         ),
         Mistake(
             lambda target, bos: target.roll(1, dims=1),
-            "the last word has come round to the front; bos belongs there.",
+            "the last word has come round to the front, where bos belongs.",
         ),
         Mistake(
             lambda target, bos: torch.cat([torch.full_like(target[:, :1], 1), target[:, :-1]], 1),
-            "1 is written in; the first token is `bos_id`.",
+            "1 is written in, but the first token is `bos_id`.",
         ),
     ],
 )

@@ -209,15 +209,17 @@ decoder_layer = Check(
         ),
         Mistake(
             _edit((SELF, f"    asks = x\n{SELF}"), ("cross_attention(x,", "cross_attention(asks,")),
-            "cross-attention asks with the layer's input; it works on what the first Add & Norm gave.",
+            "cross-attention asks with the layer's input. It should ask with what the first Add & "
+            "Norm gave.",
         ),
         Mistake(
             _edit(("add_norm_2", "add_norm_1"), ("add_norm_3", "add_norm_1")),
-            "add_norm_1 serves three times; each sub-layer has one of its own.",
+            "add_norm_1 is used three times, but each sub-layer has its own.",
         ),
         Mistake(
             _edit(("cross_attention", "self_attention")),
-            "self_attention looks at the memory, too; cross_attention has weights of its own for it.",
+            "self_attention looks at the memory, too. That is the job of cross_attention, which has "
+            "its own weights.",
         ),
         Mistake(
             _edit(
@@ -225,16 +227,16 @@ decoder_layer = Check(
                 ("cross_attention", "self_attention"),
                 ("(other)", "cross_attention"),
             ),
-            "self_attention and cross_attention have changed places.",
+            "self_attention and cross_attention are swapped.",
         ),
         Mistake(_edit((LAST, "    return x\n")), "the feed-forward network is missing."),
         Mistake(
             _edit((LAST, "    return layer.feed_forward(x)\n")),
-            "feed_forward stands alone; it has its Add & Norm like the rest.",
+            "feed_forward stands alone, but it needs its Add & Norm like the rest.",
         ),
         Mistake(
             _edit((CROSS, ""), (LAST, LAST.replace("return", "x =") + CROSS + "    return x\n")),
-            "the feed-forward network comes last, behind cross-attention.",
+            "the feed-forward network comes last, after cross-attention.",
         ),
         Mistake(
             _edit(
@@ -252,7 +254,7 @@ decoder_layer = Check(
                 ("lambda x: layer", "lambda x: x + layer"),
                 ("layer.feed_forward", "lambda x: x + layer.feed_forward(x)"),
             ),
-            "x is added twice: add_norm adds it already, the sub-layer gives what is new alone.",
+            "x is added twice. add_norm already adds it, so the sub-layer gives only what is new.",
         ),
         Mistake(
             _edit(
@@ -284,8 +286,8 @@ decoder_layer = Check(
                 ),
                 ("cross_attention(x,", "cross_attention(outside,"),
             ),
-            "both attentions work on the layer's input; cross-attention asks with what the first "
-            "Add & Norm gave.",
+            "both attentions work on the layer's input, but cross-attention should ask with what the "
+            "first Add & Norm gave.",
         ),
         Mistake(
             _edit(
@@ -297,7 +299,7 @@ decoder_layer = Check(
         ),
         Mistake(
             _edit(("add_norm_2", "add_norm_1"), ("add_norm_3", "add_norm_2")),
-            "add_norm_1 serves twice and add_norm_3 never; each has its place.",
+            "add_norm_1 is used twice and add_norm_3 never, but each sub-layer has its own.",
         ),
         Mistake(
             _edit((LAST, LAST.replace("return", "x =") + LAST)),
@@ -306,7 +308,7 @@ decoder_layer = Check(
         Mistake(
             _edit((SELF, f"    keys = x\n{SELF.replace('x, x, x,', 'x, keys, keys,')}")),
             "self-attention takes keys and values from the x outside, and its queries from what "
-            "add_norm_1 hands it: with pre-norm these are two.",
+            "add_norm_1 hands it. With pre-norm these differ.",
         ),
     ],
 )
