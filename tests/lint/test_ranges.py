@@ -16,7 +16,6 @@ HOW_FEW = re.compile(
     r"(?:seeds|runs|trainings|models|starts|draws)\b|\b\w+ of (?:the )?(?:four|five)\b"
 )
 NO_RUNS = {
-    ("02", "0.5 to 1.3"): "the mean for the narrowest and for the widest head",
     ("09", "2.8 to 3.7"): "what a paper reports",
     ("10", "0.3 to 0.1"): "a proportion",
     ("11", "0.46 to 0.49"): "three heads of one model",

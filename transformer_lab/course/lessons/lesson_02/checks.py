@@ -43,19 +43,19 @@ score_variance = Check(
     drawn=_random_spreads,
     results=("the variance",),
     working=_work_out_variance,
-    verified="d_k times the two variances, also when these are not 1",
+    verified="d_k times the two variances, even when they aren't 1",
     mistakes=[
         Mistake(
             lambda d, q, k: d,
-            "right for numbers of variance 1 only: their standard deviations do not enter.",
+            "this is right only for numbers of variance 1. The standard deviations must enter too.",
         ),
         Mistake(
             lambda d, q, k: np.sqrt(d) * q * k,
-            "this is the standard deviation; the variance is its square.",
+            "this is the standard deviation, and the variance is its square.",
         ),
         Mistake(
             lambda d, q, k: d * q * k,
-            "the variance of one product is q_std² · k_std²: square both.",
+            "square both standard deviations: one product has the variance query_std² · key_std².",
         ),
         Mistake(
             lambda d, q, k: d * (q**2 + k**2),
@@ -64,11 +64,11 @@ score_variance = Check(
         ),
         Mistake(
             lambda d, q, k: d**2 * q**2 * k**2,
-            "d_k independent products add up: the variance grows d_k-fold, not d_k²-fold.",
+            "d_k independent products add up, so the variance grows d_k-fold, not d_k²-fold.",
         ),
         Mistake(
             lambda d, q, k: q**2 * k**2,
-            "this is the variance of one product; a score is the sum of d_k of them.",
+            "this is the variance of one product, but a score adds up d_k of them.",
         ),
     ],
 )
@@ -121,18 +121,22 @@ softmax_jacobian = Check(
     verified="w_j (δ_jk − w_k) for each row of weights, with batch dimensions in front",
     mistakes=[
         Mistake(
-            _make_diagonal, "the part −w_j w_k is missing: a score moves the other weights too."
+            _make_diagonal,
+            "the part −w_j w_k is missing. If you raise one score, the other weights move too.",
         ),
-        Mistake(lambda w: _compute_outer(w) - _make_diagonal(w), "right but for the sign."),
-        Mistake(lambda w: -_compute_outer(w), "the part w_j δ_jk is missing: w_j on the diagonal."),
+        Mistake(lambda w: _compute_outer(w) - _make_diagonal(w), "all is right but for the sign."),
+        Mistake(
+            lambda w: -_compute_outer(w),
+            "the part w_j δ_jk is missing, which puts w_j on the diagonal.",
+        ),
         Mistake(
             _compute_for_one_row,
-            "right for a single row; with several, np.outer and np.diag run all of them together. "
+            "right for a single row, but np.outer and np.diag run several rows together. "
             "Use w[..., :, None] * w[..., None, :].",
         ),
         Mistake(
             lambda w: (w * (1 - w))[..., None] * np.eye(w.shape[-1]),
-            "this is the diagonal alone: beside it stands −w_j w_k.",
+            "this is the diagonal alone, but off the diagonal there's −w_j w_k.",
         ),
         Mistake(
             lambda w: np.eye(w.shape[-1]) - _compute_outer(w),
@@ -171,27 +175,28 @@ jacobian_norm = Check(
         ),
         Mistake(
             lambda w: np.sqrt((_compute_jacobian(w) ** 2).sum()),
-            "one number for everything; each row of weights should get its own.",
+            "this is one number for everything, but each row of weights should get its own.",
         ),
         Mistake(
             lambda w: (w * (1 - w)).sum(axis=-1),
-            "this is the trace. The norm takes all entries, squared.",
+            "this is the trace, but the norm takes the squares of all entries.",
         ),
         Mistake(
             lambda w: np.sqrt(((w * (1 - w)) ** 2).sum(axis=-1)),
-            "only the diagonal went in; the entries beside it count too.",
+            "only the diagonal went in, but the other entries count too.",
         ),
         Mistake(
             lambda w: abs(_compute_jacobian(w)).sum(axis=(-2, -1)),
-            "this is the sum of absolute values. The norm is the root of the sum of squares.",
+            "this is the sum of absolute values. The norm squares the entries, adds them up, and "
+            "takes the root.",
         ),
         Mistake(
             lambda w: np.sqrt((_compute_jacobian(w) ** 2).sum(axis=-1)),
-            "summed over one axis only: this is the norm of each line of the Jacobian.",
+            "you summed over one axis only, so this is the norm of each line of the Jacobian.",
         ),
         Mistake(
             lambda w: np.sqrt((_compute_jacobian(w) ** 2).mean(axis=(-2, -1))),
-            "a mean where a sum belongs.",
+            "this takes a mean where the norm takes a sum.",
         ),
     ],
 )
