@@ -165,7 +165,7 @@ TABLE = [
     ("layer_norm", not_centred, "the mean is not subtracted"),
     ("layer_norm", square_of_x, "not of x"),
     ("layer_norm", root_of_a_root, "taken twice"),
-    ("layer_norm", bias_inside, "gain first, then the bias"),
+    ("layer_norm", bias_inside, "then add the bias"),
     ("layer_norm", over_the_batch, "over the batch"),
     ("layer_norm", over_positions, "over the positions"),
     ("layer_norm", over_everything, "one mean for everything"),

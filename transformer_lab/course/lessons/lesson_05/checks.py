@@ -71,11 +71,11 @@ feed_forward = Check(
     mistakes=[
         Mistake(
             lambda x, w1, b1, w2, b2: (x @ w1 + b1) @ w2 + b2,
-            "without max(0, ·) two linear maps are one: the network could as well be a single matrix.",
+            "without max(0, ·) two linear maps are one, so a single matrix would do.",
         ),
         Mistake(
             lambda x, w1, b1, w2, b2: np.maximum(0, (x @ w1 + b1) @ w2 + b2),
-            "max(0, ·) stands between the two maps, not at the end.",
+            "max(0, ·) belongs between the two maps, not at the end.",
         ),
         Mistake(
             lambda x, w1, b1, w2, b2: np.maximum(0, x @ w1) @ w2 + b2,
@@ -87,15 +87,15 @@ feed_forward = Check(
         ),
         Mistake(
             lambda x, w1, b1, w2, b2: (np.maximum(0, x) @ w1 + b1) @ w2 + b2,
-            "max(0, ·) is applied to the input; it belongs to the hidden numbers.",
+            "max(0, ·) is applied to the input, but it belongs to the hidden numbers.",
         ),
         Mistake(
             lambda x, w1, b1, w2, b2: abs(x @ w1 + b1) @ w2 + b2,
-            "|·| is not max(0, ·): negative numbers become 0.",
+            "this takes the absolute value, but max(0, ·) turns negative numbers into 0.",
         ),
         Mistake(
             lambda x, w1, b1, w2, b2: x + reference.feed_forward(x, w1, b1, w2, b2),
-            "the input is added already; that is the residual connection's work, one box further.",
+            "the input is added already, but that is the residual connection's job, one box further on.",
         ),
     ],
 )
@@ -158,16 +158,16 @@ layer_norm = Check(
     mistakes=[
         Mistake(
             _edit_norm(("axis=-1", "axis=0")),
-            "the mean runs over the batch. LayerNorm looks at one position: its own features, the "
-            "last axis.",
+            "the mean runs over the batch. It should run over the features of one position, which "
+            "are the last axis.",
         ),
         Mistake(
             _edit_norm(("axis=-1", "axis=-2")),
-            "the mean runs over the positions. It should run over the features, the last axis.",
+            "the mean runs over the positions. It should run over the features, which are the last axis.",
         ),
         Mistake(
             _edit_norm(("axis=-1", "axis=None")),
-            "one mean for everything; each position has its own.",
+            "there is one mean for everything, but each position needs its own.",
         ),
         Mistake(
             _edit_norm(("x.var(", "x.var(ddof=1, ")),
@@ -176,30 +176,30 @@ layer_norm = Check(
         ),
         Mistake(
             _edit_norm(("np.sqrt(variance + 1e-5)", "(variance + 1e-5)")),
-            "divided by the variance; divide by its root.",
+            "this divides by the variance, but it should divide by its root.",
         ),
         Mistake(
             _edit_norm(("np.sqrt(variance + 1e-5)", "(np.sqrt(variance) + 1e-5)")),
-            "ε is added to the standard deviation; it belongs inside the root, to the variance.",
+            "ε is added to the standard deviation. It belongs inside the root, next to the variance.",
         ),
         Mistake(
             _edit_norm((" + 1e-5", "")),
             "ε is missing: a position whose features are all equal would be divided by 0.",
         ),
         Mistake(
-            _edit_norm(("1e-5", "1e-6")), "ε is 1e-6 here; this exercise asks for 1e-5, PyTorch's."
+            _edit_norm(("1e-5", "1e-6")), "ε is 1e-6, but this exercise asks for PyTorch's 1e-5."
         ),
         Mistake(
             _edit_norm(("x - x.mean(axis=-1, keepdims=True)", "x"), ("x.var", "(x**2).mean")),
-            "the mean is not subtracted: this divides by the root of the mean square.",
+            "the mean is not subtracted, so this only divides by the root of the mean square.",
         ),
         Mistake(
             _edit_norm(("x.var", "(x**2).mean")),
-            "the variance is the mean square of what is left when the mean is subtracted, not of x.",
+            "subtract the mean before you square: the variance is the mean square of that, not of x.",
         ),
         Mistake(
             _edit_norm(("np.sqrt(variance + 1e-5)", "np.sqrt(np.sqrt(variance + 1e-5))")),
-            "the root is taken twice: a standard deviation is the root of the variance already.",
+            "the root is taken twice, but a standard deviation is already the root of the variance.",
         ),
         Mistake(
             _edit_norm(
@@ -208,7 +208,7 @@ layer_norm = Check(
                     "gain * (centred / np.sqrt(variance + 1e-5) + bias)",
                 )
             ),
-            "the bias is multiplied by the gain: gain first, then the bias.",
+            "the gain multiplies the bias too. Multiply by the gain first, then add the bias.",
         ),
         Mistake(lambda x, gain, bias: _normalise(x, 1.0, 0.0), "gain and bias are not applied."),
     ],
@@ -268,23 +268,23 @@ add_norm = Check(
         ),
         Mistake(
             lambda x, sublayer, norm: norm(sublayer(x)),
-            "x is not added: the residual connection is missing.",
+            "x is not added, so the residual connection is missing.",
         ),
         Mistake(
             lambda x, sublayer, norm: x + norm(sublayer(x)),
-            "the norm stands inside the sum; it must see x too.",
+            "the norm is inside the sum, but it should see x too.",
         ),
         Mistake(
             lambda x, sublayer, norm: norm(x) + sublayer(x),
-            "only x is normalised; the norm must see the sum.",
+            "only x is normalised, but the norm should see the sum.",
         ),
         Mistake(
             lambda x, sublayer, norm: x + sublayer(x),
-            "added, and not normalised.",
+            "the sum is right, but it is not normalised.",
         ),
         Mistake(
             lambda x, sublayer, norm: norm(x + sublayer(norm(x))),
-            "one norm too many: the sub-layer gets x as it is.",
+            "there is one norm too many, because the sub-layer should get x as it is.",
         ),
     ],
 )
@@ -357,21 +357,21 @@ encoder_layer = Check(
                 ),
                 ("self.norm_2(x + self.feed_forward(x))", "x + self.feed_forward(self.norm_2(x))"),
             ),
-            "this is pre-norm; the paper normalises after the sum.",
+            "this is pre-norm, but the paper normalises after the sum.",
         ),
         Mistake(
             _edit_layer(("self.norm_2(x", "self.norm_1(x")),
-            "norm_1 is used twice; each sum has a LayerNorm of its own.",
+            "norm_1 is used twice, but each sum needs a LayerNorm of its own.",
         ),
         Mistake(
             _edit_layer(("norm_2(x + ", "norm_2(")),
-            "around the feed-forward network the residual is missing.",
+            "the residual is missing around the feed-forward network.",
         ),
         Mistake(
             _edit_layer(
                 ("x = self.norm_1", "y = self.norm_1"), ("feed_forward(x)", "feed_forward(y)")
             ),
-            "the second residual adds the layer's input; it must add what the first Add & Norm gave.",
+            "the second residual adds the layer's input instead of what the first Add & Norm gave.",
         ),
         Mistake(
             _edit_layer(
@@ -379,7 +379,7 @@ encoder_layer = Check(
                 ("feed_forward(x)", "self_attention(x, x, x)"),
                 ("(other)", "feed_forward(x)"),
             ),
-            "self-attention comes first, then feed-forward.",
+            "the order is wrong: self-attention comes first, then feed-forward.",
         ),
         Mistake(
             _edit_layer(
@@ -389,7 +389,7 @@ encoder_layer = Check(
                 ),
                 ("self.norm_2(x", "self.norm_2(x + new"),
             ),
-            "the two sub-layers stand side by side; the second works on the first one's output.",
+            "the two sub-layers work side by side, but the second should get what the first one gave.",
         ),
     ],
 )
