@@ -325,7 +325,7 @@ def test_the_first_page_has_a_card_with_a_picture_for_each_lesson(read, site, wi
 
 
 EXPLAINED = {
-    "mask": "06_masks_and_the_decoder.html#exercise-1-which-keys-are-words",
+    "mask": "06_masks_and_the_decoder.html#masks-and-the-decoder",
     "label smoothing": "08_text_to_batches.html#label-smoothing",
     "residual": "05_the_encoder.html#how-the-parts-are-wired",
     "residual connections": "05_the_encoder.html#how-the-parts-are-wired",

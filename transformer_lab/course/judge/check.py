@@ -230,7 +230,7 @@ class Check:
             for case, outcome, right in again
             if not right
         ]
-        return said if said in others or not others else None
+        return said if all(other == said for other in others) else None
 
     def try_fresh_cases(self, attempt: Attempt, answer: Callable[..., Any]) -> Attempt | None:
         """Return the outcomes of a wrong answer in cases that no verdict has seen, or None.

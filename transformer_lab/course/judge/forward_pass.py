@@ -30,7 +30,8 @@ DECODER_SEES_PADDING = ("causal_mask(target.size(1)), words", "causal_mask(targe
 def drop_padding(
     answer: Callable[..., Any], model: Transformer, source: Tensor, target: Tensor
 ) -> Any:
-    """Call the answer and return its logits at the target's words, leaving out those at padding."""
+    """Call the answer and return its logits, with 0 in place of those at the target's padding."""
     logits = answer(model, source, target)
     fits = isinstance(logits, Tensor) and logits.shape[:2] == target.shape
-    return logits[target != model.config.pad_id] if fits else logits
+    is_padding = (target == model.config.pad_id)[..., None]
+    return logits.masked_fill(is_padding, 0.0) if fits and logits.ndim == 3 else logits

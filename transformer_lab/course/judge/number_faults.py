@@ -25,15 +25,17 @@ Finder = Callable[[Attempt, int, int], str | None]
 
 
 def choose_reason(finders: Sequence[Finder], attempt: Attempt, at: int, place: int) -> str | None:
-    """Return the first sentence that also holds in a freshly drawn case, or None.
+    """Return the first sentence that also holds in freshly drawn cases, or None.
 
     What is true of one case may be an accident: the sentence is shown only if the same search says
-    the same, numbers aside, of a case of another seed. It is shown as well if no other case fails
-    in a way that can be compared, since then nothing speaks against it.
+    the same, numbers aside, of two cases of other seeds, or of the only one there is. It is shown
+    as well if no other case fails in a way that can be compared, since then nothing speaks against
+    it.
     """
     for find in finders:
         said = find(attempt, at, place)
-        if said and _holds_again(said, find, attempt, at, place):
+        # A NaN is there or it isn't; that is no coincidence.
+        if said and (find is find_not_finite or _holds_again(said, find, attempt, at, place)):
             return said
     return None
 
@@ -49,7 +51,8 @@ def _holds_again(said: str, find: Finder, attempt: Attempt, at: int, place: int)
         if not right and _has_right_shape(fresh, n, place) == is_shape_right
     ]
     pattern = _omit_numbers(said)
-    return not others or any(_omit_numbers(find(fresh, n, place)) == pattern for n in others)
+    same = [n for n in others if _omit_numbers(find(fresh, n, place)) == pattern]
+    return len(same) >= min(2, len(others))
 
 
 def _has_right_shape(attempt: Attempt, at: int, place: int) -> bool | None:
@@ -172,8 +175,9 @@ def find_argument_in_result(attempt: Attempt, at: int, place: int) -> str | None
     return None
 
 
+find_not_finite = _make_finder(find_nan_or_infinity)
 NUMBER_FINDERS: Sequence[Finder] = (
-    _make_finder(find_nan_or_infinity),
+    find_not_finite,
     _find_common_change,
     find_argument_in_result,
     find_size_error,
