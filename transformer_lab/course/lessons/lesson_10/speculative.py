@@ -29,10 +29,14 @@ def _work_out_accepted(proposed: list[int], best: list[int], at: tuple) -> Itera
 
 
 def _random_words(chance: RandomValues) -> tuple:
-    """Return a random case: two rows of words that agree up to a random place."""
+    """Return a random case: two rows of words that agree up to a random place.
+
+    Their ids are large, so that equal ones are different objects of Python.
+    """
     best = chance.ids(chance.between(3, 12), below=4).tolist()
     proposed, count = chance.ids(len(best) - 1, below=4).tolist(), chance.between(0, len(best) - 1)
-    return best[:count] + proposed[count:], best
+    rows = best[:count] + proposed[count:], best
+    return tuple([1_000 + word for word in row] for row in rows)
 
 
 accept = Check(

@@ -18,7 +18,7 @@ def _window_cases() -> list[tuple]:
     return [
         (np.arange(10, 20), np.array([0, 3]), 3),
         (rng.integers(0, 99, 31), np.array([2, 23, 11]), 7),  # the last token is a target
-        (rng.integers(0, 99, 67), np.array([0, 40, 3, 3, 29]), 11),
+        (rng.integers(0, 60_000, 67), np.array([0, 40, 3, 3, 29]), 11),
         (np.array([7, 0, 7, 7, 0, 5]), np.array([4, 0, 2]), 1),
     ]
 
@@ -33,7 +33,7 @@ _edit_windows = partial(edit_reference, _cut_windows)
 
 def _random_windows(chance: RandomValues) -> tuple:
     length, count = chance.sizes(2)
-    ids = chance.random.integers(0, 99, (count + 2) * length + chance.between(1, 9))
+    ids = chance.random.integers(0, 60_000, (count + 2) * length + chance.between(1, 9))
     starts = chance.random.integers(0, len(ids) - length, count)
     starts[chance.between(0, count - 1)] = len(ids) - length - 1  # this one's last target ends ids
     return ids, starts, length
