@@ -222,7 +222,9 @@ class Check:
             return found
         asked = functools.partial(doing, answer)
         said = find_unread_arguments(reference, asked, attempt.cases[at], names, attempt.given[at])
-        if said is None or attempt.fresh is None:
+        if said is None or 2 * sum(attempt.right()) > len(attempt.cases):
+            return None  # whoever doesn't read an argument isn't right in most cases
+        if attempt.fresh is None:
             return said
         again = zip(attempt.fresh.cases, attempt.fresh.given, attempt.fresh.right(), strict=True)
         others = [

@@ -160,7 +160,8 @@ def describe_wrong_result(
 def _is_plural(name: str) -> bool:
     """Return whether the name of a result is a plural: "the rows" is, "the list of words" is not."""
     noun = name.partition(" of ")[0]
-    return (noun.endswith("s") and not noun.endswith("ss")) or " and " in name
+    is_many = noun.endswith("s") and not noun.endswith(("ss", "as", "us", "is"))
+    return is_many or " and " in name
 
 
 def _find_wrong_call(attempt: Attempt, at: int, place: int) -> str | None:

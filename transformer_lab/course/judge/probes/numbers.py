@@ -36,8 +36,11 @@ def find_nan_or_infinity(got: np.ndarray, want: np.ndarray) -> str | None:
     if got.dtype.kind != "f" or got.shape != want.shape or not is_numeric(want):
         return None
     for name, test in (
-        ("NaN (0/0, ∞ − ∞ or the logarithm of a negative number)", np.isnan),
-        ("infinite (an overflow, a division by 0 or the logarithm of 0)", np.isinf),
+        ("NaN (0/0, ∞ − ∞, 0 · ∞ or the logarithm of a negative number)", np.isnan),
+        (
+            "infinite (written there, or an overflow, a division by 0 or the logarithm of 0)",
+            np.isinf,
+        ),
     ):
         bad = test(got) & ~test(want)
         if bad.any():

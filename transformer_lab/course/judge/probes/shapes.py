@@ -2,6 +2,7 @@
 
 import itertools
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -79,6 +80,12 @@ def find_extra_axis(got: np.ndarray, want: np.ndarray) -> str | None:
     return "there is one axis too many"
 
 
+def _is_in_order(short: list[Any], long: list[Any]) -> bool:
+    """Return whether a list is another one with some entries left out."""
+    rest = iter(long)
+    return all(entry in rest for entry in short)
+
+
 def find_wrong_length(got: np.ndarray, want: np.ndarray) -> str | None:
     """Return a sentence if an axis is too long or too short, or None.
 
@@ -107,7 +114,7 @@ def find_wrong_length(got: np.ndarray, want: np.ndarray) -> str | None:
             return f"each along {name} should stand there {step} times in a row"
         if a == b * step and is_same(np.repeat(want, step, axis), got):
             return f"each along {name} stands there {step} times in a row; once is asked"
-    if want.ndim == 1 and not set(short.tolist()) - set(long.tolist()):
+    if want.ndim == 1 and _is_in_order(short.tolist(), long.tolist()):
         return f"it has length {a}, {few}; the {what}s that stand there belong to it"
     return f"{name} has length {a}, {few}"
 

@@ -86,6 +86,12 @@ def find_row_factors(got: np.ndarray, want: np.ndarray) -> str | None:
             scale = (got * want).sum(axis, keepdims=True) / squares
         # A line of zeros has not been scaled; it has not been computed.
         if np.isfinite(scale).all() and scale.all() and is_same(got, want * scale):
+            least = TOLERANCE * np.abs(scale).max()
+            varies = [n for n in range(want.ndim) if np.ptp(scale, axis=n).max() > least]
+            if len(varies) == 1 and varies[0] < want.ndim - 2:
+                return (
+                    f"each entry along axis {varies[0]} is the right one times a number of its own"
+                )
             return (
                 f"each line along {name} is the right one times a number, another one in each line"
             )
