@@ -162,6 +162,7 @@ def describe_difference(
         A phrase that begins with a colon, "" if they differ in a way no probe can name, and None if
         they are equal.
     """
+    got, want = _leave_out_defaults(got), _leave_out_defaults(want)
     if len(got) != len(want):
         return f": {len(got)} arguments, where {len(want)} are asked"
     for n, (a, b) in enumerate(zip(got, want, strict=True)):
@@ -181,3 +182,11 @@ def describe_difference(
             which = f" (argument {n + 1})" if len(want) > 1 else ""
             return f"{which}: {found}" if found else which
     return None
+
+
+def _leave_out_defaults(arguments: Sequence[np.ndarray | None]) -> Sequence[np.ndarray | None]:
+    """Return the arguments without None at the end, which is the same as no argument there."""
+    kept = len(arguments)
+    while kept and arguments[kept - 1] is None:
+        kept -= 1
+    return arguments[:kept]

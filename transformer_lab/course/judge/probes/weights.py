@@ -88,6 +88,8 @@ def find_row_factors(got: np.ndarray, want: np.ndarray) -> str | None:
         if np.isfinite(scale).all() and scale.all() and is_same(got, want * scale):
             least = TOLERANCE * np.abs(scale).max()
             varies = [n for n in range(want.ndim) if np.ptp(scale, axis=n).max() > least]
+            if not varies:
+                return None  # one factor for all, which another probe names
             if len(varies) == 1 and varies[0] < want.ndim - 2:
                 return (
                     f"each entry along axis {varies[0]} is the right one times a number of its own"
