@@ -5,49 +5,110 @@ python tools/picture.py          (needs Chromium)
 
 import io
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 from PIL import Image
+from playwright.sync_api import Locator, Page
 
 from tools.browser import launch_chromium
-from transformer_lab.lab import explore
 from transformer_lab.lab.bench import bench
 from transformer_lab.translator import Translator
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "_static"
-SENTENCE = "the animal didn't cross the street because it was too tired"
+TIRED = "the animal didn't cross the street because it was too tired"
+WIDE = TIRED.replace("tired", "wide")
+POINTER = """at => {
+    const dot = document.createElement("div");
+    dot.id = "pointer";
+    dot.style.cssText = `position: fixed; left: ${at.x - 13}px; top: ${at.y - 13}px;
+        width: 26px; height: 26px; border-radius: 50%; pointer-events: none;
+        background: #d9480f88; border: 2px solid #d9480f`;
+    document.body.append(dot);
+}"""
 
 
 def main() -> None:
-    """Write explorer and bench, each as `-light.webp` and `-dark.webp`.
+    """Write `bench-light.webp` and `bench-dark.webp`, and the same two as `lab-….webp`, which move.
 
-    The explorer shows the head that aligns words, at the row of "il"; the bench what becomes of "il"
-    without the head that finds the noun.
+    The still picture shows what becomes of "il" without the head that finds the noun; the moving one
+    how a visitor gets there, and what "wide" does instead of "tired".
     """
     translator = Translator.load(device="cpu")
-    record = translator.attend(SENTENCE)
-    pinned = record.written_tokens.index("il"), record.source_tokens.index("it")
-    start = f"head=e2.3&row={record.source_tokens.index('tired')}&step={pinned[0]}&mute=e2.3"
+    record = translator.attend(TIRED)
+    il = record.written_tokens.index("il")
+    start = f"head=e2.3&row={record.source_tokens.index('tired')}&step={il}"
     with tempfile.TemporaryDirectory() as folder, launch_chromium() as chromium:
-        pages = {
-            "explorer": explore(record, kind="cross", layer=1, head=3, pinned=pinned).to_html(
-                Path(folder) / "explorer.html"
-            ),
-            "bench": bench(translator, SENTENCE, start=start).to_html(Path(folder) / "bench.html"),
-        }
-        for name, path in pages.items():
-            for theme in ("light", "dark"):
-                tab = chromium.new_page(
-                    viewport={"width": 1180, "height": 760},
-                    color_scheme=theme,
-                    device_scale_factor=1,
-                )
-                tab.goto(path.as_uri())
-                tab.locator("[data-ready=true]").wait_for()
-                if name == "bench":  # its heads are coloured when each has been muted once
-                    tab.locator("[data-control='head c2.3'][title*='effect if muted']").wait_for()
-                picture = Image.open(io.BytesIO(tab.screenshot(full_page=name == "explorer")))
-                picture.convert("RGB").save(FOLDER / f"{name}-{theme}.webp", quality=50, method=6)
+        still = bench(translator, TIRED, start=f"{start}&mute=e2.3")
+        moving = bench(translator, TIRED, start=start)
+        still_file = still.to_html(Path(folder) / "still.html")
+        moving_file = moving.to_html(Path(folder) / "moving.html")
+        for theme in ("light", "dark"):
+            tab = chromium.new_page(viewport={"width": 1180, "height": 760}, color_scheme=theme)
+            open_bench(tab, still_file)
+            photograph(tab).save(FOLDER / f"bench-{theme}.webp", quality=50, method=6)
+
+            open_bench(tab, moving_file)
+            pictures, milliseconds = zip(*visit(tab, il), strict=True)
+            # from the sentence to the middle of the map: what changes
+            frames = [picture.crop((0, 64, 1180, 664)) for picture in pictures]
+            frames[0].save(
+                FOLDER / f"lab-{theme}.webp",
+                save_all=True,
+                append_images=frames[1:],
+                duration=milliseconds,
+                loop=0,
+                quality=50,
+                method=6,
+            )
+            tab.close()
+
+
+def open_bench(tab: Page, file: Path) -> None:
+    """Open a bench and wait until its model has run."""
+    tab.goto(file.as_uri())
+    tab.locator("[data-ready=true]").wait_for()
+    # its heads are coloured when each has been muted once
+    tab.locator("[data-control='head c2.3'][title*='effect if muted']").wait_for()
+
+
+def visit(tab: Page, il: int) -> Iterator[tuple[Image.Image, int]]:
+    """Use the bench as a visitor would; yield what is seen, and for how many milliseconds."""
+    written = tab.locator(f"[data-control='step {il}']")
+    mute = tab.locator("[data-control=mute]")
+    yield photograph(tab), 2000
+    yield point(tab, mute), 700
+    mute.click()
+    written.get_by_text("elle").wait_for()
+    yield photograph(tab), 3000
+    mute.click()
+    written.get_by_text("il", exact=True).wait_for()
+    yield photograph(tab), 1200
+    sentence = tab.get_by_role("textbox").first
+    yield point(tab, sentence), 500
+    sentence.fill(WIDE)
+    yield photograph(tab), 900
+    sentence.press("Enter")
+    written.get_by_text("elle").wait_for()
+    written.click()
+    yield photograph(tab), 3500
+
+
+def point(tab: Page, target: Locator) -> Image.Image:
+    """Photograph the page with a dot where the visitor is about to press."""
+    box = target.bounding_box()
+    assert box is not None, "what is not shown can't be pressed"
+    tab.evaluate(
+        POINTER, {"x": box["x"] + min(box["width"] / 2, 460), "y": box["y"] + box["height"] / 2}
+    )
+    picture = photograph(tab)
+    tab.evaluate("document.querySelector('#pointer').remove()")
+    return picture
+
+
+def photograph(tab: Page) -> Image.Image:
+    """Photograph what the window shows."""
+    return Image.open(io.BytesIO(tab.screenshot())).convert("RGB")
 
 
 if __name__ == "__main__":
