@@ -3,7 +3,7 @@
 `Check` makes one for each answer; the modules that look for the fault read it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,6 +31,7 @@ class Attempt:
         names: The names of the arguments.
         results: The names of the results.
         tolerance: The largest difference that counts as equal.
+        working: Works out a case step by step, if the exercise has such a function (`working.py`).
         fresh: The outcomes in freshly drawn cases, to tell a cause from a coincidence.
     """
 
@@ -40,6 +41,7 @@ class Attempt:
     names: Sequence[str]
     results: Sequence[str]
     tolerance: float
+    working: Callable[..., Iterable[tuple[str, Any]]] | None = None
     fresh: "Attempt | None" = None
 
     def right(self) -> list[bool]:

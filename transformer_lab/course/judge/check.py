@@ -37,7 +37,7 @@ from transformer_lab.course.judge.side_effects import (
     is_unchanged,
 )
 from transformer_lab.course.judge.time_limit import EndlessError
-from transformer_lab.course.judge.working import Working, work_out
+from transformer_lab.course.judge.working import Working
 
 
 @dataclass(frozen=True)
@@ -175,9 +175,8 @@ class Check:
         given = [got.split_stacked(want) for got, want in zip(given, expected, strict=True)]
         cases = self.all_cases
         tolerance = self.choose_tolerance(cases)
-        attempt = Attempt(
-            given, expected, cases, self.argument_names(cases[0]), self.results, tolerance
-        )
+        names = self.argument_names(cases[0])
+        attempt = Attempt(given, expected, cases, names, self.results, tolerance, self.working)
         if all(attempt.right()):
             return Verdict(True, f"Right: {self.verified} ({len(given)} cases).")
         known = self.find_known_mistake(given, tolerance)
@@ -187,11 +186,8 @@ class Check:
         seen = f"(seen with {self.describe_arguments(case)})"
         try:
             with np.errstate(all="ignore"):
-                found = known or describe_failure(
-                    attempt,
-                    self.find_misread_argument(attempt, answer),
-                    work_out(self.working, attempt) if self.working else "",
-                )
+                misread = None if known else self.find_misread_argument(attempt, answer)
+                found = known or describe_failure(attempt, misread)
                 text = f"Not yet: {found}\n{seen}"
                 shown = format_tables(attempt, MAX_LINES - text.count("\n") - 1)
         except (

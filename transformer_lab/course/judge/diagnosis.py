@@ -23,25 +23,26 @@ from transformer_lab.course.judge.number_faults import (
 )
 from transformer_lab.course.judge.outcome import Outcome
 from transformer_lab.course.judge.probes.wrong_part import find_one_sided_errors
+from transformer_lab.course.judge.working import work_out
 
 MAX_LINES = 16
 """The largest number of lines that a verdict may have, the case worked out among them."""
 
 
-def describe_failure(attempt: Attempt, misread: str | None = None, worked: str = "") -> str:
+def describe_failure(attempt: Attempt, misread: str | None = None) -> str:
     """Describe what is wrong with a wrong answer in a sentence and a number.
 
     What is true of all cases comes first. `misread` is a sentence on a misread argument, if one was
-    found; `worked` is the case worked out, and is shown if nothing explains the answer.
+    found. If nothing explains the answer, the case is worked out.
     """
-    text = describe_first_wrong_case(attempt, misread, worked)
+    text = describe_first_wrong_case(attempt, misread)
     where = find_case_pattern(attempt)
     if where and ("those in which" in where or "wrong where" in where):
         return f"{where}.\n{text}"  # this says more than a number
     return f"{text}\n{where}" if where else text
 
 
-def describe_first_wrong_case(attempt: Attempt, misread: str | None, worked: str = "") -> str:
+def describe_first_wrong_case(attempt: Attempt, misread: str | None) -> str:
     """Describe what is wrong in the first case that fails.
 
     It may be an error, an argument changed in place, the number of results, one of them, or a
@@ -75,7 +76,7 @@ def describe_first_wrong_case(attempt: Attempt, misread: str | None, worked: str
         return order
     place = attempt.wrong_result()
     if place is not None:
-        return describe_wrong_result(attempt, at, place, misread, worked)
+        return describe_wrong_result(attempt, at, place, misread)
     if got.lacks_tensors(want):
         return "it returns no PyTorch tensor but an array or a list; the next cells need a tensor"
     missing = [name for name in want.changed if name not in got.changed]
@@ -110,15 +111,12 @@ def find_result_order(got: Outcome, want: Outcome, names: Sequence[str]) -> str 
     return None
 
 
-def describe_wrong_result(
-    attempt: Attempt, at: int, place: int, misread: str | None, worked: str = ""
-) -> str:
+def describe_wrong_result(attempt: Attempt, at: int, place: int, misread: str | None) -> str:
     """Describe what is wrong with one result: its type, its shape, its dtype or its numbers.
 
-    `at` is the index of the case, and `place` that of the result. `worked` follows if nothing says
-    why it is wrong.
+    `at` is the index of the case, and `place` that of the result. The case worked out follows if
+    nothing says why the result is wrong.
     """
-    unexplained = f"\n{worked}" if worked else ""
     name = attempt.results[place]
     got, want = attempt.given[at].results[place], attempt.expected[at].results[place]
     others = [
@@ -137,7 +135,7 @@ def describe_wrong_result(
         reason = choose_reason(SHAPE_FINDERS, attempt, at, place)
         has = "have" if _is_plural(name) else "has"
         line = f"{name} {has} shape {got.shape}; expected {want.shape}{rest}"
-        return f"{line}: {reason}" if reason else f"{line}{unexplained}"
+        return f"{line}: {reason}" if reason else f"{line}{work_out(attempt)}"
     if want.dtype.kind in "iu" and got.dtype.kind == "f" and not is_same_kind(got, want):
         means = "has fractions" if (got % 1).any() else "has the right kind of values, as floats"
         return f"{name} should be made of whole numbers, and yours {means}{rest}"
@@ -152,8 +150,8 @@ def describe_wrong_result(
         figures = f"{str(got[first])[:160]}; expected: {str(want[first])[:160]}"
     line = f"{where} {'are' if where == name and _is_plural(name) else 'is'} {figures}"
     if not reason:
-        return f"{line}{rest}{unexplained}"
-    more = unexplained if says_only_where(reason, got, want) else ""
+        return f"{line}{rest}{work_out(attempt)}"
+    more = work_out(attempt) if says_only_where(reason, got, want) else ""
     return f"{name}{rest}: {reason}\n{line}{more}"
 
 

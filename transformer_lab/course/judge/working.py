@@ -25,17 +25,23 @@ INTRODUCTION = (
 COLUMNS, ROWS, MAX_STEPS = 8, 4, 6
 
 
-def work_out(working: Working, attempt: Attempt) -> str:
-    """Return the lines that work out the first failing case of an attempt; "" if no result is wrong."""
+def work_out(attempt: Attempt) -> str:
+    """Return the lines that work out the first failing case, each behind a line break, or "".
+
+    There are none if the exercise has no working, or if no result is wrong.
+    """
     case, place = attempt.first_wrong(), attempt.wrong_result()
-    if place is None:
+    if attempt.working is None or place is None:
         return ""
     got, want = attempt.given[case].results[place], attempt.expected[case].results[place]
     is_comparable = got.shape == want.shape
     at = find_first_difference(got, want, attempt.tolerance) if is_comparable else (0,) * want.ndim
-    steps = [*working(*attempt.cases[case], at=at)]
+    steps = [*attempt.working(*attempt.cases[case], at=at)]
     assert len(steps) <= MAX_STEPS, f"a case is worked out in {len(steps)} steps, not {MAX_STEPS}"
-    return "\n".join([INTRODUCTION, *(f"  {what}: {format_step(value)}" for what, value in steps)])
+    return "".join(
+        f"\n{line}"
+        for line in [INTRODUCTION, *(f"  {what}: {format_step(value)}" for what, value in steps)]
+    )
 
 
 def format_step(value: Any) -> str:
