@@ -9,6 +9,7 @@ from tools.mutate.equivalents import EQUIVALENT, reason
 from tools.mutate.mutants import Mutant, mutants
 from tools.mutate.solutions import solutions
 from tools.mutate.verdicts import verdict_on
+from transformer_lab.course.judge.check import NO_EXPLANATION
 from transformer_lab.course.lessons import lesson, lesson_numbers
 
 SAMPLE = 300
@@ -33,14 +34,19 @@ def sample(solution, share):
 def test_a_changed_solution_is_refused():
     everyone = list(solutions())
     share = SAMPLE // len(everyone) + 1
-    tried, passed = 0, []
+    tried, passed, unexplained = 0, [], []
     for solution in everyone:
         for mutant in sample(solution, share):
             tried += 1
-            if verdict_on(mutant).right and not reason(mutant):
-                passed.append(f"{solution.number}.{solution.check}: {mutant.source}")
+            verdict = verdict_on(mutant)
+            what = f"{solution.number}.{solution.check}: {mutant.source}"
+            if verdict.right and not reason(mutant):
+                passed.append(what)
+            if NO_EXPLANATION in verdict.text:
+                unexplained.append(what)
     assert tried >= SAMPLE - 60
     assert passed == []
+    assert unexplained == []
 
 
 def test_every_solution_of_the_pages_is_right():

@@ -13,7 +13,7 @@ from types import FrameType
 from typing import Any
 
 from tools.mutate.mutants import Mutant
-from transformer_lab.course.judge.check import Check, Verdict
+from transformer_lab.course.judge.check import NO_EXPLANATION, Check, Verdict
 from transformer_lab.course.judge.working import INTRODUCTION
 from transformer_lab.course.lessons import lesson
 
@@ -92,6 +92,8 @@ def kind_of_help(verdict: Verdict) -> str:
         return "named"
     if INTRODUCTION in verdict.text:
         return "worked"
+    if NO_EXPLANATION in verdict.text:
+        return "bare"
     first = verdict.text.split("\n")[0]
     number_only = re.search(r"(?:is|are) \S+; expected|: all numbers differ$|differs?$", first)
     number_only = number_only and not re.search(r": right\)|it stops with", first)  # these say more

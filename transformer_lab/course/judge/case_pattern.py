@@ -67,7 +67,7 @@ def describe_feature(name: str, value: Any) -> str:
 
 def case_kinds(attempt: Attempt) -> Iterator[tuple[str, list[Any]]]:
     """Yield features of the cases: number of axes, emptiness, infinities, a first axis of length 1."""
-    columns = list(zip(*attempt.cases, strict=True)) if attempt.cases else []
+    columns = list(zip(*attempt.cases, strict=False))  # some cases leave the last arguments out
     for name, column in zip(attempt.names, columns, strict=False):
         if all(isinstance(x, np.ndarray | Tensor) for x in column):
             arrays = [np.asarray(x.detach() if isinstance(x, Tensor) else x) for x in column]
