@@ -57,26 +57,26 @@ split_heads = Check(
     mistakes=[
         Mistake(
             lambda x, h: x.reshape(len(x), h, x.shape[1], -1),
-            "the shape is right, the numbers are not: reshaping straight to (batch, heads, length, "
-            "d) mixes positions. Cut the last dimension first, then swap axes.",
+            "the shape is right, but the numbers are not, because a reshape straight to (batch, heads, "
+            "length, d) mixes positions. Cut the last axis first, then swap.",
         ),
         Mistake(
             _cut_columns,
-            "this is (batch, length, heads, d): swap the two middle axes, so that heads come "
-            "before positions.",
+            "this is (batch, length, heads, d): swap the two middle axes, so that the heads come "
+            "before the positions.",
         ),
         Mistake(
             lambda x, h: x.reshape(*x.shape[:2], -1, h).transpose(0, 3, 1, 2),
-            "each head got every h-th column. A head is a block of neighbouring columns: cut into "
-            "(heads, d), not (d, heads).",
+            "each head got every h-th column, but a head is a block of neighbouring columns. Cut the "
+            "last axis into (heads, d), not (d, heads).",
         ),
         Mistake(
             lambda x, h: _cut_columns(x, h).transpose(2, 0, 1, 3),
-            "heads stand before the batch; expected (batch, heads, length, d).",
+            "the heads come before the batch, but the order is (batch, heads, length, d).",
         ),
         Mistake(
             lambda x, h: _cut_columns(x, h).transpose(0, 2, 3, 1),
-            "the last two axes are swapped: this is Kᵀ already; expected (batch, heads, length, d).",
+            "the last two axes are swapped, as in Kᵀ. The order is (batch, heads, length, d).",
         ),
     ],
 )
@@ -108,15 +108,15 @@ merge_heads = Check(
     mistakes=[
         Mistake(
             lambda x: x.reshape(len(x), x.shape[2], -1),
-            "the shape is right, the numbers are not: swap heads and positions before the reshape.",
+            "the shape is right, but the numbers are not: swap heads and positions before the reshape.",
         ),
         Mistake(
             lambda x: x.mean(axis=1),
-            "the heads are averaged. They should stand side by side: h · d columns.",
+            "the heads are averaged, but they should stand side by side, in h · d columns.",
         ),
         Mistake(
             lambda x: x.sum(axis=1),
-            "the heads are added up. They should stand side by side: h · d columns.",
+            "the heads are added up, but they should stand side by side, in h · d columns.",
         ),
         Mistake(
             lambda x: x.transpose(0, 2, 3, 1).reshape(len(x), x.shape[2], -1),
@@ -216,17 +216,17 @@ multi_head = Check(
                     "    heads = e / e.sum(axis=-1, keepdims=True) @ v",
                 )
             ),
-            "right for small scores, NaN for large ones, as e to them is infinite: the softmax has to "
-            "subtract the largest score of each row.",
+            "right for small scores, but NaN for large ones, because e to such a score is infinite. "
+            "Subtract the largest score of each row first.",
         ),
         Mistake(_edit_multi_head((" @ w_o", "")), "the last projection W_O is missing."),
         Mistake(
             _edit_multi_head(("x @ w, num_heads", "x @ w, 1")),
-            "this is one wide head: the softmax must run for each head apart.",
+            "this is one wide head, but each head needs a softmax of its own.",
         ),
         Mistake(
             _edit_multi_head(("(q, k, v)", "(q / np.sqrt(num_heads), k, v)")),
-            "the scores are divided by √d_model; a head is d_k = d_model / h wide.",
+            "the scores are divided by √d_model, but a head is only d_k = d_model / h wide.",
         ),
         Mistake(
             _edit_multi_head(("(q, k, v)", "(q * np.sqrt(q.shape[-1]), k, v)")),
@@ -234,16 +234,15 @@ multi_head = Check(
         ),
         Mistake(
             _edit_multi_head(("x @ w,", "x @ _keep_diagonal_blocks(w, num_heads),")),
-            "each head sees a slice of the input only. Project the whole of x first, then split.",
+            "each head sees only a slice of the input. Project the whole of x first, then split.",
         ),
         Mistake(
             _edit_multi_head(SPLIT_BY_VIEW, MERGE_BY_RESHAPE),
-            "it runs and it is wrong: reshape to (batch, heads, length, d) without the swap of axes "
-            "mixes positions.",
+            "it runs, but a reshape to (batch, heads, length, d) without a swap mixes positions.",
         ),
         Mistake(
             _edit_multi_head(SPLIT_BY_VIEW),
-            "reshape alone mixes words: cut the last axis into heads first, then swap the middle axes.",
+            "a reshape alone mixes words: cut the last axis into heads first, then swap the middle axes.",
         ),
         Mistake(
             _edit_multi_head(
@@ -253,7 +252,8 @@ multi_head = Check(
                 ),
                 MERGE_BY_RESHAPE,
             ),
-            "the heads of one word attend to each other: swap heads and positions before the scores.",
+            "the heads of one word attend to each other: swap heads and positions before you compute "
+            "the scores.",
         ),
         Mistake(
             _edit_multi_head(
@@ -262,11 +262,12 @@ multi_head = Check(
                     "(x @ w).reshape(*x.shape[:2], -1, num_heads).transpose(0, 3, 1, 2)",
                 )
             ),
-            "each head has every h-th column; a head is a block of neighbouring columns.",
+            "each head has every h-th column, but a head is a block of neighbouring columns.",
         ),
         Mistake(
             _edit_multi_head(MERGE_BY_RESHAPE),
-            "merging: swap heads and positions before the last two axes are joined.",
+            "the merge needs a swap: move the heads behind the positions before you join the last two "
+            "axes.",
         ),
         Mistake(
             _edit_multi_head(("x @ w,", "x @ w.T,"), ("@ w_o", "@ w_o.T")),
@@ -279,7 +280,7 @@ multi_head = Check(
                     "np.concatenate([heads.mean(axis=1)] * num_heads, axis=-1)",
                 )
             ),
-            "the heads are averaged; concatenate them.",
+            "the heads are averaged, but they should be concatenated.",
         ),
     ],
 )

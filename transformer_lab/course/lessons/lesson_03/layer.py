@@ -84,11 +84,12 @@ multi_head_class = Check(
     run=_build_and_run,
     arguments=("d_model", "num_heads", "query", "key", "value"),
     working=_work_out_class,
-    verified="self- and cross-attention sizes, equal to the package's class at equal weights",
+    verified="with the same weights it gives what the package's class gives, for self- and "
+    "cross-attention",
     mistakes=[
         Mistake(
             _edit_class(("(key, value)", "(query, query)")),
-            "it attends to the query's own sentence; keys and values are arguments.",
+            "this attends to the query's own sentence, but `key` and `value` may be another one.",
         ),
         Mistake(
             _edit_class(
@@ -99,26 +100,25 @@ multi_head_class = Check(
                     "self.merge(self.core(q, k, v))[:, : query.size(1)]",
                 ),
             ),
-            "queries are made from `key`, keys from `query`: swap them.",
+            "queries are made from `key`, and keys from `query`: swap them.",
         ),
         Mistake(
             _edit_class(("(key, value)", "(key, key)")),
-            "values are made from `key`; `value` is never read.",
+            "values are made from `key`, so `value` is never read.",
         ),
         Mistake(
             _edit_class(("(key, value)", "(value, value)")),
-            "keys are made from `value`; `key` is never read.",
+            "keys are made from `value`, so `key` is never read.",
         ),
         Mistake(_edit_class(("self.w_o", "")), "the last projection w_o is not applied."),
         Mistake(
             _edit_class(
                 ("self.merge(self.core(q, k, v))", "self.core(q, k, v).reshape(query.shape)")
             ),
-            "merging: swap heads and positions before the last two axes join.",
+            "the merge needs a swap: move the heads behind the positions before you join the last two "
+            "axes.",
         ),
-        Mistake(
-            _SplitsByView, "splitting: cut the last dimension, then swap axes; a view mixes words."
-        ),
+        Mistake(_SplitsByView, "a view mixes words: to split, cut the last axis first, then swap."),
         Mistake(
             _edit_class(("core(q,", "core(q * q.size(-1) ** 0.5,")),
             "the scores are not divided by √d_k.",
@@ -149,7 +149,7 @@ def _work_out_products(length: int, d_model: int, num_heads: int, at: tuple) -> 
         f"the scores of all heads together, {d_model} for each of {length} × {length} pairs",
         scores,
     )
-    yield "that twice, because the weights times the values cost as much again", 2 * scores
+    yield "twice that, because the weights times the values cost as much again", 2 * scores
     yield "four projections and these together", projections + 2 * scores
 
 
@@ -164,7 +164,7 @@ multiplications = Check(
     drawn=_random_sizes,
     results=("the number",),
     working=_work_out_products,
-    verified="four projections and two products with the weights, whatever h is",
+    verified="four projections and two products inside attention, whatever h is",
     mistakes=[
         Mistake(
             lambda n, d, h: h * _count_products(n, d, h),
@@ -172,23 +172,23 @@ multiplications = Check(
         ),
         Mistake(
             lambda n, d, h: 3 * n * d**2 + 2 * n**2 * d,
-            "one projection is missing: W_Q, W_K, W_V and W_O.",
+            "one projection is missing: there are W_Q, W_K, W_V and W_O.",
         ),
         Mistake(
             lambda n, d, h: 4 * n * d**2 + n**2 * d,
-            "n² d_model is for Q Kᵀ; the weights times V cost as much again.",
+            "n² d_model is the cost of Q Kᵀ alone, and the weights times V cost as much again.",
         ),
         Mistake(
             lambda n, d, h: 4 * n * d**2 + 2 * h * n**2 * d,
-            "the projections are right; in Q Kᵀ all heads together cost n² · h · d_k = n² d_model.",
+            "the projections are right, but in Q Kᵀ all heads together cost n² · h · d_k = n² d_model.",
         ),
         Mistake(
             lambda n, d, h: 4 * d**2 + 2 * n**2 * d,
-            "each of the n positions is projected: 4 n d_model².",
+            "each of the n positions is projected, so the projections cost 4 n d_model².",
         ),
         Mistake(
             lambda n, d, h: 4 * n * d**2 + 2 * n * d,
-            "every query meets every key: n², not n.",
+            "every query meets every key, so it is n², not n.",
         ),
     ],
 )
