@@ -58,8 +58,7 @@ sinusoids = Check(
                     "np.concatenate([np.sin(angle), np.cos(angle)], axis=-1)",
                 )
             ),
-            "all sines first, then all cosines: this is another layout than the paper's, which "
-            "alternates them.",
+            "this puts all sines first and all cosines after them, but the paper alternates the two.",
         ),
         Mistake(
             _edit_table(
@@ -69,12 +68,12 @@ sinusoids = Check(
                     "np.where(np.arange(d_model) % 2, np.cos(angle), np.sin(angle))",
                 ),
             ),
-            "every column has a frequency of its own. Columns 2i and 2i + 1 share one: sine and "
-            "cosine of the same angle.",
+            "every column has a frequency of its own, but columns 2i and 2i + 1 should share one, "
+            "because they are the sine and the cosine of the same angle.",
         ),
         Mistake(
             _edit_table(("np.arange(0, d_model, 2)", "np.arange(d_model // 2)")),
-            "the exponent is 2i/d_model, with 2i = 0, 2, 4, …; you used i/d_model.",
+            "the exponent is 2i/d_model, with 2i = 0, 2, 4, …, but you used i/d_model.",
         ),
         Mistake(
             _edit_table(("-np.arange", "-2 * np.arange")),
@@ -82,29 +81,31 @@ sinusoids = Check(
         ),
         Mistake(
             _edit_table(("np.arange(length)", "np.arange(1, length + 1)")),
-            "positions count from 0: the first row is sin 0 = 0, cos 0 = 1.",
+            "positions count from 0, so the first row begins with sin 0 = 0 and cos 0 = 1.",
         ),
         Mistake(
             _edit_table(("np.sin(angle), np.cos(angle)", "np.cos(angle), np.sin(angle)")),
-            "sine belongs to the even columns, cosine to the odd ones.",
+            "the two are swapped: sine belongs to the even columns, cosine to the odd ones.",
         ),
         Mistake(
             _edit_table(("* frequencies", "/ frequencies")),
-            "you multiply by 10000^(2i/d_model); divide: the first pair is the fastest.",
+            "you multiply by 10000^(2i/d_model), but you should divide, because the first pair is the "
+            "fastest.",
         ),
         Mistake(
             _edit_table(("* frequencies", "* np.deg2rad(frequencies)")),
-            "the angles are taken for degrees: sin and cos want radians, and the formula gives them.",
+            "the angles are taken for degrees, but the formula gives radians, and sin and cos want "
+            "radians.",
         ),
         Mistake(
             _edit_table(("* frequencies", "* 2 * np.pi * frequencies")),
-            "every angle has a factor of 2π too much: the formula has none.",
+            "every angle has a factor of 2π too much, because the formula has none.",
         ),
         Mistake(
             _edit_table(("* frequencies", "* frequencies / length")),
-            "the position is divided by the length; it is the plain number 0, 1, 2, …",
+            "the position is divided by the length, but it should be the plain number 0, 1, 2, …",
         ),
-        Mistake(_edit_table(("10_000", "1_000")), "the base is 10,000."),
+        Mistake(_edit_table(("10_000", "1_000")), "the base is 1,000, but it should be 10,000."),
     ],
 )
 
@@ -151,16 +152,19 @@ rotation = Check(
     mistakes=[
         Mistake(
             _edit_rotation(("np.sin(angle)", "-np.sin(angle)")),
-            "this turns the other way: it gives PE(pos − k). Look at the signs of the sines.",
+            "this turns the other way, so it gives PE(pos − k). Look at the signs of the sines.",
         ),
         Mistake(
             _edit_rotation(("k * 10_000 ** (-column / d_model)", "k")),
-            "all pairs turn by the same angle; pair i turns by k · 10000^(−2i/d_model).",
+            "all pairs turn by the same angle, but pair i should turn by k · 10000^(−2i/d_model).",
         ),
-        Mistake(_edit_rotation(("k * 10_000", "10_000")), "k does not enter: this is one step."),
+        Mistake(
+            _edit_rotation(("k * 10_000", "10_000")),
+            "k does not enter, so this is one step, whatever k is.",
+        ),
         Mistake(
             _edit_rotation(("-column / d_model", "-(column // 2) / d_model")),
-            "the exponent is 2i/d_model for pair i, not i/d_model.",
+            "the exponent of pair i is 2i/d_model, not i/d_model.",
         ),
         Mistake(
             _edit_rotation(("-column", "-2 * column")),
@@ -168,11 +172,11 @@ rotation = Check(
         ),
         Mistake(
             _edit_rotation(("np.sin(angle)", "0")),
-            "the sines beside the diagonal are missing: a turn mixes the two numbers of a pair.",
+            "the sines beside the diagonal are missing, but a turn mixes the two numbers of a pair.",
         ),
         Mistake(
             _edit_rotation(("return matrix", "return abs(matrix)")),
-            "a rotation has one minus sign in each block (or the cosine itself is negative).",
+            "no number is negative, but one sine of each block should be, and a cosine can be.",
         ),
     ],
 )
@@ -228,40 +232,40 @@ rotate = Check(
     mistakes=[
         Mistake(
             _edit_rotary(("np.arange(start, start + length)", "np.arange(length)")),
-            "this would be right if the first row stood at position 0. It stands at position `start`.",
+            "this would be right if the first row were at position 0, but it is at position `start`.",
         ),
         Mistake(
             _edit_rotary(("_interleave(first, second)", "x + _interleave(sin, cos)")),
-            "this adds sinusoids. Rotary multiplies: it turns the vector itself.",
+            "this adds sinusoids, but rotary positions add nothing: they turn the vector itself.",
         ),
         Mistake(
             _edit_rotary(("np.sin(angle)", "-np.sin(angle)")),
-            "it turns the other way round. Scores stay as they are (only differences count), but "
-            "the paper of Su et al. and the package turn by +angle.",
+            "it turns the other way round. The scores would stay as they are, because only differences "
+            "count, but Su et al. and the package turn by +angle.",
         ),
         Mistake(
             _edit_rotary(("* frequencies", "* np.ones(d_k // 2)")),
-            "all pairs turn equally fast; pair i turns by position · 10000^(−2i/d_k).",
+            "all pairs turn equally fast, but pair i should turn by position · 10000^(−2i/d_k).",
         ),
         Mistake(
             _edit_rotary(("np.arange(0, d_k, 2)", "np.arange(d_k // 2)")),
-            "the exponent is 2i/d_k for pair i, not i/d_k.",
+            "the exponent of pair i is 2i/d_k, not i/d_k.",
         ),
         Mistake(
             _edit_rotary(("first", "even")),
-            "the second line uses the even number that the first has turned already.",
+            "the second line uses the even number after the first line has turned it. Keep the old one.",
         ),
         Mistake(
             _edit_rotary(
                 ("x[..., 0::2], x[..., 1::2]", "x[..., : d_k // 2], x[..., d_k // 2 :]"),
                 ("_interleave(first, second)", "np.concatenate([first, second], axis=-1)"),
             ),
-            "you pair column i with column i + d/2. Some libraries do; here neighbours (2i, 2i + 1) "
-            "are pairs.",
+            "you pair column i with column i + d/2, as some libraries do. Here a pair is two "
+            "neighbours, 2i and 2i + 1.",
         ),
         Mistake(
             _edit_rotary(("- odd * sin", "+ odd * sin")),
-            "a minus sign is missing: even · cos − odd · sin. As it is, lengths change.",
+            "the minus sign of even · cos − odd · sin is missing, so the turn changes lengths.",
         ),
     ],
 )
@@ -301,34 +305,34 @@ alibi = Check(
     mistakes=[
         Mistake(
             _edit_bias(("-slopes", "slopes")),
-            "the sign: far keys should get a lower score, not a higher one.",
+            "the sign is wrong: far keys should get a lower score, not a higher one.",
         ),
         Mistake(
             _edit_bias(
                 ("2.0 ** (-8 * np.arange(1, num_heads + 1) / num_heads)", "np.ones(num_heads)")
             ),
-            "every head has the same slope; head n of h has 2^(−8n/h).",
+            "every head has the same slope, but head n of h should have 2^(−8n/h).",
         ),
         Mistake(
             _edit_bias(("np.arange(1, num_heads + 1)", "np.arange(num_heads)")),
-            "heads count from 1 here: the first slope is 2^(−8/h), not 1.",
+            "heads count from 1 here, so the first slope is 2^(−8/h), not 1.",
         ),
         Mistake(
             _edit_bias(
                 ("-8 * np.arange(1, num_heads + 1) / num_heads", "-np.arange(1.0, num_heads + 1)")
             ),
-            "right for 8 heads only: the exponent is −8n/h.",
+            "this is right for 8 heads only, because the exponent is −8n/h.",
         ),
         Mistake(
             _edit_bias(("abs(", "(")),
-            "the distance must not be negative: in an encoder, keys to the right are far too.",
+            "the distance must not be negative, because keys to the right are just as far away.",
         ),
         Mistake(
             _edit_bias(
                 ("2.0 ** (-8 * np.arange(1, num_heads + 1) / num_heads)", "np.ones(num_heads)"),
                 ("-slopes[:, None, None] * distance", "2.0 ** (-slopes[:, None, None] * distance)"),
             ),
-            "the bias is added to the scores: a linear penalty, not a power of the distance.",
+            "this adds 2^(−distance), but the penalty should be linear: −slope · distance.",
         ),
     ],
 )
