@@ -9,7 +9,7 @@ from tools.build_notebooks import ROOT, lessons, read
 NUMBERS = ("00", "04", "11", "12")
 ROUTE = {path.name[:2]: path for path in lessons() if path.name.startswith(NUMBERS)}
 ON = re.compile(r"\*◇ (On|The end of) the route without formulas")
-OFF = re.compile(r"\*◇ (Not on the|The) route without formulas(?! goes on in)")
+OFF = re.compile(r"\*◇ (If you.re on the|The) route without formulas(?! goes on in)")
 FOLD = re.compile(r"<details><summary>(.*?)</summary>(.*?)</details>", re.DOTALL)
 SYMBOLS = re.compile(r"\$|\\[a-z]+\{|[ωθΣ∑∂∩]|\b[WQKV]_")
 
