@@ -6,15 +6,15 @@ from functools import partial
 import numpy as np
 
 from transformer_lab import numpy_reference as reference
-from transformer_lab.course.judge.cases import random_array
+from transformer_lab.course.judge.cases import (
+    attention_cases,
+    random_array,
+    random_attention_case,
+)
 from transformer_lab.course.judge.check import Check, Mistake
 from transformer_lab.course.judge.edited_reference import edit_reference
 from transformer_lab.course.judge.random_values import RandomValues
 from transformer_lab.course.judge.working import Step, name_row
-
-SHAPES = [((), 2, 3, 5, 7), ((3,), 5, 2, 7, 11), ((5, 3), 7, 2, 11, 4)]
-"""(batch, queries, keys, d_k, d_v): never square, and with no, one and two batch dimensions."""
-
 
 # ---------------------------------------------------------------- softmax
 
@@ -147,22 +147,6 @@ softmax = Check(
 # ---------------------------------------------------------------- one head
 
 
-def attention_cases() -> list[tuple]:
-    """Return cases (query, key, value), one for each of the shapes; the first of whole numbers."""
-    query = np.array([[1.0, 0, 2, -1, 1], [0, 3, -1, 1, 2]])
-    key = np.array([[1.0, 2, 0, 1, -1], [0, 1, 1, -2, 1], [2, -1, 1, 0, 0]])
-    value = np.array([[3.0, -1, 4, 1, -5, 9, 2], [6, 5, -3, -4, 8, 0, 7], [-2, 10, 8, 3, -6, 2, 1]])
-    drawn = [
-        (
-            random_array(*b, q, d_k),
-            random_array(*b, k, d_k, seed=1),
-            random_array(*b, k, d_v, seed=2),
-        )
-        for b, q, k, d_k, d_v in SHAPES[1:]
-    ]
-    return [(query, key, value), *drawn]
-
-
 def _attend(query: np.ndarray, key: np.ndarray, value: np.ndarray) -> tuple:
     scores = query @ key.swapaxes(-2, -1) / np.sqrt(query.shape[-1])
     weights = reference.softmax(scores)
@@ -187,12 +171,6 @@ def _far_apart_case() -> tuple:
     """Return a case whose scores are in the thousands: e to them is infinite."""
     query, key, value = (random_array(*shape, seed=3) for shape in ((3, 7), (5, 7), (5, 2)))
     return 50 * query, 50 * key, value
-
-
-def random_attention_case(chance: RandomValues) -> tuple:
-    """Return a random case (query, key, value) with zero, one or two batch dimensions."""
-    (q, k, d_k, d_v), batch = chance.sizes(4), chance.batch()
-    return tuple(chance.numbers(*batch, *shape) for shape in ((q, d_k), (k, d_k), (k, d_v)))
 
 
 def _random_head(chance: RandomValues) -> tuple:

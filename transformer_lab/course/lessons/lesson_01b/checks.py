@@ -1,4 +1,4 @@
-"""Checks of the exercises of lesson 01: the backward pass of the softmax, and of the head."""
+"""Checks of the exercises of lesson 01b: the backward pass of the softmax, and of the head."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -6,15 +6,15 @@ from functools import partial
 import numpy as np
 
 from transformer_lab import numpy_reference as reference
-from transformer_lab.course.judge.cases import random_array
+from transformer_lab.course.judge.cases import (
+    attention_cases,
+    random_array,
+    random_attention_case,
+)
 from transformer_lab.course.judge.check import Check, Mistake
 from transformer_lab.course.judge.edited_reference import edit_reference
 from transformer_lab.course.judge.random_values import RandomValues
 from transformer_lab.course.judge.working import Step, name_row
-from transformer_lab.course.lessons.lesson_01.attention import (
-    attention_cases,
-    random_attention_case,
-)
 
 # ---------------------------------------------------------------- backward of softmax
 
