@@ -74,7 +74,7 @@ softmax = Check(
     mistakes=[
         Mistake(
             _edit_softmax(("axis=-1", "axis=0")),
-            "rows do not sum to 1: did the softmax run over the wrong axis? Keys are the last one.",
+            "rows don't sum to 1. Did the softmax run over the wrong axis? The keys are the last one.",
         ),
         Mistake(
             _edit_softmax(("axis=-1, keepdims=True", "")),
@@ -115,7 +115,7 @@ softmax = Check(
         ),
         Mistake(
             _edit_softmax((" / weights.sum(axis=-1, keepdims=True)", "")),
-            "the rows are not divided by their sum.",
+            "the rows are not divided by their sum, so they don't sum to 1.",
         ),
         Mistake(
             _edit_softmax((", keepdims=True", "")),
@@ -134,7 +134,7 @@ softmax = Check(
                     "scores -= scores.max(axis=-1, keepdims=True)\n    weights = np.exp(scores)",
                 )
             ),
-            "it changes the scores in place (-=). Whoever called it still needs what was there.",
+            "it changes the scores in place (-=), but the caller may still need them.",
         ),
         Mistake(
             lambda scores: _softmax(-scores),
@@ -193,7 +193,7 @@ attention = Check(
         ),
         Mistake(
             _edit_attention(("np.sqrt(query.shape[-1])", "2.0")),
-            "you divide by 2, which is √d_k on this page only; d_k is the last dimension.",
+            "you divide by 2. That's √d_k on this page only, because d_k is the last dimension.",
         ),
         Mistake(
             _edit_attention(("query.shape[-1]", "2.0")),
@@ -201,7 +201,7 @@ attention = Check(
         ),
         Mistake(
             _edit_attention(("np.sqrt(query.shape[-1])", "query.shape[-1]")),
-            "you scaled by d_k, not √d_k.",
+            "you scaled by d_k, not √d_k: take the root.",
         ),
         Mistake(
             _edit_attention(("query.shape[-1]", "key.shape[-2]")),
