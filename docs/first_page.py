@@ -10,6 +10,8 @@ from pathlib import Path
 import numpy as np
 from PIL import Image, ImageOps
 
+from transformer_lab.course.keys import KEY
+
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = "_static/cards"
 SIZE = (480, 300)
@@ -20,7 +22,7 @@ PREVIEW_SHOWS = (
     "A translator in a page: its heads as a map, one of them open, and what becomes of “il”."
 )
 LINE = re.compile(
-    r"^\| (?P<number>\d\d) \| \[(?P<title>.+?)\]\(notebooks/(?P<page>\S+?)\.ipynb\).* "
+    rf"^\| (?P<number>{KEY}) \| \[(?P<title>.+?)\]\(notebooks/(?P<page>\S+?)\.ipynb\).* "
     r"\| (?P<what>[^|]+) \| (?P<minutes>\d+) \|$"
 )
 

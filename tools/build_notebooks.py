@@ -36,6 +36,7 @@ from tools.findings.citations import write_verdicts
 from tools.stills import take_stills
 from tools.stored_scores import shows_old_scores
 from transformer_lab.course.diary import SWITCH
+from transformer_lab.course.keys import find_lessons, lesson_key
 from transformer_lab.lab.sliders import STORE_FRAMES
 from transformer_lab.storage.files import write_atomically
 
@@ -99,8 +100,8 @@ def setup_cell() -> str:
 
 
 def lessons() -> list[Path]:
-    """The numbered notebooks, in order: every tool and every test asks here."""
-    return sorted(NOTEBOOKS.glob("[0-9][0-9]_*.ipynb"))
+    """The notebooks with a key, in order: every tool and every test asks here."""
+    return find_lessons(NOTEBOOKS)
 
 
 def read(path: Path) -> NotebookNode:
@@ -118,7 +119,7 @@ def build(path: Path, *, measure: bool = False, rerun: bool = False) -> str:
     """
     stored = read(path)
     stamp(stored, path.stem)
-    place_hints(stored, path.name[:2])
+    place_hints(stored, lesson_key(path))
     for cell in stored.cells:
         if cell.cell_type == "markdown":
             cell.source = write_verdicts(cell.source)

@@ -7,12 +7,14 @@ the hidden tests back when it grades.
 import copy
 import re
 from collections.abc import Container, Iterator
+from pathlib import Path
 from typing import Any
 
 import nbformat
 from nbformat import NotebookNode
 
 from tools.build_notebooks import METADATA
+from transformer_lab.course.keys import KEY, lesson_key
 
 CONFIG = """\
 # Written by `make student ARGS=--nbgrader`. This folder holds the solutions: not for learners.
@@ -54,7 +56,7 @@ def source_edition(
     cells = {cell.id: cell for cell in edition.cells}
     for stub, check, solution in exercises(notebook):
         as_answer(cells[stub.id], solution.source)
-        as_test(cells[check.id], f"transformer_lab.course.lessons.lesson_{name[:2]}")
+        as_test(cells[check.id], f"transformer_lab.course.lessons.lesson_{lesson_key(Path(name))}")
     for cell in edition.cells:
         if cell.cell_type == "code":
             cell.outputs, cell.execution_count = [], None
@@ -113,4 +115,4 @@ def moved_links(text: str, assignments: Container[str], repository: str) -> str:
         return f"]({folder}/{name}.ipynb"
 
     text = re.sub(r"\]\((\w+)\.ipynb", moved, text)
-    return re.sub(r"\]\(\.\./(?!\d\d_)", f"]({repository}/blob/main/", text)
+    return re.sub(rf"\]\(\.\./(?!{KEY}_)", f"]({repository}/blob/main/", text)

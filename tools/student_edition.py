@@ -31,6 +31,7 @@ from tools.build_notebooks import (
 )
 from tools.findings.chart import FOLDER as CHARTS
 from tools.nbgrader_source import CONFIG, exercises, source_edition
+from transformer_lab.course.keys import lesson_key
 from transformer_lab.storage.files import write_atomically
 
 README = ROOT / "tools" / "student_readme.md"
@@ -103,7 +104,7 @@ def student_edition(*, outputs: bool = True, definitions: bool = False) -> dict[
                 if cell.cell_type == "code":
                     cell.outputs, cell.execution_count = [], None
         files[f"notebooks/{path.name}"] = written(edition)
-        number = f"{path.name[:2]} " if path.name[:2].isdigit() else ""
+        number = f"{key} " if (key := lesson_key(path)) else ""
         table.append(f"- {number}[{title(edition)}](notebooks/{path.name}){minutes(edition)}")
     # The other pages of docs are the website's, or for instructors.
     for name in ("LICENSE", "LICENSE-TEXT", "constraints.txt", "docs/findings.md"):
@@ -142,9 +143,7 @@ def minutes(notebook: NotebookNode) -> str:
     """What a lesson says of its time, for a list of lessons; nothing where it says nothing."""
     text = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
     said = re.search(r"\*\*Time\*\*: (\d+) minutes", text)
-    more = re.search(r"A second sitting of\s(\d+) minutes", text)
-    found = f", {said.group(1)} minutes" if said else ""
-    return found + (f", and {more.group(1)} for a second sitting" if more else "")
+    return f", {said.group(1)} minutes" if said else ""
 
 
 def digest(content: bytes) -> str:

@@ -18,6 +18,7 @@ from tests.browser.planted import plant
 from tests.browser.screen import serious, try_sliders_and_quizzes
 from tests.thorough import thorough_from
 from tools.build_notebooks import NOTEBOOKS, ROOT, lessons
+from transformer_lab.course.keys import lesson_key
 
 SPEC = importlib.util.spec_from_file_location("search_sections", ROOT / "docs/search_sections.py")
 search_sections = importlib.util.module_from_spec(SPEC)
@@ -310,7 +311,7 @@ def test_the_first_page_has_a_card_with_a_picture_for_each_lesson(read, site, wi
     page.set_viewport_size({"width": width, "height": 800})
     cards = page.locator(".card")
     assert [text.strip()[:2] for text in cards.all_inner_texts()] == [
-        path.name[:2] for path in lessons()
+        lesson_key(path) for path in lessons()
     ]
     for card in cards.all():
         card.scroll_into_view_if_needed()

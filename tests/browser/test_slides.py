@@ -8,6 +8,7 @@ from tests.thorough import thorough_from
 from tools.build_notebooks import lessons
 from tools.slides.__main__ import build
 from tools.slides.deck import deck
+from transformer_lab.course.keys import lesson_key
 
 SCREEN = {"width": 1280, "height": 720}
 PATHS = lessons()
@@ -55,7 +56,7 @@ def open_deck(browser, decks):
     page.on("request", lambda request: requests.append(request.url))
 
     def visit(lesson, query=""):
-        (path,) = (path for path in PATHS if path.name.startswith(lesson))
+        (path,) = (path for path in PATHS if lesson_key(path) == lesson)
         page.goto((decks / f"{path.stem}.html").as_uri() + query)
         page.locator("body[data-ready]").wait_for(timeout=60_000)
         return page
@@ -84,7 +85,7 @@ def slide_of(page, kind):
 @pytest.mark.slow
 @pytest.mark.parametrize("path", thorough_from(1, PATHS), ids=lambda path: path.stem)
 def test_nothing_overflows_a_slide(open_deck, path):
-    page = open_deck(path.name[:2])
+    page = open_deck(lesson_key(path))
     count = page.locator(".slides > section").count()
     assert count == len(deck(path).slides)
     found = []
@@ -92,7 +93,7 @@ def test_nothing_overflows_a_slide(open_deck, path):
         go_to(page, slide)
         found += page.evaluate(OVERFLOWING)
     scrolling = {"00": ["scrolls: bench"], "18": ["scrolls: explorer"]}
-    assert found == scrolling.get(path.name[:2], [])
+    assert found == scrolling.get(lesson_key(path), [])
     assert page.evaluate(SMALL) == []
 
 
@@ -188,7 +189,7 @@ def test_a_deck_prints_a_page_for_each_slide(open_deck):
     page = open_deck("01", "?print-pdf")
     printed = page.pdf(prefer_css_page_size=True, print_background=True)
     pages = re.findall(rb"/Type\s*/Page\b(?!s)", printed)
-    (path,) = (path for path in PATHS if path.name.startswith("01"))
+    (path,) = (path for path in PATHS if lesson_key(path) == "01")
     assert len(pages) == len(deck(path).slides)
 
 

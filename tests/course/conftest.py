@@ -1,22 +1,21 @@
-"""For each `lesson_NN/test_checks.py`, the checks of that lesson alone: no other lesson is imported."""
+"""For each `lesson_KEY/test_checks.py`, the checks of that lesson alone: no other lesson is imported."""
 
 import importlib
-import re
 
 import pytest
 
 from tests.thorough import thorough_from
+from transformer_lab.course.keys import lesson_key
 
 pytest.register_assert_rewrite("tests.course.every_check")
 
 
 def pytest_generate_tests(metafunc):
     """Run a test of `every_check.py` for each check of the lesson, or for each answer to one."""
-    found = re.fullmatch(r"lesson_(\d\d)", metafunc.definition.path.parent.name)
+    number = lesson_key(metafunc.definition.path.parent)
     asked = set(metafunc.fixturenames)
-    if not found or metafunc.definition.path.name != "test_checks.py":
+    if not number or metafunc.definition.path.name != "test_checks.py":
         return
-    number = found.group(1)
     checks = vars(importlib.import_module(f"transformer_lab.course.lessons.lesson_{number}").check)
     if "right_answer" in asked:
         from tests.course.right_answers import RIGHT, RIGHT_IN_ANOTHER_WAY
@@ -26,7 +25,7 @@ def pytest_generate_tests(metafunc):
             *((name.partition(":")[0], f) for name, f in RIGHT_IN_ANOTHER_WAY.items()),
         ]
         rows = [
-            (checks[name[3:]], answer, f"{name}-{answer.__name__}")
+            (checks[name.partition(".")[2]], answer, f"{name}-{answer.__name__}")
             for name, answer in answers
             if name.startswith(f"{number}.")
         ]

@@ -27,6 +27,11 @@ def attention_by_einsum(query, key, value, *, scale=None):
     return [np.einsum("...qk,...kv->...qv", weights, value), weights]
 
 
+def softmax_backward_by_jacobians(grad_output, weights):
+    jacobians = weights[..., :, None] * (np.eye(weights.shape[-1]) - weights[..., None, :])
+    return np.einsum("...j,...jk->...k", grad_output, jacobians)
+
+
 def split_by_columns(x, num_heads):
     return np.stack(np.split(x, num_heads, axis=-1), axis=1)
 
@@ -284,6 +289,7 @@ RIGHT = [
     ("01.softmax", lambda scores: softmax_by_rows(scores).astype(np.float32)),
     ("01.softmax", lambda scores: torch.tensor(scores).softmax(-1)),
     ("01.attention", attention_by_einsum),
+    ("01b.softmax_backward", softmax_backward_by_jacobians),
     ("02.score_variance", lambda d_k, q, k: np.float64((math.sqrt(d_k) * q * k) ** 2)),
     (
         "02.jacobian_norm",

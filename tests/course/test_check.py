@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from transformer_lab.course.judge.check import Check, Mistake
+from transformer_lab.course.keys import lesson_key
 from transformer_lab.course.lessons import lesson, lesson_numbers
 
 
@@ -19,7 +20,7 @@ def check_named(name):
 
 def test_each_lesson_has_the_tests_of_its_checks():
     folders = Path(__file__).parent.glob("lesson_*/test_checks.py")
-    assert sorted(path.parent.name[-2:] for path in folders) == list(lesson_numbers())
+    assert sorted(lesson_key(path.parent) for path in folders) == list(lesson_numbers())
 
 
 # ---------------------------------------------------------------- the machinery, on one small check

@@ -8,6 +8,7 @@ import pytest
 from tools.build_notebooks import lessons, read
 from tools.exercise_hints import place_hints
 from transformer_lab.course.judge.guide import read_guides
+from transformer_lab.course.keys import lesson_key
 from transformer_lab.course.lessons import lesson, lesson_numbers
 
 GOOD = "[merge]\ndifficulty = 2\nminutes = 10\nhints = ['a', 'b', 'c']"
@@ -25,24 +26,26 @@ def test_every_exercise_has_three_hints_that_differ_and_grow(number, capsys):
 
 
 @pytest.mark.parametrize(
-    "path", [path for path in lessons() if path.name[:2] in lesson_numbers()], ids=lambda p: p.stem
+    "path",
+    [path for path in lessons() if lesson_key(path) in lesson_numbers()],
+    ids=lambda p: p.stem,
 )
 def test_the_page_says_what_python_says(path):
     notebook = read(path)
     placed = copy.deepcopy(notebook)
-    place_hints(placed, path.name[:2])
-    assert placed == notebook, f"run: python -m tools.build_notebooks {path.name[:2]}"
+    place_hints(placed, lesson_key(path))
+    assert placed == notebook, f"run: python -m tools.build_notebooks {lesson_key(path)}"
     names = [cell.source for cell in notebook.cells if "hints" in cell.metadata.get("tags", ())]
-    assert len(names) == len(vars(lesson(path.name[:2]).check))
+    assert len(names) == len(vars(lesson(lesson_key(path)).check))
 
 
 def test_the_hints_of_a_lesson_fit_into_its_time():
     for path in lessons():
-        if path.name[:2] not in lesson_numbers():
+        if lesson_key(path) not in lesson_numbers():
             continue
         text = "\n".join(cell.source for cell in read(path).cells)
         (minutes,) = (int(found) for found in re.findall(r"\*\*Time\*\*: (\d+) minutes", text))
-        checks = vars(lesson(path.name[:2]).check).values()
+        checks = vars(lesson(lesson_key(path)).check).values()
         assert sum(check.guide.minutes for check in checks) <= minutes, path.stem
 
 

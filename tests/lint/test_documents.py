@@ -7,10 +7,11 @@ import pytest
 
 from tools.build_notebooks import ROOT, lessons, read
 from tools.findings.citations import CITED
+from transformer_lab.course.keys import KEY, lesson_key
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 REVIEW = ROOT / "notebooks" / "17_review.ipynb"
-LINK = re.compile(r"\[(\d\d), ([^\]]+)\]\((?:\.\./notebooks/)?([^)#]+)#([^)]+)\)")
+LINK = re.compile(rf"\[({KEY}), ([^\]]+)\]\((?:\.\./notebooks/)?([^)#]+)#([^)]+)\)")
 NUMBER = re.compile(r"(?<![\w.])\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+)?")
 
 
@@ -81,7 +82,7 @@ PITFALLS = re.findall(
     r"^- \*\*(.+?)\*\* (.+)$", REVIEWED.partition("## Pitfalls")[2].partition("## ")[0], re.M
 )
 # Definitions and citations, which are no results.
-FORMULA = re.compile(r"\$[^$]+\$|`[^`]+`|§\d[\d.]*|[Ll]esson \d\d")
+FORMULA = re.compile(rf"\$[^$]+\$|`[^`]+`|§\d[\d.]*|[Ll]esson {KEY}")
 
 
 @pytest.mark.parametrize(("asked", "answer"), [*QUESTIONS, *PITFALLS])
@@ -119,7 +120,7 @@ def test_the_readme_lists_the_notebook_with_its_title_and_minutes(path):
     (minutes,) = re.findall(r"\*\*Time\*\*: (\w+) minutes", text)
     minutes = {"ten": "10"}.get(minutes, minutes)
     link = rf"\[(.+)\]\(notebooks/{path.name}\)"
-    row = re.search(rf"^\| {path.name[:2]} \| {link} .* \| (\d+) \|$", README, re.MULTILINE)
+    row = re.search(rf"^\| {lesson_key(path)} \| {link} .* \| (\d+) \|$", README, re.MULTILINE)
     assert row, f"no row for {path.name}"
     assert (row.group(1), row.group(2)) == (title.partition(":")[0], minutes)
 

@@ -10,6 +10,7 @@ from tools.build_notebooks import ROOT, lessons
 from tools.findings.chart import FOLDER as CHARTS
 from tools.findings.finding import FOLDER, Finding, Measurement, read_finding, read_findings
 from tools.findings.page import PAGE, SURPRISES, build_page, describe_place
+from transformer_lab.course.keys import lesson_key
 
 FINDINGS = read_findings()
 NEAR = Measurement("a share", value=0.5, low=0.4, high=0.6, runs=11, at_least=0.3)
@@ -114,7 +115,7 @@ def test_ten_of_them_surprise_and_say_why():
 
 
 def test_every_lesson_has_findings():
-    told = {path.name[:2] for path in lessons()} - {"00"}
+    told = {lesson_key(path) for path in lessons()} - {"00"}
     assert {lesson for finding in FINDINGS for lesson in finding.lessons} >= told
 
 

@@ -9,6 +9,7 @@ import re
 import pytest
 
 from tools.build_notebooks import NOTEBOOKS, read, setup_cell
+from transformer_lab.course.keys import KEY
 from transformer_lab.numpy_reference import scaled_dot_product_attention
 from transformer_lab.translator import Translator
 
@@ -44,7 +45,7 @@ def in_lesson(lesson, name):
 
 @pytest.mark.parametrize(("stub", "check"), EXERCISES, ids=[name_of(e[0]) for e in EXERCISES])
 def test_each_stub_is_a_lessons_and_so_is_its_check(stub, check):
-    lesson, call = re.fullmatch(r"lesson_(\d\d)\.(check\.\w+\(\w+\))", check.source).groups()
+    lesson, call = re.fullmatch(rf"lesson_({KEY})\.(check\.\w+\(\w+\))", check.source).groups()
     asked, called, _ = in_lesson(lesson, name_of(stub))
     assert stub.source == asked.source
     assert call == called.source
@@ -52,7 +53,7 @@ def test_each_stub_is_a_lessons_and_so_is_its_check(stub, check):
 
 
 def test_nothing_is_solved_and_the_order_is_the_courses():
-    lessons = [re.match(r"lesson_(\d\d)", check.source).group(1) for _, check in EXERCISES]
+    lessons = [re.match(rf"lesson_({KEY})", check.source).group(1) for _, check in EXERCISES]
     assert [n for n in lessons if n != "17"] == sorted(n for n in lessons if n != "17")
     assert not [cell for cell in CELLS if tagged(cell, "solution")]
     assert printed(CELLS[-1]).startswith("Not written yet")
@@ -67,7 +68,7 @@ def test_with_the_lessons_solutions_every_check_is_right_and_it_translates():
             continue
         if tagged(cell, "exercise"):
             following = next(check for stub, check in EXERCISES if stub is cell)
-            lesson = re.match(r"lesson_(\d\d)", following.source).group(1)
+            lesson = re.match(rf"lesson_({KEY})", following.source).group(1)
             solution = in_lesson(lesson, name_of(cell))[2].source
             source = solution.partition("### END SOLUTION")[0]
         out = io.StringIO()

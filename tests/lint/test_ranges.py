@@ -7,6 +7,7 @@ import pytest
 from tools.build_notebooks import lessons, read
 from tools.findings.citations import write_verdicts
 from tools.findings.finding import ENOUGH_RUNS, FOLDER, read_findings
+from transformer_lab.course.keys import lesson_key
 
 NUMBER = r"[−+-]?\d[\d,]*(?:\.\d+)?"
 RANGE = re.compile(rf"({NUMBER}) ?%? to ({NUMBER})( ?%)?")
@@ -49,7 +50,7 @@ def list_ranges():
                 for paragraph in cell.source.split("\n\n"):
                     for found in RANGE.finditer(paragraph):
                         if found.group(3) or "." in found.group(1) + found.group(2):
-                            yield path.name[:2], cell.id, found.group(), paragraph
+                            yield lesson_key(path), cell.id, found.group(), paragraph
 
 
 def plain(number):

@@ -5,9 +5,10 @@ import re
 import pytest
 
 from tools.build_notebooks import ROOT, lessons, read
+from transformer_lab.course.keys import lesson_key
 
 NUMBERS = ("00", "04", "11", "12")
-ROUTE = {path.name[:2]: path for path in lessons() if path.name.startswith(NUMBERS)}
+ROUTE = {lesson_key(path): path for path in lessons() if lesson_key(path) in NUMBERS}
 ON = re.compile(r"\*◇ (On|The end of) the route without formulas")
 OFF = re.compile(r"\*◇ (If you.re on the|The) route without formulas(?! goes on in)")
 FOLD = re.compile(r"<details><summary>(.*?)</summary>(.*?)</details>", re.DOTALL)

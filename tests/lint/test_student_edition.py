@@ -12,6 +12,7 @@ from tools import student_edition
 from tools.build_notebooks import CODE, lessons, normalise, read, written
 from tools.nbgrader_source import exercises, moved_links
 from tools.student_edition import CLAIM, DEFINITION, MANIFEST, EditionError, write_edition
+from transformer_lab.course.keys import KEY, lesson_key
 
 PATHS = lessons()
 FROM_MEMORY = next(path for path in student_edition.notebooks() if path not in PATHS)
@@ -83,7 +84,7 @@ def test_no_line_of_a_solution_is_left(edition, path):
     for stub, check, solution in exercises(read(path)):
         asked = {*lines(stub.source), *lines(check.source)}
         found += [line for line in lines(solution.source) if line in there - asked]
-    assert found == SHOWN.get(path.name[:2], [])
+    assert found == SHOWN.get(lesson_key(path), [])
 
 
 def test_each_stub_and_each_check_is_there(edition, path):
@@ -204,8 +205,10 @@ def test_links_of_an_assignment_lead_to_the_next_folder_or_to_the_repository():
 
 def test_the_list_of_lessons_has_the_minutes_of_the_readme(edition):
     readme = (student_edition.ROOT / "README.md").read_text(encoding="utf-8")
-    course = re.findall(r"^\| (\d\d) \|.* (\d+) \|$", readme, re.MULTILINE)
-    told = re.findall(r"\(notebooks/(\d\d)_\w+\.ipynb\), (\d+) minutes", edition["README.md"], re.M)
+    course = re.findall(rf"^\| ({KEY}) \|.* (\d+) \|$", readme, re.MULTILINE)
+    told = re.findall(
+        rf"\(notebooks/({KEY})_\w+\.ipynb\), (\d+) minutes", edition["README.md"], re.M
+    )
     assert len(told) == len(PATHS)
     assert told == course
 
@@ -245,7 +248,7 @@ def test_each_exercise_counts_one_point_once(grading, path):
 @pytest.mark.parametrize("lesson", ["01", "08"])
 def test_a_hidden_test_fails_unless_the_check_is_content(grading, lesson):
     """Run answer and test cell alone: as the source has them, with the stub, with a known mistake."""
-    (path,) = (path for path in PATHS if path.name.startswith(lesson))
+    (path,) = (path for path in PATHS if lesson_key(path) == lesson)
     notebook = nbformat.v4.reads_json(grading[f"source/{path.stem}/{path.name}"])
     cells = {cell.id: cell.source for cell in notebook.cells}
     names = {}

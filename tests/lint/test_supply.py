@@ -11,7 +11,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name as name_of
 
 from tools import lock
-from tools.build_notebooks import ROOT, project, tag
+from tools.build_notebooks import ROOT, lessons, project, tag
 from tools.stress import sbom
 
 PROJECT = project()
@@ -98,7 +98,7 @@ def test_actions_are_named_by_commit():
 def test_colab_installs_the_tag_of_this_version():
     assert tag() == f"v{PROJECT['version']}"
     setup = (ROOT / "docs" / "setup.md").read_text(encoding="utf-8")
-    assert setup.count(f"/blob/{tag()}/notebooks/") == 19
+    assert setup.count(f"/blob/{tag()}/notebooks/") == len(lessons())
     assert "/blob/main/notebooks/" not in setup
 
 

@@ -10,11 +10,12 @@ from packaging.specifiers import SpecifierSet
 from tools import stamp
 from tools.build_notebooks import ROOT, lessons, read, tag
 from tools.findings.finding import read_findings
+from transformer_lab.course.keys import KEY, lesson_key
 
-LESSONS = {path.name[:2]: path for path in lessons()}
+LESSONS = {lesson_key(path): path for path in lessons()}
 GUIDE = (ROOT / "docs" / "instructors.md").read_text(encoding="utf-8")
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-HEADING = re.compile(r"^### (\d\d) (.+) · (\d+) minutes in class.*$", re.MULTILINE)
+HEADING = re.compile(rf"^### ({KEY}) (.+) · (\d+) minutes in class.*$", re.MULTILINE)
 HEADINGS = re.findall(r"^#+ (.+)$", GUIDE, re.MULTILINE)
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 
@@ -68,7 +69,7 @@ def test_sessions_last_ninety_minutes():
     assert len(rows) == 8
     seen = []
     for row in rows:
-        parts = re.findall(r"(\d\d) \((\d+)\)", row)
+        parts = re.findall(rf"({KEY}) \((\d+)\)", row)
         close = re.findall(r"close \((\d+)\)", row)
         assert sum(int(minutes) for _, minutes in parts) + sum(map(int, close)) == 90
         seen += parts
@@ -101,14 +102,12 @@ def test_each_exercise_is_done_in_class_or_at_home_and_the_plan_says_so(number):
 
 def test_the_hours_at_home_are_those_of_the_readme():
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    minutes = dict(re.findall(r"^\| (\d\d) \|.* (\d+) \|$", readme, re.MULTILINE))
+    minutes = dict(re.findall(rf"^\| ({KEY}) \|.* (\d+) \|$", readme, re.MULTILINE))
     assert list(minutes) == list(LESSONS)
-    course = (ROOT / "docs" / "course.md").read_text(encoding="utf-8")
-    (more,) = re.findall(r"A second sitting of lesson 01 takes (\d+) minutes more", course)
-    hours = (sum(map(int, minutes.values())) + int(more)) / 60
+    hours = sum(map(int, minutes.values())) / 60
     assert f"That's {hours:.0f} hours with all exercises" in readme
     assert f"about {hours:.0f} hours for 00 to {max(LESSONS)}" in GUIDE
-    whole = dict(re.findall(r"^### (\d\d) .* in class, (\d+) at home$", GUIDE, re.MULTILINE))
+    whole = dict(re.findall(rf"^### ({KEY}) .* in class, (\d+) at home$", GUIDE, re.MULTILINE))
     assert whole
     assert whole == {number: minutes[number] for number in whole}
 
@@ -173,11 +172,11 @@ def test_the_readme_is_short_and_counts_the_findings():
 
 def test_the_readmes_ways_through_take_as_long_as_it_says():
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    minutes = dict(re.findall(r"^\| (\d\d) \|.* (\d+) \|$", readme, re.MULTILINE))
+    minutes = dict(re.findall(rf"^\| ({KEY}) \|.* (\d+) \|$", readme, re.MULTILINE))
     ways = {"3": "00 01 07", "8": "00 01 03 05 06 07", "30": " ".join(LESSONS)}
     for hours, numbers_of_way in ways.items():
         whole = sum(int(minutes[number]) for number in numbers_of_way.split()) / 60
-        assert round(whole) == int(hours) or (hours == "30" and round(whole + 45 / 60) == 30)
+        assert round(whole) == int(hours)
         assert f"- **{hours} hours**: " in readme
 
 

@@ -152,7 +152,7 @@ class Finding:
 
     @property
     def lessons(self) -> list[str]:
-        """The two digits of each lesson that it stands in."""
+        """The key of each lesson that it stands in."""
         return list(dict.fromkeys(lesson for lesson, _ in self.where))
 
 

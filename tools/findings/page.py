@@ -13,6 +13,7 @@ from tools.build_notebooks import ROOT, lessons
 from tools.findings.chart import FOLDER as CHARTS
 from tools.findings.chart import choose_measurements, draw_chart
 from tools.findings.finding import ENOUGH_RUNS, VERDICTS, Finding, Measurement, read_findings
+from transformer_lab.course.keys import lesson_key
 from transformer_lab.studies.common.store import study_command
 
 PAGE = ROOT / "docs" / "findings.md"
@@ -94,7 +95,7 @@ def describe_test(test: Measurement) -> str:
 
 def describe_place(lesson: str, heading: str) -> str:
     """A link to a lesson's heading."""
-    (path,) = (path for path in lessons() if path.name.startswith(lesson))
+    (path,) = (path for path in lessons() if lesson_key(path) == lesson)
     anchor = quote(heading.replace("`", "").replace(" ", "-"), safe="!$&'()*+,;=:@/~-._")
     anchor = anchor.replace("(", "%28").replace(")", "%29")
     return f"[{lesson}, {heading}](../notebooks/{path.name}#{anchor})"
@@ -189,8 +190,8 @@ def build_page(findings: list[Finding]) -> str:
     for finding in sorted(findings, key=lambda finding: (finding.lessons[0], finding.number)):
         if finding.lessons[0] != lesson:
             lesson = finding.lessons[0]
-            (path,) = (path for path in lessons() if path.name.startswith(lesson))
-            title = path.stem[3:].replace("_", " ").capitalize()
+            (path,) = (path for path in lessons() if lesson_key(path) == lesson)
+            title = path.stem.partition("_")[2].replace("_", " ").capitalize()
             parts.append(f"### {lesson}: {title}")
         parts.append(describe_finding(finding))
     return "\n\n".join(parts) + "\n"

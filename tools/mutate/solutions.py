@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from transformer_lab.course.keys import find_lessons, lesson_key
 from transformer_lab.course.lessons import lesson_numbers
 
 NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
@@ -25,8 +26,8 @@ class Solution:
 
 def solutions(numbers: tuple[str, ...] = ()) -> Iterator[Solution]:
     """Every solution of the course, in the order of the pages."""
-    for path in sorted(NOTEBOOKS.glob("[0-9][0-9]_*.ipynb")):
-        number = path.name[:2]
+    for path in find_lessons(NOTEBOOKS):
+        number = lesson_key(path)
         if number not in (numbers or lesson_numbers()):
             continue
         cells = [

@@ -20,6 +20,7 @@ from tools.build_notebooks import ROOT, lessons
 from tools.slides import guide
 from tools.slides.body import body, inline, paragraphs
 from tools.slides.deck import Deck, deck
+from transformer_lab.course.keys import lesson_key
 from transformer_lab.lab.page.policy import policy_meta
 
 HERE = Path(__file__).resolve().parent
@@ -45,10 +46,10 @@ MORE = {
 def main() -> None:
     """Build the decks of all lessons, or of those whose numbers are given."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
-    parser.add_argument("lessons", nargs="*", help="numbers of lessons (default: all)")
+    parser.add_argument("lessons", nargs="*", help="keys of lessons, such as 01 (default: all)")
     parser.add_argument("--into", type=Path, default=ROOT / "build" / "slides")
     options = parser.parse_args()
-    wanted = [p for p in lessons() if not options.lessons or p.name[:2] in options.lessons]
+    wanted = [p for p in lessons() if not options.lessons or lesson_key(p) in options.lessons]
     build(wanted, options.into)
     print(f"open {options.into / 'index.html'}")
 

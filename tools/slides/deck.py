@@ -22,6 +22,7 @@ from nbformat import NotebookNode
 
 from docs.first_page import PICTURE
 from tools.build_notebooks import read
+from transformer_lab.course.keys import lesson_key
 
 SHOWS = ("output", "printed", "code", "formula", "table", "question", "words")
 FIELDS = {"title", "text", "show", "number", "lines"}
@@ -50,8 +51,8 @@ class Deck:
 
     @property
     def lesson(self) -> str:
-        """The lesson's number, two digits."""
-        return self.name[:2]
+        """The lesson's key."""
+        return lesson_key(Path(self.name))
 
 
 def deck(path: Path) -> Deck:

@@ -36,6 +36,7 @@ from nbformat import NotebookNode
 
 from tools.build_notebooks import CELL_TIMEOUT, ROOT, lessons, plain, read
 from transformer_lab.course.diary import SWITCH
+from transformer_lab.course.keys import lesson_key
 
 RESULTS = ROOT / "build" / "seeds"
 SHIFT = 1_000
@@ -259,7 +260,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 found = run_lesson(path, run, processor)
                 (RESULTS / f"{path.stem}.{processor}.{run}.json").write_text(json.dumps(found))
                 runs.append(found)
-        bad += summary(path.name[:2], runs)
+        bad += summary(lesson_key(path), runs)
         sys.stdout.flush()
     print(f"{bad} failed" if bad else "all hold")
     return 1 if bad else 0

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from transformer_lab.config import check
+from transformer_lab.course.keys import find_lessons
 from transformer_lab.data.text import escape_for_terminal
 from transformer_lab.storage.files import write_atomically
 from transformer_lab.storage.lock import FolderLock
@@ -91,7 +92,7 @@ class LessonRecord:
 
 
 Record = dict[str, LessonRecord]
-"""The whole diary: what is done of each lesson, by the lesson's number ("01" and so on)."""
+"""The whole diary: what is done of each lesson, by the lesson's key ("01" and so on)."""
 
 
 def is_off() -> bool:
@@ -105,7 +106,7 @@ def find_diary() -> Path | None:
     It is None if there are no lessons in either.
     """
     for folder in (Path.cwd(), Path.cwd() / "notebooks"):
-        if any(folder.glob("[0-9][0-9]_*.ipynb")):
+        if find_lessons(folder):
             return folder / FILE
     return None
 

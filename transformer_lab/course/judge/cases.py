@@ -32,6 +32,32 @@ def random_weights(*shape: int, seed: int) -> np.ndarray:
     return softmax(2 * random_array(*shape, seed=seed))
 
 
+ATTENTION_SHAPES = [((), 2, 3, 5, 7), ((3,), 5, 2, 7, 11), ((5, 3), 7, 2, 11, 4)]
+"""(batch, queries, keys, d_k, d_v): never square, and with no, one and two batch dimensions."""
+
+
+def attention_cases() -> list[tuple]:
+    """Return cases (query, key, value), one for each of the shapes; the first of whole numbers."""
+    query = np.array([[1.0, 0, 2, -1, 1], [0, 3, -1, 1, 2]])
+    key = np.array([[1.0, 2, 0, 1, -1], [0, 1, 1, -2, 1], [2, -1, 1, 0, 0]])
+    value = np.array([[3.0, -1, 4, 1, -5, 9, 2], [6, 5, -3, -4, 8, 0, 7], [-2, 10, 8, 3, -6, 2, 1]])
+    drawn = [
+        (
+            random_array(*b, q, d_k),
+            random_array(*b, k, d_k, seed=1),
+            random_array(*b, k, d_v, seed=2),
+        )
+        for b, q, k, d_k, d_v in ATTENTION_SHAPES[1:]
+    ]
+    return [(query, key, value), *drawn]
+
+
+def random_attention_case(chance: RandomValues) -> tuple:
+    """Return a random case (query, key, value) with zero, one or two batch dimensions."""
+    (q, k, d_k, d_v), batch = chance.sizes(4), chance.batch()
+    return tuple(chance.numbers(*batch, *shape) for shape in ((q, d_k), (k, d_k), (k, d_v)))
+
+
 def fill_with_known_weights(module: nn.Module) -> None:
     """Overwrite all parameters with random numbers that depend only on their names and shapes."""
     with torch.no_grad():

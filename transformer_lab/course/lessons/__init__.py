@@ -1,4 +1,4 @@
-"""Finds the lessons, which are the folders `lesson_NN` here, and collects their checks and quizzes.
+"""Finds the lessons, which are the folders `lesson_KEY` here, and collects their checks and quizzes.
 
 Each lesson's `__init__.py` calls it; no list of lessons has to be kept.
 """
@@ -14,19 +14,20 @@ from transformer_lab.config import check as check_value
 from transformer_lab.course.diary import Place
 from transformer_lab.course.judge.check import Check
 from transformer_lab.course.judge.guide import read_guides
+from transformer_lab.course.keys import KEY
 from transformer_lab.course.quiz.questions import read_questions
 from transformer_lab.course.quiz.quiz import Quiz
 
 
 def lesson_numbers() -> tuple[str, ...]:
-    """Return the numbers of the lessons with checks and a quiz, in order: "01" and so on."""
+    """Return the keys of the lessons with checks and a quiz, in order: "01", "01b" and so on."""
     names = sorted(module.name for module in pkgutil.iter_modules(__path__))
-    found = (re.fullmatch(r"lesson_(\d\d)", name) for name in names)
+    found = (re.fullmatch(rf"lesson_({KEY})", name) for name in names)
     return tuple(match.group(1) for match in found if match)
 
 
 def lesson(number: str) -> ModuleType:
-    """Import the lesson with this number; the module has its `check` and its `quiz`."""
+    """Import the lesson with this key; the module has its `check` and its `quiz`."""
     return importlib.import_module(f"{__name__}.lesson_{number}")
 
 
@@ -57,8 +58,8 @@ def collect_checks(*modules: ModuleType) -> SimpleNamespace:
 
 
 def find_lesson_number(module: str) -> str:
-    """Return the number of the lesson that a module belongs to, from its dotted name."""
-    (number,) = re.findall(r"\.lesson_(\d\d)", module)
+    """Return the key of the lesson that a module belongs to, from its dotted name."""
+    (number,) = re.findall(rf"\.lesson_({KEY})\b", module)
     return str(number)
 
 

@@ -24,7 +24,7 @@ REVIEW = "17"
 
 
 def lesson_questions() -> dict[str, tuple[Question, ...]]:
-    """Return the questions of each lesson's quiz, by the lesson's number, leaving out lesson 17."""
+    """Return the questions of each lesson's quiz, by the lesson's key, leaving out lesson 17."""
     return {n: lesson(n).quiz.questions for n in lesson_numbers() if n != REVIEW}
 
 

@@ -1,7 +1,7 @@
 """Lesson 01, attention in NumPy."""
 
 from transformer_lab.course.lessons import collect_checks, load_quiz
-from transformer_lab.course.lessons.lesson_01 import attention, backward
+from transformer_lab.course.lessons.lesson_01 import checks
 
-check = collect_checks(attention, backward)
+check = collect_checks(checks)
 quiz = load_quiz(__name__)

@@ -6,15 +6,15 @@ from functools import partial
 import numpy as np
 
 from transformer_lab import numpy_reference as reference
-from transformer_lab.course.judge.cases import random_array
+from transformer_lab.course.judge.cases import (
+    attention_cases,
+    random_array,
+    random_attention_case,
+)
 from transformer_lab.course.judge.check import Check, Mistake
 from transformer_lab.course.judge.edited_reference import edit_reference
 from transformer_lab.course.judge.random_values import RandomValues
 from transformer_lab.course.judge.working import Step, name_row
-
-SHAPES = [((), 2, 3, 5, 7), ((3,), 5, 2, 7, 11), ((5, 3), 7, 2, 11, 4)]
-"""(batch, queries, keys, d_k, d_v): never square, and with no, one and two batch dimensions."""
-
 
 # ---------------------------------------------------------------- softmax
 
@@ -74,7 +74,7 @@ softmax = Check(
     mistakes=[
         Mistake(
             _edit_softmax(("axis=-1", "axis=0")),
-            "rows do not sum to 1: did the softmax run over the wrong axis? Keys are the last one.",
+            "rows don't sum to 1. Did the softmax run over the wrong axis? The keys are the last one.",
         ),
         Mistake(
             _edit_softmax(("axis=-1, keepdims=True", "")),
@@ -115,7 +115,7 @@ softmax = Check(
         ),
         Mistake(
             _edit_softmax((" / weights.sum(axis=-1, keepdims=True)", "")),
-            "the rows are not divided by their sum.",
+            "the rows are not divided by their sum, so they don't sum to 1.",
         ),
         Mistake(
             _edit_softmax((", keepdims=True", "")),
@@ -134,7 +134,7 @@ softmax = Check(
                     "scores -= scores.max(axis=-1, keepdims=True)\n    weights = np.exp(scores)",
                 )
             ),
-            "it changes the scores in place (-=). Whoever called it still needs what was there.",
+            "it changes the scores in place (-=), but the caller may still need them.",
         ),
         Mistake(
             lambda scores: _softmax(-scores),
@@ -145,22 +145,6 @@ softmax = Check(
 
 
 # ---------------------------------------------------------------- one head
-
-
-def attention_cases() -> list[tuple]:
-    """Return cases (query, key, value), one for each of the shapes; the first of whole numbers."""
-    query = np.array([[1.0, 0, 2, -1, 1], [0, 3, -1, 1, 2]])
-    key = np.array([[1.0, 2, 0, 1, -1], [0, 1, 1, -2, 1], [2, -1, 1, 0, 0]])
-    value = np.array([[3.0, -1, 4, 1, -5, 9, 2], [6, 5, -3, -4, 8, 0, 7], [-2, 10, 8, 3, -6, 2, 1]])
-    drawn = [
-        (
-            random_array(*b, q, d_k),
-            random_array(*b, k, d_k, seed=1),
-            random_array(*b, k, d_v, seed=2),
-        )
-        for b, q, k, d_k, d_v in SHAPES[1:]
-    ]
-    return [(query, key, value), *drawn]
 
 
 def _attend(query: np.ndarray, key: np.ndarray, value: np.ndarray) -> tuple:
@@ -189,12 +173,6 @@ def _far_apart_case() -> tuple:
     return 50 * query, 50 * key, value
 
 
-def random_attention_case(chance: RandomValues) -> tuple:
-    """Return a random case (query, key, value) with zero, one or two batch dimensions."""
-    (q, k, d_k, d_v), batch = chance.sizes(4), chance.batch()
-    return tuple(chance.numbers(*batch, *shape) for shape in ((q, d_k), (k, d_k), (k, d_v)))
-
-
 def _random_head(chance: RandomValues) -> tuple:
     """Return a random case, sometimes with scores so large that e to them is infinite."""
     query, key, value = random_attention_case(chance)
@@ -215,7 +193,7 @@ attention = Check(
         ),
         Mistake(
             _edit_attention(("np.sqrt(query.shape[-1])", "2.0")),
-            "you divide by 2, which is √d_k on this page only; d_k is the last dimension.",
+            "you divide by 2. That's √d_k on this page only, because d_k is the last dimension.",
         ),
         Mistake(
             _edit_attention(("query.shape[-1]", "2.0")),
@@ -223,7 +201,7 @@ attention = Check(
         ),
         Mistake(
             _edit_attention(("np.sqrt(query.shape[-1])", "query.shape[-1]")),
-            "you scaled by d_k, not √d_k.",
+            "you scaled by d_k, not √d_k: take the root.",
         ),
         Mistake(
             _edit_attention(("query.shape[-1]", "key.shape[-2]")),

@@ -1,4 +1,4 @@
-"""Checks of the exercises of lesson 01: the backward pass of the softmax, and of the head."""
+"""Checks of the exercises of lesson 01b: the backward pass of the softmax, and of the head."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -6,15 +6,15 @@ from functools import partial
 import numpy as np
 
 from transformer_lab import numpy_reference as reference
-from transformer_lab.course.judge.cases import random_array
+from transformer_lab.course.judge.cases import (
+    attention_cases,
+    random_array,
+    random_attention_case,
+)
 from transformer_lab.course.judge.check import Check, Mistake
 from transformer_lab.course.judge.edited_reference import edit_reference
 from transformer_lab.course.judge.random_values import RandomValues
 from transformer_lab.course.judge.working import Step, name_row
-from transformer_lab.course.lessons.lesson_01.attention import (
-    attention_cases,
-    random_attention_case,
-)
 
 # ---------------------------------------------------------------- backward of softmax
 
@@ -67,7 +67,7 @@ softmax_backward = Check(
         ),
         Mistake(
             lambda g, w: w * (g - g.mean(axis=-1, keepdims=True)),
-            "a plain mean of dw is taken away; it must be weighted: Σ_j dw_j w_j.",
+            "you take away a plain mean of dw. It must be the weighted one: Σ_j dw_j w_j.",
         ),
         Mistake(lambda g, w: g * w, "the term −w_k Σ_j dw_j w_j is missing."),
         Mistake(
@@ -76,7 +76,7 @@ softmax_backward = Check(
         ),
         Mistake(
             lambda g, w: w * (g - (g * w).sum(axis=0, keepdims=True)),
-            "the sum runs over the wrong axis: Σ_j goes along a row, with keepdims.",
+            "the sum runs over the wrong axis. Σ_j goes along a row, and keepdims lets it fit.",
         ),
         Mistake(
             lambda g, w: w * (g - (g * w).sum()),
@@ -84,7 +84,7 @@ softmax_backward = Check(
         ),
         Mistake(
             lambda g, w: w * g - _sum_rows(g * w),
-            "the factor w_k belongs to both terms: brackets.",
+            "the factor w_k belongs to both terms, so you need brackets.",
         ),
         Mistake(
             lambda g, w: w * (g + _sum_rows(g * w)),
@@ -210,7 +210,7 @@ attention_backward = Check(
         ),
         Mistake(
             _edit_backward(("/ root", "/ query.shape[-1]")),
-            "dQ and dK are divided by d_k; the scores were divided by √d_k.",
+            "dQ and dK are divided by d_k, but the scores were divided by √d_k.",
         ),
         Mistake(
             _edit_backward(("/ root", "* root")),
@@ -219,7 +219,8 @@ attention_backward = Check(
         ),
         Mistake(
             _edit_backward(("/ root", "/ 2.0")),
-            "dQ and dK are divided by 2, which is √d_k on this page only; d_k is the last dimension.",
+            "dQ and dK are divided by 2. That's √d_k on this page only, because d_k is the last "
+            "dimension.",
         ),
         Mistake(
             _edit_backward(("_transpose(grad_scores)", "grad_scores.T")),

@@ -1,0 +1,22 @@
+"""A lesson's key: what its notebook's name has in front of the first underscore, such as "01" or "01b".
+
+A lesson's package, its tests and its row in every table have the same key. A letter marks a lesson
+for those who want more of the one before it; no other lesson needs it.
+"""
+
+import re
+from pathlib import Path
+
+KEY = r"\d\d[a-z]?"
+"""The pattern of a key."""
+
+
+def lesson_key(path: Path) -> str:
+    """Return the key of a notebook or of a lesson's folder; empty if its name has none."""
+    found = re.match(rf"(?:lesson_)?({KEY})(?:_|$)", path.name)
+    return found.group(1) if found else ""
+
+
+def find_lessons(folder: Path) -> list[Path]:
+    """Return the notebooks of the lessons in a folder, in the order of their keys."""
+    return sorted(path for path in folder.glob("*_*.ipynb") if lesson_key(path))
