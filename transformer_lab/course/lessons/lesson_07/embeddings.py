@@ -77,17 +77,17 @@ encoder_input = Check(
         Mistake(_edit_input((" + positions[: ids.size(1)]", "")), "the positions are missing."),
         Mistake(
             _edit_input((" * math.sqrt(table.size(1))", "")),
-            "√d_model is missing: multiply the embeddings by it before the positions are added.",
+            "√d_model is missing: multiply the embeddings by it before you add the positions.",
         ),
         Mistake(
             lambda ids, table, positions: (
                 (table[ids] + positions[: ids.size(1)]) * math.sqrt(table.size(1))
             ),
-            "the positions are multiplied too: √d_model is for the embeddings alone.",
+            "the positions are multiplied too, but √d_model is for the embeddings alone.",
         ),
         Mistake(
             _edit_input(("* math", "/ math")),
-            "embeddings are divided by √d_model; §3.4 multiplies.",
+            "the embeddings are divided by √d_model, but §3.4 multiplies them.",
         ),
         Mistake(
             _edit_input(("math.sqrt(table.size(1))", "table.size(1)")),
@@ -95,11 +95,11 @@ encoder_input = Check(
         ),
         Mistake(
             _edit_input(("table.size(1)", "len(table)")),
-            "this is the root of the number of words; d_model is the table's width.",
+            "this is the root of the number of words, but d_model is the table's width.",
         ),
         Mistake(
             _edit_input(("positions[: ids.size(1)]", "positions[ids]")),
-            "the positions are looked up by the word's id: a place is 0, 1, 2, …, whatever word "
+            "the positions are looked up by the word's id, but a place is 0, 1, 2, …, whatever word "
             "stands there.",
         ),
         Mistake(
@@ -109,7 +109,7 @@ encoder_input = Check(
                     "torch.cat([vectors, positions[: ids.size(1)].expand_as(vectors)], dim=-1)",
                 )
             ),
-            "the positions are concatenated; the paper adds them.",
+            "the positions are concatenated, but the paper adds them.",
         ),
     ],
 )
@@ -180,17 +180,17 @@ tie = Check(
             _edit_tying(
                 ("output.weight = embedding.weight", "output.weight.data.copy_(embedding.weight)")
             ),
-            "equal at first, and two matrices after one step: the numbers were copied. Both "
-            "modules must hold the same nn.Parameter.",
+            "they are equal at first, but two matrices after one step, because the numbers were "
+            "copied. Both modules must hold the same nn.Parameter.",
         ),
         Mistake(
             _edit_tying((".weight", ".weight.data")),
-            "they share their numbers, but are two parameters: counted twice, and an optimiser "
-            "moves them twice. Assign the nn.Parameter itself.",
+            "they share their numbers, but are two parameters, so they are counted twice, and an "
+            "optimiser moves them twice. Assign the nn.Parameter itself.",
         ),
         Mistake(
             _edit_tying(("output.weight = embedding.weight", "embedding.weight = output.weight")),
-            "tied, but the embedding has taken the output's numbers. Here the embedding's are kept.",
+            "they are tied, but the embedding has taken the output's numbers. It should keep its own.",
         ),
         Mistake(
             _edit_tying(
@@ -199,7 +199,7 @@ tie = Check(
                     "= nn.Parameter(embedding.weight.detach().clone(), requires_grad=False)",
                 )
             ),
-            "the output's matrix is a frozen copy: it does not learn.",
+            "the output's matrix is a frozen copy, so it does not learn.",
         ),
         Mistake(
             lambda embedding, output: None, "nothing has changed: they are still two matrices."

@@ -1,4 +1,4 @@
-"""Checks of the exercises of lesson 07: the forward pass, and counting with a pencil."""
+"""Checks of the exercises of lesson 07: the forward pass, and counting by hand."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -31,34 +31,34 @@ forward = Check(
     mistakes=[
         Mistake(
             edit_forward_pass(("causal_mask(target.size(1))", "None")),
-            "the decoder sees the future: its self-attention needs the causal mask.",
+            "the decoder sees the future, because its self-attention has no causal mask.",
         ),
         Mistake(
             edit_forward_pass(ENCODER_SEES_PADDING),
-            "the encoder's self-attention sees padding: hand it the padding mask.",
+            "the encoder's self-attention sees padding. Hand it the padding mask.",
         ),
         Mistake(
             edit_forward_pass(DECODER_SEES_PADDING),
-            "cross-attention sees padding: the decoder needs the source's padding mask too, as "
+            "cross-attention sees padding. The decoder needs the source's padding mask too, as "
             "its last argument.",
         ),
         Mistake(
             edit_forward_pass(ENCODER_SEES_PADDING, DECODER_SEES_PADDING),
-            "padding is hidden nowhere: encoder and cross-attention both need the padding mask.",
+            "padding is hidden nowhere. The encoder and cross-attention both need the padding mask.",
         ),
         Mistake(
             edit_forward_pass(
                 ("encoder(x, words)", "encoder(x, words & causal_mask(source.size(1)))")
             ),
-            "the encoder has a causal mask: its words may see each other in both directions.",
+            "the encoder has a causal mask, but its words may look in both directions.",
         ),
         Mistake(
             edit_forward_pass((" causal_mask(", " ~causal_mask(")),
-            "the causal mask is inverted: True means “may attend”, as causal_mask returns it.",
+            "the causal mask is inverted. True means “may attend”, as causal_mask returns it.",
         ),
         Mistake(
             edit_forward_pass(("model.source_positions", ""), ("model.target_positions", "")),
-            "the positions are missing, in encoder and decoder.",
+            "the positions are missing in both encoder and decoder.",
         ),
         Mistake(
             edit_forward_pass(("model.target_positions", "")),
@@ -69,29 +69,29 @@ forward = Check(
                 ("model.embed(model.source_embedding, source)", "model.source_embedding(source)"),
                 ("model.embed(model.target_embedding, target)", "model.target_embedding(target)"),
             ),
-            "√d_model is missing: use model.embed(embedding, ids), not the embedding alone.",
+            "√d_model is missing: use model.embed(embedding, ids) instead of the embedding alone.",
         ),
         Mistake(
             edit_forward_pass(("model.encoder(x, words)", "x")),
-            "the decoder's memory is the embedded source: it should be what the encoder puts out.",
+            "the decoder's memory is the embedded source, but it should be what the encoder puts out.",
         ),
         Mistake(
             edit_forward_pass(("model.output(features)", "features")),
-            "these are the decoder's vectors: model.output makes logits of them.",
+            "these are the decoder's vectors. Let model.output turn them into logits.",
         ),
         Mistake(
             edit_forward_pass(("model.output(features)", "model.output(features).softmax(dim=-1)")),
-            "these are probabilities: logits come before the softmax, which is part of the loss.",
+            "these are probabilities, but logits come before the softmax, which is part of the loss.",
         ),
         Mistake(
             edit_forward_pass(("model.config.pad_id", "0")),
-            "0 is written in as padding; it is model.config.pad_id, and in some models another.",
+            "0 is written in as padding, but some models pad with another id. Use model.config.pad_id.",
         ),
     ],
 )
 
 
-# ---------------------------------------------------------------- counting with a pencil
+# ---------------------------------------------------------------- counting by hand
 
 
 def _count_parameters(d_model: int, d_ff: int) -> int:
@@ -136,16 +136,16 @@ layer_parameters = Check(
                 (" + d_ff + d_model", ""),
                 (" + 2 * 2 * d_model", ""),
             ),
-            "these are the matrices alone: biases and the two LayerNorms have numbers too.",
+            "these are the matrices alone, but biases and the two LayerNorms have numbers too.",
         ),
-        Mistake(_edit_count(("4 *", "3 *")), "attention has four projections: W_O is missing."),
+        Mistake(_edit_count(("4 *", "3 *")), "W_O is missing: attention has four projections."),
         Mistake(
             _edit_count((" + 2 * 2 * d_model", "")),
-            "4 · d_model are missing: the biases of the four projections, or the two LayerNorms.",
+            "4 · d_model are missing, either the four projections' biases or the two LayerNorms.",
         ),
         Mistake(
             _edit_count((" + 2 * 2 * d_model", " + 2 * d_model")),
-            "2 · d_model are missing: there are two LayerNorms, each with a gain and a bias.",
+            "2 · d_model are missing, because there are two LayerNorms, each with a gain and a bias.",
         ),
         Mistake(
             _edit_count((" + d_ff + d_model", "")),
@@ -153,11 +153,11 @@ layer_parameters = Check(
         ),
         Mistake(
             _edit_count(("return", "return 21 * (d_model**2 + d_model) + 7 * d_model**2 +")),
-            "counted for eight heads of width d_model: together the heads are as wide as d_model.",
+            "this counts eight heads of width d_model, but all heads together are as wide as d_model.",
         ),
         Mistake(
             _edit_count(("return", "return 4 * (d_model**2 + d_model) + 2 * d_model +")),
-            "this is a decoder layer: an encoder layer has no cross-attention.",
+            "this is a decoder layer, but an encoder layer has no cross-attention.",
         ),
     ],
 )
