@@ -20,7 +20,7 @@ from transformer_lab.figures.boxes import (
     make_arrow,
     write_label,
 )
-from transformer_lab.figures.style import COLOURS, QUIET, course_style
+from transformer_lab.figures.style import COLOURS, MASKED, QUIET, course_style
 from transformer_lab.figures.titles import add_title
 
 WIDEST = 6.4
@@ -128,6 +128,8 @@ def sentence_arrows(*panels: Panel, title: str) -> Figure:
             bottom -= tall
             left = 0.0
             for plan in line:
+                if left:  # a rule between two panels
+                    axes.plot([left, left], [bottom + EDGE, bottom + tall], color=MASKED, lw=1)
                 plan.draw(axes, left, bottom, bottom + tall)
                 left += plan.width
         said = " ".join(describe_panel(panel) for panel in panels)
