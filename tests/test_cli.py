@@ -688,8 +688,8 @@ def test_progress_is_told_and_forgotten(capsys, tmp_path, monkeypatch):
     code, text, _ = run(capsys, "progress", "--json")
     assert code == 0
     file = tmp_path / "notebooks" / FILE
-    assert "    03   1 of 5      1 of 7, 0 right at first\n" in text
-    assert "To repeat today: 1 question.\n    03  Why √d?\n" in text
+    assert "    03   1 of 5      1 of 7, 0 right the first time\n" in text
+    assert "To review today: 1 question.\n    03  Why √d?\n" in text
     forget = "python -m transformer_lab progress --forget"
     assert f"\nKept in {file} and sent nowhere. To delete it: {forget}\n" in text
     told = last_json(text)

@@ -332,14 +332,14 @@ def test_processes_that_write_at_once_lose_nothing(folder):
 
 TABLE = """\
 lesson   exercises   quiz
-    01   –           1 of 6, 1 right at first
-    03   2 of 5      2 of 7, 1 right at first
+    01   –           1 of 6, 1 right the first time
+    03   2 of 5      2 of 7, 1 right the first time
     11   1 of 4      –
 
-To repeat today: 2 questions.
+To review today: 2 questions.
     03  old?
     01  Why?
-The next: 1 on 2026-04-02."""
+Next: 1 on 2026-04-02."""
 
 
 def test_the_table_says_what_is_done_and_what_to_repeat(folder):
@@ -352,18 +352,18 @@ def test_the_table_says_what_is_done_and_what_to_repeat(folder):
     record_answer(Place("01", "Why?", 6), True, DAY)
     assert progress.format_progress(days(4)) == TABLE
     later = progress.format_progress(days(9)).splitlines()
-    assert later[5] == "To repeat today: 3 questions."
+    assert later[5] == "To review today: 3 questions."
     assert later[6:] == ["    03  old?", "    01  Why?", "    03  new?"]
     early = progress.format_progress(days(-3)).splitlines()
-    assert early[5:] == ["To repeat today: no questions.", "The next: 1 on 2026-03-26."]
+    assert early[5:] == ["To review today: no questions.", "Next: 1 on 2026-03-26."]
 
 
 def test_of_many_questions_the_first_ten_are_named(folder):
     for n in range(13):
         record_answer(Place("02", f"Question {n:02}", 13), True, DAY)
     lines = progress.format_progress(days(1)).splitlines()
-    assert lines[3] == "To repeat today: 13 questions."
+    assert lines[3] == "To review today: 13 questions."
     assert lines[4] == "    02  Question 00"
     assert lines[14:] == ["    and 3 more"]
     progress.drop_questions([("02", f"Question {n:02}") for n in range(12)] + [("07", "none")])
-    assert "To repeat today: 1 question." in progress.format_progress(days(1)).splitlines()
+    assert "To review today: 1 question." in progress.format_progress(days(1)).splitlines()

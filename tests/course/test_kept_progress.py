@@ -240,4 +240,4 @@ def test_a_review_has_no_more_than_twenty_and_says_when_there_is_none(capsys):
     assert [place.name for place in due.places] == [place.name for place in every[:20]]
     capsys.readouterr()
     shown.review(DAY).show()
-    assert capsys.readouterr().out == "Nothing is to be repeated today.\n"
+    assert capsys.readouterr().out == "There is nothing to review today.\n"

@@ -7,7 +7,10 @@ import numpy as np
 import pytest
 
 from transformer_lab.figures import (
+    Arrows,
     LivePicture,
+    Panel,
+    Words,
     architecture,
     attention_heatmap,
     attention_panels,
@@ -15,6 +18,7 @@ from transformer_lab.figures import (
     curves,
     number_grids,
     run_dots,
+    sentence_arrows,
     show,
     signed_map,
     stage_panels,
@@ -41,6 +45,9 @@ FIGURES = {
     "stage_panels": lambda title: stage_panels({"Q": WEIGHTS}, WORDS, title=title),
     "clock_hands": lambda title: clock_hands({"now": np.zeros(3)}, WORDS, title=title),
     "run_dots": lambda title: run_dots({"base": [1.0, 2.0]}, title=title, x_label="BLEU"),
+    "sentence_arrows": lambda title: sentence_arrows(
+        Panel([Words(WORDS), Words(WORDS)], [Arrows(WEIGHTS)]), title=title
+    ),
     "architecture": lambda title: architecture(lit=["softmax"], title=title),
 }
 

@@ -85,6 +85,16 @@ def test_the_words_say_the_path_and_the_numbers_before_and_after(drawn):
     assert f"il has {before:.2f}, without c1.2 and c2.3 {after:.2f}" in drawn.alt
 
 
+def test_heads_may_be_called_by_what_they_do():
+    called = ["the noun-finder", "the first reader", "the second reader"]
+    named = two_hops(Answers(), FAMOUS, HEADS, called)
+    assert [head["called"] for head in named.data["heads"]] == called
+    assert "with the noun-finder (e2.3) 0." in named.alt
+    assert "without the first reader (c1.2) and the second reader (c2.3) 0." in named.alt
+    with pytest.raises(ValueError, match=r"len\(called\) is 1; expected 0 or 3"):
+        two_hops(Answers(), FAMOUS, HEADS, called[:1])
+
+
 @pytest.mark.parametrize(
     ("pairs", "heads", "words"),
     [

@@ -65,9 +65,9 @@ def test_the_stepper_says_what_a_place_reads_and_where_it_looks():
     record = stepper_record()
     drawing = decoder_stepper(record, decoder=(2, 1), cross=(1, 2), row=3)
     most = record.source_tokens[record.cross[1][2][3].argmax()]
-    assert "Where voit is read and chien is asked for, 4 words are in sight" in drawing.alt
-    assert f"most at {most}, with {record.cross[1][2][3].max():.2f}" in drawing.alt
-    assert "a rectangle, 5 by 7" in drawing.alt
+    assert "Where it reads voit and should write chien, it sees 4 of its own words" in drawing.alt
+    assert f"most at {most} ({record.cross[1][2][3].max():.2f})" in drawing.alt
+    assert "a rectangle, 5 rows by 7 columns" in drawing.alt
     assert drawing.data["names"] == ["layer 3, head 2", "layer 2, head 3"]
     np.testing.assert_allclose(drawing.data["self"], record.decoder[2][1], atol=1e-6)
     assert decoder_stepper(replace(record, next_tokens=None)).data["next"] is None
@@ -104,7 +104,7 @@ def test_the_stream_says_where_both_orders_end():
     np.testing.assert_allclose(data["post"][1]["out"], post)
     np.testing.assert_allclose(data["pre"][1]["out"], pre)
     plain = residual_stream(np.array([1.0, 0, 2]), np.negative, np.negative)
-    assert "(1, 0, 2) flows down" in plain.alt
+    assert "One word, (1, 0, 2), on its way through a layer" in plain.alt
     assert plain.data["silent"]["pre"][1]["out"] == [1, 0, 2]
 
 

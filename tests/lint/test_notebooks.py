@@ -135,6 +135,14 @@ def test_has_one_title_and_no_heading_skips_a_level(notebook):
     assert all(after <= before + 1 for before, after in itertools.pairwise(levels))
 
 
+def test_a_heading_begins_its_line_and_a_sentence_ends_with_room_behind_it(notebook):
+    """Two cells that were joined without an empty line between them show themselves here."""
+    for text in prose(notebook):
+        plain = re.sub(r"\]\([^)]*\)|<[^>]*>", "", text)
+        assert not re.findall(r"[^\s#] ?#{2,4} .*", plain)
+        assert not re.findall(r"[a-z]{3}[.?!][A-Z][a-z]+ .{0,30}", plain)
+
+
 def test_links_lead_somewhere(path, notebook):
     for text in prose(notebook):
         links = re.findall(r"\]\(<?([^)\s>]+)", text)

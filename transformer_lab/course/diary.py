@@ -248,9 +248,9 @@ def encode_record(record: Record) -> bytes:
     return (json.dumps(record_to_json(record), ensure_ascii=False, indent=1) + "\n").encode()
 
 
-NOTHING = "Nothing is kept yet: pass a check or answer a quiz, and it stands here."
+NOTHING = "Nothing here yet. Pass a check or answer a quiz, and you will find it here."
 NOWHERE = (
-    "Nothing is kept here: neither this folder nor its notebooks/ holds lessons of the course."
+    "Your progress is not kept here, because there are no lessons in this folder or its notebooks/."
 )
 SHOWN = 10
 """The largest number of questions that a report lists; the others are only counted."""
@@ -397,10 +397,10 @@ def format_report(record: Record, day: date) -> str:
         passed = format_share(len(done.exercises), done.exercises_of)
         quiz = format_share(len(done.questions), done.questions_of)
         if done.questions:
-            quiz += f", {sum(one.right for one in done.questions.values())} right at first"
+            quiz += f", {sum(one.right for one in done.questions.values())} right the first time"
         lines.append(f"{escape_for_terminal(lesson):>6}   {passed:9}   {quiz}".rstrip())
     asked = due_questions(record, day)
-    lines += ["", f"To repeat today: {len(asked) or 'no'} question{'s' * (len(asked) != 1)}."]
+    lines += ["", f"To review today: {len(asked) or 'no'} question{'s' * (len(asked) != 1)}."]
     for lesson, text in asked[:SHOWN]:
         lines.append(f"    {escape_for_terminal(lesson)}  {escape_for_terminal(text)}")
     if len(asked) > SHOWN:
@@ -408,7 +408,7 @@ def format_report(record: Record, day: date) -> str:
     later = [one.due for done in record.values() for one in done.questions.values()]
     to_come = sorted(one for one in later if one is not None and one > day)
     if to_come:
-        lines.append(f"The next: {to_come.count(to_come[0])} on {to_come[0]}.")
+        lines.append(f"Next: {to_come.count(to_come[0])} on {to_come[0]}.")
     return "\n".join(lines)
 
 

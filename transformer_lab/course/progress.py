@@ -62,4 +62,4 @@ class Review(Quiz):
         if self.questions:
             super().show()
         else:
-            print("Nothing is to be repeated today.")
+            print("There is nothing to review today.")

@@ -11,9 +11,13 @@ from transformer_lab.figures.heatmaps import attention_heatmap, attention_panels
 from transformer_lab.figures.live import LivePicture
 from transformer_lab.figures.maps import clock_hands, signed_map, stage_panels
 from transformer_lab.figures.plots import curves
+from transformer_lab.figures.sentence import Arrows, Panel, Words, sentence_arrows
 
 __all__ = [
+    "Arrows",
     "LivePicture",
+    "Panel",
+    "Words",
     "architecture",
     "attention_heatmap",
     "attention_panels",
@@ -21,6 +25,7 @@ __all__ = [
     "curves",
     "number_grids",
     "run_dots",
+    "sentence_arrows",
     "show",
     "signed_map",
     "stage_panels",

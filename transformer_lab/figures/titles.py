@@ -8,15 +8,15 @@ from matplotlib.figure import Figure
 from transformer_lab.figures.style import PAGE
 
 
-def add_title(figure: Figure, title: str) -> None:
+def add_title(figure: Figure, title: str, *, widest: float = PAGE) -> None:
     """Write the title at the left edge of the figure, above everything, with its formulas set.
 
-    The figure is made wider if the title would be cut off, up to the width of a page; a title
+    The figure is made wider if the title would be cut off, up to `widest` inches; a title
     that is wider still goes on in a second line.
     """
     if not title:
         return
-    limit = max(PAGE, figure.get_figwidth())
+    limit = max(widest, figure.get_figwidth())
     needed = write_title(figure, title)
     if needed > limit:
         count = len(title)

@@ -29,7 +29,12 @@ class Reads(Protocol):
         """
 
 
-def two_hops(translator: Reads, pairs: Sequence[WorldPair], heads: Sequence[Head]) -> Drawing:
+def two_hops(
+    translator: Reads,
+    pairs: Sequence[WorldPair],
+    heads: Sequence[Head],
+    called: Sequence[str] = (),
+) -> Drawing:
     """Draw how a noun's gender reaches a pronoun, as arcs (§3.2.3), and what happens without heads.
 
         two_hops(translator, FAMOUS, [Head("encoder", 1, 2), Head("cross", 1, 1), Head("cross", 1, 2)])
@@ -42,6 +47,8 @@ def two_hops(translator: Reads, pairs: Sequence[WorldPair], heads: Sequence[Head
         pairs: Sentences with a pronoun, drawn side by side.
         heads: Of the encoder, whose row of the decider is drawn, and of cross-attention, whose row
             of the pronoun is.
+        called: What each head is called, such as "the noun-finder"; without, they have short names
+            such as "e2.3".
 
     Raises:
         ValueError: If a pair has no pronoun, or the heads are not 2 to 4 of the two kinds.
@@ -49,6 +56,7 @@ def two_hops(translator: Reads, pairs: Sequence[WorldPair], heads: Sequence[Head
     kinds = {head.kind for head in heads}
     check("kinds of heads", sorted(kinds), "encoder and cross", kinds == {"encoder", "cross"})
     check("len(heads)", len(heads), f"2 to {MOST_HEADS}", len(heads) <= MOST_HEADS)
+    check("len(called)", len(called), f"0 or {len(heads)}", len(called) in (0, len(heads)))
     check("len(pairs)", len(pairs), "2, to compare", len(pairs) == 2)
     facts = [pair.coreference for pair in pairs]
     who = [fact for fact in facts if fact is not None]
@@ -62,7 +70,10 @@ def two_hops(translator: Reads, pairs: Sequence[WorldPair], heads: Sequence[Head
         for pair, fact in zip(pairs, who, strict=True)
     ]
     data = {
-        "heads": [{"name": short_name(head), "kind": head.kind} for head in heads],
+        "heads": [
+            {"name": short_name(head), "kind": head.kind, "called": name}
+            for head, name in zip(heads, called or [""] * len(heads), strict=True)
+        ],
         "pronouns": asked,
         "pairs": read,
     }
@@ -72,7 +83,7 @@ def two_hops(translator: Reads, pairs: Sequence[WorldPair], heads: Sequence[Head
         for noun, decider in [noun_and_decider(p)]
     ]
     alt = f"Two hops: {', and '.join(paths)}. " + "; ".join(
-        sentence for pair in read for sentence in describe_pair(pair, heads, asked)
+        sentence for pair in read for sentence in describe_pair(pair, heads, asked, called)
     )
     return Drawing("hops", data, alt, step=2)
 
@@ -118,18 +129,24 @@ def pair_data(
     }
 
 
-def describe_pair(pair: dict[str, Any], heads: Sequence[Head], asked: Sequence[str]) -> list[str]:
+def describe_pair(
+    pair: dict[str, Any], heads: Sequence[Head], asked: Sequence[str], called: Sequence[str] = ()
+) -> list[str]:
     """Return sentences that describe the picture of a pair."""
+    names = [short_name(head) for head in heads]
+    if called:
+        names = [f"{name} ({short})" for name, short in zip(called, names, strict=True)]
     noun, decider = noun_and_decider(pair)
     pronoun = pair["target"][pair["step"]]
     weights = [
-        f"{short_name(head)} {drawn_row(pair, head, weights)[attended_word(pair, head)]:.2f}"
-        for head, weights in zip(heads, pair["maps"], strict=True)
+        f"{name} {drawn_row(pair, head, weights)[attended_word(pair, head)]:.2f}"
+        for name, head, weights in zip(names, heads, pair["maps"], strict=True)
     ]
     readers = sum(1 << i for i, head in enumerate(heads) if head.kind == "cross")
     which = asked.index(pronoun)
     whole, without = pair["answers"][0][which], pair["answers"][readers][which]
-    muted = " and ".join(short_name(head) for head in heads if head.kind == "cross")
+    crossing = [name for name, head in zip(names, heads, strict=True) if head.kind == "cross"]
+    muted = " and ".join(crossing)
     return [
         f"{decider} takes from {noun} and {pronoun} from {decider}, with {', '.join(weights)}",
         f"{pronoun} has {whole:.2f}, without {muted} {without:.2f}",

@@ -52,11 +52,12 @@ def decoder_stepper(
     read, asked = record.target_tokens[row], record.written_tokens[row]
     most = record.source_tokens[int(other[row].argmax())]
     alt = (
-        f"A decoder in steps: it reads {' '.join(record.target_tokens)} and is asked for "
-        f"{' '.join(record.written_tokens)}. The mask is a staircase of {len(own)} rows; "
-        f"cross-attention is a rectangle, {len(other)} by {other.shape[1]}. Where {read} is read "
-        f"and {asked} is asked for, {row + 1} words are in sight, and of the source it looks "
-        f"most at {most}, with {other[row].max():.2f}."
+        f"A decoder at work, place by place. It reads {' '.join(record.target_tokens)} and should "
+        f"write {' '.join(record.written_tokens)}. Its mask is a staircase of {len(own)} steps, "
+        f"because each place sees itself and the words before it. Cross-attention is a rectangle, "
+        f"{len(other)} rows by {other.shape[1]} columns, because every place sees the whole source. "
+        f"Where it reads {read} and should write {asked}, it sees {row + 1} of its own words, and "
+        f"in the source it looks most at {most} ({other[row].max():.2f})."
     )
     return Drawing("stepper", data, alt, step=2)
 

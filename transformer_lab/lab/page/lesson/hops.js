@@ -22,6 +22,11 @@ export function mountHops(name) {
   mountEach("hops", name, (data) => new Hops(data).element);
 }
 
+/** What a head is called, with its short name in brackets; or the short name alone. */
+function inFull(head) {
+  return head.called ? `${head.called} (${head.name})` : head.name;
+}
+
 class Hops {
   /** `data`: the heads, the pronouns, and the pairs with their words, the heads' maps, and the answers for each set of muted heads. */
   constructor(data) {
@@ -29,7 +34,7 @@ class Hops {
     this.off = 0; // a bit for each muted head
     this.stage = make("div", { className: "stage" });
     this.sum = make("p", { className: "sum" });
-    const switches = data.heads.map((head, i) => toggle(`mute ${head.name}`, `Mute ${head.name}`, () => Boolean(this.off & (1 << i)), () => this.mute(i)));
+    const switches = data.heads.map((head, i) => toggle(`mute ${head.name}`, `Mute ${inFull(head)}`, () => Boolean(this.off & (1 << i)), () => this.mute(i)));
     this.switches = make("div", { className: "switches", role: "group", "aria-label": "Heads to mute" }, ...switches);
     this.refresh = () => switches.forEach((button) => button.refresh());
     this.steps = new Steps(["the question", "first hop", "second hop", "and it?", "mute"], (step) => this.start(step));
@@ -159,7 +164,7 @@ class Hops {
   }
 
   listHeadNames(kind) {
-    return this.data.heads.filter((head) => head.kind === kind).map((head) => head.name).join(" and ");
+    return this.data.heads.filter((head) => head.kind === kind).map(inFull).join(" and ");
   }
 
   /** What a step is for. */
@@ -167,22 +172,23 @@ class Hops {
     const { pairs, pronouns } = this.data;
     const said = (part) => pairs.flatMap((pair, i) => [i ? "; " : "", ...part(pair)]);
     const at = (pair, place) => word(pair.source[place]);
+    const explained = (letters) => (this.data.heads[0].called ? "" : ` (${letters})`);
     const weight = (pair, kind, row, column) => this.data.heads.flatMap((head, h) => (head.kind === kind ? [`${formatNumber(pair.maps[h][row][column])} (${head.name})`] : [])).join(" and ");
     if (this.step === 0) {
       return ["Two English sentences, one word apart. French must choose a pronoun, by the noun it stands for: ", ...said((pair) => ["if ", at(pair, pair.pronoun), " is the ", at(pair, pair.noun), ", ", word(pair.target[pair.step])]), ". The bars below say what the model chooses. How does the noun's gender come to the pronoun?"];
     }
     if (this.step === 1) {
-      return ["Each English word is a vector. A head of the encoder lets every word take from the others, in shares. The lines are the shares of the last word in ", this.listHeadNames("encoder"), " (e: encoder, then layer and head): ", ...said((pair) => [at(pair, pair.decider), " takes ", weight(pair, "encoder", pair.decider, pair.noun), " from ", at(pair, pair.noun)]), ". What it takes becomes a part of its own vector."];
+      return ["Each English word is a vector. A head of the encoder lets every word take from the others, in shares. The lines are the shares of the last word in ", this.listHeadNames("encoder"), explained("e: encoder, then layer and head"), ": ", ...said((pair) => [at(pair, pair.decider), " takes ", weight(pair, "encoder", pair.decider, pair.noun), " from ", at(pair, pair.noun)]), ". What it takes becomes a part of its own vector."];
     }
     if (this.step === 2) {
-      return ["Then the decoder writes French, and its cross-attention looks at the English vectors. In ", this.listHeadNames("cross"), " (c: cross-attention): ", ...said((pair) => [word(pair.target[pair.step]), " takes ", weight(pair, "cross", pair.step, pair.decider), " from ", at(pair, pair.decider)]), ". Two hops: ", ...said((pair) => [at(pair, pair.noun), " → ", at(pair, pair.decider), " → ", word(pair.target[pair.step])]), "."];
+      return ["Then the decoder writes French, and its cross-attention looks at the English vectors. In ", this.listHeadNames("cross"), explained("c: cross-attention"), ": ", ...said((pair) => [word(pair.target[pair.step]), " takes ", weight(pair, "cross", pair.step, pair.decider), " from ", at(pair, pair.decider)]), ". Two hops: ", ...said((pair) => [at(pair, pair.noun), " → ", at(pair, pair.decider), " → ", word(pair.target[pair.step])]), "."];
     }
     if (this.step === 3) {
       const on = (pair, head, h) => (head.kind === "encoder" ? pair.maps[h][pair.pronoun][pair.noun] : pair.maps[h][pair.step][pair.pronoun]);
       const aside = pairs.every((pair) => this.data.heads.every((head, h) => on(pair, head, h) < LITTLE));
       return ["Many pictures show a thick line from ", at(pairs[0], pairs[0].pronoun), " to its noun. Here are the same heads, with its row chosen. ", ...pairs.flatMap((pair) => ["Where the sentence ends in ", at(pair, pair.decider), ", ", at(pair, pair.pronoun), " takes from ", at(pair, pair.noun), ` ${weight(pair, "encoder", pair.pronoun, pair.noun)}, and `, word(pair.target[pair.step]), " takes from ", at(pair, pair.pronoun), ` ${weight(pair, "cross", pair.step, pair.pronoun)}. `]), ...(aside ? ["So ", at(pairs[0], pairs[0].pronoun), " lies on neither hop."] : [])];
     }
-    const off = this.data.heads.filter((_, h) => this.muted & (1 << h)).map((head) => head.name);
+    const off = this.data.heads.filter((_, h) => this.muted & (1 << h)).map(inFull);
     if (!off.length) return ["To mute a head is to make what it passes on zero. Guess first: which of these heads can be spared, and what if two are muted at once? Then press. The next word's probabilities come from the model, run without those heads."];
     const gap = (muted) => Math.abs(pairs[0].answers[muted][0] - pairs.at(-1).answers[muted][0]);
     return [`Without ${off.join(" and ")} the probability of `, word(pronouns[0]), " goes ", ...said((pair) => [`from ${formatNumber(pair.answers[0][0])} to ${formatNumber(pair.answers[this.muted][0])} where the sentence ends in `, at(pair, pair.decider)]), `. The two are now ${formatNumber(gap(this.muted))} apart; with all heads they are ${formatNumber(gap(0))} apart. If they were equal, the last English word would make no difference. Only the pronoun is asked for: all other French words are given, and stay.`];
@@ -192,12 +198,12 @@ class Hops {
   writeWeights() {
     const rows = (kind, which, tokens) => this.data.heads.flatMap((head, h) => {
       if (head.kind !== kind) return [];
-      if (this.muted & (1 << h)) return this.data.pairs.map(() => make("div", {}, `${head.name}: muted, it passes nothing on`));
+      if (this.muted & (1 << h)) return this.data.pairs.map(() => make("div", {}, `${inFull(head)}: muted, it passes nothing on`));
       return this.data.pairs.flatMap((pair, i) => {
         const row = pair.maps[h][this[which][i]];
         const best = row.map((weight, k) => [weight, k]).sort((a, b) => b[0] - a[0]).slice(0, 3);
         const asks = kind === "cross" && this.muted && this.written[i] === pair.step; // the word that is drawn there may be another now
-        return [make("div", {}, `${head.name}, row of `, asks ? "the pronoun" : word(pair[tokens][this[which][i]]), ": ", ...best.flatMap(([weight, k]) => [word(pair.source[k]), ` ${formatNumber(weight)}  `]))];
+        return [make("div", {}, `${inFull(head)}, row of `, asks ? "the pronoun" : word(pair[tokens][this[which][i]]), ": ", ...best.flatMap(([weight, k]) => [word(pair.source[k]), ` ${formatNumber(weight)}  `]))];
       });
     });
     if (this.step === 0) return ["Press a word at any step: its rows are drawn."];
