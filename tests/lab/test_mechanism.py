@@ -104,7 +104,7 @@ def test_the_stream_says_where_both_orders_end():
     np.testing.assert_allclose(data["post"][1]["out"], post)
     np.testing.assert_allclose(data["pre"][1]["out"], pre)
     plain = residual_stream(np.array([1.0, 0, 2]), np.negative, np.negative)
-    assert "One word, (1, 0, 2), on its way through a layer" in plain.alt
+    assert "(1, 0, 2) flows down" in plain.alt
     assert plain.data["silent"]["pre"][1]["out"] == [1, 0, 2]
 
 

@@ -52,7 +52,7 @@ def decoder_stepper(
     read, asked = record.target_tokens[row], record.written_tokens[row]
     most = record.source_tokens[int(other[row].argmax())]
     alt = (
-        f"A decoder at work, place by place. It reads {' '.join(record.target_tokens)} and should "
+        f"A decoder at work, place by place: it reads {' '.join(record.target_tokens)} and should "
         f"write {' '.join(record.written_tokens)}. Its mask is a staircase of {len(own)} steps, "
         f"because each place sees itself and the words before it. Cross-attention is a rectangle, "
         f"{len(other)} rows by {other.shape[1]} columns, because every place sees the whole source. "

@@ -72,11 +72,11 @@ def residual_stream(
     }
     ends = {order: parts[-1].out for order, parts in flows["speaking"].items()}
     alt = (
-        f"One word, {format_vector(x)}, on its way through a layer, drawn twice as a stream that "
-        f"attention and the feed-forward network each add to. With post-norm, LayerNorm sits on the "
-        f"stream and rescales it, so the word ends as {format_vector(ends['post'])}. With pre-norm "
-        f"it sits on the side branches, where it leaves the stream alone, and the word ends as "
-        f"{format_vector(ends['pre'])}."
+        f"One word on its way through a layer, drawn twice: {format_vector(x)} flows down a stream, "
+        f"and attention and the feed-forward network each add to it. With post-norm, LayerNorm sits "
+        f"on the stream and rescales it, so the word ends as {format_vector(ends['post'])}. With "
+        f"pre-norm it sits on the side branches, where it leaves the stream alone, and the word "
+        f"ends as {format_vector(ends['pre'])}."
     )
     return Drawing("stream", data, alt, step=6)
 
