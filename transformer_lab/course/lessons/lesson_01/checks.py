@@ -193,7 +193,8 @@ attention = Check(
         ),
         Mistake(
             _edit_attention(("np.sqrt(query.shape[-1])", "2.0")),
-            "you divide by 2. That's √d_k on this page only, because d_k is the last dimension.",
+            "you divide by 2, which is √d_k for the queries of this page. Divide by the root of d_k, the "
+            "length of the last axis of `query`.",
         ),
         Mistake(
             _edit_attention(("query.shape[-1]", "2.0")),

@@ -219,8 +219,8 @@ attention_backward = Check(
         ),
         Mistake(
             _edit_backward(("/ root", "/ 2.0")),
-            "dQ and dK are divided by 2. That's √d_k on this page only, because d_k is the last "
-            "dimension.",
+            "you divide dQ and dK by 2, which isn't √d_k for every query. Divide by the root of d_k, the "
+            "length of the last axis of `query`.",
         ),
         Mistake(
             _edit_backward(("_transpose(grad_scores)", "grad_scores.T")),
