@@ -112,7 +112,9 @@ def read_french(words):
     """The number that French words say: a score multiplies what is before it if that is four."""
     total = group = 0
     units = {word: i for i, word in enumerate(own_task.FRENCH)}
-    tens = dict(zip("vingt trente quarante cinquante soixante".split(), range(20, 70, 10)))
+    tens = dict(
+        zip("vingt trente quarante cinquante soixante".split(), range(20, 70, 10), strict=True)
+    )
     for word in words.replace("-", " ").replace(" et ", " ").split():
         word = {"cents": "cent", "vingts": "vingt"}.get(word, word)
         if word == "mille":

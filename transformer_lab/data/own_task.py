@@ -41,23 +41,29 @@ def draw_pairs(task: Task, count: int = 20_000, seed: int = 0) -> list[Pair]:
 def write_pairs(path: str | Path, pairs: Sequence[Pair]) -> Path:
     """Write pairs into a file that `train` reads: source, tab, target on each line.
 
-    An existing file is replaced.
+    Its folder is made if it is missing, and an existing file is replaced.
     """
     lines = [f"{pair.source}\t{pair.target}\n" for pair in pairs]
+    Path(path).parent.mkdir(parents=True, exist_ok=True)
     write_atomically(Path(path), "".join(lines).encode())
     return Path(path)
+
+
+DATE_FORMS = (
+    "%A, {0} %b %Y|%a {0} %B %Y|%B {0}, %Y|%b {0} %Y|{0} %B %Y|{0} %b %Y|the {1} of %B %Y"
+    "|%B {1}, %Y|%A, %B {1}, %Y|{0}.{2}.%Y|%Y/{2}/{0}"
+).split("|")
+"""Ways to write a date: {0} is the day, {1} the day with its ending, {2} the month's number."""
 
 
 def dates(draw: random.Random) -> tuple[str, str]:
     """Draw a date as people write it, and as computers do: "Sunday, 14 Feb 2021", "2021-02-14"."""
     day = date(1950, 1, 1) + timedelta(days=draw.randrange(365 * 100))
-    form = draw.choice(
-        ["%A, {0} %b %Y", "%a {0} %B %Y", "%B {0}, %Y", "%b {0} %Y", "{0} %B %Y", "{0} %b %Y"]
-        + ["the {1} of %B %Y", "%B {1}, %Y", "%A, %B {1}, %Y", "{0}.{2}.%Y", "%Y/{2}/{0}"]
-    )
-    ending = {1: "st", 2: "nd", 3: "rd"}.get(day.day % 10 * (day.day not in (11, 12, 13)), "th")
-    written = form.format(day.day, f"{day.day}{ending}", day.month)
-    return day.strftime(written), day.isoformat()
+    ending = {1: "st", 2: "nd", 3: "rd"}.get(day.day % 10, "th")
+    if day.day in (11, 12, 13):
+        ending = "th"
+    form = draw.choice(DATE_FORMS).format(day.day, f"{day.day}{ending}", day.month)
+    return day.strftime(form), day.isoformat()
 
 
 ENGLISH = (
