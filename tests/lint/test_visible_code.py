@@ -11,7 +11,7 @@ LONGEST = 30
 """Lines of a cell, folded or not."""
 VISIBLE = {
     "00": 145, "01": 210, "02": 210, "03": 240, "04": 190, "05": 300, "06": 235, "07": 275,
-    "08": 255, "09": 355, "10": 640, "11": 505, "12": 415, "13": 190, "14": 340, "15": 460,
+    "08": 255, "09": 360, "10": 640, "11": 505, "12": 415, "13": 190, "14": 340, "15": 460,
     "16": 635, "17": 150, "18": 330,
 }  # fmt: skip
 """Lines of all visible cells of a lesson; together a third less than when drawings stood among them."""

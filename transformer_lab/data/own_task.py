@@ -139,21 +139,27 @@ def draw_number(draw: random.Random) -> int:
 
 
 def numbers_in_english(draw: random.Random) -> tuple[str, str]:
-    """Draw a number and its English words: "483", "four hundred eighty-three"."""
+    """Draw a number and its English words: "7,083", "seven thousand eighty-three"."""
+    number = draw_number(draw)
+    return f"{number:,}", english_words(number)
+
+
+def numbers_without_comma(draw: random.Random) -> tuple[str, str]:
+    """Draw a number without the comma that shows its thousands: "7083", "seven thousand eighty-three"."""
     number = draw_number(draw)
     return str(number), english_words(number)
 
 
 def numbers_in_french(draw: random.Random) -> tuple[str, str]:
-    """Draw a number and its French words: "483", "quatre cent quatre-vingt-trois"."""
+    """Draw a number and its French words: "7 083", "sept mille quatre-vingt-trois"."""
     number = draw_number(draw)
-    return str(number), french_words(number)
+    return f"{number:,}".replace(",", " "), french_words(number)
 
 
 def numbers_in_german(draw: random.Random) -> tuple[str, str]:
-    """Draw a number and its German words: "483", "vierhundertdreiundachtzig"."""
+    """Draw a number and its German words: "7.083", "siebentausenddreiundachtzig"."""
     number = draw_number(draw)
-    return str(number), german_words(number)
+    return f"{number:,}".replace(",", "."), german_words(number)
 
 
 ROMAN = [(1000, "M"), (900, "CM"), (500, "D"), (400, "CD"), (100, "C"), (90, "XC"), (50, "L")]
