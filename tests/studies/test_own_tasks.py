@@ -14,6 +14,7 @@ from transformer_lab.studies.own_task.own_tasks import (
     markdown_table,
     summarize,
 )
+from transformer_lab.translator import Translator
 
 ROOT = Path(__file__).parents[2]
 
@@ -21,6 +22,7 @@ ROOT = Path(__file__).parents[2]
 def test_each_stored_task_has_all_its_seeds_and_stands_in_the_table_of_the_page():
     stored = [run["setting"] for run in load_runs(NAME)]
     assert all(setting in GRID for setting in stored)
+    assert summarize()
     assert all(len(shares) == SEEDS for shares in summarize().values())
     page = (ROOT / "docs" / "own_task.md").read_text(encoding="utf-8")
     assert markdown_table() in page
@@ -41,7 +43,10 @@ def test_a_head_looks_at_the_month_where_its_largest_weight_is():
         written_tokens = (" 2021", "-", "02", "-", "14", "<eos>")
         cross = (own_tasks.np.eye(4)[[[2, 0, 1, 0, 0, 3], [2, 0, 3, 0, 0, 3]]],)
 
-    class Stub:
+    class Stub(Translator):
+        def __init__(self):
+            pass
+
         def attend(self, source):
             return Record()
 

@@ -151,7 +151,10 @@ def summarize() -> dict[str, list[float]]:
 
 def markdown_table() -> str:
     """Return the table of docs/own_task.md: the tasks, those learnt best first."""
-    lines = ["| task | for example | `--vocab-size` | right, by seed |", "| --- | --- | --- | --- |"]
+    lines = [
+        "| task | for example | `--vocab-size` | right, by seed |",
+        "| --- | --- | --- | --- |",
+    ]
     for name, shares in sorted(summarize().items(), key=lambda row: (-min(row[1]), row[0])):
         source, target = find_task(name)(random.Random(EXAMPLE))
         size = "" if SIZES[name] == PIECES else f"{SIZES[name]}"
