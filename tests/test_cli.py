@@ -24,6 +24,7 @@ from transformer_lab.command.main import main, replace_nan
 from transformer_lab.course import diary as progress
 from transformer_lab.course.diary import FILE, SWITCH
 from transformer_lab.data.corpus import find_corpus
+from transformer_lab.data.own_task import draw_pairs, numbers_in_english, write_pairs
 from transformer_lab.runs.run import About
 from transformer_lab.translator import Translator
 
@@ -258,6 +259,21 @@ def test_a_run_keeps_what_it_began_with(capsys, tmp_path):
     code, _, err = run(capsys, "train", "--out", tmp_path, "--resume", "--skip-bad")
     assert (code, is_one_line(err)) == (1, True)
     assert "--skip-bad is True; expected no --skip-bad with --resume" in err
+    code, _, err = run(capsys, "train", "--out", tmp_path, "--resume", "--vocab-size", 300)
+    assert (code, is_one_line(err)) == (1, True)
+    assert "--vocab-size is 300; expected no --vocab-size with --resume" in err
+
+
+def test_a_task_of_ones_own_is_trained_translated_and_opened_in_both_pages(capsys, tmp_path):
+    file = write_pairs(tmp_path / "numbers.tsv", draw_pairs(numbers_in_english, 200))
+    own = ("--preset", "tiny", "--max-steps", 2, "--vocab-size", 260, "--device", "cpu")
+    out = tmp_path / "run"
+    assert run(capsys, "train", "--corpus", file, "--out", out, *own)[0] == 0
+    assert run(capsys, "translate", "483", "--model", out, "--beam", 1)[0] == 0
+    for page in ("explore", "bench"):
+        path = tmp_path / f"{page}.html"
+        assert run(capsys, page, "483", "--model", out, "--out", path)[0] == 0
+        assert "483" in path.read_text(encoding="utf-8")
 
 
 def test_a_folder_that_cannot_be_written_is_named(capsys, tsv, tmp_path):

@@ -104,6 +104,7 @@ def test_a_moved_file_is_the_same_corpus_and_another_file_is_not(tsv, tmp_path, 
             {"preset": "huge"},
             "preset is 'huge'; expected one of \\('tiny', 'small', 'base', 'big'\\)",
         ),
+        ({"vocab_size": 300}, "vocab_size is 300; expected none for world"),
         ({"max_steps": 0}, "max_steps is 0; expected an integer of at least 1"),
     ],
 )
@@ -111,6 +112,14 @@ def test_what_cannot_be_begun_is_named_and_leaves_no_folder(tmp_path, arguments,
     with pytest.raises(ValueError, match=message):
         begin_run(tmp_path / "run", **arguments)
     assert not (tmp_path / "run").exists()
+
+
+def test_a_vocabulary_of_the_letters_alone_has_no_longer_piece(tsv, tmp_path):
+    run = begin_run(tmp_path / "run", str(tsv), preset="tiny", vocab_size=260, **QUIET)
+    run.release()
+    tokenizer = run.translator.source_tokenizer
+    assert tokenizer.vocab_size == 260
+    assert tokenizer.tokens(tokenizer.encode("one")) == [" ", "o", "n", "e"]
 
 
 def test_a_folder_with_files_of_others_is_left_as_it_is(tsv, tmp_path):

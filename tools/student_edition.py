@@ -109,6 +109,8 @@ def student_edition(*, outputs: bool = True, definitions: bool = False) -> dict[
     # The other pages of docs are the website's, or for instructors.
     for name in ("LICENSE", "LICENSE-TEXT", "constraints.txt", "docs/findings.md"):
         files[name] = (ROOT / name).read_text(encoding="utf-8")
+    own_task = (ROOT / "docs" / "own_task.md").read_text(encoding="utf-8")
+    files["docs/own_task.md"] = link_to_repository(own_task, repository())
     for path in sorted(CHARTS.glob("*.svg")):
         files[str(path.relative_to(ROOT))] = path.read_text(encoding="utf-8")
     text = README.read_text(encoding="utf-8")
@@ -126,6 +128,12 @@ def grading_edition(*, definitions: bool = False) -> dict[str, str]:
         edition = source_edition(notebook, hidden, name, asking, repository())
         files[f"source/{name}/{path.name}"] = written(edition)
     return files
+
+
+def link_to_repository(text: str, where: str) -> str:
+    """Return a page of docs whose links lead to the repository, but for those to notebooks."""
+    text = re.sub(r"\]\(\.\./(?!notebooks/)", f"]({where}/blob/main/", text)
+    return re.sub(r"\]\((?!https://|#|\.\./)", f"]({where}/blob/main/docs/", text)
 
 
 def notebooks() -> list[Path]:

@@ -188,6 +188,13 @@ def test_a_first_column_without_sentences_is_told(tmp_path, cell):
     assert read_pairs(path, ("2", "3")).pairs == PAIRS
 
 
+def test_numbers_that_do_not_count_upwards_may_be_translated(tmp_path):
+    rows = [(str(7 * i % 61), f"{word(7 * i % 61)} times") for i in range(61)]
+    assert len(read_pairs(table(tmp_path / "numbers.tsv", rows)).pairs) == 61
+    with pytest.raises(ValueError, match="column 1 is a number on every line"):
+        read_pairs(table(tmp_path / "sorted.tsv", sorted(rows, key=lambda row: int(row[0]))))
+
+
 def test_two_columns_of_short_labels_may_be_meant(tmp_path):
     rows = [(("yes", "no")[i % 2], ("oui", "non")[i % 2], "CC-BY 2.0 by Ann") for i in range(61)]
     assert len(read_pairs(table(tmp_path / "pairs.tsv", rows)).pairs) == 61

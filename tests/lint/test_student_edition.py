@@ -215,9 +215,10 @@ def test_the_list_of_lessons_has_the_minutes_of_the_readme(edition):
 
 def test_what_is_for_instructors_or_for_the_website_is_not_in_it(edition):
     docs = {name for name in edition if name.startswith("docs/")}
-    assert {name for name in docs if "_static/findings/" not in name} == {"docs/findings.md"}
+    pages = {"docs/findings.md", "docs/own_task.md"}
+    assert {name for name in docs if "_static/findings/" not in name} == pages
     pictures = re.findall(r"\]\((_static/[^)]+)\)", edition["docs/findings.md"])
-    assert docs == {"docs/findings.md", *(f"docs/{picture}" for picture in pictures)}
+    assert docs == {*pages, *(f"docs/{picture}" for picture in pictures)}
     assert "{" not in edition["README.md"]
 
 

@@ -95,6 +95,12 @@ def build_parser() -> argparse.ArgumentParser:
     train.add_argument(
         "--preset", choices=PRESETS, default=None, help="size (default: what suits the corpus)"
     )
+    train.add_argument(
+        "--vocab-size",
+        type=int,
+        default=None,
+        help="pieces of words to learn (260: each letter alone; default: what suits the preset)",
+    )
     train.add_argument("--max-steps", type=int, default=None, help="stop after so many steps")
     train.add_argument("--max-minutes", type=float, default=None, help="stop after so many minutes")
     train.add_argument("--seed", type=int, default=None, help="default 0")
@@ -210,6 +216,8 @@ def run_train(options: argparse.Namespace) -> dict[str, Any]:
     if options.resume:
         expected = "no --skip-bad with --resume: a run keeps what it began with"
         check("--skip-bad", options.skip_bad, expected, not options.skip_bad)
+        expected = "no --vocab-size with --resume: a run keeps its pieces"
+        check("--vocab-size", options.vocab_size, expected, options.vocab_size is None)
         again = None if asked is None else known.name
         begun = {"corpus": again, "preset": options.preset, "seed": options.seed}
         run = resume_run(folder, **begun, **limits)
@@ -220,6 +228,7 @@ def run_train(options: argparse.Namespace) -> dict[str, Any]:
             preset=options.preset,
             seed=options.seed or 0,
             skip_bad=options.skip_bad,
+            vocab_size=options.vocab_size,
             **limits,
         )
     translator, splits, trainer = run.translator, run.splits, run.trainer

@@ -97,6 +97,11 @@ class Corpus:
     changes: Mapping[str, Any] = field(default_factory=dict)
     validation_translations: int = 0
 
+    @property
+    def has_pieces(self) -> bool:
+        """Whether its vocabulary is one of pieces of words, whose number can be chosen."""
+        return self.tokenizers is train_shared_bpe
+
     def splits(self, seed: int = 0, skip_bad: bool = False) -> Splits[Any]:
         """Return the training, validation and test splits.
 

@@ -8,7 +8,7 @@ import hashlib
 import itertools
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from transformer_lab.data.pair import Pair, Splits
 from transformer_lab.data.text import remove_invisible, to_nfc
@@ -19,7 +19,9 @@ def split_pairs(
 ) -> Splits[Pair]:
     """Split pairs by their source, so that sentences with the same `source_key` stay together.
 
-    A repeated pair counts once.
+    A repeated pair counts once. Where more than half of the sources differ from others in their
+    digits alone, as in "483" or "14 Feb 2021", digits are what the task is about. Then each number
+    is a source of its own (see `digits_matter`).
 
     Args:
         pairs: The sentence pairs.
@@ -30,7 +32,15 @@ def split_pairs(
     Raises:
         ValueError: There are too few sentences for these sizes.
     """
-    return split_groups(((source_key(pair.source), pair) for pair in pairs), seed, validation, test)
+    pairs = list(pairs)
+    key = number_key if digits_matter(pairs) else source_key
+    return split_groups(((key(pair.source), pair) for pair in pairs), seed, validation, test, key)
+
+
+def digits_matter(pairs: Sequence[Pair]) -> bool:
+    """Return whether most sources would be lost if all numbers were taken for the same."""
+    alike = {source_key(pair.source) for pair in pairs}
+    return 2 * len(alike) < len({number_key(pair.source) for pair in pairs})
 
 
 WORD = re.compile(r"\w+")
@@ -47,20 +57,31 @@ def source_key(sentence: str) -> str:
 
     Every number becomes 0, so "page 7" and "page 12" have the same key.
     """
+    return DIGITS.sub("0", number_key(sentence))
+
+
+def number_key(sentence: str) -> str:
+    """Return a key of a sentence like `source_key`, in which numbers stay as they are."""
     sentence = to_nfc(remove_invisible(sentence))
-    return DIGITS.sub("0", " ".join(split_words(sentence))) or sentence
+    return " ".join(split_words(sentence)) or sentence
 
 
 def split_groups(
-    rows: Iterable[tuple[str, Pair]], seed: int, validation: int | None, test: int | None
+    rows: Iterable[tuple[str, Pair]],
+    seed: int,
+    validation: int | None,
+    test: int | None,
+    key: Callable[[str], str] | None = None,
 ) -> Splits[Pair]:
     """Split (group, pair) rows so that no group is divided; sentences in several groups are trained on.
 
-    The arguments and the error are those of `split_pairs`.
+    The arguments and the error are those of `split_pairs`. `key` says which sources are the same;
+    it is `source_key` unless given.
     """
+    key = key or source_key
     groups: dict[str, dict[str, list[Pair]]] = {}
     for group, pair in dict.fromkeys(rows):
-        groups.setdefault(group, {}).setdefault(source_key(pair.source), []).append(pair)
+        groups.setdefault(group, {}).setdefault(key(pair.source), []).append(pair)
     holders = Counter(k for keys in groups.values() for k in keys)
     usual = max(1, min(1000, len(holders) // 20))
     wanted = {

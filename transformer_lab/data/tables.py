@@ -12,7 +12,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain, islice
+from itertools import chain, islice, pairwise
 from typing import Any
 
 from transformer_lab.data.languages import LANGUAGES
@@ -313,7 +313,8 @@ def refuse_id_columns(table: Sequence[Cells], header: tuple[str, ...], part: Tex
     Numbers, ids, names of files, one text on every line, or few different labels are no sentences.
     The message names the first two columns that do hold sentences, if there are two. Nothing is
     checked for tables of fewer than `MIN_ROWS` rows. If there are only two columns, a first column
-    of numbers is refused and nothing else.
+    of numbers is refused and nothing else, and it only if the numbers count upwards: in any other
+    order they may be what is to be translated.
     """
     below = [row for row in table[bool(header) :] if len(row) > 1]
     if len(below) < MIN_ROWS:
@@ -330,6 +331,8 @@ def refuse_id_columns(table: Sequence[Cells], header: tuple[str, ...], part: Tex
         return
     if len(kinds) == 2 and wrong == 1:
         return  # a number for each sentence can be learnt
+    if len(kinds) == 2 and not counts_upwards(below):
+        return  # numbers to write as words, say
     if len(others) < 2 and kinds[wrong].startswith("one of"):
         return  # a column of few words may be one to translate
     said = f"column {wrong + 1} is {kinds[wrong]}"
@@ -341,6 +344,13 @@ def refuse_id_columns(table: Sequence[Cells], header: tuple[str, ...], part: Tex
         f"{part}: {said}; did you mean columns {numbers}? "
         f"Then say --source {names[0]} --target {names[1]}"
     )
+
+
+def counts_upwards(rows: Sequence[Cells]) -> bool:
+    """Return whether the first cells are numbers of lines: each is larger than the one before."""
+    digits = ["".join(filter(str.isdecimal, decode_cell(row[0]))) for row in rows]
+    numbers = [int(number) for number in digits if number]
+    return all(one < other for one, other in pairwise(numbers))
 
 
 def decode_cell(cell: Any) -> str:

@@ -172,6 +172,7 @@ def begin_run(
     preset: str | None = None,
     seed: int = 0,
     skip_bad: bool = False,
+    vocab_size: int | None = None,
     max_steps: int | None = None,
     max_minutes: float | None = None,
     device: str | None = None,
@@ -189,6 +190,7 @@ def begin_run(
         preset: A key of `runs.presets.PRESETS`; by default what suits the corpus.
         seed: The seed of the splits, the weights and the batches.
         skip_bad: Whether bad lines of a file are left out.
+        vocab_size: How many pieces of words to learn; 260 leaves each letter alone.
         max_steps: As in `TrainingConfig`, like the next three; by default those of the preset.
         max_minutes: The most minutes of one call of `train`.
         device: Where to train.
@@ -205,6 +207,11 @@ def begin_run(
     check("preset", preset, f"one of {tuple(PRESETS)}", preset in PRESETS)
     asked = collect_overrides(max_steps, max_minutes, device, precision)
     training = replace(PRESETS[preset].training, seed=seed, **asked)
+    size = PRESETS[preset]
+    if vocab_size is not None:
+        expected = f"none for {known.name}, whose vocabulary is all of its words"
+        check("vocab_size", vocab_size, expected, known.has_pieces)
+        size = replace(size, vocab_size=vocab_size)
     # A short run validates too, so that one sees the loss fall.
     often = min(training.validate_every, math.ceil(training.max_steps / 3))
     training = replace(training, validate_every=often)
@@ -216,7 +223,7 @@ def begin_run(
                 clear_unstarted_run(folder)
             with distributed.print_on_rank_zero():
                 splits = known.splits(seed, skip_bad)
-                translator = build_translator(splits, known.name, PRESETS[preset], seed)
+                translator = build_translator(splits, known.name, size, seed)
             about = About(
                 corpus=known.name,
                 seed=seed,

@@ -1,0 +1,292 @@
+"""Small translation tasks that a reader chooses from, changes, or replaces by one of their own.
+
+A task is a function that draws one pair: `dates(random.Random(0))` may return
+("Sunday, 14 Feb 2021", "2021-02-14"). Each is short, so that it can be copied into a notebook and
+changed. docs/own_task.md shows how to train on one, and which of them two minutes of training learn.
+"""
+
+import random
+from collections.abc import Callable, Sequence
+from datetime import date, timedelta
+from pathlib import Path
+
+from transformer_lab.config import check
+from transformer_lab.data.pair import Pair
+from transformer_lab.data.world.grammar import sentences
+from transformer_lab.data.world.lexicon import NOUNS
+from transformer_lab.data.world.phrases import starts_with_vowel
+from transformer_lab.storage.files import write_atomically
+
+Task = Callable[[random.Random], tuple[str, str]]
+"""A function that draws one source and its target."""
+
+
+def draw_pairs(task: Task, count: int = 20_000, seed: int = 0) -> list[Pair]:
+    """Return pairs of a task, each source once; fewer than `count` if the task runs out of them.
+
+    Raises:
+        ValueError: If the task gives one source two targets: no model could learn which.
+    """
+    draw = random.Random(seed)
+    found: dict[str, str] = {}
+    for _ in range(20 * count):
+        source, target = task(draw)
+        known = found.setdefault(source, target)
+        check("target", target, f"{known!r}, as before for {source!r}", target == known)
+        if len(found) == count:
+            break
+    return [Pair(source, target) for source, target in found.items()]
+
+
+def write_pairs(path: str | Path, pairs: Sequence[Pair]) -> Path:
+    """Write pairs into a file that `train` reads: source, tab, target on each line.
+
+    Its folder is made if it is missing, and an existing file is replaced.
+    """
+    lines = [f"{pair.source}\t{pair.target}\n" for pair in pairs]
+    Path(path).parent.mkdir(parents=True, exist_ok=True)
+    write_atomically(Path(path), "".join(lines).encode())
+    return Path(path)
+
+
+DATE_FORMS = (
+    "%A, {0} %b %Y|%a {0} %B %Y|%B {0}, %Y|%b {0} %Y|{0} %B %Y|{0} %b %Y|the {1} of %B %Y"
+    "|%B {1}, %Y|%A, %B {1}, %Y|{0}.{2}.%Y|%Y/{2}/{0}"
+).split("|")
+"""Ways to write a date: {0} is the day, {1} the day with its ending, {2} the month's number."""
+
+
+def dates(draw: random.Random) -> tuple[str, str]:
+    """Draw a date as people write it, and as computers do: "Sunday, 14 Feb 2021", "2021-02-14"."""
+    day = date(1950, 1, 1) + timedelta(days=draw.randrange(365 * 100))
+    ending = {1: "st", 2: "nd", 3: "rd"}.get(day.day % 10, "th")
+    if day.day in (11, 12, 13):
+        ending = "th"
+    form = draw.choice(DATE_FORMS).format(day.day, f"{day.day}{ending}", day.month)
+    return day.strftime(form), day.isoformat()
+
+
+ENGLISH = (
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen "
+    "fifteen sixteen seventeen eighteen nineteen"
+).split()
+ENGLISH_TENS = "- - twenty thirty forty fifty sixty seventy eighty ninety".split()
+FRENCH = (
+    "zéro un deux trois quatre cinq six sept huit neuf dix onze douze treize quatorze quinze seize"
+).split()
+FRENCH_TENS = "- dix vingt trente quarante cinquante soixante soixante quatre-vingt quatre-vingt"
+GERMAN = (
+    "null ein zwei drei vier fünf sechs sieben acht neun zehn elf zwölf dreizehn vierzehn "
+    "fünfzehn sechzehn siebzehn achtzehn neunzehn"
+).split()
+GERMAN_TENS = "- - zwanzig dreißig vierzig fünfzig sechzig siebzig achtzig neunzig".split()
+
+
+def english_words(number: int) -> str:
+    """Return a number below a million in English words: 483 is four hundred eighty-three."""
+    if number < 20:
+        return ENGLISH[number]
+    if number < 100:
+        tens, ones = divmod(number, 10)
+        return ENGLISH_TENS[tens] + (f"-{ENGLISH[ones]}" if ones else "")
+    size, name = (100, "hundred") if number < 1000 else (1000, "thousand")
+    many, rest = divmod(number, size)
+    return f"{english_words(many)} {name}" + (f" {english_words(rest)}" if rest else "")
+
+
+def french_words(number: int, is_last: bool = True) -> str:
+    """Return a number below a million in French words: 483 is quatre cent quatre-vingt-trois.
+
+    `is_last` is False before *mille*, where *cents* and *quatre-vingts* lose their s.
+    """
+    if number < 17:
+        return FRENCH[number]
+    if number < 100:
+        tens, ones = divmod(number, 10)
+        if tens in (7, 9):
+            ones += 10
+        if number == 80:
+            return "quatre-vingts" if is_last else "quatre-vingt"
+        start = FRENCH_TENS.split()[tens]
+        middle = " et " if ones in (1, 11) and tens < 8 else "-"
+        return start + (middle + french_words(ones) if ones else "")
+    size, name = (100, "cent") if number < 1000 else (1000, "mille")
+    many, rest = divmod(number, size)
+    start = name if many == 1 else f"{french_words(many, is_last=False)} {name}"
+    if not rest:
+        return start + ("s" if name == "cent" and many > 1 and is_last else "")
+    return f"{start} {french_words(rest, is_last)}"
+
+
+def german_words(number: int, is_last: bool = True) -> str:
+    """Return a number below a million in German words: 483 is vierhundertdreiundachtzig.
+
+    `is_last` is False before *hundert* and *tausend*, where one is *ein* and not *eins*.
+    """
+    if number < 20:
+        return GERMAN[number] + ("s" if number == 1 and is_last else "")
+    if number < 100:
+        tens, ones = divmod(number, 10)
+        return (f"{GERMAN[ones]}und" if ones else "") + GERMAN_TENS[tens]
+    size, name = (100, "hundert") if number < 1000 else (1000, "tausend")
+    many, rest = divmod(number, size)
+    return german_words(many, is_last=False) + name + (german_words(rest, is_last) if rest else "")
+
+
+def draw_number(draw: random.Random) -> int:
+    """Draw a number below a million; short ones come as often as long ones."""
+    return draw.randrange(10 ** draw.randint(1, 6))
+
+
+def numbers_in_english(draw: random.Random) -> tuple[str, str]:
+    """Draw a number and its English words: "7,083", "seven thousand eighty-three"."""
+    number = draw_number(draw)
+    return f"{number:,}", english_words(number)
+
+
+def numbers_without_comma(draw: random.Random) -> tuple[str, str]:
+    """Draw a number without the comma that shows its thousands: "7083", "seven thousand eighty-three"."""
+    number = draw_number(draw)
+    return str(number), english_words(number)
+
+
+def numbers_in_french(draw: random.Random) -> tuple[str, str]:
+    """Draw a number and its French words: "7 083", "sept mille quatre-vingt-trois"."""
+    number = draw_number(draw)
+    return f"{number:,}".replace(",", " "), french_words(number)
+
+
+def numbers_in_german(draw: random.Random) -> tuple[str, str]:
+    """Draw a number and its German words: "7.083", "siebentausenddreiundachtzig"."""
+    number = draw_number(draw)
+    return f"{number:,}".replace(",", "."), german_words(number)
+
+
+ROMAN = [(1000, "M"), (900, "CM"), (500, "D"), (400, "CD"), (100, "C"), (90, "XC"), (50, "L")]
+ROMAN += [(40, "XL"), (10, "X"), (9, "IX"), (5, "V"), (4, "IV"), (1, "I")]
+
+
+def to_roman(draw: random.Random) -> tuple[str, str]:
+    """Draw a number below 4,000 and its Roman numeral: "1994", "MCMXCIV"."""
+    number = draw.randrange(1, 4000)
+    numeral, rest = "", number
+    for value, sign in ROMAN:
+        numeral += sign * (rest // value)
+        rest %= value
+    return str(number), numeral
+
+
+def from_roman(draw: random.Random) -> tuple[str, str]:
+    """Draw a Roman numeral and its number: "MCMXCIV", "1994"."""
+    number, numeral = to_roman(draw)
+    return numeral, number
+
+
+def times(draw: random.Random) -> tuple[str, str]:
+    """Draw a time as people say it: "quarter past five in the afternoon", "17:15"."""
+    hour, minute = draw.randrange(24), draw.randrange(60)
+    to = minute > 30
+    this, following = ENGLISH[(hour - 1) % 12 + 1], ENGLISH[hour % 12 + 1]
+    if not minute:
+        said = f"{this} o'clock"
+    elif minute % 5 or draw.random() < 0.3:
+        said = f"{this} {'oh ' if minute < 10 else ''}{english_words(minute)}"
+    else:
+        count = 60 - minute if to else minute
+        many = {15: "quarter", 30: "half"}.get(count, english_words(count))
+        said = f"{many} to {following}" if to else f"{many} past {this}"
+    part = "morning" if hour < 12 else "afternoon" if hour < 18 else "evening"
+    start = draw.choice(["", "it's ", "at ", "meet me at ", "wake me at "])
+    return f"{start}{said} in the {part}", f"{hour:02}:{minute:02}"
+
+
+STARTS = "b c d f g h j l m n p r s t v w br ch cl dr fl gr pl pr sh sp st str th tr".split()
+ENDS = ["", "", "", "n", "r", "s", "t", "l", "m", "nd", "ck", "ng", "st"]
+
+
+def draw_word(draw: random.Random) -> str:
+    """Draw a word of one to three syllables that might be English, and mostly isn't."""
+    syllables = [
+        draw.choice(STARTS) + draw.choice("aeiou") + draw.choice(ENDS)
+        for _ in range(draw.randint(1, 3))
+    ]
+    word = "".join(syllables)
+    return word.lstrip("bcdfghjklmnpqrstvwxyz") if draw.random() < 0.15 else word
+
+
+def pig_latin(draw: random.Random) -> tuple[str, str]:
+    """Draw a word and its Pig Latin: "string", "ingstray"; a word that begins with a vowel gets way."""
+    word = draw_word(draw)
+    rest = word.lstrip("bcdfghjklmnpqrstvwxyz")
+    return word, rest + (word[: -len(rest)] or "w") + "ay"
+
+
+def backwards(draw: random.Random) -> tuple[str, str]:
+    """Draw a word and the same word from its end: "string", "gnirts"."""
+    word = draw_word(draw)
+    return word, word[::-1]
+
+
+SOUNDS = {"a": "ah", "e": "eh", "i": "ee", "o": "oh", "u": "oo"}
+BEFORE_ALL = {"b": "b", "v": "b", "d": "d", "f": "f", "h": "", "j": "kh", "l": "l", "ll": "y"}
+BEFORE_ALL |= {"m": "m", "n": "n", "ñ": "ny", "p": "p", "s": "s", "t": "t", "ch": "ch", "tr": "tr"}
+BEFORE_ALL |= {"br": "br", "pl": "pl", "gr": "gr", "r": "r"}
+BEFORE_E_AND_I = BEFORE_ALL | {"c": "s", "qu": "k", "gu": "g", "g": "kh"}
+BEFORE_OTHERS = BEFORE_ALL | {"c": "k", "z": "s", "g": "g"}
+
+
+def spanish_sounds(draw: random.Random) -> tuple[str, str]:
+    """Draw a word as Spanish spells it, and as a phrasebook says it: "gitana" is "khee-tah-nah"."""
+    word, sounds = "", []
+    for _ in range(draw.randint(1, 4)):
+        vowel, end = draw.choice("aeiou"), draw.choice(["", "", "n", "s"])
+        starts = BEFORE_E_AND_I if vowel in "ei" else BEFORE_OTHERS
+        start = draw.choice(list(starts))
+        word += start + vowel + end
+        sounds.append(starts[start] + SOUNDS[vowel] + end)
+    return word, "-".join(sounds)
+
+
+def amounts(draw: random.Random) -> tuple[str, str]:
+    """Draw an amount and how it's said: "$2,041.50", "two thousand forty-one dollars and fifty cents"."""
+    dollars, cents = draw_number(draw) // 10, draw.choice([0, draw.randrange(1, 100)])
+    said = f"{english_words(dollars)} dollar{'' if dollars == 1 else 's'}"
+    if cents:
+        said += f" and {english_words(cents)} cent{'' if cents == 1 else 's'}"
+    return f"${dollars:,}.{cents:02}", said
+
+
+def sums(draw: random.Random) -> tuple[str, str]:
+    """Draw a sum of two numbers below 1,000 and its result: "483 + 59", "542"."""
+    one, other = draw.randrange(1000), draw.randrange(1000)
+    return f"{one} + {other}", str(one + other)
+
+
+def heights(draw: random.Random) -> tuple[str, str]:
+    """Draw a length in feet and inches, and in centimetres: "5 ft 7 in", "170 cm"."""
+    feet, inches, half = draw.randrange(1, 100), draw.randrange(12), draw.choice(["", ".5"])
+    centimetres = round((12 * feet + inches + 0.5 * bool(half)) * 2.54)
+    return f"{feet} ft {inches}{half} in", f"{centimetres} cm"
+
+
+PHRASES = [
+    ("where is the {}?", "où est {} ?"),
+    ("can i see the {}?", "puis-je voir {} ?"),
+    ("how much is the {}?", "combien coûte {} ?"),
+    ("excuse me, is that the {}?", "pardon, est-ce {} ?"),
+    ("i'm looking for the {}", "je cherche {}"),
+    ("i can't find the {}", "je ne trouve pas {}"),
+    ("do you like the {}?", "aimez-vous {} ?"),
+    ("thank you for the {}", "merci pour {}"),
+]
+
+
+def phrasebook(draw: random.Random) -> tuple[str, str]:
+    """Draw a phrase of a traveller, or as often a sentence of the world: "where is the house?"."""
+    if draw.random() < 0.5:
+        pair = next(sentences(seed=draw.getrandbits(32)))
+        return pair.source, pair.target
+    noun = draw.choice(list(NOUNS.values()))
+    article = "l'" if starts_with_vowel(noun.french) else {"m": "le ", "f": "la "}[noun.gender]
+    english, french = draw.choice(PHRASES)
+    return english.format(noun.english), french.format(article + noun.french)

@@ -1,0 +1,173 @@
+"""Lesson 09's own task: which small tasks does the preset `tiny` learn in a thousand steps?
+
+    python -m transformer_lab.studies.own_task.own_tasks
+
+Each task of `data.own_task`, with three seeds. A seed draws the pairs, divides them and draws the
+weights. A run is what `train FILE --preset tiny --max-steps 1000` does, with one thread. Then it
+translates at most 1,000 sources of the test split, greedily; none of them is in the training pairs.
+A task is offered to readers if at least 95% of these are right to the letter with every seed.
+"""
+
+import calendar
+import random
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from transformer_lab.data import own_task
+from transformer_lab.data.own_task import Task, draw_pairs, write_pairs
+from transformer_lab.evaluation.bleu import exact_match
+from transformer_lab.runs.run import begin_run
+from transformer_lab.studies.common.grid import Setting, load_runs, run_study_command
+from transformer_lab.translator import Translator
+
+NAME = "own_tasks"
+LETTERS = 260
+"""The size of vocabulary with which each letter is a piece."""
+NUMBER_WORDS = 340
+"""The size with which number words become pieces, while digits, which repeat less often, stay alone."""
+PIECES = 4_000
+"""The size that `train` takes for the preset if none is said."""
+STEPS = 1_000
+SEEDS = 3
+SENTENCES = 1_000
+"""The most unseen inputs that a model is asked."""
+EXAMPLE = 110
+"""The seed of the pair that the table shows."""
+LOOKED_AT = 300
+"""Of so many unseen dates the maps are looked at."""
+ENOUGH = 0.95
+"""The share of unseen inputs that must be right, with each seed, for a task to be offered."""
+SIZES = {
+    "dates": PIECES,
+    "times": PIECES,
+    "pig_latin": LETTERS,
+    "numbers_in_english": NUMBER_WORDS,
+    "numbers_without_comma": NUMBER_WORDS,
+    "numbers_in_german": NUMBER_WORDS,
+    "numbers_in_french": NUMBER_WORDS,
+    "backwards": LETTERS,
+    "spanish_sounds": LETTERS,
+    "from_roman": LETTERS,
+    "amounts": NUMBER_WORDS,
+    "phrasebook": PIECES,
+    "to_roman": LETTERS,
+    "sums": LETTERS,
+    "heights": LETTERS,
+}
+"""The tasks, each with its size of vocabulary."""
+GRID: list[Setting] = [
+    {"task": task, "vocab_size": size, "steps": STEPS, "seed": seed}
+    for task, size in SIZES.items()
+    for seed in range(SEEDS)
+]
+
+
+def find_task(name: str) -> Task:
+    """Return the task with this name."""
+    task: Task = getattr(own_task, name)
+    return task
+
+
+def run(setting: Setting) -> dict[str, Any]:
+    """Train on one task and translate inputs that training never had.
+
+    Returns:
+        "pairs" and "unseen": how many were trained on, and how many sources were asked.
+        "exact_match": the share of these that is right. "wrong": the first three that are not, with
+        source, what is written, and what is right. "month", of dates alone: what `looks_at_month`
+        returns.
+    """
+    seed = setting["seed"]
+    with tempfile.TemporaryDirectory() as folder:
+        file = write_pairs(
+            Path(folder) / "pairs.tsv", draw_pairs(find_task(setting["task"]), seed=seed)
+        )
+        begun = begin_run(
+            Path(folder) / "run",
+            str(file),
+            preset="tiny",
+            seed=seed,
+            vocab_size=setting["vocab_size"],
+            max_steps=setting["steps"],
+            device="cpu",
+            show_progress=False,
+        )
+        begun.train()
+    translator, splits = begun.translator, begun.splits
+    asked = splits.test[:SENTENCES]
+    known = {pair.source for pair in splits.train}
+    assert not any(pair.source in known for pair in asked)
+    written = [
+        one.translation
+        for one in translator.translate([pair.source for pair in asked], beam_size=1)
+    ]
+    wrong = [
+        [pair.source, text, pair.target]
+        for pair, text in zip(asked, written, strict=True)
+        if text != pair.target
+    ]
+    found = {
+        "pairs": len(splits.train),
+        "unseen": len(asked),
+        "exact_match": exact_match(written, [pair.target for pair in asked]),
+        "wrong": wrong[:3],
+    }
+    if setting["task"] == "dates":
+        found["month"] = looks_at_month(translator, [pair.source for pair in asked[:LOOKED_AT]])
+    return found
+
+
+def looks_at_month(translator: Translator, sources: Sequence[str]) -> list[list[float]]:
+    """Return how often each head of cross-attention looks most at the month while writing it.
+
+    Of sources with the month as a word, whose date is written in five pieces: year, month and day
+    with a sign between them. The shares stand layer by layer.
+    """
+    names = {*calendar.month_name, *calendar.month_abbr} - {""}
+    hits: list[np.ndarray] = []
+    for source in sources:
+        record = translator.attend(source)
+        tokens = [token.strip() for token in record.source_tokens]
+        places = [place for place, token in enumerate(tokens) if token in names]
+        if len(places) == 1 and len(record.written_tokens) == len("Y-M-D") + 1:
+            rows = np.stack([layer[:, 2] for layer in record.cross])
+            hits.append(rows.argmax(axis=-1) == places[0])
+    shares: list[list[float]] = np.mean(hits, axis=0).round(3).tolist()
+    return shares
+
+
+def summarize() -> dict[str, list[float]]:
+    """Return the exact match of each seed's run, by task, of the tasks with all their runs stored."""
+    shares: dict[str, list[float]] = {}
+    for stored in load_runs(NAME):
+        name = stored["setting"]["task"]
+        shares.setdefault(name, []).append(stored["result"]["exact_match"])
+    return {name: found for name, found in shares.items() if len(found) == SEEDS}
+
+
+def markdown_table() -> str:
+    """Return the table of docs/own_task.md: the tasks, those learnt best first."""
+    lines = [
+        "| task | for example | `--vocab-size` | right, by seed |",
+        "| --- | --- | --- | --- |",
+    ]
+    for name, shares in sorted(summarize().items(), key=lambda row: (-min(row[1]), row[0])):
+        source, target = find_task(name)(random.Random(EXAMPLE))
+        size = "" if SIZES[name] == PIECES else f"{SIZES[name]}"
+        right = " · ".join(f"{100 * share:.1f}%" for share in shares)
+        lines.append(f"| `{name}` | {source} → {target} | {size} | {right} |")
+    return "\n".join(lines)
+
+
+def main() -> None:
+    """Do the runs that are missing, and print the table."""
+    run_study_command(NAME, run, GRID)
+    print(markdown_table())
+
+
+if __name__ == "__main__":
+    main()
