@@ -151,7 +151,7 @@ REASONS: Sequence[tuple[str, Reason]] = [
         lambda _: "the first line of __init__ is super().__init__()",
     ),
     (
-        r"'NoneType' object|and 'NoneType'|'NoneType' and",
+        r"'NoneType' object|and 'NoneType'|'NoneType' and|iterable NoneType",
         lambda _: "something there is None: does the function that made it have a `return`?",
     ),
     (
@@ -201,6 +201,17 @@ REASONS: Sequence[tuple[str, Reason]] = [
     (
         r"not enough values to unpack|too many values to unpack",
         lambda _: "on the left of = there stand more or fewer names than things on the right",
+    ),
+    (
+        r"cannot unpack non-iterable (\w+) object",
+        lambda m: (
+            f"several names stand there, and one {m[1]} is to be taken apart; enumerate(…), zip(…) and "
+            "items() give pairs"
+        ),
+    ),
+    (
+        r"can't multiply sequence by non-int of type",
+        lambda _: "* repeats a list, a tuple or a text; + puts two of them together",
     ),
     (
         r"'torch\.return_types\.m",
