@@ -85,6 +85,14 @@ def test_what_a_part_gives_is_recorded_and_which_layer_it_is():
     assert kept.calls[-1].layer == ""
 
 
+def test_what_gets_a_function_is_not_blamed_for_what_it_gives():
+    kept = CallRecorder()
+    kept.wrap_function("add_norm", lambda x, sublayer: sublayer(x))(X, lambda x: 2 * x)
+    kept.wrap_function("inner", lambda x, mask: 2 * x)(X, None)
+    assert kept.calls[0].returned is None
+    np.testing.assert_array_equal(kept.calls[1].returned, 2 * X)
+
+
 def test_nothing_is_said_where_nothing_is_called_or_too_much():
     assert find_first_wrong_call(WANTED, []) is None
     assert find_first_wrong_call([*WANTED, *WANTED], WANTED) is None

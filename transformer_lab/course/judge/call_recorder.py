@@ -85,15 +85,19 @@ class CallRecorder:
         """Record a call by the answer, unless there are `MAX_CALLS` already.
 
         Returns:
-            The number of the call, or None if it is not recorded.
+            The number of the call, or None if what it gives says nothing: it is not recorded, or it
+            gets a function or the like, which nobody can compare.
         """
+        given = tuple(given)
         if not self.is_answer_running or len(self.calls) >= MAX_CALLS:
             return None
-        self.calls.append(Call(name, tuple(map(copy_as_array, given)), layer=layer))
-        return len(self.calls) - 1
+        kept = tuple(map(copy_as_array, given))
+        self.calls.append(Call(name, kept, layer=layer))
+        is_known = all(x is None or copy is not None for x, copy in zip(given, kept, strict=True))
+        return len(self.calls) - 1 if is_known else None
 
     def record_returned(self, number: int | None, returned: Any) -> None:
-        """Record what call `number` gave; nothing if that call is not recorded."""
+        """Record what call `number` gave, or nothing if that is None."""
         if number is not None:
             self.calls[number] = replace(self.calls[number], returned=copy_as_array(returned))
 

@@ -102,10 +102,10 @@ def describe_other_kind(error: NotComparableError, want: Outcome, names: Sequenc
         return f"{name} {'are' if _is_plural(name) else 'is'} None: is there a `return`?"
     if isinstance(value, np.ndarray):
         value = value.tolist()
-    while isinstance(value, list | tuple) and len(value):
+    while type(value) in (list, tuple) and value:
         known = (bool, int, float, str, np.generic, np.ndarray, Tensor)
         inner = next((one for one in value if not isinstance(one, known)), value[0])
-        if not isinstance(inner, list | tuple) or not len(inner):
+        if type(inner) not in (list, tuple) or not inner:
             has = "have" if _is_plural(name) else "has"
             return f"{name} {has} {describe_kind(inner)} in it; expected {asked}"
         value = inner
