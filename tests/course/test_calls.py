@@ -34,7 +34,8 @@ WANTED = calls(("embed", X), ("inner", Y), ("inner", X), ("norm", X + Y))
         (calls(("embed", X), ("inner", Y)), "`inner` is called once; 2 calls are asked"),
         (
             calls(("embed", X), ("inner", Y), ("inner", Y)),
-            "what `inner`, in call 2, gets is not right; until there all is right (embed, inner)",
+            "what `inner`, in call 2, gets is not right; what is called before it gets the right "
+            "things (embed, inner)",
         ),
         (calls(("embed", X, X)), "2 arguments, where 1 are asked"),
         (WANTED, "what `embed`, `inner`, `norm` get is right; look at what comes behind"),
@@ -42,6 +43,54 @@ WANTED = calls(("embed", X), ("inner", Y), ("inner", X), ("norm", X + Y))
 )
 def test_the_first_call_that_differs_is_named(got, said):
     assert said in find_first_wrong_call(got, WANTED)
+
+
+def test_what_gets_the_right_thing_and_gives_another_is_named_before_what_follows():
+    want = [Call("inner", (X,), returned=Y), Call("norm", (X + Y,))]
+    got = [Call("inner", (X,), returned=1.1 * Y), Call("norm", (X + 1.1 * Y,))]
+    said = find_first_wrong_call(got, want)
+    assert "what `inner` gets is right, and what it gives is not" in said
+    assert "norm" not in said
+
+
+def test_a_call_too_many_with_something_else_is_said_to_be_needless():
+    want = calls(("inner", X), ("norm", X + Y))
+    again = calls(("inner", X), ("inner", Y), ("norm", X + Y * Y))
+    by_rows = calls(*(("inner", row) for row in X[:2]), ("norm", X + Y * Y))
+    assert find_first_wrong_call(again, want) == "`inner` is called twice; once is enough"
+    assert "enough" not in find_first_wrong_call(by_rows, want)
+    with_the_same = calls(("inner", X), ("inner", X), ("norm", X + Y * Y))
+    assert "what `norm` gets" in find_first_wrong_call(with_the_same, want)
+
+
+def test_another_layer_of_pytorch_is_named_by_its_class():
+    want = [Call("norm", (X,), layer="LayerNorm")]
+    got = [Call("norm", (X.T,), layer="BatchNorm1d")]
+    assert find_first_wrong_call(got, want) == "`norm` is a BatchNorm1d; a LayerNorm is asked"
+    assert find_first_wrong_call([Call("norm", (X,), layer="GroupNorm")], want).startswith(
+        "what `norm` gets is right"
+    )
+
+
+def test_what_a_part_gives_is_recorded_and_which_layer_it_is():
+    kept, module = CallRecorder(), Two()
+    kept.hook_parts(module)
+    with torch.no_grad():
+        module(torch.ones(3, 5))
+        np.testing.assert_allclose(kept.calls[0].returned, module.first(torch.ones(3, 5)))
+    assert kept.calls[1].layer == "Linear"
+    called = kept.wrap_function("f", lambda x: 2 * x)
+    called(X)
+    np.testing.assert_array_equal(kept.calls[-1].returned, 2 * X)
+    assert kept.calls[-1].layer == ""
+
+
+def test_what_gets_a_function_is_not_blamed_for_what_it_gives():
+    kept = CallRecorder()
+    kept.wrap_function("add_norm", lambda x, sublayer: sublayer(x))(X, lambda x: 2 * x)
+    kept.wrap_function("inner", lambda x, mask: 2 * x)(X, None)
+    assert kept.calls[0].returned is None
+    np.testing.assert_array_equal(kept.calls[1].returned, 2 * X)
 
 
 def test_nothing_is_said_where_nothing_is_called_or_too_much():

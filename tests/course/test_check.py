@@ -148,6 +148,52 @@ def test_a_size_of_0_explains_no_factor():
     assert "the result" in text
 
 
+# ---------------------------------------------------------------- what no exercise asks for
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        (lambda x: {"double": 2 * x}, "the double is a dict; expected numbers in the shape (3,)"),
+        (lambda x: lambda: 2 * x, "the double is a function; expected numbers in the shape (3,)"),
+        (lambda x: [2.0, {1: 2}, 4.0], "it returns a list of 3 things"),
+        (lambda x: np.array([{1: 2}, 2.0]), "the double has a dict in it; expected numbers"),
+        (lambda x: (None,), "the double is None: is there a `return`?"),
+    ],
+)
+def test_what_cannot_be_compared_is_described_with_what_is_asked(answer, words):
+    verdict = TWICE.verdict(answer)
+    assert not verdict.right
+    assert words in verdict.text
+    assert "cannot be compared" not in verdict.text
+
+
+def test_a_dict_in_the_place_of_several_results_is_told_how_many_are_asked():
+    size = lesson("14").check.attention_size
+    text = size.verdict(lambda *given: dict(zip("ab", size.reference(*given), strict=True))).text
+    assert "it returns a dict; expected 2 things: d_k, the parameters" in text
+
+
+def test_a_layer_without_a_return_is_asked_for_one():
+    class Layer(lesson("05").check.encoder_layer.reference):
+        def forward(self, x):
+            super().forward(x)
+
+    text = lesson("05").check.encoder_layer.verdict(Layer).text
+    assert "the result is None: is there a `return`?" in text
+
+
+def test_whoever_changes_what_the_sub_layer_gave_may_change_x():
+    def add_norm(x, sublayer, norm):
+        y = sublayer(x)
+        y += x
+        return norm(y)
+
+    verdict = check_named("05.add_norm").verdict(add_norm)
+    assert not verdict.right
+    assert "it changes x in place" in verdict.text
+
+
 def test_lists_of_tensors_are_shown_by_their_kind():
     verdict = lesson("10").check.reordered.verdict(lambda cache, parents: cache)
     assert (

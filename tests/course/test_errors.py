@@ -13,9 +13,12 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
+from transformer_lab.course.judge.call_recorder import CallRecorder
 from transformer_lab.course.judge.error_reasons import REASONS, find_reason
 from transformer_lab.course.judge.errors import (
     MAX_NAMES,
+    RecordedAnswer,
+    describe_error,
     describe_line,
     describe_size,
     describe_sizes,
@@ -121,7 +124,13 @@ PROVOKED = [
     (lambda: np.repeat(4, np.ones((2, 3), dtype=int)), "one whole number is wanted"),
     (lambda: np.zeros((2, 3)).__setitem__(0, np.ones(5)), "room for the shape (3), and", "(5)"),
     (lambda: torch.zeros(2, 3).__setitem__(0, torch.ones(5)), "room for 3, and", "has 5"),
-    (lambda: A.numpy().shape[3], "one number for each axis"),
+    (lambda: [a + b for a, b in PAIR], "one int is to be taken apart"),
+    (lambda: [a + b for a, b in [None]], "have a `return`?"),
+    (lambda: PAIR * [3], "+ puts two of them together"),
+    (lambda: (1, 2)[5], "the tuple has fewer entries"),
+    (lambda: "word"[7], "the text has fewer letters"),
+    (lambda: {"a": 1}["b"], "the dict has no such key"),
+    (lambda: {}.get(PAIR), "a list can change, so it is no key"),
     (lambda: np.tile(A.numpy(), 2, axis=0), "takes no `axis`"),
     (lambda: np.max(A, axis=-1, keepdims=True), "dim for axis, keepdim for keepdims"),
     (lambda: torch.exp(np.ones(3)), "a PyTorch function gets a NumPy array"),
@@ -171,6 +180,10 @@ PROVOKED = [
 ]
 
 
+def text_of(error):
+    return f"{type(error).__name__}: {error}"
+
+
 def error_of(function):
     with pytest.raises(Exception) as caught:  # noqa: PT011
         function()
@@ -180,20 +193,70 @@ def error_of(function):
 @pytest.mark.parametrize("number", range(len(PROVOKED)))
 def test_an_error_is_explained(number):
     function, *expected = PROVOKED[number]
-    said = find_reason(str(error_of(function)))
+    said = find_reason(text_of(error_of(function)))
     assert said
     for part in expected:
         assert part in said
 
 
 def test_every_reason_is_provoked():
-    texts = [str(error_of(f)) for f, *_ in PROVOKED]
+    texts = [text_of(error_of(f)) for f, *_ in PROVOKED]
     unused = [p for p, _ in REASONS if not any(re.search(p, text) for text in texts)]
     assert unused == []
 
 
 def test_an_unknown_error_has_no_reason():
     assert find_reason("the moon is full") is None
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("n = x.shape[3]", "a shape has one number for each axis"),
+        ("n = x.size()[3]", "a shape has one number for each axis"),
+        ("pair = pieces[i], pieces[i + 1]", "the tuple has fewer entries"),
+        ("", "the tuple has fewer entries"),
+    ],
+)
+def test_a_tuple_is_called_a_shape_only_where_the_line_reads_one(line, words):
+    assert words in find_reason("IndexError: tuple index out of range", line)
+
+
+def test_a_learners_own_error_is_not_explained():
+    assert find_reason("KeyError: 'no such word'", "raise KeyError('no such word')") is None
+
+
+def takes_none(x, d_k=None):
+    return x * d_k
+
+
+def spoils_its_argument(x, d_k=None):
+    d_k = nothing()
+    return x * d_k
+
+
+def calls_another(x, d_k=None):
+    return takes_none(x)
+
+
+def sorts_in_place(x, d_k=None):
+    y = x.sort()
+    return y[0]
+
+
+@pytest.mark.parametrize(
+    ("function", "given", "words"),
+    [
+        (takes_none, (3,), "`d_k` is an argument, and here it is None: it is not given"),
+        (takes_none, (3, None), "`d_k` is an argument, and here it is None: it is not given"),
+        (calls_another, (3,), "`d_k` is an argument, and here it is None: the function is called"),
+        (spoils_its_argument, (3, 2), "have a `return`?"),
+        (sorts_in_place, ([3, 1],), "have a `return`?"),
+    ],
+)
+def test_a_none_that_was_given_lacks_no_return(function, given, words):
+    watched = RecordedAnswer(CallRecorder().watch(function))
+    assert words in describe_error(error_of(lambda: watched(*given)), watched)
 
 
 def test_the_line_is_the_learners_own_and_says_what_stands_in_it():

@@ -62,6 +62,109 @@ def test_what_is_true_of_fresh_cases_too_is_shown():
     assert "only the last entry is wrong" in refused(DOUBLED, forgets_the_last)
 
 
+# ---------------------------------------------------------------- patterns of the cases
+
+
+COUNTED = Check(
+    reference=lambda n, rows: n * rows,
+    cases=lambda: [(3, 2), (1, 5), (4, 7)],
+    drawn=lambda chance: (chance.between(1, 3), chance.between(2, 9)),
+    mistakes=[],
+    verified="counted",
+)
+
+
+def test_a_pattern_is_said_if_fresh_cases_confirm_it():
+    text = refused(COUNTED, lambda n, rows: n * n * rows + (n - 1))
+    assert "cases: those in which n is 1" in text
+
+
+def test_a_pattern_that_a_fresh_case_contradicts_is_not_said():
+    text = refused(COUNTED, lambda n, rows: n * rows + 7 * (n > 1) + (rows == 9))
+    assert "those in which" not in text
+    assert "right in" in text
+
+
+def test_a_pattern_that_no_fresh_case_shows_is_not_said():
+    many = replace(COUNTED, drawn=lambda chance: (chance.between(2, 9), chance.between(2, 9)))
+    for check in (many, replace(COUNTED, drawn=None)):
+        text = refused(check, lambda n, rows: n * n * rows + (n - 1))
+        assert "those in which" not in text
+        assert "right in 1 of" in text
+
+
+def test_one_value_that_is_right_is_no_rule():
+    text = refused(lesson("02").check.score_variance, lambda d, a, b: d * (a + b) ** 2 / 4)
+    assert "those in which" not in text
+
+
+# ---------------------------------------------------------------- short lists
+
+
+SORTED = Check(
+    reference=sorted,
+    run=lambda answer, words: np.array(answer(words), dtype=str),
+    cases=lambda: [(["b", "a", "b"],), (["d", "c", "a", "b"],), (["a"],)],
+    drawn=lambda chance: ([chance.one_of(*"abcdefg") for _ in range(chance.between(5, 9))],),
+    arguments=("words",),
+    mistakes=[],
+    verified="sorted",
+    working=lambda words, at: [("the words in order", sorted(words))],
+)
+
+
+def test_what_is_true_of_all_lists_and_of_a_long_one_is_said():
+    assert "moved on by 1" in refused(SORTED, lambda w: [*sorted(w)[-1:], *sorted(w)[:-1]])
+    assert "the last one is missing; the rest is right" in refused(
+        SORTED, lambda w: sorted(w)[: max(1, len(w) - 1)]
+    )
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        lambda w: ["b", "a", "b"] if len(w) == 3 else w[:1] * len(w),
+        lambda w: ["a", "b"] if len(w) == 3 else [*w, "z"],
+        lambda w: ["a", "a", "a"] if len(w) == 3 else w[::-1],
+        lambda w: [] if len(w) == 3 else w,
+    ],
+)
+def test_what_is_true_of_a_short_list_alone_is_not_said_and_the_case_is_worked_out(answer):
+    text = refused(SORTED, answer)
+    for words in ("moved", "the rest is right", "belong to it", "as the first one", "in another"):
+        assert words not in text
+    assert "the words in order: a b b" in text
+
+
+def test_a_list_one_too_long_is_worked_out():
+    text = refused(SORTED, lambda w: [*sorted(w)[:1], "x", *sorted(w)[1:]] if len(w) > 1 else w)
+    assert "1 too many" in text
+    assert "the words in order" in text
+
+
+# ---------------------------------------------------------------- True and False, whole numbers
+
+
+TURNS = lesson("13").check.full_turns
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        (lambda last, d: last * 1e4 ** (-np.arange(0, d, 2) / d) >= 6, "larger by 1"),
+        (lambda last, d: last * 1e4 ** (-np.arange(0, d, 2) / 512) >= 2 * np.pi, "has a minus"),
+        (lambda last, d: last * 1e-8 * np.arange(d // 2) / d >= 2 * np.pi, "does not enter"),
+    ],
+)
+def test_what_a_few_whole_numbers_suggest_is_not_said(answer, words):
+    assert words not in refused(TURNS, answer)
+
+
+def test_a_misread_number_is_said_if_it_explains_many_cases():
+    text = refused(TURNS, lambda last, d: TURNS.reference(last + 1, d))
+    assert "this is right for a `last` that is larger by 1" in text
+
+
 # ---------------------------------------------------------------- counterfactual references
 
 

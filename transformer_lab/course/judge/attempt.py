@@ -33,6 +33,7 @@ class Attempt:
         tolerance: The largest difference that counts as equal.
         working: Works out a case step by step, if the exercise has such a function (`working.py`).
         fresh: The outcomes in freshly drawn cases, to tell a cause from a coincidence.
+        run_more: Runs the answer in many freshly drawn cases, for what easily is a coincidence.
     """
 
     given: Sequence[Outcome]
@@ -43,11 +44,25 @@ class Attempt:
     tolerance: float
     working: Callable[..., Iterable[tuple[str, Any]]] | None = None
     fresh: "Attempt | None" = None
+    run_more: "Callable[[], Attempt | None] | None" = None
+
+    @property
+    def more(self) -> "Attempt | None":
+        """The outcomes in many freshly drawn cases; None if none are drawn, or the answer doesn't end."""
+        return self.run_more() if self.run_more else None
 
     def right(self) -> list[bool]:
         """Return for each case whether the answer gets it right."""
         pairs = zip(self.given, self.expected, strict=True)
         return [a.is_right(b, self.tolerance) for a, b in pairs]
+
+    def has_coarse_results(self) -> bool:
+        """Return whether all expected results are single whole numbers or words, or True and False."""
+        return all(
+            x.dtype.kind == "b" or (x.ndim == 0 and x.dtype.kind in "iuU")
+            for outcome in self.expected
+            for x in outcome.results
+        )
 
     def first_wrong(self) -> int:
         """Return the index of the first case that fails. The cases are ordered by size."""

@@ -8,7 +8,7 @@ calls show which.
 import functools
 import types
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -31,13 +31,19 @@ TOLERANCE = 1e-6
 
 @dataclass(frozen=True)
 class Call:
-    """One call: the name of what was called, and its arguments as arrays.
+    """One call of a function, or of a part of a module.
 
-    An argument that cannot be an array is None.
+    Attributes:
+        name: The name of what was called.
+        given: Its arguments as arrays; one that cannot be an array is None.
+        returned: What it gave as an array, or None if that cannot be one.
+        layer: The class of the part if it is one of PyTorch's own, such as "LayerNorm"; else "".
     """
 
     name: str
     given: tuple[np.ndarray | None, ...]
+    returned: np.ndarray | None = None
+    layer: str = ""
 
 
 class CallRecorder:
@@ -72,12 +78,28 @@ class CallRecorder:
                 self.hook_parts(returned)
             return returned
 
+        vars(run_answer)["__wrapped__"] = answer
         return run_answer
 
-    def record(self, name: str, given: Iterable[Any]) -> None:
-        """Record a call by the answer, unless there are `MAX_CALLS` already."""
-        if self.is_answer_running and len(self.calls) < MAX_CALLS:
-            self.calls.append(Call(name, tuple(map(copy_as_array, given))))
+    def record(self, name: str, given: Iterable[Any], layer: str = "") -> int | None:
+        """Record a call by the answer, unless there are `MAX_CALLS` already.
+
+        Returns:
+            The number of the call, or None if what it gives says nothing: it is not recorded, or it
+            gets a function or the like, which nobody can compare.
+        """
+        given = tuple(given)
+        if not self.is_answer_running or len(self.calls) >= MAX_CALLS:
+            return None
+        kept = tuple(map(copy_as_array, given))
+        self.calls.append(Call(name, kept, layer=layer))
+        is_known = all(x is None or copy is not None for x, copy in zip(given, kept, strict=True))
+        return len(self.calls) - 1 if is_known else None
+
+    def record_returned(self, number: int | None, returned: Any) -> None:
+        """Record what call `number` gave, or nothing if that is None."""
+        if number is not None:
+            self.calls[number] = replace(self.calls[number], returned=copy_as_array(returned))
 
     def wrap(self, name: str, value: Any) -> Any:
         """Return the value, set up so that its calls are recorded if it is a function or a module.
@@ -94,8 +116,10 @@ class CallRecorder:
 
         @functools.wraps(function)
         def record_call(*given: Any, **named: Any) -> Any:
-            self.record(name, (*given, *named.values()))
-            return function(*given, **named)
+            number = self.record(name, (*given, *named.values()))
+            returned = function(*given, **named)
+            self.record_returned(number, returned)
+            return returned
 
         return record_call
 
@@ -104,16 +128,25 @@ class CallRecorder:
         if not isinstance(module, nn.Module):
             return
 
-        def hook(name: str) -> Callable[..., None]:
-            def keep(_: nn.Module, given: tuple[Any, ...], named: dict[str, Any]) -> None:
-                self.record(name, (*given, *named.values()))
-
-            return keep
-
         for name, part in module.named_children():
             if not any(True for _ in part.parameters()):
                 continue  # an answer may call dropout and the like as it wants
-            part.register_forward_pre_hook(hook(before + name), with_kwargs=True)
+            self.hook_part(before + name, part)
+
+    def hook_part(self, name: str, part: nn.Module) -> None:
+        """Put hooks on one part of a module that record its arguments and what it gives."""
+        running: list[int | None] = []
+        layer = type(part).__name__ if type(part).__module__.startswith("torch.nn.") else ""
+
+        def begin(_: nn.Module, given: tuple[Any, ...], named: dict[str, Any]) -> None:
+            running.append(self.record(name, (*given, *named.values()), layer))
+
+        def end(_: nn.Module, __: tuple[Any, ...], returned: Any) -> None:
+            if running:
+                self.record_returned(running.pop(), returned)
+
+        part.register_forward_pre_hook(begin, with_kwargs=True)
+        part.register_forward_hook(end)
 
 
 def copy_as_array(value: Any) -> np.ndarray | None:
@@ -127,8 +160,9 @@ def copy_as_array(value: Any) -> np.ndarray | None:
 def find_first_wrong_call(got: Sequence[Call], want: Sequence[Call]) -> str | None:
     """Return a sentence on the first call that differs from the reference's, or None.
 
-    If all calls are right, the sentence says that the fault comes after them. It is None if the
-    reference calls nothing, or if the answer calls something more often than the reference does.
+    A call differs if it gets something else, or gets the same and gives something else. If all
+    calls are right, the sentence says that the fault comes after them. It is None if the reference
+    calls nothing, or if the answer calls something more often than the reference does.
     """
     if not want or len(got) == MAX_CALLS:
         return None
@@ -142,15 +176,53 @@ def find_first_wrong_call(got: Sequence[Call], want: Sequence[Call]) -> str | No
             times = f"{len(mine)} times" if len(mine) != 1 else "once"
             said = f"`{call.name}` is called {times}; {many} calls are asked"
             return f"`{call.name}` is never called" if not mine else said
-        how = describe_difference(mine[earlier].given, call.given)
-        if how is not None:
-            until = f"; until there all is right ({', '.join(right[-4:])})" if right else ""
-            return f"what {which} gets is not right{how}{until}"
-        right = [*dict.fromkeys([*right, call.name])]
+        one = mine[earlier]
+        how = describe_difference(one.given, call.given)
+        if how is None and not _gives_something_else(one, call):
+            right = [*dict.fromkeys([*right, call.name])]
+            continue
+        if one.layer != call.layer and one.layer and call.layer:
+            return f"{which} is a {one.layer}; a {call.layer} is asked"
+        if how is None:
+            return (
+                f"what {which} gets is right, and what it gives is not: look inside it, and at how it "
+                "is built"
+            )
+        needless = find_needless_calls(got, want)
+        if needless:
+            return needless
+        before = f"; what is called before it gets the right things ({', '.join(right[-4:])})"
+        return f"what {which} gets is not right{how}{before * bool(right)}"
     if any(sum(o.name == c.name for o in got) > sum(o.name == c.name for o in want) for c in got):
         return None
     each = ", ".join(f"`{name}`" for name in right)
     return f"what {each} get{'s' * (len(right) == 1)} is right; look at what comes behind"
+
+
+def _gives_something_else(one: Call, call: Call) -> bool:
+    """Return whether two calls give different arrays; False if either gives none."""
+    a, b = one.returned, call.returned
+    return a is not None and b is not None and not is_close(a, b, TOLERANCE)
+
+
+def find_needless_calls(got: Sequence[Call], want: Sequence[Call]) -> str | None:
+    """Return a sentence on what is called once more than it should be, with something else; or None.
+
+    Whoever goes through the rows in a loop calls it often, and each time with a part alone: that is
+    not meant here.
+    """
+    for name in dict.fromkeys(call.name for call in want):
+        mine = [call.given for call in got if call.name == name]
+        theirs = [call.given for call in want if call.name == name]
+        if len(mine) != len(theirs) + 1:
+            continue
+        shapes = [[None if x is None else x.shape for x in given] for given in (*mine, *theirs)]
+        is_other = any(all(describe_difference(a, b) is not None for b in theirs) for a in mine)
+        if is_other and all(shape == shapes[0] for shape in shapes):
+            times = "twice" if len(mine) == 2 else f"{len(mine)} times"
+            enough = "once is" if len(theirs) == 1 else f"{len(theirs)} calls are"
+            return f"`{name}` is called {times}; {enough} enough"
+    return None
 
 
 def describe_difference(

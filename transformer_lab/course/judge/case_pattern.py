@@ -15,46 +15,58 @@ from transformer_lab.course.judge.closeness import is_numeric
 from transformer_lab.course.judge.formatting import format_number
 from transformer_lab.course.judge.size_factors import collect_sizes
 
+CONFIRMED = 2
+"""The least number of freshly drawn cases in which a pattern must be seen."""
+
 
 def find_case_pattern(attempt: Attempt) -> str | None:
     """Return a sentence on how many cases are right and what sets them apart; None if none is right.
 
-    What sets them apart must do so in the freshly drawn cases as well.
+    What sets them apart must do so in the freshly drawn cases as well, and at least two of these
+    must have it: otherwise the answer may well be right in other cases, or wrong in these.
     """
     right = attempt.right()
     if not any(right):
         return None
     many = f"right in {sum(right)} of {len(right)} cases"
-    if attempt.fresh is not None:
-        right = [*right, *attempt.fresh.right()]
-        attempt = replace(attempt, cases=[*attempt.cases, *attempt.fresh.cases])
-    for name, values in case_kinds(attempt):  # one case of its kind is enough, if it is a rare kind
-        found = find_dividing_value(name, values, right, least=2 if "length 1" in name else 1)
-        if found:
-            return f"{many}{found}"
-    for name, values in case_sizes(attempt):  # of many sizes one fits by chance
-        found = find_dividing_value(name, values, right, least=2)
-        if found:
-            return f"{many}{found}"
+    if not any(find_dividing_value(*feature, right) for feature in _list_features(attempt)):
+        return many
+    fresh = attempt.more
+    if fresh is None:
+        return many
+    every = replace(attempt, cases=[*attempt.cases, *fresh.cases])
+    fresh_right = fresh.right()
+    for name, values in _list_features(every):
+        found = find_dividing_value(name, values, [*right, *fresh_right])
+        if found is None:
+            continue
+        phrase, value, is_right = found
+        again = zip(values[len(right) :], fresh_right, strict=True)
+        if sum(v == value and r == is_right for v, r in again) >= CONFIRMED:
+            return f"{many}{phrase}"
     return many
 
 
-def find_dividing_value(
-    name: str, values: Sequence[Any], right: Sequence[bool], least: int
-) -> str | None:
-    """Return a phrase if one value of a feature separates the right cases from the wrong ones, or None.
+def _list_features(attempt: Attempt) -> list[tuple[str, list[Any]]]:
+    return [*case_kinds(attempt), *case_sizes(attempt)]
 
-    There must be at least `least` cases of each, because a single case differs from the rest in
-    many ways.
+
+def find_dividing_value(
+    name: str, values: Sequence[Any], right: Sequence[bool]
+) -> tuple[str, Any, bool] | None:
+    """Return what separates the right cases from the wrong ones if one value of a feature does, or None.
+
+    Returns:
+        A phrase, the value, and whether it is the right cases that have it.
     """
     good = [v for v, is_right in zip(values, right, strict=True) if is_right]
     bad = [v for v, is_right in zip(values, right, strict=True) if not is_right]
-    if set(good) & set(bad) or min(len(good), len(bad)) < least:
+    if set(good) & set(bad) or not good or not bad:
         return None
     if len(set(good)) == 1:
-        return f": those in which {describe_feature(name, good[0])}"
-    if len(set(bad)) == 1 and (len(bad) > 1 or isinstance(bad[0], bool)):
-        return f"; wrong where {describe_feature(name, bad[0])}"
+        return f": those in which {describe_feature(name, good[0])}", good[0], True
+    if len(set(bad)) == 1:
+        return f"; wrong where {describe_feature(name, bad[0])}", bad[0], False
     return None
 
 

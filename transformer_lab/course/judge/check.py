@@ -67,6 +67,8 @@ RANDOM_CASES = 3
 """The number of random cases of a check; an answer that memorises the written cases fails at them."""
 FRESH_CASES = 10
 """The largest number of cases drawn to see whether a sentence explains more than one of them."""
+MORE_CASES = 40
+"""The number of cases drawn to confirm what is easily a coincidence."""
 SOLUTION_MARK = "### BEGIN SOLUTION"
 """The first line of each notebook cell that holds the solution."""
 NO_EXPLANATION = (
@@ -159,7 +161,7 @@ class Check:
         hint = self.find_forbidden_means(answer) if verdict.right else None
         return Verdict(False, f"Not yet: {hint}.") if hint else verdict
 
-    def judge(self, given: list[Outcome], answer: Callable[..., Any] | None = None) -> Verdict:
+    def judge(self, given: Sequence[Outcome], answer: Callable[..., Any] | None = None) -> Verdict:
         """Return the verdict on the outcomes of an answer, one for each case.
 
         If the answer itself is given, arguments that it does not read can be found as well.
@@ -179,7 +181,10 @@ class Check:
         attempt = Attempt(given, expected, cases, names, self.results, tolerance, self.working)
         if all(attempt.right()):
             return Verdict(True, f"Right: {self.verified} ({len(given)} cases).")
-        known = self.find_known_mistake(given, tolerance)
+        if answer is not None:
+            run_more = functools.partial(self.try_more_cases, attempt, answer)
+            attempt = replace(attempt, run_more=functools.cache(run_more))
+        known = self.find_known_mistake(attempt)
         if not known and answer is not None:
             attempt = replace(attempt, fresh=self.try_fresh_cases(attempt, answer))
         case = cases[attempt.first_wrong()]
@@ -211,9 +216,7 @@ class Check:
                 return self.run_case(one, case)
 
         reference = functools.partial(doing, self.reference)
-        found = find_misread_argument(
-            reference, attempt.cases, names, attempt.given, attempt.expected
-        )
+        found = self.find_misreading(attempt, reference)
         if found or answer is None:
             return found
         asked = functools.partial(doing, answer)
@@ -229,6 +232,44 @@ class Check:
             if not right
         ]
         return said if all(other == said for other in others) else None
+
+    def find_misreading(self, attempt: Attempt, reference: Callable[[Any], Outcome]) -> str | None:
+        """Return what `find_misread_argument` says.
+
+        Where results are coarse, it must hold in many more cases.
+        """
+        found = find_misread_argument(
+            reference, attempt.cases, attempt.names, attempt.given, attempt.expected
+        )
+        if found is None or not attempt.has_coarse_results() or attempt.more is None:
+            return found
+        rows = zip(attempt.more.cases, attempt.more.given, attempt.more.expected, strict=True)
+        kept = [row for row in rows if row[1].error is None]
+        return find_misread_argument(
+            reference,
+            [*attempt.cases, *(case for case, _, _ in kept)],
+            attempt.names,
+            [*attempt.given, *(got for _, got, _ in kept)],
+            [*attempt.expected, *(want for _, _, want in kept)],
+        )
+
+    def try_more_cases(self, attempt: Attempt, answer: Callable[..., Any]) -> Attempt | None:
+        """Return the outcomes of a wrong answer in `MORE_CASES` fresh cases.
+
+        None stands for an answer that does not end in one of them.
+        """
+        if self.drawn is None:
+            return None
+        cases, given, expected = [], [], []
+        for number in range(MORE_CASES):
+            case, want = self.draw_fresh_case(number)
+            got = self.run_case(answer, case).split_stacked(want)
+            if isinstance(got.error, EndlessError):
+                return None
+            cases.append(case)
+            given.append(got)
+            expected.append(want)
+        return replace(attempt, cases=cases, given=given, expected=expected)
 
     def try_fresh_cases(self, attempt: Attempt, answer: Callable[..., Any]) -> Attempt | None:
         """Return the outcomes of a wrong answer in cases that no verdict has seen, or None.
@@ -358,20 +399,37 @@ class Check:
         )
         return [turned, *(Mistake(answer, f"{sentence}.") for answer, sentence in found)]
 
-    def find_known_mistake(self, given: list[Outcome], tolerance: float) -> str | None:
+    def find_known_mistake(self, attempt: Attempt) -> str | None:
         """Return the hint of the known mistake that has exactly these outcomes, if there is one.
 
-        Those written by hand come first, then the counterfactual references.
+        Those written by hand come first, then the counterfactual references. Where results are
+        coarse, such as True and False, many mistakes have the same in a few cases: there the
+        outcomes must agree in freshly drawn cases, too.
         """
+        given, tolerance = attempt.given, attempt.tolerance
         if all(outcome.error is not None for outcome in given):
             return None  # errors tell too little: the error itself says more
         if _are_equal(given, self.known_outcomes(self.reference), tolerance):
             return None  # right but for the kind of the results: no mistake explains that
         for mistake in (*self.mistakes, *self.counterfactuals):
             known = (self.known_outcome(mistake.answer, n) for n in range(len(given)))
-            if _are_equal(given, known, tolerance):
+            if _are_equal(given, known, tolerance) and self.is_confirmed(mistake, attempt):
                 return mistake.hint
         return None
+
+    def is_confirmed(self, mistake: Mistake, attempt: Attempt) -> bool:
+        """Return whether an answer with coarse results makes a known mistake in fresh cases as well."""
+        if not attempt.has_coarse_results() or attempt.more is None:
+            return True
+        with warnings.catch_warnings(action="ignore"):
+            pairs = [
+                (got, self.run_case(mistake.answer, case))
+                for case, got in zip(attempt.more.cases, attempt.more.given, strict=True)
+                if got.error is None
+            ]
+        return all(
+            other.error is not None or got.equals(other, attempt.tolerance) for got, other in pairs
+        )
 
     def choose_tolerance(self, cases: Sequence[tuple[Any, ...]]) -> float:
         """Return the tolerance for these cases.

@@ -7,19 +7,22 @@ import itertools
 from collections.abc import Sequence
 
 import numpy as np
+from torch import Tensor
 
 from transformer_lab.course.judge import probes
 from transformer_lab.course.judge.attempt import Attempt, find_first_difference
 from transformer_lab.course.judge.call_recorder import find_first_wrong_call
 from transformer_lab.course.judge.case_pattern import find_case_pattern
 from transformer_lab.course.judge.closeness import is_close, is_numeric, is_same_kind
+from transformer_lab.course.judge.errors import NotComparableError
 from transformer_lab.course.judge.formatting import describe_kind
 from transformer_lab.course.judge.number_faults import (
     NUMBER_FINDERS,
     Finder,
     choose_reason,
     find_fault_in_other_results,
-    says_only_where,
+    make_finder,
+    says_no_cause,
 )
 from transformer_lab.course.judge.outcome import Outcome
 from transformer_lab.course.judge.probes.wrong_part import find_one_sided_errors
@@ -50,6 +53,8 @@ def describe_first_wrong_case(attempt: Attempt, misread: str | None) -> str:
     """
     at = attempt.first_wrong()
     got, want, names = attempt.given[at], attempt.expected[at], attempt.results
+    if isinstance(got.error, NotComparableError):
+        return describe_other_kind(got.error, want, names)
     if got.error is not None:
         return got.complaint
     new = [name for name in got.changed if name not in want.changed]
@@ -83,6 +88,39 @@ def describe_first_wrong_case(attempt: Attempt, misread: str | None) -> str:
     if missing:
         return f"it leaves {' and '.join(missing)} as it was; that should have changed"
     return describe_gradient_fault(got, want)
+
+
+def describe_other_kind(error: NotComparableError, want: Outcome, names: Sequence[str]) -> str:
+    """Say what was returned in the place of numbers or words, and what is asked."""
+    n = len(want.results)
+    if error.count != n:
+        asked = names[0] if n == 1 else f"{n} things: {', '.join(names)}"
+        return f"it returns {describe_kind(error.returned)}; expected {asked}"
+    name, value = names[error.place], error.value
+    asked = describe_asked(want.results[error.place])
+    if value is None:
+        return f"{name} {'are' if _is_plural(name) else 'is'} None: is there a `return`?"
+    if isinstance(value, np.ndarray):
+        value = value.tolist()
+    while type(value) in (list, tuple) and value:
+        known = (bool, int, float, str, np.generic, np.ndarray, Tensor)
+        inner = next((one for one in value if not isinstance(one, known)), value[0])
+        if type(inner) not in (list, tuple) or not inner:
+            has = "have" if _is_plural(name) else "has"
+            return f"{name} {has} {describe_kind(inner)} in it; expected {asked}"
+        value = inner
+    return f"{name} {'are' if _is_plural(name) else 'is'} {describe_kind(value)}; expected {asked}"
+
+
+def describe_asked(want: np.ndarray) -> str:
+    """Return the kind of an expected result, such as "a number" or "numbers in the shape (2, 3)"."""
+    one, many = {
+        "b": ("True or False", "True and False"),
+        "i": ("a whole number", "whole numbers"),
+        "u": ("a whole number", "whole numbers"),
+        "U": ("a text", "texts"),
+    }.get(want.dtype.kind, ("a number", "numbers"))
+    return f"{many} in the shape {want.shape}" if want.ndim else one
 
 
 def find_order_in_all_cases(attempt: Attempt) -> str | None:
@@ -135,7 +173,8 @@ def describe_wrong_result(attempt: Attempt, at: int, place: int, misread: str | 
         reason = choose_reason(SHAPE_FINDERS, attempt, at, place)
         has = "have" if _is_plural(name) else "has"
         line = f"{name} {has} shape {got.shape}; expected {want.shape}{rest}"
-        return f"{line}: {reason}" if reason else f"{line}{work_out(attempt)}"
+        more = "" if reason and not says_no_cause(reason, got, want) else work_out(attempt)
+        return f"{line}: {reason}{more}" if reason else f"{line}{more}"
     if want.dtype.kind in "iu" and got.dtype.kind == "f" and not is_same_kind(got, want):
         means = "has fractions" if (got % 1).any() else "has the right kind of values, as floats"
         return f"{name} should be made of whole numbers, and yours {means}{rest}"
@@ -151,7 +190,7 @@ def describe_wrong_result(attempt: Attempt, at: int, place: int, misread: str | 
     line = f"{where} {'are' if where == name and _is_plural(name) else 'is'} {figures}"
     if not reason:
         return f"{line}{rest}{work_out(attempt)}"
-    more = work_out(attempt) if says_only_where(reason, got, want) else ""
+    more = work_out(attempt) if says_no_cause(reason, got, want) else ""
     return f"{name}{rest}: {reason}\n{line}{more}"
 
 
@@ -167,18 +206,16 @@ def _find_wrong_call(attempt: Attempt, at: int, place: int) -> str | None:
     return find_first_wrong_call(attempt.given[at].calls, attempt.expected[at].calls)
 
 
-def _probe_shape(attempt: Attempt, at: int, place: int) -> str | None:
-    got, want = attempt.given[at].results[place], attempt.expected[at].results[place]
-    return probes.run_probes(probes.SHAPE_PROBES, got, want)
-
-
 def _find_one_sided_errors(attempt: Attempt, at: int, place: int) -> str | None:
     return find_one_sided_errors(
         attempt.given[at].results[place], attempt.expected[at].results[place]
     )
 
 
-SHAPE_FINDERS: Sequence[Finder] = (_probe_shape, _find_wrong_call)
+SHAPE_FINDERS: Sequence[Finder] = (
+    *(make_finder(probe, is_strict=True) for probe in probes.SHAPE_PROBES),
+    _find_wrong_call,
+)
 FINDERS: Sequence[Finder] = (
     *NUMBER_FINDERS,
     find_fault_in_other_results,

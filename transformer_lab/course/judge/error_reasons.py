@@ -110,7 +110,25 @@ REASONS: Sequence[tuple[str, Reason]] = [
     (r"axis -?\d+ is out of bounds for array of dimension (\d+)", explain_numpy_axis),
     (r"index -?\d+ is out of bounds for (?:dimension|axis) \d+ with size (\d+)", explain_index),
     (r"too many indices", lambda _: "there are fewer axes than numbers in the brackets"),
+    (
+        r"^KeyError: ",
+        lambda _: (
+            "the dict has no such key: += and [] need one that is there already; get(key, 0) gives 0 "
+            "where it isn't"
+        ),
+    ),
+    (
+        r"unhashable type: '(\w+)'",
+        lambda m: (
+            f"a {m[1]} can change, so it is no key of a dict and stands in no set; a tuple can: "
+            "(a, b) for [a, b]"
+        ),
+    ),
     (r"list index out of range", lambda _: "the list has fewer entries; the first has number 0"),
+    (
+        r"string index out of range",
+        lambda _: "the text has fewer letters; the first has number 0",
+    ),
     (r"Boolean value of Tensor|truth value of an array", lambda _: ONE_TRUTH),
     (
         r"Can't call numpy\(\) on Tensor that requires grad",
@@ -133,7 +151,7 @@ REASONS: Sequence[tuple[str, Reason]] = [
         lambda _: "the first line of __init__ is super().__init__()",
     ),
     (
-        r"'NoneType' object|and 'NoneType'|'NoneType' and",
+        r"'NoneType' object|and 'NoneType'|'NoneType' and|iterable NoneType",
         lambda _: "something there is None: does the function that made it have a `return`?",
     ),
     (
@@ -185,6 +203,17 @@ REASONS: Sequence[tuple[str, Reason]] = [
         lambda _: "on the left of = there stand more or fewer names than things on the right",
     ),
     (
+        r"cannot unpack non-iterable (\w+) object",
+        lambda m: (
+            f"several names stand there, and one {m[1]} is to be taken apart; enumerate(…), zip(…) and "
+            "items() give pairs"
+        ),
+    ),
+    (
+        r"can't multiply sequence by non-int of type",
+        lambda _: "* repeats a list, a tuple or a text; + puts two of them together",
+    ),
+    (
         r"'torch\.return_types\.m",
         lambda _: (
             "PyTorch's max and min with a dim give values and places; amax and amin give values"
@@ -221,10 +250,7 @@ REASONS: Sequence[tuple[str, Reason]] = [
         r"expanded size of the tensor \((\d+)\) must match the existing size \((\d+)\)",
         lambda m: f"there is room for {m[1]}, and what is put there has {m[2]}",
     ),
-    (
-        r"tuple index out of range",
-        lambda _: "a shape has one number for each axis, counted from 0",
-    ),
+    (r"tuple index out of range", lambda _: "the tuple has fewer entries; the first has number 0"),
     (
         r"received an invalid combination of arguments - got \(.*(axis|keepdims)=",
         lambda _: NUMPYS_WORDS,
@@ -408,8 +434,17 @@ REASONS: Sequence[tuple[str, Reason]] = [
 ]
 
 
-def find_reason(text: str) -> str | None:
-    """Return the explanation for the text of an error, or None if the text is not known."""
+def find_reason(text: str, line: str = "") -> str | None:
+    """Return the explanation for an error, or None if its text is not known.
+
+    Args:
+        text: The text of the error behind its type, such as "KeyError: 'a'".
+        line: The learner's line that raised it, if it is known.
+    """
+    if line.startswith("raise "):
+        return None  # what the learner's own errors mean, the learner knows
+    if "tuple index out of range" in text and re.search(r"\bshape\b|\bsize\(", line):
+        return "a shape has one number for each axis, counted from 0"
     for pattern, reason in REASONS:
         found = re.search(pattern, text)
         if found:

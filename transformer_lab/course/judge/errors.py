@@ -3,6 +3,8 @@
 `outcome.run_case` asks for them when an answer raises one.
 """
 
+import dis
+import inspect
 import linecache
 import re
 import sysconfig
@@ -17,7 +19,7 @@ import numpy as np
 from torch import Tensor
 
 from transformer_lab.course.judge.error_reasons import find_reason
-from transformer_lab.course.judge.formatting import describe_kind
+from transformer_lab.course.judge.formatting import describe_kind, short_repr
 
 PACKAGE = str(Path(__file__).parents[2])
 LIBRARIES = (sysconfig.get_path("stdlib"), "site-packages", "dist-packages", "<frozen", "<__array")
@@ -27,6 +29,23 @@ MAX_NAMES = 5
 
 class UnusableError(ValueError):
     """An answer returned something that cannot be compared; the text says what was expected."""
+
+
+class NotComparableError(UnusableError):
+    """An answer returned something of a kind that no exercise asks for, such as a dict or a function.
+
+    Attributes:
+        value: The result that is of such a kind.
+        place: Its index among the results.
+        count: The number of results.
+        returned: All that was returned.
+    """
+
+    place, count = 0, 1
+
+    def __init__(self, value: Any):
+        super().__init__(f"this cannot be compared: {short_repr(value)}")
+        self.value = self.returned = value
 
 
 class RecordedAnswer:
@@ -53,10 +72,13 @@ def describe_error(error: BaseException, watched: RecordedAnswer) -> str:
     """
     if isinstance(error, UnusableError):
         return str(error)
-    said = f"{type(error).__name__}: {error_headline(error)}"
-    reason = find_reason(error_text(error))
-    why = f"\n  that is: {reason}" if reason else ""
+    kind = type(error).__name__
+    said = f"{kind}: {error_headline(error)}"
     frame = find_learner_frame(error)
+    reason = (frame and "NoneType" in said and explain_none(frame[0], frame[1], watched)) or (
+        find_reason(f"{kind}: {error_text(error)}", read_line(*frame) if frame else "")
+    )
+    why = f"\n  that is: {reason}" if reason else ""
     if frame:
         return f"it stops with {said}{describe_line(*frame)}{why}"
     if watched.has_returned:
@@ -67,6 +89,41 @@ def describe_error(error: BaseException, watched: RecordedAnswer) -> str:
         many = len(watched.given)
         return f"it cannot be called with the {many} arguments of this exercise ({said})"
     return f"it stops with {said}"
+
+
+def read_line(frame: types.FrameType, line: int) -> str:
+    """Return a line of code of a frame, or "" if its source is not known."""
+    return linecache.getline(frame.f_code.co_filename, line, frame.f_globals).strip()
+
+
+def explain_none(frame: types.FrameType, line: int, watched: RecordedAnswer) -> str | None:
+    """Explain an error at a None that the function in this frame was given, or None if it was not.
+
+    Only an argument that is None from the beginning counts; one that the function itself has set to
+    None was made so by one of its lines.
+    """
+    code = frame.f_code
+    parameters = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    answer = inspect.unwrap(watched.answer)
+    is_answer = getattr(answer, "__code__", None) is code
+    given: Mapping[str, Any] = frame.f_locals
+    if is_answer:
+        bound = inspect.signature(answer).bind(*watched.given)
+        bound.apply_defaults()
+        given = bound.arguments
+    made = {i.argval for i in dis.get_instructions(code) if i.opname.startswith("STORE_FAST")}
+    for name in find_names(read_line(frame, line)):
+        if name not in parameters or (name in made and not is_answer):
+            continue
+        if frame.f_locals.get(name, 0) is None and given.get(name, 0) is None:
+            how = "it is not given in every case" if is_answer else "the function is called so"
+            return f"`{name}` is an argument, and here it is None: {how}"
+    return None
+
+
+def find_names(text: str) -> Iterator[str]:
+    """Return the names of variables in a line of code, each once."""
+    return iter(dict.fromkeys(re.findall(r"(?<![\w.])[A-Za-z_]\w*", text)))
 
 
 def error_headline(error: BaseException) -> str:
@@ -99,7 +156,7 @@ def iterate_learner_frames(error: BaseException) -> Iterator[tuple[types.FrameTy
 
 def describe_line(frame: types.FrameType, line: int) -> str:
     """Return a line of code as text: its number, its source if known, and the shapes of its variables."""
-    text = linecache.getline(frame.f_code.co_filename, line, frame.f_globals).strip()
+    text = read_line(frame, line)
     sizes = ", ".join(describe_sizes(text, frame.f_locals))
     where = f"\n  in your line {line}{': ' * bool(text)}{text}"
     return f"{where}\n  there {sizes}" if sizes else where
@@ -110,8 +167,7 @@ def describe_sizes(text: str, known: Mapping[str, Any]) -> Iterator[str]:
 
     There are at most `MAX_NAMES`. `known` maps names to values.
     """
-    names = dict.fromkeys(re.findall(r"(?<![\w.])[A-Za-z_]\w*", text))
-    sizes = ((name, describe_size(known[name])) for name in names if name in known)
+    sizes = ((name, describe_size(known[name])) for name in find_names(text) if name in known)
     yield from islice((f"{name} {size}" for name, size in sizes if size), MAX_NAMES)
 
 

@@ -14,8 +14,15 @@ from transformer_lab.course.judge import probes
 from transformer_lab.course.judge.attempt import Attempt
 from transformer_lab.course.judge.closeness import is_close, is_equal, is_numeric
 from transformer_lab.course.judge.probes.numbers import find_nan_or_infinity
+from transformer_lab.course.judge.probes.places import (
+    find_equal_lines,
+    find_reordering,
+    find_shift,
+    find_wrong_booleans,
+)
 from transformer_lab.course.judge.probes.wrong_part import (
     find_one_sided_errors,
+    find_word_differences,
     find_wrong_part,
 )
 from transformer_lab.course.judge.size_factors import find_size_error
@@ -72,14 +79,56 @@ def _omit_numbers(text: str | None) -> str | None:
     return re.sub(r"\b(number|place|digit|sign)s\b", r"\1", text).replace(" are ", " is ")
 
 
-def _make_finder(probe: probes.Probe, least: int = 0) -> Finder:
-    """Return a finder that runs a probe on one result with at least so many numbers."""
+def make_finder(probe: probes.Probe, least: int = 0, is_strict: bool = False) -> Finder:
+    """Return a finder that runs a probe on one result with at least so many numbers.
+
+    If it is strict, what the probe says of a list of whole numbers or words must be true of each
+    wrong case, and of one in which it can hardly be an accident.
+    """
 
     def find(attempt: Attempt, at: int, place: int) -> str | None:
         got, want = attempt.given[at].results[place], attempt.expected[at].results[place]
-        return probe(got, want) if want.size >= least else None
+        said = probe(got, want) if want.size >= least else None
+        if said is None or not is_strict or want.ndim != 1 or want.dtype.kind == "f":
+            return said
+        return said if _is_true_of_all(said, probe, attempt, place) else None
 
     return find
+
+
+SOME, MANY_BOOLEANS = 4, 8
+"""With fewer different entries, or fewer entries True and False, two lists are alike by accident."""
+
+
+def _is_true_of_all(said: str, probe: probes.Probe, attempt: Attempt, place: int) -> bool:
+    """Return whether a probe says the same of all wrong cases, numbers aside.
+
+    The freshly drawn cases count as well, and in one of the cases the lists must be long enough.
+    """
+    pairs = [
+        (given.results[place], expected.results[place])
+        for one in (attempt, attempt.fresh)
+        if one is not None
+        for given, expected, right in zip(one.given, one.expected, one.right(), strict=True)
+        if not right and len(given.results) == len(expected.results)
+    ]
+    # Where nothing came, or one value alone, first and last are the same: that speaks for nothing.
+    pairs = [pair for pair in pairs if all(x.size for x in pair) and not _is_one_value(*pair)]
+    pattern = _omit_numbers(said)
+    if not all(_omit_numbers(probe(got, want)) == pattern for got, want in pairs):
+        return False
+    return any(
+        _has_enough_entries(min(pair, key=np.size) if pair[0].ndim else pair[1]) for pair in pairs
+    )
+
+
+def _is_one_value(got: np.ndarray, want: np.ndarray) -> bool:
+    """Return whether all entries of two arrays are equal."""
+    return bool((got == want.flat[0]).all() and (want == want.flat[0]).all())
+
+
+def _has_enough_entries(x: np.ndarray) -> bool:
+    return x.size >= MANY_BOOLEANS if x.dtype == bool else len(np.unique(x)) >= SOME
 
 
 def _find_common_change(attempt: Attempt, at: int, place: int) -> str | None:
@@ -175,14 +224,16 @@ def find_argument_in_result(attempt: Attempt, at: int, place: int) -> str | None
     return None
 
 
-find_not_finite = _make_finder(find_nan_or_infinity)
+find_not_finite = make_finder(find_nan_or_infinity)
+ACCIDENTAL = (find_shift, find_reordering, find_equal_lines)
+"""What these probes say is easily true of a short list by accident."""
 NUMBER_FINDERS: Sequence[Finder] = (
     find_not_finite,
     _find_common_change,
     find_argument_in_result,
     find_size_error,
-    *(_make_finder(probe) for probe in probes.PLACE_PROBES[:-1]),
-    *(_make_finder(probe, least=3) for probe in probes.NUMBER_PROBES),
+    *(make_finder(probe, is_strict=probe in ACCIDENTAL) for probe in probes.PLACE_PROBES[:-1]),
+    *(make_finder(probe, least=3) for probe in probes.NUMBER_PROBES),
     find_constant_result,
     find_wrong_index,
 )
@@ -192,6 +243,16 @@ NUMBER_FINDERS: Sequence[Finder] = (
 def says_only_where(reason: str, got: np.ndarray, want: np.ndarray) -> bool:
     """Return whether a reason tells where two arrays differ and not why."""
     return reason in (find_wrong_part(got, want), find_one_sided_errors(got, want))
+
+
+def says_no_cause(reason: str, got: np.ndarray, want: np.ndarray) -> bool:
+    """Return whether a reason says what is wrong and not why, so that the case is better worked out."""
+    no_cause = (find_wrong_booleans, find_word_differences)
+    return (
+        says_only_where(reason, got, want)
+        or any(reason == probe(got, want) for probe in no_cause)
+        or re.search(r"has length \d+, \d+ too (many|few)($|; the others?)", reason) is not None
+    )
 
 
 def find_fault_in_other_results(attempt: Attempt, at: int, place: int) -> str | None:

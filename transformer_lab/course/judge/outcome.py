@@ -15,6 +15,7 @@ from torch import Tensor, nn
 from transformer_lab.course.judge.call_recorder import Call, CallRecorder
 from transformer_lab.course.judge.closeness import is_close, is_same_kind
 from transformer_lab.course.judge.errors import (
+    NotComparableError,
     RecordedAnswer,
     UnusableError,
     describe_error,
@@ -143,7 +144,7 @@ def run_case(
         with np.errstate(all="ignore"), torch.random.fork_rng([]), time_limit():
             returned = run(watched, *arguments)
             parts, modules = split_returned(returned)
-            results = tuple(map(as_array, parts))
+            results = convert_results(returned, parts)
             gradients = compute_gradients(parts, dict(zip(names, arguments, strict=True)), modules)
     except EndlessError as error:
         return Outcome(error=error, complaint=describe_endless(error))
@@ -162,6 +163,25 @@ def run_case(
         came_as_sequence=isinstance(returned, tuple | list),
         calls=tuple(recorder.calls),
     )
+
+
+def convert_results(returned: Any, parts: Sequence[Any]) -> tuple[np.ndarray, ...]:
+    """Return the results as arrays.
+
+    Raises:
+        UnusableError: If one of them cannot be an array.
+        NotComparableError: If one of them is of another kind; it says which.
+    """
+    results: list[np.ndarray] = []
+    for part in parts:
+        try:
+            results.append(as_array(part))
+        except NotComparableError as error:
+            # What stands inside the part is no news: the part is what was returned.
+            error.value, error.returned = part, returned
+            error.place, error.count = len(results), len(parts)
+            raise
+    return tuple(results)
 
 
 def split_returned(returned: Any) -> tuple[list[Any], list[nn.Module]]:

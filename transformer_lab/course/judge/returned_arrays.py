@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from torch import Tensor
 
-from transformer_lab.course.judge.errors import UnusableError
-from transformer_lab.course.judge.formatting import describe_kind, short_repr
+from transformer_lab.course.judge.errors import NotComparableError, UnusableError
+from transformer_lab.course.judge.formatting import describe_kind
 
 LARGEST = 10**7
 """More numbers than any exercise asks for."""
@@ -19,8 +19,8 @@ def as_array(part: Any) -> np.ndarray:
     """Return a number, a text, a tensor or nested lists of them as a NumPy array.
 
     Raises:
-        UnusableError: For anything else, for lists of unequal length, and for more than 10⁷
-            numbers.
+        NotComparableError: For anything else.
+        UnusableError: For lists of unequal length, and for more than 10⁷ numbers.
     """
     if isinstance(part, Tensor):
         return part.detach().cpu().resolve_conj().numpy()
@@ -34,7 +34,7 @@ def as_array(part: Any) -> np.ndarray:
     if array.size > LARGEST:
         raise UnusableError(f"it returns {describe_kind(part)}, far more than was asked")
     if array.dtype.kind not in "biufUcS":
-        raise UnusableError(f"this cannot be compared: {short_repr(part)}")
+        raise NotComparableError(part)
     return array
 
 
@@ -42,7 +42,7 @@ def to_plain_lists(part: Any) -> Any:
     """Return the value with its tensors as arrays and its tuples as lists.
 
     Raises:
-        UnusableError: If it holds anything but numbers, texts, arrays, tensors, lists and tuples.
+        NotComparableError: If it holds anything but numbers, texts, arrays, tensors, lists and tuples.
     """
     if isinstance(part, bool | int | float | complex | str | np.generic | np.ndarray):
         return part
@@ -50,4 +50,4 @@ def to_plain_lists(part: Any) -> Any:
         return part.detach().cpu().numpy()
     if isinstance(part, list | tuple):
         return [to_plain_lists(one) for one in part]
-    raise UnusableError(f"this cannot be compared: {short_repr(part)}")
+    raise NotComparableError(part)

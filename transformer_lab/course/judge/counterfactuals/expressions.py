@@ -33,7 +33,7 @@ def list_operator_variants(node: ast.BinOp, known: dict[str, str]) -> Iterator[V
         for term, rest in ((right, left), (left, right)):
             is_first = isinstance(op, ast.Sub) and term is left
             kept = ast.UnaryOp(ast.USub(), rest) if is_first else rest
-            yield f"one term is missing{_name_term(term, known)}", kept
+            yield f"a part of the sum is missing{_name_term(term, known)}", kept
     else:
         name = describe(right, known)
         what = f"by {name}" if name else "by one factor"

@@ -102,6 +102,8 @@ def find_wrong_length(got: np.ndarray, want: np.ndarray) -> str | None:
     name = format_axis(axis, want.ndim) if want.ndim > 1 else "it"
     long, short, n = (got, want, a - b) if a > b else (want, got, b - a)
     few, what = f"{n} too {'many' if a > b else 'few'}", "other" if want.ndim == 1 else "others"
+    if not short.size:
+        return f"{name} has length {a}, {few}"  # nothing is left that could be right
     first = is_same(np.delete(long, np.s_[:n], axis), short)
     last = is_same(np.delete(long, np.s_[-n:], axis), short)
     if first or last:

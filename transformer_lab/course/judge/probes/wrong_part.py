@@ -14,6 +14,8 @@ def find_wrong_part(got: np.ndarray, want: np.ndarray) -> str | None:
     """
     if got.shape != want.shape or not want.ndim or want.size < 2:
         return None
+    if want.ndim == 1 and want.size < 4 and want.dtype.kind != "f":
+        return None  # of so few words or whole numbers one is first, last or right by accident
     both = is_numeric(got) and is_numeric(want)
     wrong = np.asarray(~close_elements(got, want, TOLERANCE) if both else got != want)
     if not wrong.any() or wrong.all():

@@ -236,6 +236,10 @@ def _bend_row(x: np.ndarray) -> np.ndarray:
     return np.roll(x, 1) ** 2 - 0.5
 
 
+def _keep(x: np.ndarray) -> np.ndarray:
+    return x
+
+
 def _random_sublayer(chance: RandomValues) -> tuple:
     (length, d), batch = chance.sizes(2), chance.batch()
     w = chance.numbers(d, d)
@@ -257,6 +261,11 @@ add_norm = Check(
         (np.array([[1.0, 4.0, -2.0], [3.0, 0.0, 5.0]]), _halve, _normalise_without_gain),
         (random_array(2, 3, 5, seed=1), _bend, _normalise_without_gain),
         (random_array(7, seed=2), _bend_row, np.arctan),
+        (
+            random_array(5, 3, seed=3),
+            _keep,
+            _normalise_without_gain,
+        ),  # gives the very array it gets
     ],
     drawn=_random_sublayer,
     working=_work_out_add_norm,

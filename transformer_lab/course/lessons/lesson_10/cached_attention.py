@@ -75,6 +75,7 @@ def _step_cases() -> list[tuple]:
 
 def _random_step(chance: RandomValues) -> tuple:
     b, past, d, d_k, d_v = chance.sizes(5)
+    past = chance.one_of(0, past, past, past)
     shapes = ((b, d), (b, past, d_k), (b, past, d_v), (d, d_k), (d, d_k), (d, d_v))
     x, *rest = (chance.tensor(*shape) for shape in shapes)
     return chance.one_of(1.0, 1_000.0) * x, *rest

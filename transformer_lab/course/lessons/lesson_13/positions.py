@@ -17,7 +17,7 @@ def _find_full_turns(last: int, d_model: int, turn: float = 2 * np.pi) -> np.nda
 
 
 def _random_last(chance: RandomValues) -> tuple:
-    return chance.between(1, 3000), 2 * chance.between(1, 50)
+    return int(3000 ** chance.real(0, 1)), 2 * chance.between(1, 50)  # small as often as large
 
 
 def _work_out_turns(last: int, d_model: int, at: tuple) -> Iterator[Step]:
