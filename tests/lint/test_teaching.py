@@ -105,7 +105,7 @@ def test_the_hours_at_home_are_those_of_the_readme():
     minutes = dict(re.findall(rf"^\| ({KEY}) \|.* (\d+) \|$", readme, re.MULTILINE))
     assert list(minutes) == list(LESSONS)
     hours = sum(map(int, minutes.values())) / 60
-    assert f"That's {hours:.0f} hours with all exercises" in readme
+    assert f"That's {hours:.0f} hours if you do all the exercises" in readme
     assert f"about {hours:.0f} hours for 00 to {max(LESSONS)}" in GUIDE
     whole = dict(re.findall(rf"^### ({KEY}) .* in class, (\d+) at home$", GUIDE, re.MULTILINE))
     assert whole

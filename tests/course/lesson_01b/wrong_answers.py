@@ -153,7 +153,7 @@ TABLE = [
     ("attention_backward", divided_by_d_k, "divided by d_k"),
     ("attention_backward", softmax_forgotten, "skip the softmax"),
     ("attention_backward", key_before_query, "dQ and dK are swapped"),
-    ("attention_backward", root_of_the_page, "on this page only"),
+    ("attention_backward", root_of_the_page, "divide dQ and dK by 2"),
     ("attention_backward", weights_before_gradient, "the gradient comes first"),
     ("attention_backward", value_first, "dV comes last"),
     ("attention_backward", no_transpose, "stops with ValueError"),
