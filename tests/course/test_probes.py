@@ -6,6 +6,7 @@ import pytest
 from transformer_lab.course.judge import probes
 from transformer_lab.course.judge.cases import random_array, random_weights
 from transformer_lab.course.judge.formatting import format_table
+from transformer_lab.course.judge.probes.weights import contradicts_order
 
 X = random_array(3, 5, 7, seed=1)
 SQUARE = random_array(5, 5, seed=2)
@@ -148,3 +149,9 @@ def test_a_table_is_small_and_shows_the_place():
     assert len(lines) == 3
     assert lines[0].startswith("got[1]")
     assert f"{random_array(2, 11, 13)[1, 7, 9]:.5g}" in "\n".join(lines)
+
+
+def test_equal_weights_contradict_no_order():
+    right = np.array([[0.0, 1.0, 0.0], [0.2, 0.2, 0.6]])
+    assert not contradicts_order(np.array([[0.1, 0.7, 0.2], [0.3, 0.1, 0.6]]), right)
+    assert contradicts_order(np.array([[0.1, 0.7, 0.2], [0.7, 0.2, 0.1]]), right)

@@ -26,7 +26,7 @@ def _count_up(*shape: int) -> np.ndarray:
 def _split_cases() -> list[tuple]:
     b, n, h, d = SHAPES[0]
     drawn = [(random_array(b, n, h * d), h) for b, n, h, d in SHAPES[1:]]
-    return [(_count_up(b, n, h * d), h), *drawn]
+    return [(_count_up(b, n, h * d), h), *drawn, (random_array(2, 3, 5, seed=1), 1)]
 
 
 def _cut_columns(x: np.ndarray, h: int) -> np.ndarray:

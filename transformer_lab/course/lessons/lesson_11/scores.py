@@ -197,7 +197,7 @@ _SMALL_STATES = (
 
 
 def _lens_cases() -> list[tuple]:
-    shapes = ((3, 5, 7, 11), (5, 2, 3, 13))
+    shapes = ((3, 5, 7, 11), (5, 2, 3, 13), (3, 5, 2, 1009))  # ids that don't fit into a byte
     others = [
         (
             torch.tensor(random_array(depth, steps, d_model, seed=depth)),
