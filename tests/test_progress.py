@@ -13,6 +13,7 @@ import pytest
 
 from transformer_lab.course import diary as progress
 from transformer_lab.course import diary as progress_file
+from transformer_lab.course import lessons
 from transformer_lab.course.diary import (
     FILE,
     SWITCH,
@@ -367,3 +368,15 @@ def test_of_many_questions_the_first_ten_are_named(folder):
     assert lines[14:] == ["    and 3 more"]
     progress.drop_questions([("02", f"Question {n:02}") for n in range(12)] + [("07", "none")])
     assert "To review today: 1 question." in progress.format_progress(days(1)).splitlines()
+
+
+def test_an_exercise_that_was_moved_is_found_under_its_lesson_of_today(folder):
+    for name in ("softmax", "attention", "softmax_backward"):
+        record_exercise(Place("01", name, 4), DAY)
+    done = progress_file.read_record(folder / FILE)
+    assert done["01"] == LessonRecord(dict.fromkeys(("softmax", "attention"), DAY), 2)
+    assert done["01b"] == LessonRecord({"softmax_backward": DAY}, 2)
+    record_exercise(Place("01b", "attention_backward", 2), DAY)
+    assert progress_file.read_record(folder / FILE)["01b"].exercises_of == 2
+    for lesson, many in progress_file.EXERCISES_AFTER_MOVE.items():
+        assert len(vars(lessons.lesson(lesson).check)) == many

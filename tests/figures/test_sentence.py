@@ -140,7 +140,10 @@ ROWS = [Words(CAT, "key"), Words(["sat"], "query")]
 @pytest.mark.parametrize(
     ("panel", "message"),
     [
+        (Panel([]), r"rows of a panel is \[\]; expected at least one"),
         (Panel([Words([])]), r"words of row 0 is \[\]; expected at least one"),
+        (Panel([Words(CAT, start=-1)]), "start of row 0 is -1; expected a number, 0 or larger"),
+        (Panel([Words(CAT, start=float("nan"))]), "start of row 0 is nan; expected a number"),
         (Panel([Words(CAT, "keys")]), "part of row 0 is 'keys'; expected one of"),
         (Panel([Words(CAT, ["key"])]), "parts of row 0 is 1; expected 3"),
         (Panel([Words(CAT, notes=["1"])]), "notes of row 0 is 1; expected 0 or 3"),

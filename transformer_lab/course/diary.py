@@ -167,6 +167,11 @@ def hold_lock(folder: Path) -> Iterator[None]:
 
 # ---------------------------------------------------------------- what is in it
 
+MOVED = {"softmax_backward": ("01", "01b"), "attention_backward": ("01", "01b")}
+"""Exercises that were moved: the lesson that had them when they were recorded, and the one that has them."""
+EXERCISES_AFTER_MOVE = {"01": 2, "01b": 2}
+"""How many exercises the lessons named in `MOVED` have."""
+
 
 def read_record(path: Path) -> Record:
     """Read the record from a file; it is empty if there is no file.
@@ -188,6 +193,18 @@ def read_record(path: Path) -> Record:
     if not is_ours:
         left = "it is left as it is; move it away, or delete it, to begin anew"
         raise ValueError(f"{path} is damaged, or no record of this course: {left}")
+    return move_exercises(record)
+
+
+def move_exercises(record: Record) -> Record:
+    """Return the record with exercises under the lessons that have them today."""
+    for name, (before, now) in MOVED.items():
+        day = record[before].exercises.pop(name, None) if before in record else None
+        if day is not None:
+            done = record.setdefault(now, LessonRecord())
+            done.exercises.setdefault(name, day)
+            done.exercises_of = EXERCISES_AFTER_MOVE[now]
+            record[before].exercises_of = EXERCISES_AFTER_MOVE[before]
     return record
 
 

@@ -1,5 +1,6 @@
 """A sentence as a drawing: words in boxes, arrows between them, and a cover over what may not be seen."""
 
+import math
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -140,8 +141,11 @@ def sentence_arrows(*panels: Panel, title: str) -> Figure:
 def check_panel(panel: Panel) -> None:
     """Raise a ValueError unless colours, notes, covers and arrows of a panel fit its rows."""
     colours = ["", *COLOURS, *HEAD_NAMES]
+    check("rows of a panel", panel.rows, "at least one", len(panel.rows) > 0)
     for number, row in enumerate(panel.rows):
         count = len(row.words)
+        from_the_left = math.isfinite(row.start) and row.start >= 0
+        check(f"start of row {number}", row.start, "a number, 0 or larger", from_the_left)
         check(f"words of row {number}", row.words, "at least one", count > 0)
         check(f"parts of row {number}", len(row.parts()), f"{count}", len(row.parts()) == count)
         for part in (*row.parts(), row.notes_part):
@@ -188,7 +192,7 @@ class Plan:
         self.sizes = sizes
         aside = max(self.text_width(row.label, SMALL) for row in panel.rows)
         self.left = EDGE + aside + (GAP if aside else 0)
-        columns = 1 + int(max(row.start + len(row.words) - 1 for row in panel.rows))
+        columns = 1 + math.ceil(max(row.start + len(row.words) - 1 for row in panel.rows))
         widths = [0.3] * columns
         for row, boxes in zip(panel.rows, sizes, strict=True):
             for place, wide in enumerate(boxes):
