@@ -168,7 +168,7 @@ def hold_lock(folder: Path) -> Iterator[None]:
 # ---------------------------------------------------------------- what is in it
 
 MOVED = {"softmax_backward": ("01", "01b"), "attention_backward": ("01", "01b")}
-"""Exercises that were moved: the lesson that had them when they were recorded, and the one that has them."""
+"""Exercises that were moved: their lesson when they were recorded, and the one of today."""
 EXERCISES_AFTER_MOVE = {"01": 2, "01b": 2}
 """How many exercises the lessons named in `MOVED` have."""
 
