@@ -254,6 +254,9 @@ def resume_run(
 ) -> Run:
     """Load the run of a folder as it was when it stopped; then call `run.train()`.
 
+    Until then, `run.translator` has the weights that are being trained. `Translator.load(folder)` has
+    their average, which translates better.
+
     Arguments that are None keep the run's own values, except `max_minutes`, which then means no limit.
     The corpus may have another name, for example because its file has been moved, but its training
     pairs must be the same. The arguments are those of `begin_run`.
