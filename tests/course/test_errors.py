@@ -3,9 +3,11 @@
 Each error is provoked, since libraries change their words.
 """
 
+import dis
 import linecache
 import math
 import re
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -23,6 +25,7 @@ from transformer_lab.course.judge.errors import (
     describe_size,
     describe_sizes,
     find_learner_frame,
+    find_stored_names,
 )
 
 PAIR, HALF = [1, 2], 0.5
@@ -239,6 +242,29 @@ def calls_another(x, d_k=None):
     return takes_none(x)
 
 
+def calls_who_spoils_it(x):
+    return spoils_what_an_inner_function_reads(x, 2)
+
+
+def spoils_what_an_inner_function_reads(x, d_k):
+    d_k = nothing()
+
+    def later():
+        return d_k
+
+    return x * d_k, later
+
+
+def calls_a_method(x):
+    return Scaled().scale(x, None)
+
+
+class Scaled:
+    def scale(self, x, d_k):
+        self.d_k = d_k
+        return x * d_k
+
+
 def sorts_in_place(x, d_k=None):
     y = x.sort()
     return y[0]
@@ -252,11 +278,29 @@ def sorts_in_place(x, d_k=None):
         (calls_another, (3,), "`d_k` is an argument, and here it is None: the function is called"),
         (spoils_its_argument, (3, 2), "have a `return`?"),
         (sorts_in_place, ([3, 1],), "have a `return`?"),
+        (calls_who_spoils_it, (3,), "have a `return`?"),
+        (calls_a_method, (3,), "`d_k` is an argument, and here it is None: the function is called"),
     ],
 )
 def test_a_none_that_was_given_lacks_no_return(function, given, words):
     watched = RecordedAnswer(CallRecorder().watch(function))
     assert words in describe_error(error_of(lambda: watched(*given)), watched)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "stored"),
+    [
+        ("STORE_DEREF", "a", ["a"]),
+        ("STORE_FAST_STORE_FAST", ("a", "b"), ["a", "b"]),
+        ("STORE_FAST_LOAD_FAST", ("a", "b"), ["a"]),
+        ("STORE_ATTR", "a", []),
+        ("LOAD_FAST", "a", []),
+    ],
+)
+def test_the_steps_of_all_pythons_that_set_a_variable_are_known(monkeypatch, name, value, stored):
+    step = SimpleNamespace(opname=name, argval=value)
+    monkeypatch.setattr(dis, "get_instructions", lambda code: [step])
+    assert list(find_stored_names(nothing.__code__)) == stored
 
 
 def test_the_line_is_the_learners_own_and_says_what_stands_in_it():
