@@ -26,9 +26,11 @@ from transformer_lab.course.judge.errors import (
     describe_sizes,
     find_learner_frame,
     find_stored_names,
+    read_line,
 )
 
 PAIR, HALF = [1, 2], 0.5
+COUNTS = {"a": 1}
 A, B = torch.ones(2, 3, 5), torch.ones(2, 7, 11)
 
 
@@ -132,7 +134,10 @@ PROVOKED = [
     (lambda: PAIR * [3], "+ puts two of them together"),
     (lambda: (1, 2)[5], "the tuple has fewer entries"),
     (lambda: "word"[7], "the text has fewer letters"),
-    (lambda: {"a": 1}["b"], "the dict has no such key"),
+    (lambda: COUNTS["b"], "the dict has no such key"),
+    (lambda: COUNTS[1:2], "a dict has no places to count"),
+    (lambda: PAIR * HALF, "only a whole number of times; np.array"),
+    (lambda: PAIR * np.float64(HALF), "np.array"),
     (lambda: {}.get(PAIR), "a list can change, so it is no key"),
     (lambda: np.tile(A.numpy(), 2, axis=0), "takes no `axis`"),
     (lambda: np.max(A, axis=-1, keepdims=True), "dim for axis, keepdim for keepdims"),
@@ -196,7 +201,8 @@ def error_of(function):
 @pytest.mark.parametrize("number", range(len(PROVOKED)))
 def test_an_error_is_explained(number):
     function, *expected = PROVOKED[number]
-    said = find_reason(text_of(error_of(function)))
+    error = error_of(function)
+    said = find_reason(text_of(error), read_line(*find_learner_frame(error)))
     assert said
     for part in expected:
         assert part in said
@@ -225,8 +231,34 @@ def test_a_tuple_is_called_a_shape_only_where_the_line_reads_one(line, words):
     assert words in find_reason("IndexError: tuple index out of range", line)
 
 
-def test_a_learners_own_error_is_not_explained():
-    assert find_reason("KeyError: 'no such word'", "raise KeyError('no such word')") is None
+@pytest.mark.parametrize(
+    "line",
+    [
+        "raise KeyError('no such word')",
+        'if True: raise KeyError("no such word")',
+        "if counts[word] < 0: raise KeyError(word)",
+    ],
+)
+def test_a_learners_own_error_is_not_explained(line):
+    assert find_reason("KeyError: 'no such word'", line) is None
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["seen.remove(2)", "seen.remove(ids[0])", 'd.pop("a")', 'del d["a"]', "if x: del d[a]", ""],
+)
+def test_get_is_advised_only_where_a_key_is_looked_up(line):
+    assert find_reason("KeyError: 'a'", line) is None
+
+
+@pytest.mark.parametrize("line", ["return counts[a]", "counts[a] += 1", "x = tables[0][a]"])
+def test_get_is_advised_where_a_key_is_looked_up(line):
+    assert "get(key, 0)" in find_reason("KeyError: 'a'", line)
+
+
+def test_a_slice_of_a_dict_is_explained_in_all_versions_of_python():
+    said = find_reason("KeyError: slice(1, 2, None)", "first = counts[1:2]")
+    assert "a dict has no places to count" in said
 
 
 def takes_none(x, d_k=None):
