@@ -418,18 +418,23 @@ class Check:
         return None
 
     def is_confirmed(self, mistake: Mistake, attempt: Attempt) -> bool:
-        """Return whether an answer with coarse results makes a known mistake in fresh cases as well."""
-        if not attempt.has_coarse_results() or attempt.more is None:
+        """Return whether an answer with coarse results makes a known mistake in fresh cases as well.
+
+        Where no case can be drawn there is nothing to try, and the written ones must do.
+        """
+        if not attempt.has_coarse_results() or self.drawn is None or attempt.run_more is None:
             return True
+        if attempt.more is None:
+            return False
         with warnings.catch_warnings(action="ignore"):
-            pairs = [
-                (got, self.run_case(mistake.answer, case))
-                for case, got in zip(attempt.more.cases, attempt.more.given, strict=True)
-                if got.error is None
-            ]
-        return all(
-            other.error is not None or got.equals(other, attempt.tolerance) for got, other in pairs
-        )
+            others = [self.run_case(mistake.answer, case) for case in attempt.more.cases]
+        # Where both stop, each may have its own reason.
+        pairs = [
+            (got, other)
+            for got, other in zip(attempt.more.given, others, strict=True)
+            if got.error is None or other.error is None
+        ]
+        return bool(pairs) and all(got.equals(other, attempt.tolerance) for got, other in pairs)
 
     def choose_tolerance(self, cases: Sequence[tuple[Any, ...]]) -> float:
         """Return the tolerance for these cases.
