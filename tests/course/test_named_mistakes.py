@@ -2,12 +2,14 @@
 answer may come in another kind of number or sequence."""
 
 import itertools
+import time
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from tests.course.every_check import refused
+from transformer_lab.course.judge import check as judge
 from transformer_lab.course.judge import time_limit
 from transformer_lab.course.judge.check import RANDOM_CASES, Check, Mistake
 from transformer_lab.course.lessons import lesson
@@ -196,6 +198,24 @@ def test_a_mistake_that_no_fresh_case_shows_is_not_named(answer, monkeypatch):
     assert "this is the square" in refused(tripled(), lambda n: n**2)
     assert "this is the square" not in refused(tripled(), answer)
     assert "this is the square" in refused(tripled(drawn=None), answer)
+
+
+@pytest.mark.parametrize(("pause", "is_named"), [(0.02, True), (0.3, False)])
+def test_fresh_cases_have_one_budget_of_time(pause, is_named, monkeypatch):
+    monkeypatch.setattr(judge, "FRESH_SECONDS", 0.4)
+    ran = []
+
+    def slow(n):
+        end = time.process_time() + pause * (n > 2)
+        while time.process_time() < end:
+            pass
+        ran.append(n)
+        return n * n
+
+    assert ("this is the square" in refused(tripled(), slow)) == is_named
+    fresh = {n for n in ran if n > 2}
+    assert len(fresh) <= 0.4 / pause + 1
+    assert len(fresh) >= judge.FEWEST_CASES or not is_named
 
 
 def test_a_mistake_is_not_named_if_it_alone_stops():
