@@ -159,6 +159,13 @@ def test_a_size_of_0_explains_no_factor():
         (lambda x: [2.0, {1: 2}, 4.0], "it returns a list of 3 things"),
         (lambda x: np.array([{1: 2}, 2.0]), "the double has a dict in it; expected numbers"),
         (lambda x: (None,), "the double is None: is there a `return`?"),
+        (lambda x: np.array([[1, 2], [3, None]], dtype=object), "the double has None in it"),
+        (lambda x: ([[1.0, 2.0], [3.0, {1: 2}]],), "the double has a dict in it; expected numbers"),
+        (lambda x: np.array([1, [2.0, [nothing]]], dtype=object), "has a function in it"),
+        (
+            lambda x: np.array([1, 2], dtype=object),
+            "the double is an array with dtype object; expected",
+        ),
     ],
 )
 def test_what_cannot_be_compared_is_described_with_what_is_asked(answer, words):
@@ -172,6 +179,16 @@ def test_a_dict_in_the_place_of_several_results_is_told_how_many_are_asked():
     size = lesson("14").check.attention_size
     text = size.verdict(lambda *given: dict(zip("ab", size.reference(*given), strict=True))).text
     assert "it returns a dict; expected 2 things: d_k, the parameters" in text
+
+
+def test_one_of_several_results_that_is_none_lacks_no_return():
+    halves = replace(
+        TWICE, reference=lambda x: (2 * x, x), mistakes=[], results=("the double", "the numbers")
+    )
+    text = halves.verdict(lambda x: (2 * x, None)).text
+    assert "the numbers are None; expected numbers in the shape (3,)" in text
+    assert "return`" not in text
+    assert "it returns None: is there a `return`?" in halves.verdict(nothing).text
 
 
 def test_a_layer_without_a_return_is_asked_for_one():

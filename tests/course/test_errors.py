@@ -3,9 +3,11 @@
 Each error is provoked, since libraries change their words.
 """
 
+import dis
 import linecache
 import math
 import re
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -23,9 +25,12 @@ from transformer_lab.course.judge.errors import (
     describe_size,
     describe_sizes,
     find_learner_frame,
+    find_stored_names,
+    read_line,
 )
 
 PAIR, HALF = [1, 2], 0.5
+COUNTS = {"a": 1}
 A, B = torch.ones(2, 3, 5), torch.ones(2, 7, 11)
 
 
@@ -129,7 +134,10 @@ PROVOKED = [
     (lambda: PAIR * [3], "+ puts two of them together"),
     (lambda: (1, 2)[5], "the tuple has fewer entries"),
     (lambda: "word"[7], "the text has fewer letters"),
-    (lambda: {"a": 1}["b"], "the dict has no such key"),
+    (lambda: COUNTS["b"], "the dict has no such key"),
+    (lambda: COUNTS[1:2], "a dict has no places to count"),
+    (lambda: PAIR * HALF, "only a whole number of times; np.array"),
+    (lambda: PAIR * np.float64(HALF), "np.array"),
     (lambda: {}.get(PAIR), "a list can change, so it is no key"),
     (lambda: np.tile(A.numpy(), 2, axis=0), "takes no `axis`"),
     (lambda: np.max(A, axis=-1, keepdims=True), "dim for axis, keepdim for keepdims"),
@@ -193,7 +201,8 @@ def error_of(function):
 @pytest.mark.parametrize("number", range(len(PROVOKED)))
 def test_an_error_is_explained(number):
     function, *expected = PROVOKED[number]
-    said = find_reason(text_of(error_of(function)))
+    error = error_of(function)
+    said = find_reason(text_of(error), read_line(*find_learner_frame(error)))
     assert said
     for part in expected:
         assert part in said
@@ -222,8 +231,34 @@ def test_a_tuple_is_called_a_shape_only_where_the_line_reads_one(line, words):
     assert words in find_reason("IndexError: tuple index out of range", line)
 
 
-def test_a_learners_own_error_is_not_explained():
-    assert find_reason("KeyError: 'no such word'", "raise KeyError('no such word')") is None
+@pytest.mark.parametrize(
+    "line",
+    [
+        "raise KeyError('no such word')",
+        'if True: raise KeyError("no such word")',
+        "if counts[word] < 0: raise KeyError(word)",
+    ],
+)
+def test_a_learners_own_error_is_not_explained(line):
+    assert find_reason("KeyError: 'no such word'", line) is None
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["seen.remove(2)", "seen.remove(ids[0])", 'd.pop("a")', 'del d["a"]', "if x: del d[a]", ""],
+)
+def test_get_is_advised_only_where_a_key_is_looked_up(line):
+    assert find_reason("KeyError: 'a'", line) is None
+
+
+@pytest.mark.parametrize("line", ["return counts[a]", "counts[a] += 1", "x = tables[0][a]"])
+def test_get_is_advised_where_a_key_is_looked_up(line):
+    assert "get(key, 0)" in find_reason("KeyError: 'a'", line)
+
+
+def test_a_slice_of_a_dict_is_explained_in_all_versions_of_python():
+    said = find_reason("KeyError: slice(1, 2, None)", "first = counts[1:2]")
+    assert "a dict has no places to count" in said
 
 
 def takes_none(x, d_k=None):
@@ -239,6 +274,29 @@ def calls_another(x, d_k=None):
     return takes_none(x)
 
 
+def calls_who_spoils_it(x):
+    return spoils_what_an_inner_function_reads(x, 2)
+
+
+def spoils_what_an_inner_function_reads(x, d_k):
+    d_k = nothing()
+
+    def later():
+        return d_k
+
+    return x * d_k, later
+
+
+def calls_a_method(x):
+    return Scaled().scale(x, None)
+
+
+class Scaled:
+    def scale(self, x, d_k):
+        self.d_k = d_k
+        return x * d_k
+
+
 def sorts_in_place(x, d_k=None):
     y = x.sort()
     return y[0]
@@ -252,11 +310,29 @@ def sorts_in_place(x, d_k=None):
         (calls_another, (3,), "`d_k` is an argument, and here it is None: the function is called"),
         (spoils_its_argument, (3, 2), "have a `return`?"),
         (sorts_in_place, ([3, 1],), "have a `return`?"),
+        (calls_who_spoils_it, (3,), "have a `return`?"),
+        (calls_a_method, (3,), "`d_k` is an argument, and here it is None: the function is called"),
     ],
 )
 def test_a_none_that_was_given_lacks_no_return(function, given, words):
     watched = RecordedAnswer(CallRecorder().watch(function))
     assert words in describe_error(error_of(lambda: watched(*given)), watched)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "stored"),
+    [
+        ("STORE_DEREF", "a", ["a"]),
+        ("STORE_FAST_STORE_FAST", ("a", "b"), ["a", "b"]),
+        ("STORE_FAST_LOAD_FAST", ("a", "b"), ["a"]),
+        ("STORE_ATTR", "a", []),
+        ("LOAD_FAST", "a", []),
+    ],
+)
+def test_the_steps_of_all_pythons_that_set_a_variable_are_known(monkeypatch, name, value, stored):
+    step = SimpleNamespace(opname=name, argval=value)
+    monkeypatch.setattr(dis, "get_instructions", lambda code: [step])
+    assert list(find_stored_names(nothing.__code__)) == stored
 
 
 def test_the_line_is_the_learners_own_and_says_what_stands_in_it():

@@ -1,13 +1,17 @@
 """A coincidence is not called a cause, one number is enough to name a standard mistake, and a right
 answer may come in another kind of number or sequence."""
 
+import itertools
+import time
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from tests.course.every_check import refused
-from transformer_lab.course.judge.check import Check
+from transformer_lab.course.judge import check as judge
+from transformer_lab.course.judge import time_limit
+from transformer_lab.course.judge.check import RANDOM_CASES, Check, Mistake
 from transformer_lab.course.lessons import lesson
 
 # ---------------------------------------------------------------- coincidence and cause
@@ -163,6 +167,60 @@ def test_what_a_few_whole_numbers_suggest_is_not_said(answer, words):
 def test_a_misread_number_is_said_if_it_explains_many_cases():
     text = refused(TURNS, lambda last, d: TURNS.reference(last + 1, d))
     assert "this is right for a `last` that is larger by 1" in text
+
+
+def tripled(**changes):
+    """A check whose written and random cases are 0 and 2, and whose fresh ones are larger."""
+    numbers = itertools.chain([2] * RANDOM_CASES, itertools.count(4))
+    check = Check(
+        reference=lambda n: 3 * n,
+        cases=lambda: [(2,), (0,)],
+        drawn=lambda chance: (next(numbers),),
+        mistakes=[Mistake(lambda n: n * n, "this is the square")],
+        verified="tripled",
+    )
+    return replace(check, **changes)
+
+
+def stops_at_others(n):
+    return {0: 0, 2: 4}[n]
+
+
+def never_ends_at_others(n):
+    while n > 2:
+        pass
+    return n * n
+
+
+@pytest.mark.parametrize("answer", [stops_at_others, never_ends_at_others])
+def test_a_mistake_that_no_fresh_case_shows_is_not_named(answer, monkeypatch):
+    monkeypatch.setattr(time_limit, "SECONDS", 0.1)
+    assert "this is the square" in refused(tripled(), lambda n: n**2)
+    assert "this is the square" not in refused(tripled(), answer)
+    assert "this is the square" in refused(tripled(drawn=None), answer)
+
+
+@pytest.mark.parametrize(("pause", "is_named"), [(0.02, True), (0.3, False)])
+def test_fresh_cases_have_one_budget_of_time(pause, is_named, monkeypatch):
+    monkeypatch.setattr(judge, "FRESH_SECONDS", 0.4)
+    ran = []
+
+    def slow(n):
+        end = time.process_time() + pause * (n > 2)
+        while time.process_time() < end:
+            pass
+        ran.append(n)
+        return n * n
+
+    assert ("this is the square" in refused(tripled(), slow)) == is_named
+    fresh = {n for n in ran if n > 2}
+    assert len(fresh) <= 0.4 / pause + 1
+    assert len(fresh) >= judge.FEWEST_CASES or not is_named
+
+
+def test_a_mistake_is_not_named_if_it_alone_stops():
+    stops = tripled(mistakes=[Mistake(stops_at_others, "this is a table")])
+    assert "this is a table" not in refused(stops, lambda n: n * n)
 
 
 # ---------------------------------------------------------------- counterfactual references

@@ -48,7 +48,7 @@ class Attempt:
 
     @property
     def more(self) -> "Attempt | None":
-        """The outcomes in many freshly drawn cases; None if none are drawn, or the answer doesn't end."""
+        """The outcomes in many freshly drawn cases; None if none are drawn, or time is up."""
         return self.run_more() if self.run_more else None
 
     def right(self) -> list[bool]:

@@ -8,8 +8,9 @@ import functools
 import inspect
 import linecache
 import sys
+import time
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from types import FrameType
 from typing import Any
@@ -20,6 +21,7 @@ import torch
 from transformer_lab.config import check
 from transformer_lab.course import diary
 from transformer_lab.course.diary import Place
+from transformer_lab.course.judge import time_limit
 from transformer_lab.course.judge.attempt import Attempt, format_tables
 from transformer_lab.course.judge.counterfactuals import list_counterfactuals
 from transformer_lab.course.judge.diagnosis import MAX_LINES, describe_failure
@@ -69,6 +71,10 @@ FRESH_CASES = 10
 """The largest number of cases drawn to see whether a sentence explains more than one of them."""
 MORE_CASES = 40
 """The number of cases drawn to confirm what is easily a coincidence."""
+FEWEST_CASES = 3
+"""The smallest number of cases that can confirm it, if the answer is too slow for all of them."""
+FRESH_SECONDS = 5.0
+"""How long a wrong answer may compute in all drawn cases together."""
 SOLUTION_MARK = "### BEGIN SOLUTION"
 """The first line of each notebook cell that holds the solution."""
 NO_EXPLANATION = (
@@ -182,11 +188,12 @@ class Check:
         if all(attempt.right()):
             return Verdict(True, f"Right: {self.verified} ({len(given)} cases).")
         if answer is not None:
-            run_more = functools.partial(self.try_more_cases, attempt, answer)
+            runs = FreshRuns(self, answer)
+            run_more = functools.partial(self.try_more_cases, attempt, runs)
             attempt = replace(attempt, run_more=functools.cache(run_more))
         known = self.find_known_mistake(attempt)
         if not known and answer is not None:
-            attempt = replace(attempt, fresh=self.try_fresh_cases(attempt, answer))
+            attempt = replace(attempt, fresh=self.try_fresh_cases(attempt, runs))
         case = cases[attempt.first_wrong()]
         seen = f"(seen with {self.describe_arguments(case)})"
         try:
@@ -253,29 +260,24 @@ class Check:
             [*attempt.expected, *(want for _, _, want in kept)],
         )
 
-    def try_more_cases(self, attempt: Attempt, answer: Callable[..., Any]) -> Attempt | None:
-        """Return the outcomes of a wrong answer in `MORE_CASES` fresh cases.
+    def try_more_cases(self, attempt: Attempt, runs: "FreshRuns") -> Attempt | None:
+        """Return a wrong answer's outcomes in `MORE_CASES` fresh cases, or as many as it has time for.
 
-        None stands for an answer that does not end in one of them.
+        None stands for an answer that has no time for `FEWEST_CASES`.
         """
         if self.drawn is None:
             return None
-        cases, given, expected = [], [], []
-        for number in range(MORE_CASES):
-            case, want = self.draw_fresh_case(number)
-            got = self.run_case(answer, case).split_stacked(want)
-            if isinstance(got.error, EndlessError):
-                return None
-            cases.append(case)
-            given.append(got)
-            expected.append(want)
+        rows = list(runs.take(MORE_CASES))
+        if len(rows) < FEWEST_CASES:
+            return None
+        cases, given, expected = zip(*rows, strict=True)
         return replace(attempt, cases=cases, given=given, expected=expected)
 
-    def try_fresh_cases(self, attempt: Attempt, answer: Callable[..., Any]) -> Attempt | None:
+    def try_fresh_cases(self, attempt: Attempt, runs: "FreshRuns") -> Attempt | None:
         """Return the outcomes of a wrong answer in cases that no verdict has seen, or None.
 
         They are drawn until the answer fails in three of them. None stands for fewer than two such
-        cases, and for an answer that stops or does not end.
+        cases, and for an answer that stops.
         """
         if self.drawn is None or attempt.wrong_result() is None:
             return None
@@ -283,11 +285,7 @@ class Check:
         given: list[Outcome] = []
         expected: list[Outcome] = []
         fresh = replace(attempt, cases=cases, given=given, expected=expected)
-        for number in range(FRESH_CASES):
-            case, want = self.draw_fresh_case(number)
-            got = self.run_case(answer, case).split_stacked(want)
-            if isinstance(got.error, EndlessError):
-                return None
+        for case, got, want in runs.take(FRESH_CASES):
             cases.append(case)
             given.append(got)
             expected.append(want)
@@ -381,9 +379,11 @@ class Check:
             outcomes.append(outcomes[-1] if is_endless else self.run_case(answer, case))
         return outcomes
 
-    def run_case(self, answer: Callable[..., Any], case: tuple[Any, ...]) -> Outcome:
-        """Return the outcome of the answer in one case."""
-        return run_case(answer, self.run, case, self.argument_names(case))
+    def run_case(
+        self, answer: Callable[..., Any], case: tuple[Any, ...], seconds: float | None = None
+    ) -> Outcome:
+        """Return the outcome of the answer in one case, in which it may compute for some seconds."""
+        return run_case(answer, self.run, case, self.argument_names(case), seconds)
 
     @functools.cached_property
     def counterfactuals(self) -> Sequence[Mistake]:
@@ -418,18 +418,23 @@ class Check:
         return None
 
     def is_confirmed(self, mistake: Mistake, attempt: Attempt) -> bool:
-        """Return whether an answer with coarse results makes a known mistake in fresh cases as well."""
-        if not attempt.has_coarse_results() or attempt.more is None:
+        """Return whether an answer with coarse results makes a known mistake in fresh cases as well.
+
+        Where no case can be drawn there is nothing to try, and the written ones must do.
+        """
+        if not attempt.has_coarse_results() or self.drawn is None or attempt.run_more is None:
             return True
+        if attempt.more is None:
+            return False
         with warnings.catch_warnings(action="ignore"):
-            pairs = [
-                (got, self.run_case(mistake.answer, case))
-                for case, got in zip(attempt.more.cases, attempt.more.given, strict=True)
-                if got.error is None
-            ]
-        return all(
-            other.error is not None or got.equals(other, attempt.tolerance) for got, other in pairs
-        )
+            others = [self.run_case(mistake.answer, case) for case in attempt.more.cases]
+        # Where both stop, each may have its own reason.
+        pairs = [
+            (got, other)
+            for got, other in zip(attempt.more.given, others, strict=True)
+            if got.error is None or other.error is None
+        ]
+        return bool(pairs) and all(got.equals(other, attempt.tolerance) for got, other in pairs)
 
     def choose_tolerance(self, cases: Sequence[tuple[Any, ...]]) -> float:
         """Return the tolerance for these cases.
@@ -450,3 +455,32 @@ class Check:
         """Return the arguments of a case as text: arrays as their shapes, the rest as values."""
         pairs = zip(self.argument_names(case), case, strict=True)
         return ", ".join(f"{name} {describe_value(value)}" for name, value in pairs)
+
+
+class FreshRuns:
+    """The outcomes of one answer in freshly drawn cases; it may compute for `FRESH_SECONDS` in all."""
+
+    def __init__(self, judge: Check, answer: Callable[..., Any]):
+        self.judge, self.answer = judge, answer
+        self.rows: list[tuple[tuple[Any, ...], Outcome, Outcome]] = []
+        self.seconds_left = FRESH_SECONDS
+
+    def take(self, count: int) -> Iterator[tuple[tuple[Any, ...], Outcome, Outcome]]:
+        """Yield each case, the answer's and the reference's outcome; fewer than `count` if time is up."""
+        for number in range(count):
+            if number == len(self.rows) and not self._run(number):
+                return
+            yield self.rows[number]
+
+    def _run(self, number: int) -> bool:
+        if self.seconds_left <= 0:
+            return False
+        case, want = self.judge.draw_fresh_case(number)
+        start = time.process_time()
+        got = self.judge.run_case(self.answer, case, min(self.seconds_left, time_limit.SECONDS))
+        self.seconds_left -= time.process_time() - start
+        if isinstance(got.error, EndlessError):
+            self.seconds_left = 0.0
+            return False
+        self.rows.append((case, got.split_stacked(want), want))
+        return True

@@ -4,7 +4,8 @@ They are found by probing its results, and `Check` prints them.
 """
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 from torch import Tensor
@@ -98,18 +99,31 @@ def describe_other_kind(error: NotComparableError, want: Outcome, names: Sequenc
         return f"it returns {describe_kind(error.returned)}; expected {asked}"
     name, value = names[error.place], error.value
     asked = describe_asked(want.results[error.place])
+    verb = "are" if _is_plural(name) else "is"
     if value is None:
-        return f"{name} {'are' if _is_plural(name) else 'is'} None: is there a `return`?"
-    if isinstance(value, np.ndarray):
-        value = value.tolist()
-    while type(value) in (list, tuple) and value:
-        known = (bool, int, float, str, np.generic, np.ndarray, Tensor)
-        inner = next((one for one in value if not isinstance(one, known)), value[0])
-        if type(inner) not in (list, tuple) or not inner:
+        # One result alone that is None was returned so, and a check may have put it into a tuple.
+        return f"{name} {verb} None" + (
+            ": is there a `return`?" if n == 1 else f"; expected {asked}"
+        )
+    if isinstance(value, list | tuple | np.ndarray):
+        for inner in find_unusable(value):
             has = "have" if _is_plural(name) else "has"
             return f"{name} {has} {describe_kind(inner)} in it; expected {asked}"
-        value = inner
-    return f"{name} {'are' if _is_plural(name) else 'is'} {describe_kind(value)}; expected {asked}"
+    kind = f"an array with dtype {value.dtype}" if isinstance(value, np.ndarray) else None
+    return f"{name} {verb} {kind or describe_kind(value)}; expected {asked}"
+
+
+def find_unusable(value: Any) -> Iterator[Any]:
+    """Yield what is neither number, text, array nor tensor, in a value or the lists inside of it."""
+    if isinstance(value, np.ndarray) and value.dtype.kind not in "biufUcS":
+        value = value.tolist()
+    if isinstance(value, list | tuple):
+        for one in value:
+            yield from find_unusable(one)
+    elif not isinstance(
+        value, bool | int | float | complex | str | np.generic | np.ndarray | Tensor
+    ):
+        yield value
 
 
 def describe_asked(want: np.ndarray) -> str:

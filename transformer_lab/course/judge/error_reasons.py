@@ -111,6 +111,11 @@ REASONS: Sequence[tuple[str, Reason]] = [
     (r"index -?\d+ is out of bounds for (?:dimension|axis) \d+ with size (\d+)", explain_index),
     (r"too many indices", lambda _: "there are fewer axes than numbers in the brackets"),
     (
+        # From Python 3.12 on, a slice may be a key.
+        r"unhashable type: 'slice'|^KeyError: slice\(",
+        lambda _: "a dict has no places to count, so [a:b] takes nothing from it; a list has them",
+    ),
+    (
         r"^KeyError: ",
         lambda _: (
             "the dict has no such key: += and [] need one that is there already; get(key, 0) gives 0 "
@@ -207,6 +212,13 @@ REASONS: Sequence[tuple[str, Reason]] = [
         lambda m: (
             f"several names stand there, and one {m[1]} is to be taken apart; enumerate(…), zip(…) and "
             "items() give pairs"
+        ),
+    ),
+    (
+        r"can't multiply sequence by non-int of type '(?:numpy\.)?float",
+        lambda _: (
+            "* repeats a list, a tuple or a text, and only a whole number of times; np.array(…) of the "
+            "numbers is multiplied number by number"
         ),
     ),
     (
@@ -441,8 +453,10 @@ def find_reason(text: str, line: str = "") -> str | None:
         text: The text of the error behind its type, such as "KeyError: 'a'".
         line: The learner's line that raised it, if it is known.
     """
-    if line.startswith("raise "):
+    if re.search(r"\braise\b", line):
         return None  # what the learner's own errors mean, the learner knows
+    if text.startswith("KeyError: ") and not reads_key(line):
+        return None
     if "tuple index out of range" in text and re.search(r"\bshape\b|\bsize\(", line):
         return "a shape has one number for each axis, counted from 0"
     for pattern, reason in REASONS:
@@ -450,3 +464,9 @@ def find_reason(text: str, line: str = "") -> str | None:
         if found:
             return reason(found)
     return None
+
+
+def reads_key(line: str) -> bool:
+    """Return whether a line of code looks up a key with [], and neither deletes nor takes out one."""
+    takes_out = re.search(r"\bdel\b|\.(?:pop|popitem|remove)\(", line)
+    return bool(re.search(r"[\w)\]]\[", line)) and not takes_out

@@ -111,7 +111,7 @@ def explain_none(frame: types.FrameType, line: int, watched: RecordedAnswer) -> 
         bound = inspect.signature(answer).bind(*watched.given)
         bound.apply_defaults()
         given = bound.arguments
-    made = {i.argval for i in dis.get_instructions(code) if i.opname.startswith("STORE_FAST")}
+    made = set(find_stored_names(code))
     for name in find_names(read_line(frame, line)):
         if name not in parameters or (name in made and not is_answer):
             continue
@@ -119,6 +119,15 @@ def explain_none(frame: types.FrameType, line: int, watched: RecordedAnswer) -> 
             how = "it is not given in every case" if is_answer else "the function is called so"
             return f"`{name}` is an argument, and here it is None: {how}"
     return None
+
+
+def find_stored_names(code: types.CodeType) -> Iterator[str]:
+    """Yield the names of the variables that a function sets, shared ones among them."""
+    for step in dis.get_instructions(code):
+        if step.opname.startswith("STORE_") and step.opname != "STORE_ATTR":
+            names = step.argval if isinstance(step.argval, tuple) else (step.argval,)
+            # From Python 3.13 on, one step stores two, or stores the first and loads the second.
+            yield from names[:1] if "LOAD" in step.opname else names
 
 
 def find_names(text: str) -> Iterator[str]:

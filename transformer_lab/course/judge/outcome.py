@@ -126,6 +126,7 @@ def run_case(
     run: Callable[..., Any],
     case: tuple[Any, ...],
     names: Sequence[str],
+    seconds: float | None = None,
 ) -> Outcome:
     """Run an answer on a copy of a case and return the outcome; exceptions become part of it.
 
@@ -136,12 +137,13 @@ def run_case(
         run: Calls the answer with the arguments of the case.
         case: The arguments.
         names: Their names.
+        seconds: How long the answer may compute; by default the limit of `time_limit`.
     """
     recorder = CallRecorder()
     watched = RecordedAnswer(recorder.watch(answer))
     arguments = tuple(map(recorder.wrap, names, copy.deepcopy(case)))
     try:
-        with np.errstate(all="ignore"), torch.random.fork_rng([]), time_limit():
+        with np.errstate(all="ignore"), torch.random.fork_rng([]), time_limit(seconds):
             returned = run(watched, *arguments)
             parts, modules = split_returned(returned)
             results = convert_results(returned, parts)

@@ -28,8 +28,8 @@ class EndlessError(BaseException):
 
 
 @contextmanager
-def time_limit() -> Iterator[None]:
-    """Raise `EndlessError` in the block if it isn't done after `SECONDS`.
+def time_limit(seconds: float | None = None) -> Iterator[None]:
+    """Raise `EndlessError` in the block if it isn't done after some seconds, by default `SECONDS`.
 
     Another thread raises it, because signals come neither to Windows nor to every notebook's kernel.
     Python delivers it between two instructions, so a single call of a library, however long, ends first.
@@ -37,13 +37,14 @@ def time_limit() -> Iterator[None]:
     """
     running, lock, done = threading.get_ident(), threading.Lock(), threading.Event()
     start = time.process_time()
+    most = SECONDS if seconds is None else seconds
 
     def watch() -> None:
-        wait = SECONDS
+        wait = most
         while not done.wait(wait):
             wait = REPEAT_AFTER
             with lock:  # so that nothing is raised once the block is left
-                if not done.is_set() and time.process_time() - start >= SECONDS:
+                if not done.is_set() and time.process_time() - start >= most:
                     ctypes.pythonapi.PyThreadState_SetAsyncExc(
                         ctypes.c_ulong(running), ctypes.py_object(EndlessError)
                     )
