@@ -12,6 +12,7 @@ from pathlib import Path
 
 from transformer_lab.config import check
 from transformer_lab.data.pair import Pair
+from transformer_lab.data.tables import ROWS_LOOKED_AT, decode_cell, has_header
 from transformer_lab.data.world.grammar import sentences
 from transformer_lab.data.world.lexicon import NOUNS
 from transformer_lab.data.world.phrases import starts_with_vowel
@@ -38,15 +39,32 @@ def draw_pairs(task: Task, count: int = 20_000, seed: int = 0) -> list[Pair]:
     return [Pair(source, target) for source, target in found.items()]
 
 
-def write_pairs(path: str | Path, pairs: Sequence[Pair]) -> Path:
+def write_pairs(path: str | Path, pairs: Sequence[Pair], *, overwrite: bool = False) -> Path:
     """Write pairs into a file that `train` reads: source, tab, target on each line.
 
-    Its folder is made if it is missing, and an existing file is replaced.
+    Its folder is made if it is missing. If the first pair would be taken for the names of columns,
+    as "english" and "french" would, a line with such names is written above it.
+
+    Raises:
+        ValueError: If the file exists and `overwrite` is not given, or if a side of a pair can't
+            stand in a line: it is empty, or it has a tab or a line break in it.
     """
-    lines = [f"{pair.source}\t{pair.target}\n" for pair in pairs]
-    Path(path).parent.mkdir(parents=True, exist_ok=True)
-    write_atomically(Path(path), "".join(lines).encode())
-    return Path(path)
+    path = Path(path)
+    if path.exists() and not overwrite:
+        raise ValueError(f"{path} exists; expected a new file, or overwrite=True")
+    for number, pair in enumerate(pairs, start=1):
+        for side in ("source", "target"):
+            text = getattr(pair, side)
+            fits = isinstance(text, str) and bool(text.strip()) and not set(text) & set("\t\n\r")
+            expected = f"a text that is not empty, without a tab or line break (in {pair})"
+            check(f"{side} of pair {number}", text, expected, fits)
+    lines = [f"{pair.source}\t{pair.target}\n".encode() for pair in pairs]
+    table = [line.rstrip(b"\n").split(b"\t") for line in lines[:ROWS_LOOKED_AT]]
+    if table and has_header(table, [decode_cell(cell) for cell in table[0]]):
+        lines.insert(0, b"source\ttarget\n")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_atomically(path, b"".join(lines))
+    return path
 
 
 DATE_FORMS = (
