@@ -27,6 +27,7 @@ from transformer_lab.data.own_task import (
     numbers_without_comma,
     phrasebook,
     pig_latin,
+    pig_latin_of,
     spanish_sounds,
     sums,
     times,
@@ -204,14 +205,15 @@ def test_a_spoken_time_is_the_time_that_it_says():
 
 
 def test_pig_latin_and_words_backwards_have_the_letters_of_the_word():
-    assert pig_latin_of("string") == "ingstray"
+    words = {"string": "ingstray", "why": "ywhay", "by": "ybay", "yes": "esyay", "am": "amway"}
+    assert all(pig_latin_of(word) == said for word, said in words.items())
     for pair in draw_pairs(pig_latin, 500):
-        assert pig_latin_of(pair.source) == pair.target
+        assert by_pattern(pair.source) == pair.target
     for pair in draw_pairs(backwards, 500):
         assert list(reversed(pair.source)) == list(pair.target)
 
 
-def pig_latin_of(word):
+def by_pattern(word):
     start = re.match("[^aeiou]*", word).group()
     return word[len(start) :] + (start or "w") + "ay"
 
@@ -304,3 +306,10 @@ def test_pairs_replace_a_file_only_if_asked(tmp_path):
 def test_a_first_pair_that_looks_like_a_header_is_read_as_a_pair(tmp_path, first):
     pairs = [first] + [Pair(str(7 * i % 61), f"times {i}") for i in range(61)]
     assert read_pairs(write_pairs(tmp_path / "pairs.tsv", pairs)).pairs == pairs
+
+
+@pytest.mark.parametrize("in_words", [english_words, french_words, german_words])
+@pytest.mark.parametrize("number", [-1, 1_000_000])
+def test_a_number_that_the_words_do_not_reach_is_an_error(in_words, number):
+    with pytest.raises(ValueError, match="number is -?[0-9]+; expected 0 to 999,999"):
+        in_words(number)

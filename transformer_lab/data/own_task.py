@@ -102,6 +102,7 @@ GERMAN_TENS = "- - zwanzig dreißig vierzig fünfzig sechzig siebzig achtzig neu
 
 def english_words(number: int) -> str:
     """Return a number below a million in English words: 483 is four hundred eighty-three."""
+    check("number", number, "0 to 999,999", 0 <= number < 1_000_000)
     if number < 20:
         return ENGLISH[number]
     if number < 100:
@@ -117,6 +118,7 @@ def french_words(number: int, is_last: bool = True) -> str:
 
     `is_last` is False before *mille*, where *cents* and *quatre-vingts* lose their s.
     """
+    check("number", number, "0 to 999,999", 0 <= number < 1_000_000)
     if number < 17:
         return FRENCH[number]
     if number < 100:
@@ -141,6 +143,7 @@ def german_words(number: int, is_last: bool = True) -> str:
 
     `is_last` is False before *hundert* and *tausend*, where one is *ein* and not *eins*.
     """
+    check("number", number, "0 to 999,999", 0 <= number < 1_000_000)
     if number < 20:
         return GERMAN[number] + ("s" if number == 1 and is_last else "")
     if number < 100:
@@ -235,8 +238,16 @@ def draw_word(draw: random.Random) -> str:
 def pig_latin(draw: random.Random) -> tuple[str, str]:
     """Draw a word and its Pig Latin: "string", "ingstray"; a word that begins with a vowel gets way."""
     word = draw_word(draw)
-    rest = word.lstrip("bcdfghjklmnpqrstvwxyz")
-    return word, rest + (word[: -len(rest)] or "w") + "ay"
+    return word, pig_latin_of(word)
+
+
+def pig_latin_of(word: str) -> str:
+    """Return a word in Pig Latin; y is a vowel, except as the first letter: "ywhay", "esyay"."""
+    consonants = "bcdfghjklmnpqrstvwxz"
+    rest = word[:1].lstrip(consonants + "y") + word[1:]
+    if len(rest) < len(word):
+        rest = rest.lstrip(consonants)
+    return rest + (word[: len(word) - len(rest)] or "w") + "ay"
 
 
 def backwards(draw: random.Random) -> tuple[str, str]:
