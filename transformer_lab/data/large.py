@@ -2,8 +2,8 @@
 
 `corpus` uses it for large files and for datasets; `stored` reads the result. The corpus is read
 twice. The first reading stores three 8-byte numbers for each pair, which are enough to find repeated
-pairs, to see whether most sources differ in digits alone, and to choose those that are held out. The second reading writes the pairs. The held-out
-pairs are the same as those of `split_pairs`.
+pairs, to see whether most sources differ in digits alone, and to choose those that are held out. The
+second reading writes the pairs. The held-out pairs are the same as those of `split_pairs`.
 """
 
 import hashlib
@@ -143,9 +143,7 @@ def write_splits(folder: Path, name: str, read: PairReader, seed: int, held: Hel
         part: [pair for pair in held.get(part, ()) if pair is not None] for part in HELD_OUT_SPLITS
     }
     left_out["bad, of validation and test"] = sum(pairs.count(None) for pairs in held.values())
-    known = np.array(
-        [hash_key(key_of(p.source), seed) for p in chain(*splits.values())], np.uint64
-    )
+    known = np.array([hash_key(key_of(p.source), seed) for p in chain(*splits.values())], np.uint64)
     new_places = np.setdiff1d(places[new], known)
     ends = find_held_out_bounds(
         name, new_places, [part for part in HELD_OUT_SPLITS if part not in held]

@@ -8,7 +8,8 @@ import hashlib
 import itertools
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
+from typing import Any
 
 from transformer_lab.data.pair import Pair, SentencePair, Splits
 from transformer_lab.data.text import remove_invisible, to_nfc
@@ -41,6 +42,20 @@ def digits_matter(pairs: Iterable[SentencePair]) -> bool:
     """Return whether most sources would be lost if all numbers were taken for the same."""
     keys = {number_key(pair.source) for pair in pairs}
     return most_differ_in_digits(len({without_digits(key) for key in keys}), len(keys))
+
+
+def explain_new_split(splits: Splits[Any]) -> str:
+    """Return what to add where a corpus isn't the one that a model was trained on.
+
+    It is "" unless `digits_matter` for this corpus: earlier versions split it in another way.
+    """
+    pairs = itertools.chain(splits.train, splits.validation, splits.test)
+    if not digits_matter(pairs):
+        return ""
+    return (
+        ". Its lines differ mostly in digits, and this version splits such a corpus in another way "
+        "than earlier ones did"
+    )
 
 
 def most_differ_in_digits(alike: int, different: int) -> bool:
