@@ -12,6 +12,12 @@ from tests.test_translator import make_translator
 from tests.thorough import thorough_from
 from transformer_lab.config import TrainingConfig
 from transformer_lab.data.corpus import find_corpus, fingerprint
+from transformer_lab.data.own_task import (
+    draw_pairs,
+    numbers_in_english,
+    pig_latin,
+    write_pairs,
+)
 from transformer_lab.runs.run import About, begin_run, resume_run
 from transformer_lab.storage.tensors import CheckpointError
 from transformer_lab.translator import PRETRAINED, Translator
@@ -94,6 +100,17 @@ def test_a_moved_file_is_the_same_corpus_and_another_file_is_not(tsv, tmp_path, 
     tsv.write_text("\n".join(lines[1:]), encoding="utf-8")
     with pytest.raises(ValueError, match="has changed since .* began, or is another"):
         resume_run(tmp_path / "run", corpus=str(tsv))
+
+
+@pytest.mark.parametrize("task", [numbers_in_english, pig_latin])
+def test_a_changed_corpus_of_numbers_may_only_be_split_in_another_way(tmp_path, task):
+    file = write_pairs(tmp_path / "pairs.tsv", draw_pairs(task, 200))
+    begin_run(tmp_path / "run", str(file), max_steps=1, vocab_size=260, **QUIET).train()
+    write_pairs(file, draw_pairs(task, 200, seed=1), overwrite=True)
+    with pytest.raises(ValueError, match="has changed since .* began, or is another") as error:
+        resume_run(tmp_path / "run")
+    is_said = "splits such a corpus in another way" in str(error.value)
+    assert is_said == (task is numbers_in_english)
 
 
 @pytest.mark.parametrize(

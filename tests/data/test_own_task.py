@@ -27,13 +27,16 @@ from transformer_lab.data.own_task import (
     numbers_without_comma,
     phrasebook,
     pig_latin,
+    pig_latin_of,
     spanish_sounds,
     sums,
     times,
     to_roman,
     write_pairs,
 )
+from transformer_lab.data.pair import Pair
 from transformer_lab.data.splits import digits_matter, number_key, split_pairs
+from transformer_lab.data.text_files import read_pairs
 
 TASKS = (
     dates,
@@ -202,14 +205,15 @@ def test_a_spoken_time_is_the_time_that_it_says():
 
 
 def test_pig_latin_and_words_backwards_have_the_letters_of_the_word():
-    assert pig_latin_of("string") == "ingstray"
+    words = {"string": "ingstray", "why": "ywhay", "by": "ybay", "yes": "esyay", "am": "amway"}
+    assert all(pig_latin_of(word) == said for word, said in words.items())
     for pair in draw_pairs(pig_latin, 500):
-        assert pig_latin_of(pair.source) == pair.target
+        assert by_pattern(pair.source) == pair.target
     for pair in draw_pairs(backwards, 500):
         assert list(reversed(pair.source)) == list(pair.target)
 
 
-def pig_latin_of(word):
+def by_pattern(word):
     start = re.match("[^aeiou]*", word).group()
     return word[len(start) :] + (start or "w") + "ay"
 
@@ -278,3 +282,34 @@ def test_digits_matter_where_they_are_most_of_what_differs():
     assert not digits_matter(draw_pairs(phrasebook, 200))
     splits = split_pairs(draw_pairs(numbers_in_german, 400))
     assert len(splits.test) == 20
+
+
+@pytest.mark.parametrize(
+    "pair", [("a\tb", "c"), ("a", "b\nc"), ("a", "b\r"), ("", "b"), ("a", "  "), ("a", 7)]
+)
+def test_a_side_that_does_not_fit_into_a_line_is_named(tmp_path, pair):
+    with pytest.raises(ValueError, match=r"of pair 2 is .*; expected a text that is not empty"):
+        write_pairs(tmp_path / "pairs.tsv", [Pair("one", "un"), Pair(*pair)])
+    assert not any(tmp_path.iterdir())
+
+
+def test_pairs_replace_a_file_only_if_asked(tmp_path):
+    path = write_pairs(tmp_path / "pairs.tsv", [Pair("one", "un")])
+    with pytest.raises(ValueError, match=r"exists; expected a new file, or overwrite=True"):
+        write_pairs(path, [Pair("two", "deux")])
+    assert path.read_text(encoding="utf-8") == "one\tun\n"
+    write_pairs(path, [Pair("two", "deux")], overwrite=True)
+    assert path.read_text(encoding="utf-8") == "two\tdeux\n"
+
+
+@pytest.mark.parametrize("first", [Pair("english", "french"), Pair("none at all", "words")])
+def test_a_first_pair_that_looks_like_a_header_is_read_as_a_pair(tmp_path, first):
+    pairs = [first] + [Pair(str(7 * i % 61), f"times {i}") for i in range(61)]
+    assert read_pairs(write_pairs(tmp_path / "pairs.tsv", pairs)).pairs == pairs
+
+
+@pytest.mark.parametrize("in_words", [english_words, french_words, german_words])
+@pytest.mark.parametrize("number", [-1, 1_000_000])
+def test_a_number_that_the_words_do_not_reach_is_an_error(in_words, number):
+    with pytest.raises(ValueError, match="number is -?[0-9]+; expected 0 to 999,999"):
+        in_words(number)

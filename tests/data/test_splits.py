@@ -7,7 +7,14 @@ import pytest
 
 from tests.data.test_corpora import assert_disjoint, sources
 from transformer_lab.data.pair import Pair, Splits
-from transformer_lab.data.splits import NEAR, remove_near_copies, split_groups, split_pairs
+from transformer_lab.data.splits import (
+    NEAR,
+    digits_matter,
+    most_differ_in_digits,
+    remove_near_copies,
+    split_groups,
+    split_pairs,
+)
 
 
 def numbered(count: int) -> list[Pair]:
@@ -42,6 +49,15 @@ def test_splits_depend_on_the_seed_and_not_on_the_order():
     shuffled = random.Random(0).sample(pairs, len(pairs))
     assert split_pairs(pairs, seed=3) == split_pairs(shuffled, seed=3)
     assert sources(split_pairs(pairs, seed=3).test) != sources(split_pairs(pairs, seed=4).test)
+
+
+def test_digits_matter_if_fewer_than_half_of_the_sources_remain_without_them():
+    words = [Pair(word, "…") for word in ("one", "two", "three")]
+    numbers = [Pair(str(number), "…") for number in range(6)]
+    assert not digits_matter([*words, *numbers[:5]])  # 4 of 8 remain
+    assert digits_matter([*words, *numbers])  # 4 of 9
+    assert most_differ_in_digits(4, 9)
+    assert not most_differ_in_digits(4, 8)
 
 
 def test_the_split_is_the_same_on_every_machine():

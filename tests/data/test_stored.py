@@ -20,8 +20,15 @@ from transformer_lab.data import corpus, large, stored
 from transformer_lab.data.batching import Batches, collate, encode_pairs
 from transformer_lab.data.corpus import fingerprint
 from transformer_lab.data.large import store_corpus
+from transformer_lab.data.own_task import (
+    dates,
+    draw_pairs,
+    numbers_in_english,
+    phrasebook,
+    write_pairs,
+)
 from transformer_lab.data.pair import Pair, Splits
-from transformer_lab.data.splits import split_pairs
+from transformer_lab.data.splits import number_key, source_key, split_pairs
 from transformer_lab.data.stored import (
     StoredBatches,
     StoredExamples,
@@ -362,10 +369,30 @@ def test_others_wait_until_a_corpus_is_made(tmp_path):
 
 def test_the_order_of_sources_is_that_of_their_whole_sums():
     sources = [f"{name} sleeps" for name in ("a", "b", "c", "d", "e", "f", "g")]
-    by_place = sorted(sources, key=lambda source: large.hash_source(source, 3))
+    by_place = sorted(sources, key=lambda source: large.hash_key(source_key(source), 3))
     splits = split_pairs([Pair(s, "…") for s in sources], seed=3, validation=2, test=3)
     assert sorted(by_place[:3]) == sorted(p.source for p in splits.test)
     assert sorted(by_place[3:5]) == sorted(p.source for p in splits.validation)
+
+
+@pytest.mark.parametrize("task", [numbers_in_english, dates, phrasebook])
+def test_digits_count_in_a_stored_corpus_as_they_do_in_memory(tmp_path, task):
+    pairs = draw_pairs(task, 400)
+    splits, expected = kept(tmp_path / "a", pairs), split_pairs(pairs)
+    for name in ("train", "validation", "test"):
+        assert sorted(getattr(splits, name), key=str) == sorted(getattr(expected, name), key=str)
+    (tmp_path / "folder").mkdir()
+    write_pairs(tmp_path / "folder" / "train.tsv", pairs)
+    folder = corpus.find_corpus(str(tmp_path / "folder")).splits()
+    assert sorted(folder.test, key=str) == sorted(expected.test, key=str)
+
+
+def test_a_number_of_a_test_set_is_not_trained_on_where_digits_count(tmp_path):
+    pairs = draw_pairs(numbers_in_english, 400)
+    held = {"test": pairs[:30], "validation": pairs[30:60]}
+    splits = kept(tmp_path / "a", pairs, held=held)
+    tested = {number_key(pair.source) for pair in pairs[:60]}
+    assert [p for p in pairs if number_key(p.source) not in tested] == list(splits.train)
 
 
 def test_a_description_says_what_it_describes(examples):

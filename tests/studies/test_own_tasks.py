@@ -1,5 +1,6 @@
 """The study of own tasks: what the page and the lesson say of it is what is stored."""
 
+import re
 from pathlib import Path
 
 from transformer_lab.studies.common.grid import load_runs
@@ -19,7 +20,7 @@ from transformer_lab.translator import Translator
 ROOT = Path(__file__).parents[2]
 
 
-def test_each_stored_task_has_all_its_seeds_and_stands_in_the_table_of_the_page():
+def test_the_table_of_the_page_is_that_of_the_stored_runs():
     stored = [run["setting"] for run in load_runs(NAME)]
     assert all(setting in GRID for setting in stored)
     assert summarize()
@@ -32,9 +33,23 @@ def test_the_page_offers_what_was_learnt_with_every_seed():
     page = (ROOT / "docs" / "own_task.md").read_text(encoding="utf-8")
     offered = {name for name, shares in summarize().items() if min(shares) >= ENOUGH}
     assert "dates" in offered
-    for name in summarize():
-        assert callable(find_task(name))
-        assert f"`{name}`" in page
+    assert all(callable(find_task(name)) for name in offered)
+    rows = re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE)
+    assert (len(rows), set(rows)) == (len(offered), offered)
+
+
+def test_a_task_that_one_seed_has_not_learnt_is_not_in_the_table(monkeypatch):
+    shares = {"dates": [1.0, ENOUGH, 1.0], "sums": [1.0, 0.949, 1.0]}
+    monkeypatch.setattr(own_tasks, "summarize", lambda: shares)
+    assert "`dates`" in markdown_table()
+    assert "`sums`" not in markdown_table()
+
+
+def test_the_stored_numbers_that_come_out_wrong_are_short_as_the_page_says():
+    runs = [r for r in load_runs(NAME) if r["setting"]["task"] == "numbers_in_english"]
+    wrong = [source for r in runs for source, _, _ in r["result"]["wrong"]]
+    assert "61" in wrong
+    assert all(len(source) <= 2 for source in wrong)
 
 
 def test_a_head_looks_at_the_month_where_its_largest_weight_is():

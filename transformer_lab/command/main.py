@@ -29,6 +29,7 @@ from transformer_lab.data.corpus import (
     fingerprint,
     parse_columns,
 )
+from transformer_lab.data.splits import explain_new_split
 from transformer_lab.data.text import escape_for_terminal, join_for_terminal
 from transformer_lab.model.size import count_parameters
 from transformer_lab.runs.card import CARD, describe_corpus, export_card, may_write_card, model_card
@@ -379,7 +380,7 @@ def run_evaluate(options: argparse.Namespace) -> dict[str, Any]:
     trained_on_it = asked is None or corpus.name == about.corpus
     if trained_on_it and about.data not in (None, fingerprint(splits.train)):
         changed = "has changed since the model was trained on it: it may know the test"
-        print(f"corpus {corpus.name!r} {changed}", file=sys.stderr)
+        print(f"corpus {corpus.name!r} {changed}{explain_new_split(splits)}", file=sys.stderr)
     if options.limit is not None:
         splits = replace(splits, test=splits.test[: options.limit])
     loss, evaluation = print_scores(translator, splits, options.beam)

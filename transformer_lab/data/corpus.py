@@ -61,7 +61,7 @@ PIECES_OF = 500_000
 
 More pairs would hardly change it.
 """
-STORED_VERSION = 2
+STORED_VERSION = 3
 """The version of the stored form; corpora of another version are stored again."""
 HUB_KINDS = ("hf", "stream")
 """Prefixes of names of datasets on Hugging Face's hub: downloaded as a whole, or streamed."""

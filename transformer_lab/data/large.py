@@ -1,9 +1,9 @@
 """Splitting of a corpus that does not fit into memory, with the splits stored as files.
 
 `corpus` uses it for large files and for datasets; `stored` reads the result. The corpus is read
-twice. The first reading stores two 8-byte numbers for each pair, which are enough to find repeated
-pairs and to choose the sources that are held out. The second reading writes the pairs. The held-out
-pairs are the same as those of `split_pairs`.
+twice. The first reading stores three 8-byte numbers for each pair, which are enough to find repeated
+pairs, to see whether most sources differ in digits alone, and to choose those that are held out. The
+second reading writes the pairs. The held-out pairs are the same as those of `split_pairs`.
 """
 
 import hashlib
@@ -20,7 +20,12 @@ import numpy as np
 
 from transformer_lab.data.filtering import format_filter_counts, rejection_reason
 from transformer_lab.data.pair import Pair, Splits
-from transformer_lab.data.splits import source_key
+from transformer_lab.data.splits import (
+    most_differ_in_digits,
+    number_key,
+    source_key,
+    without_digits,
+)
 from transformer_lab.data.stored import StoredPairs, open_or_build, seal_folder, write_pairs
 from transformer_lab.storage.files import write_atomically
 
@@ -40,13 +45,16 @@ class ScanResult:
     """What `scan_pairs` found out about each pair of a corpus.
 
     Attributes:
-        places: For each pair, the hash of its source, which decides its split; 0 if it is left out.
+        places: For each pair, the hash of its `source_key`; 0 if it is left out.
+        numbers: For each pair, the hash of its `number_key`, which decides its split instead if
+            most sources differ in digits alone; 0 if it is left out.
         sums: For each pair, a hash of source and target, to find repeats; 0 if it is left out.
         fits: For each pair, whether the filter lets it pass.
         left_out: How many pairs are left out, by reason.
     """
 
     places: "array[int]"
+    numbers: "array[int]"
     sums: "array[int]"
     fits: bytearray
     left_out: Counter[str]
@@ -89,24 +97,27 @@ def store_corpus(
 
 def scan_pairs(read: PairReader, seed: int) -> ScanResult:
     """Read a corpus once and return each pair's hashes and whether the filter lets it pass."""
-    seen = ScanResult(array("Q"), array("Q"), bytearray(), Counter())
+    seen = ScanResult(array("Q"), array("Q"), array("Q"), bytearray(), Counter())
     for pair in read():
         reason = "bad" if pair is None else rejection_reason(pair)
         seen.fits.append(not reason)
         if pair is None or reason:
             seen.left_out[reason] += 1
             seen.places.append(0)
+            seen.numbers.append(0)
             seen.sums.append(0)
         else:
-            seen.places.append(hash_source(pair.source, seed))
+            key = number_key(pair.source)
+            seen.places.append(hash_key(without_digits(key), seed))
+            seen.numbers.append(hash_key(key, seed))
             whole = f"{pair.source}\t{pair.target}".encode()
             seen.sums.append(int.from_bytes(hashlib.blake2b(whole, digest_size=8).digest()))
     return seen
 
 
-def hash_source(source: str, seed: int) -> int:
-    """Return a 64-bit hash of a source sentence, by which `split_groups` orders sources as well."""
-    return int.from_bytes(hashlib.sha256(f"{seed} {source_key(source)}".encode()).digest()[:8])
+def hash_key(key: str, seed: int) -> int:
+    """Return a 64-bit hash of a source's key, by which `split_groups` orders sources as well."""
+    return int.from_bytes(hashlib.sha256(f"{seed} {key}".encode()).digest()[:8])
 
 
 def write_splits(folder: Path, name: str, read: PairReader, seed: int, held: HeldOutPairs) -> None:
@@ -119,16 +130,20 @@ def write_splits(folder: Path, name: str, read: PairReader, seed: int, held: Hel
     """
     seen = scan_pairs(read, seed)
     places, fits = np.frombuffer(seen.places, np.uint64), np.frombuffer(seen.fits, np.bool_)
+    numbers = np.frombuffer(seen.numbers, np.uint64)
     fitting = np.flatnonzero(fits)
     sums = np.frombuffer(seen.sums, np.uint64)[fitting]
     new = np.zeros(len(fits), np.bool_)
     new[fitting[np.unique(sums, return_index=True)[1]]] = True
+    key_of = source_key
+    if most_differ_in_digits(len(np.unique(places[new])), len(np.unique(numbers[new]))):
+        places, key_of = numbers, number_key
     left_out = seen.left_out + Counter(repeated=int((fits & ~new).sum()))
     splits = {
         part: [pair for pair in held.get(part, ()) if pair is not None] for part in HELD_OUT_SPLITS
     }
     left_out["bad, of validation and test"] = sum(pairs.count(None) for pairs in held.values())
-    known = np.array([hash_source(p.source, seed) for p in chain(*splits.values())], np.uint64)
+    known = np.array([hash_key(key_of(p.source), seed) for p in chain(*splits.values())], np.uint64)
     new_places = np.setdiff1d(places[new], known)
     ends = find_held_out_bounds(
         name, new_places, [part for part in HELD_OUT_SPLITS if part not in held]

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from transformer_lab.config import check
 from transformer_lab.data.pair import Pair
+from transformer_lab.data.tables import ROWS_LOOKED_AT, decode_cell, has_header
 from transformer_lab.data.world.grammar import sentences
 from transformer_lab.data.world.lexicon import NOUNS
 from transformer_lab.data.world.phrases import starts_with_vowel
@@ -38,15 +39,32 @@ def draw_pairs(task: Task, count: int = 20_000, seed: int = 0) -> list[Pair]:
     return [Pair(source, target) for source, target in found.items()]
 
 
-def write_pairs(path: str | Path, pairs: Sequence[Pair]) -> Path:
+def write_pairs(path: str | Path, pairs: Sequence[Pair], *, overwrite: bool = False) -> Path:
     """Write pairs into a file that `train` reads: source, tab, target on each line.
 
-    Its folder is made if it is missing, and an existing file is replaced.
+    Its folder is made if it is missing. If the first pair would be taken for the names of columns,
+    as "english" and "french" would, a line with such names is written above it.
+
+    Raises:
+        ValueError: If the file exists and `overwrite` is not given, or if a side of a pair can't
+            stand in a line: it is empty, or it has a tab or a line break in it.
     """
-    lines = [f"{pair.source}\t{pair.target}\n" for pair in pairs]
-    Path(path).parent.mkdir(parents=True, exist_ok=True)
-    write_atomically(Path(path), "".join(lines).encode())
-    return Path(path)
+    path = Path(path)
+    if path.exists() and not overwrite:
+        raise ValueError(f"{path} exists; expected a new file, or overwrite=True")
+    for number, pair in enumerate(pairs, start=1):
+        for side in ("source", "target"):
+            text = getattr(pair, side)
+            fits = isinstance(text, str) and bool(text.strip()) and not set(text) & set("\t\n\r")
+            expected = f"a text that is not empty, without a tab or line break (in {pair})"
+            check(f"{side} of pair {number}", text, expected, fits)
+    lines = [f"{pair.source}\t{pair.target}\n".encode() for pair in pairs]
+    table = [line.rstrip(b"\n").split(b"\t") for line in lines[:ROWS_LOOKED_AT]]
+    if table and has_header(table, [decode_cell(cell) for cell in table[0]]):
+        lines.insert(0, b"source\ttarget\n")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_atomically(path, b"".join(lines))
+    return path
 
 
 DATE_FORMS = (
@@ -84,6 +102,7 @@ GERMAN_TENS = "- - zwanzig dreißig vierzig fünfzig sechzig siebzig achtzig neu
 
 def english_words(number: int) -> str:
     """Return a number below a million in English words: 483 is four hundred eighty-three."""
+    check("number", number, "0 to 999,999", 0 <= number < 1_000_000)
     if number < 20:
         return ENGLISH[number]
     if number < 100:
@@ -99,6 +118,7 @@ def french_words(number: int, is_last: bool = True) -> str:
 
     `is_last` is False before *mille*, where *cents* and *quatre-vingts* lose their s.
     """
+    check("number", number, "0 to 999,999", 0 <= number < 1_000_000)
     if number < 17:
         return FRENCH[number]
     if number < 100:
@@ -123,6 +143,7 @@ def german_words(number: int, is_last: bool = True) -> str:
 
     `is_last` is False before *hundert* and *tausend*, where one is *ein* and not *eins*.
     """
+    check("number", number, "0 to 999,999", 0 <= number < 1_000_000)
     if number < 20:
         return GERMAN[number] + ("s" if number == 1 and is_last else "")
     if number < 100:
@@ -217,8 +238,16 @@ def draw_word(draw: random.Random) -> str:
 def pig_latin(draw: random.Random) -> tuple[str, str]:
     """Draw a word and its Pig Latin: "string", "ingstray"; a word that begins with a vowel gets way."""
     word = draw_word(draw)
-    rest = word.lstrip("bcdfghjklmnpqrstvwxyz")
-    return word, rest + (word[: -len(rest)] or "w") + "ay"
+    return word, pig_latin_of(word)
+
+
+def pig_latin_of(word: str) -> str:
+    """Return a word in Pig Latin; y is a vowel, except as the first letter: "ywhay", "esyay"."""
+    consonants = "bcdfghjklmnpqrstvwxz"
+    rest = word[:1].lstrip(consonants + "y") + word[1:]
+    if len(rest) < len(word):
+        rest = rest.lstrip(consonants)
+    return rest + (word[: len(word) - len(rest)] or "w") + "ay"
 
 
 def backwards(draw: random.Random) -> tuple[str, str]:

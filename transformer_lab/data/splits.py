@@ -8,9 +8,10 @@ import hashlib
 import itertools
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
+from typing import Any
 
-from transformer_lab.data.pair import Pair, Splits
+from transformer_lab.data.pair import Pair, SentencePair, Splits
 from transformer_lab.data.text import remove_invisible, to_nfc
 
 
@@ -19,9 +20,9 @@ def split_pairs(
 ) -> Splits[Pair]:
     """Split pairs by their source, so that sentences with the same `source_key` stay together.
 
-    A repeated pair counts once. Where more than half of the sources differ from others in their
-    digits alone, as in "483" or "14 Feb 2021", digits are what the task is about. Then each number
-    is a source of its own (see `digits_matter`).
+    A repeated pair counts once. If fewer than half as many sources remain when all numbers are taken
+    for the same, as in "483" or "14 Feb 2021", digits are what the task is about. Then each number is
+    a source of its own (see `digits_matter`).
 
     Args:
         pairs: The sentence pairs.
@@ -37,10 +38,32 @@ def split_pairs(
     return split_groups(((key(pair.source), pair) for pair in pairs), seed, validation, test, key)
 
 
-def digits_matter(pairs: Sequence[Pair]) -> bool:
+def digits_matter(pairs: Iterable[SentencePair]) -> bool:
     """Return whether most sources would be lost if all numbers were taken for the same."""
-    alike = {source_key(pair.source) for pair in pairs}
-    return 2 * len(alike) < len({number_key(pair.source) for pair in pairs})
+    keys = {number_key(pair.source) for pair in pairs}
+    return most_differ_in_digits(len({without_digits(key) for key in keys}), len(keys))
+
+
+def explain_new_split(splits: Splits[Any]) -> str:
+    """Return what to add where a corpus isn't the one that a model was trained on.
+
+    It is "" unless `digits_matter` for this corpus: earlier versions split it in another way.
+    """
+    pairs = itertools.chain(splits.train, splits.validation, splits.test)
+    if not digits_matter(pairs):
+        return ""
+    return (
+        ". Its lines differ mostly in digits, and this version splits such a corpus in another way "
+        "than earlier ones did"
+    )
+
+
+def most_differ_in_digits(alike: int, different: int) -> bool:
+    """Return whether fewer than half of the `different` sources remain if numbers are the same.
+
+    `alike` counts the different values of `source_key`, and `different` those of `number_key`.
+    """
+    return 2 * alike < different
 
 
 WORD = re.compile(r"\w+")
@@ -57,7 +80,12 @@ def source_key(sentence: str) -> str:
 
     Every number becomes 0, so "page 7" and "page 12" have the same key.
     """
-    return DIGITS.sub("0", number_key(sentence))
+    return without_digits(number_key(sentence))
+
+
+def without_digits(key: str) -> str:
+    """Return the `source_key` of a sentence with this `number_key`."""
+    return DIGITS.sub("0", key)
 
 
 def number_key(sentence: str) -> str:

@@ -337,7 +337,9 @@ def refuse_id_columns(table: Sequence[Cells], header: tuple[str, ...], part: Tex
         return  # a column of few words may be one to translate
     said = f"column {wrong + 1} is {kinds[wrong]}"
     if len(others) < 2:
-        raise ValueError(f"{part}: {said}; expected a sentence and its translation")
+        rising = ". The numbers only rise: shuffle the lines if they are what is to be translated"
+        hint = rising if len(kinds) == 2 else ""
+        raise ValueError(f"{part}: {said}; expected a sentence and its translation{hint}")
     names = [header[p] if len(header) == width else str(p + 1) for p in others]
     numbers = " and ".join(str(place + 1) for place in others)
     raise ValueError(

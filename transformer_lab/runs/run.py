@@ -18,6 +18,7 @@ from transformer_lab.config import Precision, TrainingConfig, check, is_integer
 from transformer_lab.config.device import pick_device
 from transformer_lab.data.corpus import find_corpus, fingerprint
 from transformer_lab.data.pair import Splits
+from transformer_lab.data.splits import explain_new_split
 from transformer_lab.runs.building import build_translator, make_trainer
 from transformer_lab.runs.card import CARD, may_write_card, model_card
 from transformer_lab.runs.presets import PRESETS
@@ -306,6 +307,7 @@ def resume_run(
             if fingerprint(splits.train) != about.data:
                 raise ValueError(
                     f"corpus {known.name!r} has changed since {folder} began, or is another"
+                    f"{explain_new_split(splits)}"
                 )
             now = replace(about, corpus=known.name, training=replace(training, max_minutes=None))
             translator.about |= now.to_dict()
