@@ -191,8 +191,10 @@ def find_first_wrong_call(got: Sequence[Call], want: Sequence[Call]) -> str | No
         needless = find_needless_calls(got, want)
         if needless:
             return needless
-        before = f"; what is called before it gets the right things ({', '.join(right[-4:])})"
-        return f"what {which} gets is not right{how}{before * bool(right)}"
+        said = f"what {which} gets is not right{how}"
+        if not right:
+            return said
+        return f"{said}; what is called before it gets the right things ({', '.join(right[-4:])})"
     if any(sum(o.name == c.name for o in got) > sum(o.name == c.name for o in want) for c in got):
         return None
     each = ", ".join(f"`{name}`" for name in right)
