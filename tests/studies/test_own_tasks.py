@@ -3,6 +3,7 @@
 import re
 from pathlib import Path
 
+from transformer_lab.data import own_task
 from transformer_lab.studies.common.grid import load_runs
 from transformer_lab.studies.own_task import own_tasks
 from transformer_lab.studies.own_task.own_tasks import (
@@ -45,11 +46,31 @@ def test_a_task_that_one_seed_has_not_learnt_is_not_in_the_table(monkeypatch):
     assert "`sums`" not in markdown_table()
 
 
-def test_the_stored_numbers_that_come_out_wrong_are_short_as_the_page_says():
-    runs = [r for r in load_runs(NAME) if r["setting"]["task"] == "numbers_in_english"]
-    wrong = [source for r in runs for source, _, _ in r["result"]["wrong"]]
-    assert "61" in wrong
-    assert all(len(source) <= 2 for source in wrong)
+def wrong_answers(task):
+    """What the stored runs of a task kept of their wrong answers: per run, triples of texts."""
+    return [run["result"]["wrong"] for run in load_runs(NAME) if run["setting"]["task"] == task]
+
+
+def test_the_numbers_that_come_out_wrong_are_short_as_the_page_says():
+    tasks = ("numbers_in_english", "numbers_in_german", "numbers_in_french")
+    sources = [one[0] for task in tasks for run in wrong_answers(task) for one in run]
+    assert "61" in sources
+    assert sum(len(source) > 2 for source in sources) <= 1
+
+
+def test_what_is_not_learnt_fails_as_the_page_says():
+    shares = summarize()
+    assert max(shares["sums"]) <= 0.002
+    assert ["1038"] * 3 in [[written for _, written, _ in run] for run in wrong_answers("sums")]
+    assert ["89 ft 4.5 in", "2700 cm", "2724 cm"] in wrong_answers("heights")[0]
+    assert max(shares["heights"]) < 0.03
+    assert [round(x, 3) for x in shares["from_roman"]] == [0.98, 1.0, 0.945]
+    assert min(shares["numbers_without_comma"]) == 0.939
+    assert all(0.69 < share < 0.75 for share in shares["phrasebook"])
+    phrases = [re.escape(english).replace(r"\{\}", ".*") for english, _ in own_task.PHRASES]
+    kept = [source for run in wrong_answers("phrasebook") for source, _, _ in run]
+    assert len(kept) == 9
+    assert not any(re.fullmatch(phrase, source) for phrase in phrases for source in kept)
 
 
 def test_a_head_looks_at_the_month_where_its_largest_weight_is():

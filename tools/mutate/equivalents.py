@@ -7,13 +7,20 @@ LAST = "of one axis, of two, or of a square matrix, both numbers name the same"
 TWICE = "two changes that undo each other"
 WHOLE = "the division leaves no rest, and 4.0 is as good as 4 where one number is asked"
 READ = "what is made there is only read: as a number, an index, or an array of the same values"
+NUMBER = "a single number has no axes"
 EQUIVALENT: dict[str, dict[str, str]] = {
     "02.score_variance": {"d_k * key_std ** 2 * query_std ** 2": ORDER},
     "02.softmax_jacobian": {"weights[:, ..., None]": LAST},
     "02.jacobian_norm": {"axis=(-1, -2)": ORDER},
     "03.multi_head_class": {"k.transpose(2, -1)": LAST},
+    "03.multiplications": {
+        "num_heads = 1": "the number of heads does not change the count",
+    },
     "04.sinusoids": {"np.ones((length, d_model))": "every number of the table is written later"},
     "04.alibi": {"np.arange(length) - np.arange(length)[:, None]": ORDER},
+    "04.rotation": {
+        "return matrix.squeeze()": "the matrix has at least two rows",
+    },
     "05.feed_forward": {"np.maximum(x @ w_1 + b_1, 0)": ORDER},
     "06.padding_mask": {"pad_id != ids": ORDER},
     "06.masked_weights": {
@@ -39,10 +46,20 @@ EQUIVALENT: dict[str, dict[str, str]] = {
         "min(step * warmup_steps ** (-1.5), step ** (-0.5))": ORDER,
         "step / warmup_steps ** 1.5": TWICE,
     },
+    "08.smoothed_target": {
+        "return target.squeeze()": "a vocabulary has at least two words",
+    },
     "09.training_step": {"return (loss, norm)": READ},
     "09.gradient_norms": {"p.grad.square().sum() for p": READ},
-    "09.mend_loss": {"--0.09999999999999998": TWICE, "--0.10000000000000009": TWICE},
+    "09.mend_loss": {
+        ".squeeze()": NUMBER,
+        "--0.09999999999999998": TWICE,
+        "--0.10000000000000009": TWICE,
+    },
     "09.mend_forward": {"padding_mask(model.config.pad_id, source)": ORDER},
+    "09.unigram_loss": {
+        ".squeeze()": NUMBER,
+    },
     "10.greedy_words": {"ids.append(next_logits(ids).argmax())": READ},
     "10.beam_step": {
         "row.topk(min(len(row), k))": ORDER,
@@ -67,11 +84,15 @@ EQUIVALENT: dict[str, dict[str, str]] = {
         "len(found & gold)": READ,
     },
     "11.mean_distance": {
+        ".squeeze()": NUMBER,
         "def mean_distance(weights):\n    places": READ,
         "weights = np.asarray(weights)": READ,
         "abs(places - places[:, None])": ORDER,
         "(weights * distance).sum(axis=0).mean()": LAST,
         "(weights * distance).sum(axis=-2).mean()": LAST,
+    },
+    "11.previous_token": {
+        ".squeeze()": NUMBER,
     },
     "12.point": {"pointed[query] = -0": "−0 is 0"},
     "12.rollout": {
@@ -79,11 +100,19 @@ EQUIVALENT: dict[str, dict[str, str]] = {
         "layers[0].shape[-2]": LAST,
         "layers[-1].shape[-1]": "all layers have one shape",
     },
+    "12.largest_by_chance": {
+        ".squeeze()": NUMBER,
+    },
     "13.full_turns": {"last * speed > 2 * np.pi": "no whole number of steps is a whole turn"},
     "13.reached_rows": {"(after != before).any(axis=1)": ORDER},
-    "13.failure": {"'word' if want != 2 else 'went on'": TWICE},
+    "13.failure": {
+        "'word' if want != 2 else 'went on'": TWICE,
+    },
     "13.reach": {"share < --0.5": TWICE},
-    "13.smallest_difference": {"np.sqrt(2 / len(other))": "both have the same number of runs"},
+    "13.smallest_difference": {
+        ".squeeze()": NUMBER,
+        "np.sqrt(2 / len(other))": "both have the same number of runs",
+    },
     "14.attention_size": {"d_model / num_heads": WHOLE},
     "14.first_sublayer": {"positions + embedded": ORDER},
     "14.perplexity_and_accuracy": {"log_p.argmax(axis=1)": LAST},
@@ -93,6 +122,9 @@ EQUIVALENT: dict[str, dict[str, str]] = {
         "(d_v + d_k)": ORDER,
         "heads * layers * (d_k + d_v)": ORDER,
         "(d_k + d_v) * each * words": ORDER,
+    },
+    "15.exponent": {
+        ".squeeze()": NUMBER,
     },
     "16.windows": {"ids[places - -1]": TWICE},
     "16.shared_keys": {

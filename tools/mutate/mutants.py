@@ -1,13 +1,13 @@
-"""All single changes of a solution."""
+"""All single changes of a solution, and those that use a regularity of the cases."""
 
 import ast
-import copy
 import itertools
 import random
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
+from tools.mutate.edits import Edit, edited, node_at, put, set_fields
+from tools.mutate.regularities import list_regularities
 from tools.mutate.solutions import Solution
 from transformer_lab.course.judge.check import Check
 from transformer_lab.course.lessons import lesson
@@ -79,7 +79,10 @@ METHODS_TO_SKIP = ("detach", "flatten", "reshape", "clone", "copy", "abs")
 
 
 def mutants(solution: Solution) -> list[Mutant]:
-    """All single changes of a solution; where these are few, some of several, `LEAST` in all."""
+    """Return all single changes of a solution; where these are few, some of several, `LEAST` in all.
+
+    Those that use a regularity come last.
+    """
     check: Check = getattr(lesson(solution.number).check, solution.check)
     asks_gradients = any(o.gradients for o in check.known_outcomes(check.reference))
     original = ast.unparse(ast.parse(solution.source))
@@ -95,7 +98,11 @@ def mutants(solution: Solution) -> list[Mutant]:
         if again:
             other, last = drawn.choice(again)
             found[other] = f"{change}, {last}"
-    return [Mutant(solution, source, change) for source, change in list(found.items())[1:]]
+    case = check.cases()[0]
+    arguments = dict(zip(check.argument_names(case), case, strict=False))
+    found |= list_regularities(original, arguments)
+    found.pop(original)
+    return [Mutant(solution, source, change) for source, change in found.items()]
 
 
 def changed_once(source: str, asks_gradients: bool) -> dict[str, str]:
@@ -103,132 +110,93 @@ def changed_once(source: str, asks_gradients: bool) -> dict[str, str]:
     tree = ast.parse(source)
     found: dict[str, str] = {}
     for place in range(sum(1 for _ in ast.walk(tree))):
-        for change, edit in _changes(_node(tree, place)):
+        for change, edit in _changes(node_at(tree, place)):
             if change == "gradient cut" and not asks_gradients:
                 continue
-            other = copy.deepcopy(tree)
-            edit(other, place)
-            ast.fix_missing_locations(other)
-            text = ast.unparse(other)
+            text = edited(tree, edit, place)
             if text not in (source, *found):
                 found[text] = change
     return found
 
 
-def _node(tree: ast.AST, place: int) -> ast.AST:
-    for n, node in enumerate(ast.walk(tree)):
-        if n == place:
-            return node
-    raise IndexError(place)
-
-
-def _put(new: ast.AST) -> Any:
-    """An edit that puts a copy of another node in the place of one."""
-
-    def edit(tree: ast.AST, place: int) -> None:
-        old = _node(tree, place)
-        for parent in ast.walk(tree):
-            for field, value in ast.iter_fields(parent):
-                if value is old:
-                    setattr(parent, field, copy.deepcopy(new))
-                    return
-                if isinstance(value, list):
-                    for n, one in enumerate(value):
-                        if one is old:
-                            value[n] = copy.deepcopy(new)
-                            return
-
-    return edit
-
-
-def _set(**fields: Any) -> Any:
-    """An edit that changes fields of a node."""
-
-    def edit(tree: ast.AST, place: int) -> None:
-        for name, value in fields.items():
-            setattr(_node(tree, place), name, copy.deepcopy(value))
-
-    return edit
-
-
-def _changes(node: ast.AST) -> Iterator[tuple[str, Any]]:
+def _changes(node: ast.AST) -> Iterator[tuple[str, Edit]]:
     """What may be changed at a node: a few words, and the edit."""
     if isinstance(node, ast.BinOp):
         for kind in OPERATORS.get(type(node.op), ()):
-            yield "operator", _set(op=kind())
-        yield "right side dropped", _put(node.left)
-        yield "left side dropped", _put(node.right)
+            yield "operator", set_fields(op=kind())
+        yield "right side dropped", put(node.left)
+        yield "left side dropped", put(node.right)
         if isinstance(node.op, ast.Sub | ast.Div | ast.MatMult | ast.Pow):
-            yield "sides exchanged", _set(left=node.right, right=node.left)
+            yield "sides exchanged", set_fields(left=node.right, right=node.left)
     if isinstance(node, ast.UnaryOp):
-        yield "sign or not dropped", _put(node.operand)
+        yield "sign or not dropped", put(node.operand)
     if isinstance(node, ast.Compare) and len(node.ops) == 1:
         for kind in COMPARISONS.get(type(node.ops[0]), ()):
-            yield "comparison", _set(ops=[kind()])
+            yield "comparison", set_fields(ops=[kind()])
     if isinstance(node, ast.BoolOp):
-        yield "and or or", _set(op=ast.Or() if isinstance(node.op, ast.And) else ast.And())
+        yield "and or or", set_fields(op=ast.Or() if isinstance(node.op, ast.And) else ast.And())
     if isinstance(node, ast.Constant) and isinstance(node.value, int | float):
         if isinstance(node.value, bool):
-            yield "truth value", _set(value=not node.value)
+            yield "truth value", set_fields(value=not node.value)
         else:
             for value in (node.value + 1, node.value - 1, 2 * node.value):
-                yield "constant", _set(value=value)
+                yield "constant", set_fields(value=value)
     is_read = isinstance(node, ast.Tuple | ast.List) and isinstance(node.ctx, ast.Load)
     if is_read and 2 <= len(node.elts) <= 5:
-        yield "order", _set(elts=[*node.elts[1:], node.elts[0]])
+        yield "order", set_fields(elts=[*node.elts[1:], node.elts[0]])
         if len(node.elts) > 2:
-            yield "order", _set(elts=[node.elts[1], node.elts[0], *node.elts[2:]])
+            yield "order", set_fields(elts=[node.elts[1], node.elts[0], *node.elts[2:]])
     if isinstance(node, ast.Call):
         yield from _call_changes(node)
     if isinstance(node, ast.Slice):
         for field in ("lower", "upper", "step"):
             part = getattr(node, field)
             if part is not None and not (field == "lower" and ast.unparse(part) == "0"):
-                yield "slice", _set(**{field: None})
+                yield "slice", set_fields(**{field: None})
     if isinstance(node, ast.IfExp):
-        yield "branches", _set(body=node.orelse, orelse=node.body)
+        yield "branches", set_fields(body=node.orelse, orelse=node.body)
     if isinstance(node, ast.FunctionDef | ast.For | ast.While | ast.If):
         docs = isinstance(node, ast.FunctionDef)
         for n, line in enumerate(node.body):
             if len(node.body) > 1 and not isinstance(line, ast.Return | ast.FunctionDef):
-                yield "line dropped", _set(body=[*node.body[:n], *node.body[n + 1 :]])
+                yield "line dropped", set_fields(body=[*node.body[:n], *node.body[n + 1 :]])
             elif len(node.body) == 1 and not docs:
-                yield "line dropped", _set(body=[ast.Pass()])
+                yield "line dropped", set_fields(body=[ast.Pass()])
         if docs:
             names = [a.arg for a in node.args.args if a.arg != "self"]
             for a, b in itertools.pairwise(names):
                 yield "arguments exchanged", _exchange(a, b)
 
 
-def _call_changes(node: ast.Call) -> Iterator[tuple[str, Any]]:
+def _call_changes(node: ast.Call) -> Iterator[tuple[str, Edit]]:
     for n, keyword in enumerate(node.keywords):
-        yield "keyword dropped", _set(keywords=[*node.keywords[:n], *node.keywords[n + 1 :]])
+        yield "keyword dropped", set_fields(keywords=[*node.keywords[:n], *node.keywords[n + 1 :]])
         if keyword.arg in ("axis", "dim"):
             for value in (0, 1, -2):
                 new = ast.keyword(keyword.arg, ast.Constant(value))
                 rest = [*node.keywords[:n], new, *node.keywords[n + 1 :]]
-                yield "axis", _set(keywords=rest)
+                yield "axis", set_fields(keywords=rest)
     swaps = isinstance(node.func, ast.Attribute) and node.func.attr in ("swapaxes", "transpose")
     if len(node.args) >= 2 and not swaps:  # to swap axes 1 and 2 is to swap 2 and 1
-        yield "arguments exchanged", _set(args=[node.args[1], node.args[0], *node.args[2:]])
+        yield "arguments exchanged", set_fields(args=[node.args[1], node.args[0], *node.args[2:]])
     if isinstance(node.func, ast.Attribute):
         for name in CALLS.get(node.func.attr, ()):
-            yield "function", _set(func=ast.Attribute(node.func.value, name, ast.Load()))
+            yield "function", set_fields(func=ast.Attribute(node.func.value, name, ast.Load()))
         if node.func.attr in METHODS_TO_SKIP or not node.args or node.keywords:
-            yield "call dropped", _put(node.func.value)
-        yield "gradient cut", _put(ast.Call(ast.Attribute(node, "detach", ast.Load()), [], []))
+            yield "call dropped", put(node.func.value)
+        yield "gradient cut", put(ast.Call(ast.Attribute(node, "detach", ast.Load()), [], []))
     if isinstance(node.func, ast.Name):
         for name in CALLS.get(node.func.id, ()):
-            yield "function", _set(func=ast.Name(name, ast.Load()))
+            yield "function", set_fields(func=ast.Name(name, ast.Load()))
         if len(node.args) == 1:
-            yield "call dropped", _put(node.args[0])
+            yield "call dropped", put(node.args[0])
 
 
-def _exchange(a: str, b: str) -> Any:
+def _exchange(a: str, b: str) -> Edit:
     """An edit that reads one argument where the other stood."""
 
     def edit(tree: ast.AST, place: int) -> None:
-        function = _node(tree, place)
+        function = node_at(tree, place)
         for node in ast.walk(function):
             if isinstance(node, ast.Name) and node.id in (a, b):
                 node.id = b if node.id == a else a

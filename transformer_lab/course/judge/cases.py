@@ -152,8 +152,11 @@ def build_small_model(seed: int, **changes: Any) -> Transformer:
 
 
 def forward_cases() -> list[tuple]:
-    """Return cases (model, source, target) with padding behind the words; its id is 0, 3 or 5."""
-    longer = torch.tensor([[4, 9, 5], [6, 0, 4]])
+    """Return cases (model, source, target) with padding behind the words; its id is 0, 3 or 5.
+
+    The last model is in training mode, without dropout, and has ids above 256.
+    """
+    longer = torch.tensor([[4, 9, 5], [306, 0, 129]])
     source = torch.tensor([[5, 7, 9, 4, 2], [6, 10, 2, 0, 0], [8, 2, 0, 0, 0]])
     target = torch.tensor([[1, 4, 12, 5], [1, 6, 7, 0], [1, 9, 0, 0]])
     return [
@@ -164,7 +167,11 @@ def forward_cases() -> list[tuple]:
             source.where(source != 0, 3),
             target.where(target != 0, 3),
         ),
-        (build_small_model(3, pad_id=5), longer, torch.tensor([[3, 0, 2, 7, 1]] * 2)),
+        (
+            build_small_model(3, pad_id=5, source_vocab_size=307, target_vocab_size=263).train(),
+            longer,
+            torch.tensor([[3, 0, 2, 7, 1], [3, 0, 262, 131, 1]]),
+        ),
     ]
 
 

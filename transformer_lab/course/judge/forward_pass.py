@@ -7,6 +7,7 @@ from typing import Any
 from torch import Tensor
 
 from transformer_lab.course.judge.edited_reference import edit_reference
+from transformer_lab.course.judge.errors import UnusableError
 from transformer_lab.model import Transformer
 from transformer_lab.model.masks import causal_mask, padding_mask
 
@@ -30,8 +31,16 @@ DECODER_SEES_PADDING = ("causal_mask(target.size(1)), words", "causal_mask(targe
 def drop_padding(
     answer: Callable[..., Any], model: Transformer, source: Tensor, target: Tensor
 ) -> Any:
-    """Call the answer and return its logits, with 0 in place of those at the target's padding."""
+    """Call the answer and return its logits, with 0 in place of those at the target's padding.
+
+    Raises:
+        UnusableError: If the answer leaves the model in another mode, training or evaluation.
+    """
+    was_training = model.training
     logits = answer(model, source, target)
+    if model.training != was_training:
+        mode = "training" if model.training else "evaluation"
+        raise UnusableError(f"it leaves the model in {mode} mode; whoever calls it chooses the mode")
     fits = isinstance(logits, Tensor) and logits.shape[:2] == target.shape
     is_padding = (target == model.config.pad_id)[..., None]
     return logits.masked_fill(is_padding, 0.0) if fits and logits.ndim == 3 else logits

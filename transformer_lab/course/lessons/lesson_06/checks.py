@@ -388,7 +388,7 @@ shift_right = Check(
         (torch.tensor([[5, 7, 9, 2], [6, 8, 2, 0]]), 1),
         (torch.tensor([[4, 6, 3, 8, 2], [9, 2, 0, 0, 0]]), 3),
         (torch.tensor([[5], [7], [2]]), 0),
-        (torch.tensor([[3, 3, 1, 2, 1, 1, 7]]), 11),
+        (torch.tensor([[3, 300, 1, 2, 131, 1, 700]]), 257),
     ],
     drawn=_random_target,
     results=("what the decoder reads",),

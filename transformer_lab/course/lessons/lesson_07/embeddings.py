@@ -58,7 +58,7 @@ encoder_input = Check(
                 torch.tensor(random_array(vocabulary, width)),
                 torch.tensor(random_array(13, width, seed=1)),
             )
-            for batch, length, vocabulary, width in ((2, 5, 11, 7), (3, 7, 5, 2))
+            for batch, length, vocabulary, width in ((2, 5, 11, 7), (3, 7, 523, 2))
         ]
         + [
             require_gradients(

@@ -25,12 +25,12 @@ def _loss_cases() -> list[tuple[Tensor, Tensor]]:
     generator = torch.Generator().manual_seed(0)
     logits = [
         4 * torch.randn(*shape, dtype=torch.float64, generator=generator)
-        for shape in ((1, 3, 3), (2, 3, 5), (3, 5, 7))
+        for shape in ((1, 3, 3), (2, 3, 5), (3, 5, 263))
     ]
     targets = [
         [[2, 1, 0]],
         [[1, 4, 2], [3, 0, 0]],
-        [[6, 5, 4, 3, 2], [1, 2, 0, 0, 0], [3, 2, 2, 1, 0]],
+        [[6, 131, 4, 262, 2], [1, 2, 0, 0, 0], [3, 2, 2, 1, 0]],
     ]
     logits[0] = torch.tensor([[[2, -3, 1], [0, 4, -1], [1, 1, 5]]], dtype=torch.float64)
     cases = [(x, torch.tensor(y)) for x, y in zip(logits, targets, strict=True)]
@@ -215,7 +215,7 @@ mend_shift = Check(
         (torch.tensor([[1, 7, 2]]),),
         (torch.tensor([[1, 5, 9, 4, 2], [1, 6, 2, 0, 0]]),),
         (torch.tensor([[1, 8, 3, 9, 7, 2], [1, 4, 4, 6, 2, 0], [1, 2, 0, 0, 0, 0]]),),
-        (torch.tensor([[7, 5, 3], [7, 3, 2]]),),  # other ids of bos, eos and padding
+        (torch.tensor([[7, 500, 3], [7, 3, 2]]),),  # other ids of bos, eos and padding
     ],
     drawn=_random_target,
     arguments=("target",),

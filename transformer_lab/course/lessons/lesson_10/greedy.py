@@ -99,7 +99,7 @@ greedy_words = Check(
         (_make_scorer(1, 11, 5), BOS, EOS, 11),
         (_make_scorer(2, 13, 11), BOS, EOS, 5),
         (_make_scorer(3, 7, 3, bos=4, eos=0), 4, 0, 7),
-        (_make_scorer(4, 5, 0, bos=2, eos=1), 2, 1, 3),
+        (_make_scorer(4, 307, 0, bos=2, eos=300), 2, 300, 3),
     ],
     drawn=_random_scorer,
     arguments=("next_logits", "bos", "eos", "limit"),

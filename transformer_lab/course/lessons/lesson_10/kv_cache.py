@@ -105,7 +105,7 @@ reordered = Check(
         (_make_cache(1, 1, 3, 2, 2, 5, 7), torch.tensor([[1, 0, 0]])),
         (_make_cache(2, 2, 3, 2, 5, 7, 3), torch.tensor([[0, 0, 2], [1, 0, 1]])),
         (_make_cache(3, 3, 2, 5, 1, 3, 2), torch.tensor([[1, 1], [0, 1], [1, 0]])),
-        (_make_cache(2, 2, 5, 3, 7, 2, 3), torch.tensor([[4, 3, 0, 0, 1], [2, 2, 2, 4, 1]])),
+        (_make_cache(2, 2, 131, 3, 1, 2, 3), (37 * torch.arange(262) % 131).reshape(2, 131)),
     ],
     drawn=_random_cache,
     arguments=("cache", "parents"),

@@ -223,7 +223,7 @@ rollout = Check(
     cases=lambda: [
         (np.array(_TWO_LAYERS) / 10,),
         (random_weights(3, 3, 5, 5, seed=5),),
-        (random_weights(2, 5, 7, 7, seed=6),),
+        (random_weights(2, 5, 1, 1, seed=6),),
     ],
     drawn=_random_layers,
     results=("the rollout",),

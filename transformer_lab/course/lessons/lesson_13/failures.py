@@ -118,7 +118,7 @@ failure = Check(
         ([5, 7, 6, EOS], [5, 6, 7, EOS]),  # the right words in another order
         ([5, 6, 9], [5, 6, 7, EOS]),  # cut off behind its only wrong word
         ([5, 6, 9], [5, 6, EOS]),
-        ([5, 6], [5, 6, 7, 8, EOS]),  # cut off before anything was wrong
+        ([*range(500, 502)], [*range(500, 504), EOS]),  # cut off before anything was wrong
     ],
     drawn=_random_answer,
     arguments=("written", "right"),

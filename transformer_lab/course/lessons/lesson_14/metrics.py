@@ -110,7 +110,7 @@ _edit_scores = partial(edit_reference, _score_words)
 
 def _word_cases() -> list[tuple]:
     cases = [(np.log([[0.7, 0.2, 0.1], [0.5, 0.1, 0.4]]), np.array([0, 2]))]
-    for words, vocabulary in ((5, 7), (13, 5), (3, 11)):
+    for words, vocabulary in ((5, 7), (13, 5), (3, 263)):
         scores = 2 * random_array(words, vocabulary, seed=words)
         log_p = scores - np.log(np.exp(scores).sum(axis=-1, keepdims=True))
         drawn = abs(random_array(words, vocabulary, seed=words + 10)).argmax(axis=-1)

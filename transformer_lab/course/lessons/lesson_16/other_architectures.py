@@ -15,7 +15,7 @@ from transformer_lab.course.judge.working import Step
 
 
 def _share_cases() -> list[tuple]:
-    shapes = (((3, 7, 5), 6), ((1, 5, 3), 7), ((5, 2, 11), 15))
+    shapes = (((3, 7, 5), 6), ((1, 5, 3), 7), ((5, 1, 11), 15))
     others = [(random_array(*shape, seed=n), h) for n, (shape, h) in enumerate(shapes, start=1)]
     first = np.array(
         [[[1.0, 4.0], [2.0, -3.0], [0.0, 5.0]], [[6.0, -1.0], [3.0, 7.0], [-2.0, 8.0]]]
@@ -177,17 +177,23 @@ def _message_cases() -> list[tuple]:
         [[3, 1], [4, -2], [-1, 5]],
     )
     three = (np.array(numbers, dtype=float) for numbers in small)
-    cases: list[tuple] = [(*three, [(1, 0), (2, 0), (0, 1)])]
-    for seed, (nodes, d_k, d_v) in enumerate(((5, 3, 7), (7, 5, 2)), start=1):
-        rng = np.random.default_rng(seed)
-        found = np.argwhere(rng.random((nodes, nodes)) < 0.4).tolist()
-        edges = [(a, b) for a, b in found if b != nodes - 1]  # a node that no edge leads to
-        sides = ((d_k, 3), (d_k, 4), (d_v, 5))
-        cases.append((*(random_array(nodes, d, seed=10 * seed + n) for d, n in sides), edges))
-    none = (*(random_array(2, d, seed=d) for d in (5, 5, 3)), [])
+    found = np.argwhere(np.random.default_rng(1).random((5, 5)) < 0.4).tolist()
+    edges = [(a, b) for a, b in found if b != 4]  # a node that no edge leads to
+    five = [random_array(5, d, seed=n) for n, d in enumerate((3, 3, 7), start=13)]
+    # Two equal numbers above 256 need not be one object, so these ids are computed one by one.
+    many = [random_array(263, d, seed=n) for n, d in enumerate((5, 5, 2), start=23)]
+    far = [(int(a), int(b)) for a, b in np.array([(257, 261), (260, 261), (261, 258), (0, 5)])]
+    none = [random_array(2, d, seed=d) for d in (5, 5, 3)]
     # Scores of some thousands: e to them is infinite, and e to the negative ones is 0.
-    query, key, value, edges = cases[1]
-    return [*cases, none, (50 * query, 50 * key, value, edges)]
+    large = [50 * five[0], 50 * five[1], five[2]]
+    cases = [
+        (three, [(1, 0), (2, 0), (0, 1)]),
+        (five, edges),
+        (many, far),
+        (none, []),
+        (large, edges),
+    ]
+    return [(*vectors, edges) for vectors, edges in cases]
 
 
 def _send_messages(

@@ -18,7 +18,7 @@ def _window_cases() -> list[tuple]:
     return [
         (np.arange(10, 20), np.array([0, 3]), 3),
         (rng.integers(0, 99, 31), np.array([2, 23, 11]), 7),  # the last token is a target
-        (rng.integers(0, 60_000, 67), np.array([0, 40, 3, 3, 29]), 11),
+        (rng.integers(0, 60_000, 331), np.array([0, 40, 3, 3, 290]), 11),
         (np.array([7, 0, 7, 7, 0, 5]), np.array([4, 0, 2]), 1),
     ]
 

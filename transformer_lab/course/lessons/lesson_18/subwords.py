@@ -15,7 +15,7 @@ from transformer_lab.course.judge.working import Step
 
 def _word_cases() -> list[tuple]:
     first = (np.array([[5, 3, 2], [1, 4, 5], [6, 1, 3]]) / 10, np.array([0, 0, 1]))
-    cut = ([0, 1, 1, 1, 2], [0, 1, 1, 2, 3, 3, 4], [0, 0, 0, 0, 1, 2, 2, 3, 4, 4, 5])
+    cut = ([0, 0, 0], [*range(130), 129], [0, 0, 0, 0, 1, 2, 2, 3, 4, 4, 5])
     others = [(random_weights(len(c), len(c), seed=n), np.array(c)) for n, c in enumerate(cut, 1)]
     return [first, *others]
 
