@@ -89,7 +89,7 @@ class Flow {
     const cells = box.columns ? (row, j) => this.buildLastCell(row, j) : (row, j) => this.buildCell(box.values[row][j]);
     const drawn = box.values[0].length;
     const whole = drawn === box.shape[1];
-    const part = box.columns ? `${drawn} of the columns drawn: the words most probable at any place` : `the first ${drawn} of ${box.shape[1]} columns drawn`;
+    const part = box.columns ? `${drawn} of the ${box.shape[1]} columns are drawn, those of the most probable words` : `the first ${drawn} of ${box.shape[1]} columns are drawn`;
     const caption = make("figcaption", {}, make("b", {}, box.text), ` ${box.shape[0]} words × ${box.shape[1]}`, make("small", {}, whole ? "" : part));
     const table = this.buildTable("out", box.side, drawn, cells, box.columns);
     const scale = make("small", { className: "scale" }, `blue: −${this.limit} or less, no colour: 0, orange: ${this.limit} or more; boxes of small numbers have a finer scale`);
@@ -140,29 +140,29 @@ class Flow {
     const kind = box.name.replace(/^(source|target)_/, "").replace(/_\d$/, "");
     const foreign = box.side === "encoder" ? "source" : "target";
     return {
-      embedding: [box.side === "encoder" ? "The words come in at the bottom left. " : "Now the right side. It reads the words written so far, one place behind. ", `Each word becomes a row of ${data.d_model} numbers: its row of the ${foreign} table, times √${data.d_model}. So far the row says nothing of where the word stands.`],
-      positions: ["A pattern is added that depends on the place alone. Now the same word at another place would be another row."],
-      "encoder.self_attention": ["The English words look at each other: in each head, each row of weights sums to 1. The values mixed in these shares, from all heads, make the matrix. It is the only box of the encoder in which words meet."],
-      "decoder.self_attention": ["The same among the French words. But no word may look at a later one (striped cells): when it is used, the later ones are not written yet."],
-      "decoder.cross_attention": ["Here the two sides meet. French rows ask, English columns answer: queries come from the box below, keys and values from the memory. So each French row fetches what it needs of the English sentence."],
+      embedding: [box.side === "encoder" ? "The English words come in at the bottom left. " : "Now the right side, which reads what has been written so far, moved one place to the right. ", `Each word becomes a row of ${data.d_model} numbers. It's looked up in the table of ${foreign} words and multiplied by √${data.d_model}. So far, nothing in a row says where its word stands.`],
+      positions: ["Each place has a pattern of its own, and now that pattern is added. So if a word stood somewhere else, its row would be different."],
+      "encoder.self_attention": ["The English words look at each other. Each row of weights sums to 1, and the word takes the others' values in these shares. The results of all heads together make the matrix. No other box of the encoder lets words meet."],
+      "decoder.self_attention": ["The French words look at each other in the same way, except that no word may look at a later one (the striped cells). When the model translates, the later ones aren't written yet."],
+      "decoder.cross_attention": ["Here the two sides meet. The French rows ask, with queries from the box below, and the English columns answer, with keys and values from the memory. That's how each French row gets what it needs from the English sentence."],
       "encoder.add_norm": this.describeAddNorm(),
       "decoder.add_norm": this.describeAddNorm(),
       "encoder.feed_forward": this.describeFeedForward(),
       "decoder.feed_forward": this.describeFeedForward(),
-      "encoder.rest": ["The same four boxes once more, with numbers of their own. What comes out is the ", make("b", {}, "memory"), ": the decoder will look at it, and at nothing else of the English side."],
-      "decoder.rest": ["The same six boxes once more, with numbers of their own. Each row now stands for the word that comes next."],
-      output: [`Each row meets a vector of each French word: ${box.shape[1]} scores a row, the logits. Here the matrix becomes as wide as the vocabulary.`],
-      softmax: ["The softmax makes probabilities of the scores, row by row; each row sums to 1 over all words. The best word of the last row is written; it goes in at the bottom right, and the right side runs again, until <eos> is the best."],
+      "encoder.rest": ["The second layer has the same four boxes, with numbers of its own. What comes out is the ", make("b", {}, "memory"), ", and it's all that the decoder will see of the English side."],
+      "decoder.rest": ["The second layer has the same six boxes, with numbers of its own. By now each row stands for the word that comes next."],
+      output: [`Each row is compared with a vector for every French word. That gives ${box.shape[1]} scores a row, which are called logits. So here the matrix becomes as wide as the vocabulary.`],
+      softmax: ["The softmax turns the scores of each row into probabilities, which sum to 1 over all words. The most probable word of the last row is written. Then it goes in at the bottom right, and the right side runs again, until <eos> is the most probable."],
     }[kind];
   }
 
   describeAddNorm() {
-    return ["Add: what went into the box below is added to what came out of it (the line around that box), so nothing is lost. Norm: then each row is moved and stretched, so that its numbers have mean 0 and variance 1, and a learned gain and bias follow."];
+    return ["Add takes what came out of the box below and adds what went into it (that's the line around the box), so nothing is lost. Norm then shifts and stretches each row, so that its numbers have mean 0 and variance 1, and applies a learned gain and bias."];
   }
 
   describeFeedForward() {
     const { box, data } = this;
-    return [`Each row alone goes through two matrices: ${data.d_model} → ${box.inside} → ${data.d_model} numbers, and what is negative in between becomes 0. No word meets another here.`];
+    return [`Each row goes through two matrices by itself. They take ${data.d_model} numbers to ${box.inside} and back to ${data.d_model}, and what's negative in between becomes 0. Words don't meet here.`];
   }
 
   /** The first number of the chosen word, worked out where it can be. */
@@ -175,22 +175,22 @@ class Flow {
     const begin = box.values[row].slice(0, 4).map((value) => formatBrief(value)).join(", ");
     if (box.columns) {
       const best = box.values[row].indexOf(Math.max(...box.values[row]));
-      return ["After ", ...words(data.sides.decoder.slice(0, row + 1)), "the best is ", word(box.columns[best]), box.name === "softmax" ? `, with ${formatNumber(box.values[row][best])}` : `, with a score of ${formatBrief(box.values[row][best], 1)}`];
+      return ["After ", ...words(data.sides.decoder.slice(0, row + 1)), "the most probable word is ", word(box.columns[best]), box.name === "softmax" ? `, with a probability of ${formatNumber(box.values[row][best])}` : `, with a score of ${formatBrief(box.values[row][best], 1)}`];
     }
     if (box.name.endsWith("_positions")) return [token, `, its first number: ${formatBrief(first(step - 1))} ${signed(first(step) - first(step - 1))} (of place ${row}) = ${formatBrief(first(step))}`];
     if (box.name.includes("add_norm")) {
       const total = first(step - 2) + first(step - 1);
-      return [token, `, its first number: ${formatBrief(first(step - 2))} ${signed(first(step - 1))} = ${formatBrief(total)}; after the norm ${formatBrief(first(step))}. All ${box.shape[1]} numbers of the row now have mean ${formatBrief(box.mean[row])} and standard deviation ${formatBrief(box.spread[row])} (with gain and bias).`];
+      return [token, `, its first number: ${formatBrief(first(step - 2))} ${signed(first(step - 1))} = ${formatBrief(total)}; after the norm ${formatBrief(first(step))}. The ${box.shape[1]} numbers of the row now have mean ${formatBrief(box.mean[row])} and standard deviation ${formatBrief(box.spread[row])} (gain and bias included).`];
     }
     if (box.maps) {
       const keys = data.sides[box.name === "decoder.cross_attention" ? "encoder" : box.side];
       const most = box.maps.map((map, head) => {
         const best = map[row].indexOf(Math.max(...map[row]));
-        return make("span", {}, head ? ", " : " ", `head ${head + 1} most from `, word(keys[best]), ` (${formatNumber(map[row][best])})`);
+        return make("span", {}, head ? ", " : " ", `in head ${head + 1} mostly from `, word(keys[best]), ` (${formatNumber(map[row][best])})`);
       });
-      return [token, " takes:", ...most];
+      return [token, " takes", ...most];
     }
-    if (box.active) return [token, `: ${box.active[row]} of the ${box.inside} numbers in between are not 0. Out come ${begin}, …`];
+    if (box.active) return [token, `: ${box.active[row]} of the ${box.inside} numbers in between aren't 0. The row that comes out begins with ${begin}.`];
     return [token, `: ${begin}, …`];
   }
 }

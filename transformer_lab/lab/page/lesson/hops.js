@@ -170,28 +170,29 @@ class Hops {
   /** What a step is for. */
   describeStep() {
     const { pairs, pronouns } = this.data;
-    const said = (part) => pairs.flatMap((pair, i) => [i ? "; " : "", ...part(pair)]);
+    const said = (part, glue = ", and ") => pairs.flatMap((pair, i) => [i ? glue : "", ...part(pair)]);
     const at = (pair, place) => word(pair.source[place]);
+    const written = (pair) => word(pair.target[pair.step]);
     const explained = (letters) => (this.data.heads[0].called ? "" : ` (${letters})`);
-    const weight = (pair, kind, row, column) => this.data.heads.flatMap((head, h) => (head.kind === kind ? [`${formatNumber(pair.maps[h][row][column])} (${head.name})`] : [])).join(" and ");
+    const weight = (pair, kind, row, column) => this.data.heads.flatMap((head, h) => (head.kind === kind ? [formatNumber(pair.maps[h][row][column])] : [])).join(" and ");
     if (this.step === 0) {
-      return ["Two English sentences, one word apart. French must choose a pronoun, by the noun it stands for: ", ...said((pair) => ["if ", at(pair, pair.pronoun), " is the ", at(pair, pair.noun), ", ", word(pair.target[pair.step])]), ". The bars below say what the model chooses. How does the noun's gender come to the pronoun?"];
+      return ["These two English sentences differ in one word. French has to choose a pronoun, and the noun decides: ", ...said((pair) => ["if ", at(pair, pair.pronoun), " is the ", at(pair, pair.noun), ", it's ", written(pair)]), ". The bars show how probable the model finds each pronoun. How does it know the noun's gender?"];
     }
     if (this.step === 1) {
-      return ["Each English word is a vector. A head of the encoder lets every word take from the others, in shares. The lines are the shares of the last word in ", this.listHeadNames("encoder"), explained("e: encoder, then layer and head"), ": ", ...said((pair) => [at(pair, pair.decider), " takes ", weight(pair, "encoder", pair.decider, pair.noun), " from ", at(pair, pair.noun)]), ". What it takes becomes a part of its own vector."];
+      return ["First the encoder reads the English sentence. In each head, a word takes something from the other words and adds it to its own vector. The lines show the last word in ", this.listHeadNames("encoder"), explained("e: encoder, then layer and head"), ": ", ...said((pair) => [at(pair, pair.decider), " takes ", weight(pair, "encoder", pair.decider, pair.noun), " from ", at(pair, pair.noun)]), "."];
     }
     if (this.step === 2) {
-      return ["Then the decoder writes French, and its cross-attention looks at the English vectors. In ", this.listHeadNames("cross"), explained("c: cross-attention"), ": ", ...said((pair) => [word(pair.target[pair.step]), " takes ", weight(pair, "cross", pair.step, pair.decider), " from ", at(pair, pair.decider)]), ". Two hops: ", ...said((pair) => [at(pair, pair.noun), " → ", at(pair, pair.decider), " → ", word(pair.target[pair.step])]), "."];
+      return ["Then the decoder writes French, and its cross-attention looks at the English words. In ", this.listHeadNames("cross"), explained("c: cross-attention"), ", ", ...said((pair) => [written(pair), " takes ", weight(pair, "cross", pair.step, pair.decider), " from ", at(pair, pair.decider)]), ". That makes two hops: ", ...said((pair) => [at(pair, pair.noun), " → ", at(pair, pair.decider), " → ", written(pair)]), "."];
     }
     if (this.step === 3) {
       const on = (pair, head, h) => (head.kind === "encoder" ? pair.maps[h][pair.pronoun][pair.noun] : pair.maps[h][pair.step][pair.pronoun]);
       const aside = pairs.every((pair) => this.data.heads.every((head, h) => on(pair, head, h) < LITTLE));
-      return ["Many pictures show a thick line from ", at(pairs[0], pairs[0].pronoun), " to its noun. Here are the same heads, with its row chosen. ", ...pairs.flatMap((pair) => ["Where the sentence ends in ", at(pair, pair.decider), ", ", at(pair, pair.pronoun), " takes from ", at(pair, pair.noun), ` ${weight(pair, "encoder", pair.pronoun, pair.noun)}, and `, word(pair.target[pair.step]), " takes from ", at(pair, pair.pronoun), ` ${weight(pair, "cross", pair.step, pair.pronoun)}. `]), ...(aside ? ["So ", at(pairs[0], pairs[0].pronoun), " lies on neither hop."] : [])];
+      return ["Many pictures show a thick line from ", at(pairs[0], pairs[0].pronoun), " to its noun, so here's its row in the same heads. ", ...pairs.flatMap((pair) => ["Where the sentence ends in ", at(pair, pair.decider), ", ", at(pair, pair.pronoun), ` takes ${weight(pair, "encoder", pair.pronoun, pair.noun)} from `, at(pair, pair.noun), ", and ", written(pair), ` takes ${weight(pair, "cross", pair.step, pair.pronoun)} from `, at(pair, pair.pronoun), ". "]), ...(aside ? ["So ", at(pairs[0], pairs[0].pronoun), " isn't on either hop."] : [])];
     }
     const off = this.data.heads.filter((_, h) => this.muted & (1 << h)).map(inFull);
-    if (!off.length) return ["To mute a head is to make what it passes on zero. Guess first: which of these heads can be spared, and what if two are muted at once? Then press. The next word's probabilities come from the model, run without those heads."];
+    if (!off.length) return ["If you mute a head, what it passes on becomes zero. Guess first: which of these heads can the model do without? And what if you mute two at once? Then press. The bars will show what the model finds probable without those heads."];
     const gap = (muted) => Math.abs(pairs[0].answers[muted][0] - pairs.at(-1).answers[muted][0]);
-    return [`Without ${off.join(" and ")} the probability of `, word(pronouns[0]), " goes ", ...said((pair) => [`from ${formatNumber(pair.answers[0][0])} to ${formatNumber(pair.answers[this.muted][0])} where the sentence ends in `, at(pair, pair.decider)]), `. The two are now ${formatNumber(gap(this.muted))} apart; with all heads they are ${formatNumber(gap(0))} apart. If they were equal, the last English word would make no difference. Only the pronoun is asked for: all other French words are given, and stay.`];
+    return [`Without ${off.join(" and ")}, the probability of `, word(pronouns[0]), " goes ", ...said((pair) => [`from ${formatNumber(pair.answers[0][0])} to ${formatNumber(pair.answers[this.muted][0])} where the sentence ends in `, at(pair, pair.decider)]), `. So the two sentences are now ${formatNumber(gap(this.muted))} apart. With all heads they were ${formatNumber(gap(0))} apart, and if they were equal, the last English word would make no difference. (The model only chooses the pronoun here. All other French words are given.)`];
   }
 
   /** The chosen rows' largest weights, as numbers. */

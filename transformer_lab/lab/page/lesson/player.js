@@ -107,12 +107,12 @@ class Player {
   describeStep(stage) {
     const [row, column] = [quoteWord(this.data.words[this.row]), quoteWord(this.data.words[this.column])];
     return {
-      input: ["Each word comes in as one row of numbers. It says something of the word alone: no row knows of the others yet."],
-      projections: ["Each word has three vectors. Its ", colourText("query"), " says what it looks for, its ", colourText("key"), " what it offers, its ", colourText("value"), " what it gives to whoever finds it."],
-      scores: ["The query of ", row, " meets the key of each word: multiply number by number and add up. The better an offer fits what is looked for, the larger the score. The values take no part yet."],
-      scaled: [`Each score is divided by √${this.width}. A query and a key have ${this.width} numbers each: sums of more products are larger, and this makes up for it.`],
-      weights: ["The softmax makes shares of each row: e to the power of each number, divided by the sum of these in the row. So none is below 0, a score of 0 gets its share too, and a row sums to 1 (but for rounding). ", row, " gives ", column, ` a share of ${formatBrief(this.weights[this.row][this.column])}.`],
-      output: ["Each value is multiplied by its share, and all are added up. What comes out for ", row, " is a new vector with something of every word in it. Queries and keys have only chosen the shares."],
+      input: ["Each word comes in as a row of numbers. A row describes only its own word, and knows nothing about the others yet."],
+      projections: ["Each word has three vectors. Its ", colourText("query"), " says what it's looking for, its ", colourText("key"), " says what it offers, and its ", colourText("value"), " is what it gives to a word that finds it."],
+      scores: ["The query of ", row, " meets the key of each word. Multiply them number by number and add up the products. The better a key fits the query, the larger the score. The values play no part yet."],
+      scaled: [`Each score is divided by √${this.width}, because a query and a key have ${this.width} numbers each. The more products you add up, the larger the sums get, and the root makes up for that.`],
+      weights: ["The softmax turns each row into shares. It takes e to the power of each number and divides by the row's sum. So no share is negative, even a score of 0 gets one, and the row sums to 1 (but for rounding). ", row, " gives ", column, ` a share of ${formatBrief(this.weights[this.row][this.column])}.`],
+      output: ["Each value is multiplied by its share, and the products are added up. So ", row, " gets a new vector, with something of every word in it. The queries and keys only chose the shares."],
     }[stage];
   }
 

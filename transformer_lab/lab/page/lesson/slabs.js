@@ -199,25 +199,25 @@ class Slabs {
     const [h, d] = [this.heads, this.width];
     const per = n * d; // numbers in a slab
     return {
-      x: [`One sentence of the batch: ${n} words, and of each a row of ${this.data.x[0].length} numbers. ${h} heads look at it, each in its own way. The code for that is written in four ways, the rungs 1 to 4 of a ladder; a step has the number of the rung that it shows.`],
-      loop: [rung("1"), ` Each head has a matrix of its own. It is as high as a word's vector is long: each of its ${d} columns reads all numbers of a word. The loop makes the heads' queries one after the other; keys and values have their own matrices. `, rung("2"), " The same for all sentences at once; we follow the first."],
-      product: [rung("3"), ` The heads' matrices stand side by side, and one product makes the queries of all heads. Each number of Q has the colour of the head that it is for: a head is a block of ${d} columns. K and V are made in the same way, with matrices of their own; they join in the next step.`],
-      cut: [rung("4"), ` First cut: a reshape. The last axis of Q, K and V is read as two: (${n}, ${h * d}) becomes (${n}, ${h}, ${d}). No number moves; the gaps between the columns are all that is new.`],
+      x: [`This is one sentence of the batch, with ${n} words and a row of ${this.data.x[0].length} numbers for each. ${h} heads will look at it, each in its own way. You can write that in four ways, and we'll climb them like the rungs of a ladder.`],
+      loop: [rung("1"), ` Each head has a matrix of its own. It's as high as a word's vector is long, because each of its ${d} columns reads all of a word's numbers. A loop makes the heads' queries one after the other. (Keys and values have their own matrices.) `, rung("2"), " It's the same for all sentences at once, but we follow just the first."],
+      product: [rung("3"), ` Put the heads' matrices side by side, and a single product makes the queries of all heads. Each number of Q has the colour of its head, so you see that a head is a block of ${d} columns. K and V are made in the same way, and you'll see them in the next step.`],
+      cut: [rung("4"), ` The first cut is a reshape. It reads the last axis of Q, K and V as two, so that (${n}, ${h * d}) becomes (${n}, ${h}, ${d}). No number moves. All that's new are the gaps between the columns.`],
       slabs: this.swap
-        ? [rung("4"), ` Then swap two axes: the heads move to the front, (${n}, ${h}, ${d}) becomes (${h}, ${n}, ${d}). Each slab has one colour and all ${n} words. Now press `, make("b", {}, "reshape alone"), "."]
-        : [`The mistake: a reshape to (${h}, ${n}, ${d}) at once, and no swap. Numbers lie in memory word after word, and head 0 gets the first ${per} of them: ${this.describeFirst(per)}. Its colours are mixed: row after row is a piece of ${d} numbers, and there are ${h} pieces of each word. Nothing complains.`],
+        ? [rung("4"), ` Then swap two axes. The heads move to the front, and (${n}, ${h}, ${d}) becomes (${h}, ${n}, ${d}). Each slab has a single colour, and all ${n} words are in it. Now press `, make("b", {}, "reshape alone"), "."]
+        : [`This is the mistake: a reshape to (${h}, ${n}, ${d}), without a swap. The numbers lie in memory word after word, so head 0 gets the first ${per} of them, which are ${this.describeFirst(per)}. Look how its colours are mixed, because each row is just a piece of a word, and every word has ${h} pieces. There's no error.`],
       weights: this.swap
-        ? [rung("4"), ` Each slab is a small attention of its own, of width ${d}: its queries meet its keys, its softmax makes its weights. No head sees another's numbers. All slabs are computed at once: the heads are a batch.`]
-        : [`Attention runs on these slabs as well. But pieces of a word now look at pieces of the same word, and a slab knows only some of the words: head 0 has pieces of ${listNames(this.listWords(0))} only.`],
+        ? [rung("4"), ` Each slab is a small attention of its own, of width ${d}. Its queries meet its own keys, and its own softmax makes the weights, so no head sees another's numbers. All slabs are computed at once, like a batch.`]
+        : [`Attention runs on these slabs, too. But now pieces of a word look at pieces of the same word, and a slab knows only some of the words. Head 0 has nothing but pieces of ${listNames(this.listWords(0))}.`],
       mixed: this.swap
-        ? [rung("4"), ` Each slab mixes its own values by its own weights: ${h} answers for each word, of ${d} numbers each.`]
-        : [`Each slab mixes what it holds: one answer for each piece. In head 0 the values are pieces of ${listNames(this.listWords(0))}, so no answer has anything of another word, whatever the weights are.`],
+        ? [rung("4"), ` Each slab mixes its own values with its own weights. So each word gets ${h} answers of ${d} numbers each.`]
+        : [`Each slab mixes what it has, so there's an answer for each piece. In head 0 the values are pieces of ${listNames(this.listWords(0))}, so whatever the weights are, no answer can know about another word.`],
       merged: this.swap
-        ? [rung("4"), " Swap back, then reshape: the outputs stand side by side, in the columns from which they were cut. The heads have not met yet."]
-        : [`A reshape back puts each answer where its question was cut out. The shape is the old one, and the row of a word holds the answers to its pieces. But the row of ${this.data.words[this.word]} was mixed from pieces of ${listNames(this.listMixedWords(this.word))}, and these are numbers of different columns.`],
+        ? [rung("4"), " Swap back and reshape. Now the outputs stand side by side, in the columns they were cut from. But the heads still haven't met."]
+        : [`A reshape puts each answer back where its question was cut out, so the shape is right, and each word has the answers to its own pieces. But the row of ${this.data.words[this.word]} was mixed from pieces of ${listNames(this.listMixedWords(this.word))}, which come from different columns.`],
       result: this.swap
-        ? [rung("4"), " The last product lets them meet: each column of W_O reads all heads' numbers of a word. The output is that of the loop of rung 1."]
-        : [`The shape is right, the numbers are not: they are off by up to ${this.difference}. No error was raised.`],
+        ? [rung("4"), " In the last product they meet, because each column of W_O reads the numbers of all heads. The output is the same as that of the loop in rung 1."]
+        : [`The shape is right, but the numbers aren't: they're off by up to ${this.difference}. And there was no error.`],
     }[stage];
   }
 

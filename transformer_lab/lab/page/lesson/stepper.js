@@ -119,13 +119,13 @@ class Stepper {
     const [reads, asks] = [word(read[this.row]), word(asked[this.row])];
     const n = read.length;
     return {
-      sentence: ["The encoder has read the source sentence, all of it at once. The decoder is to write the target, one word after the other. In training the target is there already: each word of it is a question with a known answer."],
-      shift: ["The decoder reads the target moved one place to the right, with ", word(read[0]), " in front. So at each place it has read the words so far, and is asked for the next one. All questions are asked at once. Move the place."],
-      mask: [`But all ${n} words are there, the answers too. The mask hides them: each place sees itself and what stands before it. Row after row one word more: a staircase. `, ...(this.row < n - 1 ? ["Here ", reads, " must not see ", asks, "."] : ["Here, at the last place, nothing is hidden: ", asks, " is asked for, but it is nowhere among the words read."])],
-      self: [`The decoder's own attention, one head of the trained model (${this.data.names[0]}). `, colourText("query", "Queries"), " (rows) and ", colourText("key", "keys"), ` (columns) come from the words read. Each row is a softmax over the words in sight; what is hidden has weight 0.`],
-      cross: ["Cross-attention: the ", colourText("query", "queries"), " come from the decoder, a row for each word read; the ", colourText("key", "keys"), " and ", colourText("value", "values"), " from the encoder, a column for each source word. ", `${n} rows and ${source.length} columns: a rectangle. No staircase: the source is all there (${this.data.names[1]}).`],
-      next: ["At the top of the decoder each row becomes probabilities, one for each word of the vocabulary. Training asks that the probability of the right answer be large. Here the answer is ", asks, "."],
-      writing: ["Without a target nobody asks: the model reads its own words. It writes the most probable one, which becomes the next one read, and a row is added to both matrices. The rows above do not change, for they never saw what came later."],
+      sentence: ["The encoder has read the whole source sentence at once. The decoder has to write the target, word by word. In training we already have the target, so each of its words is a question whose answer we know."],
+      shift: ["The decoder reads the target moved one place to the right, with ", word(read[0]), " in front. So at each place it has read the words so far, and it's asked for the next one. All these questions are asked at once. Move the place."],
+      mask: [`But all ${n} words are there, even the answers. So the mask hides them: each place sees itself and what comes before it. From row to row that's one word more, which makes a staircase. `, ...(this.row < n - 1 ? ["At this place, ", reads, " mustn't see ", asks, "."] : ["At the last place nothing has to be hidden, because ", asks, ", which is asked for, isn't among the words that are read."])],
+      self: [`This is the decoder's own attention, in one head of the trained model (${this.data.names[0]}). `, colourText("query", "Queries"), " (rows) and ", colourText("key", "keys"), ` (columns) both come from the words that are read. Each row is a softmax over the words it may see, and hidden words get weight 0.`],
+      cross: ["In cross-attention, the ", colourText("query", "queries"), " come from the decoder, with a row for each word it reads. The ", colourText("key", "keys"), " and ", colourText("value", "values"), " come from the encoder, with a column for each source word. ", `That's ${n} rows and ${source.length} columns. There's no staircase, because the whole source may be seen (${this.data.names[1]}).`],
+      next: ["At the top of the decoder, each row is turned into probabilities, one for each word of the vocabulary. Training makes the right answer's probability large. At this place the answer is ", asks, "."],
+      writing: ["When it translates, there's no target, so the model reads its own words. It writes the most probable one, reads it in the next step, and both matrices get another row. The rows above don't change, because they never saw what came later."],
     }[stage];
   }
 
@@ -140,13 +140,13 @@ class Stepper {
     const hidden = read.length - row - 1;
     const best = next?.[row][0];
     return {
-      sentence: [`${source.length} words of the source, ${asked.length} of the target: the mark of the end counts as a word on both sides, `, word(asked.at(-1))],
-      shift: [`Place ${row}: reads `, ...words(read.slice(0, row + 1)), "and is asked for ", word(asked[row])],
+      sentence: [`${source.length} words in the source and ${asked.length} in the target. On both sides the end mark counts as a word: `, word(asked.at(-1))],
+      shift: [`Place ${row} reads `, ...words(read.slice(0, row + 1)), "and is asked for ", word(asked[row])],
       mask: [word(read[row]), ` sees ${row + 1} of ${read.length}: `, ...words(read.slice(0, row + 1)), hidden ? `; hidden: ${hidden}` : "; hidden: none"],
       self: ["Weights of ", word(read[row]), ": ", ...mix(self[row].slice(0, row + 1), read), hidden ? `; 0 on the ${hidden} hidden` : ""],
-      cross: ["Where ", word(read[row]), " is read and ", word(asked[row]), " asked for: ", ...mix(cross[row], source)],
-      next: best ? [word(best[0]), ` gets ${formatProbability(best[1])}`, best[0] === asked[row] ? ": the word that is asked for" : ", and asked is ", best[0] === asked[row] ? "" : word(asked[row])] : [],
-      writing: ["Written so far: ", ...words(asked.slice(0, row + 1)), `; the matrices are ${row + 1} × ${row + 1} and ${row + 1} × ${source.length}`],
+      cross: ["Where it reads ", word(read[row]), " and is asked for ", word(asked[row]), ": ", ...mix(cross[row], source)],
+      next: best ? [word(best[0]), ` gets ${formatProbability(best[1])}`, best[0] === asked[row] ? ", and it's the word that is asked for" : ", but it's asked for ", best[0] === asked[row] ? "" : word(asked[row])] : [],
+      writing: ["Written so far: ", ...words(asked.slice(0, row + 1)), `. The matrices are ${row + 1} × ${row + 1} and ${row + 1} × ${source.length}`],
     }[stage];
   }
 }

@@ -135,14 +135,14 @@ class Stream {
   describeStep() {
     const [first, second] = this.data.names;
     return [
-      "One word's vector comes in at the top, and flows down. The line is the residual stream: what is on it goes on, whatever the boxes beside it do. The same vector in both orders.",
-      `A loop leaves the stream. In post-norm ${first} reads the vector as it is. In pre-norm it reads a copy that LayerNorm has brought to mean 0 and variance 1. Until the loop comes back, the stream is as it was.`,
-      `Add: what ${first} says is added to what is on the stream, number by number. Nothing is replaced.`,
-      "Norm: in post-norm LayerNorm stands on the stream, so all that flows goes through it: mean 0, variance 1. In pre-norm nothing stands here; the sum goes on as it is.",
-      `The second loop, with ${second}. In post-norm it reads what LayerNorm has left on the stream; in pre-norm again a normalised copy of all that has been added up.`,
-      `Add again. In pre-norm the stream is now x + ${first} + ${second}: x is still in it, untouched.`,
-      "Norm again: post-norm has changed the size of x twice by now, pre-norm never. So at its end a pre-norm stack has one LayerNorm more. Press “silent sub-layers”: both say 0. What is left of x?",
-      `LayerNorm on one vector, where the sub-layers speak: choose one of the four places where it stands (in post-norm behind a sub-layer's sum, in pre-norm before a sub-layer). Subtract its mean, divide by the root of its variance. It asks no other word. Move “times” and “plus”: the last line stays as it is.`,
+      "One word's vector comes in at the top and flows down, the same vector in both orders. The line is the residual stream. What's on it flows on, whatever the boxes next to it do.",
+      `A loop branches off the stream. In post-norm, ${first} reads the vector as it is. In pre-norm it reads a copy that LayerNorm has brought to mean 0 and variance 1. Until the loop comes back, the stream stays as it was.`,
+      `Now the loop comes back. What ${first} says is added to what's on the stream, number by number, so nothing is replaced.`,
+      "In post-norm, LayerNorm sits on the stream itself, so everything that flows by is brought to mean 0 and variance 1. In pre-norm there's nothing here, and the sum flows on as it is.",
+      `The second loop has ${second} in it. In post-norm it reads what LayerNorm has left on the stream. In pre-norm it reads a normalised copy of everything that has been added up so far.`,
+      `It's added, too. In pre-norm the stream is now x + ${first} + ${second}, so x is still in it, untouched.`,
+      "By now post-norm has changed the size of x twice, and pre-norm hasn't changed it at all. That's why a pre-norm stack has one more LayerNorm at its end. Press “silent sub-layers”, so that both say 0. What's left of x?",
+      `Here's LayerNorm on one vector, worked out. Choose one of its four places: in post-norm it comes after a sum, and in pre-norm before a sub-layer. It subtracts the vector's mean and divides by the root of its variance, without asking any other word. Move “times” and “plus”: the last line doesn't change.`,
     ][this.steps.step];
   }
 

@@ -206,10 +206,10 @@ class Turning {
   /** What a view is for. */
   describeStep() {
     return {
-      hands: ["Each pair of numbers is a hand on a clock. Each word turns all hands on, the first ones fast, the later ones slowly. Where the hands stand says which word it is. Move the position. Then lower the base: the slow hands become fast, and a far word looks like a near one."],
-      step: ["Blue: the hands at the position. Orange: some words later. Move the position: both hands turn, and the angle between them stays. So a step of so many words is the same turn everywhere."],
-      rotary: ["Rotary positions add nothing to the word: they turn the query by its own place, and the key by its own. Press “Move both”: both arrows turn, the angle between them stays, and so does the score. Then move only one: the angle changes. (A turn changes no length; short arrows are drawn longer than they are.) A higher pair turns more slowly."],
-      alibi: ["ALiBi turns nothing: it subtracts slope × distance from each score, with a slope for each head. Rows are queries, columns keys. A cell's colour is e^(−slope × distance): what a weight is multiplied by before its row is divided by its sum (yellow 1, dark blue 0, one scale for all). The first heads see near words only, the last ones all of a short sentence. A key before the query and one as far behind it get the same."],
+      hands: ["Each pair of numbers is the hand of a clock. From word to word all hands turn on, the first ones fast and the last ones slowly, so you can tell from the hands which word it is. Move the position. Then lower the base: the slow hands speed up, and a word far away looks like one nearby."],
+      step: ["The blue hands show the position, and the orange ones a position some words later. Move the position: both hands turn, but the angle between them stays. So a step of that many words is the same turn wherever you start."],
+      rotary: ["Rotary positions don't add anything to the word. They turn the query and the key, each by an angle that depends on its place. Press “Move both”: both arrows turn, but the angle between them stays, and so does the score. Then move only one, and the angle changes. Later pairs turn more slowly. (Turning doesn't change a length, but we draw short arrows longer than they are.)"],
+      alibi: ["ALiBi doesn't turn anything. It subtracts slope × distance from each score, and each head has its own slope. Rows are queries and columns are keys. The colour is e^(−slope × distance), the factor that this puts on a weight before the row is divided by its sum (yellow is 1, dark blue 0). The first heads only see words nearby, and the last ones see all of a short sentence. Only the distance counts, not whether a key comes before or after the query."],
     }[this.view];
   }
 }
