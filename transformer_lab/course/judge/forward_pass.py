@@ -40,7 +40,9 @@ def drop_padding(
     logits = answer(model, source, target)
     if model.training != was_training:
         mode = "training" if model.training else "evaluation"
-        raise UnusableError(f"it leaves the model in {mode} mode; whoever calls it chooses the mode")
+        raise UnusableError(
+            f"it leaves the model in {mode} mode; whoever calls it chooses the mode"
+        )
     fits = isinstance(logits, Tensor) and logits.shape[:2] == target.shape
     is_padding = (target == model.config.pad_id)[..., None]
     return logits.masked_fill(is_padding, 0.0) if fits and logits.ndim == 3 else logits
