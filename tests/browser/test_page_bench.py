@@ -54,6 +54,19 @@ def test_the_engine_is_there_for_anyone(page, shipped):
     assert beam == shipped.translate(WIDE, beam_size=4)[0].translation
 
 
+@pytest.mark.parametrize("allowed", [True, False])
+def test_the_page_translates_whether_its_policy_allows_webassembly_or_not(
+    visit_page, lab_page, shipped, tmp_path, allowed
+):
+    text = lab_page.read_text(encoding="utf-8")
+    assert text.count("'wasm-unsafe-eval'") == 1
+    path = tmp_path / "page.html"
+    path.write_text(text if allowed else text.replace("'wasm-unsafe-eval'", ""), encoding="utf-8")
+    page = visit_page(path).page
+    ask = "async (text) => (await transformerLab.translate(text)).translation"
+    assert page.evaluate(ask, TIRED) == shipped.translate(TIRED)[0].translation
+
+
 def test_muting_says_before_and_after_as_python_does(page, shipped):
     assert "il" in stakes(page)
     assert "→" not in stakes(page)

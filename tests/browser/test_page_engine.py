@@ -22,9 +22,13 @@ from transformer_lab.lab.page.join import FOLDER
 from transformer_lab.model import Transformer
 from transformer_lab.translator import PRETRAINED, Translator
 
-OPEN = """async ({ Engine }, { name, packed, ...texts }) => {
+OPEN = """async ({ Engine }, { name, packed, plain, ...texts }) => {
     const weights = Uint8Array.from(atob(packed), (sign) => sign.charCodeAt(0)).buffer;
-    (globalThis.engines ??= {})[name] = new Engine({ ...texts, weights });
+    const { WebAssembly } = globalThis;
+    if (plain) globalThis.WebAssembly = undefined; // as in a browser without it
+    const engine = ((globalThis.engines ??= {})[name] = new Engine({ ...texts, weights }));
+    globalThis.WebAssembly = WebAssembly;
+    return engine.model.output.multiply != null;
 }"""
 TRANSLATE = """(_, { name, text, options }) => {
     const found = globalThis.engines[name].translate(text, options);
@@ -49,8 +53,11 @@ TEXTS = """(_, { texts, options }) =>
     texts.map((text) => globalThis.engines.model.translate(text, options).translation)"""
 
 
-def open_engine(ask, folder, name="model"):
-    """Load a translator's files into the page, under this name; `name` may be a snapshot's."""
+def open_engine(ask, folder, name="model", plain=False, called=None):
+    """Load a translator's files into the page, under this name; `name` may be a snapshot's.
+
+    With `plain`, the browser has no WebAssembly while the engine is made.
+    """
     texts = {
         part: json.loads((folder / f"{file}.json").read_text(encoding="utf-8"))
         for part, file in (
@@ -60,7 +67,8 @@ def open_engine(ask, folder, name="model"):
         )
     }
     packed = base64.b64encode((folder / f"{name}.safetensors").read_bytes()).decode()
-    ask("engine/engine.js", OPEN, {**texts, "name": name, "packed": packed})
+    given = {**texts, "name": called or name, "packed": packed, "plain": plain}
+    assert ask("engine/engine.js", OPEN, given) is not plain
 
 
 def translated(ask, text, name="model", **options):
@@ -109,6 +117,40 @@ def test_every_test_sentence_is_translated_as_python_does(ask, shipped, sources,
 def test_each_head_and_each_probability_is_pythons(ask, shipped, sources, count):
     for source in sources[:count]:
         assert_same(translated(ask, source), shipped.attend(source))
+
+
+def test_without_webassembly_plain_loops_give_the_same(ask, shipped, sources):
+    open_engine(ask, PRETRAINED, plain=True, called="loops")
+    for source in sources[:3]:
+        assert_same(translated(ask, source, "loops"), shipped.attend(source))
+
+
+LINEAR = """async ({ linear, Vectors }, { rows, inner, columns, x, weight, bias }) => {
+    const { useKernel } = await import("./engine/product.js");
+    const matrix = (n, width, values) => new Vectors(n, width, Float32Array.from(values));
+    const layer = { weight: matrix(columns, inner, weight), bias: Float32Array.from(bias) };
+    const other = { weight: matrix(1, 1, [2]), bias: Float32Array.of(3) };
+    const loops = linear(matrix(rows, inner, x), layer);
+    useKernel([other, layer]);
+    const kernel = linear(matrix(rows, inner, x), layer);
+    return [layer.multiply != null, [...kernel.values], [...loops.values]];
+}"""
+
+
+@pytest.mark.parametrize(
+    ("rows", "inner", "columns"), [(1, 1, 1), (1, 13, 17), (2, 7, 16), (3, 5, 31), (400, 97, 53)]
+)
+def test_the_kernel_multiplies_as_numpy_does(ask, rows, inner, columns):
+    generator = np.random.default_rng(rows)
+    x, weight, bias = (generator.normal(size=s) for s in ((rows, inner), (columns, inner), columns))
+    given = {"x": x.flatten(), "weight": weight.flatten(), "bias": bias}
+    lists = {name: values.tolist() for name, values in given.items()}
+    sizes = {"rows": rows, "inner": inner, "columns": columns}
+    used, kernel, loops = ask("engine/vectors.js", LINEAR, {**sizes, **lists})
+    assert used
+    expected = (x @ weight.T + bias).flatten()
+    np.testing.assert_allclose(kernel, expected, atol=1e-4)
+    np.testing.assert_allclose(loops, expected, atol=1e-4)
 
 
 @pytest.mark.parametrize("count", thorough_from(1, [3, 11]))
@@ -181,8 +223,9 @@ def test_a_kind_of_positions_is_one_of_the_package():
     assert set(POSITIONS) <= set(get_args(Positions))
 
 
+@pytest.mark.parametrize("plain", [False, True])
 @pytest.mark.parametrize("name", thorough_from(1, KINDS_OF_MODEL))
-def test_every_kind_of_model_is_read(ask, tmp_path, sources, name):
+def test_every_kind_of_model_is_read(ask, tmp_path, sources, name, plain):
     tokenizer = WordTokenizer.train(sources[:31])
     size = tokenizer.vocab_size
     sizes = {"d_model": 12, "d_ff": 31, "num_heads": 3, "tie_source_target": False}
@@ -196,14 +239,15 @@ def test_every_kind_of_model_is_read(ask, tmp_path, sources, name):
     translator = Translator(model, tokenizer, tokenizer)
     translator.save(tmp_path)
     (tmp_path / "model.safetensors").rename(tmp_path / "other.safetensors")
-    open_engine(ask, tmp_path, "other")
+    open_engine(ask, tmp_path, "other", plain)
     for source in sources[:3]:
         assert_same(translated(ask, source, "other"), translator.attend(source))
 
 
 FAULTS = {
-    "no scale": ("engine/attention.js", "/ Math.sqrt(width) + bias", "+ bias"),
-    "no mask": ("engine/attention.js", "k > start + q", "k > start + q + 1"),
+    "no bias": ("engine/product.js", "packed[at] = bias[column];", "packed[at] = 0;"),
+    "no scale": ("engine/attention.js", "sum / root +", "sum +"),
+    "no mask": ("engine/attention.js", "start + q + 1)", "start + q + 2)"),
     "positions that start at 1": (
         "engine/positions.js",
         "const angle = position *",

@@ -49,6 +49,13 @@ def test_a_page_of_many_files_says_what_else_it_loads():
     assert said["script-src"] == "'none'"
 
 
+def test_only_a_page_that_compiles_webassembly_may_do_so():
+    compiling = policy_meta("<script>new WebAssembly.Module(bytes)</script>")
+    assert "'wasm-unsafe-eval'" in directives(compiling)["script-src"].split()
+    assert "'unsafe-eval'" not in directives(compiling)["script-src"].split()
+    assert "wasm" not in policy_meta(PAGE)
+
+
 @pytest.mark.parametrize("token", ["a", "\ud800", "</script>"])
 def test_a_written_page_names_its_own_scripts_whatever_the_tokens(tmp_path, token):
     record = make_record([token, "b", "c"])

@@ -12,6 +12,8 @@ from html.parser import HTMLParser
 NONE = "'none'"
 DATA = "application/json"
 """The type of a script that is read and never run."""
+WASM = "'wasm-unsafe-eval'"
+"""The source that lets a script compile WebAssembly, but not evaluate a text as JavaScript."""
 
 
 class Inlined(HTMLParser):
@@ -60,7 +62,8 @@ def policy_meta(
 ) -> str:
     """Return the `<meta>` element with the content security policy of a page.
 
-    The policy allows the scripts and styles that are in the page, by their hashes.
+    The policy allows the scripts and styles that are in the page, by their hashes. If one of the scripts
+    compiles WebAssembly, as the engine does for its matrix products, that's allowed, too.
 
     Args:
         page: The page as HTML.
@@ -69,9 +72,10 @@ def policy_meta(
     """
     found = Inlined(page)
     looks = " ".join(map(hash_source, found.attributes))
+    compiles = [WASM] * any("WebAssembly" in script for script in found.scripts)
     sources = {
         "default-src": NONE,
-        "script-src": " ".join([*scripts, *map(hash_source, found.scripts)]) or NONE,
+        "script-src": " ".join([*scripts, *compiles, *map(hash_source, found.scripts)]) or NONE,
         "style-src-elem": " ".join(map(hash_source, found.styles)) or NONE,
         "style-src-attr": f"'unsafe-hashes' {looks}" if looks else NONE,
         "img-src": "data: blob:",

@@ -1,10 +1,14 @@
 // Scaled dot-product attention with several heads (§3.2).
 
-import { distanceBias, turnPairs } from "./positions.js";
-import { dot, linear, softmax, Vectors } from "./vectors.js";
+import { distanceBias, turnHeads } from "./positions.js";
+import { linear, softmax, Vectors } from "./vectors.js";
 
 /** Project `x` to keys and values: for each word one vector, in which those of all heads stand side by side. */
 export const keysAndValues = (x, { w_k, w_v }) => ({ keys: linear(x, w_k), values: linear(x, w_v) });
+
+/** The part of each vector that belongs to a head: views, one for each word. */
+const headParts = (x, width, head) =>
+  Array.from({ length: x.rows }, (_, i) => x.row(i).subarray(head * width, (head + 1) * width));
 
 /**
  * Attend from each vector of `x` to the words whose `keys` and `values` are given.
@@ -14,42 +18,50 @@ export const keysAndValues = (x, { w_k, w_v }) => ({ keys: linear(x, w_k), value
  * `hooks` get each head's matrices, and say what its weights and its output become.
  */
 export function attend(x, { keys, values }, parameters, { heads, start = null, positions, hooks }) {
-  const queries = linear(x, parameters.w_q);
-  const width = queries.columns / heads;
-  const group = heads / (keys.columns / width); // queries that share a head of keys and values
+  const projected = linear(x, parameters.w_q);
+  const width = projected.columns / heads;
+  const keyHeads = keys.columns / width;
+  const group = heads / keyHeads; // queries that share a head of keys and values
   const valueWidth = parameters.w_o.weight.columns / heads;
   const joined = new Vectors(x.rows, heads * valueWidth);
   const offset = start ?? 0;
+  const rotary = positions === "rotary";
+  const queries = rotary ? turnHeads(projected, heads, offset) : projected;
+  const placed = rotary ? turnHeads(keys, keyHeads, 0) : keys;
+  const root = Math.sqrt(width);
   for (let head = 0; head < heads; head++) {
     const shared = Math.floor(head / group);
-    const part = (row, size, at) => row.subarray(at * size, (at + 1) * size);
-    const placed = (vector, position) => (positions === "rotary" ? turnPairs(vector, position) : vector);
-    const headKeys = Array.from({ length: keys.rows }, (_, k) => placed(part(keys.row(k), width, shared), k));
-    const headValues = Array.from({ length: values.rows }, (_, k) => part(values.row(k), valueWidth, shared));
-    const headQueries = [];
     const scores = [];
-    const own = [];
     for (let q = 0; q < x.rows; q++) {
-      const query = placed(part(queries.row(q), width, head), offset + q);
-      const row = Float32Array.from(headKeys, (key, k) => {
-        if (start != null && k > start + q) return -Infinity;
-        const bias = positions === "alibi" ? distanceBias(offset + q - k, head, heads) : 0;
-        return dot(query, key) / Math.sqrt(width) + bias;
-      });
-      headQueries.push(query);
+      const row = new Float32Array(keys.rows).fill(-Infinity);
+      const seen = start == null ? keys.rows : Math.min(keys.rows, start + q + 1);
+      const from = q * queries.columns + head * width;
+      for (let k = 0; k < seen; k++) {
+        const to = k * placed.columns + shared * width;
+        let sum = 0;
+        for (let i = 0; i < width; i++) sum += queries.values[from + i] * placed.values[to + i];
+        row[k] = sum / root + (positions === "alibi" ? distanceBias(offset + q - k, head, heads) : 0);
+      }
       scores.push(row);
-      own.push(softmax(row));
     }
-    const weights = hooks.weights(head, own);
-    const output = weights.map((row, q) => {
-      const sum = part(joined.row(q), valueWidth, head);
-      row.forEach((weight, k) => {
-        for (let i = 0; i < valueWidth; i++) sum[i] += weight * headValues[k][i];
-      });
-      return sum;
+    const weights = hooks.weights(head, scores.map(softmax));
+    const output = headParts(joined, valueWidth, head);
+    weights.forEach((row, q) => {
+      const sum = output[q];
+      for (let k = 0; k < keys.rows; k++) {
+        const at = k * values.columns + shared * valueWidth;
+        for (let i = 0; i < valueWidth; i++) sum[i] += row[k] * values.values[at + i];
+      }
     });
     hooks.output(head, output);
-    hooks.see(head, { query: headQueries, key: headKeys, value: headValues, scores, weights, output });
+    hooks.see(head, () => ({
+      query: headParts(queries, width, head),
+      key: headParts(placed, width, shared),
+      value: headParts(values, valueWidth, shared),
+      scores,
+      weights,
+      output,
+    }));
   }
   return linear(joined, parameters.w_o);
 }

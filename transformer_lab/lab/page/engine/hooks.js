@@ -57,8 +57,8 @@ export class Hooks {
       output: (head, output) => {
         if (this.muted.has(makeHeadKey(kind, layer, head))) for (const row of output) row.fill(0);
       },
-      see: (head, matrices) => {
-        if (this.sees) (this.heads[kind][layer] ??= [])[head] = matrices;
+      see: (head, collect) => {
+        if (this.sees) (this.heads[kind][layer] ??= [])[head] = collect();
       },
     };
   }

@@ -2,6 +2,7 @@
 
 import { attend, keysAndValues } from "./attention.js";
 import { addPositions } from "./positions.js";
+import { useKernel } from "./product.js";
 import { initialiseTensors } from "./untrained.js";
 import { activations, addVectors, layerNorm, linear, stackVectors, Vectors } from "./vectors.js";
 import { NO_HOOKS } from "./hooks.js";
@@ -19,6 +20,13 @@ function nestTensors(tensors) {
   return root;
 }
 
+/** The linear layers among nested parameters: all that have a matrix and a bias. */
+function findLinearLayers(parameters) {
+  if (parameters instanceof Vectors || ArrayBuffer.isView(parameters)) return [];
+  const inside = Object.values(parameters).flatMap(findLinearLayers);
+  return parameters.weight instanceof Vectors && parameters.bias ? [parameters, ...inside] : inside;
+}
+
 export class Transformer {
   /** `config` as in config.json ("model"), `tensors` as `readSafetensors` gives them. */
   constructor(config, tensors) {
@@ -27,7 +35,9 @@ export class Transformer {
     const { source_embedding: source, target_embedding: target, output } = this.parameters;
     this.target = (config.tie_source_target ? source : target ?? source).weight;
     this.source = source.weight;
-    this.output = config.tie_target_output ? { weight: this.target, bias: output.bias } : output;
+    if (config.tie_target_output) output.weight = this.target;
+    this.output = output;
+    useKernel(findLinearLayers(this.parameters));
   }
 
   /** The same model before it has learnt anything. */

@@ -15,7 +15,9 @@ export class Vectors {
 
 /** Return the sums of the vectors of `a` and `b`, pair by pair. */
 export function addVectors(a, b) {
-  return new Vectors(a.rows, a.columns, a.values.map((value, i) => value + b.values[i]));
+  const sum = new Vectors(a.rows, a.columns);
+  for (let i = 0; i < sum.values.length; i++) sum.values[i] = a.values[i] + b.values[i];
+  return sum;
 }
 
 /** Return the vectors of `a` and then those of `b`. */
@@ -32,8 +34,9 @@ export function dot(a, b) {
   return sum;
 }
 
-/** x Wᵀ + b for each vector x; W is (out, in), as PyTorch keeps it. */
-export function linear(x, { weight, bias }) {
+/** x Wᵀ + b for each vector x; W is (out, in), as PyTorch keeps it. A layer may have a faster way, `multiply`. */
+export function linear(x, { weight, bias, multiply }) {
+  if (multiply) return multiply(x);
   const y = new Vectors(x.rows, weight.rows);
   for (let i = 0; i < x.rows; i++) {
     const from = x.row(i);
@@ -49,11 +52,12 @@ export function layerNorm(x, { weight, bias }, epsilon = 1e-5) {
   for (let i = 0; i < x.rows; i++) {
     const from = x.row(i);
     const to = y.row(i);
-    let mean = 0;
-    for (const value of from) mean += value / from.length;
-    let variance = 0;
-    for (const value of from) variance += (value - mean) ** 2 / from.length;
-    const scale = 1 / Math.sqrt(variance + epsilon);
+    let sum = 0;
+    for (let j = 0; j < from.length; j++) sum += from[j];
+    const mean = sum / from.length;
+    let squares = 0;
+    for (let j = 0; j < from.length; j++) squares += (from[j] - mean) * (from[j] - mean);
+    const scale = 1 / Math.sqrt(squares / from.length + epsilon);
     for (let j = 0; j < to.length; j++) to[j] = (from[j] - mean) * scale * weight[j] + bias[j];
   }
   return y;
