@@ -28,10 +28,35 @@ SETTLED = """(async () => {
 """After a sentence every head is muted by turns, to colour it: that is not the act's own work."""
 SCORED = """(async () => {
     const list = document.querySelector('.figure select');
-    list.value = 'gold';
+    list.value = 'aer';
+    if (!list.value) throw new Error('the list has no colour “aer”');
     list.dispatchEvent(new Event('change'));
     while (!document.querySelector('.dot.beside')) await new Promise((done) => setTimeout(done, 50));
 })()"""
+LOOPS = """(() => {
+    const forget = (layer) => {
+        delete layer.multiply;
+        const parts = Object.values(layer);
+        parts.filter((part) => part?.constructor === Object).forEach(forget);
+    };
+    forget(transformerLab.engine.model.parameters);
+})()"""
+"""Take the kernel away from the engine's layers, so that they multiply in plain loops."""
+TRANSLATION = "transformerLab.engine.translate(OTHER)"
+SWEEP = """[...document.querySelectorAll('.dot')].forEach(({ dataset }) => {
+    const [kind, layer, head] = dataset.control.match(/head (.)(.)[.](.)/).slice(1);
+    const kinds = { e: 'encoder', d: 'decoder', c: 'cross' };
+    const mute = [{ kind: kinds[kind], layer: layer - 1, head: head - 1 }];
+    transformerLab.engine.translate(OTHER, { mute });
+})"""
+HUNDRED = "for (let i = 0; i < 100; i++) transformerLab.engine.translate(OTHER)"
+ENGINE = {
+    "a translation, with a look at every head": TRANSLATION,
+    "24 heads muted one after the other": SWEEP,
+    "a hundred translations": HUNDRED,
+}
+"""What the engine does alone, without a picture; limits in milliseconds stand below."""
+LIMITS = (10, 250, 1000)
 ACTS = {
     "edit: the other sentence is translated": "transformerLab.state.translate(OTHER)",
     "mute of a head": "document.querySelector(\"[data-control='mute']\").click()",
@@ -40,6 +65,29 @@ ACTS = {
     "another head": "document.querySelector(\"[data-control='head e1.2']\").click()",
     "scores of all heads over 100 sentences, and of an untrained model's, in slices": SCORED,
 }
+
+
+def measure_engine(rounds: int) -> dict[str, tuple[Times, Times]]:
+    """Seconds of the engine alone for each of `ENGINE`: with its kernel, and with plain loops."""
+    guide = famous_guide()
+    other = repr(guide["sentences"][1])
+    found: dict[str, tuple[list[float], list[float]]] = {name: ([], []) for name in ENGINE}
+    with tempfile.TemporaryDirectory() as folder, launch_chromium() as browser:
+        page_of = bench(Translator.load(device="cpu"), **guide)
+        path = page_of.to_html(Path(folder) / "bench.html")
+        for turn in range(rounds + 1):
+            with open_page(browser, path, {}) as page:
+                page.ask(SETTLED)
+                for way in range(2):
+                    if way:
+                        page.ask(LOOPS)
+                    for name, act in ENGINE.items():
+                        work = partial(page.ask, f"(() => {{ {act.replace('OTHER', other)}; }})()")
+                        work()  # the browser compiles what it runs often
+                        seconds = page.work(work)
+                        if turn:
+                            found[name][way].append(seconds)
+    return {name: (Times(kernel), Times(loops)) for name, (kernel, loops) in found.items()}
 
 
 def measure(rounds: int) -> tuple[int, list[float], dict[str, Times]]:
@@ -122,6 +170,15 @@ def section(rounds: int) -> str:
         ]
         for name, times in work.items()
     ]
+    engine = measure_engine(max(rounds, 5))
+    alone = [
+        [
+            name,
+            *map(format_milliseconds, both),
+            f"{both[1].median / both[0].median:.1f}",
+        ]
+        for name, both in engine.items()
+    ]
     words = f"""\
 The shipped translator (802,681 parameters, half precision) in one page, a sentence of 12 tokens, \
 Chromium without a GPU. {describe_run(max(rounds, 5))} First drawing: from the beginning of the \
@@ -133,11 +190,28 @@ sentence, with its script in the page. It has none of the other acts, and no pag
 cross-attention: it draws given weights between the tokens of one sentence, and runs no model. \
 BertViz, measured above, draws given weights too.
 """
+    one = next(iter(ENGINE))
     promised = [
-        Target(f"{name}, in ms of main-thread work", 1000 * work[name].median, 50, True)
+        Target(
+            f"{name}, in ms of main-thread work",
+            1000 * work[name].median,
+            10,
+            True,
+            f"The engine takes {1000 * engine[one][0].median:.0f} ms, and drawing takes the rest.",
+        )
         for name in list(ACTS)[:3]
     ]
     promised.insert(0, Target("page, in MB", size / MEGA, 2.2, True))
+    promised += [
+        Target(f"engine: {name}, in ms", 1000 * engine[name][0].median, limit, True)
+        for name, limit in zip(ENGINE, LIMITS, strict=True)
+    ]
     return "\n".join(
-        [words, table(["", "bench", "CircuitsVis"], rows), target_table(promised, "limit")]
+        [
+            words,
+            table(["", "bench", "CircuitsVis"], rows),
+            "\nThe engine alone, in the same page, without a picture:\n",
+            table(["", "WebAssembly", "plain loops", "ratio"], alone),
+            target_table(promised, "limit"),
+        ]
     )
