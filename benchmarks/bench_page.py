@@ -40,10 +40,13 @@ LOOPS = """(() => {
         parts.filter((part) => part?.constructor === Object).forEach(forget);
     };
     forget(transformerLab.engine.model.parameters);
+    if (transformerLab.engine.model.output.multiply) throw new Error('the kernel is still there');
 })()"""
 """Take the kernel away from the engine's layers, so that they multiply in plain loops."""
 TRANSLATION = "transformerLab.engine.translate(OTHER)"
-SWEEP = """[...document.querySelectorAll('.dot')].forEach(({ dataset }) => {
+SWEEP = """const dots = [...document.querySelectorAll('.dot')];
+if (dots.length !== 24) throw new Error(`there are ${dots.length} heads; expected 24`);
+dots.forEach(({ dataset }) => {
     const [kind, layer, head] = dataset.control.match(/head (.)(.)[.](.)/).slice(1);
     const kinds = { e: 'encoder', d: 'decoder', c: 'cross' };
     const mute = [{ kind: kinds[kind], layer: layer - 1, head: head - 1 }];
@@ -197,7 +200,7 @@ BertViz, measured above, draws given weights too.
             1000 * work[name].median,
             10,
             True,
-            f"The engine takes {1000 * engine[one][0].median:.0f} ms, and drawing takes the rest.",
+            f"One translation by the engine takes {1000 * engine[one][0].median:.0f} ms of it.",
         )
         for name in list(ACTS)[:3]
     ]

@@ -87,8 +87,8 @@ def claimed(source: str) -> tuple[str, str]:
 def imported(module: str, name: str) -> str:
     """What stands in place of a definition: the name is the same, its lines are out of sight."""
     return (
-        f"# The package's definition is left out here, next to the exercise that it answers.\n"
-        f"# When the check is content, compare it with yours: {name}?? in a cell of its own shows it.\n"
+        "# The package's definition is left out here, because it answers the exercise.\n"
+        f"# Once the check says Right, run {name}?? in a cell of its own to compare it with yours.\n"
         f"from {module} import {name}"
     )
 

@@ -63,6 +63,7 @@ def test_the_page_translates_whether_its_policy_allows_webassembly_or_not(
     path = tmp_path / "page.html"
     path.write_text(text if allowed else text.replace("'wasm-unsafe-eval'", ""), encoding="utf-8")
     page = visit_page(path).page
+    assert page.evaluate("transformerLab.engine.model.output.multiply != null") is allowed
     ask = "async (text) => (await transformerLab.translate(text)).translation"
     assert page.evaluate(ask, TIRED) == shipped.translate(TIRED)[0].translation
 

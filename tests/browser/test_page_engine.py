@@ -26,9 +26,12 @@ OPEN = """async ({ Engine }, { name, packed, plain, ...texts }) => {
     const weights = Uint8Array.from(atob(packed), (sign) => sign.charCodeAt(0)).buffer;
     const { WebAssembly } = globalThis;
     if (plain) globalThis.WebAssembly = undefined; // as in a browser without it
-    const engine = ((globalThis.engines ??= {})[name] = new Engine({ ...texts, weights }));
-    globalThis.WebAssembly = WebAssembly;
-    return engine.model.output.multiply != null;
+    try {
+        const engine = ((globalThis.engines ??= {})[name] = new Engine({ ...texts, weights }));
+        return engine.model.output.multiply != null;
+    } finally {
+        globalThis.WebAssembly = WebAssembly;
+    }
 }"""
 TRANSLATE = """(_, { name, text, options }) => {
     const found = globalThis.engines[name].translate(text, options);
@@ -138,7 +141,8 @@ LINEAR = """async ({ linear, Vectors }, { rows, inner, columns, x, weight, bias 
 
 
 @pytest.mark.parametrize(
-    ("rows", "inner", "columns"), [(1, 1, 1), (1, 13, 17), (2, 7, 16), (3, 5, 31), (400, 97, 53)]
+    ("rows", "inner", "columns"),
+    [(0, 3, 5), (1, 1, 1), (1, 13, 17), (2, 7, 16), (3, 5, 31), (400, 97, 53)],
 )
 def test_the_kernel_multiplies_as_numpy_does(ask, rows, inner, columns):
     generator = np.random.default_rng(rows)

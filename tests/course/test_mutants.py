@@ -3,10 +3,12 @@
 import ast
 import random
 
+import numpy as np
 import pytest
 
 from tools.mutate.equivalents import EQUIVALENT, reason
 from tools.mutate.mutants import Mutant, mutants
+from tools.mutate.regularities import list_regularities
 from tools.mutate.solutions import solutions
 from tools.mutate.verdicts import verdict_on
 from transformer_lab.course.judge.check import NO_EXPLANATION
@@ -90,3 +92,53 @@ def test_a_mutant_without_end_is_cut():
     assert endless
     for mutant in endless:
         assert not verdict_on(mutant).right
+
+
+def test_every_kind_of_regularity_is_used():
+    source = """
+def pick(rows, ids, size):
+    for row in rows:
+        if size == len(row) and row[ids.max()] != size:
+            return [x for x in row if x]
+"""
+    found = list_regularities(source, {"size": 3, "ids": np.array([200, 1])})
+    assert set(found.values()) == {
+        "it is always the first",
+        "it is always the last",
+        "only the first counts",
+        "the first never counts",
+        "the last never counts",
+        "a condition always holds",
+        "a condition never holds",
+        "a condition decides alone",
+        "equal values are one object",
+        "no axis has length 1",
+        "size is always the same",
+        "ids are small",
+    }
+    assert ast.unparse(ast.parse(source)) not in found
+    for text in found:
+        ast.parse(text)
+
+
+@pytest.mark.thorough(
+    caught_by=[
+        "tests/course/every_check.py::test_wrong_answers_as_learners_write_them_get_the_hint_that_fits",
+        "tests/course/every_check.py::test_every_known_mistake_gets_its_own_hint",
+    ]
+)
+@pytest.mark.slow
+def test_no_answer_that_uses_a_regularity_is_called_right():
+    tried, passed = 0, []
+    for solution in solutions():
+        check = getattr(lesson(solution.number).check, solution.check)
+        case = check.cases()[0]
+        arguments = dict(zip(check.argument_names(case), case, strict=False))
+        original = ast.unparse(ast.parse(solution.source))
+        for source, change in list_regularities(original, arguments).items():
+            tried += 1
+            mutant = Mutant(solution, source, change)
+            if verdict_on(mutant).right and not reason(mutant):
+                passed.append(f"{solution.number}.{solution.check}: {change}: {source}")
+    assert tried > 300
+    assert passed == []

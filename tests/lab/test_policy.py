@@ -54,6 +54,9 @@ def test_only_a_page_that_compiles_webassembly_may_do_so():
     assert "'wasm-unsafe-eval'" in directives(compiling)["script-src"].split()
     assert "'unsafe-eval'" not in directives(compiling)["script-src"].split()
     assert "wasm" not in policy_meta(PAGE)
+    assert "wasm" not in policy_meta("<script>// no WebAssembly here</script>")
+    data = '<script type="application/json">"new WebAssembly.Module"</script>'
+    assert "wasm" not in policy_meta(data)
 
 
 @pytest.mark.parametrize("token", ["a", "\ud800", "</script>"])

@@ -34,14 +34,14 @@ def drop_padding(
     """Call the answer and return its logits, with 0 in place of those at the target's padding.
 
     Raises:
-        UnusableError: If the answer leaves the model in another mode, training or evaluation.
+        UnusableError: If the answer leaves the model, or a part of it, in another mode, training or
+            evaluation.
     """
-    was_training = model.training
+    modes = [module.training for module in model.modules()]
     logits = answer(model, source, target)
-    if model.training != was_training:
-        mode = "training" if model.training else "evaluation"
+    if [module.training for module in model.modules()] != modes:
         raise UnusableError(
-            f"it leaves the model in {mode} mode; whoever calls it chooses the mode"
+            "it leaves the model in another mode; whoever calls it chooses the mode"
         )
     fits = isinstance(logits, Tensor) and logits.shape[:2] == target.shape
     is_padding = (target == model.config.pad_id)[..., None]

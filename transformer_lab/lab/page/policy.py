@@ -62,7 +62,7 @@ def policy_meta(
 ) -> str:
     """Return the `<meta>` element with the content security policy of a page.
 
-    The policy allows the scripts and styles that are in the page, by their hashes. If one of the scripts
+    The policy allows the scripts and styles that are in the page, by their hashes. If an inline script
     compiles WebAssembly, as the engine does for its matrix products, that's allowed, too.
 
     Args:
@@ -72,7 +72,7 @@ def policy_meta(
     """
     found = Inlined(page)
     looks = " ".join(map(hash_source, found.attributes))
-    compiles = [WASM] * any("WebAssembly" in script for script in found.scripts)
+    compiles = [WASM] * any("new WebAssembly." in script for script in found.scripts)
     sources = {
         "default-src": NONE,
         "script-src": " ".join([*scripts, *compiles, *map(hash_source, found.scripts)]) or NONE,

@@ -6,16 +6,8 @@ import { Vectors } from "./vectors.js";
 
 const FLOAT = 4; // bytes
 const PAGE = 65536; // bytes, the unit in which memory grows
+const SPARE = 1 << 20; // floats for the vectors of a long sentence, so that memory seldom grows later
 const PANEL = 16; // columns of a product that the kernel makes at a time
-
-/** The kernel, compiled; null without WebAssembly or its SIMD, or where the page's policy refuses it. */
-function compileKernel() {
-  try {
-    return new WebAssembly.Module(decodeBase64(PRODUCT));
-  } catch {
-    return null;
-  }
-}
 
 const countPanels = ({ weight }) => Math.ceil(weight.rows / PANEL);
 
@@ -31,34 +23,50 @@ function packLayer({ weight, bias }, packed) {
 }
 
 /**
+ * Load the kernel, with a memory of so many floats. Returns { multiply, reserve }, where `reserve(count)` makes
+ * the memory larger if need be and returns it; null without WebAssembly, its SIMD or so much memory, and where the
+ * page's policy refuses it.
+ */
+function loadKernel(count) {
+  try {
+    const { memory, multiply } = new WebAssembly.Instance(new WebAssembly.Module(decodeBase64(PRODUCT))).exports;
+    const reserve = (floats) => {
+      const lacking = FLOAT * floats - memory.buffer.byteLength;
+      if (lacking > 0) memory.grow(Math.ceil(lacking / PAGE));
+      return new Float32Array(memory.buffer); // growing takes the old views away
+    };
+    reserve(count);
+    return { multiply, reserve };
+  } catch {
+    return null;
+  }
+}
+
+/**
  * Give linear layers `{ weight, bias }` a method `multiply`, which computes x Wᵀ + bias in WebAssembly.
  *
  * The layers keep a copy of their parameters in a memory of their own, so later changes to `weight`
  * don't reach it. Where there's no kernel, the layers stay as they are.
  */
 export function useKernel(layers) {
-  const kernel = compileKernel();
-  if (!kernel) return;
-  const { memory, multiply } = new WebAssembly.Instance(kernel).exports;
-  const reserve = (bytes) => {
-    const lacking = bytes - memory.buffer.byteLength;
-    if (lacking > 0) memory.grow(Math.ceil(lacking / PAGE));
-    return new Float32Array(memory.buffer); // growing takes the old views away
-  };
   let end = 0;
   const places = layers.map((layer) => {
     const place = end;
     end += countPanels(layer) * (1 + layer.weight.columns) * PANEL;
     return place;
   });
-  const floats = reserve(FLOAT * end);
+  const kernel = loadKernel(end + SPARE);
+  if (!kernel) return;
+  const { multiply, reserve } = kernel;
+  const floats = reserve(end);
   layers.forEach((layer, i) => packLayer(layer, floats.subarray(places[i])));
   layers.forEach((layer, i) => {
     const { rows: columns, columns: inner } = layer.weight;
     const width = countPanels(layer) * PANEL;
     layer.multiply = (x) => {
+      if (!x.rows) return new Vectors(0, columns);
       const from = end + Math.ceil((x.rows * inner) / PANEL) * PANEL; // x stands at the end, and behind it y
-      const all = reserve(FLOAT * (from + x.rows * width));
+      const all = reserve(from + x.rows * width);
       all.set(x.values, end);
       multiply(FLOAT * end, FLOAT * places[i], FLOAT * from, x.rows, inner, width / PANEL);
       const y = new Vectors(x.rows, columns);

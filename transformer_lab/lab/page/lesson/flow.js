@@ -142,7 +142,7 @@ class Flow {
     return {
       embedding: [box.side === "encoder" ? "The English words come in at the bottom left. " : "Now the right side, which reads what has been written so far, moved one place to the right. ", `Each word becomes a row of ${data.d_model} numbers. It's looked up in the table of ${foreign} words and multiplied by √${data.d_model}. So far, nothing in a row says where its word stands.`],
       positions: ["Each place has a pattern of its own, and now that pattern is added. So if a word stood somewhere else, its row would be different."],
-      "encoder.self_attention": ["The English words look at each other. Each row of weights sums to 1, and the word takes the others' values in these shares. The results of all heads together make the matrix. No other box of the encoder lets words meet."],
+      "encoder.self_attention": ["The English words look at each other. Each row of weights sums to 1, and in these shares the word takes the values of all words, its own too. The results of all heads together make the matrix. No other box of the encoder lets words meet."],
       "decoder.self_attention": ["The French words look at each other in the same way, except that no word may look at a later one (the striped cells). When the model translates, the later ones aren't written yet."],
       "decoder.cross_attention": ["Here the two sides meet. The French rows ask, with queries from the box below, and the English columns answer, with keys and values from the memory. That's how each French row gets what it needs from the English sentence."],
       "encoder.add_norm": this.describeAddNorm(),

@@ -175,14 +175,15 @@ class Hops {
     const written = (pair) => word(pair.target[pair.step]);
     const explained = (letters) => (this.data.heads[0].called ? "" : ` (${letters})`);
     const weight = (pair, kind, row, column) => this.data.heads.flatMap((head, h) => (head.kind === kind ? [formatNumber(pair.maps[h][row][column])] : [])).join(" and ");
+    const each = (kind) => (this.data.heads.filter((head) => head.kind === kind).length > 1 ? ", in this order" : "");
     if (this.step === 0) {
       return ["These two English sentences differ in one word. French has to choose a pronoun, and the noun decides: ", ...said((pair) => ["if ", at(pair, pair.pronoun), " is the ", at(pair, pair.noun), ", it's ", written(pair)]), ". The bars show how probable the model finds each pronoun. How does it know the noun's gender?"];
     }
     if (this.step === 1) {
-      return ["First the encoder reads the English sentence. In each head, a word takes something from the other words and adds it to its own vector. The lines show the last word in ", this.listHeadNames("encoder"), explained("e: encoder, then layer and head"), ": ", ...said((pair) => [at(pair, pair.decider), " takes ", weight(pair, "encoder", pair.decider, pair.noun), " from ", at(pair, pair.noun)]), "."];
+      return ["First the encoder reads the English sentence. In each head, a word takes something from every word and adds the sum to its own vector. The lines show the last word in ", this.listHeadNames("encoder"), explained("e: encoder, then layer and head"), ": ", ...said((pair) => [at(pair, pair.decider), " takes ", weight(pair, "encoder", pair.decider, pair.noun), " from ", at(pair, pair.noun)]), "."];
     }
     if (this.step === 2) {
-      return ["Then the decoder writes French, and its cross-attention looks at the English words. In ", this.listHeadNames("cross"), explained("c: cross-attention"), ", ", ...said((pair) => [written(pair), " takes ", weight(pair, "cross", pair.step, pair.decider), " from ", at(pair, pair.decider)]), ". That makes two hops: ", ...said((pair) => [at(pair, pair.noun), " → ", at(pair, pair.decider), " → ", written(pair)]), "."];
+      return ["Then the decoder writes French, and its cross-attention looks at the English words. In ", this.listHeadNames("cross"), explained("c: cross-attention"), each("cross"), ", ", ...said((pair) => [written(pair), " takes ", weight(pair, "cross", pair.step, pair.decider), " from ", at(pair, pair.decider)]), ". That makes two hops: ", ...said((pair) => [at(pair, pair.noun), " → ", at(pair, pair.decider), " → ", written(pair)]), "."];
     }
     if (this.step === 3) {
       const on = (pair, head, h) => (head.kind === "encoder" ? pair.maps[h][pair.pronoun][pair.noun] : pair.maps[h][pair.step][pair.pronoun]);

@@ -205,7 +205,7 @@ class Slabs {
       cut: [rung("4"), ` The first cut is a reshape. It reads the last axis of Q, K and V as two, so that (${n}, ${h * d}) becomes (${n}, ${h}, ${d}). No number moves. All that's new are the gaps between the columns.`],
       slabs: this.swap
         ? [rung("4"), ` Then swap two axes. The heads move to the front, and (${n}, ${h}, ${d}) becomes (${h}, ${n}, ${d}). Each slab has a single colour, and all ${n} words are in it. Now press `, make("b", {}, "reshape alone"), "."]
-        : [`This is the mistake: a reshape to (${h}, ${n}, ${d}), without a swap. The numbers lie in memory word after word, so head 0 gets the first ${per} of them, which are ${this.describeFirst(per)}. Look how its colours are mixed, because each row is just a piece of a word, and every word has ${h} pieces. There's no error.`],
+        : [`This is the mistake: a reshape to (${h}, ${n}, ${d}), without a swap. The numbers lie in memory word after word, so head 0 gets the first ${per} of them, which are ${this.describeFirst(per)}. Its colours are mixed, because each row is just a piece of a word, and every word has ${h} pieces. There's no error.`],
       weights: this.swap
         ? [rung("4"), ` Each slab is a small attention of its own, of width ${d}. Its queries meet its own keys, and its own softmax makes the weights, so no head sees another's numbers. All slabs are computed at once, like a batch.`]
         : [`Attention runs on these slabs, too. But now pieces of a word look at pieces of the same word, and a slab knows only some of the words. Head 0 has nothing but pieces of ${listNames(this.listWords(0))}.`],

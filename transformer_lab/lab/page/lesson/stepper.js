@@ -145,7 +145,7 @@ class Stepper {
       mask: [word(read[row]), ` sees ${row + 1} of ${read.length}: `, ...words(read.slice(0, row + 1)), hidden ? `; hidden: ${hidden}` : "; hidden: none"],
       self: ["Weights of ", word(read[row]), ": ", ...mix(self[row].slice(0, row + 1), read), hidden ? `; 0 on the ${hidden} hidden` : ""],
       cross: ["Where it reads ", word(read[row]), " and is asked for ", word(asked[row]), ": ", ...mix(cross[row], source)],
-      next: best ? [word(best[0]), ` gets ${formatProbability(best[1])}`, best[0] === asked[row] ? ", and it's the word that is asked for" : ", but it's asked for ", best[0] === asked[row] ? "" : word(asked[row])] : [],
+      next: best ? [word(best[0]), ` gets ${formatProbability(best[1])}`, best[0] === asked[row] ? ", and it's the word that is asked for" : ", but the word asked for is ", best[0] === asked[row] ? "" : word(asked[row])] : [],
       writing: ["Written so far: ", ...words(asked.slice(0, row + 1)), `. The matrices are ${row + 1} × ${row + 1} and ${row + 1} × ${source.length}`],
     }[stage];
   }
