@@ -1,6 +1,8 @@
 """The bench in a browser: its size, the time to its first answer, and what each act costs."""
 
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
@@ -43,7 +45,6 @@ LOOPS = """(() => {
     if (transformerLab.engine.model.output.multiply) throw new Error('the kernel is still there');
 })()"""
 """Take the kernel away from the engine's layers, so that they multiply in plain loops."""
-TRANSLATION = "transformerLab.engine.translate(OTHER)"
 SWEEP = """const dots = [...document.querySelectorAll('.dot')];
 if (dots.length !== 24) throw new Error(`there are ${dots.length} heads; expected 24`);
 dots.forEach(({ dataset }) => {
@@ -52,14 +53,16 @@ dots.forEach(({ dataset }) => {
     const mute = [{ kind: kinds[kind], layer: layer - 1, head: head - 1 }];
     transformerLab.engine.translate(OTHER, { mute });
 })"""
-HUNDRED = "for (let i = 0; i < 100; i++) transformerLab.engine.translate(OTHER)"
+TRANSLATION = "a translation, with a look at every head"
 ENGINE = {
-    "a translation, with a look at every head": TRANSLATION,
-    "24 heads muted one after the other": SWEEP,
-    "a hundred translations": HUNDRED,
+    TRANSLATION: ("transformerLab.engine.translate(OTHER)", 10),
+    "24 heads muted one after the other": (SWEEP, 250),
+    "a hundred translations": (
+        "for (let i = 0; i < 100; i++) transformerLab.engine.translate(OTHER)",
+        1000,
+    ),
 }
-"""What the engine does alone, without a picture; limits in milliseconds stand below."""
-LIMITS = (10, 250, 1000)
+"""What the engine does alone, without a picture, and at most how many milliseconds it may take."""
 ACTS = {
     "edit: the other sentence is translated": "transformerLab.state.translate(OTHER)",
     "mute of a head": "document.querySelector(\"[data-control='mute']\").click()",
@@ -70,21 +73,26 @@ ACTS = {
 }
 
 
+@contextmanager
+def bench_file() -> Iterator[Path]:
+    """The bench with the shipped model in a file, which goes away again."""
+    with tempfile.TemporaryDirectory() as folder:
+        page = bench(Translator.load(device="cpu"), **famous_guide())
+        yield page.to_html(Path(folder) / "bench.html")
+
+
 def measure_engine(rounds: int) -> dict[str, tuple[Times, Times]]:
     """Seconds of the engine alone for each of `ENGINE`: with its kernel, and with plain loops."""
-    guide = famous_guide()
-    other = repr(guide["sentences"][1])
+    other = repr(famous_guide()["sentences"][1])
     found: dict[str, tuple[list[float], list[float]]] = {name: ([], []) for name in ENGINE}
-    with tempfile.TemporaryDirectory() as folder, launch_chromium() as browser:
-        page_of = bench(Translator.load(device="cpu"), **guide)
-        path = page_of.to_html(Path(folder) / "bench.html")
+    with bench_file() as path, launch_chromium() as browser:
         for turn in range(rounds + 1):
             with open_page(browser, path, {}) as page:
                 page.ask(SETTLED)
                 for way in range(2):
                     if way:
                         page.ask(LOOPS)
-                    for name, act in ENGINE.items():
+                    for name, (act, _) in ENGINE.items():
                         work = partial(page.ask, f"(() => {{ {act.replace('OTHER', other)}; }})()")
                         work()  # the browser compiles what it runs often
                         seconds = page.work(work)
@@ -95,14 +103,11 @@ def measure_engine(rounds: int) -> dict[str, tuple[Times, Times]]:
 
 def measure(rounds: int) -> tuple[int, list[float], dict[str, Times]]:
     """Bytes of the page, seconds to its first answer, and seconds of work of each act."""
-    guide = famous_guide()
-    other = guide["sentences"][1]
+    other = famous_guide()["sentences"][1]
     who = f"#head={NOUN_FINDER}&row=10&key=5"
     drawn: list[float] = []
     work: dict[str, list[float]] = {name: [] for name in ACTS}
-    with tempfile.TemporaryDirectory() as folder, launch_chromium() as browser:
-        page_of = bench(Translator.load(device="cpu"), **guide)
-        path = page_of.to_html(Path(folder) / "bench.html")
+    with bench_file() as path, launch_chromium() as browser:
         for turn in range(rounds + 1):
             with open_page(browser, path, {}) as page:
                 seconds = page.seconds_to_drawn
@@ -193,21 +198,20 @@ sentence, with its script in the page. It has none of the other acts, and no pag
 cross-attention: it draws given weights between the tokens of one sentence, and runs no model. \
 BertViz, measured above, draws given weights too.
 """
-    one = next(iter(ENGINE))
     promised = [
         Target(
             f"{name}, in ms of main-thread work",
             1000 * work[name].median,
             10,
             True,
-            f"One translation by the engine takes {1000 * engine[one][0].median:.0f} ms of it.",
+            f"One translation by the engine takes {1000 * engine[TRANSLATION][0].median:.0f} ms of it.",
         )
         for name in list(ACTS)[:3]
     ]
     promised.insert(0, Target("page, in MB", size / MEGA, 2.2, True))
     promised += [
         Target(f"engine: {name}, in ms", 1000 * engine[name][0].median, limit, True)
-        for name, limit in zip(ENGINE, LIMITS, strict=True)
+        for name, (_, limit) in ENGINE.items()
     ]
     return "\n".join(
         [

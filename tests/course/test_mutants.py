@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tools.mutate.equivalents import EQUIVALENT, reason
-from tools.mutate.mutants import Mutant, mutants
+from tools.mutate.mutants import Mutant, mutants, regularity_mutants
 from tools.mutate.regularities import list_regularities
 from tools.mutate.solutions import solutions
 from tools.mutate.verdicts import verdict_on
@@ -131,14 +131,11 @@ def pick(rows, ids, size):
 def test_no_answer_that_uses_a_regularity_is_called_right():
     tried, passed = 0, []
     for solution in solutions():
-        check = getattr(lesson(solution.number).check, solution.check)
-        case = check.cases()[0]
-        arguments = dict(zip(check.argument_names(case), case, strict=False))
-        original = ast.unparse(ast.parse(solution.source))
-        for source, change in list_regularities(original, arguments).items():
+        for mutant in regularity_mutants(solution):
             tried += 1
-            mutant = Mutant(solution, source, change)
             if verdict_on(mutant).right and not reason(mutant):
-                passed.append(f"{solution.number}.{solution.check}: {change}: {source}")
+                passed.append(
+                    f"{solution.number}.{solution.check}: {mutant.change}: {mutant.source}"
+                )
     assert tried > 300
     assert passed == []

@@ -98,10 +98,17 @@ def mutants(solution: Solution) -> list[Mutant]:
         if again:
             other, last = drawn.choice(again)
             found[other] = f"{change}, {last}"
+    found |= {mutant.source: mutant.change for mutant in regularity_mutants(solution)}
+    found.pop(original)
+    return [Mutant(solution, source, change) for source, change in found.items()]
+
+
+def regularity_mutants(solution: Solution) -> list[Mutant]:
+    """Return the changes of a solution that use a regularity of its check's cases."""
+    check: Check = getattr(lesson(solution.number).check, solution.check)
     case = check.cases()[0]
     arguments = dict(zip(check.argument_names(case), case, strict=False))
-    found |= list_regularities(original, arguments)
-    found.pop(original)
+    found = list_regularities(solution.source, arguments)
     return [Mutant(solution, source, change) for source, change in found.items()]
 
 
@@ -109,8 +116,8 @@ def changed_once(source: str, asks_gradients: bool) -> dict[str, str]:
     """Each single change of some code: the other code, and what was changed in words."""
     tree = ast.parse(source)
     found: dict[str, str] = {}
-    for place in range(sum(1 for _ in ast.walk(tree))):
-        for change, edit in _changes(node_at(tree, place)):
+    for place, node in enumerate(ast.walk(tree)):
+        for change, edit in _changes(node):
             if change == "gradient cut" and not asks_gradients:
                 continue
             text = edited(tree, edit, place)
