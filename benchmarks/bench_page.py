@@ -17,8 +17,8 @@ from benchmarks.machine import describe_run
 from benchmarks.report import Target, table, target_table
 from benchmarks.timing import Times
 from tools.browser import launch_chromium
-from transformer_lab.lab.bench import bench
-from transformer_lab.lab.bench_guide import NOUN_FINDER, famous_guide
+from transformer_lab.lab.guide import NOUN_FINDER, famous_guide
+from transformer_lab.lab.translator_page import lab
 from transformer_lab.translator import Translator
 
 FRAME = '<!doctype html>\n<meta charset="utf-8">\n<title>CircuitsVis</title>\n<body>\n{}\n</body>\n'
@@ -77,7 +77,7 @@ ACTS = {
 def bench_file() -> Iterator[Path]:
     """The bench with the shipped model in a file, which goes away again."""
     with tempfile.TemporaryDirectory() as folder:
-        page = bench(Translator.load(device="cpu"), **famous_guide())
+        page = lab(Translator.load(device="cpu"), **famous_guide())
         yield page.to_html(Path(folder) / "bench.html")
 
 

@@ -16,8 +16,8 @@ from urllib.parse import unquote
 from sphinx.application import Sphinx
 
 import transformer_lab as tl
-from transformer_lab.lab.bench_guide import famous_guide
 from transformer_lab.lab.explorer.page import STYLES
+from transformer_lab.lab.guide import famous_guide
 from transformer_lab.lab.page.drawing import list_kinds
 from transformer_lab.lab.page.join import modules, script, style
 from transformer_lab.lab.page.policy import policy_meta
@@ -78,7 +78,7 @@ def plain_anchors(_: Sphinx, name: str, source: list[str]) -> None:
     source[0] = FINDING.sub(r"<a href='\2.html\3'>\1</a>", source[0])
 
 
-BENCH = re.compile(r'<div data-bench="\w+">(.*?)</div>.*', re.DOTALL)
+LAB = re.compile(r'<div data-lab="\w+">(.*?)</div>.*', re.DOTALL)
 EXPLORER = re.compile(
     r'<style>[^<]*</style>\n(<script type="application/json" data-of="(\w+)">.*?</script>\n)'
     r'<script type="module">.*?mountAll\("\2"\);\n</script>',
@@ -87,14 +87,14 @@ EXPLORER = re.compile(
 SHARED = r"""<link rel="stylesheet" href="../_static/explorer.css">
 \1<script type="module">import { mountAll } from "../_static/explorer.js"; mountAll("\2");</script>"""
 OPENED = """\
-<details class="bench">
-<summary><span>Open the bench here: the model runs in this page</span>{picture}</summary>
-<iframe src="../docs/bench.html" title="The bench" loading="lazy"></iframe>
+<details class="lab">
+<summary><span>Open the lab here: the model runs in this page</span>{picture}</summary>
+<iframe src="../docs/lab.html" title="The lab" loading="lazy"></iframe>
 </details>"""
 
 
 def share_pages(_: Sphinx, name: str, source: list[str]) -> None:
-    """What each notebook holds for itself, all pages share: the bench, and the explorer's script."""
+    """What each notebook holds for itself, all pages share: the lab, and the explorer's script."""
     if not name.startswith("notebooks/"):
         return
     notebook = json.loads(source[0])
@@ -102,7 +102,7 @@ def share_pages(_: Sphinx, name: str, source: list[str]) -> None:
         for output in cell.get("outputs", ()):
             html = "".join(output.get("data", {}).get("text/html", ""))
             if html:
-                html = BENCH.sub(lambda page: OPENED.format(picture=page[1]), html)
+                html = LAB.sub(lambda page: OPENED.format(picture=page[1]), html)
                 output["data"]["text/html"] = EXPLORER.sub(SHARED, html)
     source[0] = json.dumps(notebook)
 
@@ -197,7 +197,7 @@ def link_preview(app: Sphinx, name: str, template: str, context: dict[str, Any],
 
 
 def write_more(app: Sphinx, error: Exception | None) -> None:
-    """The pictures of cards and links, what the search looks through, and the bench in its page."""
+    """The pictures of cards and links, what the search looks through, and the lab in its page."""
     if error is None:
         first_page.write_pictures(Path(app.outdir))
         first_page.write_preview(Path(app.outdir))
@@ -206,8 +206,8 @@ def write_more(app: Sphinx, error: Exception | None) -> None:
         (static / "explorer.css").write_text(style(*STYLES), encoding="utf-8")
         explorer = script("explorer/saved.js") + "export { mountAll };\n"
         (static / "explorer.js").write_text(explorer, encoding="utf-8")
-        path = Path(app.outdir) / "docs" / "bench.html"
-        tl.bench(Translator.load(device="cpu"), **famous_guide()).to_html(path, overwrite=True)
+        path = Path(app.outdir) / "docs" / "lab.html"
+        tl.lab(Translator.load(device="cpu"), **famous_guide()).to_html(path, overwrite=True)
 
 
 SITE = {

@@ -12,7 +12,7 @@ from tests.training.test_trainer import examples, make_trainer
 from transformer_lab.config import TrainingConfig
 from transformer_lab.config.device import device_of
 from transformer_lab.formats.to_transformers import build_transformers_model
-from transformer_lab.lab.bench_data import bench_model_data
+from transformer_lab.lab.model_data import model_data
 from transformer_lab.storage.tensors import weights_of
 from transformer_lab.training.loss import label_smoothed_loss, projected_loss
 from transformer_lab.training.trainer import Trainer
@@ -94,7 +94,7 @@ def test_what_could_not_be_read_again_is_not_saved(changed, tmp_path):
         changed.save(tmp_path / "new")
     assert not (tmp_path / "new" / "config.json").exists()
     with pytest.raises(ValueError, match=message):
-        bench_model_data(changed)
+        model_data(changed)
     pytest.importorskip("transformers", exc_type=ImportError)
     with pytest.raises(ValueError, match=message):
         build_transformers_model(changed.model)

@@ -270,7 +270,7 @@ def test_a_task_of_ones_own_is_trained_translated_and_opened_in_both_pages(capsy
     out = tmp_path / "run"
     assert run(capsys, "train", "--corpus", file, "--out", out, *own)[0] == 0
     assert run(capsys, "translate", "483", "--model", out, "--beam", 1)[0] == 0
-    for page in ("explore", "bench"):
+    for page in ("explore", "lab"):
         path = tmp_path / f"{page}.html"
         assert run(capsys, page, "483", "--model", out, "--out", path)[0] == 0
         assert "483" in path.read_text(encoding="utf-8")
@@ -669,9 +669,9 @@ def test_explore_names_a_folder_that_is_not_there(capsys, model, tmp_path):
     assert "nowhere" in err
 
 
-def test_bench_writes_a_page_and_never_over_one_unasked(capsys, model, tmp_path):
+def test_lab_writes_a_page_and_never_over_one_unasked(capsys, model, tmp_path):
     out = tmp_path / "lab.html"
-    wanted = ("bench", "the cat runs", "the dog", "--model", model, "--out", out)
+    wanted = ("lab", "the cat runs", "the dog", "--model", model, "--out", out)
     code, text, err = run(capsys, *wanted, "--start", "head=e1.1")
     assert (code, err) == (0, "")
     assert f"{out}: " in text
@@ -685,6 +685,10 @@ def test_bench_writes_a_page_and_never_over_one_unasked(capsys, model, tmp_path)
     assert code == 0
     assert last_json(text) == {"out": str(out), "bytes": out.stat().st_size}
     assert out.read_text(encoding="utf-8") != page
+    code, _, err = run(capsys, "bench", *wanted[1:], "--overwrite", "--languages", "Dog", "Chien")
+    assert (code, err.count("\n")) == (0, 1)
+    assert "bench is called lab now" in err
+    assert '"languages": ["Dog", "Chien"]' in out.read_text(encoding="utf-8")
 
 
 def test_progress_is_told_and_forgotten(capsys, tmp_path, monkeypatch):

@@ -111,7 +111,7 @@ def test_each_command_runs_from_the_wheel_alone(run):
         "translate": run("translate", "the cat saw the red house"),
         "evaluate": run("evaluate", "--limit", "7", "--json"),
         "explore": run("explore", "the animal didn't cross the street", "--json"),
-        "bench": run("bench", "--json"),
+        "lab": run("lab", "--json"),
         "corpora": run("corpora"),
         "progress": run("progress"),
         "train": run("train", "--max-steps", "2", "--out", "run", "--json"),
@@ -121,7 +121,7 @@ def test_each_command_runs_from_the_wheel_alone(run):
     assert set(re.findall(r"^    (\w+)", commands, re.MULTILINE)) == set(asked)
     assert asked["translate"] == "le chat a vu la maison rouge\n"
     assert last(asked["evaluate"])["exact_match"] == 1
-    for name in ("explore", "bench"):
+    for name in ("explore", "lab"):
         assert last(asked[name])["out"].endswith(".html")
     assert last(asked["train"])["steps"] == 2
     assert "expected pip install 'transformer-lab[export]'" in asked["export"]

@@ -1,4 +1,4 @@
-"""Photograph the explorer and the bench for README.md and the site, light and dark.
+"""Photograph the explorer and the lab for README.md and the site, light and dark.
 
 python tools/picture.py          (needs Chromium)
 """
@@ -12,7 +12,7 @@ from PIL import Image
 from playwright.sync_api import Locator, Page
 
 from tools.browser import launch_chromium
-from transformer_lab.lab.bench import bench
+from transformer_lab.lab.translator_page import lab
 from transformer_lab.translator import Translator
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "_static"
@@ -29,7 +29,7 @@ POINTER = """at => {
 
 
 def main() -> None:
-    """Write `bench-light.webp` and `bench-dark.webp`, and the same two as `lab-….webp`, which move.
+    """Write `lab-light.webp` and `lab-dark.webp`, and the same two as `lab-….webp`, which move.
 
     The still picture shows what becomes of "il" without the head that finds the noun; the moving one
     how a visitor gets there, and what "wide" does instead of "tired".
@@ -39,16 +39,16 @@ def main() -> None:
     il = record.written_tokens.index("il")
     start = f"head=e2.3&row={record.source_tokens.index('tired')}&step={il}"
     with tempfile.TemporaryDirectory() as folder, launch_chromium() as chromium:
-        still = bench(translator, TIRED, start=f"{start}&mute=e2.3")
-        moving = bench(translator, TIRED, start=start)
+        still = lab(translator, TIRED, start=f"{start}&mute=e2.3")
+        moving = lab(translator, TIRED, start=start)
         still_file = still.to_html(Path(folder) / "still.html")
         moving_file = moving.to_html(Path(folder) / "moving.html")
         for theme in ("light", "dark"):
             tab = chromium.new_page(viewport={"width": 1180, "height": 760}, color_scheme=theme)
-            open_bench(tab, still_file)
-            photograph(tab).save(FOLDER / f"bench-{theme}.webp", quality=50, method=6)
+            open_page_of(tab, still_file)
+            photograph(tab).save(FOLDER / f"lab-{theme}.webp", quality=50, method=6)
 
-            open_bench(tab, moving_file)
+            open_page_of(tab, moving_file)
             pictures, milliseconds = zip(*visit(tab, il), strict=True)
             # from the sentence to the middle of the map: what changes
             frames = [picture.crop((0, 64, 1180, 664)) for picture in pictures]
@@ -64,8 +64,8 @@ def main() -> None:
             tab.close()
 
 
-def open_bench(tab: Page, file: Path) -> None:
-    """Open a bench and wait until its model has run."""
+def open_page_of(tab: Page, file: Path) -> None:
+    """Open a lab and wait until its model has run."""
     tab.goto(file.as_uri())
     tab.locator("[data-ready=true]").wait_for()
     # its heads are coloured when each has been muted once
@@ -73,7 +73,7 @@ def open_bench(tab: Page, file: Path) -> None:
 
 
 def visit(tab: Page, il: int) -> Iterator[tuple[Image.Image, int]]:
-    """Use the bench as a visitor would; yield what is seen, and for how many milliseconds."""
+    """Use the lab as a visitor would; yield what is seen, and for how many milliseconds."""
     written = tab.locator(f"[data-control='step {il}']")
     mute = tab.locator("[data-control=mute]")
     yield photograph(tab), 2000

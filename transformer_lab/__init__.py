@@ -15,10 +15,11 @@ ROOMS = {
     "Transformer": "model",
     "TransformerConfig": "config",
     "Translator": "translator",
-    "bench": "lab.bench",
+    "bench": "lab.translator_page",
     "by_words": "attention.words",
     "capture_attention": "attention.capture",
     "explore": "lab",
+    "lab": "lab",
 }
 """Name → the module that it comes from."""
 

@@ -62,7 +62,7 @@ class Opened:
 
     @property
     def root(self) -> Locator:
-        return self.page.locator(".tl-explorer, .tl-bench, .tl-lesson")
+        return self.page.locator(".tl-explorer, .tl-lab, .tl-lesson")
 
     @property
     def cells(self) -> Locator:

@@ -11,7 +11,7 @@ import pytest
 
 from tests.browser import engines
 from tests.browser.engines import HEIGHT, HERE, WIDTH, until
-from transformer_lab.lab.bench import bench
+from transformer_lab.lab.translator_page import lab
 
 RECORDER = b"""<style>* { scrollbar-width: none !important }
 .tl-page, .tl-page * { font-family: "DejaVu Sans" !important }</style>
@@ -27,9 +27,13 @@ scroll bars: lines end alike."""
 LEAST, SHARE = 5, 0.05
 """How far heights may differ: 5 pixels, or 5 in a hundred: WebKit's lines are lower."""
 SENTENCE = "the animal didn't cross the street because it was too tired"
+LAB_VIEWS = ["As a map", "The numbers", "What it does", "Where it looks"]
 WALKS = {
     "explorer.html": (".tl-explorer", ["Encoder", "Lines", "Cross"]),
-    "bench.html": (".tl-bench", ["wide", "c2.3", "Mute", "e2.3"]),
+    "lab.html": (
+        ".tl-lab",
+        ["wide", *LAB_VIEWS, "Mute it"],
+    ),
     "site/notebooks/07_the_whole_transformer.html": (".tl-page", ["Next \u25b6"] * 4),
     "site/notebooks/06_masks_and_the_decoder.html": (".tl-page", ["Next \u25b6"] * 6),
     "site/notebooks/04_positions.html": (".tl-page", ["ALiBi"]),
@@ -169,7 +173,7 @@ def served(full_page, shipped, site, tmp_path_factory):
     """The pages that we write, and where they are served."""
     folder = tmp_path_factory.mktemp("pages")
     (folder / "explorer.html").write_bytes(full_page.read_bytes())
-    bench(shipped, [SENTENCE, SENTENCE.replace("tired", "wide")]).to_html(folder / "bench.html")
+    lab(shipped, [SENTENCE, SENTENCE.replace("tired", "wide")]).to_html(folder / "lab.html")
     (folder / "site").symlink_to(site)
     server = ThreadingHTTPServer((HERE, 0), partial(Recorded, directory=str(folder)))
     threading.Thread(target=server.serve_forever, daemon=True).start()
@@ -187,7 +191,7 @@ def expected(chromium, served):
 @pytest.mark.thorough(
     caught_by=[
         "tests/browser/test_site.py::test_a_lesson_opens_without_an_error_and_without_the_world",
-        "tests/browser/test_page_bench.py::test_muting_says_before_and_after_as_python_does",
+        "tests/browser/test_page_lab.py::test_muting_says_before_and_after_as_python_does",
     ]
 )
 @pytest.mark.parametrize("engine", ["firefox", "webkit"])

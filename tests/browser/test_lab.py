@@ -32,7 +32,7 @@ def test_before_anything_is_run_the_saved_pictures_and_their_words_are_there(lab
 
 @pytest.mark.thorough(
     caught_by=[
-        "tests/browser/test_bench_hosts.py::test_in_nbconverts_html_it_runs",
+        "tests/browser/test_lab_hosts.py::test_in_nbconverts_html_it_runs",
         "tests/browser/test_explorer_hosts.py::test_in_nbconverts_html_it_works_too",
     ]
 )

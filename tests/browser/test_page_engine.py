@@ -17,7 +17,7 @@ from transformer_lab.config import Positions, TransformerConfig
 from transformer_lab.data.tokenizer import WordTokenizer
 from transformer_lab.data.world.grammar import world
 from transformer_lab.hooks import Hook, Point
-from transformer_lab.lab.bench_data import POSITIONS
+from transformer_lab.lab.model_data import POSITIONS
 from transformer_lab.lab.page.join import FOLDER
 from transformer_lab.model import Transformer
 from transformer_lab.translator import PRETRAINED, Translator

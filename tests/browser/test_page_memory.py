@@ -16,7 +16,7 @@ from benchmarks.browser import TWO_FRAMES
 from tests.browser.drawn import open_drawing
 from tests.lab.test_flow import drawn, translator  # noqa: F401  fixtures
 from transformer_lab.data.world.grammar import FAMOUS
-from transformer_lab.lab.bench import bench
+from transformer_lab.lab.translator_page import lab
 
 TIMES = 13  # in one round
 TRANSLATE = "(text) => transformerLab.state.translate(text)"
@@ -72,7 +72,7 @@ def kept(page: Page, draw: Callable[[int], object]) -> dict[str, list[int]]:
 )
 def test_a_sentence_that_is_no_longer_shown_is_let_go(visit_page, shipped, tmp_path):
     sentences = [pair.source for pair in FAMOUS]
-    page = visit_page(bench(shipped, sentences).to_html(tmp_path / "bench.html")).page
+    page = visit_page(lab(shipped, sentences).to_html(tmp_path / "lab.html")).page
     assert kept(page, lambda number: page.evaluate(TRANSLATE, sentences[number % 2])) == {}
 
 

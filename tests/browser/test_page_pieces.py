@@ -6,6 +6,7 @@ import unicodedata
 
 import numpy as np
 import pytest
+import torch
 from playwright.sync_api import expect
 
 from tests.browser.test_page_engine import assert_same, open_engine, translated
@@ -13,7 +14,7 @@ from transformer_lab.config import TrainingConfig, TransformerConfig
 from transformer_lab.data.batching import encode_pairs
 from transformer_lab.data.tokenizer import BPETokenizer
 from transformer_lab.data.world.grammar import world
-from transformer_lab.lab.bench import bench
+from transformer_lab.lab.translator_page import lab
 from transformer_lab.model import Transformer
 from transformer_lab.training.trainer import Trainer
 from transformer_lab.translator import Translator
@@ -138,12 +139,12 @@ def test_a_translator_of_pieces_writes_in_the_page_what_it_writes_in_python(
 @pytest.mark.thorough(
     caught_by=[
         "test_pieces_are_made_and_joined_as_in_python",
-        "tests/browser/test_page_bench.py::test_muting_says_before_and_after_as_python_does",
+        "tests/browser/test_page_lab.py::test_muting_says_before_and_after_as_python_does",
     ]
 )
-def test_the_bench_works_with_pieces(visit_page, translator, splits, tmp_path):
+def test_the_lab_works_with_pieces(visit_page, translator, splits, tmp_path):
     source = splits.test[0].source
-    path = bench(translator, [source, "the cat sleeps"]).to_html(tmp_path / "lab.html")
+    path = lab(translator, [source, "the cat sleeps"]).to_html(tmp_path / "lab.html")
     page = visit_page(path).page
     expect(page.locator(".read")).to_contain_text("pieces of words")
     asked = page.get_by_role("textbox")
@@ -153,8 +154,11 @@ def test_the_bench_works_with_pieces(visit_page, translator, splits, tmp_path):
     expect(page.locator(".read")).to_contain_text("�")  # a part of the smiling face
     # No text is unknown: nothing is struck, and no neighbour offered.
     expect(page.locator(".read s, .unknown")).to_have_count(0)
-    record = translator.attend("The Zyzzyva sleeps 🙂")
-    expect(page.locator(".where tbody tr")).to_have_count(len(record.written_tokens))
-    page.locator("[data-control='head e1.1']").press("m")
-    expect(page.locator(".changes")).to_contain_text("e1.1 muted")
-    expect(page.locator(".stakes")).to_contain_text("→")
+    translator.save(tmp_path / "half", dtype=torch.float16)  # as the page has it
+    half = Translator.load(tmp_path / "half", device="cpu")
+    record = half.attend("The Zyzzyva sleeps 🙂")
+    expect(page.locator(".column.query button")).to_have_count(len(record.written_tokens))
+    page.get_by_label("Open a head").select_option("e1.1")
+    page.locator("[data-control='mute']").click()
+    expect(page.locator(".changes")).to_contain_text("e1.1")
+    expect(page.locator(".next ul")).to_contain_text("→")

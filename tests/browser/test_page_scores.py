@@ -13,8 +13,8 @@ from tests.records import make_record
 from tests.thorough import thorough_from
 from transformer_lab.attention.record import KINDS, AttentionRecord, Head
 from transformer_lab.attention.scores import SCORES, mean_over_records
-from transformer_lab.lab.bench import Example, bench
-from transformer_lab.lab.bench_guide import famous_guide
+from transformer_lab.lab.guide import famous_guide
+from transformer_lab.lab.translator_page import Example, lab
 from transformer_lab.model import Transformer
 from transformer_lab.translator import PRETRAINED, Translator
 
@@ -22,7 +22,7 @@ EXAMPLES = famous_guide()["examples"][:12]
 
 
 ON_BENCH = {score.name: score for score in SCORES if score.needs != "referent"}
-"""The scores of the one table, except the one that needs what the bench's examples do not tell."""
+"""The scores of the one table, except the one that needs what the lab's examples do not tell."""
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +38,7 @@ def records(shipped) -> list[AttentionRecord]:
 @pytest.fixture(scope="module")
 def lab_page(shipped, tmp_path_factory):
     path = tmp_path_factory.mktemp("scores") / "lab.html"
-    return bench(shipped, EXAMPLES[0].source, examples=EXAMPLES).to_html(path)
+    return lab(shipped, EXAMPLES[0].source, examples=EXAMPLES).to_html(path)
 
 
 @pytest.fixture
@@ -51,12 +51,12 @@ def short(head: Head) -> str:
 
 
 def test_javascript_has_a_formula_for_each_score_of_the_table(ask):
-    formulas = ask("bench/head_scores.js", "({ FORMULAS }) => Object.keys(FORMULAS)")
+    formulas = ask("lab/head_scores.js", "({ FORMULAS }) => Object.keys(FORMULAS)")
     assert set(formulas) == set(ON_BENCH)
 
 
 def test_no_score_has_the_name_of_another_colour_of_the_heads(ask):
-    others = ask("bench/figure.js", "({ WAYS }) => Object.keys(WAYS)")
+    others = ask("lab/all_heads.js", "({ WAYS }) => Object.keys(WAYS)")
     assert len(others) > 1
     assert set(others).isdisjoint(score.name for score in SCORES)
 
@@ -70,14 +70,14 @@ def test_measure_gives_pythons_number(ask, name):
     for kind in ON_BENCH[name].kinds:
         heads = record.heads(kind)
         maps = [record.weights(head).tolist() for head in heads]
-        found = ask("bench/head_scores.js", measured, [name, maps, links])
+        found = ask("lab/head_scores.js", measured, [name, maps, links])
         assert found == pytest.approx([ON_BENCH[name].compute(record, head) for head in heads])
 
 
 @pytest.mark.parametrize("name", ["previous_token", "first_token"])
 def test_a_map_of_one_row_has_no_such_score(ask, name):
     measured = "({ computeScore }, name) => Number.isNaN(computeScore(name, [[1]]))"
-    assert ask("bench/head_scores.js", measured, name)
+    assert ask("lab/head_scores.js", measured, name)
 
 
 @pytest.mark.parametrize(("best", "expected"), [("low", [0.75, 0]), ("high", [0.25, 1])])
@@ -88,14 +88,15 @@ def test_the_better_end_is_the_darker(ask, best, expected):
         scores.sums.trained.set("entropy e1.1", 0.5).set("entropy e1.2", 2);
         return [0.5, 2].map((value) => scores.computeDarkness("entropy", value));
     }"""
-    assert ask("bench/head_scores.js", darkness, best) == expected
+    assert ask("lab/head_scores.js", darkness, best) == expected
 
 
 @pytest.mark.parametrize("name", thorough_from(2, ON_BENCH))
 def test_a_score_is_pythons_mean_over_the_same_sentences(page, records, name):
     _, label, _, means, score, kinds, _ = ON_BENCH[name]
+    page.locator(".all-heads > summary").click()
     page.get_by_label("Colour of the heads").select_option(name)
-    note = page.locator(".figure .note")
+    note = page.locator(".all-heads > .note")
     expect(note).to_contain_text("learnt nothing")
     expect(note).to_contain_text(f"{label}: {means}")
     for kind in KINDS:
@@ -123,8 +124,9 @@ def test_a_score_is_pythons_mean_over_the_same_sentences(page, records, name):
 )
 def test_an_untrained_head_has_the_scores_of_pythons_untrained_heads(page, shipped):
     previous = ON_BENCH["previous_token"].compute
+    page.locator(".all-heads > summary").click()
     page.get_by_label("Colour of the heads").select_option("previous_token")
-    note = page.locator(".figure .note")
+    note = page.locator(".all-heads > .note")
     expect(note).to_contain_text("learnt nothing")
     (encoder, decoder) = re.findall(r"untrained (\d\.\d+) to (\d\.\d+)", note.inner_text())
     found = {"encoder": [], "decoder": []}
@@ -176,9 +178,11 @@ def test_untrained_parameters_are_drawn_as_python_draws_them(ask, shipped):
 
 def test_sentences_without_gold_links_have_no_score_by_them(visit_page, shipped, tmp_path):
     examples = [EXAMPLES[0], Example(EXAMPLES[1].source, EXAMPLES[1].target)]
-    path = bench(shipped, EXAMPLES[0].source, examples=examples).to_html(tmp_path / "lab.html")
+    path = lab(shipped, EXAMPLES[0].source, examples=examples).to_html(tmp_path / "lab.html")
     page = visit_page(path).page
-    options = page.locator("optgroup option").all_inner_texts()
+    options = (
+        page.get_by_label("Colour of the heads").locator("optgroup option").all_text_contents()
+    )
     assert options == [score.label for score in ON_BENCH.values() if score.needs is None]
 
 
@@ -186,14 +190,15 @@ def test_gold_links_that_lead_nowhere_are_named(shipped):
     for link in ((0, 99), (99, 0), (-1, 0)):
         bad = EXAMPLES[0]._replace(alignment=[(0, 0), link])
         with pytest.raises(ValueError, match=rf"alignment is \[\({link[0]}, {link[1]}\)\]"):
-            bench(shipped, EXAMPLES[0].source, examples=[bad])
+            lab(shipped, EXAMPLES[0].source, examples=[bad])
     with pytest.raises(ValueError, match=r"alignment is \(\); expected at least one"):
-        bench(shipped, EXAMPLES[0].source, examples=[EXAMPLES[0]._replace(alignment=())])
+        lab(shipped, EXAMPLES[0].source, examples=[EXAMPLES[0]._replace(alignment=())])
 
 
 @pytest.mark.parametrize("theme", thorough_from(1, ["light", "dark"]))
 def test_an_accessibility_checker_finds_nothing_serious_beside_scores(visit_page, lab_page, theme):
     page = visit_page(lab_page, color_scheme=theme).page
+    page.locator(".all-heads > summary").click()
     page.get_by_label("Colour of the heads").select_option("aer")
-    expect(page.locator(".figure .note")).to_contain_text("learnt nothing")
+    expect(page.locator(".all-heads > .note")).to_contain_text("learnt nothing")
     assert serious(page) == []

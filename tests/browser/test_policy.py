@@ -8,15 +8,15 @@ from tests.browser.planted import plant
 from tests.thorough import thorough_from
 from tools.build_notebooks import NOTEBOOKS
 from tools.slides.__main__ import build
-from transformer_lab.lab.bench import bench
+from transformer_lab.lab.translator_page import lab
 
 
 @pytest.fixture(scope="module")
 def written(full_page, shipped, tmp_path_factory):
-    """An explorer, a bench and a deck of slides, as we write them."""
+    """An explorer, a lab and a deck of slides, as we write them."""
     folder = tmp_path_factory.mktemp("written")
     shutil.copyfile(full_page, folder / "explorer.html")
-    bench(shipped, "the cat sees a dog").to_html(folder / "bench.html")
+    lab(shipped, "the cat sees a dog").to_html(folder / "lab.html")
     (lesson,) = NOTEBOOKS.glob("01_*.ipynb")
     build([lesson], folder)
     (folder / f"{lesson.stem}.html").rename(folder / "deck.html")
@@ -24,7 +24,7 @@ def written(full_page, shipped, tmp_path_factory):
 
 
 @pytest.mark.parametrize("is_guarded", [True, False])
-@pytest.mark.parametrize("name", thorough_from(1, ["explorer", "bench", "deck"]))
+@pytest.mark.parametrize("name", thorough_from(1, ["explorer", "lab", "deck"]))
 def test_what_is_planted_in_a_page_does_nothing(browser, written, outside, name, is_guarded):
     there, asked = outside
     path = plant(written / f"{name}.html", there, is_guarded)

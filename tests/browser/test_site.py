@@ -146,7 +146,7 @@ def test_a_lesson_opens_the_bench_that_all_pages_share(read, name):
         "document.querySelectorAll('details.hide').forEach((fold) => { fold.open = true; })"
     )
     page.locator("details.bench summary").click()
-    inside = page.frame_locator("details.bench iframe").locator(".tl-bench")
+    inside = page.frame_locator("details.bench iframe").locator(".tl-lab")
     expect(inside).to_have_attribute("data-ready", "true")
 
 
@@ -281,11 +281,11 @@ def test_the_bench_opens_in_the_first_page_and_in_one_of_its_own(read):
     poster.click()
     expect(poster.locator("img:visible")).to_have_count(0)
     inside = page.frame_locator("details.bench iframe")
-    expect(inside.locator(".tl-bench")).to_have_attribute("data-ready", "true")
+    expect(inside.locator(".tl-lab")).to_have_attribute("data-ready", "true")
     inside.get_by_role("button", name="wide", exact=True).click()
     expect(inside.locator(".written")).to_contain_text("large")
     page.get_by_role("link", name="The bench in a page of its own").click()
-    expect(page.locator(".tl-bench")).to_have_attribute("data-ready", "true")
+    expect(page.locator(".tl-lab")).to_have_attribute("data-ready", "true")
     expect(page.locator(".guide")).to_be_visible()
     expect(page.locator(".written")).to_contain_text("fatigué")
 

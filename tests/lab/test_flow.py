@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from tests.lab.test_bench import TEXTS
+from tests.lab.test_translator_page import TEXTS
 from transformer_lab.config import TransformerConfig
 from transformer_lab.data.tokenizer import WordTokenizer
 from transformer_lab.lab import forward_flow

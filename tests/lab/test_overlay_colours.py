@@ -1,4 +1,4 @@
-"""Heads that lie over each other on the bench: their colours, for every eye, on light and dark paper."""
+"""Heads that lie over each other on the lab: their colours, for every eye, on light and dark paper."""
 
 import itertools
 import re
@@ -9,12 +9,12 @@ import pytest
 from tests.figures.test_figures import SIGHT, cie_lab, linear
 from transformer_lab.lab.page.join import FOLDER
 
-CSS = (FOLDER / "bench/bench.css").read_text(encoding="utf-8")
+CSS = (FOLDER / "lab/lab.css").read_text(encoding="utf-8")
 PAGE = (FOLDER / "page.css").read_text(encoding="utf-8")
 COLOURS = {
-    "light": re.findall(r"^\.tl-bench \.over-\d, .*--over: (#\w{6})", CSS, re.M),
+    "light": re.findall(r"^\.tl-lab \.over-\d, .*--over: (#\w{6})", CSS, re.M),
     "dark": re.findall(
-        r'^\.tl-bench\[data-theme="dark"\] :is\(\.over-\d.*--over: (#\w{6})', CSS, re.M
+        r'^\.tl-lab\[data-theme="dark"\] :is\(\.over-\d.*--over: (#\w{6})', CSS, re.M
     ),
 }
 PAPER = dict(zip(("light", "dark"), re.findall(r"--paper: (#\w{6})", PAGE), strict=True))

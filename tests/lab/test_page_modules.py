@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from transformer_lab.lab import bench
+from transformer_lab.lab import translator_page
 from transformer_lab.lab.explorer.page import STYLES
 from transformer_lab.lab.page import join
 from transformer_lab.lab.page.drawing import list_kinds, mount_function
@@ -16,13 +16,13 @@ from transformer_lab.lab.page.join import FOLDER, IMPORT, modules, script
 ENTRIES = {
     "explorer/saved.js": {"make", "Selection", "KINDS", "paintMap"},
     "explorer/widget.js": {"make", "Selection", "KINDS", "paintMap"},
-    "bench/bench.js": {"make", "State", "Engine", "attend"},
+    "lab/lab.js": {"make", "State", "Engine", "attend"},
     **{f"lesson/{kind}.js": {"make", "mountEach"} for kind in list_kinds()},
 }
 """The script of a page, and some of what it must hold."""
 CALLED_BY_THE_PAGE = {
     ("explorer/saved.js", "mountAll"),
-    ("bench/bench.js", "mountSaved"),
+    ("lab/lab.js", "mountSaved"),
     *((f"lesson/{kind}.js", mount_function(kind)) for kind in list_kinds()),
 }
 FILES = sorted(FOLDER.rglob("*.js"))
@@ -115,4 +115,4 @@ def test_they_come_with_the_package():
     setuptools = tomllib.loads((root / "pyproject.toml").read_text())["tool"]["setuptools"]
     patterns = setuptools["package-data"]["transformer_lab"]
     packed = {path for pattern in patterns for path in (root / "transformer_lab").glob(pattern)}
-    assert {*FILES, *(FOLDER / name for name in (*STYLES, *bench.STYLES))} <= packed
+    assert {*FILES, *(FOLDER / name for name in (*STYLES, *translator_page.STYLES))} <= packed

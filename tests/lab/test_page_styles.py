@@ -11,7 +11,7 @@ OWN = {
     "page.css": r"\.tl-page\b",
     "lines.css": r"(\.tl-page|:where\(\.tl-page\)) \.line-board\b",
     "explorer/explorer.css": r"\.tl-explorer\b",
-    "bench/bench.css": r"\.tl-bench\b",
+    "lab/lab.css": r"\.tl-lab\b",
     "lesson/lesson.css": r"\.tl-lesson\b",
     "lesson/quiz.css": r"(\.tl-lesson\.tl-quiz|\[data-quiz\])(?![\w-])",
 }

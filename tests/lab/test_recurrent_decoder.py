@@ -22,11 +22,11 @@ from transformer_lab.evaluation.rollout import attention_rollout
 from transformer_lab.figures.bertviz import head_view, model_view
 from transformer_lab.formats.bergamot import load_bergamot
 from transformer_lab.lab import AttentionExplorer, explore
-from transformer_lab.lab.bench import bench
 from transformer_lab.lab.drawings.flow import forward_flow
 from transformer_lab.lab.drawings.stepper import decoder_stepper
 from transformer_lab.lab.explorer.overview import describe_overview, overview
 from transformer_lab.lab.explorer.payload import record_data
+from transformer_lab.lab.translator_page import lab
 from transformer_lab.model.build import build_model
 from transformer_lab.translator import Translator
 
@@ -128,11 +128,11 @@ def test_no_score_is_given_for_a_kind_that_is_not_there(translator):
     assert "word_scores" not in plain
 
 
-def test_the_flow_of_figure_1_and_the_bench_refuse_a_recurrence_in_one_line(translator):
+def test_the_flow_of_figure_1_and_the_lab_refuse_a_recurrence_in_one_line(translator):
     for draw, expected in (
         (lambda: forward_flow(translator, "the"), "False, as Figure 1 is drawn"),
         (
-            lambda: bench(translator, TEXTS),
+            lambda: lab(translator, TEXTS),
             "False, a decoder with self-attention, in a page; Atten",
         ),
     ):
@@ -194,4 +194,4 @@ def test_a_translator_that_people_use_is_explored_and_muted(monkeypatch, tmp_pat
     # Six encoder layers, two of cross-attention, and 17 pieces: less than a photograph.
     assert explore(translator.attend(text)).to_html(tmp_path / "page.html").stat().st_size < 250_000
     with pytest.raises(ValueError, match="recurrent_decoder is True; expected False, a decoder"):
-        bench(translator, text)
+        lab(translator, text)

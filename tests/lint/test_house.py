@@ -1,6 +1,7 @@
 """The house keeps its floors: imports go down only, and starting costs little."""
 
 import importlib.metadata
+import inspect
 import re
 import subprocess
 import sys
@@ -124,6 +125,9 @@ def test_what_people_use_is_found_by_name():
     assert found["Translator"] is Translator
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     assert transformer_lab.__version__ == project["version"]
+    # It's the name of a package, too, which Python puts there once anybody imports it.
+    assert importlib.import_module("transformer_lab.lab") is transformer_lab.lab
+    assert inspect.signature(transformer_lab.lab) == inspect.signature(found["lab"])
     with pytest.raises(AttributeError, match="'transformer_lab' has no attribute 'Translater'"):
         _ = transformer_lab.Translater
 

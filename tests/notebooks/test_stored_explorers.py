@@ -1,4 +1,4 @@
-"""The explorers and the bench that notebooks hold are drawn by the script of today."""
+"""The explorers and the lab that notebooks hold are drawn by the script of today."""
 
 import json
 from dataclasses import asdict
@@ -12,14 +12,14 @@ from tools.stored_pages import STORED
 from tools.stored_scores import shows_old_scores
 from transformer_lab.course.keys import lesson_key
 from transformer_lab.lab import explore
-from transformer_lab.lab.bench_guide import famous_guide
 from transformer_lab.lab.explorer import page
+from transformer_lab.lab.guide import famous_guide
 
 PATHS = sorted(NOTEBOOKS.glob("*.ipynb"))
 
 
 def stored_pages(path) -> list[str]:
-    """The HTML outputs of a notebook with an explorer or a bench in them."""
+    """The HTML outputs of a notebook with an explorer or a lab in them."""
     outputs = [o for cell in read(path).cells for o in cell.get("outputs", ())]
     pages = [output.get("data", {}).get("text/html", "") for output in outputs]
     return [html for html in pages if "data-explorer=" in html or "<script" in html]
@@ -47,7 +47,7 @@ def test_stored_explorers_have_the_scores_of_today(path):
     assert old == [], "`make notebooks` builds them anew, and leaves all other outputs as they are"
 
 
-def test_there_are_stored_explorers_drawings_and_one_bench():
+def test_there_are_stored_explorers_drawings_and_one_lab():
     everywhere = ("frames", "quiz")
     found = {
         lesson_key(path): [
@@ -58,9 +58,9 @@ def test_there_are_stored_explorers_drawings_and_one_bench():
         ]
         for path in PATHS
     }
-    # In their order. The bench holds the weights: two megabytes are enough.
+    # In their order. The lab holds the weights: two megabytes are enough.
     expected = {
-        "00": ["bench", "flow", "explorer", "hops"],
+        "00": ["lab", "flow", "explorer", "hops"],
         "01": ["player"] * 2,
         "03": ["slabs"],
         "04": ["turning"] * 2,
@@ -76,12 +76,12 @@ def test_there_are_stored_explorers_drawings_and_one_bench():
     assert {name: kinds for name, kinds in found.items() if kinds} == expected
 
 
-def test_the_stored_bench_asks_what_it_asks_today():
+def test_the_stored_lab_asks_what_it_asks_today():
     (data,) = (
         json.loads(found[3])
         for html in stored_pages(PATHS[0])
         for found in STORED.finditer(html)
-        if found[1] == "bench"
+        if found[1] == "lab"
     )
     guide = famous_guide()
     assert data["prompts"] == [asdict(prompt) for prompt in guide["prompts"]], (
@@ -90,11 +90,11 @@ def test_the_stored_bench_asks_what_it_asks_today():
     assert (data["sentences"], data["start"]) == (guide["sentences"], guide["start"])
 
 
-def test_lesson_11_has_the_picture_of_its_bench_and_not_the_weights():
+def test_lesson_11_has_the_picture_of_its_lab_and_not_the_weights():
     (path,) = (path for path in PATHS if lesson_key(path) == "11")
     (cell,) = (c for c in read(path).cells if "picture-only" in c.metadata.get("tags", ()))
     html = cell.outputs[0].data["text/html"]
-    assert html.startswith('<div data-bench="')
+    assert html.startswith('<div data-lab="')
     assert "<img alt=" in html
     assert len(html) < 300_000
 

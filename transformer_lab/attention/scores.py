@@ -1,8 +1,8 @@
 """Head scores: one number for what an attention head does, and the one table of them all, `SCORES`.
 
-The explorer sorts heads by these scores, the bench colours heads by them, and lessons 11 and 12 compare
-heads with them. The bench computes the same formulas in JavaScript, in
-`transformer_lab/lab/page/bench/head_scores.js`; a browser test compares the numbers of the two.
+The explorer sorts heads by these scores, the lab colours heads by them, and lessons 11 and 12 compare
+heads with them. The lab computes the same formulas in JavaScript, in
+`transformer_lab/lab/page/lab/head_scores.js`; a browser test compares the numbers of the two.
 """
 
 import math
@@ -111,7 +111,7 @@ class Score(NamedTuple):
     Attributes:
         name: What code calls it.
         label: What the pages call it.
-        best: Which end is worth a look first, "low" or "high". The explorer puts it first; the bench
+        best: Which end is worth a look first, "low" or "high". The explorer puts it first; the lab
             draws it dark.
         means: What the number says, in words.
         compute: The formula: the number of a head in a record, or NaN where it has none.

@@ -1,4 +1,4 @@
-"""The command line: train, translate, evaluate, explore, bench, export, corpora, progress, doctor.
+"""The command line: train, translate, evaluate, explore, lab, export, corpora, progress, doctor.
 
 Each as `python -m transformer_lab COMMAND`.
 """
@@ -48,7 +48,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     `arguments` are the words of the command line; by default those of the process.
     """
     prepare_streams()
-    options = build_parser().parse_args(arguments)
+    options = build_parser().parse_args(
+        use_new_name(sys.argv[1:] if arguments is None else arguments)
+    )
     try:
         with distributed.process_group(getattr(options, "device", None) or "auto"):
             result = options.run(options)
@@ -70,6 +72,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
             raise
         return print_error(f"there is too little memory: {error}")
     return 0
+
+
+def use_new_name(words: Sequence[str]) -> list[str]:
+    """Return a command line in which `bench`, the old name of `lab`, is replaced, and say so."""
+    if words[:1] != ["bench"]:
+        return list(words)
+    print(
+        "note: bench is called lab now; the old name leaves with the next version", file=sys.stderr
+    )
+    return ["lab", *words[1:]]
 
 
 def print_error(message: str) -> int:
@@ -131,7 +143,7 @@ def build_parser() -> argparse.ArgumentParser:
     look.add_argument("--model", type=Path, default=PRETRAINED, help="default: the shipped model")
     look.add_argument("--device", default="auto", help="auto (default), cpu, cuda, mps")
 
-    lab = command("bench", run_bench, "Write a page in which the translator itself runs.")
+    lab = command("lab", run_lab, "Write a page in which the translator itself runs.")
     lab.add_argument(
         "text",
         nargs="*",
@@ -143,6 +155,9 @@ def build_parser() -> argparse.ArgumentParser:
     lab.add_argument("--overwrite", action="store_true", help="replace the page if it is there")
     lab.add_argument("--model", type=Path, default=PRETRAINED, help="default: the shipped model")
     lab.add_argument("--start", default="", help='what is open at first, as "head=e2.3&row=10"')
+    lab.add_argument(
+        "--languages", nargs=2, metavar=("SOURCE", "TARGET"), help="what the page calls the two"
+    )
 
     export = command("export", run_export, "Write a translator for Transformers or CTranslate2.")
     export.add_argument("--to", choices=("transformers", "ctranslate2"), required=True)
@@ -406,11 +421,11 @@ def run_explore(options: argparse.Namespace) -> dict[str, Any]:
     return {**asdict(translation), "out": str(path)}
 
 
-def run_bench(options: argparse.Namespace) -> dict[str, Any]:
-    """Run `bench`: write a page in which the model itself translates; return path and size."""
+def run_lab(options: argparse.Namespace) -> dict[str, Any]:
+    """Run `lab`: write a page in which the model itself translates; return path and size."""
     # Imported here because drawing takes long to load.
-    from transformer_lab.lab.bench import bench
-    from transformer_lab.lab.bench_guide import famous_guide
+    from transformer_lab.lab.guide import famous_guide
+    from transformer_lab.lab.translator_page import lab
 
     if options.out.exists() and not options.overwrite:
         raise ValueError(f"{options.out} exists; give --overwrite to replace it, or another --out")
@@ -421,8 +436,10 @@ def run_bench(options: argparse.Namespace) -> dict[str, Any]:
         given = famous_guide()
     if options.start:
         given["start"] = options.start
+    if options.languages:
+        given["languages"] = tuple(options.languages)
     translator = Translator.load(options.model, device="cpu")
-    path = bench(translator, **given).to_html(options.out, overwrite=options.overwrite)
+    path = lab(translator, **given).to_html(options.out, overwrite=options.overwrite)
     size = path.stat().st_size
     if not options.json:
         print(f"{path}: {size / 1e6:.1f} MB; open it in any browser; it needs no network")

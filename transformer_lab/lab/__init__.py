@@ -1,7 +1,13 @@
 """The lab: pages in which attention is opened, changed and played, without a kernel or with one.
 
-Notebooks show its drawings and explorer; the command line and the website write its pages.
+Notebooks show its drawings and explorer; the command line and the website write its pages. The
+package can be called: `transformer_lab.lab(translator, sentence)` is the function of that name in
+`translator_page`.
 """
+
+import sys
+from inspect import signature
+from types import ModuleType
 
 from transformer_lab.lab.drawings import (
     attention_player,
@@ -18,6 +24,7 @@ from transformer_lab.lab.drawings import (
 )
 from transformer_lab.lab.explorer import AttentionExplorer, explore
 from transformer_lab.lab.sliders import show_live
+from transformer_lab.lab.translator_page import lab
 
 __all__ = [
     "AttentionExplorer",
@@ -29,9 +36,24 @@ __all__ = [
     "growing_beam",
     "heads_as_slabs",
     "kv_cache",
+    "lab",
     "residual_stream",
     "show_live",
     "three_architectures",
     "turning_arrows",
     "two_hops",
 ]
+
+
+class LabPackage(ModuleType):
+    """The type of this package, which makes `tl.lab(…)` and `import transformer_lab.lab` both work.
+
+    Python sets `transformer_lab.lab` to the package as soon as anybody imports something from it, so
+    a function of the same name would be lost. Module types can be assigned since Python 3.5.
+    """
+
+    __call__ = staticmethod(lab)
+    __signature__ = signature(lab)  # what `tl.lab?` shows
+
+
+sys.modules[__name__].__class__ = LabPackage

@@ -1,4 +1,4 @@
-"""Use translator, live explorer and bench for a long time, and see whether their memory grows.
+"""Use translator, live explorer and lab for a long time, and see whether their memory grows.
 
 `python -m tools.stress soak` runs it, and exits with 1 if something grew or failed:
 
@@ -7,7 +7,7 @@
     python -m tools.stress soak --write             and write what was found into docs/trust.md
 
 Two processes work side by side with one thread each: one translates and edits the live explorer as
-its page would ask it to, the other edits the bench in Chromium (`tools/get_browsers.sh` installs it on
+its page would ask it to, the other edits the lab in Chromium (`tools/get_browsers.sh` installs it on
 Debian). A size is flat if it never rises more than 5 % above what it was after the first tenth of the
 acts. One size grows for a known reason, and only by more than that does it count as a failure.
 """
@@ -24,7 +24,7 @@ from tools.stress.soak.sizes import Sizes
 from tools.written import DOCUMENTS, machine, put
 
 TRANSLATIONS, EDITS = 20_000, 2_000
-KNOWN_GROWTH = {"bench, heap of its script in MB": 0.3}
+KNOWN_GROWTH = {"lab, heap of its script in MB": 0.3}
 """What grows for a known reason, and by how much at most: the script engine goes on compiling for
 hundreds of edits (docs/trust.md has its measure)."""
 HEAD = (

@@ -1,4 +1,4 @@
-"""Edit the bench in a headless Chromium for a long time.
+"""Edit the lab in a headless Chromium for a long time.
 
     python -m tools.stress.soak.bench_page COUNT MINUTES
 
@@ -17,7 +17,7 @@ from benchmarks.memory import read_status
 from tools.browser import launch_chromium
 from tools.stress.soak.sizes import print_sizes, soak
 from transformer_lab.data.world.grammar import FAMOUS, world
-from transformer_lab.lab.bench import bench
+from transformer_lab.lab.translator_page import lab
 from transformer_lab.translator import Translator
 
 EDIT = """(async () => {
@@ -72,10 +72,10 @@ class Reader:
         pages = [p["id"] for p in processes if p["type"] == "renderer"]
         largest = max(read_status(process, "VmRSS") for process in pages)  # a spare one is smaller
         return {
-            "bench, RSS of the page's process in MB": largest / 1024,
-            "bench, heap of its script in MB": self.page.metric("JSHeapUsedSize") / 1e6,
-            "bench, nodes of its document": self.page.metric("Nodes"),
-            "bench, listeners": self.page.metric("JSEventListeners"),
+            "lab, RSS of the page's process in MB": largest / 1024,
+            "lab, heap of its script in MB": self.page.metric("JSHeapUsedSize") / 1e6,
+            "lab, nodes of its document": self.page.metric("Nodes"),
+            "lab, listeners": self.page.metric("JSEventListeners"),
         }
 
 
@@ -83,8 +83,8 @@ def main() -> None:
     """Print the sizes of the page; an error if an edit was not shown."""
     count, minutes = int(sys.argv[1]), float(sys.argv[2])
     with tempfile.TemporaryDirectory() as folder, launch_chromium() as browser:
-        page_of = bench(Translator.load(device="cpu"), [pair.source for pair in FAMOUS])
-        path = page_of.to_html(Path(folder) / "bench.html")
+        page_of = lab(Translator.load(device="cpu"), [pair.source for pair in FAMOUS])
+        path = page_of.to_html(Path(folder) / "lab.html")
         with open_page(browser, path, {}) as page:
             reader = Reader(page)
             print_sizes(soak(reader.act, reader.read, count, minutes))

@@ -16,10 +16,14 @@ export function makePaints(rgb) {
 /** Write a weight as briefly as possible: ".07", "1". */
 const formatWeight = (weight) => formatNumber(weight).replace(/^0/, "").replace(/\.00$/, "");
 
-/** Return a table cell in the colour of a weight, with its number if asked; an empty one if the weight is null, because the mask hides it. */
+/**
+ * Return a table cell in the colour of a weight, with its number if asked; an empty one if the weight is
+ * null, because the mask hides it. Where there's no room for the number, a screen reader still says it.
+ */
 export function weightCell(weight, paints, withNumber) {
   if (weight == null) return make("td", { className: "unseen" });
-  const cell = make("td", {}, withNumber && weight >= 0.045 ? formatWeight(weight) : "");
+  const isShown = withNumber && weight >= 0.045;
+  const cell = isShown ? make("td", {}, formatWeight(weight)) : make("td", { "aria-label": formatNumber(weight) });
   Object.assign(cell.style, paints[Math.round(255 * weight)]);
   return cell;
 }

@@ -24,7 +24,7 @@ export class Lines {
     if (this.record === record && this.kind === kind) return;
     Object.assign(this, { record, kind });
     const { query, key } = KINDS[kind];
-    this.axes.textContent = `Left: ${query} (query). Right: ${key} (key).`;
+    this.axes.textContent = `Left: ${key} (key). Right: ${query} (query).`;
     this.board.write(tokens, { query, key });
   }
 

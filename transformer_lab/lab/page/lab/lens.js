@@ -15,7 +15,7 @@ function wrapVector(vector) {
 export class Lens {
   constructor(state) {
     this.state = state;
-    this.element = make("section", { className: "lens", "aria-label": "What each layer of the decoder would write" });
+    this.element = make("div", { className: "lens" });
   }
 
   draw() {
@@ -26,11 +26,11 @@ export class Lens {
       const vector = wrapVector(x.row(Math.min(step, x.rows - 1)));
       const says = softmax(linear(model.applyFinalNorm(vector, "decoder"), model.output).row(0));
       const said = describeWordChanges(engine.target, findLargest(says, 3).map((id) => ({ id, before: says[id] })));
-      return make("li", {}, make("b", {}, `layer ${layer + 1}: `), ...said);
+      return make("li", {}, make("b", {}, `Layer ${layer + 1}: `), ...said);
     });
     this.element.replaceChildren(
-      make("h3", {}, "Logit lens: read after each layer"),
+      make("h3", {}, `What would each layer write as word ${step + 1}?`),
       make("ul", {}, ...lines),
-      make("p", { className: "note" }, "The output layer reads the decoder's vector of this step after each layer. It was trained on the last one alone."));
+      make("p", { className: "note" }, "This is the logit lens: the model's last step, from a vector to words, tried on the vector of each layer. It was trained on the last layer's vectors alone, so take earlier layers with a pinch of salt."));
   }
 }

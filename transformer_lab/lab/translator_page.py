@@ -1,26 +1,30 @@
-"""The bench: a page in which a translator runs without Python, and every head can be muted and edited."""
+"""The lab: a page in which a translator runs without Python, and every head can be opened and changed."""
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from transformer_lab.attention.record import Alignment, AttentionRecord
+from transformer_lab.attention.head_names import name_heads
+from transformer_lab.attention.record import Alignment, AttentionRecord, Referent
 from transformer_lab.attention.scores import score_table
 from transformer_lab.config import check
 from transformer_lab.figures.display import picture
-from transformer_lab.lab.bench_address import check_address
-from transformer_lab.lab.bench_data import Runnable, bench_model_data
+from transformer_lab.lab.address import check_address
 from transformer_lab.lab.explorer.overview import describe_overview, overview
+from transformer_lab.lab.model_data import Runnable, model_data
 from transformer_lab.lab.page import saved
 from transformer_lab.lab.page.join import script, style
 
-STYLES = ("page.css", "lines.css", "bench/bench.css")
+STYLES = ("page.css", "lines.css", "lab/lab.css")
+NAMED_FROM = 20
+"""So many examples are enough to name the heads; more would only take longer."""
 
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """One task for the reader of the bench.
+    """One thing for the reader of the lab to try.
 
     `ask` says what to do. The task is done when the address of the page contains the fields of
     `goal`, such as "head=e2.3&mute=e2.3"; `then` is shown afterwards and says what was to be seen.
@@ -39,14 +43,16 @@ class Example(NamedTuple):
     target: str
     alignment: Alignment | None = None
     """(source token, target token) links, from 0; None where nobody knows them."""
+    referent: Referent | None = None
+    """What the sentence's pronoun stands for; None where there is none, or nobody knows it."""
 
 
-class BenchPage:
+class LabPage:
     """A page in which a translator runs.
 
     A notebook displays it, and `to_html` saves it as one file:
 
-        bench(translator, "the cat sleeps").to_html("lab.html")
+        lab(translator, "the cat sleeps").to_html("lab.html")
     """
 
     def __init__(self, data: dict[str, Any], record: AttentionRecord):
@@ -62,7 +68,7 @@ class BenchPage:
 
         The result has the picture as HTML and its alt text, by MIME type.
         """
-        words = "The bench, in which the model runs where scripts do. Here: "
+        words = "The lab, in which the model runs where scripts do. Here: "
         alt = words + describe_overview(self.record, "cross")
         return picture(overview(self.record, "cross"), alt, coarse=True)
 
@@ -75,11 +81,11 @@ class BenchPage:
         still = "<p>This page needs scripts: in it the model itself runs.</p>"
         body = fragment(still, saved.dump_json(self.data | {"address": True}))
         return saved.write_page(
-            path, "Bench: " + self.data["sentences"][0], body, overwrite=overwrite
+            path, "Lab: " + self.data["sentences"][0], body, overwrite=overwrite
         )
 
 
-def bench(
+def lab(
     translator: Runnable,
     sentences: Sequence[str] | str,
     *,
@@ -87,10 +93,10 @@ def bench(
     prompts: Sequence[Prompt] = (),
     examples: Sequence[tuple[str, str] | Example] = (),
     languages: tuple[str, str] | None = None,
-) -> BenchPage:
+) -> LabPage:
     """Build a page in which this translator runs, without a kernel and without a network.
 
-        bench(translator, ["it was too tired", "it was too wide"]).to_html("lab.html")
+        lab(translator, ["it was too tired", "it was too wide"]).to_html("lab.html")
 
     The page holds the weights in half precision, and the tokenizers, of words or of byte pairs. The
     first sentence is translated at once, and each has a button. A vocabulary of 8,000 byte pairs adds
@@ -106,7 +112,9 @@ def bench(
         prompts: What the reader is asked to try, one after the other; `famous_guide()` has those
             of the shipped model.
         examples: Sentences and their right translations, to test a mute on, and to score heads
-            on beside an untrained model; with gold links (see `Example`) also by these.
+            on beside an untrained model; with gold links (see `Example`) also by these. The heads
+            are named (see `name_heads`) by what they do in the first 20 of them, or else in
+            `sentences`.
         languages: What the page calls the words that are read, and those that are written; by
             default those of the corpus that the translator was trained on, if it says so.
 
@@ -122,18 +130,40 @@ def bench(
         translator.encode(sentence)
     for example in known:
         check_alignment(translator, example)
-    data = bench_model_data(translator)
+    data = model_data(translator)
     for name, address in (("start", start), *(("goal", prompt.goal) for prompt in prompts)):
         check_address(name, address, data["config"]["model"])
     data |= {
         "sentences": asked,
         "start": start,
         "prompts": [asdict(prompt) for prompt in prompts],
-        "examples": known,
+        "examples": [example[:3] for example in known],
+        "names": measure_names(translator, asked, known),
     }
     if languages:
         data["languages"] = list(languages)
-    return BenchPage(data, translator.attend(asked[0]))
+    return LabPage(data, translator.attend(asked[0]))
+
+
+def bench(*arguments: Any, **options: Any) -> LabPage:
+    """Build a lab, as `lab` does: this is its name of version 2, and leaves with the next one."""
+    said = "tl.bench is called tl.lab now; the old name leaves with the next version"
+    warnings.warn(said, DeprecationWarning, stacklevel=2)
+    return lab(*arguments, **options)
+
+
+def measure_names(
+    translator: Runnable, sentences: Sequence[str], examples: Sequence[Example]
+) -> dict[str, str]:
+    """Return what each head is called, by its code in the page, such as "e2.3"."""
+    records = [
+        translator.attend(source, target, alignment=alignment, referent=referent)
+        for source, target, alignment, referent in examples[:NAMED_FROM]
+    ] or [translator.attend(sentence) for sentence in sentences]
+    return {
+        f"{kind[0]}{layer + 1}.{head + 1}": name
+        for (kind, layer, head), name in name_heads(records).items()
+    }
 
 
 def check_alignment(translator: Runnable, example: Example) -> None:
@@ -156,12 +186,12 @@ def is_within(place: int, size: int) -> bool:
 
 
 def fragment(still: str, data: str) -> str:
-    """Return the HTML of the bench: a still picture, and a script that replaces it.
+    """Return the HTML of the lab: a still picture, and a script that replaces it.
 
     `data` is what the script reads. The table of head scores is part of the script, not of the
     data, so a stored page gets the current one.
     """
     table = saved.dump_json(score_table())
     mount = f"const mount = (name) => mountSaved(name, {table});\nawait mount"
-    program, looks = script("bench/bench.js"), style(*STYLES)
-    return saved.fragment("bench", still, data, style=looks, script=program, mount=mount)
+    program, looks = script("lab/lab.js"), style(*STYLES)
+    return saved.fragment("lab", still, data, style=looks, script=program, mount=mount)

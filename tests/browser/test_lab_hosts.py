@@ -1,4 +1,4 @@
-"""The bench where notebooks are read: in JupyterLab, in the HTML of nbconvert, and in a frame."""
+"""The lab where notebooks are read: in JupyterLab, in the HTML of nbconvert, and in a frame."""
 
 import shutil
 
@@ -8,14 +8,14 @@ from nbconvert import HTMLExporter
 from playwright.sync_api import expect
 
 from transformer_lab.data.world.grammar import FAMOUS
-from transformer_lab.lab.bench import bench
+from transformer_lab.lab.translator_page import lab
 from transformer_lab.translator import Translator
 
 TIRED = FAMOUS[0].source
 CELLS = (
     "from transformer_lab.translator import Translator\n"
-    "from transformer_lab.lab.bench import bench",
-    f"bench(Translator.load(device='cpu'), {TIRED!r}, start='head=e2.3')",
+    "from transformer_lab.lab.translator_page import lab",
+    f"lab(Translator.load(device='cpu'), {TIRED!r}, start='head=e2.3')",
 )
 
 
@@ -24,18 +24,19 @@ def notebook(lab) -> str:
     cells = [nbformat.v4.new_code_cell(source) for source in CELLS]
     kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
     made = nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": kernel})
-    nbformat.write(made, lab.folder / "bench.ipynb")
-    return "bench.ipynb"
+    nbformat.write(made, lab.folder / "lab.ipynb")
+    return "lab.ipynb"
 
 
 def mute_by_keyboard(root):
     """Mute the head that finds the noun: "il" becomes "elle"."""
     expect(root).to_have_attribute("data-ready", "true")
-    head = root.locator("[data-control='head e2.3']")
-    head.focus()
-    head.press("m")
+    root.get_by_label("Open a head").select_option("e2.3")
+    word = root.locator("[data-control='query 0']")
+    word.focus()
+    word.press("m")
     expect(root.locator(".stakes")).to_contain_text("elle")
-    expect(head).to_be_focused()
+    expect(word).to_be_focused()
 
 
 @pytest.mark.thorough(
@@ -47,14 +48,15 @@ def mute_by_keyboard(root):
 def test_in_jupyterlab_it_runs_is_saved_and_opens_again(lab, visit, notebook):
     visit.open(lab, notebook)
     visit.run_all(len(CELLS))
-    page, root = visit.page, visit.page.locator(".tl-bench")
+    page, root = visit.page, visit.page.locator(".tl-lab")
     address = page.url
     mute_by_keyboard(root)
     assert page.url == address, "the address is the notebook's"
     expect(visit.cells).to_have_count(2)  # JupyterLab's own "m" makes a cell one of text
     slider = root.get_by_role("slider")
-    root.locator(".where td.corner").click()  # means no word
-    root.locator(".where td[data-key]").first.click()
+    root.locator("[data-control='view map']").click()
+    root.locator(".open td.corner").click()  # means no word
+    root.locator(".open td[data-key]").first.click()
     before = root.locator(".share").inner_text()
     slider.focus()
     page.keyboard.press("ArrowRight")
@@ -75,15 +77,15 @@ def test_in_jupyterlab_it_runs_is_saved_and_opens_again(lab, visit, notebook):
     page.goto(f"{lab.url}/lab/tree/untrusted.ipynb?reset")
     picture = page.locator(".jp-Notebook .jp-OutputArea img")
     expect(picture).to_be_visible()
-    assert "The bench" in picture.get_attribute("alt")
+    assert "The lab" in picture.get_attribute("alt")
     expect(root).to_have_count(0)
     assert visit.outside == []
 
 
 def test_in_nbconverts_html_it_runs(browser, tmp_path):
-    bundle = bench(Translator.load(device="cpu"), TIRED)._repr_mimebundle_()
+    bundle = lab(Translator.load(device="cpu"), TIRED)._repr_mimebundle_()
     output = nbformat.v4.new_output("display_data", bundle)
-    cell = nbformat.v4.new_code_cell("bench(translator)", outputs=[output], execution_count=1)
+    cell = nbformat.v4.new_code_cell("lab(translator)", outputs=[output], execution_count=1)
     page_of = HTMLExporter().from_notebook_node(nbformat.v4.new_notebook(cells=[cell]))[0]
     path = tmp_path / "notebook.html"
     path.write_text(page_of, encoding="utf-8")
@@ -91,14 +93,14 @@ def test_in_nbconverts_html_it_runs(browser, tmp_path):
     context.route(lambda url: url.startswith("http"), lambda route: route.abort())
     page = context.new_page()
     page.goto(path.as_uri())
-    mute_by_keyboard(page.locator(".tl-bench"))
+    mute_by_keyboard(page.locator(".tl-lab"))
     assert page.evaluate("document.documentElement.scrollWidth") <= 1240
     context.close()
 
 
 def test_in_a_frame_that_may_run_scripts_and_nothing_else_it_runs(browser, tmp_path):
     """Colab shows an output in a frame of another origin: without storage, cookies or its address."""
-    output = bench(Translator.load(device="cpu"), TIRED)._repr_mimebundle_()
+    output = lab(Translator.load(device="cpu"), TIRED)._repr_mimebundle_()
     (tmp_path / "output.html").write_text(output["text/html"], encoding="utf-8")
     frame = '<!doctype html><iframe sandbox="allow-scripts" src="output.html" width="1200" height="800">'
     path = tmp_path / "page.html"
@@ -108,6 +110,6 @@ def test_in_a_frame_that_may_run_scripts_and_nothing_else_it_runs(browser, tmp_p
     page.on("pageerror", lambda error: errors.append(str(error)))
     page.on("console", lambda message: message.type == "error" and errors.append(message.text))
     page.goto(path.as_uri())
-    mute_by_keyboard(page.frame_locator("iframe").locator(".tl-bench"))
+    mute_by_keyboard(page.frame_locator("iframe").locator(".tl-lab"))
     assert errors == []
     page.close()

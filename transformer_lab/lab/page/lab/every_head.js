@@ -2,7 +2,7 @@
 
 import { action, make, word } from "../elements.js";
 import { weightCell } from "../cells.js";
-import { isSeen, toLongName, toShortName, TITLES } from "./names.js";
+import { isSeen, toCode, TITLES } from "./names.js";
 
 export class EveryHead {
   constructor(state, paints) {
@@ -27,9 +27,10 @@ export class EveryHead {
 
   buildLine(head, weights, keys) {
     const { state } = this;
-    const name = toShortName(head);
-    const open = action(`row ${name}`, name, `Open ${toLongName(head)}`, () => state.openHead(head));
-    return make("tr", { className: name === toShortName(state.head) ? "lit" : "" },
+    const code = toCode(head);
+    const open = action(`row ${code}`, "", `Open ${state.names.say(head)}`, () => state.openHead(head));
+    open.append(...state.names.write(head));
+    return make("tr", { className: code === toCode(state.head) ? "lit" : "" },
       make("th", { scope: "row" }, open), ...Array.from(keys, (_, k) => weightCell(isSeen(head.kind, state.row, k) ? weights[k] : null, this.paints, true)));
   }
 }

@@ -1,4 +1,4 @@
-"""A translator as the bench's script reads it: configuration, tokenizers, weights and languages."""
+"""A translator as the lab's script reads it: configuration, tokenizers, weights and languages."""
 
 import base64
 import gzip
@@ -9,7 +9,7 @@ from typing import Any, Protocol, runtime_checkable
 
 import torch
 
-from transformer_lab.attention.record import AttentionRecord
+from transformer_lab.attention.record import Alignment, AttentionRecord, Referent
 from transformer_lab.config import check
 from transformer_lab.data.corpus import language_names
 from transformer_lab.data.tokenizer import BPETokenizer, Tokenizer
@@ -26,7 +26,7 @@ OTHERWISE = "AttentionExplorer(translator, source=…) asks Python, and takes al
 
 @runtime_checkable
 class Runnable(Protocol):
-    """The interface of a translator that the bench needs."""
+    """The interface of a translator that the lab needs."""
 
     @property
     def model(self) -> torch.nn.Module:
@@ -39,14 +39,21 @@ class Runnable(Protocol):
     def encode(self, text: str) -> list[int]:
         """Return the ids of a sentence; a ValueError if it cannot be read."""
 
-    def attend(self, source: str) -> AttentionRecord:
-        """Return the record of all heads for one sentence, for the still picture."""
+    def attend(
+        self,
+        source: str,
+        target: str | None = None,
+        *,
+        alignment: Alignment | None = None,
+        referent: Referent | None = None,
+    ) -> AttentionRecord:
+        """Return the record of all heads for one sentence, for the still picture and the heads' names."""
 
     def save(self, folder: str | Path, *, dtype: torch.dtype) -> None:
         """Write configuration, tokenizers and weights in this precision."""
 
 
-def bench_model_data(translator: Runnable) -> dict[str, Any]:
+def model_data(translator: Runnable) -> dict[str, Any]:
     """Return the data that the page's script reads: configuration, tokenizers, packed weights.
 
     Raises:

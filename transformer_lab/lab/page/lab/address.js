@@ -1,15 +1,15 @@
 // The page's address: what is open and what is changed, so that it can be looked up again.
 
 import { formatPoint, dropOverriddenPoints } from "./changes.js";
-import { parseHead, isSeen, toShortName } from "./names.js";
+import { parseHead, isSeen, toCode } from "./names.js";
 
-/** How the open head's weights are drawn: all as a table, or the pinned word's or the strongest as lines. */
-export const VIEWS = ["map", "lines", "strongest"];
+/** The ways to look at the open head: its lines, its map, how a weight comes about, what the head does. */
+export const VIEWS = ["lines", "map", "numbers", "effect"];
 const POINT = /^([edc]\d+\.\d+):(\d+):(\d+)(?::(0(?:\.\d+)?|1(?:\.0+)?))?$/;
 
 function listChangeFields({ mute, points }, prefix) {
   return {
-    ...(mute.length ? { [`${prefix}mute`]: mute.map(toShortName).sort().join() } : {}),
+    ...(mute.length ? { [`${prefix}mute`]: mute.map(toCode).sort().join() } : {}),
     ...(points.length ? { [`${prefix}point`]: points.map(formatPoint).sort().join() } : {}),
   };
 }
@@ -21,9 +21,9 @@ function listChangeFields({ mute, points }, prefix) {
 export function formatAddress({ text, head, also, view, row, key, step, kept, ...changes }) {
   const fields = {
     s: text,
-    head: toShortName(head),
-    ...(also.length ? { also: also.map(toShortName).join() } : {}),
-    ...(view === "map" ? {} : { view }),
+    head: toCode(head),
+    ...(also.length ? { also: also.map(toCode).join() } : {}),
+    ...(view === "lines" ? {} : { view }),
     row,
     ...(key == null ? {} : { key }),
     step,
@@ -37,7 +37,7 @@ export function formatAddress({ text, head, also, view, row, key, step, kept, ..
 export const readSentence = (address) => new URLSearchParams(address.replace(/^#/, "")).get("s");
 
 /** Return the heads, each of them once. */
-const removeDuplicates = (heads) => [...new Map(heads.map((head) => [toShortName(head), head])).values()];
+const removeDuplicates = (heads) => [...new Map(heads.map((head) => [toCode(head), head])).values()];
 
 /** What else an address names, as far as a translation has it: { head, also, view, row, key, step, mute, points, kept }. */
 export function readAddress(address, { maps }) {
@@ -60,11 +60,39 @@ export function readAddress(address, { maps }) {
   return {
     head: rowsOf(head) && head,
     also: removeDuplicates(list("also").map(parseHead).filter(rowsOf)),
-    view: VIEWS.includes(fields.get("view")) ? fields.get("view") : "map",
+    view: VIEWS.includes(fields.get("view")) ? fields.get("view") : "lines",
     row: numbers("row"),
     key: numbers("key"),
     step: numbers("step"),
     ...changes(""),
     kept: changes("a-"),
   };
+}
+
+const SETTLED = 150; // milliseconds without a change: writing an address is slow, and a drag would write dozens
+
+/**
+ * Keep the page's address true to the state, and the state to the address; begin at it, or else at `start`.
+ *
+ * What changes the model makes an entry of the browser's history, so that Back undoes it. What is merely
+ * looked at does not.
+ */
+export function keepAddress(state, start) {
+  let [isDeed, timer] = [false, null];
+  const write = () => {
+    const address = formatAddress(state);
+    if (address !== location.hash) history[isDeed ? "pushState" : "replaceState"](null, "", address);
+    isDeed = false;
+  };
+  state.follow(location.hash.length > 1 ? location.hash : start);
+  write();
+  state.watch((deed) => {
+    isDeed ||= deed;
+    clearTimeout(timer);
+    timer = setTimeout(write, SETTLED);
+  });
+  addEventListener("hashchange", () => {
+    clearTimeout(timer);
+    state.follow(location.hash);
+  });
 }

@@ -1,4 +1,4 @@
-"""The address of the bench, checked before the page is written."""
+"""The address of the lab, checked before the page is written."""
 
 import re
 from typing import Any

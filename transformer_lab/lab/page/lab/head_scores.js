@@ -3,7 +3,7 @@
 // the table `SCORES` in `attention/scores.py`; here are its formulas once more.
 
 import { formatNumber } from "../text.js";
-import { toShortName, TITLES } from "./names.js";
+import { toCode, TITLES } from "./names.js";
 
 const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
 const sum = (row, term) => row.reduce((total, weight, key) => total + term(weight, key), 0);
@@ -72,7 +72,7 @@ export class HeadScores {
     for (const { name, kinds } of this.table.values()) {
       for (const kind of kinds) {
         maps[kind].forEach((heads, layer) => heads.forEach((weights, head) => {
-          const key = `${name} ${toShortName({ kind, layer, head })}`;
+          const key = `${name} ${toCode({ kind, layer, head })}`;
           sums.set(key, (sums.get(key) ?? 0) + computeScore(name, weights, gold));
         }));
       }
@@ -81,7 +81,7 @@ export class HeadScores {
 
   /** A head's mean score in the model, or in the untrained one; null if there is none (yet). */
   getMeanScore(name, head, which = "trained") {
-    const total = this.sums[which].get(`${name} ${toShortName(head)}`);
+    const total = this.sums[which].get(`${name} ${toCode(head)}`);
     return Number.isFinite(total) && this.isDone ? total / this.examples.length : null;
   }
 

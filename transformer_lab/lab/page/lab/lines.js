@@ -3,13 +3,14 @@
 import { action, make, svg } from "../elements.js";
 import { LineBoard, filterVisibleLinks } from "../line_board.js";
 import { findStrongest } from "../ranking.js";
-import { isSeen, toLongName, describeAxes, toShortName } from "./names.js";
+import { formatNumber } from "../text.js";
+import { isSeen, describeAxes, toCode } from "./names.js";
 
-const MOST_LINKS = 60; // of all heads together, when no word is chosen
+const MOST_LINKS = 60; // of all heads together, when no word is pinned
 
 /** Return the CSS class of a head that is drawn as lines, "over-1" for the open one; "" if it is not drawn. */
 export const getOverlayClass = (heads, head) => {
-  const at = heads.findIndex((other) => toShortName(other) === toShortName(head));
+  const at = heads.findIndex((other) => toCode(other) === toCode(head));
   return at < 0 ? "" : `over-${at + 1}`;
 };
 
@@ -21,13 +22,14 @@ export class LineView {
   constructor(state) {
     this.state = state;
     this.pointed = null;
+    this.shownAll = ""; // the place at which the reader let the pinned word go: there all words' lines are drawn
     this.board = new LineBoard({
       look: (place) => {
         this.pointed = place;
         this.drawLines();
       },
-      pin: ([query, key]) => (query == null ? this.drawLines() : state.choose(query, key)),
-      letGo: () => state.show("strongest"),
+      pin: ([query, key]) => this.pin(query, key),
+      letGo: () => this.showAll(),
     });
     this.legend = make("p", { className: "legend" });
     this.element = make("div", { className: "line-view" }, this.legend, this.board.element);
@@ -43,17 +45,44 @@ export class LineView {
       this.pointed = null;
       this.board.write({ queries: rows, keys }, { query: meaning.rows, key: meaning.columns });
     }
+    this.legend.hidden = !state.also.length;
     this.legend.replaceChildren(...state.heads.map((head, i) => make("span", {},
-      swatch(getOverlayClass(state.heads, head)), ` ${toShortName(head)} `,
-      i ? action(`take ${toShortName(head)}`, "×", `Take ${toLongName(head)} away`, () => state.overlay(head)) : null)),
+      swatch(getOverlayClass(state.heads, head)), ` ${state.names.say(head)} `,
+      i ? action(`take ${toCode(head)}`, "×", `Take ${state.names.say(head)} away`, () => state.overlay(head)) : null)),
       state.isFull ? " Four heads are the most." : "");
     this.drawLines();
   }
 
+  /** A pinned word is let go by a second press. */
+  pin(query, key) {
+    const { state } = this;
+    if (query == null) state.choose(state.row, Math.min(key, state.countSeen(state.row) - 1));
+    else if (query === state.row && !this.isAll) this.showAll();
+    else {
+      this.shownAll = "";
+      state.choose(query, null);
+    }
+  }
+
+  showAll() {
+    this.shownAll = this.here;
+    this.pointed = null;
+    this.drawLines();
+  }
+
+  /** The open head and its pinned word, as one name. */
+  get here() {
+    return `${toCode(this.state.head)} ${this.state.row}`;
+  }
+  get isAll() {
+    return this.shownAll === this.here;
+  }
+
   drawLines() {
     const { state } = this;
-    const place = this.pointed ?? (state.view === "lines" ? [state.row, null] : [null, null]);
-    this.board.light(this.pointed ?? (state.view === "lines" ? [state.row, state.key] : [null, null]));
+    const place = this.pointed ?? (this.isAll ? [null, null] : [state.row, null]);
+    this.board.light(this.pointed ?? (this.isAll ? [null, null] : [state.row, state.key]));
+    this.board.noteKeys(this.isAll ? [] : Array.from(state.open.weights[place[0] ?? state.row], (weight) => (weight < 0.005 ? "" : formatNumber(weight))));
     const each = Math.floor(MOST_LINKS / state.heads.length);
     const heads = [...state.also, state.head]; // the open one last, over the others
     this.board.draw(heads.flatMap((head) => this.findLinks(head, place, each)));

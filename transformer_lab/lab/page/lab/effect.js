@@ -1,9 +1,9 @@
-// What the open head is good for here: the same words without it, and how long its output is.
+// What the open head does to the next word: the translation without it, and what each layer would write.
 
 import { make, word } from "../elements.js";
 import { linear, Vectors } from "../engine/vectors.js";
 import { formatNumber } from "../text.js";
-import { toLongName } from "./names.js";
+import { Lens } from "./lens.js";
 import { describeWordChanges } from "./said.js";
 import { computePush, findStepsAtStake, findWordsAtStake } from "./stakes.js";
 
@@ -18,32 +18,32 @@ function computeAddedVector(model, { kind, layer, head }, output) {
   return linear(joined, { weight, bias: new Float32Array(weight.rows) }).row(0);
 }
 
-export class SoWhat {
+export class Effect {
   constructor(state) {
     this.state = state;
-    this.title = make("summary", {});
-    this.body = make("div", {});
-    this.element = make("details", { className: "so-what" }, this.title, this.body);
-    this.element.addEventListener("toggle", () => this.draw());
+    this.without = make("div", { className: "without" });
+    this.lens = new Lens(state);
+    this.element = make("div", { className: "effect" }, this.without, this.lens.element);
   }
 
   draw() {
     const { state } = this;
     const { before, head, engine } = state;
-    this.title.textContent = `So what: the translation without ${toLongName(head).toLowerCase()}`;
-    if (!this.element.open) return;
     const outputs = before.heads[head.kind][head.layer][head.head].output;
-    const given = Math.hypot(...computeAddedVector(engine.model, head, outputs[Math.min(state.row, outputs.length - 1)]));
+    const length = Math.hypot(...computeAddedVector(engine.model, head, outputs[Math.min(state.row, outputs.length - 1)]));
     const without = state.readWithout(head);
     const steps = findStepsAtStake(before.probabilities, without);
     const lines = steps.map((step) => {
       const found = findWordsAtStake(before.probabilities[step], without[step]);
       const token = ({ id }) => word(engine.target.tokens([id])[0]);
-      const push = ["; its push on ", token(found[0]), " against ", token(found[1]), `: ${formatNumber(computePush(found), 1)} nats`];
-      return make("li", {}, `step ${step + 1}: `, ...describeWordChanges(engine.target, found), ...push);
+      const push = [". It pushes ", token(found[0]), " against ", token(found[1]), ` by ${formatNumber(computePush(found), 1)} nats`];
+      return make("li", {}, `Word ${step + 1}: `, ...describeWordChanges(engine.target, found), ...push);
     });
-    this.body.replaceChildren(
-      steps.length ? make("ul", {}, ...lines) : make("p", {}, "No word's probability moves by 0.005 when this head alone is muted."),
-      make("p", { className: "note" }, `In ${state.baseline} W_O makes a vector of length ${formatNumber(given)} of its output in this row${given ? "" : ": there it is muted"}. All other heads are as in ${state.baseline}. The push is how much the head moves the logarithm of the two words' odds.`));
+    const adds = length ? `In this row it adds a vector of length ${formatNumber(length)} to what flows through the model` : `In this row it adds nothing, because it's muted in ${state.baseline}`;
+    this.without.replaceChildren(
+      make("h3", {}, "What if this head alone were muted?"),
+      steps.length ? make("ul", {}, ...lines) : make("p", {}, "Hardly anything would change: no word's probability moves by 0.005."),
+      make("p", { className: "note" }, `${adds}. All other heads are as in ${state.baseline}. The push says how far the head moves the logarithm of the two words' odds; with 1 nat, the odds become 2.7 times as large.`));
+    this.lens.draw();
   }
 }

@@ -1,4 +1,4 @@
-"""The bench's page as Python writes it: whole, small, and refused where it would not work."""
+"""The lab's page as Python writes it: whole, small, and refused where it would not work."""
 
 import base64
 import gzip
@@ -14,8 +14,8 @@ import torch
 import transformer_lab as tl
 from transformer_lab.config import TransformerConfig
 from transformer_lab.data.tokenizer import BPETokenizer, WordTokenizer
-from transformer_lab.lab import bench_data
-from transformer_lab.lab.bench import Prompt, bench
+from transformer_lab.lab import model_data
+from transformer_lab.lab.translator_page import Prompt, lab
 from transformer_lab.model import Transformer
 from transformer_lab.model.build import build_model
 from transformer_lab.translator import Translator
@@ -39,7 +39,7 @@ def translator():
 
 
 def test_the_page_holds_the_model_in_half_precision(translator, tmp_path):
-    path = bench(translator, TEXTS, start="head=e1.2").to_html(tmp_path / "lab.html")
+    path = lab(translator, TEXTS, start="head=e1.2").to_html(tmp_path / "lab.html")
     text = path.read_text(encoding="utf-8")
     (packed,) = re.findall(r'data-of="\w+">(.*?)</script>', text)
     data = json.loads(packed)
@@ -53,23 +53,23 @@ def test_the_page_holds_the_model_in_half_precision(translator, tmp_path):
 
 
 def test_positions_that_the_page_cannot_compute_are_refused(translator, monkeypatch):
-    monkeypatch.setattr("transformer_lab.lab.bench_data.POSITIONS", ("learned",))
+    monkeypatch.setattr("transformer_lab.lab.model_data.POSITIONS", ("learned",))
     with pytest.raises(
         ValueError, match=r"positions is 'sinusoidal'; expected one of \('learned',"
     ):
-        bench(translator, TEXTS)
+        lab(translator, TEXTS)
 
 
 def test_a_decoder_that_the_page_cannot_run_is_refused(translator):
     recurrent = replace(translator.model.config, recurrent_decoder=True)
     changed = Translator(build_model(recurrent), *translator.tokenizers)
     with pytest.raises(ValueError, match="recurrent_decoder is True; expected False, a decoder"):
-        bench(changed, TEXTS)
+        lab(changed, TEXTS)
 
 
 def test_one_sentence_may_be_given_as_it_is_and_never_ends_the_script(translator, tmp_path):
     hostile = "the </script><b>cat</b> sleeps"
-    text = bench(translator, hostile).to_html(tmp_path / "lab.html").read_text(encoding="utf-8")
+    text = lab(translator, hostile).to_html(tmp_path / "lab.html").read_text(encoding="utf-8")
     assert hostile not in text
     assert text.count("</script>") == 2
 
@@ -78,58 +78,58 @@ def test_a_file_that_is_there_stays(translator, tmp_path):
     path = tmp_path / "lab.html"
     path.write_text("mine")
     with pytest.raises(ValueError, match=r"lab.html exists; expected a new file, or overwrite"):
-        bench(translator, TEXTS).to_html(path)
+        lab(translator, TEXTS).to_html(path)
     assert path.read_text() == "mine"
-    assert bench(translator, TEXTS).to_html(path, overwrite=True).read_text() != "mine"
+    assert lab(translator, TEXTS).to_html(path, overwrite=True).read_text() != "mine"
 
 
 def test_what_would_not_work_is_refused(translator, monkeypatch):
     with pytest.raises(ValueError, match=r"sentences is \[\]; expected at least one"):
-        bench(translator, [])
+        lab(translator, [])
     with pytest.raises(ValueError, match=r"expected at least one word of the vocabulary"):
-        bench(translator, ["the cat", "xyz"])
+        lab(translator, ["the cat", "xyz"])
     with pytest.raises(ValueError, match=r"expected at least one word of the vocabulary"):
-        bench(translator, TEXTS, examples=[("xyz", "le chat")])
+        lab(translator, TEXTS, examples=[("xyz", "le chat")])
     with pytest.raises(
         ValueError, match=r"fields of start is \['hed'\]; expected none but a-mute, "
     ):
-        bench(translator, TEXTS, start="hed=e1.2&mute=e1.1")
+        lab(translator, TEXTS, start="hed=e1.2&mute=e1.1")
     with pytest.raises(ValueError, match=r"fields of goal is \['muted'\]; expected none but "):
-        bench(translator, TEXTS, prompts=[Prompt("Mute it.", "muted=e1.1", "Done.")])
+        lab(translator, TEXTS, prompts=[Prompt("Mute it.", "muted=e1.1", "Done.")])
     for address in ("mute=e1.4", "head=e2.1", "point=x:0:1", "a-mute=c1.1,d9.1", "tested=e0.1"):
         with pytest.raises(ValueError, match=r"heads of goal is \['.+'\]; .* last heads are d1.3 "):
-            bench(translator, TEXTS, prompts=[Prompt("Mute it.", address, "Done.")])
+            lab(translator, TEXTS, prompts=[Prompt("Mute it.", address, "Done.")])
     with pytest.raises(ValueError, match=r"heads of start is \['e7.1'\]"):
-        bench(translator, TEXTS, start="head=e7.1")
+        lab(translator, TEXTS, start="head=e7.1")
     fits = Prompt("Mute it.", "s=&mute=e1.3,c1.1&point=d1.2:0:0&tested=", "Done.")
-    assert bench(translator, TEXTS, prompts=[fits]).data["prompts"][0]["goal"] == fits.goal
+    assert lab(translator, TEXTS, prompts=[fits]).data["prompts"][0]["goal"] == fits.goal
 
 
 def test_a_model_or_tokenizer_that_a_page_cannot_run_is_sent_to_the_live_widget(
     translator, monkeypatch
 ):
     pieces = BPETokenizer.train(TEXTS, vocab_size=260 + 7)
-    assert bench(make_translator(pieces), TEXTS).data["languages"] == ["source", "target"]
+    assert lab(make_translator(pieces), TEXTS).data["languages"] == ["source", "target"]
     pieces.tokenizer.normalizer = tokenizers.normalizers.NFKC()
     expected = r"settings of the source tokenizer .* is \['normalizer'\]; .* AttentionExplorer\("
     with pytest.raises(ValueError, match=expected):
-        bench(make_translator(pieces), TEXTS)
+        lab(make_translator(pieces), TEXTS)
     monkeypatch.setattr(WordTokenizer, "to_json", lambda _: '{"kind": "sentencepiece"}')
     expected = r"kind of source tokenizer is 'sentencepiece'; .* AttentionExplorer\("
     with pytest.raises(ValueError, match=expected):
-        bench(translator, TEXTS)
-    monkeypatch.setattr(bench_data, "MOST_PARAMETERS", 1_000)
+        lab(translator, TEXTS)
+    monkeypatch.setattr(model_data, "MOST_PARAMETERS", 1_000)
     expected = (
         r"parameters is [\d,]+; expected at most 1,000 in a page, about 0 MB; AttentionExplorer\("
     )
     with pytest.raises(ValueError, match=expected):
-        bench(translator, TEXTS)
+        lab(translator, TEXTS)
     # What the refusal names is there, and takes this model.
     assert tl.AttentionExplorer(translator, source=TEXTS[0]).record.source_tokens[0] == "the"
 
 
 def test_the_languages_are_those_of_the_corpus_or_as_they_are_given(translator):
-    assert bench(translator, TEXTS).data["languages"] == ["source", "target"]
+    assert lab(translator, TEXTS).data["languages"] == ["source", "target"]
     for corpus, expected in (
         ("world", ["English", "French"]),
         ("debian:de", ["English", "German"]),
@@ -137,16 +137,22 @@ def test_the_languages_are_those_of_the_corpus_or_as_they_are_given(translator):
         ("/tmp/pairs.tsv", ["source", "target"]),
     ):
         translator.about["corpus"] = corpus
-        assert bench(translator, TEXTS).data["languages"] == expected
-    given = bench(translator, TEXTS, languages=("Low", "High"))
+        assert lab(translator, TEXTS).data["languages"] == expected
+    given = lab(translator, TEXTS, languages=("Low", "High"))
     assert given.data["languages"] == ["Low", "High"]
 
 
 def test_in_a_notebook_it_is_a_picture_with_words_and_the_script_that_replaces_it(translator):
-    data = bench(translator, TEXTS)._repr_mimebundle_()
-    assert "The bench" in data["text/plain"]
+    data = lab(translator, TEXTS)._repr_mimebundle_()
+    assert "The lab" in data["text/plain"]
     assert f'<img alt="{html.escape(data["text/plain"])}"' in data["text/html"]
     assert 'src="data:image/webp;base64,' in data["text/html"]
     (packed,) = re.findall(r'data-of="\w+">(.*?)</script>', data["text/html"])
-    assert "address" not in json.loads(packed)  # the notebook's address is not the bench's
+    assert "address" not in json.loads(packed)  # the notebook's address is not the lab's
     assert data["text/html"].count("</script>") == 2
+
+
+def test_the_old_name_still_works_and_says_what_the_new_one_is(translator):
+    with pytest.warns(DeprecationWarning, match="called tl.lab now"):
+        old = tl.bench(translator, TEXTS, start="head=e1.2")
+    assert old.data == lab(translator, TEXTS, start="head=e1.2").data

@@ -1,4 +1,4 @@
-// How the chosen row comes about: q · k for each word, ÷ √d_k, softmax, and the weighted sum of the values.
+// How the numbers of the chosen row come about: q · k for each word, ÷ √d_k, softmax, and the weighted sum of the values.
 
 import { make, word } from "../elements.js";
 import { dot, softmax } from "../engine/vectors.js";
@@ -18,12 +18,12 @@ function strip(label, className, vector, most) {
 
 const maxAbs = (...vectors) => Math.max(1e-9, ...vectors.flatMap((vector) => Array.from(vector, Math.abs)));
 
-const POINT_AT = "Point at a number of a strip, or touch it: its factors light up. Blue: below 0; orange: above.";
+const POINT_AT = "Point at a number of a strip, or touch it, and its factors light up. Blue is below 0, orange above.";
 
-export class How {
+export class Numbers {
   constructor(state) {
     this.state = state;
-    this.element = make("section", { className: "how", "aria-label": "How the weights come about" });
+    this.element = make("div", { className: "numbers" });
     this.said = { product: make("p", { className: "factors" }), value: make("p", { className: "factors" }) };
     this.element.addEventListener("pointerover", ({ target }) => this.light(target.closest(".strip i")));
     this.element.addEventListener("pointerleave", () => this.light(null));
@@ -78,18 +78,18 @@ export class How {
     const most = maxAbs(query, keys[key]);
     this.light(null);
     this.element.replaceChildren(
-      make("h3", {}, "How: the row of ", word(rows[row]), seen < keys.length ? ", which sees no later word" : ""),
-      make("p", { className: "note shapes" }, `Rows × columns of this head: ${shapes.join(" · ")}. Below, one row of each.`),
+      make("h3", {}, "How “", word(rows[row]), seen < names.length ? "” gets its weights; it sees no later word" : "” gets its weights"),
+      make("p", { className: "note shapes" }, `The matrices of this head have so many rows × columns: ${shapes.join(" · ")}. Below you see one row of each.`),
       // A step of cross-attention is named by the word that it writes; it has read only those before.
       strip(state.head.kind === "cross" ? `q, to write ${rows[row]}` : `q of ${rows[row]}`, "query", query, most),
       strip(`k of ${names[key]}`, "key", keys[key], most),
       strip("their products", "product", product, maxAbs(product)),
       this.said.product,
-      make("p", {}, `The ${width} products sum to q · k = ${formatNumber(dot(query, keys[key]), 2)}; ÷ √${width} = ${formatNumber(Math.sqrt(width))} it is ${formatNumber(dot(query, keys[key]) / Math.sqrt(width), 2)}. A softmax over the row makes ${formatNumber(own[key], 3)} of it.${isSet ? ` You have set it to ${formatNumber(weights[row][key], 3)}.` : ""}`),
+      make("p", {}, `The ${width} products sum to q · k = ${formatNumber(dot(query, keys[key]), 2)}. Divided by √${width} = ${formatNumber(Math.sqrt(width))}, that's ${formatNumber(dot(query, keys[key]) / Math.sqrt(width), 2)}, and the softmax over the row turns it into a weight of ${formatNumber(own[key], 3)}.${isSet ? ` You have set it to ${formatNumber(weights[row][key], 3)}.` : ""}`),
       make("div", { className: "scroll" }, make("table", { className: "scores" }, make("thead", {}, head), make("tbody", {}, ...lines))),
       strip(`v of ${names[key]}`, "value", values[key], maxAbs(values[key], output[row])),
       strip("Σ weight · v", "value", output[row], maxAbs(values[key], output[row])),
       this.said.value,
-      make("p", {}, `Its output here, before W_O, has length ${formatNumber(length)}${length === 0 ? ": it is muted" : ""}.`));
+      make("p", {}, length === 0 ? "The head is muted, so its output is 0 and W_O gets nothing from it." : `The last strip is the head's output for this word. Its length is ${formatNumber(length)}, and W_O gets it next.`));
   }
 }

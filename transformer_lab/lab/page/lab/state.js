@@ -1,18 +1,22 @@
-// What the bench looks at and what it has changed: one value that every panel draws, and the address keeps.
+// What the lab looks at and what is changed in the model: one value that every panel draws, and the address keeps.
 
 import { formatAddress, readAddress, readSentence } from "./address.js";
 import { makeHookOptions, formatChanges, NOTHING, addPoint, removePoints } from "./changes.js";
-import { toShortName } from "./names.js";
+import { HeadNames, toCode } from "./names.js";
+import { findStepsAtStake } from "./stakes.js";
 
 const MOST_BESIDE = 3; // heads drawn over the open one
 
 export class State {
-  /** `engine` translates from the first of the `languages` to the second; `text` is the first sentence. */
-  constructor(engine, text, languages) {
-    Object.assign(this, { engine, text, ...NOTHING, step: 0, row: 0, key: null });
-    Object.assign(this, { view: "map", also: [] }); // `also` are heads of the open one's kind, drawn with it
+  /**
+   * `engine` translates from the first of the `languages` to the second; `text` is the first sentence,
+   * and `names` says what the heads are called, by their codes.
+   */
+  constructor(engine, text, languages, names) {
+    Object.assign(this, { engine, text, languages, ...NOTHING, step: 0, row: 0, key: null });
+    Object.assign(this, { view: "lines", also: [] }); // `also` are heads of the open one's kind, drawn with it
+    this.names = new HeadNames(names);
     this.kept = NOTHING; // what "before" is changed by: nothing, or what A is
-    this.languages = languages;
     this.head = { kind: "cross", layer: engine.model.config.num_decoder_layers - 1, head: 0 };
     this.problem = "";
     this.tested = ""; // the muted heads that were last tested on many sentences
@@ -20,12 +24,13 @@ export class State {
     this.ask();
   }
 
+  /** `call` hears of every change, and whether something was done that Back should undo. */
   watch(call) {
     this.watchers.push(call);
   }
 
-  tell() {
-    this.watchers.forEach((call) => call());
+  tell(isDeed = false) {
+    this.watchers.forEach((call) => call(isDeed));
   }
 
   // -------------------------------------------------------------- what is changed
@@ -41,17 +46,11 @@ export class State {
     return this.isKept ? "A" : "the unchanged model";
   }
   isMuted(head) {
-    return this.mute.some((other) => toShortName(other) === toShortName(head));
+    return this.mute.some((other) => toCode(other) === toCode(head));
   }
   /** What the row of a head was told to give to words. */
   findPoints(head, query) {
-    return this.points.filter((point) => toShortName(point) === toShortName(head) && point.query === query);
-  }
-
-  /** Translate as the model is, as it is in A, and as it is changed. */
-  ask() {
-    this.plain = this.engine.translate(this.text);
-    this.askKept();
+    return this.points.filter((point) => toCode(point) === toCode(head) && point.query === query);
   }
 
   /** Whether this can be translated; what is wrong with it is the problem, beside the last sentence. */
@@ -63,6 +62,14 @@ export class State {
       this.problem = `${error.message}. Below is still the last sentence.`;
     }
     return !this.problem;
+  }
+
+  // -------------------------------------------------------------- what the model answers
+
+  /** Translate as the model is, as it is in A, and as it is changed. */
+  ask() {
+    this.plain = this.engine.translate(this.text);
+    this.askKept();
   }
 
   askKept() {
@@ -79,7 +86,12 @@ export class State {
     this.read = String(this.now.written) === String(before.written)
       ? this.now
       : engine.read(this.text, before.written, makeHookOptions(this));
-    this.step = Math.min(this.step, before.written.length - 1);
+    this.stayInside();
+  }
+
+  /** What is looked at has to be there: another sentence may have fewer words, another head fewer rows. */
+  stayInside() {
+    this.step = Math.min(this.step, this.before.written.length - 1);
     this.row = Math.min(this.row, this.open.weights.length - 1);
     if (this.key != null) this.key = Math.min(this.key, this.countSeen(this.row) - 1);
   }
@@ -102,10 +114,10 @@ export class State {
   /** The probabilities of the same words where this head is muted too; asked once a sentence. */
   readWithout(head) {
     const { engine, before, muted, kept } = this;
-    const name = toShortName(head);
+    const code = toCode(head);
     const changes = { ...kept, mute: [...kept.mute, head] };
-    if (!muted.has(name)) muted.set(name, engine.read(this.text, before.written, makeHookOptions(changes)).probabilities);
-    return muted.get(name);
+    if (!muted.has(code)) muted.set(code, engine.read(this.text, before.written, makeHookOptions(changes)).probabilities);
+    return muted.get(code);
   }
 
   /** The open head's matrices: as it was muted or pointed, if it was. */
@@ -120,7 +132,7 @@ export class State {
     return { rows: { encoder: source, decoder: read, cross: written }[kind], keys: kind === "decoder" ? read : source };
   }
 
-  // -------------------------------------------------------------- what one can do
+  // -------------------------------------------------------------- what one can change
 
   translate(text) {
     if (!this.accepts(text)) return this.tell();
@@ -128,63 +140,77 @@ export class State {
     this.points = []; // they named words of the other sentence
     this.kept = { ...this.kept, points: [] };
     this.ask();
-    this.tell();
+    this.tell(true);
   }
 
   toggleMute(head) {
-    this.mute = this.isMuted(head) ? this.mute.filter((other) => toShortName(other) !== toShortName(head)) : [...this.mute, head];
+    this.mute = this.isMuted(head) ? this.mute.filter((other) => toCode(other) !== toCode(head)) : [...this.mute, head];
     this.askChanged();
-    this.tell();
+    this.lookWhereItMoved();
+    this.tell(true);
+  }
+
+  /** Go to the step whose probabilities moved most: that is where to look after a change. */
+  lookWhereItMoved() {
+    const [step] = this.isChanged ? findStepsAtStake(this.before.probabilities, this.probabilities, 1) : [];
+    if (step == null) return;
+    this.step = step;
+    if (this.head.kind !== "encoder") Object.assign(this, { row: step, key: null });
+    this.stayInside();
   }
 
   /**
    * Give a word this share of a row of the open head; the row's other words shrink or grow alike.
    *
-   * `from` has the points and the word's weight before a longer change, such as a drag.
+   * `from` has the points and the word's weight before a longer change, such as a drag. The row stays
+   * where it is, because it is in the reader's hand; only the step follows.
    */
   point({ kind, layer, head, query, key }, share, from = { points: this.points, weight: this.open.weights[query][key] }) {
     this.points = addPoint(from.points, { kind, layer, head, query, key }, share, from.weight);
     this.askChanged();
-    this.tell();
+    this.step = findStepsAtStake(this.before.probabilities, this.probabilities, 1)[0] ?? this.step;
+    this.tell(true);
   }
 
   /** A word has its own weight again; without a key all words of the row have. */
   unpoint(place) {
     this.points = removePoints(this.points, place);
     this.askChanged();
-    this.tell();
+    this.tell(true);
   }
 
   /** Go back to what everything is compared with. */
   undo() {
     Object.assign(this, this.kept);
     this.askChanged();
-    this.tell();
+    this.tell(true);
   }
 
   /** Compare from now on with the model as it is changed now: that is A. */
   keep() {
     this.kept = { mute: this.mute, points: this.points };
     this.askKept();
-    this.tell();
+    this.tell(true);
   }
 
   /** Compare with the model as it is. */
   forget() {
     this.kept = NOTHING;
     this.askKept();
-    this.tell();
+    this.tell(true);
   }
+
+  // -------------------------------------------------------------- what one can look at, without asking the model
 
   openHead(head) {
     const was = this.head.kind;
     this.head = head;
-    // Rows of the decoder's maps are steps; the encoder's are English words.
+    // Rows of the decoder's maps are steps; the encoder's are words of the source.
     if (head.kind === "encoder" && was !== "encoder") this.row = 0;
     if (head.kind !== "encoder") this.row = this.step;
     this.key = null;
-    this.also = head.kind === was ? this.also.filter((other) => toShortName(other) !== toShortName(head)) : [];
-    this.askChanged();
+    this.also = head.kind === was ? this.also.filter((other) => toCode(other) !== toCode(head)) : [];
+    this.stayInside();
     this.tell();
   }
 
@@ -198,13 +224,13 @@ export class State {
 
   /** Draw a head of the same kind over the open one, as lines, or no longer; one of another kind is opened. */
   overlay(head) {
-    const name = toShortName(head);
-    if (name === toShortName(this.head)) return;
+    const code = toCode(head);
+    if (code === toCode(this.head)) return;
     if (head.kind !== this.head.kind) return void this.openHead(head);
-    const others = this.also.filter((other) => toShortName(other) !== name);
+    const others = this.also.filter((other) => toCode(other) !== code);
     if (others.length < this.also.length) this.also = others;
     else if (!this.isFull) this.also = [...others, head];
-    if (this.also.length && this.view === "map") this.view = "lines";
+    if (this.also.length) this.view = "lines";
     this.tell();
   }
 
@@ -259,7 +285,7 @@ export class State {
     this.ask();
     const { head, row, step, ...changed } = readAddress(address, this.plain);
     Object.assign(this, changed, { head: head ?? this.head, row: row ?? this.row, step: step ?? this.step });
-    const isBeside = (other) => other.kind === this.head.kind && toShortName(other) !== toShortName(this.head);
+    const isBeside = (other) => other.kind === this.head.kind && toCode(other) !== toCode(this.head);
     this.also = this.also.filter(isBeside).slice(0, MOST_BESIDE);
     this.askKept();
     this.tell();

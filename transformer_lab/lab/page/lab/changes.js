@@ -1,6 +1,6 @@
 // What can be changed in a model: heads muted, and rows of weights in which a word is given a share.
 
-import { toShortName } from "./names.js";
+import { toCode } from "./names.js";
 
 /** No change at all. */
 export const NOTHING = { mute: [], points: [] };
@@ -9,14 +9,14 @@ export const NOTHING = { mute: [], points: [] };
 export function makeHookOptions({ mute, points }) {
   const patched = new Map();
   for (const { query, key, share, kind, layer, head } of points) {
-    const name = toShortName({ kind, layer, head });
+    const name = toCode({ kind, layer, head });
     if (!patched.has(name)) patched.set(name, { kind, layer, head, rows: [] });
     (patched.get(name).rows[query] ??= { shares: [] }).shares.push({ key, share });
   }
   return { mute, patch: [...patched.values()] };
 }
 
-const isSameRow = (a, b) => toShortName(a) === toShortName(b) && a.query === b.query;
+const isSameRow = (a, b) => toCode(a) === toCode(b) && a.query === b.query;
 
 /** Return the points without those of a place's row; if the place has a key, without those of this key alone. */
 export const removePoints = (points, place) =>
@@ -38,8 +38,8 @@ export function addPoint(points, place, share, weight) {
 
 /** Write a point as an address has it: head, query, key, and the share if it is not all. */
 export function formatPoint({ query, key, share, ...head }) {
-  return [toShortName(head), query, key, ...(share === 1 ? [] : [share.toFixed(2)])].join(":");
+  return [toCode(head), query, key, ...(share === 1 ? [] : [share.toFixed(2)])].join(":");
 }
 
 /** Write all changes as one text, sorted; "" if there are none. */
-export const formatChanges = ({ mute, points }) => [...mute.map(toShortName), ...points.map(formatPoint)].sort().join();
+export const formatChanges = ({ mute, points }) => [...mute.map(toCode), ...points.map(formatPoint)].sort().join();

@@ -1,0 +1,137 @@
+"""Names for attention heads, taken from what the heads were measured to do.
+
+A code such as "e2.3" says where a head sits. A name such as "finds the noun" says what it did in the
+sentences at hand. The lab shows both; nobody has to learn the codes.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from transformer_lab.attention.record import KINDS, AttentionRecord, Head, Kind
+from transformer_lab.attention.scores import entropy, first_token, previous_token
+
+
+class Behaviour(NamedTuple):
+    """Something that a head may do, and when it is called by that name.
+
+    Attributes:
+        name: What the head is called.
+        least: The smallest mean, over the records, at which the name holds.
+        measure: The number of one head's weights (query, key) in one record.
+        kinds: The kinds of attention that can do so.
+        needs: The field of a record that `measure` reads beside the weights, or None.
+    """
+
+    name: str
+    least: float
+    measure: Callable[[np.ndarray, AttentionRecord], float]
+    kinds: tuple[Kind, ...] = KINDS
+    needs: str | None = None
+
+
+def noun_of_the_decider(weights: np.ndarray, record: AttentionRecord) -> float:
+    """Return the weight that the deciding word's row gives the noun that the pronoun stands for."""
+    assert record.referent is not None  # `needs` says so
+    return float(weights[record.referent.decider, record.referent.referent])
+
+
+def decider_of_the_pronoun(weights: np.ndarray, record: AttentionRecord) -> float:
+    """Return the weight on the deciding word at the step that writes the pronoun."""
+    assert record.referent is not None
+    return float(weights[record.referent.step, record.referent.decider])
+
+
+def pronoun_of_the_pronoun(weights: np.ndarray, record: AttentionRecord) -> float:
+    """Return the weight on the source's pronoun at the step that writes its translation."""
+    assert record.referent is not None
+    return float(weights[record.referent.step, record.referent.pronoun])
+
+
+def gold_weight(weights: np.ndarray, record: AttentionRecord) -> float:
+    """Return the weight on the aligned source words, mean over the steps that have any."""
+    assert record.alignment is not None
+    steps = {step for _, step in record.alignment}
+    return float(sum(weights[step, source] for source, step in record.alignment) / len(steps))
+
+
+def own_token(weights: np.ndarray, _: AttentionRecord) -> float:
+    """Return the mean weight that a word gives itself."""
+    return float(np.diagonal(weights).mean())
+
+
+def word_before(weights: np.ndarray, _: AttentionRecord) -> float:
+    """Return the mean weight on the key just before the query."""
+    return previous_token(weights)
+
+
+def first_word(weights: np.ndarray, _: AttentionRecord) -> float:
+    """Return the mean weight on the first key, without the first row."""
+    return first_token(weights)
+
+
+def next_token(weights: np.ndarray, _: AttentionRecord) -> float:
+    """Return the mean weight on the key just after the query; 0 where there is none."""
+    return float(np.diagonal(weights, offset=1).mean()) if weights.shape[1] > 1 else 0.0
+
+
+def last_token(weights: np.ndarray, _: AttentionRecord) -> float:
+    """Return the mean weight on the last key, without the last row."""
+    return float(weights[:-1, -1].mean()) if len(weights) > 1 else 0.0
+
+
+def spread(weights: np.ndarray, _: AttentionRecord) -> float:
+    """Return at how large a part of the words a row looks: e^entropy, divided by their number."""
+    return float(np.exp(entropy(weights)) / weights.shape[1])
+
+
+BEHAVIOURS = (
+    Behaviour("finds the noun", 0.6, noun_of_the_decider, ("encoder",), "referent"),
+    Behaviour("sometimes finds the noun", 0.3, noun_of_the_decider, ("encoder",), "referent"),
+    Behaviour("reads the deciding word", 0.6, decider_of_the_pronoun, ("cross",), "referent"),
+    Behaviour("translates word for word", 0.6, gold_weight, ("cross",), "alignment"),
+    Behaviour("reads the pronoun", 0.6, pronoun_of_the_pronoun, ("cross",), "referent"),
+    Behaviour("looks one word back", 0.5, word_before, ("encoder", "decoder")),
+    Behaviour("looks one word on", 0.5, next_token, ("encoder",)),
+    Behaviour("looks at itself", 0.4, own_token, ("encoder", "decoder")),
+    Behaviour("looks at the first word", 0.5, first_word),
+    Behaviour("looks at the end", 0.5, last_token, ("encoder", "cross")),
+    Behaviour("looks all around", 0.5, spread, ("encoder", "cross")),
+)  # fmt: skip
+"""What heads are known to do. A head gets the first name that holds; the most telling ones come first."""
+MIXED = "mixed"
+"""The name of a head to which no behaviour of the list applies."""
+
+
+def name_heads(records: Sequence[AttentionRecord]) -> dict[Head, str]:
+    """Return a name for each head of a model, from records of some of its sentences.
+
+    A behaviour counts if its mean, over the records that have what it needs, reaches its threshold
+    (see `BEHAVIOURS`). A name says what a head did in these sentences, and not what it is for.
+
+    Raises:
+        ValueError: If `records` is empty.
+    """
+    if not records:
+        raise ValueError("records is empty; expected at least one")
+    heads = [head for kind in KINDS for head in records[0].heads(kind)]
+    return {head: name_head(records, head) for head in heads}
+
+
+def name_head(records: Sequence[AttentionRecord], head: Head) -> str:
+    """Return the name of the first behaviour that this head shows in the records, or "mixed"."""
+    for behaviour in BEHAVIOURS:
+        if head.kind not in behaviour.kinds:
+            continue
+        fit = [record for record in records if has_what_it_needs(record, head, behaviour)]
+        measured = [behaviour.measure(record.weights(head), record) for record in fit]
+        if measured and np.mean(measured) >= behaviour.least:
+            return behaviour.name
+    return MIXED
+
+
+def has_what_it_needs(record: AttentionRecord, head: Head, behaviour: Behaviour) -> bool:
+    """Return whether a record allows a measurement: it has the field, and a map with a second row."""
+    known = behaviour.needs is None or getattr(record, behaviour.needs) is not None
+    return known and len(record.weights(head)) > 1

@@ -1,0 +1,97 @@
+"""Six things to try in the lab in five to ten minutes, with the two famous sentences."""
+
+from collections.abc import Sequence
+from itertools import islice
+from typing import Any
+
+from transformer_lab.attention.record import Referent
+from transformer_lab.data.world.grammar import FAMOUS, WorldPair, is_held_out, sentences
+from transformer_lab.lab.translator_page import Example, Prompt
+
+EXAMPLES = 100
+NOUN_FINDER, READER, PARTNER = "e2.3", "c2.3", "c2.2"
+"""Heads of the shipped model. In the first, the row of "tired" looks at the animal. In the other two,
+the row of "il" looks at "tired"."""
+
+
+def famous_guide() -> dict[str, Any]:
+    """Return arguments of `lab` for the shipped model: sentences, start, prompts, examples."""
+    tired, wide = FAMOUS
+    who = tired.coreference
+    assert who is not None  # both have a pronoun
+    row, step = f"row={who.decider}", f"row={who.target_pronoun}"
+    pointed = f"point={NOUN_FINDER}:{who.decider}:{who.other}"
+    prompts = (
+        Prompt(
+            "The English sentence is at the top, with its French translation below. Which French "
+            "words will change if the last English word is “wide”? Guess, then press “wide”.",
+            f"s={wide.source}",
+            "“fatigué” became “large”, and “il” became “elle”, because it's the street that is too "
+            "wide, and a French street is feminine. But how can the last English word change an "
+            "earlier French one? It can because the encoder reads the whole English sentence "
+            "before the decoder writes its first French word.",
+        ),
+        Prompt(
+            "Where does the model look while it writes “il”? Press “tired”, and then “il” in the "
+            f"French sentence. In the list of heads, choose “reads the deciding word ({READER})”.",
+            f"s={tired.source}&head={READER}&{step}",
+            "It looks at “tired”, and hardly at “it” or “animal”. This head belongs to "
+            "cross-attention, where the decoder looks at what the encoder has made of each English "
+            "word. But “tired” has no gender. So what is there to read?",
+        ),
+        Prompt(
+            "Somebody has to know that it's the animal that is tired. Choose the head “finds the "
+            f"noun ({NOUN_FINDER})”, and press “tired” on the right.",
+            f"head={NOUN_FINDER}&{row}",
+            "“tired” looks at “animal”. In the encoder, English words look at English words, and "
+            "each line brings something from the word on the left to the word on the right. So "
+            "perhaps the gender travels from “animal” to “tired”, and from there to “il”. But so "
+            "far we've only seen where heads look. The next steps test what the model uses.",
+        ),
+        Prompt(
+            "If you mute a head, whatever it finds is thrown away. How likely will “il” be without "
+            "this head? Guess, then press “Mute it”.",
+            f"s={tired.source}&mute={NOUN_FINDER}",
+            "“il” falls from 1.000 to about a third, so now the model writes “elle”, as if the "
+            "street were tired. It isn't sure, because other heads know something too. (It still "
+            "writes “fatigué”, so the new sentence is wrong French.) If you mute only the head "
+            f"{READER}, “il” hardly moves, because {PARTNER} reads “tired” as well.",
+        ),
+        Prompt(
+            "Press “Undo all”. Now make the head look at the wrong noun: press “tired” on the "
+            "right, “street” on the left, and then “Make “tired” look only at “street””.",
+            f"s={tired.source}&mute=&{pointed}",
+            "The English sentence is the same, but now the French one says that the street is "
+            "tired, and even the adjective agrees. All you changed was one row of one head.",
+        ),
+        Prompt(
+            "Press “Undo all”, and mute the head once more. Was it luck? How many of "
+            f"{EXAMPLES} other sentences will still be right to the letter? Guess, then press “Was "
+            "it luck?”.",
+            f"mute={NOUN_FINDER}&point=&tested={NOUN_FINDER}",
+            "Now you have both counts. Try another head, or write a sentence "
+            "of your own. Lesson 12 of the course asks what such a test shows, and what it doesn't.",
+        ),
+    )
+    return {
+        "sentences": [tired.source, wide.source],
+        "start": f"head=c2.4&{step}&step={who.target_pronoun}",  # a word, and where it comes from
+        "prompts": prompts,
+        "examples": unseen_pronouns(),
+    }
+
+
+def unseen_pronouns() -> Sequence[Example]:
+    """Return examples whose pronoun stands for a combination that training never showed."""
+    pairs = (pair for pair in sentences(seed=2017) if is_held_out(pair) and pair.coreference)
+    return [
+        Example(pair.source, pair.target, pair.alignment, find_referent(pair))
+        for pair in islice(pairs, EXAMPLES)
+    ]
+
+
+def find_referent(pair: WorldPair) -> Referent:
+    """Return where the sentence's pronoun stands, and the words that decide what it stands for."""
+    who = pair.coreference
+    assert who is not None  # only sentences with a pronoun come here
+    return Referent(who.pronoun, who.referent, who.other, who.target_pronoun, who.decider)

@@ -1,0 +1,61 @@
+// Was it luck? The muted heads on many sentences, whose right translations are known.
+
+import { action, make } from "../elements.js";
+import { toCode } from "./names.js";
+
+export class Many {
+  /** `examples` are pairs of a sentence and its right translation. */
+  constructor(state, examples) {
+    Object.assign(this, { state, examples, right: new Map(), asked: null });
+    const title = "Translate them with nothing muted, and with what is muted now";
+    this.button = action("many", `Was it luck? Try ${examples.length} sentences`, title, () => this.test());
+    this.said = make("span", { role: "status" });
+    this.bars = make("span", { className: "track", "aria-hidden": "true" }, make("i", { className: "was" }), make("i", { className: "is" }));
+    this.element = make("p", { className: "many" }, this.button, this.bars, this.said);
+  }
+
+  /** The muted heads as one name. */
+  get muted() {
+    return this.state.mute.map(toCode).sort().join();
+  }
+
+  /** How many are right with the muted heads; counted once. */
+  async count(mute) {
+    const name = mute.map(toCode).sort().join();
+    if (this.right.has(name)) return;
+    let right = 0;
+    for (const [i, [source, target]] of this.examples.entries()) {
+      right += this.state.engine.translate(source, { mute }).translation === target;
+      this.progress = `${mute.length ? "With what is muted" : "With nothing muted"}: sentence ${i + 1} of ${this.examples.length} …`;
+      this.draw();
+      await new Promise((done) => setTimeout(done)); // the page's own events, between two sentences
+    }
+    this.right.set(name, right);
+  }
+
+  async test() {
+    if (this.asked != null) return;
+    this.asked = this.muted;
+    const { mute } = this.state;
+    await this.count([]);
+    await this.count(mute);
+    this.state.tested = this.asked;
+    this.asked = null;
+    this.state.tell();
+  }
+
+  draw() {
+    const { examples, right, muted, asked, state } = this;
+    // A row that was told where to look names words of this sentence alone: only muted heads can be tried on others.
+    this.element.hidden = !examples.length || (!state.mute.length && asked == null);
+    if (this.element.hidden) return;
+    const all = examples.length;
+    const isKnown = asked == null && right.has("") && right.has(muted);
+    this.button.hidden = isKnown || asked != null;
+    this.bars.hidden = !isKnown;
+    if (!isKnown) return void (this.said.textContent = asked == null ? "" : (this.progress ?? ""));
+    this.bars.childNodes[0].style.width = `${(100 * right.get("")) / all}%`;
+    this.bars.childNodes[1].style.width = `${(100 * right.get(muted)) / all}%`;
+    this.said.textContent = `Of ${all} other sentences, the whole model gets ${right.get("")} right, and ${right.get(muted)} with what is muted now.`;
+  }
+}

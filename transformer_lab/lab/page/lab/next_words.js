@@ -1,0 +1,61 @@
+// What could be written at the open step: the likeliest words, before and after the changes, side by side.
+
+import { make, word } from "../elements.js";
+import { makeVisible } from "../text.js";
+import { formatProbabilityChange } from "./said.js";
+import { findStepsAtStake, findWordsAtStake } from "./stakes.js";
+
+const MOST_WORDS = 5;
+
+export class NextWords {
+  /** `below` stands at the panel's foot. */
+  constructor(state, below) {
+    this.state = state;
+    this.title = make("h3", {});
+    this.list = make("ul", {});
+    this.legend = make("p", { className: "legend" });
+    this.said = make("p", { className: "stakes", role: "status" });
+    this.element = make("section", { className: "next", "aria-label": "The next word" }, this.title, this.said, this.list, this.legend, below);
+  }
+
+  draw() {
+    const { state } = this;
+    const { step, before, probabilities } = state;
+    const found = findWordsAtStake(before.probabilities[step], probabilities[step], MOST_WORDS);
+    const shown = found.filter(({ before: was, after }, i) => i < 2 || Math.max(was, after) >= 0.005);
+    const taken = before.tokens.read[step]; // the word that stands before this one
+    this.title.replaceChildren(...(step ? ["Which word comes after “", word(taken), "”?"] : ["Which word comes first?"]));
+    this.list.replaceChildren(...shown.map((one) => this.buildLine(one)));
+    this.legend.hidden = !state.isChanged;
+    this.legend.replaceChildren(make("i", { className: "was" }), ` ${state.baseline} `, make("i", { className: "is" }), " as changed now");
+    const said = this.describe();
+    // A screen reader says what changes: only then is it written.
+    if (this.said.textContent !== said) this.said.textContent = said;
+  }
+
+  buildLine({ id, before: was, after }) {
+    const { state } = this;
+    const bar = (p, className) => {
+      const mark = make("i", { className });
+      mark.style.width = `${100 * p}%`;
+      return mark;
+    };
+    const { isChanged } = state;
+    return make("li", { className: id === state.before.written[state.step] ? "taken" : "" }, word(state.engine.target.tokens([id])[0]),
+      make("span", { className: "track" }, ...(isChanged ? [bar(was, "was")] : []), bar(after, "is")),
+      make("span", { className: "value" }, formatProbabilityChange(was, isChanged ? after : null)));
+  }
+
+  /** What the changes did to the translation, in words; "" if nothing is changed. */
+  describe() {
+    const { state } = this;
+    const { before, now, parting, step } = state;
+    if (!state.isChanged) return "";
+    if (!findStepsAtStake(before.probabilities, state.probabilities).length) return `Nothing moves: no word's probability changes by 0.005, compared with ${state.baseline}.`;
+    const behind = parting >= 0 && step > parting
+      ? ` The changed model wrote “${makeVisible(now.tokens.written[parting])}” as word ${parting + 1}. To compare like with like, we ask it here after the words of ${state.baseline}.`
+      : "";
+    if (now.translation === before.translation) return `The translation stays the same as with ${state.baseline}, but the probabilities move.${behind}`;
+    return `Now it writes: ${makeVisible(now.translation)}.${behind}`;
+  }
+}

@@ -1,0 +1,97 @@
+// The open head: what it's called, the switch that mutes it, and four ways to look at it.
+
+import { action, make, OWN_KEYS, toggle } from "../elements.js";
+import { VIEWS } from "./address.js";
+import { Effect } from "./effect.js";
+import { LineView } from "./lines.js";
+import { describeAxes, listHeads, parseHead, TITLES, toCode } from "./names.js";
+import { Numbers } from "./numbers.js";
+import { WeightMap } from "./weight_map.js";
+
+const TABS = { lines: "Where it looks", map: "As a map", numbers: "The numbers", effect: "What it does" };
+
+/** Write on a button what it does now. */
+function label(button, text, title) {
+  button.textContent = text;
+  button.title = title;
+  button.setAttribute("aria-label", title);
+}
+
+export class OpenHead {
+  /** `paints` as `makePaints` gives them, for weights from 0 to 1; `showEffect` brings what a change did into sight. */
+  constructor(state, paints, showEffect) {
+    Object.assign(this, { state, showEffect });
+    this.list = this.buildList();
+    this.mute = action("mute", "", "", () => {
+      state.toggleMute(state.head);
+      showEffect();
+    });
+    this.look = action("point", "", "", () => this.pressPoint());
+    this.tabs = VIEWS.map((view) => toggle(`view ${view}`, TABS[view], () => state.view === view, () => state.show(view)));
+    this.views = { lines: new LineView(state), map: new WeightMap(state, paints, () => this.pressPoint()), numbers: new Numbers(state), effect: new Effect(state) };
+    this.axes = make("p", { className: "axes" });
+    this.place = make("div", { className: "place" });
+    this.element = make("section", { className: "open", "aria-label": "The open head" },
+      make("p", { className: "bar" }, make("label", {}, "Head ", this.list), this.mute, this.look),
+      make("p", { className: "tabs", role: "group", "aria-label": "How to look at this head" }, ...this.tabs),
+      this.axes, this.place);
+  }
+
+  /** All heads by their names, in a list that a phone and a screen reader know. */
+  buildList() {
+    const { state } = this;
+    const list = make("select", { "aria-label": "Open a head", "data-control": "heads", ...OWN_KEYS });
+    const heads = listHeads(state.engine.model.config);
+    for (const [kind, label] of Object.entries(TITLES)) {
+      const options = heads.filter((head) => head.kind === kind).map((head) => make("option", { value: toCode(head) }, state.names.say(head)));
+      list.append(make("optgroup", { label }, ...options));
+    }
+    list.addEventListener("change", () => state.openHead(parseHead(list.value)));
+    return list;
+  }
+
+  draw() {
+    const { state } = this;
+    const { head, view } = state;
+    const isMuted = state.isMuted(head);
+    this.list.value = toCode(head);
+    label(this.mute, isMuted ? "Unmute it" : "Mute it", isMuted ? "Unmute it: let this head speak again" : "Mute it: set this head's output to 0");
+    this.tabs.forEach((tab) => tab.refresh());
+    this.drawLook();
+    this.axes.textContent = `${this.describe()}${isMuted ? " It's muted: it still looks, but what it finds is thrown away." : ""}`;
+    const shown = this.views[view];
+    if (this.place.firstChild !== shown.element) this.place.replaceChildren(shown.element);
+    shown.draw();
+  }
+
+  /** What stands where in the view that is shown. */
+  describe() {
+    const { head: { kind }, view, languages } = this.state;
+    const { rows, columns } = describeAxes(kind, languages);
+    if (view === "lines") return `On the left are ${columns}, on the right ${rows}. The thicker the line, the larger the weight. Press a word on the right to see its lines.`;
+    if (view === "map") return `The rows are ${rows}, the columns ${columns}. Each row sums to 1; dark is 0, yellow is 1.`;
+    return "";
+  }
+
+  /** Whether the open row was told what to give to words. */
+  get isSet() {
+    return this.state.findPoints(this.state.head, this.state.row).length > 0;
+  }
+
+  pressPoint() {
+    const { state } = this;
+    if (this.isSet) state.unpoint({ ...state.chosen, key: null });
+    else state.point(state.chosen, 1);
+    this.showEffect();
+  }
+
+  /** The button that makes the chosen row look at the chosen word alone, once there is such a word. */
+  drawLook() {
+    const { state } = this;
+    this.look.hidden = !state.canShare;
+    if (!state.canShare) return;
+    const { rows, keys } = state.getMapTokens(state.head.kind);
+    const text = this.isSet ? "Own weights again" : `Make “${rows[state.row]}” look only at “${keys[state.key]}”`;
+    label(this.look, text, text);
+  }
+}

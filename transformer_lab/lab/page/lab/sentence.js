@@ -1,0 +1,139 @@
+// The sentence to translate, the translation, and what is changed in the model.
+
+import { action, make, OWN_KEYS, word } from "../elements.js";
+import { formatNumber } from "../text.js";
+import { formatChanges } from "./changes.js";
+import { toCode } from "./names.js";
+import { findNeighbours } from "./neighbours.js";
+
+export class Sentence {
+  constructor(state, presets) {
+    this.state = state;
+    this.input = make("textarea", { rows: 1, "aria-label": `${state.languages[0]} sentence`, spellcheck: false, ...OWN_KEYS });
+    const ask = () => state.translate(this.input.value);
+    this.input.addEventListener("keydown", (event) => {
+      if (event.key !== "Enter") return;
+      event.preventDefault();
+      ask();
+    });
+    this.input.addEventListener("input", () => this.markStale());
+    const ends = presets.map((text) => text.split(" ").at(-1));
+    const named = new Set(ends).size === ends.length ? ends : presets.map((_, i) => `sentence ${i + 1}`);
+    this.go = action("ask", "Translate", "Translate this sentence", ask);
+    this.presets = presets.length < 2 ? [] : presets.map((text, i) => {
+      const button = make("button", { type: "button", title: text, "data-control": `sentence ${i}` }, named[i]);
+      button.addEventListener("click", () => state.translate(text));
+      return { text, button };
+    });
+    this.problem = make("p", { className: "problem", role: "status" });
+    this.read = make("p", { className: "read" });
+    this.written = make("p", { className: "written", role: "group", "aria-label": `${state.languages[1]} translation: each word opens its step` });
+    this.written.addEventListener("keydown", (event) => this.move(event));
+    this.changes = make("p", { className: "changes" });
+    this.element = make("header", {}, make("div", { className: "ask" }, this.input, this.go, ...this.presets.map(({ button }) => button)), this.problem,
+      this.read, this.written, this.changes);
+  }
+
+  /** While another sentence is written, what stands below is of the last one. */
+  markStale() {
+    const isStale = this.input.value.trim() !== this.state.text;
+    this.element.classList.toggle("stale", isStale);
+    this.go.hidden = !isStale;
+    this.problem.textContent = isStale ? "Press Enter or “Translate”. Until then, you see the last sentence." : this.state.problem;
+  }
+
+  draw() {
+    const { state } = this;
+    if (!state.problem) this.input.value = state.text;
+    this.problem.textContent = state.problem;
+    this.element.classList.remove("stale");
+    this.go.hidden = !state.problem;
+    this.presets.forEach(({ text, button }) => button.setAttribute("aria-pressed", String(text === state.text)));
+    this.drawRead();
+    this.written.replaceChildren(...this.buildSteps());
+    const chips = this.buildChips();
+    this.changes.hidden = !chips.length;
+    this.changes.replaceChildren(...chips);
+  }
+
+  /** What the model has read, where that's not what one sees in the field: pieces of words, or unknown words. */
+  drawRead() {
+    const { state } = this;
+    const { before } = state;
+    const isPieces = state.engine.source.unit === "pieces";
+    this.read.hidden = !isPieces && !before.unknown.length;
+    if (this.read.hidden) return;
+    const { unk_id: unknown } = state.engine.model.config;
+    const heard = state.engine.encode(state.text).flatMap((id, i) => {
+      const token = word(before.tokens.source[i]);
+      return [id === unknown ? make("s", { title: "not in the vocabulary" }, token) : token, " "];
+    });
+    const note = isPieces ? [make("span", { className: "note" }, "(pieces of words; ␣ is a space)")] : [];
+    this.read.replaceChildren("It reads ", ...heard, ...note, ...[...new Set(before.unknown)].flatMap((strange) => this.offerKnownWords(strange)));
+  }
+
+  /** Known words in place of an unknown one. */
+  offerKnownWords(strange) {
+    const { state } = this;
+    const known = state.engine.source.words.slice(4); // behind the special tokens
+    const buttons = findNeighbours(strange, known).map((other) => {
+      const replaced = state.engine.source.split(state.text).map((token) => (token === strange ? other : token)).join(" ");
+      return action(`instead ${strange} ${other}`, other, `Write ${other} in place of ${strange}`, () => state.translate(replaced));
+    });
+    return [make("span", { className: "unknown" }, "It doesn't know ", make("b", {}, word(strange)), ". Words that look like it: ", ...buttons), " "];
+  }
+
+  /** The translation, each word a button that opens its step; Tab stops at one of them, and arrows go on from there. */
+  buildSteps() {
+    const { state } = this;
+    const { now } = state;
+    const { written } = state.before.tokens;
+    // Word beside word, where the sentences are equally long; the line about the change has the whole one.
+    const others = now.written.length === written.length ? now.tokens.written : written;
+    return written.map((token, step) => {
+      const said = others[step] === token ? [word(token)] : [make("del", {}, word(token)), " ", make("ins", {}, word(others[step]))];
+      const isOpen = step === state.step;
+      const button = make("button", { type: "button", className: "step", "aria-pressed": String(isOpen), tabIndex: isOpen ? 0 : -1, ...OWN_KEYS }, ...said);
+      button.dataset.control = `step ${step}`;
+      button.title = `word ${step + 1}`;
+      button.addEventListener("click", () => state.openStep(step));
+      return button;
+    });
+  }
+
+  move(event) {
+    const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+    const [, step] = event.target.dataset.control.split(" ");
+    const next = by && this.written.querySelector(`[data-control="step ${Number(step) + by}"]`);
+    if (!next) return;
+    event.preventDefault();
+    event.stopPropagation();
+    next.focus();
+    next.click();
+  }
+
+  /** What is changed, each with its way back. */
+  buildChips() {
+    const { state } = this;
+    if (!state.isChanged && !state.isKept) return [];
+    const muted = state.mute.map((head) =>
+      action(`unmute ${toCode(head)}`, `muted: ${state.names.say(head)} ×`, `Let the head ${state.names.say(head)} speak again`, () => state.toggleMute(head)));
+    const pointed = state.points.map((point) => {
+      const { rows, keys } = state.getMapTokens(point.kind);
+      const looks = point.share === 1 ? "looks only at" : `gives ${formatNumber(point.share)} to`;
+      const text = `${toCode(point)}: “${rows[point.query]}” ${looks} “${keys[point.key]}” ×`;
+      const title = `In the row of “${rows[point.query]}” in ${toCode(point)} give “${keys[point.key]}” its own weight again`;
+      return action(`unpoint ${toCode(point)} ${point.query} ${point.key}`, text, title, () => state.unpoint(point));
+    });
+    const back = state.isKept ? "Go back to A" : "Undo every change";
+    const name = formatChanges(state.kept).replaceAll(",", ", ");
+    return [
+      ...muted,
+      ...pointed,
+      ...(state.isChanged ? [action("undo", state.isKept ? "Back to A" : "Undo all", back, () => state.undo()),
+        action("keep", "Keep as A", "Compare from now on with the model as it is changed now", () => state.keep())] : []),
+      ...(state.isKept ? [make("span", {}, state.isChanged ? `compared with A: ${name}` : `this is A: ${name}`),
+        action("forget", "Forget A", "Compare with the unchanged model again", () => state.forget())] : []),
+    ];
+  }
+}
