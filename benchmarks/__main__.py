@@ -9,7 +9,7 @@ from transformers.utils import logging
 from benchmarks import decoding, imports, machine, training
 from benchmarks.report import RESULTS, write_sections
 
-SECTIONS = ("training", "decoding", "imports", "world", "real-text", "large", "explorer", "bench")
+SECTIONS = ("training", "decoding", "imports", "world", "real-text", "large", "explorer", "lab")
 BY_DEFAULT = SECTIONS[:3]
 
 
@@ -21,7 +21,7 @@ def main() -> None:
         nargs="+",
         choices=SECTIONS,
         default=BY_DEFAULT,
-        help="sections to run (world, real-text and large take long, explorer and bench need a "
+        help="sections to run (world, real-text and large take long, explorer and lab need a "
         "browser, the former npm too: they are not among the default ones)",
     )
     parser.add_argument("--rounds", type=int, default=3, help="rounds of each comparison")
@@ -33,7 +33,7 @@ def main() -> None:
 
     # Pages multiply no matrices here.
     sections = (
-        {} if set(chosen.only) <= {"explorer", "bench"} else {"The machine": machine.section()}
+        {} if set(chosen.only) <= {"explorer", "lab"} else {"The machine": machine.section()}
     )
     if "training" in chosen.only:
         sections["Training"] = training.section(chosen.rounds)
@@ -57,10 +57,10 @@ def main() -> None:
         from benchmarks import explorer
 
         sections["The explorer beside BertViz"] = explorer.section(chosen.rounds)
-    if "bench" in chosen.only:
-        from benchmarks import bench_page
+    if "lab" in chosen.only:
+        from benchmarks import lab_page
 
-        sections["The bench"] = bench_page.section(chosen.rounds)
+        sections["The lab"] = lab_page.section(chosen.rounds)
     write_sections(sections)
     print(RESULTS.read_text(encoding="utf-8"))
 

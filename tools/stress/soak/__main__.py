@@ -40,7 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--share", type=float, default=1, help="of the acts, to try it out")
     parser.add_argument("--write", action="store_true", help="into docs/trust.md too")
     chosen = parser.parse_args(arguments)
-    asked = {"translating": TRANSLATIONS, "bench_page": EDITS}
+    asked = {"translating": TRANSLATIONS, "lab_page": EDITS}
     started = [
         subprocess.Popen(
             [

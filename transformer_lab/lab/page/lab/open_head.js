@@ -11,7 +11,7 @@ import { WeightMap } from "./weight_map.js";
 const TABS = { lines: "Where it looks", map: "As a map", numbers: "The numbers", effect: "What it does" };
 
 /** Write on a button what it does now. */
-function label(button, text, title) {
+function writeLabel(button, text, title) {
   button.textContent = text;
   button.title = title;
   button.setAttribute("aria-label", title);
@@ -55,7 +55,7 @@ export class OpenHead {
     const { head, view } = state;
     const isMuted = state.isMuted(head);
     this.list.value = toCode(head);
-    label(this.mute, isMuted ? "Unmute it" : "Mute it", isMuted ? "Unmute it: let this head speak again" : "Mute it: set this head's output to 0");
+    writeLabel(this.mute, isMuted ? "Unmute it" : "Mute it", isMuted ? "Unmute it: let this head speak again" : "Mute it: set this head's output to 0");
     this.tabs.forEach((tab) => tab.refresh());
     this.drawLook();
     this.axes.textContent = `${this.describe()}${isMuted ? " It's muted: it still looks, but what it finds is thrown away." : ""}`;
@@ -92,6 +92,6 @@ export class OpenHead {
     if (!state.canShare) return;
     const { rows, keys } = state.getMapTokens(state.head.kind);
     const text = this.isSet ? "Own weights again" : `Make “${rows[state.row]}” look only at “${keys[state.key]}”`;
-    label(this.look, text, text);
+    writeLabel(this.look, text, text);
   }
 }

@@ -1,4 +1,4 @@
-"""The bench in a browser: its size, the time to its first answer, and what each act costs."""
+"""The lab in a browser: its size, the time to its first answer, and what each act costs."""
 
 import tempfile
 from collections.abc import Iterator
@@ -22,14 +22,11 @@ from transformer_lab.lab.translator_page import lab
 from transformer_lab.translator import Translator
 
 FRAME = '<!doctype html>\n<meta charset="utf-8">\n<title>CircuitsVis</title>\n<body>\n{}\n</body>\n'
-SETTLED = """(async () => {
-    const isKnown = (dot) => dot.title.includes('effect if muted');
-    do await new Promise((done) => setTimeout(done, 500));
-    while (![...document.querySelectorAll('.dot')].every(isKnown));
-})()"""
-"""After a sentence every head is muted by turns, to colour it: that is not the act's own work."""
+SETTLED = "new Promise((done) => setTimeout(done, 500))"
+"""What an act leaves for later, such as the address, is written before the next one begins."""
 SCORED = """(async () => {
-    const list = document.querySelector('.figure select');
+    document.querySelector('.all-heads').open = true;
+    const list = document.querySelector('.all-heads select');
     list.value = 'aer';
     if (!list.value) throw new Error('the list has no colour “aer”');
     list.dispatchEvent(new Event('change'));
@@ -45,12 +42,11 @@ LOOPS = """(() => {
     if (transformerLab.engine.model.output.multiply) throw new Error('the kernel is still there');
 })()"""
 """Take the kernel away from the engine's layers, so that they multiply in plain loops."""
-SWEEP = """const dots = [...document.querySelectorAll('.dot')];
-if (dots.length !== 24) throw new Error(`there are ${dots.length} heads; expected 24`);
-dots.forEach(({ dataset }) => {
-    const [kind, layer, head] = dataset.control.match(/head (.)(.)[.](.)/).slice(1);
+SWEEP = """const codes = [...document.querySelectorAll("[data-control='heads'] option")].map(({ value }) => value);
+if (codes.length !== 24) throw new Error(`there are ${codes.length} heads; expected 24`);
+codes.forEach((code) => {
     const kinds = { e: 'encoder', d: 'decoder', c: 'cross' };
-    const mute = [{ kind: kinds[kind], layer: layer - 1, head: head - 1 }];
+    const mute = [{ kind: kinds[code[0]], layer: code[1] - 1, head: code[3] - 1 }];
     transformerLab.engine.translate(OTHER, { mute });
 })"""
 TRANSLATION = "a translation, with a look at every head"
@@ -67,25 +63,25 @@ ACTS = {
     "edit: the other sentence is translated": "transformerLab.state.translate(OTHER)",
     "mute of a head": "document.querySelector(\"[data-control='mute']\").click()",
     "patch of a row": "document.querySelector(\"[data-control='point']\").click()",
-    "another row of the open head": "document.querySelector('th[data-row]').click()",
-    "another head": "document.querySelector(\"[data-control='head e1.2']\").click()",
+    "another row of the open head": "document.querySelector(\"[data-control='query 3']\").click()",
+    "another head": "transformerLab.state.openHead({ kind: 'encoder', layer: 0, head: 1 })",
     "scores of all heads over 100 sentences, and of an untrained model's, in slices": SCORED,
 }
 
 
 @contextmanager
-def bench_file() -> Iterator[Path]:
-    """The bench with the shipped model in a file, which goes away again."""
+def lab_file() -> Iterator[Path]:
+    """The lab with the shipped model in a file, which goes away again."""
     with tempfile.TemporaryDirectory() as folder:
         page = lab(Translator.load(device="cpu"), **famous_guide())
-        yield page.to_html(Path(folder) / "bench.html")
+        yield page.to_html(Path(folder) / "lab.html")
 
 
 def measure_engine(rounds: int) -> dict[str, tuple[Times, Times]]:
     """Seconds of the engine alone for each of `ENGINE`: with its kernel, and with plain loops."""
     other = repr(famous_guide()["sentences"][1])
     found: dict[str, tuple[list[float], list[float]]] = {name: ([], []) for name in ENGINE}
-    with bench_file() as path, launch_chromium() as browser:
+    with lab_file() as path, launch_chromium() as browser:
         for turn in range(rounds + 1):
             with open_page(browser, path, {}) as page:
                 page.ask(SETTLED)
@@ -107,7 +103,7 @@ def measure(rounds: int) -> tuple[int, list[float], dict[str, Times]]:
     who = f"#head={NOUN_FINDER}&row=10&key=5"
     drawn: list[float] = []
     work: dict[str, list[float]] = {name: [] for name in ACTS}
-    with bench_file() as path, launch_chromium() as browser:
+    with lab_file() as path, launch_chromium() as browser:
         for turn in range(rounds + 1):
             with open_page(browser, path, {}) as page:
                 seconds = page.seconds_to_drawn
@@ -163,7 +159,7 @@ def format_milliseconds(times: Times) -> str:
 
 
 def section(rounds: int) -> str:
-    """The bench with the shipped model and a sentence of twelve tokens."""
+    """The lab with the shipped model and a sentence of twelve tokens."""
     size, drawn, work = measure(max(rounds, 5))
     other_size, other_drawn, other_head = measure_circuitsvis(max(rounds, 5))
     rows = [
@@ -216,7 +212,7 @@ BertViz, measured above, draws given weights too.
     return "\n".join(
         [
             words,
-            table(["", "bench", "CircuitsVis"], rows),
+            table(["", "lab", "CircuitsVis"], rows),
             "\nThe engine alone, in the same page, without a picture:\n",
             table(["", "WebAssembly", "plain loops", "ratio"], alone),
             target_table(promised, "limit"),
