@@ -32,9 +32,7 @@ def main() -> None:
     warnings.filterwarnings("ignore", message="The PyTorch API of nested tensors")
 
     # Pages multiply no matrices here.
-    sections = (
-        {} if set(chosen.only) <= {"explorer", "lab"} else {"The machine": machine.section()}
-    )
+    sections = {} if set(chosen.only) <= {"explorer", "lab"} else {"The machine": machine.section()}
     if "training" in chosen.only:
         sections["Training"] = training.section(chosen.rounds)
     if "decoding" in chosen.only:

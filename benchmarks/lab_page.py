@@ -25,7 +25,7 @@ FRAME = '<!doctype html>\n<meta charset="utf-8">\n<title>CircuitsVis</title>\n<b
 SETTLED = "new Promise((done) => setTimeout(done, 500))"
 """What an act leaves for later, such as the address, is written before the next one begins."""
 SCORED = """(async () => {
-    document.querySelector('.all-heads').open = true;
+    document.querySelector('.more').open = true;
     const list = document.querySelector('.all-heads select');
     list.value = 'aer';
     if (!list.value) throw new Error('the list has no colour “aer”');
@@ -42,7 +42,8 @@ LOOPS = """(() => {
     if (transformerLab.engine.model.output.multiply) throw new Error('the kernel is still there');
 })()"""
 """Take the kernel away from the engine's layers, so that they multiply in plain loops."""
-SWEEP = """const codes = [...document.querySelectorAll("[data-control='heads'] option")].map(({ value }) => value);
+SWEEP = """const options = [...document.querySelectorAll("[data-control='heads'] option")];
+const codes = options.map(({ value }) => value);
 if (codes.length !== 24) throw new Error(`there are ${codes.length} heads; expected 24`);
 codes.forEach((code) => {
     const kinds = { e: 'encoder', d: 'decoder', c: 'cross' };

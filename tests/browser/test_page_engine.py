@@ -16,6 +16,7 @@ from transformer_lab.attention.record import KINDS, Head
 from transformer_lab.config import Positions, TransformerConfig
 from transformer_lab.data.tokenizer import WordTokenizer
 from transformer_lab.data.world.grammar import world
+from transformer_lab.decoding.sampling import keep_top_p
 from transformer_lab.hooks import Hook, Point
 from transformer_lab.lab.model_data import POSITIONS
 from transformer_lab.lab.page.join import FOLDER
@@ -375,3 +376,44 @@ def test_a_damaged_file_is_named(ask):
     assert "no header" in ask("engine/safetensors.js", catch, whole[:5])
     assert "header is cut" in ask("engine/safetensors.js", catch, whole[:20])
     assert "the file is cut" in ask("engine/safetensors.js", catch, whole[:-2])
+
+
+@pytest.mark.parametrize(
+    ("temperature", "top_p"), [(1, 1), (0.5, 1), (2, 0.8), (1, 0.3), (1, 0.01)]
+)
+def test_a_word_is_drawn_by_the_probabilities_that_python_draws_it_by(ask, temperature, top_p):
+    logits = torch.randn(31, generator=torch.Generator().manual_seed(7)) * 3
+    expected = keep_top_p((logits - logits.max()) / temperature, float(top_p)).softmax(dim=-1)
+    compute = """({ computeDraw }, { logits, temperature, topP }) =>
+        [...computeDraw(Float32Array.from(logits), temperature, topP)]"""
+    given = {"logits": logits.tolist(), "temperature": temperature, "topP": top_p}
+    found = ask("engine/decoding.js", compute, given)
+    np.testing.assert_allclose(found, expected.numpy(), atol=1e-6)
+
+
+def test_translations_are_drawn_as_often_as_their_words_are_probable(ask, shipped):
+    text = "the animal didn't cross the street because it was too tired"
+    open_engine(ask, PRETRAINED)
+    draw = """async (_, { text, temperature, topP, count }) => {
+        const { makeRandom } = await import("/engine/untrained.js");
+        const mute = [{ kind: "encoder", layer: 1, head: 2 }];
+        const options = { random: makeRandom(11), temperature, topP, mute };
+        return Array.from({ length: count }, () => engines.model.sample(text, options));
+    }"""
+
+    def drawn(count, temperature=1, top_p=1):
+        given = {"text": text, "temperature": temperature, "topP": top_p, "count": count}
+        return ask("engine/engine.js", draw, given)
+
+    # Without the head that finds the noun, "il" has about a third: so many draws have it.
+    record = shipped.attend(text, mute=[Head("encoder", 1, 2)])
+    step = record.written_tokens.index("elle")
+    share = dict(record.next_tokens[step])["il"]
+    found = drawn(300)
+    count = sum(" qu'il " in translation for translation in found)
+    margin = 4 * np.sqrt(share * (1 - share) / len(found))
+    assert count / len(found) == pytest.approx(share, abs=margin)
+    assert found[:7] == drawn(7)  # equal seeds draw equal words
+    # The surest model, and the smallest nucleus, write what greedy decoding writes.
+    greedy = translated(ask, text, mute=[{"kind": "encoder", "layer": 1, "head": 2}])["translation"]
+    assert set(drawn(5, temperature=0.01)) == set(drawn(5, top_p=0.01)) == {greedy}

@@ -231,7 +231,7 @@ def test_a_head_that_is_not_there_is_an_error(page):
 
 
 def test_what_is_kept_as_a_is_what_everything_is_compared_with(page, shipped):
-    page.locator(".all-heads > summary").click()
+    page.locator(".more > summary").click()
     page.locator("[data-control='head e2.3']").press("m")
     page.get_by_role("button", name="Compare from now on").click()
     expect(page.locator(".changes")).to_contain_text("this is A: e2.3")
@@ -261,7 +261,7 @@ def test_what_is_kept_as_a_is_what_everything_is_compared_with(page, shipped):
 
 def test_the_row_in_every_head_and_the_lens_are_those_of_python(page, shipped):
     record = shipped.attend(TIRED)
-    page.locator(".all-heads > summary").click()
+    page.locator(".more > summary").click()
     page.locator(".every-head summary").click()
     lines = page.locator(".every-head tbody tr")
     expect(lines).to_have_count(8)
@@ -383,7 +383,7 @@ def test_the_address_keeps_what_is_seen(page, visit_page, lab_page):
 
 
 def test_the_keyboard_alone_is_enough(page):
-    summary = page.locator(".all-heads > summary")
+    summary = page.locator(".more > summary")
     summary.focus()
     page.keyboard.press("Enter")
     head = page.locator("[data-control='head e2.3']")
@@ -421,7 +421,7 @@ def test_an_unknown_word_is_struck_and_its_neighbours_are_offered(page):
 
 
 def test_the_dots_say_what_each_head_costs(page, shipped):
-    page.locator(".all-heads > summary").click()
+    page.locator(".more > summary").click()
     page.get_by_label("Colour of the heads").select_option("effect if muted")
     dot = page.locator("[data-control='head e2.3']")
     expect(dot).to_have_attribute("title", re.compile(r"effect if muted 0\.\d\d"))
@@ -445,7 +445,7 @@ def test_nothing_is_wider_than_the_screen(visit_page, lab_page, width):
     address = f"#{START}&key={WHO.other}&point=e2.3:{WHO.decider}:{WHO.other}:0.70&a-mute=e1.1"
     go(page, address)
     expect(page.locator(".next ul")).to_contain_text("→")
-    page.locator(".all-heads > summary").click()
+    page.locator(".more > summary").click()
     page.locator(".every-head summary").click()
     for name in ("Where it looks", "As a map", "The numbers", "What it does"):
         view(page, name)
@@ -536,7 +536,7 @@ def test_an_accessibility_checker_finds_nothing_serious(visit_page, guided_page,
     assert serious(page) == []
     address = "#head=c2.4&row=9&key=7&mute=e2.3&point=c2.4:9:7:0.40&a-mute=c1.1"
     go(page, address)
-    page.locator(".all-heads > summary").click()
+    page.locator(".more > summary").click()
     page.locator(".every-head summary").click()
     page.locator(".guide").get_by_role("button", name="Next thing to try").click()
     page.get_by_role("textbox").fill("the anmal sleeps")
@@ -627,7 +627,7 @@ def test_what_is_only_looked_at_never_runs_the_model(page):
             }
         }"""
     )
-    page.locator(".all-heads > summary").click()
+    page.locator(".more > summary").click()
     for code in ("c1.4", "d2.2", "e2.3", "c2.1", "e1.1"):
         page.locator(f"[data-control='head {code}']").click()
         page.locator("[data-control='query 2']").click()
@@ -667,3 +667,20 @@ def test_a_screen_reader_hears_the_map_as_a_table_with_all_its_numbers(page, shi
     np.testing.assert_allclose(said, weights, atol=0.006)
     expect(page.locator(".weight-map thead th[scope=col]")).to_have_count(weights.shape[1])
     expect(page.locator(".weight-map tbody th[scope=row]")).to_have_count(weights.shape[0])
+
+
+def test_sampling_counts_its_translations_and_forgets_them_with_the_sentence(page, shipped):
+    page.locator(".more > summary").click()
+    page.locator(".sampling > summary").click()
+    lines = page.locator(".sampling li")
+    page.get_by_role("slider", name="Temperature").fill("0.1")
+    page.get_by_role("button", name="Draw translations").click()
+    expect(lines).to_have_text([f"20 × {shipped.translate(TIRED, beam_size=1)[0].translation}"])
+    page.get_by_role("slider", name="Temperature").fill("3")
+    page.get_by_role("button", name="Draw translations").click()
+    expect(lines).not_to_have_count(1)
+    counts = [int(text.split(" ")[0]) for text in lines.all_inner_texts()]
+    assert sum(counts) == 20
+    assert counts == sorted(counts, reverse=True)
+    page.get_by_role("button", name="wide", exact=True).click()
+    expect(lines).to_have_count(0)

@@ -94,7 +94,7 @@ def test_the_better_end_is_the_darker(ask, best, expected):
 @pytest.mark.parametrize("name", thorough_from(2, ON_BENCH))
 def test_a_score_is_pythons_mean_over_the_same_sentences(page, records, name):
     _, label, _, means, score, kinds, _ = ON_BENCH[name]
-    page.locator(".all-heads > summary").click()
+    page.locator(".more > summary").click()
     page.get_by_label("Colour of the heads").select_option(name)
     note = page.locator(".all-heads > .note")
     expect(note).to_contain_text("learnt nothing")
@@ -124,7 +124,7 @@ def test_a_score_is_pythons_mean_over_the_same_sentences(page, records, name):
 )
 def test_an_untrained_head_has_the_scores_of_pythons_untrained_heads(page, shipped):
     previous = ON_BENCH["previous_token"].compute
-    page.locator(".all-heads > summary").click()
+    page.locator(".more > summary").click()
     page.get_by_label("Colour of the heads").select_option("previous_token")
     note = page.locator(".all-heads > .note")
     expect(note).to_contain_text("learnt nothing")
@@ -198,7 +198,7 @@ def test_gold_links_that_lead_nowhere_are_named(shipped):
 @pytest.mark.parametrize("theme", thorough_from(1, ["light", "dark"]))
 def test_an_accessibility_checker_finds_nothing_serious_beside_scores(visit_page, lab_page, theme):
     page = visit_page(lab_page, color_scheme=theme).page
-    page.locator(".all-heads > summary").click()
+    page.locator(".more > summary").click()
     page.get_by_label("Colour of the heads").select_option("aer")
     expect(page.locator(".all-heads > .note")).to_contain_text("learnt nothing")
     assert serious(page) == []

@@ -115,7 +115,7 @@ def test_the_lines_are_within_reach_of_the_keyboard(page):
 
 def test_four_heads_lie_over_each_other_and_the_address_keeps_them(page, shipped):
     record = shipped.attend(PAIR.source)
-    page.locator(".all-heads > summary").click()
+    page.locator(".more > summary").click()
     for name in ("e1.1", "e2.1", "e1.3"):
         page.locator(f"[data-control='head {name}']").click(modifiers=["Shift"])
     expect(page.locator(".line-view .legend")).to_contain_text("Four heads are the most")

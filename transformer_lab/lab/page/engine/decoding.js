@@ -1,6 +1,6 @@
 // Writing a translation: the best word each time, or the best few beginnings (§6.1).
 
-import { logSoftmax } from "./vectors.js";
+import { logSoftmax, softmax } from "./vectors.js";
 import { NO_HOOKS } from "./hooks.js";
 
 /** Return the index of the largest number. */
@@ -18,8 +18,11 @@ function computeLengthLimit({ config }, sourceLength) {
   return config.positions === "learned" ? Math.min(sourceLength + 50, config.max_length) : sourceLength + 50;
 }
 
-/** Write the most probable word, then the next. Returns the ids, eos with them, and log p of the whole. */
-export function greedy(model, memory, hooks = NO_HOOKS) {
+/**
+ * Write one word after the other, each as `choose` takes it from the logits. Returns the ids, eos with
+ * them, and log p of the whole, as the model itself sees it.
+ */
+function write(model, memory, hooks, choose) {
   const { bos_id: bos, eos_id: eos } = model.config;
   const limit = computeLengthLimit(model, memory.rows);
   const ids = [];
@@ -28,19 +31,53 @@ export function greedy(model, memory, hooks = NO_HOOKS) {
   let total = 0;
   while (last !== eos && ids.length < limit) {
     const step = model.decode([last], past, hooks);
-    const values = logSoftmax(step.logits.row(0));
+    const logits = step.logits.row(0);
     past = step.past;
-    last = argmax(values);
-    total += values[last];
+    last = choose(logits);
+    total += logSoftmax(logits)[last];
     ids.push(last);
   }
   return { ids, logProbability: total };
 }
 
+/** Write the most probable word, then the next. */
+export const greedy = (model, memory, hooks = NO_HOOKS) => write(model, memory, hooks, argmax);
+
+/**
+ * Return the probabilities by which a word is drawn: the logits are divided by `temperature`, and then
+ * only the fewest words stay that reach `topP` together (nucleus sampling, Holtzman et al. 2020).
+ *
+ * It computes what `decoding/sampling.py` computes, with the same millionth for rounding.
+ */
+export function computeDraw(logits, temperature, topP) {
+  const most = logits[argmax(logits)];
+  const sharp = softmax(Array.from(logits, (logit) => (logit - most) / temperature));
+  const kept = new Float64Array(sharp.length);
+  let reached = 0;
+  for (const id of findBest(sharp, sharp.length)) {
+    if (topP < 1 && reached > 0 && reached >= topP * (1 - 1e-6)) break;
+    kept[id] = sharp[id];
+    reached += sharp[id];
+  }
+  return kept.map((probability) => probability / reached);
+}
+
+/** Draw one word after the other; `random` gives numbers from 0 to 1. */
+export function sample(model, memory, { random, temperature = 1, topP = 1, hooks = NO_HOOKS }) {
+  return write(model, memory, hooks, (logits) => {
+    const probabilities = computeDraw(logits, temperature, topP);
+    let left = random();
+    const drawn = probabilities.findIndex((probability) => (left -= probability) < 0);
+    return drawn < 0 ? argmax(probabilities) : drawn; // rounding may leave a little
+  });
+}
+
+/** Return the indices of the `most` largest values, the largest first. */
+const findBest = (values, most) => Array.from(values.keys()).sort((a, b) => values[b] - values[a]).slice(0, most);
+
 /** Return the `most` best words after a beginning, each with the log-probability of both together. */
 function findCandidates(beginning, values, most) {
-  const words = Array.from(values.keys()).sort((a, b) => values[b] - values[a]).slice(0, most);
-  return words.map((word) => ({ beginning, word, total: beginning.total + values[word] }));
+  return findBest(values, most).map((word) => ({ beginning, word, total: beginning.total + values[word] }));
 }
 
 /** Search with a beam: return the finished translations, best first. Each one takes a place of the beam. */

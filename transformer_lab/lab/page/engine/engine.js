@@ -1,6 +1,6 @@
 // A translator in the page: its files in, sentences out. `globalThis.transformerLab` is one of these.
 
-import { beamSearch, greedy } from "./decoding.js";
+import { beamSearch, greedy, sample } from "./decoding.js";
 import { readSafetensors } from "./safetensors.js";
 import { makeTokenizer } from "./tokenizer.js";
 import { Transformer } from "./transformer.js";
@@ -69,6 +69,20 @@ export class Engine {
       heads: hooks.heads,
       residual: hooks.residuals,
     };
+  }
+
+  /**
+   * Draw a translation by chance, and return its text.
+   *
+   * `random` gives numbers from 0 to 1. A `temperature` below 1 makes the model surer, one above 1
+   * bolder; `topP` keeps only the likeliest words, as many as reach it together. `mute` and `patch`
+   * list heads, see `Hooks`.
+   */
+  sample(text, { random, temperature = 1, topP = 1, mute = [], patch = [] }) {
+    const hooks = new Hooks({ mute, patch, sees: false });
+    const memory = this.model.encode(this.encode(text), hooks);
+    const { ids } = sample(this.model, memory, { random, temperature, topP, hooks });
+    return this.target.decode(ids.filter((id) => id !== this.model.config.eos_id));
   }
 
   /** The same translator before it has learnt anything; each seed has other parameters. */

@@ -3,7 +3,7 @@
 import { Vectors } from "./vectors.js";
 
 /** Return a random number generator with a seed; each call gives a number from 0 to 1 (Marsaglia 2003: xorshift). */
-function makeRandom(seed) {
+export function makeRandom(seed) {
   let bits = (seed + 1) * 0x9e3779b1;
   const next = () => {
     bits ^= bits << 13;

@@ -41,9 +41,8 @@ export class AllHeads {
     });
     this.note = make("p", { className: "note" });
     this.everyHead = new EveryHead(state, paints);
-    this.element = make("details", { className: "all-heads" }, make("summary", {}, "All heads of the model"),
+    this.element = make("section", { className: "all-heads", "aria-label": "All heads" }, make("h3", {}, "All heads of the model"),
       make("label", {}, "Colour them by ", this.list), this.build(), this.note, this.everyHead.element);
-    this.element.addEventListener("toggle", () => this.draw());
   }
 
   /** Encoder and decoder side by side, the first layers below, as in Figure 1. */
@@ -73,7 +72,6 @@ export class AllHeads {
 
   draw() {
     const { state } = this;
-    if (!this.element.open) return;
     if (this.way === "cost" && this.measured !== state.before) this.measureCosts();
     for (const { head, code, button } of this.dots) {
       const [value, blank] = this.getValues(head);

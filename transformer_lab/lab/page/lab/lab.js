@@ -14,6 +14,7 @@ import { Many } from "./many.js";
 import { parseHead } from "./names.js";
 import { NextWords } from "./next_words.js";
 import { OpenHead } from "./open_head.js";
+import { Sampling } from "./sampling.js";
 import { Sentence } from "./sentence.js";
 import { State } from "./state.js";
 
@@ -58,6 +59,20 @@ export async function mountSaved(name, table) {
   }
 }
 
+/** What is one step deeper. It's drawn only while it is open. */
+class More {
+  constructor(panels) {
+    this.panels = panels;
+    this.element = make("details", { className: "more" }, make("summary", {}, "Go deeper: all heads, sampling, and what the words mean"),
+      ...panels.map(({ element }) => element));
+    this.element.addEventListener("toggle", () => this.draw());
+  }
+
+  draw() {
+    if (this.element.open) this.panels.forEach((panel) => panel.draw());
+  }
+}
+
 /** Put the lab into the element `root`; `data` is what Python's `LabPage` holds, `table` the scores. */
 async function mountLab(root, data, table) {
   const [{ buffer }, tokenizers] = await Promise.all([data.weights, data.tokenizers].map(gunzip));
@@ -76,9 +91,9 @@ async function mountLab(root, data, table) {
     next,
     many,
     new OpenHead(state, paints, showEffect),
-    new AllHeads(state, data.examples, table, paints),
-    new Glossary(state),
   ];
+  const more = new More([new AllHeads(state, data.examples, table, paints), new Sampling(state), new Glossary(state)]);
+  panels.push(more);
   const page = make("div", { className: "tl-page tl-lab" }, ...panels.map(({ element }) => element));
   page.addEventListener("keydown", (event) => {
     const isTyping = event.target.matches("textarea, select") || event.ctrlKey || event.metaKey || event.altKey;
