@@ -81,15 +81,13 @@ async function mountLab(root, data, table) {
   const state = new State(engine, data.sentences[0], data.languages, data.names);
   publishEngine(engine, state);
   const paints = makePaints(decodeBase64(data.colours));
-  const many = new Many(state, data.examples);
-  const next = new NextWords(state, many.element);
+  const next = new NextWords(state, new Many(state, data.examples));
   // After a change the reader should see what it did, on a phone too, where the next word stands further up.
   const showEffect = () => next.element.scrollIntoView({ block: "nearest" });
   const panels = [
     new Guide(state, data.prompts),
     new Sentence(state, data.sentences),
     next,
-    many,
     new OpenHead(state, paints, showEffect),
   ];
   const more = new More([new AllHeads(state, data.examples, table, paints), new Sampling(state), new Glossary(state)]);

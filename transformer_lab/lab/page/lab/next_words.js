@@ -8,14 +8,14 @@ import { findStepsAtStake, findWordsAtStake } from "./stakes.js";
 const MOST_WORDS = 5;
 
 export class NextWords {
-  /** `below` stands at the panel's foot. */
-  constructor(state, below) {
-    this.state = state;
+  /** `many` stands at the panel's foot: after one sentence come others. */
+  constructor(state, many) {
+    Object.assign(this, { state, many });
     this.title = make("h3", {});
     this.list = make("ul", {});
     this.legend = make("p", { className: "legend" });
     this.said = make("p", { className: "stakes", role: "status" });
-    this.element = make("section", { className: "next", "aria-label": "The next word" }, this.title, this.said, this.list, this.legend, below);
+    this.element = make("section", { className: "next", "aria-label": "The next word" }, this.title, this.said, this.list, this.legend, many.element);
   }
 
   draw() {
@@ -31,6 +31,7 @@ export class NextWords {
     const said = this.describe();
     // A screen reader says what changes: only then is it written.
     if (this.said.textContent !== said) this.said.textContent = said;
+    this.many.draw();
   }
 
   buildLine({ id, before: was, after }) {

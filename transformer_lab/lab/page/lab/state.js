@@ -150,12 +150,17 @@ export class State {
     this.tell(true);
   }
 
-  /** Go to the step whose probabilities moved most: that is where to look after a change. */
-  lookWhereItMoved() {
+  /** The step whose probabilities moved most: that is where to look after a change. Where none moved, the open one. */
+  get movedStep() {
     const [step] = this.isChanged ? findStepsAtStake(this.before.probabilities, this.probabilities, 1) : [];
-    if (step == null) return;
-    this.step = step;
-    if (this.head.kind !== "encoder") Object.assign(this, { row: step, key: null });
+    return step ?? this.step;
+  }
+
+  lookWhereItMoved() {
+    const { movedStep } = this;
+    if (movedStep === this.step) return;
+    this.step = movedStep;
+    if (this.head.kind !== "encoder") Object.assign(this, { row: movedStep, key: null });
     this.stayInside();
   }
 
@@ -168,7 +173,7 @@ export class State {
   point({ kind, layer, head, query, key }, share, from = { points: this.points, weight: this.open.weights[query][key] }) {
     this.points = addPoint(from.points, { kind, layer, head, query, key }, share, from.weight);
     this.askChanged();
-    this.step = findStepsAtStake(this.before.probabilities, this.probabilities, 1)[0] ?? this.step;
+    this.step = this.movedStep;
     this.tell(true);
   }
 
@@ -288,6 +293,7 @@ export class State {
     const isBeside = (other) => other.kind === this.head.kind && toCode(other) !== toCode(this.head);
     this.also = this.also.filter(isBeside).slice(0, MOST_BESIDE);
     this.askKept();
+    if (step == null) this.step = this.movedStep;
     this.tell();
   }
 }
