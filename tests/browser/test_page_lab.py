@@ -1,6 +1,7 @@
 """The lab in a browser: what it says is what Python's model says, muted and pointed too."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -15,6 +16,8 @@ from transformer_lab.attention.record import Head
 from transformer_lab.data.world.grammar import FAMOUS
 from transformer_lab.lab.guide import NOUN_FINDER, READER, famous_guide
 from transformer_lab.lab.translator_page import lab
+from transformer_lab.model import Transformer
+from transformer_lab.translator import Translator
 
 TIRED, WIDE = (pair.source for pair in FAMOUS)
 WHO = FAMOUS[0].coreference
@@ -645,7 +648,7 @@ def test_in_colours_of_the_reader_bars_and_lines_are_still_to_be_seen(visit_page
     page.locator("[data-control='mute']").click()
     lines = pixels_of(page.locator(".line-board svg"))
     assert np.ptp(lines.sum(axis=-1)) > 300
-    bar, panel = (pixels_of(page.locator(at).last) for at in (".next li .is", ".next .track"))
+    bar, panel = (pixels_of(page.locator(at).last) for at in (".next li .is", ".next li .track"))
     assert np.abs(np.median(bar, axis=(0, 1)) - panel[-1, -1]).sum() > 300
 
 
@@ -684,3 +687,38 @@ def test_sampling_counts_its_translations_and_forgets_them_with_the_sentence(pag
     assert counts == sorted(counts, reverse=True)
     page.get_by_role("button", name="wide", exact=True).click()
     expect(lines).to_have_count(0)
+
+
+def test_another_model_stands_beside_this_one(visit_page, shipped, tmp_path):
+    torch.manual_seed(7)
+    model = Transformer(shipped.model.config)
+    other = Translator(model, shipped.source_tokenizer, shipped.target_tokenizer)
+    path = lab(shipped, [TIRED, WIDE], others={"a second seed": other})
+    page = visit_page(path.to_html(tmp_path / "lab.html")).page
+    go(page, f"#head=c2.3&row={STEP}&step={STEP}")
+    expect(page.locator(".other")).to_be_hidden()
+    page.locator(".more > summary").click()
+    models = page.get_by_label("Model beside this one")
+    assert models.locator("option").all_inner_texts() == [
+        "nothing",
+        "an untrained model",
+        "a second seed",
+    ]
+    models.select_option("a second seed")
+    weights = other.attend(TIRED, FAMOUS[0].target).weights(Head("cross", 1, 2))[STEP]
+    best = shipped.attend(TIRED).source_tokens[int(weights.argmax())]
+    said = page.locator(".other p")
+    expect(said).to_contain_text(f"looks most at “{best}” ({weights.max():.2f})")
+    assert "beside=a+second+seed" in page.evaluate("transformerLab.address")
+    page.locator("[data-control='mute']").click()
+    expect(page.locator(".other")).to_be_hidden()  # it writes other words now
+    models.select_option("an untrained model")
+    go(page, "#beside=nobody")
+    expect(models).to_have_value("")
+
+
+def test_a_model_of_another_shape_cannot_stand_beside_it(shipped):
+    config = replace(shipped.model.config, num_heads=2)
+    other = Translator(Transformer(config), shipped.source_tokenizer, shipped.target_tokenizer)
+    with pytest.raises(ValueError, match="configuration of 'two heads' is 'another one'; expected"):
+        lab(shipped, TIRED, others={"two heads": other})

@@ -15,6 +15,7 @@ FIELDS = {
     "mute",
     "point",
     "also",
+    "beside",
     "a-mute",
     "a-point",
     "tested",

@@ -1,7 +1,7 @@
 """The lab: a page in which a translator runs without Python, and every head can be opened and changed."""
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -93,6 +93,7 @@ def lab(
     prompts: Sequence[Prompt] = (),
     examples: Sequence[tuple[str, str] | Example] = (),
     languages: tuple[str, str] | None = None,
+    others: Mapping[str, Runnable] | None = None,
 ) -> LabPage:
     """Build a page in which this translator runs, without a kernel and without a network.
 
@@ -117,9 +118,12 @@ def lab(
             `sentences`.
         languages: What the page calls the words that are read, and those that are written; by
             default those of the corpus that the translator was trained on, if it says so.
+        others: Translators to compare with, by name: the same model earlier in its training, say, or
+            one of another seed. An untrained one is always there. Each adds its weights to the page.
 
     Raises:
-        ValueError: If the model has more than 20 million parameters, or tokenizers, positions or
+        ValueError: If another translator has other tokenizers or another configuration than
+            `translator`, if the model has more than 20 million parameters, or tokenizers, positions or
             layers that the page has not, if a sentence cannot be read, or if `start` or a prompt's
             goal has a field that an address has not, or a head that the model has not.
     """
@@ -139,10 +143,25 @@ def lab(
         "prompts": [asdict(prompt) for prompt in prompts],
         "examples": [example[:3] for example in known],
         "names": measure_names(translator, asked, known),
+        "others": [
+            {"name": name, "weights": weights_of_the_same_shape(name, data, model_data(other))}
+            for name, other in (others or {}).items()
+        ],
     }
     if languages:
         data["languages"] = list(languages)
     return LabPage(data, translator.attend(asked[0]))
+
+
+def weights_of_the_same_shape(name: str, data: dict[str, Any], other: dict[str, Any]) -> str:
+    """Return another model's packed weights; a ValueError if the page's one can't take them."""
+    for part, ours, its in (
+        ("configuration", data["config"]["model"], other["config"]["model"]),
+        ("tokenizers", data["tokenizers"], other["tokenizers"]),
+    ):
+        expected = "the same as the translator's, so that the two can be compared"
+        check(f"{part} of {name!r}", "another one", expected, ours == its)
+    return str(other["weights"])
 
 
 def bench(*arguments: Any, **options: Any) -> LabPage:

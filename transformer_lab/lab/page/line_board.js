@@ -9,9 +9,9 @@ const LEAST_WEIGHT = 0.01; // that is drawn
 export const filterVisibleLinks = (links) => links.filter(({ weight }) => weight >= LEAST_WEIGHT);
 
 export class LineBoard {
-  /** A place is [query, key], one of them null: `look` hears which is pointed at, or null, `pin` which is pressed. */
-  constructor({ look, pin, letGo }) {
-    Object.assign(this, { look, pin, letGo });
+  /** A place is [query, key], one of them null: `look` hears which is pointed at, or null, `pin` which is pressed; `name` tells one board from another. */
+  constructor({ look, pin, letGo, name = "" }) {
+    Object.assign(this, { look, pin, letGo, name });
     this.element = make("div", { className: "scroll line-board" });
     this.element.addEventListener("pointerleave", () => look(null));
     this.element.addEventListener("keydown", (event) => this.move(event));
@@ -31,7 +31,7 @@ export class LineBoard {
   buildColumn(list, side, name) {
     const box = make("div", { className: `column ${side}`, role: "group", "aria-label": name });
     list.forEach((token, place) => {
-      const control = `${side} ${place}`;
+      const control = `${this.name}${side} ${place}`;
       const button = make("button", { type: "button", title: token, "data-control": control, ...OWN_KEYS }, word(token));
       const here = side === "query" ? [place, null] : [null, place];
       button.addEventListener("pointerenter", () => this.look(here));

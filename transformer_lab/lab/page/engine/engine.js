@@ -90,6 +90,11 @@ export class Engine {
     return Object.assign(Object.create(Engine.prototype), this, { model: this.model.makeUntrained(seed) });
   }
 
+  /** The same translator with other weights, an ArrayBuffer as a model.safetensors has them. */
+  withWeights(weights) {
+    return Object.assign(Object.create(Engine.prototype), this, { model: new Transformer(this.model.config, readSafetensors(weights)) });
+  }
+
   /**
    * Let the model write these ids, whatever it would write itself: the probabilities of every next
    * word, the maps and the residual stream, as `translate` gives them.

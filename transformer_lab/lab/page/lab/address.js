@@ -18,12 +18,13 @@ function listChangeFields({ mute, points }, prefix) {
  * Write the address of what is open and changed. Behind `a-` stand the changes of A:
  * `#s=…&head=e2.1&row=3&step=9&mute=c1.4,e2.1&point=e2.1:3:5:0.50`.
  */
-export function formatAddress({ text, head, also, view, row, key, step, kept, ...changes }) {
+export function formatAddress({ text, head, also, view, beside, row, key, step, kept, ...changes }) {
   const fields = {
     s: text,
     head: toCode(head),
     ...(also.length ? { also: also.map(toCode).join() } : {}),
     ...(view === "lines" ? {} : { view }),
+    ...(beside ? { beside } : {}),
     row,
     ...(key == null ? {} : { key }),
     step,
@@ -39,7 +40,7 @@ export const readSentence = (address) => new URLSearchParams(address.replace(/^#
 /** Return the heads, each of them once. */
 const removeDuplicates = (heads) => [...new Map(heads.map((head) => [toCode(head), head])).values()];
 
-/** What else an address names, as far as a translation has it: { head, also, view, row, key, step, mute, points, kept }. */
+/** What else an address names, as far as a translation has it: { head, also, view, beside, row, key, step, mute, points, kept }. */
 export function readAddress(address, { maps }) {
   const fields = new URLSearchParams(address.replace(/^#/, ""));
   const list = (name) => (fields.get(name) ?? "").split(",").filter(Boolean);
@@ -61,6 +62,7 @@ export function readAddress(address, { maps }) {
     head: rowsOf(head) && head,
     also: removeDuplicates(list("also").map(parseHead).filter(rowsOf)),
     view: VIEWS.includes(fields.get("view")) ? fields.get("view") : "lines",
+    beside: fields.get("beside") ?? "",
     row: numbers("row"),
     key: numbers("key"),
     step: numbers("step"),

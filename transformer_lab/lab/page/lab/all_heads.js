@@ -39,10 +39,13 @@ export class AllHeads {
       if (this.isScore) this.scores.readAll(() => this.draw());
       this.draw();
     });
+    this.models = make("select", { "aria-label": "Model beside this one", ...OWN_KEYS }, make("option", { value: "" }, "nothing"),
+      ...Array.from(state.others.keys(), (name) => make("option", {}, name)));
+    this.models.addEventListener("change", () => state.compare(this.models.value));
     this.note = make("p", { className: "note" });
     this.everyHead = new EveryHead(state, paints);
     this.element = make("section", { className: "all-heads", "aria-label": "All heads" }, make("h3", {}, "All heads of the model"),
-      make("label", {}, "Colour them by ", this.list), this.build(), this.note, this.everyHead.element);
+      make("p", { className: "bar" }, make("label", {}, "Colour them by ", this.list), make("label", {}, "Show beside the open head ", this.models)), this.build(), this.note, this.everyHead.element);
   }
 
   /** Encoder and decoder side by side, the first layers below, as in Figure 1. */
@@ -72,6 +75,7 @@ export class AllHeads {
 
   draw() {
     const { state } = this;
+    this.models.value = state.beside;
     if (this.way === "cost" && this.measured !== state.before) this.measureCosts();
     for (const { head, code, button } of this.dots) {
       const [value, blank] = this.getValues(head);

@@ -78,7 +78,8 @@ async function mountLab(root, data, table) {
   const [{ buffer }, tokenizers] = await Promise.all([data.weights, data.tokenizers].map(gunzip));
   const [read, written = read] = JSON.parse(new TextDecoder().decode(tokenizers));
   const engine = new Engine({ config: data.config, source: read, target: written, weights: buffer });
-  const state = new State(engine, data.sentences[0], data.languages, data.names);
+  const others = await Promise.all(data.others.map(async ({ name, weights }) => [name, engine.withWeights((await gunzip(weights)).buffer)]));
+  const state = new State(engine, data.sentences[0], data.languages, data.names, new Map([["an untrained model", engine.makeUntrained()], ...others]));
   publishEngine(engine, state);
   const paints = makePaints(decodeBase64(data.colours));
   const next = new NextWords(state, new Many(state, data.examples));

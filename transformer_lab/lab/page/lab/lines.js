@@ -3,9 +3,10 @@
 import { action, make, svg } from "../elements.js";
 import { LineBoard, filterVisibleLinks } from "../line_board.js";
 import { findStrongest } from "../ranking.js";
-import { formatNumber } from "../text.js";
+import { formatNumber, makeVisible, shortenText } from "../text.js";
 import { isSeen, describeAxes, toCode } from "./names.js";
 
+const LONGEST = 90; // characters of another model's translation: an untrained one may repeat itself for long
 const MOST_LINKS = 60; // of all heads together, when no word is pinned
 
 /** Return the CSS class of a head that is drawn as lines, "over-1" for the open one; "" if it is not drawn. */
@@ -32,7 +33,8 @@ export class LineView {
       letGo: () => this.showAll(),
     });
     this.legend = make("p", { className: "legend" });
-    this.element = make("div", { className: "line-view" }, this.legend, this.board.element);
+    this.other = new OtherModel();
+    this.element = make("div", { className: "line-view" }, this.legend, make("div", { className: "boards" }, this.board.element, this.other.element));
   }
 
   draw() {
@@ -85,17 +87,44 @@ export class LineView {
     this.board.noteKeys(this.isAll ? [] : Array.from(state.open.weights[place[0] ?? state.row], (weight) => (weight < 0.005 ? "" : formatNumber(weight))));
     const each = Math.floor(MOST_LINKS / state.heads.length);
     const heads = [...state.also, state.head]; // the open one last, over the others
-    this.board.draw(heads.flatMap((head) => this.findLinks(head, place, each)));
+    this.board.draw(heads.flatMap((head) => this.findLinks(state.now.maps, head, place, each)));
+    this.other.draw(state, () => heads.flatMap((head) => this.findLinks(state.other.maps, head, place, each)));
   }
 
   /** A head's lines of a place, or its strongest. */
-  findLinks(head, [query, key], most) {
+  findLinks(maps, head, [query, key], most) {
     const className = getOverlayClass(this.state.heads, head);
-    const { weights } = this.state.now.heads[head.kind][head.layer][head.head];
+    const weights = maps[head.kind][head.layer][head.head];
     const all = weights.flatMap((row, q) => Array.from(row, (weight, k) => ({ query: q, key: k, weight, thickness: weight, className })));
     const seen = filterVisibleLinks(all.filter((link) => isSeen(head.kind, link.query, link.key)));
     if (query != null) return seen.filter((link) => link.query === query);
     if (key != null) return seen.filter((link) => link.key === key);
     return findStrongest(seen.map(({ weight }) => weight), most).map((i) => seen[i]);
+  }
+}
+
+/** The same lines in another model, which stand beside those of this one. They can only be looked at. */
+class OtherModel {
+  constructor() {
+    const nothing = () => {};
+    this.board = new LineBoard({ look: nothing, pin: nothing, letGo: nothing, name: "other " });
+    this.board.element.inert = true;
+    this.said = make("p", {});
+    this.element = make("div", { className: "other", hidden: true }, this.board.element, this.said);
+  }
+
+  draw(state, findLinks) {
+    const { other, head: { kind, layer, head }, row } = state;
+    // With other words written, the rows of the two maps are not the same.
+    this.element.hidden = !other || state.now !== state.before;
+    if (this.element.hidden) return;
+    const { rows, keys } = state.getMapTokens(kind);
+    this.board.write({ queries: rows, keys }, { query: "", key: "" });
+    this.board.light([row, null]);
+    this.board.draw(findLinks());
+    const weights = other.maps[kind][layer][head][row];
+    const [key] = findStrongest(weights, 1);
+    this.said.replaceChildren("This is the same head in ", make("b", {}, state.beside), `. Here “${rows[row]}” looks most at “${keys[key]}” (${formatNumber(weights[key])}). That model would write: `,
+      make("bdi", {}, makeVisible(shortenText(other.translation, LONGEST))));
   }
 }

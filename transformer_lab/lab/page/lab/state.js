@@ -10,10 +10,12 @@ const MOST_BESIDE = 3; // heads drawn over the open one
 export class State {
   /**
    * `engine` translates from the first of the `languages` to the second; `text` is the first sentence,
-   * and `names` says what the heads are called, by their codes.
+   * and `names` says what the heads are called, by their codes. `others` are engines of other models
+   * with the same words and layers, by name.
    */
-  constructor(engine, text, languages, names) {
+  constructor(engine, text, languages, names, others) {
     Object.assign(this, { engine, text, languages, ...NOTHING, step: 0, row: 0, key: null });
+    Object.assign(this, { others, beside: "" }); // `beside` is the name of the model that is shown beside this one
     Object.assign(this, { view: "lines", also: [] }); // `also` are heads of the open one's kind, drawn with it
     this.names = new HeadNames(names);
     this.kept = NOTHING; // what "before" is changed by: nothing, or what A is
@@ -118,6 +120,17 @@ export class State {
     const changes = { ...kept, mute: [...kept.mute, head] };
     if (!muted.has(code)) muted.set(code, engine.read(this.text, before.written, makeHookOptions(changes)).probabilities);
     return muted.get(code);
+  }
+
+  /** The other model's translation, and its maps where it reads the words of the unchanged one; null if none is shown. */
+  get other() {
+    const { before, beside, others, text } = this;
+    const engine = others.get(beside);
+    if (!engine) return null;
+    if (this.asked?.before !== before || this.asked.beside !== beside) {
+      this.asked = { before, beside, translation: engine.translate(text).translation, maps: engine.read(text, before.written).maps };
+    }
+    return this.asked;
   }
 
   /** The open head's matrices: as it was muted or pointed, if it was. */
@@ -244,6 +257,13 @@ export class State {
     this.tell();
   }
 
+  /** Show another model beside this one, by its name; with "" none. */
+  compare(name) {
+    this.beside = name;
+    if (name) this.view = "lines";
+    this.tell();
+  }
+
   /** How many words a row of the open head may see. */
   countSeen(row) {
     return this.head.kind === "decoder" ? row + 1 : this.open.weights[row].length;
@@ -292,6 +312,7 @@ export class State {
     Object.assign(this, changed, { head: head ?? this.head, row: row ?? this.row, step: step ?? this.step });
     const isBeside = (other) => other.kind === this.head.kind && toCode(other) !== toCode(this.head);
     this.also = this.also.filter(isBeside).slice(0, MOST_BESIDE);
+    if (!this.others.has(this.beside)) this.beside = "";
     this.askKept();
     if (step == null) this.step = this.movedStep;
     this.tell();
