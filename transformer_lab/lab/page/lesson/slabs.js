@@ -6,7 +6,7 @@ import { make, toggle, word } from "../elements.js";
 import { keepFocus } from "../focus.js";
 import { formatBrief, grid, formatVector } from "./grid.js";
 import { concatColumns, matmul, attentionWeights } from "./matrices.js";
-import { animateMove } from "./motion.js";
+import { moveSlabs } from "./slabs_motion.js";
 import { mountEach } from "./mount.js";
 import { Steps } from "./steps.js";
 
@@ -68,7 +68,7 @@ class Slabs {
     this.wrong = multiHeadAttention(data, false);
     this.loop = attendHeadByHead(data).flat();
     const ways = [[true, "reshape, then swap"], [false, "reshape alone"]];
-    this.ways = ways.map(([swap, text]) => toggle(`way ${swap}`, text, () => this.swap === swap, () => this.choose(() => this.chooseWay(swap))));
+    this.ways = ways.map(([swap, text]) => toggle(`way ${swap}`, text, () => this.swap === swap, () => this.choose(() => this.chooseWay(swap), true)));
     this.way = make("div", { className: "ways", role: "group", "aria-label": "How heads are made" }, ...this.ways);
     this.stage = make("div", { className: "stage" });
     this.sum = make("p", { className: "sum" });
@@ -81,9 +81,9 @@ class Slabs {
     return this.swap ? this.right : this.wrong;
   }
 
-  choose(change) {
+  choose(change, moving = false) {
     change();
-    keepFocus(this.element, "next", () => this.steps.said.replaceChildren(...this.draw(false)));
+    keepFocus(this.element, "next", () => this.steps.said.replaceChildren(...this.draw(moving)));
   }
 
   /** A word, in a matrix whose rows are words: of the slabs, its row in the chosen head, or the first that has some of it. */
@@ -125,7 +125,7 @@ class Slabs {
     this.stage.replaceChildren(make("div", { className: "line" }, ...this.buildStage(stage)));
     for (const cell of this.stage.querySelectorAll(".cut td")) if (cell.cellIndex > 1 && cell.cellIndex % this.width === 1 % this.width) cell.classList.add("gap");
     this.sum.replaceChildren(...this.writeArithmetic(stage));
-    if (moving && this.stage.isConnected) this.animateStage(stage);
+    if (moving && this.stage.isConnected) moveSlabs(this, stage);
     return this.describeStep(stage);
   }
 
@@ -185,13 +185,6 @@ class Slabs {
 
   buildCard(head, ...parts) {
     return make("div", { className: "slab", style: `--head: ${this.data.heads[head]}; --place: ${head}` }, make("p", { className: "name" }, `head ${head}`), ...parts);
-  }
-
-  /** What moves when a step begins. */
-  animateStage(stage) {
-    const grids = [...this.stage.querySelectorAll(".grid tbody")];
-    if (stage === "slabs") grids.slice(1).forEach((slab, head) => animateMove(grids[0], slab, "query", 250 * head));
-    if (stage === "merged") grids.slice(0, -1).forEach((slab, head) => animateMove(slab, grids.at(-1), "value", 250 * head));
   }
 
   describeStep(stage) {

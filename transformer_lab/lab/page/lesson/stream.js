@@ -3,6 +3,7 @@
 import { make, OWN_KEYS, toggle } from "../elements.js";
 import { keepFocus } from "../focus.js";
 import { formatBrief, formatVector } from "./grid.js";
+import { arrive, carry } from "./motion.js";
 import { mountEach } from "./mount.js";
 import { Steps } from "./steps.js";
 
@@ -44,7 +45,7 @@ class Stream {
     this.controls = make("div", { className: "controls" }, one, this.speak);
     this.norms = Object.keys(ORDERS).flatMap((order) => [0, 1].map((at) => toggle(`norm ${order} ${at}`, `${order}, ${data.names[at]}`, () => this.norm.order === order && this.norm.at === at, () => this.choose({ norm: { order, at } }))));
     this.by = make("div", { className: "controls" }, make("span", { role: "group", "aria-label": "Which LayerNorm" }, "the LayerNorm of ", ...this.norms), this.buildRange("times", 1, 10), this.buildRange("plus", -5, 5));
-    this.steps = new Steps(["x", first, "add", "norm", second, "add", "norm", "by hand"], () => this.draw());
+    this.steps = new Steps(["x", first, "add", "norm", second, "add", "norm", "by hand"], () => this.start());
     this.element = make("div", {}, this.steps.bar, this.steps.said, this.controls, this.by, this.stage, this.sum);
     this.steps.go(0);
   }
@@ -59,6 +60,37 @@ class Stream {
   choose(change) {
     Object.assign(this, change);
     keepFocus(this.element, "next", () => this.steps.said.replaceChildren(...this.draw()));
+  }
+
+  start() {
+    const said = this.draw();
+    if (this.stage.isConnected && !this.byHand) this.stage.querySelectorAll(".wiring").forEach((wiring) => this.moveOn(wiring));
+    return said;
+  }
+
+  /** The newest vectors of an order come from those that they are made of, along the stream or out of a loop. */
+  moveOn(wiring) {
+    const { step } = this.steps;
+    const cells = (vector) => [...vector.querySelectorAll("span")];
+    const made = [...wiring.querySelectorAll(".vector")].filter((vector) => vector.dataset.step <= step);
+    const fresh = made.filter((vector) => Number(vector.dataset.step) === step);
+    const onStream = made.filter((vector) => vector.parentElement.matches(".on") && !fresh.includes(vector)).at(-1);
+    if (!fresh.length || !onStream) return;
+    if (step % 3 === 2) {
+      // What flows on and what the loop says meet at the plus.
+      const [sum] = fresh;
+      const said = made.at(-2);
+      arrive(cells(sum), Math.max(carry(cells(onStream), cells(sum), { kind: "flow" }), carry(cells(said), cells(sum), { kind: "share" })));
+      return;
+    }
+    let from = onStream;
+    let end = 0;
+    for (const vector of fresh) {
+      const box = vector.parentElement.matches(".loop") ? [vector.previousElementSibling] : cells(vector);
+      end = carry(cells(from), box, { kind: "flow", delay: end, scale: 0.75 });
+      arrive(cells(vector), end);
+      from = vector;
+    }
   }
 
   get byHand() {
@@ -114,7 +146,7 @@ class Stream {
     const cells = values.map((value, i) => make("span", { className: i === this.number ? "lit" : "", style: `--size: ${there ? (Math.abs(value) / most).toFixed(2) : 0}` }, there ? formatBrief(value) : ""));
     const { mean: middle, variance } = computeNormSteps(values, 0);
     const about = there ? `mean ${formatBrief(middle)}, variance ${formatBrief(variance)}` : "";
-    return make("div", { className: "vector" }, make("small", {}, make("b", {}, name), ` ${about}`), make("div", {}, ...cells));
+    return make("div", { className: "vector", "data-step": step }, make("small", {}, make("b", {}, name), ` ${about}`), make("div", {}, ...cells));
   }
 
   /** LayerNorm line by line. */
