@@ -15,6 +15,7 @@ from transformer_lab.lab.drawings import (
     three_architectures,
     turning_arrows,
     two_hops,
+    zoom_to_weight,
 )
 from transformer_lab.lab.explorer import AttentionExplorer, explore
 from transformer_lab.lab.sliders import show_live
@@ -34,4 +35,5 @@ __all__ = [
     "three_architectures",
     "turning_arrows",
     "two_hops",
+    "zoom_to_weight",
 ]

@@ -23,6 +23,12 @@ export class Steps {
     this.stop();
   }
 
+  /** Give a step another name; where steps are a way into something, they say where it leads. */
+  rename(i, name) {
+    const title = `Step ${i + 1} of ${this.buttons.length}: ${name}`;
+    Object.assign(this.buttons[i], { textContent: name, title }).setAttribute("aria-label", title);
+  }
+
   onKey(event) {
     this.onSpace(event);
     const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
