@@ -1,4 +1,4 @@
-"""The zoom on the screen: its numbers are NumPy's, both pictures fit on each other, and Escape leads back."""
+"""The zoom on the screen: NumPy's numbers, two pictures that fit on each other, and a way back."""
 
 import re
 

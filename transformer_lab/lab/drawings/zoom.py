@@ -15,6 +15,8 @@ from transformer_lab.hooks import Hook
 from transformer_lab.lab.page.drawing import Drawing
 
 FAMOUS_SENTENCE = "the animal didn't cross the street because it was too tired"
+NOUN_FINDER = Head("encoder", 1, 2)
+"""In the model of the package this head of the encoder takes a deciding word to its noun."""
 KINDS: dict[str, Kind] = {
     "encoder.self_attention": "encoder",
     "decoder.self_attention": "decoder",
@@ -43,7 +45,7 @@ def zoom_to_weight(
     translator: Hooked,
     source: str = FAMOUS_SENTENCE,
     *,
-    head: Head = Head("encoder", 1, 2),
+    head: Head = NOUN_FINDER,
     query: str = "tired",
     key: str = "animal",
 ) -> Drawing:

@@ -59,8 +59,7 @@ class Hops {
     this.stage.querySelectorAll(".sentence").forEach((sentence, i) => {
       const paths = [...sentence.querySelectorAll(`path.${kind}`)];
       paths.forEach((path) => drawLine(path));
-      const width = (path) => Number(path.getAttribute("stroke-width"));
-      const widest = paths.toSorted((a, b) => width(b) - width(a))[0];
+      const widest = paths.toSorted((a, b) => b.dataset.weight - a.dataset.weight)[0];
       if (!widest) return;
       const find = (which, place) => sentence.querySelector(`[data-control="${i} ${which} ${place}"]`);
       const goal = kind === "encoder" ? find("source", this.source[i]) : find("written", this.written[i]);
@@ -132,7 +131,7 @@ class Hops {
     const named = { encoder: [], cross: [] };
     const draw = (kind, path, weight, head, y, from) => {
       const off = this.muted & (1 << head);
-      lines.push(svg("path", { class: `${kind}${off ? " off" : ""}`, "data-from": from, d: path, "stroke-width": (off ? 1.5 : Math.max(0.6, WIDEST * weight)).toFixed(1) }));
+      lines.push(svg("path", { class: `${kind}${off ? " off" : ""}`, "data-from": from, "data-weight": weight, d: path, "stroke-width": (off ? 1.5 : Math.max(0.6, WIDEST * weight)).toFixed(1) }));
       if (weight >= NAMED) named[kind].push([y, `${this.data.heads[head].name} ${off ? "muted" : formatNumber(weight)}`]);
     };
     this.data.heads.forEach((head, h) => {
