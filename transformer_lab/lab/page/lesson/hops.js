@@ -3,7 +3,7 @@
 import { make, svg, toggle, word } from "../elements.js";
 import { keepFocus } from "../focus.js";
 import { formatNumber } from "../text.js";
-import { carry, drawLine } from "./motion.js";
+import { moveHop } from "./hops_motion.js";
 import { mountEach } from "./mount.js";
 import { Steps } from "./steps.js";
 
@@ -50,23 +50,8 @@ class Hops {
     this.written = pairs.map((pair) => pair.step);
     this.switches.hidden = step < 4;
     const said = this.draw();
-    if (this.stage.isConnected && (step === 1 || step === 2)) this.travel(step === 1 ? "encoder" : "cross");
+    if (this.stage.isConnected && (step === 1 || step === 2)) moveHop(this, step === 1 ? "encoder" : "cross");
     return said;
-  }
-
-  /** A hop: its arcs are drawn from the words that are looked at, and the word that gives most goes along the widest. */
-  travel(kind) {
-    this.stage.querySelectorAll(".sentence").forEach((sentence, i) => {
-      const paths = [...sentence.querySelectorAll(`path.${kind}`)];
-      paths.forEach((path) => drawLine(path));
-      const widest = paths.toSorted((a, b) => b.dataset.weight - a.dataset.weight)[0];
-      if (!widest) return;
-      const find = (which, place) => sentence.querySelector(`[data-control="${i} ${which} ${place}"]`);
-      const goal = kind === "encoder" ? find("source", this.source[i]) : find("written", this.written[i]);
-      const { left, top } = sentence.querySelector("svg").getBoundingClientRect();
-      const via = [1, 2, 3].map((part) => widest.getPointAtLength((widest.getTotalLength() * part) / 4)).map(({ x, y }) => [left + x, top + y]);
-      carry([find("source", widest.dataset.from)], [goal], { kind, via, scale: 1 });
-    });
   }
 
   get muted() {

@@ -3,9 +3,9 @@
 import { make, OWN_KEYS, toggle } from "../elements.js";
 import { keepFocus } from "../focus.js";
 import { formatBrief, formatVector } from "./grid.js";
-import { arrive, carry } from "./motion.js";
 import { mountEach } from "./mount.js";
 import { Steps } from "./steps.js";
+import { moveOn } from "./stream_motion.js";
 
 /** A stream in each place of this name, from the data of this name. */
 export function mountStream(name) {
@@ -64,33 +64,8 @@ class Stream {
 
   start() {
     const said = this.draw();
-    if (this.stage.isConnected && !this.byHand) this.stage.querySelectorAll(".wiring").forEach((wiring) => this.moveOn(wiring));
+    if (this.stage.isConnected && !this.byHand) this.stage.querySelectorAll(".wiring").forEach((wiring) => moveOn(wiring, this.steps.step));
     return said;
-  }
-
-  /** The newest vectors of an order come from those that they are made of, along the stream or out of a loop. */
-  moveOn(wiring) {
-    const { step } = this.steps;
-    const cells = (vector) => [...vector.querySelectorAll("span")];
-    const made = [...wiring.querySelectorAll(".vector")].filter((vector) => vector.dataset.step <= step);
-    const fresh = made.filter((vector) => Number(vector.dataset.step) === step);
-    const onStream = made.filter((vector) => vector.parentElement.matches(".on") && !fresh.includes(vector)).at(-1);
-    if (!fresh.length || !onStream) return;
-    if (step % 3 === 2) {
-      // What flows on and what the loop says meet at the plus.
-      const [sum] = fresh;
-      const said = made.at(-2);
-      arrive(cells(sum), Math.max(carry(cells(onStream), cells(sum), { kind: "flow" }), carry(cells(said), cells(sum), { kind: "share" })));
-      return;
-    }
-    let from = onStream;
-    let end = 0;
-    for (const vector of fresh) {
-      const box = vector.parentElement.matches(".loop") ? [vector.previousElementSibling] : cells(vector);
-      end = carry(cells(from), box, { kind: "flow", delay: end, scale: 0.75 });
-      arrive(cells(vector), end);
-      from = vector;
-    }
   }
 
   get byHand() {

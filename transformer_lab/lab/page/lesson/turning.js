@@ -2,13 +2,13 @@
 
 import { decodeBase64 } from "../bytes.js";
 import { makePaints } from "../cells.js";
-import { action, make, OWN_KEYS, svg, word, wordAt } from "../elements.js";
-import { softmax } from "../engine/vectors.js";
+import { action, make, OWN_KEYS, svg } from "../elements.js";
 import { keepFocus } from "../focus.js";
 import { formatBrief, colourText, formatVector } from "./grid.js";
 import { Hands } from "./hands.js";
 import { mountEach } from "./mount.js";
 import { Steps } from "./steps.js";
+import { drawAlibi } from "./turning_alibi.js";
 
 const VIEWS = { hands: "hands", step: "one step on", rotary: "rotary", alibi: "ALiBi" };
 const BASES = [10, 100, 1000, 10000, 100000, 1000000];
@@ -25,9 +25,6 @@ export const computeSpeeds = (pairs, base) => Array.from({ length: pairs }, (_, 
 
 /** Turn a pair of numbers to the left by an angle in radians. */
 export const turnPair = ([a, b], angle) => [a * Math.cos(angle) - b * Math.sin(angle), a * Math.sin(angle) + b * Math.cos(angle)];
-
-/** What ALiBi adds to the scores of head `head` of `heads`, both counted from 0 and 1. */
-export const alibiBias = (head, heads, distance) => -(2 ** ((-8 * (head + 1)) / heads)) * Math.abs(distance);
 
 class Turning {
   /** `data`: the views, how many pairs, those that are drawn as clocks, query and key of one head, ALiBi's words and heads, and colours. */
@@ -103,7 +100,7 @@ class Turning {
 
   draw() {
     const { view } = this;
-    const pictures = { hands: () => this.drawClocks(), step: () => this.drawClocks(), rotary: () => this.drawRotary(), alibi: () => this.drawAlibi() };
+    const pictures = { hands: () => this.drawClocks(), step: () => this.drawClocks(), rotary: () => this.drawRotary(), alibi: () => drawAlibi(this.data, this.paints, this.at.row, (row) => this.chooseRow(row)) };
     const [picture, told] = pictures[view]();
     this.stage.className = `stage ${view}`;
     this.stage.replaceChildren(...picture);
@@ -183,38 +180,9 @@ class Turning {
     return [dials, told];
   }
 
-  /** ALiBi's bias for each head, drawn as what it multiplies a weight by. */
-  drawAlibi() {
-    const { words, heads } = this.data;
-    const each = (count) => Array.from({ length: count }, (_, i) => i);
-    const choose = (row) => {
-      this.at.row = row;
-      keepFocus(this.element, "next", () => this.draw());
-    };
-    const made = each(heads).map((head) => {
-      const rows = words.map((_, row) => {
-        const cells = words.map((__, column) => {
-          const cell = make("td");
-          cell.style.background = this.paints[Math.round(255 * Math.exp(alibiBias(head, heads, row - column)))].background;
-          return cell;
-        });
-        const line = make("tr", { className: row === this.at.row ? "lit" : "" }, ...cells);
-        line.prepend(make("th", {}, word(words[row])));
-        line.addEventListener("click", () => choose(row));
-        return line;
-      });
-      return make("figure", {}, make("figcaption", {}, make("b", {}, `head ${head + 1}`), ` slope ${formatBrief(-alibiBias(head, heads, 1), 4)}`), make("table", { "aria-hidden": "true" }, make("thead", {}, make("tr", {}, make("td"), ...words.map((text) => make("th", {}, word(text))))), make("tbody", {}, ...rows)));
-    });
-    const buttons = words.map((text, row) => {
-      const button = make("button", { type: "button", "data-control": `row ${row}`, "aria-pressed": String(row === this.at.row) }, wordAt(words, row));
-      button.addEventListener("click", () => choose(row));
-      return button;
-    });
-    const told = [0, heads - 1].map((head) => {
-      const bias = words.map((_, column) => alibiBias(head, heads, this.at.row - column));
-      return make("div", {}, `head ${head + 1}, row of `, wordAt(words, this.at.row), `: added ${formatVector(bias)}; were all scores equal, the weights would be ${formatVector(softmax(bias))}`);
-    });
-    return [[make("div", { className: "rows", role: "group", "aria-label": "Row" }, "row of: ", ...buttons), ...made], told];
+  chooseRow(row) {
+    this.at.row = row;
+    keepFocus(this.element, "next", () => this.draw());
   }
 
   /** What a view is for. */
