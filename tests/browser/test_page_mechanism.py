@@ -116,7 +116,8 @@ def test_slabs_are_what_numpy_makes_of_them(ask, swap):
     assert set(found) == set(wanted)
     for name, numbers in wanted.items():
         np.testing.assert_allclose(found[name], numbers, atol=1e-12, err_msg=name)
-    loop = ask("lesson/slabs_numbers.js", "({ attendHeadByHead }, given) => attendHeadByHead(given)", given)
+    by_loop = "({ attendHeadByHead }, given) => attendHeadByHead(given)"
+    loop = ask("lesson/slabs_numbers.js", by_loop, given)
     assert (np.abs(loop - merged @ output).max() < 1e-12) == swap
 
 

@@ -127,7 +127,7 @@ def capture_vectors(
     def keep(place: tuple[Kind, int], point: str, tensor: Any) -> None:
         seen[place][point] = tensor.detach()[0].double().cpu().numpy()
 
-    hooks = {
+    hooks: dict[tuple[Kind, int | None], Hook] = {
         place: Hook(**{point: partial(keep, place, point) for point in POINTS}) for place in places
     }
     return seen, translator.attend(source, hooks=hooks)

@@ -30,8 +30,8 @@ export function mixValues(shares, values, output, parts) {
 }
 
 /** A row goes to a matrix, and what comes out of the product goes into a row of the result. Returns when it is there. */
-export function multiplyRow(row, matrix, result) {
-  const met = carry(row, matrix);
+export function multiplyRow(row, matrix, result, delay = 0) {
+  const met = carry(row, matrix, { delay });
   const end = carry(matrix.slice(-result.length), result, { texts: result.map((cell) => cell.textContent), delay: met });
   arrive(result, end);
   return end;

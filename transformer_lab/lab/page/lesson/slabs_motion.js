@@ -24,6 +24,7 @@ export function moveSlabs(slabs, stage) {
   /** The row of a slab in which the chosen word is, or the slab's first. */
   const rowOf = (head) => (head === chosen ? slabs.row : slabs.findRows(head, word)[0] ?? 0);
   const moves = {
+    loop: ([x, ...made]) => heads.reduce((end, head) => multiplyRow(x[word], made[2 * head].flat(), made[2 * head + 1][word], end), 0),
     product: ([x, W, Q]) => {
       heads.forEach((head) => slideIn(W.flatMap((row) => block(row, head)), { x: APART * head, seen: true }));
       multiplyRow(x[word], W.flat(), Q[word]);

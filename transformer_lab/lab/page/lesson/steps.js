@@ -1,6 +1,7 @@
 // The steps of a drawing: a button for each, one back, one on, one that plays them, and what the step says.
 
 import { action, make, OWN_KEYS } from "../elements.js";
+import { isStill } from "./motion.js";
 
 const LETTER = 45; // milliseconds in which a letter is read
 const LEAST = 2500; // milliseconds for what is seen, however little is said
@@ -84,6 +85,7 @@ export class Steps {
     this.go(step);
     if (step === this.last) return this.stop();
     const wait = Math.max(LEAST, LETTER * this.said.textContent.length);
+    if (!isStill()) this.player.animate([{ backgroundSize: "0 3px" }, { backgroundSize: "100% 3px" }], wait);
     this.timer = setTimeout(() => (this.bar.isConnected ? this.goOn(step + 1) : this.stop()), wait);
   }
 
@@ -97,6 +99,7 @@ export class Steps {
     clearTimeout(this.timer);
     this.timer = null;
     this.pressed?.abort();
+    this.player.getAnimations().forEach((wait) => wait.cancel());
     this.nameButton("Play ▶", "Play all steps");
   }
 

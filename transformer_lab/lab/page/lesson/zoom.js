@@ -28,7 +28,7 @@ class Zoom {
     this.paints = makePaints(decodeBase64(data.colours));
     this.computed = new Map();
     this.stage = make("div", { className: "stage", ...OWN_KEYS });
-    this.out = make("button", { type: "button", className: "out", "data-control": "out" }, "◀ Out (Esc)");
+    this.out = make("button", { type: "button", className: "out controls", "data-control": "out" }, "◀ Out (Esc)");
     this.out.addEventListener("click", () => this.leave());
     this.steps = new Steps(["Figure 1", "layer", "head", "weight"], (level) => this.show(level));
     this.element = make("div", {}, this.steps.bar, this.steps.said, this.out, this.stage);
