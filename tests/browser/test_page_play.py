@@ -123,11 +123,12 @@ def test_at_the_end_the_keyboard_keeps_its_place(opened):
     expect(page.locator("[data-control=play]")).to_be_focused()
 
 
-def test_a_drawing_that_has_left_the_page_plays_no_longer(opened):
+@pytest.mark.parametrize("go", ["root.remove()", "root.parentElement.style.display = 'none'"])
+def test_a_drawing_that_has_left_the_page_or_is_folded_away_plays_no_longer(opened, go):
     page = opened()
     page.evaluate("window.root = document.querySelector('.tl-stream')")
     page.locator("[data-control=play]").click()
-    page.evaluate("root.remove()")
+    page.evaluate(go)
     page.clock.run_for(600_000)
     current = "root.querySelector('[aria-current=step]').dataset.control"
     assert page.evaluate(current) == "step 1"

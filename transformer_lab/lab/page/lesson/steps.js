@@ -80,13 +80,13 @@ export class Steps {
     this.goOn(this.step === this.last ? 0 : this.step + 1);
   }
 
-  /** Show a step and wait until it can have been read; the last one ends it, and so does leaving the page. */
+  /** Show a step and wait until it can have been read; the last one ends it, and so does leaving the page or being folded away. */
   goOn(step) {
     this.go(step);
     if (step === this.last) return this.stop();
     const wait = Math.max(LEAST, LETTER * this.said.textContent.length);
     if (!isStill()) this.player.animate([{ backgroundSize: "0 3px" }, { backgroundSize: "100% 3px" }], wait);
-    this.timer = setTimeout(() => (this.bar.isConnected ? this.goOn(step + 1) : this.stop()), wait);
+    this.timer = setTimeout(() => (this.bar.offsetParent ? this.goOn(step + 1) : this.stop()), wait);
   }
 
   /** A reader who presses anything wants to look at it; only the keys that lead to the button don't count. */
