@@ -136,9 +136,17 @@ LANDED = """() => {
 
 
 @pytest.mark.parametrize("step", [4, 7])
-@pytest.mark.parametrize("way", ["reshape, then swap", "reshape alone"])
-def test_each_number_of_a_head_arrives_on_itself(show, step, way):
+@pytest.mark.parametrize(
+    ("way", "size"), [("reshape, then swap", 1), ("reshape, then swap", 1.3), ("reshape alone", 1)]
+)
+def test_each_number_of_a_head_arrives_on_itself(show, step, way, size):
     page = show("slabs", step)
+    if size != 1:
+        # A slide enlarges its drawings.
+        page.evaluate("(size) => { document.body.style.zoom = size; }", size)
+        for number in (step - 1, step):
+            page.evaluate(FINISH)
+            page.locator(f"[data-control='step {number}']").click()
     if way == "reshape alone":
         if step == 7:
             page.get_by_role("button", name=way).click()

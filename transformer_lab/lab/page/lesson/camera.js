@@ -4,15 +4,16 @@
 // the transforms of both are straight lines between "as the camera sees it now" and "as it will", they fit
 // on each other at every moment.
 
-import { isStill } from "./motion.js";
+import { isStill, pixelOf } from "./motion.js";
 
 const FLIGHT = 900; // milliseconds
 const GLIDE = "cubic-bezier(0.45, 0, 0.2, 1)";
 
-/** The size and the middle of an element, seen from the corner where both pictures begin. */
+/** The size and the middle of an element, seen from the corner where both pictures begin, in their own pixels. */
 function placeOf(element, picture) {
   const [box, origin] = [element.getBoundingClientRect(), picture.getBoundingClientRect()];
-  return { width: box.width, x: box.left - origin.left + box.width / 2, y: box.top - origin.top + box.height / 2 };
+  const [width, x, y] = [box.width, box.left - origin.left + box.width / 2, box.top - origin.top + box.height / 2].map((size) => size / pixelOf(picture));
+  return { width, x, y };
 }
 
 /**

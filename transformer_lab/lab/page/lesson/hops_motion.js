@@ -1,6 +1,6 @@
 // How a word's gender hops: along an arc, from the word that is looked at to the one that looks.
 
-import { carry, drawLine } from "./motion.js";
+import { carry, drawLine, pixelOf } from "./motion.js";
 
 /** Draw the arcs of a kind from the words that are looked at, and send the word that gives most along the widest. */
 export function moveHop({ stage, source, written }, kind) {
@@ -12,7 +12,8 @@ export function moveHop({ stage, source, written }, kind) {
     const find = (which, place) => sentence.querySelector(`[data-control="${i} ${which} ${place}"]`);
     const goal = kind === "encoder" ? find("source", source[i]) : find("written", written[i]);
     const { left, top } = sentence.querySelector("svg").getBoundingClientRect();
-    const via = [1, 2, 3].map((part) => widest.getPointAtLength((widest.getTotalLength() * part) / 4)).map(({ x, y }) => [left + x, top + y]);
+    const pixel = pixelOf(stage);
+    const via = [1, 2, 3].map((part) => widest.getPointAtLength((widest.getTotalLength() * part) / 4)).map(({ x, y }) => [left + x * pixel, top + y * pixel]);
     carry([find("source", widest.dataset.from)], [goal], { kind, via, scale: 1 });
   });
 }

@@ -12,7 +12,10 @@ export const MOVE = 550;
 /** Whether this reader wants no motion. */
 export const isStill = () => matchMedia(STILL).matches;
 
-/** The box around elements. */
+/** How large one of an element's own pixels is on the screen: a slide enlarges what it shows. */
+export const pixelOf = (element) => element.getBoundingClientRect().width / element.offsetWidth || 1;
+
+/** The box around elements, on the screen. */
 function frameOf(elements) {
   const boxes = elements.map((element) => element.getBoundingClientRect());
   const [left, top] = ["left", "top"].map((side) => Math.min(...boxes.map((box) => box[side])));
@@ -28,11 +31,12 @@ function copyCells(cells, kind = "", texts = []) {
   const stage = cells[0].closest(".stage");
   const around = frameOf(cells);
   const origin = stage.getBoundingClientRect();
-  const px = (properties) => Object.fromEntries(Object.entries(properties).map(([name, value]) => [name, `${value}px`]));
+  const pixel = pixelOf(stage);
+  const px = (properties) => Object.fromEntries(Object.entries(properties).map(([name, value]) => [name, `${value / pixel}px`]));
   const ghost = document.createElement("i");
   ghost.className = `ghost ${kind}`;
   ghost.setAttribute("aria-hidden", "true");
-  Object.assign(ghost.style, px({ left: around.left - origin.left + stage.scrollLeft, top: around.top - origin.top + stage.scrollTop, width: around.width, height: around.height }));
+  Object.assign(ghost.style, px({ left: around.left - origin.left + stage.scrollLeft * pixel, top: around.top - origin.top + stage.scrollTop * pixel, width: around.width, height: around.height }));
   const copies = cells.map((cell, i) => {
     const { left, top, width, height } = cell.getBoundingClientRect();
     const { backgroundColor, backgroundImage, color, fontSize, fontWeight } = getComputedStyle(cell);
@@ -54,7 +58,7 @@ function run(element, frames, delay, duration = MOVE) {
 /**
  * Let a copy of cells go to where `to` is; returns the time of its arrival, in milliseconds from now.
  *
- * It begins where the cells are, or other elements, `from`. It goes over the points `via`, of the window, and
+ * It begins where the cells are, or other elements, `from`. It goes over the points `via`, of the screen, and
  * becomes small enough for its goal, or as small as `scale`.
  */
 export function carry(cells, to, { kind, texts, delay = 0, from: others = cells, via = [], scale } = {}) {
@@ -62,8 +66,9 @@ export function carry(cells, to, { kind, texts, delay = 0, from: others = cells,
   const [from, goal] = [frameOf(cells), frameOf(to)];
   const ghost = copyCells(cells, kind, texts);
   const [x, y] = middleOf(from);
+  const pixel = pixelOf(cells[0].closest(".stage"));
   const size = scale ?? Math.min(1, goal.width / from.width, goal.height / from.height);
-  const at = ([toX, toY], by) => `translate(${toX - x}px, ${toY - y}px) scale(${by})`;
+  const at = ([toX, toY], by) => `translate(${(toX - x) / pixel}px, ${(toY - y) / pixel}px) scale(${by})`;
   const points = [middleOf(frameOf(others)), ...via, middleOf(goal)];
   const moves = points.map((point, i) => ({ transform: at(point, 1 + (size - 1) * (i / (points.length - 1))), offset: 0.9 * (i / (points.length - 1)), opacity: 1 }));
   run(ghost, [...moves, { transform: at(points.at(-1), size), opacity: 0 }], delay).then(() => ghost.remove(), () => {});
