@@ -101,7 +101,7 @@ def test_slabs_are_what_numpy_makes_of_them(ask, swap):
     x, query, key, value, output = slabs_arguments()
     names = ("x", "query", "key", "value", "output")
     given = {name: a.tolist() for name, a in zip(names, slabs_arguments(), strict=True)}
-    found = ask("lesson/slabs.js", ALL, [given, swap])
+    found = ask("lesson/slabs_numbers.js", ALL, [given, swap])
     whole = [x @ np.concatenate(list(w), axis=1) for w in (query, key, value)]
     n, h, d = len(x), len(query), query.shape[2]
 
@@ -116,7 +116,8 @@ def test_slabs_are_what_numpy_makes_of_them(ask, swap):
     assert set(found) == set(wanted)
     for name, numbers in wanted.items():
         np.testing.assert_allclose(found[name], numbers, atol=1e-12, err_msg=name)
-    loop = ask("lesson/slabs.js", "({ attendHeadByHead }, given) => attendHeadByHead(given)", given)
+    by_loop = "({ attendHeadByHead }, given) => attendHeadByHead(given)"
+    loop = ask("lesson/slabs_numbers.js", by_loop, given)
     assert (np.abs(loop - merged @ output).max() < 1e-12) == swap
 
 
@@ -124,7 +125,7 @@ def test_merging_undoes_slabs_in_both_ways(ask):
     both = "({ splitHeads, mergeHeads }, [m, swap]) => mergeHeads(splitHeads(m, 3, swap), swap)"
     matrix = np.arange(5 * 6).reshape(5, 6).tolist()
     for swap in (True, False):
-        assert ask("lesson/slabs.js", both, [matrix, swap]) == matrix
+        assert ask("lesson/slabs_numbers.js", both, [matrix, swap]) == matrix
 
 
 def test_a_reshape_alone_shows_whose_numbers_a_head_has(draw):

@@ -52,7 +52,7 @@ def test_hands_are_the_papers_and_the_bias_is_the_packages(ask):
     function = """({ alibiBias }, [heads, distance]) =>
         [0, 1, 2].map((head) => alibiBias(head, heads, distance))"""
     for query, key in ((0, 0), (2, 5), (6, 1)):
-        found = ask("lesson/turning.js", function, [3, query - key])
+        found = ask("lesson/turning_alibi.js", function, [3, query - key])
         assert found == pytest.approx(expected[:, query, key].tolist())
 
 

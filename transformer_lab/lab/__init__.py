@@ -21,6 +21,7 @@ from transformer_lab.lab.drawings import (
     three_architectures,
     turning_arrows,
     two_hops,
+    zoom_to_weight,
 )
 from transformer_lab.lab.explorer import AttentionExplorer, explore
 from transformer_lab.lab.sliders import show_live
@@ -42,6 +43,7 @@ __all__ = [
     "three_architectures",
     "turning_arrows",
     "two_hops",
+    "zoom_to_weight",
 ]
 
 

@@ -10,6 +10,7 @@ from transformer_lab.lab.drawings.slabs import heads_as_slabs
 from transformer_lab.lab.drawings.stepper import decoder_stepper
 from transformer_lab.lab.drawings.stream import residual_stream
 from transformer_lab.lab.drawings.turning import clock_positions, turning_arrows
+from transformer_lab.lab.drawings.zoom import zoom_to_weight
 
 __all__ = [
     "attention_player",
@@ -23,4 +24,5 @@ __all__ = [
     "three_architectures",
     "turning_arrows",
     "two_hops",
+    "zoom_to_weight",
 ]

@@ -3,6 +3,7 @@
 import { make, OWN_KEYS, svg, word, words } from "../elements.js";
 import { keepFocus } from "../focus.js";
 import { formatNumber, formatProbability } from "../text.js";
+import { drawLine, fadeFrom, slideIn } from "./motion.js";
 import { mountEach } from "./mount.js";
 import { Steps } from "./steps.js";
 
@@ -41,7 +42,24 @@ class Beam {
     // The winner is followed from its start, all others where they grow.
     this.stage.scrollLeft = this.over ? 0 : COLUMN * (this.last + 1) - this.stage.clientWidth;
     this.fade();
+    if (this.stage.isConnected && step) this.grow();
     return this.describeStep(step);
+  }
+
+  /** The newest beginnings come out of those that they continue, and then some are dropped; the winner's path is drawn last. */
+  grow() {
+    const { columns, parents } = this.data;
+    const find = (node) => this.stage.querySelector(`[data-control="node ${node}"]`);
+    if (this.over) {
+      this.stage.querySelectorAll("path.lit").forEach((path, i) => drawLine(path, 140 * i));
+      return;
+    }
+    for (const node of columns[this.last]) {
+      const [made, parent] = [find(node), find(parents[node])];
+      slideIn([made], { x: parent.offsetLeft - made.offsetLeft, y: parent.offsetTop - made.offsetTop, seen: true });
+      if (!this.kept.has(node)) fadeFrom(made, { background: getComputedStyle(parent).backgroundColor, border: getComputedStyle(parent).border });
+    }
+    this.stage.querySelectorAll("path").forEach((path) => columns[this.last].includes(Number(path.dataset.node)) && drawLine(path));
   }
 
   /** Where the tree goes on out of sight, its edge is faded. */
@@ -70,7 +88,7 @@ class Beam {
       const [[x, y], [toX, toY]] = [at.get(parents[node]), at.get(node)];
       const [from, to] = [y + NODE.height / 2, toY + NODE.height / 2];
       const kind = lit.has(node) ? "lit" : this.kept.has(node) ? "kept" : "dropped";
-      return svg("path", { class: kind, d: `M${x + NODE.width} ${from}C${x + NODE.width + 12} ${from} ${toX - 12} ${to} ${toX} ${to}` });
+      return svg("path", { class: kind, "data-node": node, d: `M${x + NODE.width} ${from}C${x + NODE.width + 12} ${from} ${toX - 12} ${to} ${toX} ${to}` });
     });
     const nodes = seen.map((node) => this.buildNode(node, at.get(node), lit));
     const size = { width: COLUMN * columns.length, height: this.tall };

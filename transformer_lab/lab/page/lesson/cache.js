@@ -6,9 +6,11 @@ import { make, word } from "../elements.js";
 import { dot, softmax } from "../engine/vectors.js";
 import { keepFocus } from "../focus.js";
 import { formatBrief, colourText, formatVector } from "./grid.js";
+import { arrive, carry, slideIn } from "./motion.js";
 import { mountEach } from "./mount.js";
 import { Steps } from "./steps.js";
 
+const BETWEEN_ROWS = 120; // milliseconds
 const KINDS = ["query", "key", "value"];
 
 /** A drawing in each place of this name, from the data of this name. */
@@ -52,7 +54,25 @@ class CacheFilling {
   start(step) {
     this.step = step;
     this.row = step;
-    return this.draw();
+    const said = this.draw();
+    if (this.stage.isConnected) this.moveRows();
+    return said;
+  }
+
+  /** Rows that are computed come from their words, one word after the other; what is kept stays where it is. */
+  moveRows() {
+    for (const table of this.stage.querySelectorAll("table")) {
+      const rows = [...table.tBodies[0].rows].slice(0, this.step + 1);
+      const computed = rows.map((row) => [...row.querySelectorAll(".part:is(.new, .again)")]);
+      let delay = 0;
+      for (const cells of computed) {
+        slideIn(cells, { x: -24, delay });
+        if (cells.length) delay += BETWEEN_ROWS;
+      }
+      // Then the newest word's query asks all keys, and each answers with a weight.
+      const query = computed.at(-1).filter((cell) => cell.classList.contains("query"));
+      rows.forEach((row, k) => arrive([row.cells[row.cells.length - 1]], carry(query, [...row.querySelectorAll(".part.key")], { kind: "query", delay: delay + 450 + 90 * k })));
+    }
   }
 
   choose(row) {
@@ -108,7 +128,7 @@ class CacheFilling {
     const [cached, plain] = [true, false].map((way) => countComputedRows(this.step, way));
     if (this.step === 0) return ["The decoder reads its first word, ", last, ", to write the next one. Each word that is read becomes a row of queries, of keys and of values. One row is one product of a vector and a matrix; these are counted, and the scores, one for each pair of a query and a key, even where a mask hides it. So far both ways do the same."];
     const before = `${this.step} word${this.step > 1 ? "s" : ""}`;
-    const told = ["Now it reads ", last, `. Its query looks at all keys, so the keys and values of the ${before} before are needed again. With a cache they are kept: ${cached.now} new rows. Without, all words go through once more: ${plain.now} rows, ${plain.now - cached.now} of them (striped, flashing) the same numbers as before. The old queries ask again, too, since a layer above reads all outputs; these are also as before. (Drawn are the weights of the last query.)`];
+    const told = ["Now it reads ", last, `. Its query looks at all keys, so the keys and values of the ${before} before are needed again. With a cache they are kept: ${cached.now} new rows. Without, all words go through once more: ${plain.now} rows, ${plain.now - cached.now} of them (striped) the same numbers as before. The old queries ask again, too, since a layer above reads all outputs; these are also as before. (Drawn are the weights of the last query.)`];
     if (this.step === words.length - 1) told.push(` In all: ${cached.all} rows with a cache, ${plain.all} without, and the same output for the last word.`);
     return told;
   }

@@ -3,6 +3,7 @@
 import { make, word, words } from "../elements.js";
 import { keepFocus } from "../focus.js";
 import { grid } from "./grid.js";
+import { slideMask } from "./motion.js";
 import { mountEach } from "./mount.js";
 import { Steps } from "./steps.js";
 
@@ -24,13 +25,19 @@ class Family {
     this.row = data.row;
     this.stage = make("div", { className: "stage" });
     this.sum = make("p", { className: "sum" });
-    this.steps = new Steps(data.families.map(({ name }) => name), () => this.draw());
+    this.steps = new Steps(data.families.map(({ name }) => name), () => this.show());
     this.element = make("div", {}, this.steps.bar, this.steps.said, this.stage, this.sum);
     this.steps.go(0);
   }
 
   get family() {
     return this.data.families[this.steps.step];
+  }
+
+  show() {
+    const said = this.draw();
+    if (this.stage.isConnected) this.stage.querySelectorAll(".grid").forEach(slideMask);
+    return said;
   }
 
   choose(row) {

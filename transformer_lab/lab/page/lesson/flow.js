@@ -5,6 +5,7 @@ import { makePaints, weightCell } from "../cells.js";
 import { make, OWN_KEYS, svg, word, words } from "../elements.js";
 import { keepFocus } from "../focus.js";
 import { formatNumber } from "../text.js";
+import { moveWords } from "./flow_motion.js";
 import { formatBrief } from "./grid.js";
 import { mountEach } from "./mount.js";
 import { Steps } from "./steps.js";
@@ -26,10 +27,17 @@ class Flow {
     this.paints = makePaints(decodeBase64(data.colours));
     this.rows = { encoder: Math.min(1, data.sides.encoder.length - 1), decoder: Math.min(1, data.sides.decoder.length - 1) };
     this.panel = make("div", { className: "panel" });
+    this.stage = make("div", { className: "stage" });
     this.sum = make("p", { className: "sum" });
-    this.steps = new Steps(data.boxes.map((box) => box.text), () => this.draw());
-    this.element = make("div", {}, this.steps.bar, this.steps.said, make("div", { className: "stage" }, this.buildFigure(), this.panel), this.sum);
+    this.steps = new Steps(data.boxes.map((box) => box.text), () => this.show());
+    this.element = make("div", {}, this.steps.bar, this.steps.said, this.stage, this.sum);
+    this.stage.append(this.buildFigure(), this.panel);
     this.steps.go(0);
+  }
+
+  show() {
+    if (this.stage.isConnected) moveWords(this);
+    return this.draw();
   }
 
   /** The steps' buttons, as the boxes of Figure 1: two columns, to be read from the bottom up. */
@@ -51,7 +59,7 @@ class Flow {
       const over = make("span", {}, side === "encoder" ? "memory" : "next word");
       return make("div", { className: `column ${side}` }, over, ...made.toReversed());
     };
-    const under = (side) => make("span", { className: "under" }, ...words(this.data.sides[side]));
+    const under = (side) => make("span", { className: `under ${side}` }, ...words(this.data.sides[side]));
     const made = make("div", { className: "figure", role: "group", "aria-label": "Boxes of Figure 1, from the bottom up" }, column("encoder"), column("decoder"), under("encoder"), under("decoder"));
     made.addEventListener("keydown", (event) => this.steps.onKey(event));
     return made;

@@ -3,6 +3,7 @@
 import { make, svg, toggle, word } from "../elements.js";
 import { keepFocus } from "../focus.js";
 import { formatNumber } from "../text.js";
+import { moveHop } from "./hops_motion.js";
 import { mountEach } from "./mount.js";
 import { Steps } from "./steps.js";
 
@@ -48,7 +49,9 @@ class Hops {
     this.source = pairs.map((pair) => (step === 3 ? pair.pronoun : pair.decider));
     this.written = pairs.map((pair) => pair.step);
     this.switches.hidden = step < 4;
-    return this.draw();
+    const said = this.draw();
+    if (this.stage.isConnected && (step === 1 || step === 2)) moveHop(this, step === 1 ? "encoder" : "cross");
+    return said;
   }
 
   get muted() {
@@ -111,9 +114,9 @@ class Hops {
     const middle = (place) => TOP + LINE * (place + 0.5) - 1;
     const lines = [];
     const named = { encoder: [], cross: [] };
-    const draw = (kind, path, weight, head, y) => {
+    const draw = (kind, path, weight, head, y, from) => {
       const off = this.muted & (1 << head);
-      lines.push(svg("path", { class: `${kind}${off ? " off" : ""}`, d: path, "stroke-width": (off ? 1.5 : Math.max(0.6, WIDEST * weight)).toFixed(1) }));
+      lines.push(svg("path", { class: `${kind}${off ? " off" : ""}`, "data-from": from, "data-weight": weight, d: path, "stroke-width": (off ? 1.5 : Math.max(0.6, WIDEST * weight)).toFixed(1) }));
       if (weight >= NAMED) named[kind].push([y, `${this.data.heads[head].name} ${off ? "muted" : formatNumber(weight)}`]);
     };
     this.data.heads.forEach((head, h) => {
@@ -127,8 +130,8 @@ class Hops {
         const [start, end] = [middle(from), middle(to) + beside];
         const reach = Math.min(16 + 4 * Math.abs(from - to), (ENGLISH.left - NAMES - 6) / 0.75); // a curve goes three quarters of it
         const x = ENGLISH.left - 3;
-        if (encoder) draw("encoder", from === to ? `M${x} ${start - 5}c-30 -6 -30 16 0 10` : `M${x} ${start}C${x - reach} ${start} ${x - reach} ${end} ${x} ${end}`, weight, h, (start + end) / 2);
-        else draw("cross", `M${ENGLISH.right + 3} ${start + beside}C${ENGLISH.right + 45} ${start + beside} ${FRENCH.left - 45} ${end} ${FRENCH.left - 3} ${end}`, weight, h, (start + beside + end) / 2);
+        if (encoder) draw("encoder", from === to ? `M${x} ${start - 5}c-30 -6 -30 16 0 10` : `M${x} ${start}C${x - reach} ${start} ${x - reach} ${end} ${x} ${end}`, weight, h, (start + end) / 2, from);
+        else draw("cross", `M${ENGLISH.right + 3} ${start + beside}C${ENGLISH.right + 45} ${start + beside} ${FRENCH.left - 45} ${end} ${FRENCH.left - 3} ${end}`, weight, h, (start + beside + end) / 2, from);
       });
     });
     return [...lines, ...this.drawLabels(named)];

@@ -5,9 +5,10 @@ import { makePaints } from "../cells.js";
 import { make, word } from "../elements.js";
 import { dot, softmax } from "../engine/vectors.js";
 import { keepFocus } from "../focus.js";
+import { meetKeys, mixValues } from "./attending.js";
 import { formatBrief, colourText, grid, formatVector } from "./grid.js";
 import { matmul } from "./matrices.js";
-import { animateMove } from "./motion.js";
+import { carry, arrive } from "./motion.js";
 import { mountEach } from "./mount.js";
 import { Steps } from "./steps.js";
 
@@ -84,18 +85,29 @@ class Player {
     return this.describeStep(stage);
   }
 
-  /** What moves when a step begins: rows to where they are used. */
+  /** What moves when a step begins: the chosen row, to where it is used; the other rows wait for it. */
   animateStage(stage) {
-    const line = (name, row) => this.stage.querySelectorAll(".grid")[this.findGridIndex(name)].querySelectorAll("tbody tr")[row];
     const { row } = this;
-    const each = this.data.words.map((_, k) => k);
-    if (stage === "projections" && this.data.inputs) ["query", "key", "value"].forEach((name) => animateMove(line("input", row), line(name, row), name));
-    if (stage === "scores") each.forEach((k) => animateMove(line("query", row), line("key", k), "query", 150 * k));
-    if (stage === "output") {
-      const shares = line("weights", row).querySelectorAll("td");
-      each.forEach((k) => animateMove(shares[k], line("value", k), "share", 150 * k));
-      each.forEach((k) => animateMove(line("value", k), line("output", row), "value", 900 + 150 * k));
-    }
+    const rowsOf = (name) => [...this.stage.querySelectorAll(".grid")[this.findGridIndex(name)].querySelectorAll("tbody tr")];
+    const cells = (name, at = row) => [...rowsOf(name)[at].querySelectorAll("td")];
+    const each = (name) => this.data.words.map((_, at) => cells(name, at));
+    const others = (name) => each(name).filter((_, at) => at !== row).flat();
+    const brief = (numbers) => numbers.map((number) => formatBrief(number));
+    const moves = {
+      projections: () => this.data.inputs && ["query", "key", "value"].map((kind) => this.carryRow(cells("input"), cells(kind), kind)).at(-1),
+      scores: () => meetKeys(cells("query"), each("key"), cells("scores"), this.data.key.map((key) => brief(key.map((number, i) => number * this.data.query[row][i])))),
+      scaled: () => this.carryRow(cells("scores"), cells("scaled")),
+      weights: () => this.carryRow(cells("scaled"), cells("weights")),
+      output: () => mixValues(cells("weights"), each("value"), cells("output"), this.data.value.map((value, k) => ({ share: this.weights[row][k], texts: brief(value.map((number) => number * this.weights[row][k])) }))),
+    };
+    const end = moves[stage]?.();
+    if (end) arrive(stage === "projections" ? ["query", "key", "value"].flatMap(others) : others(stage), end);
+  }
+
+  carryRow(from, to, kind) {
+    const end = carry(from, to, { kind });
+    arrive(to, end);
+    return end;
   }
 
   findGridIndex(name) {

@@ -5,50 +5,15 @@ import { makePaints } from "../cells.js";
 import { make, toggle, word } from "../elements.js";
 import { keepFocus } from "../focus.js";
 import { formatBrief, grid, formatVector } from "./grid.js";
-import { concatColumns, matmul, attentionWeights } from "./matrices.js";
-import { animateMove } from "./motion.js";
+import { concatColumns } from "./matrices.js";
+import { attendHeadByHead, multiHeadAttention } from "./slabs_numbers.js";
+import { moveSlabs } from "./slabs_motion.js";
 import { mountEach } from "./mount.js";
 import { Steps } from "./steps.js";
 
 /** Slabs in each place of this name, from the data of this name. */
 export function mountSlabs(name) {
   mountEach("slabs", name, (data) => new Slabs(data).element);
-}
-
-/**
- * Split a matrix (n, heads · d) into slabs (heads, n, d).
- *
- * With `swap` it is cut to (n, heads, d) and the heads are moved forward. Without, its numbers stay in the
- * order in which they lie in memory, as a reshape to (heads, n, d) alone leaves them.
- */
-export function splitHeads(matrix, heads, swap) {
-  const [n, d] = [matrix.length, matrix[0].length / heads];
-  const flat = matrix.flat();
-  const row = (head, i) => (swap ? matrix[i].slice(head * d, (head + 1) * d) : flat.slice((head * n + i) * d, (head * n + i + 1) * d));
-  return Array.from({ length: heads }, (_, head) => matrix.map((__, i) => row(head, i)));
-}
-
-/** Merge slabs (heads, n, d) into a matrix (n, heads · d), the reverse of `splitHeads`. */
-export function mergeHeads(slabs, swap) {
-  const [n, width] = [slabs[0].length, slabs.length * slabs[0][0].length];
-  const flat = slabs.flat(2);
-  return swap ? concatColumns(slabs) : Array.from({ length: n }, (_, i) => flat.slice(i * width, (i + 1) * width));
-}
-
-/** Compute multi-head self-attention (§3.2.2), and return each matrix on the way. */
-export function multiHeadAttention({ x, query, key, value, output }, swap = true) {
-  const [Q, K, V] = [query, key, value].map((matrices) => matmul(x, concatColumns(matrices)));
-  const [q, k, v] = [Q, K, V].map((matrix) => splitHeads(matrix, query.length, swap));
-  const weights = q.map((rows, head) => attentionWeights(rows, k[head]));
-  const mixed = weights.map((rows, head) => matmul(rows, v[head]));
-  const merged = mergeHeads(mixed, swap);
-  return { Q, K, V, q, k, v, weights, mixed, merged, result: matmul(merged, output) };
-}
-
-/** Compute the same with a loop over the heads, as rung 1 of the ladder does. */
-export function attendHeadByHead({ x, query, key, value, output }) {
-  const of = (head) => matmul(attentionWeights(matmul(x, query[head]), matmul(x, key[head])), matmul(x, value[head]));
-  return matmul(concatColumns(query.map((_, head) => of(head))), output);
 }
 
 const STAGES = { x: "x", loop: "1, 2: heads", product: "3: product", cut: "4: cut", slabs: "swap", weights: "attend", mixed: "mix", merged: "merge", result: "× W_O" };
@@ -68,7 +33,7 @@ class Slabs {
     this.wrong = multiHeadAttention(data, false);
     this.loop = attendHeadByHead(data).flat();
     const ways = [[true, "reshape, then swap"], [false, "reshape alone"]];
-    this.ways = ways.map(([swap, text]) => toggle(`way ${swap}`, text, () => this.swap === swap, () => this.choose(() => this.chooseWay(swap))));
+    this.ways = ways.map(([swap, text]) => toggle(`way ${swap}`, text, () => this.swap === swap, () => this.choose(() => this.chooseWay(swap), true)));
     this.way = make("div", { className: "ways", role: "group", "aria-label": "How heads are made" }, ...this.ways);
     this.stage = make("div", { className: "stage" });
     this.sum = make("p", { className: "sum" });
@@ -81,9 +46,9 @@ class Slabs {
     return this.swap ? this.right : this.wrong;
   }
 
-  choose(change) {
+  choose(change, moving = false) {
     change();
-    keepFocus(this.element, "next", () => this.steps.said.replaceChildren(...this.draw(false)));
+    keepFocus(this.element, "next", () => this.steps.said.replaceChildren(...this.draw(moving)));
   }
 
   /** A word, in a matrix whose rows are words: of the slabs, its row in the chosen head, or the first that has some of it. */
@@ -125,7 +90,7 @@ class Slabs {
     this.stage.replaceChildren(make("div", { className: "line" }, ...this.buildStage(stage)));
     for (const cell of this.stage.querySelectorAll(".cut td")) if (cell.cellIndex > 1 && cell.cellIndex % this.width === 1 % this.width) cell.classList.add("gap");
     this.sum.replaceChildren(...this.writeArithmetic(stage));
-    if (moving && this.stage.isConnected) this.animateStage(stage);
+    if (moving && this.stage.isConnected) moveSlabs(this, stage);
     return this.describeStep(stage);
   }
 
@@ -185,13 +150,6 @@ class Slabs {
 
   buildCard(head, ...parts) {
     return make("div", { className: "slab", style: `--head: ${this.data.heads[head]}; --place: ${head}` }, make("p", { className: "name" }, `head ${head}`), ...parts);
-  }
-
-  /** What moves when a step begins. */
-  animateStage(stage) {
-    const grids = [...this.stage.querySelectorAll(".grid tbody")];
-    if (stage === "slabs") grids.slice(1).forEach((slab, head) => animateMove(grids[0], slab, "query", 250 * head));
-    if (stage === "merged") grids.slice(0, -1).forEach((slab, head) => animateMove(slab, grids.at(-1), "value", 250 * head));
   }
 
   describeStep(stage) {

@@ -6,7 +6,7 @@ import { action, make, OWN_KEYS, word, words } from "../elements.js";
 import { keepFocus } from "../focus.js";
 import { formatProbability } from "../text.js";
 import { formatBrief, colourText, grid } from "./grid.js";
-import { animateMove } from "./motion.js";
+import { arrive, carry, slideIn, slideMask } from "./motion.js";
 import { mountEach } from "./mount.js";
 import { Steps } from "./steps.js";
 
@@ -45,7 +45,7 @@ class Stepper {
     const forward = moving && row === this.row + 1;
     this.row = row;
     keepFocus(this.element, "range", () => this.steps.said.replaceChildren(...this.draw(false)));
-    if (forward && this.now === "writing") this.carryWord(row);
+    if (forward && this.now === "writing") this.moveWritten(row);
   }
 
   draw(moving) {
@@ -60,14 +60,27 @@ class Stepper {
     this.on.disabled = this.row === read.length - 1;
     this.stage.replaceChildren(...this.buildStage(stage));
     this.sum.replaceChildren(...this.writeArithmetic(stage));
-    if (moving && stage === "shift" && this.stage.isConnected) read.slice(1).forEach((_, i) => this.carryWord(i + 1, 80 * i));
+    if (moving && this.stage.isConnected) {
+      if (stage === "shift") read.slice(1).forEach((_, i) => this.carryWord(i + 1, 80 * i));
+      if (stage === "mask") slideMask(this.stage.querySelector(".grid"));
+    }
     return this.describeStep(stage);
   }
 
-  /** A word that was asked for goes to the place where it is read. */
+  /** A word that was asked for goes to the place where it is read; returns when it is there. */
   carryWord(place, delay = 0) {
     const [above, below] = this.stage.querySelectorAll(".strip tbody tr");
-    animateMove(below?.cells[place], above.cells[place + 1], "query", delay);
+    const [from, to] = [below.cells[place], above.cells[place + 1]];
+    const end = carry([from], [to], { kind: "query", delay });
+    arrive([to], end);
+    return end;
+  }
+
+  /** A word that is written is read next, and then both matrices get its row, while those above stay. */
+  moveWritten(row) {
+    const end = this.carryWord(row);
+    const added = [...this.stage.querySelectorAll(".grid tbody tr:last-child")].flatMap((line) => [...line.cells]);
+    slideIn(added, { x: -40, delay: end });
   }
 
   buildStage(stage) {

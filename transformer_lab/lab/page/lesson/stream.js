@@ -5,6 +5,7 @@ import { keepFocus } from "../focus.js";
 import { formatBrief, formatVector } from "./grid.js";
 import { mountEach } from "./mount.js";
 import { Steps } from "./steps.js";
+import { moveOn } from "./stream_motion.js";
 
 /** A stream in each place of this name, from the data of this name. */
 export function mountStream(name) {
@@ -44,7 +45,7 @@ class Stream {
     this.controls = make("div", { className: "controls" }, one, this.speak);
     this.norms = Object.keys(ORDERS).flatMap((order) => [0, 1].map((at) => toggle(`norm ${order} ${at}`, `${order}, ${data.names[at]}`, () => this.norm.order === order && this.norm.at === at, () => this.choose({ norm: { order, at } }))));
     this.by = make("div", { className: "controls" }, make("span", { role: "group", "aria-label": "Which LayerNorm" }, "the LayerNorm of ", ...this.norms), this.buildRange("times", 1, 10), this.buildRange("plus", -5, 5));
-    this.steps = new Steps(["x", first, "add", "norm", second, "add", "norm", "by hand"], () => this.draw());
+    this.steps = new Steps(["x", first, "add", "norm", second, "add", "norm", "by hand"], () => this.start());
     this.element = make("div", {}, this.steps.bar, this.steps.said, this.controls, this.by, this.stage, this.sum);
     this.steps.go(0);
   }
@@ -59,6 +60,12 @@ class Stream {
   choose(change) {
     Object.assign(this, change);
     keepFocus(this.element, "next", () => this.steps.said.replaceChildren(...this.draw()));
+  }
+
+  start() {
+    const said = this.draw();
+    if (this.stage.isConnected && !this.byHand) this.stage.querySelectorAll(".wiring").forEach((wiring) => moveOn(wiring, this.steps.step));
+    return said;
   }
 
   get byHand() {
@@ -114,7 +121,7 @@ class Stream {
     const cells = values.map((value, i) => make("span", { className: i === this.number ? "lit" : "", style: `--size: ${there ? (Math.abs(value) / most).toFixed(2) : 0}` }, there ? formatBrief(value) : ""));
     const { mean: middle, variance } = computeNormSteps(values, 0);
     const about = there ? `mean ${formatBrief(middle)}, variance ${formatBrief(variance)}` : "";
-    return make("div", { className: "vector" }, make("small", {}, make("b", {}, name), ` ${about}`), make("div", {}, ...cells));
+    return make("div", { className: "vector", "data-step": step }, make("small", {}, make("b", {}, name), ` ${about}`), make("div", {}, ...cells));
   }
 
   /** LayerNorm line by line. */

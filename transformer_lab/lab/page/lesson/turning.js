@@ -2,12 +2,13 @@
 
 import { decodeBase64 } from "../bytes.js";
 import { makePaints } from "../cells.js";
-import { action, make, OWN_KEYS, svg, word, wordAt } from "../elements.js";
-import { softmax } from "../engine/vectors.js";
+import { action, make, OWN_KEYS, svg } from "../elements.js";
 import { keepFocus } from "../focus.js";
 import { formatBrief, colourText, formatVector } from "./grid.js";
+import { Hands } from "./hands.js";
 import { mountEach } from "./mount.js";
 import { Steps } from "./steps.js";
+import { drawAlibi } from "./turning_alibi.js";
 
 const VIEWS = { hands: "hands", step: "one step on", rotary: "rotary", alibi: "ALiBi" };
 const BASES = [10, 100, 1000, 10000, 100000, 1000000];
@@ -25,20 +26,18 @@ export const computeSpeeds = (pairs, base) => Array.from({ length: pairs }, (_, 
 /** Turn a pair of numbers to the left by an angle in radians. */
 export const turnPair = ([a, b], angle) => [a * Math.cos(angle) - b * Math.sin(angle), a * Math.sin(angle) + b * Math.cos(angle)];
 
-/** What ALiBi adds to the scores of head `head` of `heads`, both counted from 0 and 1. */
-export const alibiBias = (head, heads, distance) => -(2 ** ((-8 * (head + 1)) / heads)) * Math.abs(distance);
-
 class Turning {
   /** `data`: the views, how many pairs, those that are drawn as clocks, query and key of one head, ALiBi's words and heads, and colours. */
   constructor(data) {
     this.data = data;
     this.paints = makePaints(decodeBase64(data.colours));
     this.at = { position: 3, other: 5, step: 2, pair: 0, base: 3, row: Math.floor(data.words.length / 2) };
+    this.hands = new Hands(60);
     this.both = action("both", "Move both one word on", "Move query and key one word on", () => this.moveBoth());
     this.controls = make("div", { className: "controls" });
     this.stage = make("div", { className: "stage" });
     this.sum = make("p", { className: "sum" });
-    this.steps = new Steps(data.views.map((view) => VIEWS[view]), () => this.start());
+    this.steps = new Steps(data.views.map((view) => VIEWS[view]), () => this.show());
     this.element = make("div", {}, this.steps.bar, this.steps.said, this.controls, this.stage, this.sum);
     this.steps.go(0);
   }
@@ -49,6 +48,12 @@ class Turning {
 
   get speeds() {
     return computeSpeeds(this.data.pairs, BASES[this.at.base]);
+  }
+
+  /** A view as it is first seen: its hands turn to where they stand. */
+  show() {
+    this.hands.forget();
+    return this.start();
   }
 
   /** The controls of a view, and its picture; returns what the view says. */
@@ -95,27 +100,32 @@ class Turning {
 
   draw() {
     const { view } = this;
-    const pictures = { hands: () => this.drawClocks(), step: () => this.drawClocks(), rotary: () => this.drawRotary(), alibi: () => this.drawAlibi() };
+    const pictures = { hands: () => this.drawClocks(), step: () => this.drawClocks(), rotary: () => this.drawRotary(), alibi: () => drawAlibi(this.data, this.paints, this.at.row, (row) => this.chooseRow(row)) };
     const [picture, told] = pictures[view]();
     this.stage.className = `stage ${view}`;
     this.stage.replaceChildren(...picture);
+    if (this.stage.isConnected) this.hands.turn();
     this.sum.replaceChildren(...told);
   }
 
   /** A dial with arrows and the sector between the first two; angles in radians to the left from the right. */
   drawDial(arrows, over, under) {
     const tip = (angle, length) => [60 + RADIUS * length * Math.cos(angle), 60 - RADIUS * length * Math.sin(angle)];
-    const line = ({ angle, length = 1, kind }) => {
+    const line = ({ angle, length = 1, kind, name, from }) => {
       const [x, y] = tip(angle, length);
       const head = [2.7, -2.7].map((by) => [x + 9 * Math.cos(angle + by), y - 9 * Math.sin(angle + by)].map((v) => v.toFixed(1)).join(" "));
-      return svg("path", { class: kind, d: `M60 60L${x.toFixed(1)} ${y.toFixed(1)}M${head[0]}L${x.toFixed(1)} ${y.toFixed(1)}L${head[1]}` });
+      const hand = svg("path", { class: kind, d: `M60 60L${x.toFixed(1)} ${y.toFixed(1)}M${head[0]}L${x.toFixed(1)} ${y.toFixed(1)}L${head[1]}` });
+      if (name) this.hands.add(name, hand, angle, from);
+      return hand;
     };
     const parts = [svg("circle", { cx: 60, cy: 60, r: RADIUS, class: "dial" })];
     if (arrows.length > 1) {
       const [from, to] = arrows.map((arrow) => arrow.angle);
       const turn = Math.atan2(Math.sin(to - from), Math.cos(to - from));
       const [start, end] = [tip(from, 0.45), tip(from + turn, 0.45)].map((point) => point.map((v) => v.toFixed(1)).join(" "));
-      parts.push(svg("path", { class: "sector", d: `M60 60L${start}A${0.45 * RADIUS} ${0.45 * RADIUS} 0 0 ${turn > 0 ? 0 : 1} ${end}Z` }));
+      const sector = svg("path", { class: "sector", d: `M60 60L${start}A${0.45 * RADIUS} ${0.45 * RADIUS} 0 0 ${turn > 0 ? 0 : 1} ${end}Z` });
+      if (arrows[0].name) this.hands.add(`${arrows[0].name} sector`, sector, from, arrows[0].from);
+      parts.push(sector);
     }
     return make("figure", {}, make("figcaption", {}, ...[over].flat()), svg("svg", { viewBox: "0 0 120 120", "aria-hidden": "true" }, ...parts, ...arrows.map(line)), make("div", { className: "under" }, ...[under].flat()));
   }
@@ -127,7 +137,8 @@ class Turning {
     const on = this.view === "step";
     const angle = (i, place) => Math.PI / 2 - place * speeds[i];
     const made = this.data.clocks.map((i) => {
-      const hands = [{ angle: angle(i, position), kind: "query" }, ...(on ? [{ angle: angle(i, position + step), kind: "key" }] : [])];
+      const first = { angle: angle(i, position), kind: "query", name: `${i} first`, from: on ? undefined : angle(i, 0) };
+      const hands = [first, ...(on ? [{ angle: angle(i, position + step), kind: "key", name: `${i} second`, from: first.angle }] : [])];
       const [sine, cosine] = [Math.sin, Math.cos].map((of) => formatBrief(of(position * speeds[i])));
       const under = on ? `turns by ${step} × ${formatBrief(speeds[i], 3)} = ${formatBrief(step * speeds[i], 2)}` : `(sin, cos) = (${sine}, ${cosine})`;
       return this.drawDial(hands, [make("b", {}, `pair ${i}`), ` ${formatBrief(speeds[i], 4)} rad a word`], under);
@@ -150,12 +161,12 @@ class Turning {
       const [q, k] = [turnPair(part(query, i), position * speeds[i]), turnPair(part(key, i), other * speeds[i])];
       return { q, k, product: q[0] * k[0] + q[1] * k[1] };
     };
-    const arrow = ([a, b], most, kind) => ({ angle: Math.atan2(b, a), length: 0.45 + (0.55 * Math.hypot(a, b)) / most, kind });
+    const arrow = ([a, b], most, kind, by) => ({ angle: Math.atan2(b, a) + (by ?? 0), length: 0.45 + (0.55 * Math.hypot(a, b)) / most, kind, name: by == null ? "" : `${kind} ${pair}`, from: Math.atan2(b, a) });
     const { q, k, product } = share(pair);
     const most = Math.max(Math.hypot(...q), Math.hypot(...k));
     const still = [arrow(part(query, pair), most, "query"), arrow(part(key, pair), most, "key")];
     const between = (from, to) => formatBrief((Math.atan2(Math.sin(to.angle - from.angle), Math.cos(to.angle - from.angle)) * 180) / Math.PI, 0);
-    const now = [arrow(q, most, "query"), arrow(k, most, "key")];
+    const now = [arrow(part(query, pair), most, "query", position * speeds[pair]), arrow(part(key, pair), most, "key", other * speeds[pair])];
     const legend = [colourText("query"), " and ", colourText("key")];
     const dials = [
       this.drawDial(still, ["as they are"], `angle ${between(...still)}°`),
@@ -169,38 +180,9 @@ class Turning {
     return [dials, told];
   }
 
-  /** ALiBi's bias for each head, drawn as what it multiplies a weight by. */
-  drawAlibi() {
-    const { words, heads } = this.data;
-    const each = (count) => Array.from({ length: count }, (_, i) => i);
-    const choose = (row) => {
-      this.at.row = row;
-      keepFocus(this.element, "next", () => this.draw());
-    };
-    const made = each(heads).map((head) => {
-      const rows = words.map((_, row) => {
-        const cells = words.map((__, column) => {
-          const cell = make("td");
-          cell.style.background = this.paints[Math.round(255 * Math.exp(alibiBias(head, heads, row - column)))].background;
-          return cell;
-        });
-        const line = make("tr", { className: row === this.at.row ? "lit" : "" }, ...cells);
-        line.prepend(make("th", {}, word(words[row])));
-        line.addEventListener("click", () => choose(row));
-        return line;
-      });
-      return make("figure", {}, make("figcaption", {}, make("b", {}, `head ${head + 1}`), ` slope ${formatBrief(-alibiBias(head, heads, 1), 4)}`), make("table", { "aria-hidden": "true" }, make("thead", {}, make("tr", {}, make("td"), ...words.map((text) => make("th", {}, word(text))))), make("tbody", {}, ...rows)));
-    });
-    const buttons = words.map((text, row) => {
-      const button = make("button", { type: "button", "data-control": `row ${row}`, "aria-pressed": String(row === this.at.row) }, wordAt(words, row));
-      button.addEventListener("click", () => choose(row));
-      return button;
-    });
-    const told = [0, heads - 1].map((head) => {
-      const bias = words.map((_, column) => alibiBias(head, heads, this.at.row - column));
-      return make("div", {}, `head ${head + 1}, row of `, wordAt(words, this.at.row), `: added ${formatVector(bias)}; were all scores equal, the weights would be ${formatVector(softmax(bias))}`);
-    });
-    return [[make("div", { className: "rows", role: "group", "aria-label": "Row" }, "row of: ", ...buttons), ...made], told];
+  chooseRow(row) {
+    this.at.row = row;
+    keepFocus(this.element, "next", () => this.draw());
   }
 
   /** What a view is for. */

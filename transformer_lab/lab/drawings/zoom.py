@@ -1,0 +1,171 @@
+"""The drawing that zooms: from Figure 1 into a layer, into a head, and into one weight, and back."""
+
+import base64
+from collections.abc import Mapping
+from functools import partial
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+
+from transformer_lab.attention.record import AttentionRecord, Head, Kind
+from transformer_lab.config import check
+from transformer_lab.figures.architecture import DECODER, ENCODER
+from transformer_lab.figures.style import weight_colours
+from transformer_lab.hooks import Hook
+from transformer_lab.lab.page.drawing import Drawing
+
+FAMOUS_SENTENCE = "the animal didn't cross the street because it was too tired"
+NOUN_FINDER = Head("encoder", 1, 2)
+"""In the model of the package this head of the encoder takes a deciding word to its noun."""
+KINDS: dict[str, Kind] = {
+    "encoder.self_attention": "encoder",
+    "decoder.self_attention": "decoder",
+    "decoder.cross_attention": "cross",
+}
+POINTS = ("query", "key", "value")
+LONGEST = 16
+"""Tokens that fit into a labelled map."""
+
+
+@runtime_checkable
+class Hooked(Protocol):
+    """The interface of a translator that `zoom_to_weight` needs. `Translator` has it."""
+
+    @property
+    def model(self) -> Any:
+        """The model, whose configuration says how many layers there are."""
+
+    def attend(
+        self, source: str, *, hooks: Mapping[tuple[Kind, int | None], Hook] | None = None
+    ) -> AttentionRecord:
+        """Return the record of one sentence; the hooks' last call is of the whole pass."""
+
+
+def zoom_to_weight(
+    translator: Hooked,
+    source: str = FAMOUS_SENTENCE,
+    *,
+    head: Head = NOUN_FINDER,
+    query: str = "tired",
+    key: str = "animal",
+) -> Drawing:
+    """Draw one sentence in Figure 1, with a way into each layer, each head, and each weight.
+
+        zoom_to_weight(Translator.load())
+
+    At the bottom of a head one weight is worked out (§3.2.1): query times key, divided by √d_k,
+    through the softmax, and times the value. All numbers are the model's own.
+
+    Args:
+        translator: Anything with a model of the paper's order and `.attend(source, hooks=…)`.
+        source: The sentence.
+        head: The head to which the steps lead.
+        query: The word whose row the steps lead to.
+        key: The word that it looks at.
+
+    Raises:
+        ValueError: If the model is not of the paper's order (post-norm) or lacks layers or this head,
+            a sentence is too long to draw, or it lacks one of the two words.
+    """
+    config = translator.model.config
+    check("norm", config.norm, "'post', as Figure 1 is drawn", config.norm == "post")
+    recurrent = config.recurrent_decoder
+    check("recurrent_decoder", recurrent, "False, as Figure 1 is drawn", not recurrent)
+    depths = {"encoder": config.num_encoder_layers, "decoder": config.num_decoder_layers}
+    layers = tuple(depths.values())
+    check("layers", layers, "1 or more on both sides", min(layers) > 0)
+    seen, record = capture_vectors(translator, source, depths)
+    for name, tokens in (("source", record.source_tokens), ("translation", record.target_tokens)):
+        check(f"tokens of the {name}", len(tokens), f"at most {LONGEST}", len(tokens) <= LONGEST)
+    check("head", tuple(head), "a head of the model", head in record.heads(head.kind))
+    queries, keys = record.tokens(head.kind)
+    check("query", query, f"one of {', '.join(queries)}", query in queries)
+    check("key", key, f"one of {', '.join(keys)}", key in keys)
+    row, column = queries.index(query), keys.index(key)
+    blocks = [
+        block_data(side, layer, seen) for side, depth in depths.items() for layer in range(depth)
+    ]
+    data = {
+        "source": list(record.source_tokens),
+        "target": list(record.target_tokens),
+        "written": list(record.written_tokens),
+        "boxes": {
+            "below": [ENCODER["source_embedding"], ENCODER["source_positions"]],
+            "above": [DECODER["output"], DECODER["softmax"]],
+        },
+        "blocks": blocks,
+        "start": start_place(blocks, head) | {"row": row, "column": column},
+        "colours": weight_colours(),
+    }
+    vectors = seen[head.kind, head.layer]
+    score = float(vectors["query"][head.head][row] @ vectors["key"][head.head][column])
+    width = vectors["query"].shape[-1]
+    alt = (
+        f"Four pictures, each inside the one before: Figure 1 with “{source}” in it, one of its "
+        f"{sum(layers)} layers, a head of that layer, and one weight of that head. The query of "
+        f"{query} times the key of {key} is {score:.2f}; divided by √{width} that is "
+        f"{score / width**0.5:.2f}, and the softmax makes {record.weights(head)[row, column]:.2f} "
+        f"of it."
+    )
+    return Drawing("zoom", data, alt)
+
+
+def capture_vectors(
+    translator: Hooked, source: str, depths: Mapping[str, int]
+) -> tuple[dict[tuple[Kind, int], dict[str, np.ndarray]], AttentionRecord]:
+    """Return queries, keys and values (heads, words, features) of each attention, and the record.
+
+    They are those of the last pass, which reads source and translation at once.
+    """
+    places = [
+        (kind, layer)
+        for name, kind in KINDS.items()
+        for layer in range(depths[name.partition(".")[0]])
+    ]
+    seen: dict[tuple[Kind, int], dict[str, np.ndarray]] = {place: {} for place in places}
+
+    def keep(place: tuple[Kind, int], point: str, tensor: Any) -> None:
+        seen[place][point] = tensor.detach()[0].double().cpu().numpy()
+
+    hooks: dict[tuple[Kind, int | None], Hook] = {
+        place: Hook(**{point: partial(keep, place, point) for point in POINTS}) for place in places
+    }
+    return seen, translator.attend(source, hooks=hooks)
+
+
+def block_data(
+    side: str, layer: int, seen: Mapping[tuple[Kind, int], Mapping[str, np.ndarray]]
+) -> dict[str, Any]:
+    """Return a layer: its sub-layers from the bottom up, the attentions with all their vectors."""
+    parts: list[dict[str, Any]] = []
+    for name, text in (ENCODER | DECODER).items():
+        if name.startswith(f"{side}."):
+            part: dict[str, Any] = {"text": text}
+            if name in KINDS:
+                kind = KINDS[name]
+                vectors = seen[kind, layer]
+                part |= {"kind": kind, "causal": kind == "decoder"}
+                part |= {point: pack_numbers(vectors[point]) for point in POINTS}
+            parts.append(part)
+    return {"side": side, "layer": layer, "parts": parts}
+
+
+def pack_numbers(heads: np.ndarray) -> dict[str, Any]:
+    """Return an array (heads, words, features) as whole numbers from −32767 to 32767, in base64.
+
+    `unit` is what 1 stands for, so that the largest of them is exact.
+    """
+    unit = float(abs(heads).max()) / 32767 or 1.0
+    whole = np.round(heads / unit).astype("<i2")
+    packed = base64.b64encode(whole.tobytes()).decode()
+    return {"shape": list(heads.shape), "unit": unit, "numbers": packed}
+
+
+def start_place(blocks: list[dict[str, Any]], head: Head) -> dict[str, int]:
+    """Return where a head is: its layer among the blocks, its sub-layer, and its own number."""
+    side = "encoder" if head.kind == "encoder" else "decoder"
+    for number, block in enumerate(blocks):
+        for place, part in enumerate(block["parts"]):
+            if (block["side"], block["layer"], part.get("kind")) == (side, head.layer, head.kind):
+                return {"block": number, "part": place, "head": head.head}
+    raise AssertionError("a head that the record has is in a layer")
