@@ -12,6 +12,7 @@ from PIL import Image
 from playwright.sync_api import Locator, Page
 
 from tools.browser import launch_chromium
+from transformer_lab.lab.guide import famous_guide
 from transformer_lab.lab.translator_page import lab
 from transformer_lab.translator import Translator
 
@@ -29,7 +30,7 @@ POINTER = """at => {
 
 
 def main() -> None:
-    """Write `lab-light.webp` and `lab-dark.webp`, and the same two as `lab-….webp`, which move.
+    """Write `lab-still-light.webp` and `lab-still-dark.webp`, and `lab-light.webp` and `lab-dark.webp`, which move.
 
     The still picture shows what becomes of "il" without the head that finds the noun; the moving one
     how a visitor gets there, and what "wide" does instead of "tired".
@@ -39,19 +40,19 @@ def main() -> None:
     il = record.written_tokens.index("il")
     start = f"head=e2.3&row={record.source_tokens.index('tired')}&step={il}"
     with tempfile.TemporaryDirectory() as folder, launch_chromium() as chromium:
-        still = lab(translator, TIRED, start=f"{start}&mute=e2.3")
-        moving = lab(translator, TIRED, start=start)
+        examples = famous_guide()["examples"]  # so that the heads get their names
+        still = lab(translator, [TIRED, WIDE], start=f"{start}&mute=e2.3", examples=examples)
+        moving = lab(translator, [TIRED, WIDE], start=start, examples=examples)
         still_file = still.to_html(Path(folder) / "still.html")
         moving_file = moving.to_html(Path(folder) / "moving.html")
         for theme in ("light", "dark"):
-            tab = chromium.new_page(viewport={"width": 1180, "height": 760}, color_scheme=theme)
+            tab = chromium.new_page(viewport={"width": 1180, "height": 600}, color_scheme=theme)
             open_page_of(tab, still_file)
-            photograph(tab).save(FOLDER / f"lab-{theme}.webp", quality=50, method=6)
+            photograph(tab).save(FOLDER / f"lab-still-{theme}.webp", quality=50, method=6)
 
             open_page_of(tab, moving_file)
             pictures, milliseconds = zip(*visit(tab, il), strict=True)
-            # from the sentence to the middle of the map: what changes
-            frames = [picture.crop((0, 64, 1180, 664)) for picture in pictures]
+            frames = [picture.crop((0, 0, 1180, 600)) for picture in pictures]
             frames[0].save(
                 FOLDER / f"lab-{theme}.webp",
                 save_all=True,
@@ -68,8 +69,6 @@ def open_page_of(tab: Page, file: Path) -> None:
     """Open a lab and wait until its model has run."""
     tab.goto(file.as_uri())
     tab.locator("[data-ready=true]").wait_for()
-    # its heads are coloured when each has been muted once
-    tab.locator("[data-control='head c2.3'][title*='effect if muted']").wait_for()
 
 
 def visit(tab: Page, il: int) -> Iterator[tuple[Image.Image, int]]:

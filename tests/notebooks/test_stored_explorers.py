@@ -66,7 +66,7 @@ def test_there_are_stored_explorers_drawings_and_one_lab():
         "04": ["turning"] * 2,
         "05": ["stream"],
         "06": ["stepper"],
-        "07": ["flow"],
+        "07": ["flow", "zoom"],
         "10": ["beam", "cache"],
         "11": ["explorer"] * 3,
         "12": ["hops"],
