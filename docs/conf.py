@@ -28,6 +28,7 @@ ROOT = HERE.parent
 sys.path.insert(0, str(HERE))  # for what lies beside this file
 import first_page  # noqa: E402
 import search_sections  # noqa: E402
+import story  # noqa: E402
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 
@@ -58,7 +59,6 @@ html_static_path = ["_static"]
 html_favicon = "_static/icon.svg"
 html_css_files = ["site.css"]
 html_js_files = ["scrolling.js", "findings.js"]
-html_additional_pages = {"index": "to_start.html"}
 templates_path = ["_templates"]
 html_show_sourcelink = False
 html_copy_source = False
@@ -197,11 +197,14 @@ def link_preview(app: Sphinx, name: str, template: str, context: dict[str, Any],
 
 
 def write_more(app: Sphinx, error: Exception | None) -> None:
-    """The pictures of cards and links, what the search looks through, and the bench in its page."""
+    """The first page, pictures of cards and links, what the search looks through, and the bench."""
     if error is None:
         first_page.write_pictures(Path(app.outdir))
         first_page.write_preview(Path(app.outdir))
         search_sections.write_sections(app)
+        story.write_story(
+            Path(app.outdir), repository=PROJECT["urls"]["Repository"], address=html_baseurl
+        )
         static = Path(app.outdir) / "_static"
         (static / "explorer.css").write_text(style(*STYLES), encoding="utf-8")
         explorer = script("explorer/saved.js") + "export { mountAll };\n"

@@ -20,9 +20,16 @@ from tests.thorough import thorough_from
 from tools.build_notebooks import NOTEBOOKS, ROOT, lessons
 from transformer_lab.course.keys import lesson_key
 
-SPEC = importlib.util.spec_from_file_location("search_sections", ROOT / "docs/search_sections.py")
-search_sections = importlib.util.module_from_spec(SPEC)
-SPEC.loader.exec_module(search_sections)
+
+def load(name):
+    """A module that lies beside the documents."""
+    spec = importlib.util.spec_from_file_location(name, ROOT / f"docs/{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+search_sections, first_page = load("search_sections"), load("first_page")
 PAGES = sorted(path.stem for path in NOTEBOOKS.glob("*.ipynb"))
 
 
@@ -172,7 +179,12 @@ def test_no_page_asks_for_the_next_one_ahead_which_its_policy_refuses(site):
     ] == []
 
 
-LOOKED_AT = ["docs/index.html", "notebooks/07_the_whole_transformer.html", "docs/bench.html"]
+LOOKED_AT = [
+    "docs/index.html",
+    "index.html",
+    "notebooks/07_the_whole_transformer.html",
+    "docs/bench.html",
+]
 
 
 @pytest.mark.parametrize("scheme", thorough_from(1, ["light", "dark"]))
@@ -300,9 +312,22 @@ def test_one_reads_on_and_back(read):
 
 def test_the_front_door_leads_to_the_course(read):
     page = read("index.html")
+    expect(page.locator("html")).to_have_attribute("data-ready", "true")
+    asked = [text.split("\n") for text in page.locator(".questions li").all_inner_texts()]
+    assert [(question, title.split(" · ")[0]) for question, title in asked] == [
+        (re.sub("`", "", question), number) for number, _, _, question, _ in first_page.lessons()
+    ]
+    page.get_by_role("link", name="All the pages of the course").click()
     expect(page.locator("h1")).to_contain_text("transformer_lab")
     page.get_by_role("link", name="Start here").first.click()
     expect(page.locator("h1")).to_contain_text("Start here")
+
+
+def test_the_front_door_opens_the_lab_with_what_was_cut(read):
+    page = read("index.html#screen=6&cut=1")
+    page.get_by_role("link", name="Open the lab").click()
+    expect(page.locator(".tl-bench")).to_have_attribute("data-ready", "true")
+    expect(page.locator(".written")).to_contain_text("elle")
 
 
 @pytest.mark.parametrize("width", [390, 1280])
