@@ -58,7 +58,8 @@ html_baseurl = f"https://{OWNER}.github.io/{NAME}/"
 html_static_path = ["_static"]
 html_favicon = "_static/icon.svg"
 html_css_files = ["site.css"]
-html_js_files = ["scrolling.js", "findings.js"]
+html_js_files = ["scrolling.js", "findings.js", ("formulas.js", {"defer": "defer"})]
+mathjax3_config = {"startup": {"typeset": False}}  # formulas.js does it, in slices
 templates_path = ["_templates"]
 html_show_sourcelink = False
 html_copy_source = False
@@ -105,6 +106,19 @@ def share_pages(_: Sphinx, name: str, source: list[str]) -> None:
                 html = BENCH.sub(lambda page: OPENED.format(picture=page[1]), html)
                 output["data"]["text/html"] = EXPLORER.sub(SHARED, html)
     source[0] = json.dumps(notebook)
+
+
+def open_with_picture(_: Sphinx, name: str, source: list[str]) -> None:
+    """Each lesson's page shows the lesson's picture on its first screen, behind the title."""
+    if not name.startswith("notebooks/"):
+        return
+    notebook = json.loads(source[0])
+    first = next(cell for cell in notebook["cells"] if cell["cell_type"] == "markdown")
+    title, _, rest = "".join(first["source"]).partition("\n")
+    picture = first_page.opening(name.removeprefix("notebooks/"))
+    if picture:
+        first["source"] = f"{title}\n\n{picture}\n\n{rest.lstrip()}"
+        source[0] = json.dumps(notebook)
 
 
 FOLDED = {
@@ -259,4 +273,5 @@ def setup(app: Sphinx) -> None:
     app.connect("source-read", plain_anchors)
     app.connect("source-read", fold)
     app.connect("source-read", share_pages)
+    app.connect("source-read", open_with_picture)
     app.connect("source-read", course_cards)

@@ -73,8 +73,8 @@ def page_fields(translator: Translator, examples: int, model_size: int) -> dict[
         "script": program,
         "script_size": round(len(program.encode()) / 1000),
         "data": dump_json(data),
-        "source": items(answers[first]["source"]),
-        "target": items(answers[first]["written"]),
+        "source": items(answers[first]["source"], -1, "decider"),
+        "target": items(answers[first]["written"], answers[first]["step"], "query"),
         "wide_source": html.escape(FAMOUS[1].source),
         "wide_target": html.escape(FAMOUS[1].target),
         "english_words": len(translator.source_tokenizer.words) - 4,  # without the special ones
@@ -104,12 +104,13 @@ def heads_of(translator: Translator) -> list[range]:
     return [range(config.num_heads)] * layers
 
 
-def items(words: list[str]) -> str:
+def items(words: list[str], marked: int, kind: str) -> str:
     """The HTML of a sentence, a word an item; one with an apostrophe is joined to the next."""
-    joined = (' class="joined"' if word.endswith("'") else "" for word in words)
+    classes = [["joined"] * word.endswith("'") for word in words]
+    classes[marked].append(kind)
     return "".join(
-        f"<li{kind}><span class='word'>{html.escape(word)}</span></li>"
-        for kind, word in zip(joined, words, strict=True)
+        f'<li class="{" ".join(names)}"><span class="word">{html.escape(word)}</span></li>'
+        for names, word in zip(classes, words, strict=True)
     )
 
 

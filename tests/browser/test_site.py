@@ -172,6 +172,21 @@ def test_a_lesson_opens_without_an_error_and_without_the_world(read, name):
     assert quizzes == len(re.findall(r"\b(?:quiz|mixed)\.show\(", source))
 
 
+@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize("name", thorough_from(1, [row[2] for row in first_page.lessons()[::5]]))
+def test_a_lesson_shows_its_picture_on_its_first_screen_and_keeps_its_room(read, width, name):
+    page = read(f"notebooks/{name}.html")
+    page.set_viewport_size({"width": width, "height": 800})
+    picture = page.locator("img.opening")
+    expect(picture).to_have_js_property("naturalWidth", 480)
+    expect(picture).to_be_in_viewport(ratio=1)
+    # Its room has its shape before it comes: by its attributes, or else it would move the text.
+    box = picture.bounding_box()
+    shape = [int(picture.get_attribute(side)) for side in ("width", "height")]
+    assert box["width"] / box["height"] == pytest.approx(shape[0] / shape[1], rel=0.01)
+    assert len(picture.get_attribute("alt")) > 20
+
+
 def test_no_page_asks_for_the_next_one_ahead_which_its_policy_refuses(site):
     pages = [path.read_text(encoding="utf-8") for path in site.rglob("*.html")]
     assert [
@@ -313,10 +328,10 @@ def test_one_reads_on_and_back(read):
 def test_the_front_door_leads_to_the_course(read):
     page = read("index.html")
     expect(page.locator("html")).to_have_attribute("data-ready", "true")
-    asked = [text.split("\n") for text in page.locator(".questions li").all_inner_texts()]
-    assert [(question, title.split(" · ")[0]) for question, title in asked] == [
-        (re.sub("`", "", question), number) for number, _, _, question, _ in first_page.lessons()
-    ]
+    asked = page.locator(".questions b").all_text_contents()
+    assert asked == [row[3].replace("`", "") for row in first_page.lessons()]
+    named = page.locator(".questions span").all_text_contents()
+    assert [name.split(" · ")[0] for name in named] == [row[0] for row in first_page.lessons()]
     page.get_by_role("link", name="All the pages of the course").click()
     expect(page.locator("h1")).to_contain_text("transformer_lab")
     page.get_by_role("link", name="Start here").first.click()
