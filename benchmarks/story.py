@@ -34,7 +34,8 @@ PAINTED = "performance.getEntriesByName('first-contentful-paint')[0].startTime"
 
 def build_site(folder: Path) -> None:
     """Build the website into a folder, as `make site` does."""
-    command = [sys.executable, "-m", "sphinx", "--quiet", "-c", ROOT / "docs", ROOT, folder]
+    paths = [str(path) for path in (ROOT / "docs", ROOT, folder)]
+    command = [sys.executable, "-m", "sphinx", "--quiet", "-c", *paths]
     subprocess.run(command, check=True)  # noqa: S603
 
 

@@ -144,6 +144,7 @@ def test_the_bars_before_and_after_the_cut_are_the_models(tell, shipped, number)
     ]
     expected = [chance(record, word) for record in (before, after) for word in ("il", "elle")]
     assert [one / 100 for one in shown] == pytest.approx(expected, abs=1e-3)
+    expect(page.locator(".bars h3").last).to_have_text("after it (you guessed elle)")
     expect(page.locator(".bar-row b")).to_have_text([f"{one:.2f}" for one in expected])
     expect(page.locator(".target li")).to_have_text(list(after.written_tokens[:-1]))
     changed = before.written_tokens[10] != after.written_tokens[10]

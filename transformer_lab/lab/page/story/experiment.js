@@ -3,34 +3,37 @@
 import { make } from "../elements.js";
 import { formatNumber } from "../text.js";
 
+const COUNTS = ["No", "One", "Two", "Three", "Four"]; // as many heads as a layer has
+
 /** The bars of each pronoun, before the cut and after it. */
 function makeBars(whole, cut, guess) {
   const group = (title, { chances }) =>
-    make("div", { className: "bars" }, make("h3", {}, title),
+    make("div", { className: "bars" }, make("h3", {}, ...title),
       ...Object.entries(chances).map(([pronoun, chance]) => {
         const bar = make("span", { className: "bar-fill" });
         bar.style.width = `${100 * chance}%`;
-        const said = make("span", { className: "guessed" }, guess === pronoun && cut.chances === chances ? "your guess" : "");
         return make("p", { className: "bar-row" }, make("i", { lang: "fr" }, pronoun),
-          make("span", { className: "bar-room", "aria-hidden": "true" }, bar), make("b", {}, formatNumber(chance)), said);
+          make("span", { className: "bar-room", "aria-hidden": "true" }, bar), make("b", {}, formatNumber(chance)));
       }));
-  return [group("before the cut", whole), group("after it", cut)];
+  const guessed = guess ? [" (you guessed ", make("i", { lang: "fr" }, guess), ")"] : [];
+  return [group(["before the cut"], whole), group(["after it", ...guessed], cut)];
 }
 
 export class Experiment {
   /** `act` has cut(guess), mend() and showOthers(). */
-  constructor(scene, act) {
+  constructor(scene, captions, act) {
     this.act = act;
     this.guess = null;
     this.panel = make("div", { className: "panel experiment" });
     this.aside = make("div", { className: "panel others" });
-    scene.append(this.aside, this.panel);
+    scene.append(this.panel);
+    captions.append(this.aside);
   }
 
-  draw({ screen, isCut }, { whole, cut, now, withOthers, numberOfHeads }) {
+  draw({ screen, isCut }, { whole, cut, now, withOthers }) {
     this.panel.hidden = screen !== 4;
     this.aside.hidden = screen !== 3 || isCut;
-    if (screen === 3) this.drawOthers(whole, withOthers, numberOfHeads);
+    if (screen === 3) this.drawOthers(whole, withOthers);
     if (screen !== 4) return;
     if (!isCut) this.guess = null;
     const button = (text, press, properties = {}) => {
@@ -51,15 +54,15 @@ export class Experiment {
 
   /** Say that other heads do look at “it”, and what muting them changes. */
   drawOthers(whole, withOthers) {
-    const ask = make("button", { type: "button", className: "ask", "aria-expanded": String(withOthers) }, "Does nothing look at ", make("i", {}, "it"), "?");
+    const title = withOthers ? ["Hide this"] : ["Does nothing look at ", make("i", {}, "it"), "?"];
+    const ask = make("button", { type: "button", className: "ask", "aria-expanded": String(withOthers) }, ...title);
     ask.addEventListener("click", this.act.showOthers);
     const { others, left, written, step } = whole;
-    const pronoun = () => make("i", { lang: "fr" }, written[step]);
-    const count = others.length === 1 ? "One other head does" : `${others.length} other heads do`;
+    const count = others.length === 1 ? "One other head looks" : `${COUNTS[others.length]} other heads look`;
     const held = this.aside.contains(document.activeElement);
-    this.aside.replaceChildren(ask, ...(withOthers ? [make("p", {}, `${count}. But switch them off, and `, pronoun(),
+    this.aside.replaceChildren(make("p", {}, ...(withOthers ? [`${count} at `, make("i", {}, "it"), ". But switch them off, and ", make("i", { lang: "fr" }, written[step]),
       " keeps a probability of ", make("b", { "data-left": "others" }, formatNumber(left.others)), ", while without the two heads that look at ",
-      make("i", {}, whole.source.at(-1)), " it falls to ", make("b", { "data-left": "readers" }, formatNumber(left.readers)), ".")] : []));
+      make("i", {}, whole.source.at(-1)), " it falls to ", make("b", { "data-left": "readers" }, formatNumber(left.readers)), ". "] : []), ask));
     if (held) ask.focus();
   }
 }

@@ -62,7 +62,7 @@ export class Steps {
     const isDown = event.key === "ArrowDown" || event.key === "PageDown" || event.key === " ";
     if ((!isUp && !isDown) || (event.key === " " && takesSpace)) return;
     const { top, bottom } = this.stage.getBoundingClientRect();
-    const isWhole = isUp ? top >= -1 : bottom <= innerHeight + 1;
+    const isWhole = this.isSticky || (isUp ? top >= -1 : bottom <= innerHeight + 1);
     const isHere = top < innerHeight / 2 && bottom > innerHeight / 2;
     const screen = this.screen + (isUp ? -1 : 1);
     if (!isHere || !isWhole || screen < 1 || screen > SCREENS) return;

@@ -28,7 +28,7 @@ class Story {
     this.captions.problem.textContent = problem;
     this.sentence = new Sentence(stage, { flip, look: (only) => this.look(only) });
     this.wires = new Wires(scene, { cut });
-    this.experiment = new Experiment(scene, { cut, mend, showOthers });
+    this.experiment = new Experiment(scene, this.captions.place, { cut, mend, showOthers });
     this.hundred = new Hundred(scene, data.examples, data.finder, { cut, mend, counted: () => this.draw() });
     this.famous = new Famous(scene, data.places, flip);
     this.steps = new Steps(story, stage, {
