@@ -9,7 +9,17 @@ from transformers.utils import logging
 from benchmarks import decoding, imports, machine, training
 from benchmarks.report import RESULTS, write_sections
 
-SECTIONS = ("training", "decoding", "imports", "world", "real-text", "large", "explorer", "lab")
+SECTIONS = (
+    "training",
+    "decoding",
+    "imports",
+    "world",
+    "real-text",
+    "large",
+    "explorer",
+    "lab",
+    "site",
+)
 BY_DEFAULT = SECTIONS[:3]
 
 
@@ -21,8 +31,8 @@ def main() -> None:
         nargs="+",
         choices=SECTIONS,
         default=BY_DEFAULT,
-        help="sections to run (world, real-text and large take long, explorer and lab need a "
-        "browser, the former npm too: they are not among the default ones)",
+        help="sections to run (world, real-text and large take long, explorer, lab and site need a "
+        "browser, the first of them npm too: they are not among the default ones)",
     )
     parser.add_argument("--rounds", type=int, default=3, help="rounds of each comparison")
     parser.add_argument("--threads", type=int, default=2, help="threads for every candidate")
@@ -32,7 +42,11 @@ def main() -> None:
     warnings.filterwarnings("ignore", message="The PyTorch API of nested tensors")
 
     # Pages multiply no matrices here.
-    sections = {} if set(chosen.only) <= {"explorer", "lab"} else {"The machine": machine.section()}
+    sections = (
+        {}
+        if set(chosen.only) <= {"explorer", "lab", "site"}
+        else {"The machine": machine.section()}
+    )
     if "training" in chosen.only:
         sections["Training"] = training.section(chosen.rounds)
     if "decoding" in chosen.only:
@@ -59,6 +73,10 @@ def main() -> None:
         from benchmarks import lab_page
 
         sections["The lab"] = lab_page.section(chosen.rounds)
+    if "site" in chosen.only:
+        from benchmarks import story
+
+        sections["The website"] = story.section(chosen.rounds)
     write_sections(sections)
     print(RESULTS.read_text(encoding="utf-8"))
 

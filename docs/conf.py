@@ -28,6 +28,7 @@ ROOT = HERE.parent
 sys.path.insert(0, str(HERE))  # for what lies beside this file
 import first_page  # noqa: E402
 import search_sections  # noqa: E402
+import story  # noqa: E402
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 
@@ -57,8 +58,8 @@ html_baseurl = f"https://{OWNER}.github.io/{NAME}/"
 html_static_path = ["_static"]
 html_favicon = "_static/icon.svg"
 html_css_files = ["site.css"]
-html_js_files = ["scrolling.js", "findings.js"]
-html_additional_pages = {"index": "to_start.html"}
+html_js_files = ["scrolling.js", "findings.js", ("formulas.js", {"defer": "defer"})]
+mathjax3_config = {"startup": {"typeset": False}}  # formulas.js does it, in slices
 templates_path = ["_templates"]
 html_show_sourcelink = False
 html_copy_source = False
@@ -105,6 +106,19 @@ def share_pages(_: Sphinx, name: str, source: list[str]) -> None:
                 html = LAB.sub(lambda page: OPENED.format(picture=page[1]), html)
                 output["data"]["text/html"] = EXPLORER.sub(SHARED, html)
     source[0] = json.dumps(notebook)
+
+
+def open_with_picture(_: Sphinx, name: str, source: list[str]) -> None:
+    """Each lesson's page shows the lesson's picture on its first screen, behind the title."""
+    if not name.startswith("notebooks/"):
+        return
+    notebook = json.loads(source[0])
+    first = next(cell for cell in notebook["cells"] if cell["cell_type"] == "markdown")
+    title, _, rest = "".join(first["source"]).partition("\n")
+    picture = first_page.opening(name.removeprefix("notebooks/"))
+    if picture:
+        first["source"] = f"{title}\n\n{picture}\n\n{rest.lstrip()}"
+        source[0] = json.dumps(notebook)
 
 
 FOLDED = {
@@ -197,11 +211,14 @@ def link_preview(app: Sphinx, name: str, template: str, context: dict[str, Any],
 
 
 def write_more(app: Sphinx, error: Exception | None) -> None:
-    """The pictures of cards and links, what the search looks through, and the lab in its page."""
+    """The first page, pictures of cards and links, what the search looks through, and the lab."""
     if error is None:
         first_page.write_pictures(Path(app.outdir))
         first_page.write_preview(Path(app.outdir))
         search_sections.write_sections(app)
+        story.write_story(
+            Path(app.outdir), repository=PROJECT["urls"]["Repository"], address=html_baseurl
+        )
         static = Path(app.outdir) / "_static"
         (static / "explorer.css").write_text(style(*STYLES), encoding="utf-8")
         explorer = script("explorer/saved.js") + "export { mountAll };\n"
@@ -256,4 +273,5 @@ def setup(app: Sphinx) -> None:
     app.connect("source-read", plain_anchors)
     app.connect("source-read", fold)
     app.connect("source-read", share_pages)
+    app.connect("source-read", open_with_picture)
     app.connect("source-read", course_cards)

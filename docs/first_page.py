@@ -46,6 +46,21 @@ def cards() -> str:
     )
 
 
+def opening(page: str) -> str:
+    """The HTML of a lesson's picture, for the top of its page; "" for a page that is no lesson."""
+    number = next((row[0] for row in lessons() if row[2] == page), None)
+    if number is None:
+        return ""
+    shown = ALT.search(card_of(ROOT / "notebooks" / f"{page}.ipynb"))
+    assert shown, f"the card of {page} has no words"
+    alt = shown[1].partition(". ")[0]  # the figure itself says the rest
+    width, height = SIZE
+    return (
+        f'<img class="opening" src="../{FOLDER}/{number}.webp" alt="{alt}" '
+        f'width="{width}" height="{height}">'
+    )
+
+
 def in_html(text: str) -> str:
     """A line of Markdown whose only marks are those of code."""
     return re.sub(r"`(.+?)`", r"<code>\1</code>", html.escape(text))
@@ -62,9 +77,9 @@ def write_pictures(site: Path) -> None:
 
 
 def write_preview(site: Path) -> None:
-    """The upper part of the bench's picture, as PNG: not everything that shows a link reads WebP."""
-    bench = Image.open(ROOT / "docs/_static/bench-light.webp")
-    ImageOps.fit(bench, PREVIEW_SIZE, centering=(0.5, 0.0)).save(site / PREVIEW, optimize=True)
+    """The upper part of the lab's picture, as PNG: not everything that shows a link reads WebP."""
+    picture = Image.open(ROOT / "docs/_static/lab-still-light.webp")
+    ImageOps.fit(picture, PREVIEW_SIZE, centering=(0.5, 0.0)).save(site / PREVIEW, optimize=True)
 
 
 def without_title(picture: Image.Image) -> Image.Image:
@@ -78,6 +93,8 @@ def without_title(picture: Image.Image) -> Image.Image:
 
 PICTURE = re.compile(r"data:image/webp;base64,([A-Za-z0-9+/=]+)")
 """A picture in the HTML of an output."""
+ALT = re.compile(r'<img [^>]*?alt="([^"]*)"')
+"""What its picture shows, in words."""
 
 
 def stored_picture(output: str) -> Image.Image:
@@ -90,6 +107,11 @@ def stored_picture(output: str) -> Image.Image:
 
 def picture_of(notebook: Path) -> Image.Image:
     """The picture of the cell that is tagged `card`; a ValueError unless there is one such cell."""
+    return stored_picture(card_of(notebook))
+
+
+def card_of(notebook: Path) -> str:
+    """The HTML of the first output with a picture, of the cell that is tagged `card`."""
     cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
     tagged = [cell for cell in cells if "card" in cell["metadata"].get("tags", ())]
     pictures = [
@@ -100,4 +122,4 @@ def picture_of(notebook: Path) -> Image.Image:
     ]
     if len(tagged) != 1 or not pictures:
         raise ValueError(f"{notebook.name} has no picture in a cell tagged card; expected one cell")
-    return stored_picture(pictures[0])
+    return pictures[0]

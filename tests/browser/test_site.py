@@ -20,9 +20,16 @@ from tests.thorough import thorough_from
 from tools.build_notebooks import NOTEBOOKS, ROOT, lessons
 from transformer_lab.course.keys import lesson_key
 
-SPEC = importlib.util.spec_from_file_location("search_sections", ROOT / "docs/search_sections.py")
-search_sections = importlib.util.module_from_spec(SPEC)
-SPEC.loader.exec_module(search_sections)
+
+def load(name):
+    """A module that lies beside the documents."""
+    spec = importlib.util.spec_from_file_location(name, ROOT / f"docs/{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+search_sections, first_page = load("search_sections"), load("first_page")
 PAGES = sorted(path.stem for path in NOTEBOOKS.glob("*.ipynb"))
 
 
@@ -140,13 +147,13 @@ def test_a_lesson_is_at_most_a_megabyte_and_has_no_weights(site):
 
 
 @pytest.mark.parametrize("name", thorough_from(1, ["11_explore_the_heads", "00_start_here"]))
-def test_a_lesson_opens_the_bench_that_all_pages_share(read, name):
+def test_a_lesson_opens_the_lab_that_all_pages_share(read, name):
     page = read(f"notebooks/{name}.html")
     page.evaluate(
         "document.querySelectorAll('details.hide').forEach((fold) => { fold.open = true; })"
     )
-    page.locator("details.bench summary").click()
-    inside = page.frame_locator("details.bench iframe").locator(".tl-lab")
+    page.locator("details.lab summary").click()
+    inside = page.frame_locator("details.lab iframe").locator(".tl-lab")
     expect(inside).to_have_attribute("data-ready", "true")
 
 
@@ -165,6 +172,21 @@ def test_a_lesson_opens_without_an_error_and_without_the_world(read, name):
     assert quizzes == len(re.findall(r"\b(?:quiz|mixed)\.show\(", source))
 
 
+@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize("name", thorough_from(1, [row[2] for row in first_page.lessons()[::5]]))
+def test_a_lesson_shows_its_picture_on_its_first_screen_and_keeps_its_room(read, width, name):
+    page = read(f"notebooks/{name}.html")
+    page.set_viewport_size({"width": width, "height": 800})
+    picture = page.locator("img.opening")
+    expect(picture).to_have_js_property("naturalWidth", 480)
+    expect(picture).to_be_in_viewport(ratio=1)
+    # Its room has its shape before it comes: by its attributes, or else it would move the text.
+    box = picture.bounding_box()
+    shape = [int(picture.get_attribute(side)) for side in ("width", "height")]
+    assert box["width"] / box["height"] == pytest.approx(shape[0] / shape[1], rel=0.01)
+    assert len(picture.get_attribute("alt")) > 20
+
+
 def test_no_page_asks_for_the_next_one_ahead_which_its_policy_refuses(site):
     pages = [path.read_text(encoding="utf-8") for path in site.rglob("*.html")]
     assert [
@@ -172,7 +194,12 @@ def test_no_page_asks_for_the_next_one_ahead_which_its_policy_refuses(site):
     ] == []
 
 
-LOOKED_AT = ["docs/index.html", "notebooks/07_the_whole_transformer.html", "docs/bench.html"]
+LOOKED_AT = [
+    "docs/index.html",
+    "index.html",
+    "notebooks/07_the_whole_transformer.html",
+    "docs/lab.html",
+]
 
 
 @pytest.mark.parametrize("scheme", thorough_from(1, ["light", "dark"]))
@@ -271,20 +298,20 @@ def test_an_explorer_answers_to_a_click(read):
     assert explorer.inner_text() != before
 
 
-def test_the_bench_opens_in_the_first_page_and_in_one_of_its_own(read):
+def test_the_lab_opens_in_the_first_page_and_in_one_of_its_own(read):
     page = read("docs/index.html")
     asked = []
     page.on("request", lambda request: asked.append(request.url))
-    poster = page.locator("details.bench summary")
+    poster = page.locator("details.lab summary")
     expect(poster.locator("img:visible")).to_have_count(1)
-    assert not any(url.endswith("bench.html") for url in asked)
+    assert not any(url.endswith("lab.html") for url in asked)
     poster.click()
     expect(poster.locator("img:visible")).to_have_count(0)
-    inside = page.frame_locator("details.bench iframe")
+    inside = page.frame_locator("details.lab iframe")
     expect(inside.locator(".tl-lab")).to_have_attribute("data-ready", "true")
     inside.get_by_role("button", name="wide", exact=True).click()
     expect(inside.locator(".written")).to_contain_text("large")
-    page.get_by_role("link", name="The bench in a page of its own").click()
+    page.get_by_role("link", name="the lab's own page").click()
     expect(page.locator(".tl-lab")).to_have_attribute("data-ready", "true")
     expect(page.locator(".guide")).to_be_visible()
     expect(page.locator(".written")).to_contain_text("fatigué")
@@ -300,9 +327,22 @@ def test_one_reads_on_and_back(read):
 
 def test_the_front_door_leads_to_the_course(read):
     page = read("index.html")
+    expect(page.locator("html")).to_have_attribute("data-ready", "true")
+    asked = page.locator(".questions b").all_text_contents()
+    assert asked == [row[3].replace("`", "") for row in first_page.lessons()]
+    named = page.locator(".questions span").all_text_contents()
+    assert [name.split(" · ")[0] for name in named] == [row[0] for row in first_page.lessons()]
+    page.get_by_role("link", name="All the pages of the course").click()
     expect(page.locator("h1")).to_contain_text("transformer_lab")
     page.get_by_role("link", name="Start here").first.click()
     expect(page.locator("h1")).to_contain_text("Start here")
+
+
+def test_the_front_door_opens_the_lab_with_what_was_cut(read):
+    page = read("index.html#screen=6&cut=1")
+    page.get_by_role("link", name="Open the lab").click()
+    expect(page.locator(".tl-lab")).to_have_attribute("data-ready", "true")
+    expect(page.locator(".written")).to_contain_text("elle")
 
 
 @pytest.mark.parametrize("width", [390, 1280])

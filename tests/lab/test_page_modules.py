@@ -17,12 +17,14 @@ ENTRIES = {
     "explorer/saved.js": {"make", "Selection", "KINDS", "paintMap"},
     "explorer/widget.js": {"make", "Selection", "KINDS", "paintMap"},
     "lab/lab.js": {"make", "State", "Engine", "attend"},
+    "story/story.js": {"make", "Story", "Engine", "attend"},
     **{f"lesson/{kind}.js": {"make", "mountEach"} for kind in list_kinds()},
 }
 """The script of a page, and some of what it must hold."""
 CALLED_BY_THE_PAGE = {
     ("explorer/saved.js", "mountAll"),
     ("lab/lab.js", "mountSaved"),
+    ("story/story.js", "mountStory"),
     *((f"lesson/{kind}.js", mount_function(kind)) for kind in list_kinds()),
 }
 FILES = sorted(FOLDER.rglob("*.js"))

@@ -12,6 +12,7 @@ OWN = {
     "lines.css": r"(\.tl-page|:where\(\.tl-page\)) \.line-board\b",
     "explorer/explorer.css": r"\.tl-explorer\b",
     "lab/lab.css": r"\.tl-lab\b",
+    "story/story.css": r"\.tl-story\b",
     "lesson/lesson.css": r"\.tl-lesson\b",
     "lesson/quiz.css": r"(\.tl-lesson\.tl-quiz|\[data-quiz\])(?![\w-])",
 }

@@ -14,9 +14,16 @@ export function decodeHalf(bits) {
 
 const HALVES = Float32Array.from({ length: 1 << 16 }, (_, bits) => decodeHalf(bits));
 
+/** Read so many numbers; a loop is several times as fast as `Float32Array.from` with a function. */
+function readNumbers(count, read) {
+  const values = new Float32Array(count);
+  for (let i = 0; i < count; i++) values[i] = read(i);
+  return values;
+}
+
 const readers = {
-  F32: (view, count) => Float32Array.from({ length: count }, (_, i) => view.getFloat32(4 * i, true)),
-  F16: (view, count) => Float32Array.from({ length: count }, (_, i) => HALVES[view.getUint16(2 * i, true)]),
+  F32: (view, count) => readNumbers(count, (i) => view.getFloat32(4 * i, true)),
+  F16: (view, count) => readNumbers(count, (i) => HALVES[view.getUint16(2 * i, true)]),
 };
 
 /** Read a safetensors file. Returns tensors by name: a matrix as Vectors, a vector as a Float32Array. An Error says what does not fit. */

@@ -1,0 +1,105 @@
+"""The website in a browser: when its first page is painted, and how long a page stands still.
+
+A page stands still while one task of its main thread runs. Processor time says what the task takes on a
+machine that nobody else uses; the longest of the rounds is told beside the median.
+"""
+
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from playwright.sync_api import Browser
+
+from benchmarks.machine import describe_run
+from benchmarks.report import Target, table, target_table
+from tools.browser import launch_chromium
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGES = (
+    "index.html",
+    "index.html#screen=5&cut=1",
+    "docs/index.html",
+    "notebooks/01_attention_in_numpy.html",
+    "notebooks/07_the_whole_transformer.html",
+    "notebooks/11_explore_the_heads.html",
+    "notebooks/15_what_attention_costs.html",
+)
+SETTLED = 3000  # milliseconds until a page has set its formulas and unpacked its model
+PAINTED = "performance.getEntriesByName('first-contentful-paint')[0].startTime"
+
+
+def build_site(folder: Path) -> None:
+    """Build the website into a folder, as `make site` does."""
+    paths = [str(path) for path in (ROOT / "docs", ROOT, folder)]
+    command = [sys.executable, "-m", "sphinx", "--quiet", "-c", *paths]
+    subprocess.run(command, check=True)  # noqa: S603
+
+
+def measure(browser: Browser, address: str) -> tuple[float, float, float]:
+    """Milliseconds to the first paint, and the longest task in processor time and by the clock."""
+    context = browser.new_context(viewport={"width": 1280, "height": 900})
+    page = context.new_page()
+    browser.start_tracing(page=page, categories=["toplevel", "devtools.timeline"])
+    page.goto(address, wait_until="load")
+    page.wait_for_timeout(SETTLED)
+    painted = page.evaluate(PAINTED)
+    events: list[dict[str, Any]] = json.loads(browser.stop_tracing())["traceEvents"]
+    context.close()
+    place = address.partition("#")[0]
+    ours = {
+        event["pid"]
+        for event in events
+        if event["name"] == "CommitLoad" and place in json.dumps(event["args"])
+    }
+    main = {
+        (event["pid"], event["tid"])
+        for event in events
+        if event["name"] == "thread_name" and event["args"]["name"] == "CrRendererMain"
+    }
+    tasks = [
+        event
+        for event in events
+        if event["name"].endswith("RunTask")
+        and event["pid"] in ours
+        and (event["pid"], event["tid"]) in main
+    ]
+    work, clock = (max(task.get(time, 0) for task in tasks) / 1000 for time in ("tdur", "dur"))
+    return painted, work, clock
+
+
+def section(rounds: int) -> str:
+    """The pages of the website, from a folder, in a browser without a network."""
+    found: dict[str, list[tuple[float, float, float]]] = {name: [] for name in PAGES}
+    with tempfile.TemporaryDirectory() as folder, launch_chromium() as browser:
+        build_site(Path(folder))
+        size = (Path(folder) / "index.html").stat().st_size
+        for turn in range(rounds + 1):
+            for name in PAGES:
+                measured = measure(browser, f"{Path(folder).as_uri()}/{name}")
+                if turn:  # at first the browser is still starting
+                    found[name].append(measured)
+    rows = [
+        [
+            name,
+            *(
+                f"{median(times):.0f} ({max(times):.0f}) ms"
+                for times in zip(*measured, strict=True)
+            ),
+        ]
+        for name, measured in found.items()
+    ]
+    promised = [
+        Target("first page before its model, in kB", size / 1000, 150, True),
+        Target("its first paint, in ms", median(one[0] for one in found[PAGES[0]]), 500, True),
+    ]
+    promised += [
+        Target(f"longest task of {name}, in ms", median(one[1] for one in measured), 100, True)
+        for name, measured in found.items()
+    ]
+    words = f"Median and, in brackets, the slowest. {describe_run(rounds)}\n"
+    titles = ["page", "first paint", "longest task, processor time", "longest task, by the clock"]
+    return "\n".join([words, table(titles, rows), target_table(promised, "limit")])

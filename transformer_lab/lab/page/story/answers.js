@@ -1,0 +1,53 @@
+// What the translator does with the story's sentence: stored at first, and computed as soon as the engine is there.
+
+const MOST = 0.5; // a head looks at a word if it gives it more than this
+
+/** For each key the largest weight that any of the heads gives it, in a row; the end mark is left out. */
+const findLargest = (heads, query) =>
+  Array.from(heads[0][query].slice(0, -1), (_, key) => Math.max(...heads.map((rows) => rows[query][key])));
+
+/** Compute what docs/story_answers.py stores, with a vector for each word besides. */
+function computeAnswer(engine, data, { word: last, isCut }) {
+  const { finder, readers, places, sentences } = data;
+  const text = sentences[last];
+  const found = engine.translate(text, { mute: isCut ? [finder] : [] });
+  const pronouns = Object.keys(data.answers[last].chances);
+  const ids = pronouns.map((pronoun) => engine.target.ids.get(pronoun));
+  const step = found.written.findIndex((id) => ids.includes(id));
+  const cross = found.maps.cross[readers[0].layer];
+  const row = found.maps.encoder[finder.layer][finder.head][places.decider].slice(0, -1);
+  const noun = row.indexOf(Math.max(...row));
+  const others = cross.flatMap((rows, head) => (rows[step][places.pronoun] > MOST ? [{ kind: "cross", layer: readers[0].layer, head }] : []));
+  const left = (mute) => engine.read(text, found.written, { mute }).probabilities[step][found.written[step]];
+  const every = found.maps.encoder.flat();
+  const [source, target] = ["encoder", "decoder"].map((side) => found.residual[side].at(-1)[0]);
+  return {
+    source: found.tokens.source.slice(0, -1),
+    written: found.tokens.written.slice(0, -1),
+    step,
+    noun,
+    found: row[noun],
+    read: readers.map(({ head }) => cross[head][step][places.decider]),
+    others: others.map(({ head }) => cross[head][step][places.pronoun]),
+    chances: Object.fromEntries(pronouns.map((pronoun, i) => [pronoun, found.probabilities[step][ids[i]]])),
+    left: isCut ? {} : { others: left(others), readers: left(readers) },
+    looks: found.written.slice(0, -1).map((_, query) => findLargest(cross, query)),
+    it: findLargest(every, places.pronoun),
+    decider: findLargest(every, places.decider),
+    vectors: { source, target },
+  };
+}
+
+/** The answers by moment: those of the page until the engine comes, then the engine's, each computed once. */
+export class Answers {
+  constructor(data) {
+    Object.assign(this, { data, engine: null, computed: new Map() });
+  }
+
+  ask(moment) {
+    const name = moment.word + (moment.isCut ? " cut" : "");
+    if (!this.engine) return this.data.answers[name];
+    if (!this.computed.has(name)) this.computed.set(name, computeAnswer(this.engine, this.data, moment));
+    return this.computed.get(name);
+  }
+}

@@ -1,0 +1,37 @@
+// The model's file: asked for after the page has been painted, and unpacked in slices, so that the page never stands still.
+
+import { gunzip } from "../bytes.js";
+import { make } from "../elements.js";
+import { Engine } from "../engine/engine.js";
+
+/** Wait until the browser has painted, or a little longer where it doesn't, as in a tab behind others. */
+export const waitForFrame = () =>
+  new Promise((done) => {
+    const timer = setTimeout(done, 200);
+    requestAnimationFrame(() => setTimeout(() => (clearTimeout(timer), done())));
+  });
+
+/** Run the file, which leaves its data in a global; an Error if it isn't there. */
+const runFile = (address) =>
+  new Promise((done, fail) => {
+    const script = make("script", { src: address, async: true });
+    script.onload = () => done();
+    script.onerror = () => fail(new Error("the file of the model is missing"));
+    document.head.append(script);
+  });
+
+/** Return { engine, examples }, where examples are pairs of a sentence and its right translation. */
+export async function loadModel(address) {
+  await waitForFrame();
+  await runFile(address);
+  const data = globalThis.storyModel;
+  await waitForFrame();
+  const tokenizers = JSON.parse(new TextDecoder().decode(await gunzip(data.tokenizers)));
+  const [read, written = read] = tokenizers;
+  const { buffer } = await gunzip(data.weights);
+  await waitForFrame();
+  const engine = new Engine({ config: data.config, source: read, target: written, weights: buffer });
+  delete globalThis.storyModel; // two megabytes of text that nobody reads again
+  await waitForFrame();
+  return { engine, examples: data.examples };
+}

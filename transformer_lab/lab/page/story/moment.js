@@ -1,0 +1,45 @@
+// A moment of the story, as the address keeps it: the screen, the last English word, and whether the wire is cut.
+
+export const SCREENS = 6;
+
+/** What an address asks for: { moment, problem }, where `problem` says in a sentence what the page doesn't have. */
+export function readMoment(address, words) {
+  const moment = { screen: 1, word: words[0], isCut: false };
+  const fields = new URLSearchParams(address.replace(/^#/, ""));
+  const problems = [];
+  const take = (name, known, use) => {
+    const value = fields.get(name);
+    if (value == null) return;
+    if (known.includes(value)) use(value);
+    else problems.push(`The address asks for ${name} “${value.slice(0, 40)}”, but there ${name === "cut" ? "can only be" : "is only"} ${known.join(", ")}.`);
+  };
+  take("screen", Array.from({ length: SCREENS }, (_, i) => String(i + 1)), (value) => (moment.screen = Number(value)));
+  take("word", words, (value) => (moment.word = value));
+  take("cut", ["0", "1"], (value) => (moment.isCut = value === "1"));
+  if (problems.length) problems.push("So the story begins where it can.");
+  return { moment, problem: problems.join(" ") };
+}
+
+/** Write the address of a moment: `#screen=4&word=wide&cut=1`. */
+export const formatMoment = ({ screen, word: last, isCut }) =>
+  `#screen=${screen}&word=${encodeURIComponent(last)}${isCut ? "&cut=1" : ""}`;
+
+/** Keep the moment in the address, at most a few times a second: browsers refuse more. */
+export class AddressKeeper {
+  constructor() {
+    this.timer = 0;
+    this.wanted = "";
+  }
+
+  keep(moment) {
+    this.wanted = formatMoment(moment);
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.write(), 250);
+  }
+
+  write() {
+    clearTimeout(this.timer);
+    if (this.wanted && this.wanted !== location.hash) history.replaceState(null, "", this.wanted);
+    this.wanted = "";
+  }
+}

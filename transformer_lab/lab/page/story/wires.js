@@ -1,0 +1,137 @@
+// The lines between words: each is one weight, and as thick as the weight is large. They move when the weights do.
+
+import { make, svg } from "../elements.js";
+
+const THICKEST = 7; // CSS pixels of a weight of 1
+const LEAST = 0.06; // a smaller weight isn't drawn
+const TIME = 550; // milliseconds of a move
+
+/** Where a word will stand in the scene, even while it's still on its way there. */
+const findPlace = ({ offsetLeft: left, offsetTop: top, offsetWidth: width, offsetHeight: height }) =>
+  ({ left, top, right: left + width, bottom: top + height, x: left + width / 2, y: top + height / 2 });
+
+/** The eight numbers of a curve from an English word to a French one; `isWide` says that the columns stand side by side. */
+function computeBridge(a, b, isWide, shift) {
+  if (isWide) {
+    const half = (b.left - a.right) / 2;
+    return [a.right + 6, a.y + shift, a.right + half, a.y + shift, b.left - half, b.y + shift, b.left - 6, b.y + shift];
+  }
+  const half = (b.top - a.bottom) / 2;
+  return [a.x + shift, a.bottom, a.x + shift, a.bottom + half, b.x + shift, b.top - half, b.x + shift, b.top];
+}
+
+/** The same from one English word to another: round the left side, or over the lines between them. */
+function computeArc(a, b, isWide) {
+  if (isWide) {
+    const bow = Math.min(a.left, b.left) - 40 - 0.22 * Math.abs(a.y - b.y);
+    return [a.left - 6, a.y, bow, a.y, bow, b.y, b.left - 6, b.y];
+  }
+  if (Math.abs(a.y - b.y) < 4) return [a.x, a.top, a.x, a.top - 34, b.x, b.top - 34, b.x, b.top];
+  const half = (a.top - b.bottom) / 2 + 6;
+  return [a.x, a.top, a.x, a.top - half, b.x, b.bottom + half, b.x, b.bottom];
+}
+
+const formatPath = (p) => `M${p[0]} ${p[1]}C${p.slice(2).join(" ")}`;
+const findMiddle = (p) => [0, 1].map((axis) => (p[axis] + 3 * p[2 + axis] + 3 * p[4 + axis] + p[6 + axis]) / 8);
+
+export class Wires {
+  constructor(scene, { cut }) {
+    Object.assign(this, { scene, lines: new Map(), frame: 0, only: null });
+    this.drawing = svg("svg", { class: "wires", "aria-hidden": "true" });
+    this.scissors = make("button", { type: "button", className: "scissors", hidden: true, title: "Cut the wire", "aria-label": "Cut the wire" },
+      svg("svg", { viewBox: "0 0 24 24", "aria-hidden": "true" },
+        svg("path", { d: "M20 4 8.1 15.9M14.5 14.5 20 20M8.1 8.1 12 12" }),
+        svg("circle", { cx: 6, cy: 6, r: 3 }), svg("circle", { cx: 6, cy: 18, r: 3 })));
+    this.scissors.addEventListener("click", cut);
+    scene.append(this.drawing, this.scissors);
+  }
+
+  /** Where each word stands, with its strip. */
+  measure() {
+    const boxes = (side) => Array.from(this.scene.querySelectorAll(`.${side} li`), findPlace);
+    const [source, target] = [boxes("source"), boxes("target")];
+    const isWide = target.length > 0 && source.length > 0 && target[0].left > source[0].right;
+    return { source, target, isWide };
+  }
+
+  /** Draw the lines of a screen; with `atOnce` they don't move there. */
+  draw(answer, { screen, isCut, withOthers, places, atOnce = false }) {
+    const { source, target, isWide } = this.measure();
+    this.answer = answer;
+    const lines = new Map();
+    const add = (name, path, weight, kind, pair) => lines.set(name, { path, width: Math.max(0.7, THICKEST * weight), kind, pair });
+    if (screen === 2) {
+      answer.looks.forEach((row, query) => row.forEach((weight, key) => {
+        if (weight >= LEAST) add(`${query} ${key}`, computeBridge(source[key], target[query], isWide, 0), weight, "thin", { query, key, weight });
+      }));
+    }
+    if (screen === 3 || screen === 4) {
+      const decider = source[places.decider];
+      add("wire", computeArc(decider, source[answer.noun], isWide), answer.found, isCut ? "lit cut" : "lit");
+      answer.read.forEach((weight, i) => add(`read ${i}`, computeBridge(decider, target[answer.step], isWide, i ? 5 : -5), weight, "lit"));
+      if (withOthers && screen === 3) {
+        answer.others.forEach((weight, i) =>
+          add(`other ${i}`, computeBridge(source[places.pronoun], target[answer.step], isWide, i ? 4 : -4), weight, "other"));
+      }
+    }
+    this.place(lines, atOnce || matchMedia("(prefers-reduced-motion: reduce)").matches);
+    const wire = lines.get("wire");
+    this.scissors.hidden = screen !== 4 || isCut;
+    if (wire) {
+      const [x, y] = findMiddle(wire.path);
+      Object.assign(this.scissors.style, { left: `${x}px`, top: `${y}px` });
+    }
+    this.light(this.only);
+  }
+
+  /** Move each line to its new place; fade in those that are new, and out those that are gone. */
+  place(wanted, atOnce) {
+    for (const [name, { element }] of this.lines) {
+      if (wanted.has(name)) continue;
+      this.lines.delete(name);
+      element.remove();
+    }
+    for (const [name, { path, width, kind, pair }] of wanted) {
+      let line = this.lines.get(name);
+      if (!line) {
+        const element = svg("path", { pathLength: 100, "data-name": name });
+        this.drawing.append(element);
+        this.lines.set(name, (line = { element, now: [...path, width] }));
+      }
+      line.element.setAttribute("class", kind);
+      Object.assign(line, { pair, from: line.now, to: [...path, width] });
+    }
+    cancelAnimationFrame(this.frame);
+    const began = performance.now();
+    const step = (now) => {
+      const part = atOnce ? 1 : Math.min(1, Math.max(0, (now - began) / TIME));
+      const eased = part * part * (3 - 2 * part);
+      for (const line of this.lines.values()) {
+        line.now = line.to.map((end, i) => line.from[i] + (end - line.from[i]) * eased);
+        line.element.setAttribute("d", formatPath(line.now.slice(0, 8)));
+        line.element.setAttribute("stroke-width", line.now[8]);
+      }
+      if (part < 1) this.frame = requestAnimationFrame(step);
+    };
+    step(began);
+  }
+
+  /** Leave only the lines of one word, { side, place }, or all for null. */
+  light(only) {
+    this.only = only;
+    for (const { element, pair } of this.lines.values()) {
+      const isOther = pair && only && (only.side === "source" ? pair.key : pair.query) !== only.place;
+      element.classList.toggle("faint", Boolean(isOther));
+    }
+  }
+
+  /** What a word's strongest lines say, in words. */
+  describe({ side, place }) {
+    const { source, written, looks } = this.answer;
+    const found = [...this.lines.values()].map(({ pair }) => pair).filter((pair) => pair && (side === "source" ? pair.key : pair.query) === place);
+    const best = found.sort((a, b) => b.weight - a.weight).slice(0, 2);
+    if (!looks || !best.length) return "";
+    const list = best.map(({ query, key, weight }) => `${side === "source" ? written[query] : source[key]} ${weight.toFixed(2)}`).join(", ");
+    return side === "source" ? `${source[place]} is looked at for ${list}.` : `To write ${written[place]}, it looks at ${list}.`;
+  }
+}
