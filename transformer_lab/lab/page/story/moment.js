@@ -11,12 +11,11 @@ export function readMoment(address, words) {
     const value = fields.get(name);
     if (value == null) return;
     if (known.includes(value)) use(value);
-    else problems.push(`The address asks for ${name} “${value.slice(0, 40)}”, but there ${name === "cut" ? "can only be" : "is only"} ${known.join(", ")}.`);
+    else problems.push(`The address asks for ${name} “${value.slice(0, 40)}”, but this page only knows ${known.join(", ")}, so we left that out.`);
   };
   take("screen", Array.from({ length: SCREENS }, (_, i) => String(i + 1)), (value) => (moment.screen = Number(value)));
   take("word", words, (value) => (moment.word = value));
   take("cut", ["0", "1"], (value) => (moment.isCut = value === "1"));
-  if (problems.length) problems.push("So the story begins where it can.");
   return { moment, problem: problems.join(" ") };
 }
 
