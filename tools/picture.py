@@ -30,7 +30,7 @@ POINTER = """at => {
 
 
 def main() -> None:
-    """Write `lab-still-light.webp` and `lab-still-dark.webp`, and `lab-light.webp` and `lab-dark.webp`, which move.
+    """Write `lab-still-….webp` and `lab-….webp`, which moves, in a light and in a dark theme.
 
     The still picture shows what becomes of "il" without the head that finds the noun; the moving one
     how a visitor gets there, and what "wide" does instead of "tired".
