@@ -210,6 +210,21 @@ def link_preview(app: Sphinx, name: str, template: str, context: dict[str, Any],
         )
 
 
+HOME = """\
+<nav aria-label="Site"><a href="../index.html">transformer_lab</a> · <a href="index.html">the course</a> ·
+<a href="../notebooks/12_where_is_it_resolved.html">lesson 12: is the famous picture true?</a></nav>
+"""
+"""What stands above the lab on the site, where it isn't alone."""
+MOVED = """\
+<!doctype html>
+<meta charset="utf-8">
+<title>The lab</title>
+<meta http-equiv="refresh" content="0; url=lab.html">
+<p>The bench is called <a href="lab.html">the lab</a> now.</p>
+"""
+"""What stands at the old address of the lab."""
+
+
 def write_more(app: Sphinx, error: Exception | None) -> None:
     """The first page, pictures of cards and links, what the search looks through, and the lab."""
     if error is None:
@@ -223,8 +238,11 @@ def write_more(app: Sphinx, error: Exception | None) -> None:
         (static / "explorer.css").write_text(style(*STYLES), encoding="utf-8")
         explorer = script("explorer/saved.js") + "export { mountAll };\n"
         (static / "explorer.js").write_text(explorer, encoding="utf-8")
+        (Path(app.outdir) / "docs" / "bench.html").write_text(MOVED, encoding="utf-8")
         path = Path(app.outdir) / "docs" / "lab.html"
         tl.lab(Translator.load(device="cpu"), **famous_guide()).to_html(path, overwrite=True)
+        page = path.read_text(encoding="utf-8")
+        path.write_text(page.replace("<main>\n", f"{HOME}<main>\n", 1), encoding="utf-8")
 
 
 SITE = {

@@ -506,7 +506,7 @@ def check_lines(opened, weights, query):
 def test_a_head_as_lines_by_mouse(opened):
     opened.button("Lines").click()
     expect(opened.root.locator(".axes")).to_have_text(
-        "Left: target word written (query). Right: source word it looks at (key)."
+        "Left: source word it looks at (key). Right: target word written (query)."
     )
     strong = np.sort(CROSS.ravel())[::-1]
     assert opened.root.locator("svg line").count() == (strong >= 0.01).sum()

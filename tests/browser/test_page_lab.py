@@ -120,7 +120,7 @@ def test_a_pointed_row_changes_the_pronoun_as_in_python(page, shipped):
     ids = [shipped.target_tokenizer.ids[token] for token in expected]
     expect(page.locator(".stakes")).to_contain_text(shipped.target_tokenizer.decode(ids))
     expect(cell).to_have_text("1")
-    page.get_by_role("button", name="Own weights again", exact=True).click()
+    page.get_by_role("button", name="Restore its own weights", exact=True).click()
     expect(page.locator(".next ul")).not_to_contain_text("→")
 
 
@@ -700,7 +700,7 @@ def test_another_model_stands_beside_this_one(visit_page, shipped, tmp_path):
     page.locator(".more > summary").click()
     models = page.get_by_label("Model beside this one")
     assert models.locator("option").all_inner_texts() == [
-        "nothing",
+        "no other model",
         "an untrained model",
         "a second seed",
     ]
@@ -711,7 +711,12 @@ def test_another_model_stands_beside_this_one(visit_page, shipped, tmp_path):
     expect(said).to_contain_text(f"looks most at “{best}” ({weights.max():.2f})")
     assert "beside=a+second+seed" in page.evaluate("transformerLab.address")
     page.locator("[data-control='mute']").click()
-    expect(page.locator(".other")).to_be_hidden()  # it writes other words now
+    expect(said).to_contain_text("writes other words now")
+    expect(page.locator(".other .line-board")).to_be_hidden()
+    page.get_by_role("button", name="Undo every change").click()
+    page.get_by_label("Open a head").select_option("e1.1")
+    page.locator("[data-control='mute']").click()  # it writes the same words
+    expect(page.locator(".other .line-board")).to_be_visible()
     models.select_option("an untrained model")
     go(page, "#beside=nobody")
     expect(models).to_have_value("")
@@ -722,3 +727,49 @@ def test_a_model_of_another_shape_cannot_stand_beside_it(shipped):
     other = Translator(Transformer(config), shipped.source_tokenizer, shipped.target_tokenizer)
     with pytest.raises(ValueError, match="configuration of 'two heads' is 'another one'; expected"):
         lab(shipped, TIRED, others={"two heads": other})
+
+
+def test_what_the_reader_is_writing_stays_while_other_things_are_drawn(page):
+    field = page.locator("textarea")
+    field.fill("the cat")
+    view(page, "As a map")
+    open_head(page, "c2.2")
+    expect(field).to_have_value("the cat")
+    expect(page.locator(".problem")).to_contain_text("you see the last sentence")
+    field.fill(f"{TIRED}  ")
+    expect(page.locator(".problem")).to_be_hidden()
+
+
+def test_the_keyboard_keeps_its_place_where_a_control_goes_away(visit_page, guided_page):
+    page = visit_page(guided_page).page
+    focused = "document.activeElement.dataset.control ?? document.activeElement.className"
+    page.locator("[data-control='mute']").press("Enter")
+    page.locator("[data-control='many']").press("Enter")
+    assert page.evaluate("document.activeElement !== document.body")
+    page.locator("[data-control='undo']").press("Enter")
+    assert page.evaluate(focused) == "heads"
+    page.locator("textarea").fill("the cat sleeps")
+    page.locator("[data-control='ask']").press("Enter")
+    assert page.evaluate(focused) == "heads"
+    for _ in range(5):
+        page.locator("[data-control='guide on']").press("Enter")
+    assert page.evaluate(focused) == "guide back"
+
+
+def test_lines_follow_the_state_once_the_keyboard_has_left_them(page):
+    page.locator("[data-control='query 3']").focus()
+    page.keyboard.press("ArrowDown")
+    page.locator("[data-control='view lines']").focus()
+    expect(page.locator(".column.query .lit")).to_have_attribute(
+        "data-control", f"query {WHO.decider}"
+    )
+
+
+def test_an_address_without_a_row_opens_the_row_of_its_step(page):
+    go(page, f"#head=c2.3&mute=e2.3&s={TIRED.replace(' ', '+')}")
+    expect(page.locator(f"[data-control='query {STEP}']")).to_have_class(re.compile("lit"))
+    # A sentence that cannot be read takes nothing else with it.
+    go(page, "#s=qqqq&mute=e1.1&head=e1.2")
+    expect(page.locator(".problem")).to_contain_text("no word of the vocabulary")
+    expect(page.locator(".changes")).to_contain_text("e2.3")
+    expect(page.get_by_label("Open a head")).to_have_value("c2.3")

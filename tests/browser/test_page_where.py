@@ -91,7 +91,7 @@ def test_the_lines_are_the_weights_of_the_chosen_word(page, shipped):
         "(all) => all.map((b) => b.dataset.note)"
     )
     assert notes == [f"{weight:.2f}" if weight >= 0.005 else "" for weight in weights[4]]
-    page.locator(".column.query button").nth(4).click()  # a second press lets the word go
+    page.locator(".column.query button").nth(4).press("Escape")  # lets the word go
     page.mouse.move(5, 5)
     every = expected_lines(weights, "over-1", range(len(weights)))
     strong = dict(sorted(every.items(), key=lambda item: -item[1])[:60])
@@ -118,7 +118,7 @@ def test_four_heads_lie_over_each_other_and_the_address_keeps_them(page, shipped
     page.locator(".more > summary").click()
     for name in ("e1.1", "e2.1", "e1.3"):
         page.locator(f"[data-control='head {name}']").click(modifiers=["Shift"])
-    expect(page.locator(".line-view .legend")).to_contain_text("Four heads are the most")
+    expect(page.locator(".line-view .legend")).to_contain_text("up to four heads")
     heads = [HEAD, Head("encoder", 0, 0), Head("encoder", 1, 0), Head("encoder", 0, 2)]
     expected = {}
     for number, head in enumerate(heads, 1):
@@ -141,7 +141,7 @@ def test_four_heads_lie_over_each_other_and_the_address_keeps_them(page, shipped
     go(page, address)
     expect(page.locator(".line-view .legend")).to_contain_text("e1.3")
     assert drawn(page) == pytest.approx(expected, abs=1e-3)
-    page.get_by_role("button", name=re.compile(r"Take .*e1\.1.* away")).click()
+    page.get_by_role("button", name=re.compile(r"Remove .*e1\.1")).click()
     assert {name for name, *_ in drawn(page)} == {"over-1", "over-2", "over-3"}
     # A head of another kind has other words: it is opened alone.
     page.locator("[data-control='head c2.3']").click(modifiers=["Shift"])
@@ -171,7 +171,7 @@ def test_a_dragged_cell_takes_its_share_from_the_rest_of_the_row(page, shipped):
         assert float(value) == pytest.approx(
             dict(patched.next_tokens[WHO.target_pronoun])[word], abs=3e-3
         )
-    expect(page.locator(".share")).to_contain_text(f"of its own it has {own[ROW, KEY]:.2f}")
+    expect(page.locator(".share")).to_contain_text(f"its own weight would be {own[ROW, KEY]:.2f}")
     # A second word: what the first was given shrinks like all the others.
     drag(page, 3, 24)
     expect(page.locator(".changes")).to_contain_text("to “cross”")
@@ -191,7 +191,7 @@ def test_a_dragged_cell_takes_its_share_from_the_rest_of_the_row(page, shipped):
     page.get_by_role("button", name=re.compile("“cross” its own weight")).click()
     expect(page.locator(".changes")).not_to_contain_text("cross")
     page.locator(f".open .weights td[data-row='{ROW}'][data-key='{KEY}']").click()
-    page.get_by_role("button", name="Own weights again").click()
+    page.get_by_role("button", name="Restore its own weights").click()
     np.testing.assert_allclose(page.evaluate(WEIGHTS), own, atol=1e-3)
 
 

@@ -311,7 +311,7 @@ def test_the_lab_opens_in_the_first_page_and_in_one_of_its_own(read):
     expect(inside.locator(".tl-lab")).to_have_attribute("data-ready", "true")
     inside.get_by_role("button", name="wide", exact=True).click()
     expect(inside.locator(".written")).to_contain_text("large")
-    page.get_by_role("link", name="the lab's own page").click()
+    page.get_by_role("link", name="own page").click()
     expect(page.locator(".tl-lab")).to_have_attribute("data-ready", "true")
     expect(page.locator(".guide")).to_be_visible()
     expect(page.locator(".written")).to_contain_text("fatigué")

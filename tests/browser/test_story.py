@@ -233,7 +233,14 @@ def test_the_address_keeps_a_moment_and_back_returns_to_it(tell):
     page.locator(".flip").press("Enter")
     expect(page).to_have_url(re.compile(r"#screen=4&word=tired&cut=1$"))
     lab = urlsplit(page.locator("[data-door=lab]").get_attribute("href"))
-    assert parse_qs(lab.fragment) == {"s": [FAMOUS[0].source], "mute": ["e2.3"]}
+    who = FAMOUS[0].coreference
+    assert parse_qs(lab.fragment) == {
+        "s": [FAMOUS[0].source],
+        "head": ["e2.3"],
+        "row": [str(who.decider)],
+        "step": [str(who.target_pronoun)],
+        "mute": ["e2.3"],
+    }
     page.locator(".marks a").nth(1).click()
     expect(page.locator(".stage")).to_have_attribute("data-screen", "2")
     page.go_back()
@@ -260,7 +267,7 @@ def test_without_scripts_there_are_pictures_and_captions(tell):
         in alts[1]
     )
     assert f"from “it” to “animal” {answers['tired']['it'][1]:.2f}" in alts[2]
-    for text in ("In French an animal", "The two parts that choose", "guesses wrong", "famous"):
+    for text in ("In French an animal", "The two heads that choose", "guesses wrong", "famous"):
         expect(page.get_by_text(text).first).to_be_attached()
     expect(page.locator(".target").first).to_be_visible()
     assert page.evaluate("document.documentElement.scrollWidth") == PHONE["width"]

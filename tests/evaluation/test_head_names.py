@@ -96,11 +96,12 @@ def test_every_behaviour_is_made_here():
     assert {*MADE, "translates word for word"} == {behaviour.name for behaviour in BEHAVIOURS}
 
 
-def test_what_shows_no_behaviour_is_mixed_and_so_is_a_head_of_one_token():
+def test_what_shows_no_behaviour_is_mixed_and_so_is_a_head_of_few_tokens():
     weights = look_at(ENCODER, 2, 0.8)
     assert name_of("encoder", weights, referent=WHO) == MIXED
-    single = make_record(["a"], ["<bos>"], ["b"], encoder=[2], decoder=[2], cross=[2])
-    assert set(name_heads([single]).values()) == {MIXED}
+    for words in (["a"], ["a", "b", "c"]):
+        short = make_record(words, words, words, encoder=[2], decoder=[2], cross=[2])
+        assert set(name_heads([short]).values()) == {MIXED}
 
 
 def test_the_mean_over_the_records_counts_and_those_without_a_referent_are_left_out():

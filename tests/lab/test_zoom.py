@@ -95,3 +95,10 @@ def test_what_cannot_be_drawn_is_named(changes, arguments, words, as_users_run_i
     made = make_translator(**changes) if changes else translator
     with pytest.raises(ValueError, match=words):
         zoom_to_weight(made, **{"source": SENTENCE, **START, **arguments})
+
+
+def test_a_weight_that_the_mask_hides_is_named(translator):
+    later = translator.attend(SENTENCE).target_tokens[-1]
+    asked = {"head": Head("decoder", 0, 0), "query": "<bos>", "key": later}
+    with pytest.raises(ValueError, match="expected a word that '<bos>' may see"):
+        zoom_to_weight(translator, SENTENCE, **asked)

@@ -82,8 +82,8 @@ def last_token(weights: np.ndarray, _: AttentionRecord) -> float:
 
 
 def spread(weights: np.ndarray, _: AttentionRecord) -> float:
-    """Return at how large a part of the words a row looks: e^entropy, divided by their number."""
-    return float(np.exp(entropy(weights)) / weights.shape[1])
+    """Return at how large a part of the other words a row looks: 0 is at one word, 1 at all alike."""
+    return float((np.exp(entropy(weights)) - 1) / (weights.shape[1] - 1))
 
 
 BEHAVIOURS = (
@@ -100,6 +100,8 @@ BEHAVIOURS = (
     Behaviour("looks all around", 0.5, spread, ("encoder", "cross")),
 )  # fmt: skip
 """What heads are known to do. A head gets the first name that holds; the most telling ones come first."""
+LEAST_WORDS = 4
+"""A map of fewer rows or columns says nothing: with two words, every head looks at one of them a lot."""
 MIXED = "mixed"
 """The name of a head to which no behaviour of the list applies."""
 
@@ -132,6 +134,6 @@ def name_head(records: Sequence[AttentionRecord], head: Head) -> str:
 
 
 def has_what_it_needs(record: AttentionRecord, head: Head, behaviour: Behaviour) -> bool:
-    """Return whether a record allows a measurement: it has the field, and a map with a second row."""
+    """Return whether a record allows a measurement: it has the field, and a map that isn't too small."""
     known = behaviour.needs is None or getattr(record, behaviour.needs) is not None
-    return known and len(record.weights(head)) > 1
+    return known and min(record.weights(head).shape) >= LEAST_WORDS

@@ -76,8 +76,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def use_new_name(words: Sequence[str]) -> list[str]:
     """Return a command line in which `bench`, the old name of `lab`, is replaced, and say so."""
+    words = list(words)
     if words[:1] != ["bench"]:
-        return list(words)
+        return words
     print(
         "note: bench is called lab now; the old name leaves with the next version", file=sys.stderr
     )
@@ -147,7 +148,7 @@ def build_parser() -> argparse.ArgumentParser:
     lab.add_argument(
         "text",
         nargs="*",
-        help="the sentence, or several: each gets a button; none: two famous ones, with a guide",
+        help="the sentence, or several: each gets a button; without any: two famous ones, with a guide",
     )
     lab.add_argument(
         "--out", type=Path, default=Path("lab.html"), help="the page (default %(default)s)"
@@ -156,7 +157,7 @@ def build_parser() -> argparse.ArgumentParser:
     lab.add_argument("--model", type=Path, default=PRETRAINED, help="default: the shipped model")
     lab.add_argument("--start", default="", help='what is open at first, as "head=e2.3&row=10"')
     lab.add_argument(
-        "--languages", nargs=2, metavar=("SOURCE", "TARGET"), help="what the page calls the two"
+        "--languages", nargs=2, metavar=("SOURCE", "TARGET"), help="names of the two languages"
     )
 
     export = command("export", run_export, "Write a translator for Transformers or CTranslate2.")

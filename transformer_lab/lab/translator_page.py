@@ -123,9 +123,9 @@ def lab(
 
     Raises:
         ValueError: If another translator has other tokenizers or another configuration than
-            `translator`, if the model has more than 20 million parameters, or tokenizers, positions or
-            layers that the page has not, if a sentence cannot be read, or if `start` or a prompt's
-            goal has a field that an address has not, or a head that the model has not.
+            `translator`, if the model has more than 20 million parameters, or tokenizers, positions
+            or layers that the page doesn't support, if a sentence cannot be read, or if `start` or a
+            prompt's goal has a field that an address has not, or a head that the model has not.
     """
     asked = [sentences] if isinstance(sentences, str) else list(sentences)
     check("sentences", asked, "at least one", len(asked) > 0)

@@ -82,6 +82,8 @@ def zoom_to_weight(
     check("query", query, f"one of {', '.join(queries)}", query in queries)
     check("key", key, f"one of {', '.join(keys)}", key in keys)
     row, column = queries.index(query), keys.index(key)
+    is_seen = head.kind != "decoder" or column <= row
+    check("key", key, f"a word that {query!r} may see: the mask hides later ones", is_seen)
     blocks = [
         block_data(side, layer, seen) for side, depth in depths.items() for layer in range(depth)
     ]

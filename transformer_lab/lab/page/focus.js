@@ -5,7 +5,9 @@ export function keepFocus(root, other, draw) {
   const active = () => root.getRootNode().activeElement;
   const control = root.contains(active()) ? active().dataset.control : null;
   draw();
-  if (!control || root.contains(active())) return;
+  // What is only hidden still has the focus at this moment, and loses it at the next.
+  const isThere = (element) => element != null && root.contains(element) && element.checkVisibility();
+  if (!control || isThere(active())) return;
   const find = (name) => root.querySelector(`[data-control="${CSS.escape(name)}"]`);
-  (find(control) ?? find(other))?.focus({ preventScroll: true });
+  [find(control), find(other)].find(isThere)?.focus({ preventScroll: true });
 }

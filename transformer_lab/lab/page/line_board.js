@@ -14,6 +14,7 @@ export class LineBoard {
     Object.assign(this, { look, pin, letGo, name });
     this.element = make("div", { className: "scroll line-board" });
     this.element.addEventListener("pointerleave", () => look(null));
+    this.element.addEventListener("focusout", ({ relatedTarget }) => this.element.contains(relatedTarget) || look(null));
     this.element.addEventListener("keydown", (event) => this.move(event));
   }
 

@@ -1,5 +1,6 @@
 // Writing a translation: the best word each time, or the best few beginnings (§6.1).
 
+import { findStrongest } from "../ranking.js";
 import { logSoftmax, softmax } from "./vectors.js";
 import { NO_HOOKS } from "./hooks.js";
 
@@ -54,7 +55,7 @@ export function computeDraw(logits, temperature, topP) {
   const sharp = softmax(Array.from(logits, (logit) => (logit - most) / temperature));
   const kept = new Float64Array(sharp.length);
   let reached = 0;
-  for (const id of findBest(sharp, sharp.length)) {
+  for (const id of findStrongest(sharp, sharp.length)) {
     if (topP < 1 && reached > 0 && reached >= topP * (1 - 1e-6)) break;
     kept[id] = sharp[id];
     reached += sharp[id];
@@ -72,12 +73,9 @@ export function sample(model, memory, { random, temperature = 1, topP = 1, hooks
   });
 }
 
-/** Return the indices of the `most` largest values, the largest first. */
-const findBest = (values, most) => Array.from(values.keys()).sort((a, b) => values[b] - values[a]).slice(0, most);
-
 /** Return the `most` best words after a beginning, each with the log-probability of both together. */
 function findCandidates(beginning, values, most) {
-  return findBest(values, most).map((word) => ({ beginning, word, total: beginning.total + values[word] }));
+  return findStrongest(values, most).map((word) => ({ beginning, word, total: beginning.total + values[word] }));
 }
 
 /** Search with a beam: return the finished translations, best first. Each one takes a place of the beam. */

@@ -86,7 +86,8 @@ export function keepAddress(state, start) {
     if (address !== location.hash) history[isDeed ? "pushState" : "replaceState"](null, "", address);
     isDeed = false;
   };
-  state.follow(location.hash.length > 1 ? location.hash : start);
+  state.follow(start);
+  if (location.hash.length > 1) state.follow(location.hash); // what it leaves out is as at the start
   write();
   state.watch((deed) => {
     isDeed ||= deed;

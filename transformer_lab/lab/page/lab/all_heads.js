@@ -13,7 +13,7 @@ const WAIT = 200; // milliseconds, so that the translation itself is drawn first
 
 /** What the heads can be coloured by, besides the scores: its label, and what a dark head means. */
 export const WAYS = {
-  "": ["nothing", "Press a head to open it. With Shift and a press, it is drawn over the open one."],
+  "": ["nothing", "Press a head to open it. Hold Shift and press to draw it over the open one."],
   cost: ["effect if muted", "Orange: muted alone, the head costs a word of the translation much of its probability (its tooltip says which). No colour: it costs none."],
   sharpness: ["sharpness of its rows", "Orange: nearly all weight of each row is on one word. No colour: it's spread."],
 };
@@ -39,13 +39,13 @@ export class AllHeads {
       if (this.isScore) this.scores.readAll(() => this.draw());
       this.draw();
     });
-    this.models = make("select", { "aria-label": "Model beside this one", ...OWN_KEYS }, make("option", { value: "" }, "nothing"),
+    this.models = make("select", { "aria-label": "Model beside this one", ...OWN_KEYS }, make("option", { value: "" }, "no other model"),
       ...Array.from(state.others.keys(), (name) => make("option", {}, name)));
     this.models.addEventListener("change", () => state.compare(this.models.value));
     this.note = make("p", { className: "note" });
     this.everyHead = new EveryHead(state, paints);
     this.element = make("section", { className: "all-heads", "aria-label": "All heads" }, make("h3", {}, "All heads of the model"),
-      make("p", { className: "bar" }, make("label", {}, "Colour them by ", this.list), make("label", {}, "Show beside the open head ", this.models)), this.build(), this.note, this.everyHead.element);
+      make("p", { className: "bar" }, make("label", {}, "Colour them by ", this.list), make("label", {}, "Compare the open head with ", this.models)), this.build(), this.note, this.everyHead.element);
   }
 
   /** Encoder and decoder side by side, the first layers below, as in Figure 1. */
@@ -93,7 +93,7 @@ export class AllHeads {
       button.setAttribute("aria-label", `${parts.join(", ")}. M mutes.`);
       button.title = `${parts.join(", ")}. M mutes; Shift with a press draws it over the open head.`;
     }
-    const onA = state.isKept && this.way === "cost" ? " Counted from A on." : "";
+    const onA = state.isKept && this.way === "cost" ? " Compared with A." : "";
     this.note.textContent = this.isScore ? this.scores.describeScore(this.way) : `${WAYS[this.way][1]}${onA}`;
     this.everyHead.draw();
   }

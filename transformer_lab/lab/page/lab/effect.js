@@ -42,8 +42,8 @@ export class Effect {
     const adds = length ? `In this row it adds a vector of length ${formatNumber(length)} to what flows through the model` : `In this row it adds nothing, because it's muted in ${state.baseline}`;
     this.without.replaceChildren(
       make("h3", {}, "What if this head alone were muted?"),
-      steps.length ? make("ul", {}, ...lines) : make("p", {}, "Hardly anything would change: no word's probability moves by 0.005."),
-      make("p", { className: "note" }, `${adds}. All other heads are as in ${state.baseline}. The push says how far the head moves the logarithm of the two words' odds; with 1 nat, the odds become 2.7 times as large.`));
+      steps.length ? make("ul", {}, ...lines) : make("p", {}, "Hardly anything would change: no word's probability moves by 0.005 or more."),
+      make("p", { className: "note" }, `${adds}. All other heads are as in ${state.baseline}. The push says how far the head moves the log-odds of the two words; with 1 nat, the odds become 2.7 times as large.`));
     this.lens.draw();
   }
 }

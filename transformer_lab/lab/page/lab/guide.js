@@ -9,16 +9,20 @@ export class Guide {
     this.title = make("b", {});
     this.ask = make("span", {});
     this.seen = make("p", { className: "seen", role: "status" });
+    // What is to come keeps its room, so that nothing below moves under the reader's pointer when it comes.
+    this.room = make("p", { className: "to-come", "aria-hidden": "true" });
     this.back = this.buildStepButton("guide back", "Back", "Previous thing to try", -1);
     this.next = this.buildStepButton("guide on", "Next", "Next thing to try", 1);
     this.element = make("section", { className: "guide", "aria-label": "Things to try", hidden: !prompts.length },
-      make("p", { role: "status" }, this.title, " ", this.ask), this.seen, make("p", { className: "buttons" }, this.back, this.next));
+      make("p", { role: "status" }, this.title, " ", this.ask), make("div", { className: "then" }, this.room, this.seen), make("p", { className: "buttons" }, this.back, this.next));
   }
 
   buildStepButton(control, text, title, by) {
     return action(control, text, title, () => {
       this.at += by;
       this.draw();
+      const [pressed, other] = by > 0 ? [this.next, this.back] : [this.back, this.next];
+      if (pressed.hidden) other.focus(); // or the keyboard would lose its place
     });
   }
 
@@ -31,6 +35,7 @@ export class Guide {
     const write = (element, text) => element.textContent === text || (element.textContent = text);
     write(this.title, `Try this (${at + 1} of ${prompts.length}).`);
     write(this.ask, ask);
+    write(this.room, then);
     write(this.seen, done.has(at) ? then : "");
     this.back.hidden = at === 0;
     this.next.hidden = at === prompts.length - 1;

@@ -101,7 +101,7 @@ async function mountLab(root, data, table) {
     state.toggleMute(dot ? parseHead(dot) : state.head);
     event.stopPropagation();
   });
-  state.watch(() => keepFocus(page, "map", () => panels.forEach((panel) => panel.draw())));
+  state.watch(() => keepFocus(page, "heads", () => panels.forEach((panel) => panel.draw())));
   root.classList.add("tl-lab-frame");
   root.replaceChildren(page);
   followTheme(page);

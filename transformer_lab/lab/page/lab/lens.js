@@ -3,7 +3,7 @@
 import { make } from "../elements.js";
 import { linear, softmax, Vectors } from "../engine/vectors.js";
 import { describeWordChanges } from "./said.js";
-import { findLargest } from "./stakes.js";
+import { findStrongest } from "../ranking.js";
 
 /** Return a vector as Vectors of one row. */
 function wrapVector(vector) {
@@ -25,7 +25,7 @@ export class Lens {
     const lines = read.residual.decoder.map(([x], layer) => {
       const vector = wrapVector(x.row(Math.min(step, x.rows - 1)));
       const says = softmax(linear(model.applyFinalNorm(vector, "decoder"), model.output).row(0));
-      const said = describeWordChanges(engine.target, findLargest(says, 3).map((id) => ({ id, before: says[id] })));
+      const said = describeWordChanges(engine.target, findStrongest(says, 3).map((id) => ({ id, before: says[id] })));
       return make("li", {}, make("b", {}, `Layer ${layer + 1}: `), ...said);
     });
     this.element.replaceChildren(

@@ -23,7 +23,7 @@ export class LineView {
   constructor(state) {
     this.state = state;
     this.pointed = null;
-    this.shownAll = ""; // the place at which the reader let the pinned word go: there all words' lines are drawn
+    this.shownAll = ""; // the place at which Escape let the pinned word go: there all words' lines are drawn
     this.board = new LineBoard({
       look: (place) => {
         this.pointed = place;
@@ -50,20 +50,16 @@ export class LineView {
     this.legend.hidden = !state.also.length;
     this.legend.replaceChildren(...state.heads.map((head, i) => make("span", {},
       swatch(getOverlayClass(state.heads, head)), ` ${state.names.say(head)} `,
-      i ? action(`take ${toCode(head)}`, "×", `Take ${state.names.say(head)} away`, () => state.overlay(head)) : null)),
-      state.isFull ? " Four heads are the most." : "");
+      i ? action(`take ${toCode(head)}`, "×", `Remove ${state.names.say(head)}`, () => state.overlay(head)) : null)),
+      state.isFull ? " You can compare up to four heads." : "");
     this.drawLines();
   }
 
-  /** A pinned word is let go by a second press. */
   pin(query, key) {
     const { state } = this;
-    if (query == null) state.choose(state.row, Math.min(key, state.countSeen(state.row) - 1));
-    else if (query === state.row && !this.isAll) this.showAll();
-    else {
-      this.shownAll = "";
-      state.choose(query, null);
-    }
+    this.shownAll = "";
+    if (query != null) state.choose(query, null);
+    else if (isSeen(state.head.kind, state.row, key)) state.choose(state.row, key);
   }
 
   showAll() {
@@ -115,16 +111,18 @@ class OtherModel {
 
   draw(state, findLinks) {
     const { other, head: { kind, layer, head }, row } = state;
-    // With other words written, the rows of the two maps are not the same.
-    this.element.hidden = !other || state.now !== state.before;
-    if (this.element.hidden) return;
+    this.element.hidden = !other;
+    if (!other) return;
+    const isSame = String(state.now.written) === String(state.before.written);
+    this.board.element.hidden = !isSame;
+    if (!isSame) return void this.said.replaceChildren("The changed model writes other words now, so its rows can't be compared with those of ", make("b", {}, state.beside), ".");
     const { rows, keys } = state.getMapTokens(kind);
     this.board.write({ queries: rows, keys }, { query: "", key: "" });
     this.board.light([row, null]);
     this.board.draw(findLinks());
     const weights = other.maps[kind][layer][head][row];
     const [key] = findStrongest(weights, 1);
-    this.said.replaceChildren("This is the same head in ", make("b", {}, state.beside), `. Here “${rows[row]}” looks most at “${keys[key]}” (${formatNumber(weights[key])}). That model would write: `,
+    this.said.replaceChildren("This is the same head in ", make("b", {}, state.beside), `. Here “${rows[row]}” looks most at “${keys[key]}” (${formatNumber(weights[key])}). On its own, that model would write: `,
       make("bdi", {}, makeVisible(shortenText(other.translation, LONGEST))));
   }
 }

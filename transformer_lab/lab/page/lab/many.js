@@ -9,9 +9,10 @@ export class Many {
     Object.assign(this, { state, examples, right: new Map(), asked: null });
     const title = "Translate them with nothing muted, and with what is muted now";
     this.button = action("many", `Was it luck? Try ${examples.length} sentences`, title, () => this.test());
-    this.said = make("span", { role: "status" });
+    this.said = make("span", { role: "status", tabIndex: -1 });
+    this.progress = make("span", { "aria-hidden": "true" }); // a screen reader hears the result alone
     this.bars = make("span", { className: "track", "aria-hidden": "true" }, make("i", { className: "was" }), make("i", { className: "is" }));
-    this.element = make("p", { className: "many" }, this.button, this.bars, this.said);
+    this.element = make("p", { className: "many" }, this.button, this.bars, this.progress, this.said);
   }
 
   /** The muted heads as one name. */
@@ -26,8 +27,7 @@ export class Many {
     let right = 0;
     for (const [i, [source, target]] of this.examples.entries()) {
       right += this.state.engine.translate(source, { mute }).translation === target;
-      this.progress = `${mute.length ? "With what is muted" : "With nothing muted"}: sentence ${i + 1} of ${this.examples.length} …`;
-      this.draw();
+      this.progress.textContent = `${mute.length ? "With what is muted" : "With nothing muted"}: sentence ${i + 1} of ${this.examples.length} …`;
       await new Promise((done) => setTimeout(done)); // the page's own events, between two sentences
     }
     this.right.set(name, right);
@@ -37,6 +37,8 @@ export class Many {
     if (this.asked != null) return;
     this.asked = this.muted;
     const { mute } = this.state;
+    this.draw();
+    this.said.focus({ preventScroll: true }); // the button is gone for now
     await this.count([]);
     await this.count(mute);
     this.state.tested = this.asked;
@@ -53,9 +55,10 @@ export class Many {
     const isKnown = asked == null && right.has("") && right.has(muted);
     this.button.hidden = isKnown || asked != null;
     this.bars.hidden = !isKnown;
-    if (!isKnown) return void (this.said.textContent = asked == null ? "" : (this.progress ?? ""));
+    this.progress.hidden = asked == null;
+    if (!isKnown) return void (this.said.textContent = "");
     this.bars.childNodes[0].style.width = `${(100 * right.get("")) / all}%`;
     this.bars.childNodes[1].style.width = `${(100 * right.get(muted)) / all}%`;
-    this.said.textContent = `Of ${all} other sentences, the whole model gets ${right.get("")} right, and ${right.get(muted)} with what is muted now.`;
+    this.said.textContent = `Of ${all} other sentences, the whole model gets ${right.get("")} right, and ${right.get(muted)} with what is muted now.${state.points.length ? " A row that you told where to look plays no part in this, because the others have other words." : ""}`;
   }
 }

@@ -52,7 +52,7 @@ export class NextWords {
     const { state } = this;
     const { before, now, parting, step } = state;
     if (!state.isChanged) return "";
-    if (!findStepsAtStake(before.probabilities, state.probabilities).length) return `Nothing moves: no word's probability changes by 0.005, compared with ${state.baseline}.`;
+    if (!findStepsAtStake(before.probabilities, state.probabilities).length) return `Nothing moves: no word's probability changes by 0.005 or more, compared with ${state.baseline}.`;
     const behind = parting >= 0 && step > parting
       ? ` The changed model wrote “${makeVisible(now.tokens.written[parting])}” as word ${parting + 1}. To compare like with like, we ask it here after the words of ${state.baseline}.`
       : "";

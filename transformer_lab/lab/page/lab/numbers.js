@@ -1,6 +1,6 @@
 // How the numbers of the chosen row come about: q · k for each word, ÷ √d_k, softmax, and the weighted sum of the values.
 
-import { make, word } from "../elements.js";
+import { action, make, word } from "../elements.js";
 import { dot, softmax } from "../engine/vectors.js";
 import { findStrongest } from "../ranking.js";
 import { formatNumber } from "../text.js";
@@ -63,9 +63,8 @@ export class Numbers {
       bar.style.width = `${100 * weights[row][k]}%`;
       const numbers = [formatNumber(dot(query, keys[k]), 1), formatNumber(scores[row][k]), formatNumber(own[k], 3), ...(isSet ? [formatNumber(weights[row][k], 3)] : [])];
       const cells = numbers.map((text) => make("td", {}, text));
-      const line = make("tr", { className: k === key ? "lit" : "" }, make("th", {}, word(names[k])), ...cells, make("td", { className: "track" }, bar));
-      line.addEventListener("click", () => state.choose(row, k));
-      return line;
+      const choose = action(`number ${k}`, word(names[k]), `Work out the weight of ${names[k]}`, () => state.choose(row, k));
+      return make("tr", { className: k === key ? "lit" : "" }, make("th", { scope: "row" }, choose), ...cells, make("td", { className: "track" }, bar));
     });
     const term = (a, b) => `${formatNumber(a)} × ${formatNumber(b)}`;
     this.products = (i) => `Number ${i + 1} of ${width}: q × k = ${term(query[i], keys[key][i])} = ${formatNumber(product[i])}.`;
@@ -79,7 +78,7 @@ export class Numbers {
     this.light(null);
     this.element.replaceChildren(
       make("h3", {}, "How “", word(rows[row]), seen < names.length ? "” gets its weights; it sees no later word" : "” gets its weights"),
-      make("p", { className: "note shapes" }, `The matrices of this head have so many rows × columns: ${shapes.join(" · ")}. Below you see one row of each.`),
+      make("p", { className: "note shapes" }, `The sizes of this head's matrices are, in rows × columns: ${shapes.join(" · ")}. Below you see one row of each.`),
       // A step of cross-attention is named by the word that it writes; it has read only those before.
       strip(state.head.kind === "cross" ? `q, to write ${rows[row]}` : `q of ${rows[row]}`, "query", query, most),
       strip(`k of ${names[key]}`, "key", keys[key], most),

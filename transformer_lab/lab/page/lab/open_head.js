@@ -55,7 +55,7 @@ export class OpenHead {
     const { head, view } = state;
     const isMuted = state.isMuted(head);
     this.list.value = toCode(head);
-    writeLabel(this.mute, isMuted ? "Unmute it" : "Mute it", isMuted ? "Unmute it: let this head speak again" : "Mute it: set this head's output to 0");
+    writeLabel(this.mute, isMuted ? "Unmute it" : "Mute it", isMuted ? "Unmute it: this head counts again" : "Mute it: set this head's output to 0");
     this.tabs.forEach((tab) => tab.refresh());
     this.drawLook();
     this.axes.textContent = `${this.describe()}${isMuted ? " It's muted: it still looks, but what it finds is thrown away." : ""}`;
@@ -91,7 +91,7 @@ export class OpenHead {
     this.look.hidden = !state.canShare;
     if (!state.canShare) return;
     const { rows, keys } = state.getMapTokens(state.head.kind);
-    const text = this.isSet ? "Own weights again" : `Make “${rows[state.row]}” look only at “${keys[state.key]}”`;
+    const text = this.isSet ? "Restore its own weights" : `Make “${rows[state.row]}” look only at “${keys[state.key]}”`;
     writeLabel(this.look, text, text);
   }
 }

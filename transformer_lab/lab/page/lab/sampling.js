@@ -12,11 +12,12 @@ export class Sampling {
     Object.assign(this, { state, seed: 0 });
     this.temperature = this.buildSlider("Temperature", { min: 0.1, max: 3, step: 0.1, value: 1 });
     this.topP = this.buildSlider("Top-p", { min: 0.05, max: 1, step: 0.05, value: 1 });
-    this.list = make("ol", { role: "status" });
+    this.said = make("p", { role: "status" });
+    this.list = make("ol", {});
     this.element = make("details", { className: "sampling" }, make("summary", {}, "Sampling: let chance choose the words"),
-      make("p", {}, "So far the model has always written the likeliest word. Here each word is drawn by chance instead, and a word with a probability of 0.3 comes in three of ten draws. A temperature above 1 makes unlikely words likelier, and one below 1 makes them rarer. Top-p throws the least likely words away: only the likeliest stay that reach it together."),
+      make("p", {}, "So far the model has always written the likeliest word. Here each word is drawn by chance instead, and a word with a probability of 0.3 comes in three of ten draws. A temperature above 1 makes unlikely words likelier, and one below 1 makes them less likely. Top-p keeps only the likeliest words, as many as it takes for their probabilities to add up to p."),
       make("p", { className: "bar" }, this.temperature.element, this.topP.element, action("sample", `Draw ${TRANSLATIONS} translations`, "Draw translations with what is changed now", () => this.drawTranslations())),
-      this.list);
+      this.said, this.list);
   }
 
   buildSlider(name, range) {
@@ -35,6 +36,7 @@ export class Sampling {
       const text = state.engine.sample(state.text, options);
       counts.set(text, (counts.get(text) ?? 0) + 1);
     }
+    this.said.textContent = `${TRANSLATIONS} drawn, ${counts.size} different:`;
     const sorted = [...counts].sort(([, a], [, b]) => b - a);
     this.list.replaceChildren(...sorted.map(([text, count]) => make("li", {}, `${count} × `, make("bdi", {}, makeVisible(text)))));
   }
@@ -44,6 +46,7 @@ export class Sampling {
     const { text, now } = this.state;
     if (this.of === now && this.text === text) return;
     Object.assign(this, { of: now, text });
+    this.said.textContent = "";
     this.list.replaceChildren();
   }
 }

@@ -10,9 +10,9 @@ export class Sentence {
   constructor(state, presets) {
     this.state = state;
     this.input = make("textarea", { rows: 1, "aria-label": `${state.languages[0]} sentence`, spellcheck: false, ...OWN_KEYS });
-    const ask = () => state.translate(this.input.value);
+    const ask = () => state.translate(this.input.value.trim());
     this.input.addEventListener("keydown", (event) => {
-      if (event.key !== "Enter") return;
+      if (event.key !== "Enter" || event.isComposing) return;
       event.preventDefault();
       ask();
     });
@@ -39,15 +39,15 @@ export class Sentence {
     const isStale = this.input.value.trim() !== this.state.text;
     this.element.classList.toggle("stale", isStale);
     this.go.hidden = !isStale;
-    this.problem.textContent = isStale ? "Press Enter or “Translate”. Until then, you see the last sentence." : this.state.problem;
+    const { problem } = this.state;
+    this.problem.textContent = isStale && !problem ? "Press Enter or “Translate”. Until then, you see the last sentence." : problem;
   }
 
   draw() {
     const { state } = this;
-    if (!state.problem) this.input.value = state.text;
-    this.problem.textContent = state.problem;
-    this.element.classList.remove("stale");
-    this.go.hidden = !state.problem;
+    // Only another sentence may replace what stands in the field: the reader may be writing the next one.
+    if (this.shown !== state.text) this.input.value = this.shown = state.text;
+    this.markStale();
     this.presets.forEach(({ text, button }) => button.setAttribute("aria-pressed", String(text === state.text)));
     this.drawRead();
     this.written.replaceChildren(...this.buildSteps());
@@ -80,7 +80,7 @@ export class Sentence {
       const replaced = state.engine.source.split(state.text).map((token) => (token === strange ? other : token)).join(" ");
       return action(`instead ${strange} ${other}`, other, `Write ${other} in place of ${strange}`, () => state.translate(replaced));
     });
-    return [make("span", { className: "unknown" }, "It doesn't know ", make("b", {}, word(strange)), ". Words that look like it: ", ...buttons), " "];
+    return [make("span", { className: "unknown" }, "It doesn't know ", make("b", {}, word(strange)), ". Did you mean ", ...buttons), " "];
   }
 
   /** The translation, each word a button that opens its step; Tab stops at one of them, and arrows go on from there. */
@@ -117,7 +117,7 @@ export class Sentence {
     const { state } = this;
     if (!state.isChanged && !state.isKept) return [];
     const muted = state.mute.map((head) =>
-      action(`unmute ${toCode(head)}`, `muted: ${state.names.say(head)} ×`, `Let the head ${state.names.say(head)} speak again`, () => state.toggleMute(head)));
+      action(`unmute ${toCode(head)}`, `muted: ${state.names.say(head)} ×`, `Unmute the head ${state.names.say(head)}`, () => state.toggleMute(head)));
     const pointed = state.points.map((point) => {
       const { rows, keys } = state.getMapTokens(point.kind);
       const looks = point.share === 1 ? "looks only at" : `gives ${formatNumber(point.share)} to`;

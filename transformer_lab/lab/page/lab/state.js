@@ -301,11 +301,13 @@ export class State {
 
   /**
    * Go where an address points. A sentence, head, row or step that it does not name, or that is not
-   * there, stays as it is; of the changes only those are made that it names.
+   * there, stays as it is; of the changes only those are made that it names. Where it has a sentence
+   * that cannot be read, everything stays, and the problem is said.
    */
   follow(address) {
     const text = readSentence(address) || this.text;
-    if (this.accepts(text)) this.text = text;
+    if (!this.accepts(text)) return this.tell(); // the rest of the address is of a sentence that is not here
+    this.text = text;
     Object.assign(this, NOTHING, { kept: NOTHING });
     this.ask();
     const { head, row, step, ...changed } = readAddress(address, this.plain);
@@ -315,6 +317,7 @@ export class State {
     if (!this.others.has(this.beside)) this.beside = "";
     this.askKept();
     if (step == null) this.step = this.movedStep;
+    if (row == null && this.head.kind !== "encoder") this.row = Math.min(this.step, this.open.weights.length - 1);
     this.tell();
   }
 }

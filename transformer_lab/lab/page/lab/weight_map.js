@@ -32,7 +32,7 @@ export class WeightMap {
     const isSet = state.findPoints(state.head, row).length > 0;
     this.slider.value = Math.round(100 * share);
     this.slider.setAttribute("aria-label", `Share of “${keys[key]}” in the row of “${rows[row]}”`);
-    const own = isSet ? `; of its own it has ${formatNumber(softmax(state.open.scores[row])[key])}` : ". Drag the slider, or the cell itself up or down";
+    const own = isSet ? `; its own weight would be ${formatNumber(softmax(state.open.scores[row])[key])}` : ". Drag the slider, or the cell itself up or down";
     this.said.replaceChildren("“", word(keys[key]), `” has ${formatNumber(share)} of this row${own}.`);
   }
 }

@@ -20,7 +20,6 @@ export class Steps {
     this.row = make("div", { className: "names" }, ...this.buttons);
     this.bar = make("div", { className: "steps", role: "group", "aria-label": "Steps" }, this.back, this.next, this.player, this.row);
     this.bar.addEventListener("keydown", (event) => this.onKey(event));
-    this.bar.addEventListener("keyup", (event) => this.onSpace(event));
     this.stop();
   }
 
@@ -31,21 +30,12 @@ export class Steps {
   }
 
   onKey(event) {
-    this.onSpace(event);
     const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
     if (!by) return;
     event.preventDefault();
     event.stopPropagation();
     this.go(this.step + by);
     this.buttons[this.step].focus();
-  }
-
-  /** The space bar plays and pauses from any button of the bar, and so presses none of them. */
-  onSpace(event) {
-    if (event.key !== " " || event.target === this.player || !this.bar.contains(event.target)) return;
-    event.preventDefault();
-    event.stopPropagation();
-    if (event.type === "keydown" && !event.repeat) this.toggle();
   }
 
   get last() {

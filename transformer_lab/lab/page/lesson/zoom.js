@@ -75,10 +75,11 @@ class Zoom {
   };
 
   leave(event) {
+    const level = this.steps.step - 1;
+    if (level < 0) return;
     event?.preventDefault();
     event?.stopPropagation();
-    const level = this.steps.step - 1;
-    if (level >= 0) this.go(level);
+    this.go(level);
   }
 
   /** Go to a level; the keyboard goes on where the reader has been or will be, unless it stands on the steps. */

@@ -30,6 +30,10 @@ export class Experiment {
     captions.append(this.aside);
   }
 
+  focus() {
+    this.panel.querySelector("button")?.focus();
+  }
+
   draw({ screen, isCut }, { whole, cut, now, withOthers }) {
     this.panel.hidden = screen !== 4;
     this.aside.hidden = screen !== 3 || isCut;
@@ -49,7 +53,7 @@ export class Experiment {
       : [make("div", { className: "guesses", role: "group", "aria-label": "What will it write?" },
         ...Object.keys(now.chances).map((pronoun) =>
           button(pronoun, () => this.act.cut((this.guess = pronoun)), { className: "guess", lang: "fr" })))]));
-    if (held) this.panel.querySelector("button").focus();
+    if (held) this.focus();
   }
 
   /** Say that other heads do look at “it”, and what muting them changes. */

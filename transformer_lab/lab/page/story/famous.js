@@ -45,7 +45,7 @@ export class Famous {
       makePicture("The famous picture", source, [{ query, weights: thick, kind: "plain" }], noun, ["as textbooks draw it"]),
       makePicture("What was measured", source, [
         { query, weights: it, kind: "plain" }, { query: last, weights: decider, kind: "lit" }], noun,
-      [...tellWeight(source[query], source[noun], it[noun]), " · ", ...tellWeight(source[last], source[noun], decider[noun]), ", the largest in any head"]));
+      [...tellWeight(source[query], source[noun], it[noun]), " · ", ...tellWeight(source[last], source[noun], decider[noun]), ", the largest weight in any head"]));
     this.flipper.replaceChildren(make("b", {}, source[last]), ` ⇄ ${other}`);
     this.flipper.setAttribute("aria-label", `${source[last]}: press to write ${other} instead`);
   }

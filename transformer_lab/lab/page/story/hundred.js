@@ -12,7 +12,7 @@ export class Hundred {
     this.found = { whole: [], cut: [] }; // a translation for each sentence
     this.dots = Array.from({ length: count }, (_, i) => make("button", { type: "button", className: "dot", tabIndex: i ? -1 : 0 }));
     this.grid = make("div", { className: "dots", role: "group", "aria-label": `${count} sentences` }, ...this.dots);
-    this.said = make("div", { className: "said" }, make("p", { className: "hint" }, "Touch a dot to read its sentence."));
+    this.said = make("div", { className: "said" }, make("p", { className: "hint" }, "Each dot is a sentence, and it’s bright if the translation is right. Touch one to read it."));
     this.knife = make("button", { type: "button", className: "knife" });
     this.knife.addEventListener("click", () => (this.name === "cut" ? act.mend() : act.cut()));
     this.panel = make("div", { className: "panel hundred" }, this.grid, this.said, this.knife);

@@ -36,6 +36,12 @@ export class AddressKeeper {
     this.timer = setTimeout(() => this.write(), 250);
   }
 
+  /** Forget what was to be written: the address itself has changed meanwhile. */
+  drop() {
+    clearTimeout(this.timer);
+    this.wanted = "";
+  }
+
   write() {
     clearTimeout(this.timer);
     if (this.wanted && this.wanted !== location.hash) history.replaceState(null, "", this.wanted);

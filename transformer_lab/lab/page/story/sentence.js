@@ -7,7 +7,7 @@ const LANDING = { duration: 650, easing: "cubic-bezier(0.3, 0.7, 0.2, 1)" };
 const CELLS = 32; // of a strip: all 128 would be narrower than a pixel
 const STRIP_ROOM = 2.6; // the size of a number that gets its full colour
 
-/** Draw the first numbers of a word's vector, a cell of colour for each: blue above 0, orange below. */
+/** Draw the first numbers of a word's vector, a cell of colour for each: blue below 0, orange above, as in all of the course. */
 function paintStrip(canvas, whole) {
   const vector = whole.slice(0, CELLS);
   canvas.width = vector.length;
@@ -15,7 +15,7 @@ function paintStrip(canvas, whole) {
   const context = canvas.getContext("2d");
   const pixels = context.createImageData(vector.length, 1);
   vector.forEach((value, i) => {
-    const [red, green, blue] = value > 0 ? [0, 134, 209] : [214, 130, 20];
+    const [red, green, blue] = value < 0 ? [0, 134, 209] : [214, 130, 20];
     pixels.data.set([red, green, blue, 255 * Math.min(1, Math.abs(value) / STRIP_ROOM)], 4 * i);
   });
   context.putImageData(pixels, 0, 0);

@@ -72,6 +72,7 @@ export class Steps {
 
   draw(moment) {
     this.screen = moment.screen;
+    if (moment.screen === 1 && document.activeElement === this.back) this.next.focus(); // or the keyboard would lose its place
     this.back.disabled = moment.screen === 1;
     this.next.textContent = moment.screen === SCREENS ? "Go on" : "Next";
     this.links.forEach((link, i) => {

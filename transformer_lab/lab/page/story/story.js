@@ -27,7 +27,10 @@ class Story {
     this.captions = new Captions(story, stage.querySelector(".captions"));
     this.captions.problem.textContent = problem;
     this.sentence = new Sentence(stage, { flip, look: (only) => this.look(only) });
-    this.wires = new Wires(scene, { cut });
+    this.wires = new Wires(scene, { cut: () => {
+      cut();
+      this.experiment.focus(); // the scissors are gone
+    } });
     this.experiment = new Experiment(scene, this.captions.place, { cut, mend, showOthers });
     this.hundred = new Hundred(scene, data.examples, data.finder, { cut, mend, counted: () => this.draw() });
     this.famous = new Famous(scene, data.places, flip);
@@ -58,16 +61,22 @@ class Story {
     return { ...this.moment, withOthers: this.withOthers && !this.moment.isCut, places: this.data.places, atOnce };
   }
 
+  /** Whether the address names a place below the story: scrolling there tells no moment of it. */
+  get isBelow() {
+    return location.hash.length > 1 && !location.hash.includes("=");
+  }
+
   change(part) {
     this.captions.problem.textContent = "";
     Object.assign(this.moment, part);
     this.draw();
-    this.keeper.keep(this.moment);
+    if (!this.isBelow) this.keeper.keep(this.moment);
   }
 
   /** Go where the address says, after a link to another moment, Back or Forward. */
   followAddress() {
-    if (!location.hash.includes("=")) return; // a place below the story
+    this.keeper.drop();
+    if (this.isBelow) return;
     const { moment, problem } = readMoment(location.hash, this.data.words);
     Object.assign(this.moment, moment);
     this.draw();
@@ -89,7 +98,9 @@ class Story {
     this.wires.draw(answer, this.wireOptions());
     play();
     this.captions.speak(screen === 1 ? `${answer.written.join(" ").replaceAll("' ", "'")}. ${text}` : `Screen ${screen}. ${this.sayChances(answer)}${text}`);
-    const lab = new URLSearchParams({ s: this.data.sentences[moment.word], ...(isCut ? { mute: this.data.finder.name } : {}) });
+    const { finder, places, sentences } = this.data;
+    // The lab opens where the story ends: at the wire, and at the pronoun.
+    const lab = new URLSearchParams({ s: sentences[moment.word], head: finder.name, row: places.decider, step: answer.step, ...(isCut ? { mute: finder.name } : {}) });
     document.querySelector("[data-door=lab]").href = `docs/lab.html#${lab}`;
   }
 
