@@ -497,7 +497,7 @@ def check_lines(opened, weights, query):
     expected = {k: w for k, w in enumerate(weights[query]) if w >= 0.01}
     seen = {}
     for line in opened.root.locator("svg line").all():
-        ends = [float(line.get_attribute(name)) / 20 - 0.5 for name in ("y1", "y2")]
+        ends = [float(line.get_attribute(name)) / 24 - 0.5 for name in ("y2", "y1")]
         assert ends[0] == query
         seen[int(ends[1])] = (float(line.get_attribute("stroke-width")) - 0.5) / 5
     assert seen == pytest.approx(expected, abs=0.001)
@@ -533,7 +533,7 @@ def test_a_head_as_lines_by_keyboard(opened):
     expect(opened.button("Lines")).to_be_focused()
     queries, keys = (opened.root.locator(f".column.{side} button") for side in ("query", "key"))
     opened.button("Save this map as PNG").focus()
-    opened.press("Tab")
+    opened.press("Tab", "Tab")  # the words looked at come first
     expect(queries.first).to_be_focused()
     check_lines(opened, CROSS, 0)
     opened.press("ArrowDown", "ArrowDown")
@@ -542,13 +542,13 @@ def test_a_head_as_lines_by_keyboard(opened):
     opened.press("Enter")
     assert opened.readout.endswith("Pinned.")
     expect(queries.nth(2)).to_be_focused()
-    opened.press("ArrowRight")
+    opened.press("ArrowLeft")
     expect(keys.first).to_be_focused()
     opened.press("ArrowDown")
     check_cross(opened, None, 1)
     opened.press("Escape")
     assert opened.readout.startswith("Point at")
-    opened.press("Tab")
+    opened.press("Tab", "Tab")
     expect(opened.root.get_by_label("Decoding step")).to_be_focused()
 
 

@@ -235,7 +235,7 @@ def test_what_is_to_be_predicted_is_folded(read):
     expect(output).to_be_visible()
 
 
-STEPPED = "turning|stream|stepper|flow|beam|cache|hops|slabs|family|player"
+STEPPED = "turning|stream|stepper|flow|beam|cache|hops|slabs|family|player|zoom"
 
 
 @pytest.mark.parametrize("name", thorough_from(1, PAGES))
@@ -332,7 +332,7 @@ def test_the_front_door_leads_to_the_course(read):
     assert asked == [row[3].replace("`", "") for row in first_page.lessons()]
     named = page.locator(".questions span").all_text_contents()
     assert [name.split(" · ")[0] for name in named] == [row[0] for row in first_page.lessons()]
-    page.get_by_role("link", name="All the pages of the course").click()
+    page.get_by_role("link", name="own pages").click()
     expect(page.locator("h1")).to_contain_text("transformer_lab")
     page.get_by_role("link", name="Start here").first.click()
     expect(page.locator("h1")).to_contain_text("Start here")
