@@ -112,11 +112,9 @@ export class AllHeads {
   getValues(one) {
     const { kind, layer, head } = one;
     if (this.isScore) return [this.scores.getMeanScore(this.way, one), this.scores.getMeanScore(this.way, one, "untrained")];
-    const { [this.way]: value = null } = {
-      cost: this.costs.get(toCode(one))?.loss,
-      sharpness: this.way === "sharpness" ? computeSharpness(this.state.before.maps[kind][layer][head]) : null,
-    };
-    return [value, null];
+    if (this.way === "sharpness") return [computeSharpness(this.state.before.maps[kind][layer][head]), null];
+    const cost = this.way === "cost" ? this.costs.get(toCode(one))?.loss : null;
+    return [cost ?? null, null];
   }
 
   /** How dark a head of this value is drawn, from 0 to 1. */

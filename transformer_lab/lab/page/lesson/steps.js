@@ -81,7 +81,7 @@ export class Steps {
 
   /** A reader who presses anything wants to look at it; only the keys that lead to the button don't count. */
   onPress(event) {
-    const leads = event.key === "Tab" || event.key === "Shift" || (event.key === " " && this.bar.contains(event.target));
+    const leads = event.key === "Tab" || event.key === "Shift";
     if (!leads && !this.player.contains(event.target)) this.stop();
   }
 
