@@ -15,7 +15,7 @@ ROOMS = {
     "Transformer": "model",
     "TransformerConfig": "config",
     "Translator": "translator",
-    "bench": "lab.translator_page",
+    "bench": "lab",
     "by_words": "attention.words",
     "capture_attention": "attention.capture",
     "explore": "lab",

@@ -117,8 +117,7 @@ def name_heads(records: Sequence[AttentionRecord]) -> dict[Head, str]:
     """
     if not records:
         raise ValueError("records is empty; expected at least one")
-    heads = [head for kind in KINDS for head in records[0].heads(kind)]
-    return {head: name_head(records, head) for head in heads}
+    return {head: name_head(records, head) for head in records[0].heads()}
 
 
 def name_head(records: Sequence[AttentionRecord], head: Head) -> str:

@@ -1,5 +1,6 @@
 """What every head of one translation attended to, with the tokens it was about."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, fields
 from textwrap import shorten
@@ -11,6 +12,7 @@ from transformer_lab.config import is_integer, is_number
 
 Kind = Literal["encoder", "decoder", "cross"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
+CODE = re.compile(r"([edc])([1-9]\d*)\.([1-9]\d*)")
 
 Alignment = tuple[tuple[int, int], ...]
 """Pairs (source position, target position), both counted from 0."""
@@ -22,6 +24,20 @@ class Head(NamedTuple):
     kind: Kind
     layer: int
     head: int
+
+    @property
+    def code(self) -> str:
+        """The head's short name, such as "e2.3": encoder, layer 2, head 3, both counted from 1."""
+        return f"{self.kind[0]}{self.layer + 1}.{self.head + 1}"
+
+    @classmethod
+    def from_code(cls, code: str) -> "Head":
+        """Return the head of a short name; a ValueError if it is none."""
+        found = CODE.fullmatch(code)
+        if not found:
+            raise ValueError(f"the code of a head is {code!r}; expected one such as 'e2.3'")
+        kind = next(kind for kind in KINDS if kind[0] == found[1])
+        return cls(kind, int(found[2]) - 1, int(found[3]) - 1)
 
 
 class Referent(NamedTuple):
@@ -245,8 +261,10 @@ class AttentionRecord:
             return self.target_tokens, self.target_tokens
         return self.written_tokens, self.source_tokens
 
-    def heads(self, kind: Kind) -> list[Head]:
-        """Return all heads of one kind, layer by layer."""
+    def heads(self, kind: Kind | None = None) -> list[Head]:
+        """Return all heads of one kind, or of all kinds, layer by layer."""
+        if kind is None:
+            return [head for each in KINDS for head in self.heads(each)]
         layers = getattr(self, kind)
         return [Head(kind, i, h) for i, layer in enumerate(layers) for h in range(len(layer))]
 

@@ -1,8 +1,7 @@
 """The lab: pages in which attention is opened, changed and played, without a kernel or with one.
 
-Notebooks show its drawings and explorer; the command line and the website write its pages. The
-package can be called: `transformer_lab.lab(translator, sentence)` is the function of that name in
-`translator_page`.
+Notebooks show it and its drawings; the command line and the website write its pages. The package
+can be called: `transformer_lab.lab(translator, sentence)` is the function of that name in `open_lab`.
 """
 
 import sys
@@ -23,13 +22,15 @@ from transformer_lab.lab.drawings import (
     two_hops,
     zoom_to_weight,
 )
-from transformer_lab.lab.explorer import AttentionExplorer, explore
+from transformer_lab.lab.open_lab import AttentionExplorer, bench, explore, lab
 from transformer_lab.lab.sliders import show_live
-from transformer_lab.lab.translator_page import lab
+from transformer_lab.lab.widget import LabWidget
 
 __all__ = [
     "AttentionExplorer",
+    "LabWidget",
     "attention_player",
+    "bench",
     "clock_positions",
     "decoder_stepper",
     "explore",

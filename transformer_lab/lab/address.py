@@ -1,8 +1,8 @@
-"""The address of the lab, checked before the page is written."""
+"""The address of the lab, checked before a page is written."""
 
-import re
-from typing import Any
+from collections.abc import Collection
 
+from transformer_lab.attention.record import CODE, KINDS, Head
 from transformer_lab.config import check
 
 FIELDS = {
@@ -22,35 +22,44 @@ FIELDS = {
 }
 HEADS = {"head", "mute", "point", "also", "a-mute", "a-point", "tested"}
 """The fields that name heads, with commas between them; behind a ":" stands what is done to one."""
-HEAD = re.compile(r"([edc])([1-9]\d*)\.([1-9]\d*)")
 
 
-def check_address(name: str, address: str, model: dict[str, Any]) -> None:
-    """Raise a ValueError that names the fields an address cannot have, and heads the model lacks.
+def read_address(
+    name: str, address: str, heads: Collection[Head], fields: Collection[str] = FIELDS
+) -> dict[str, str]:
+    """Return an address as a dict of its fields, which may be empty.
 
-    `model` is the model's configuration as config.json has it.
+    Args:
+        name: What the address is called in an error.
+        address: What stands behind "#" in the page's own address, such as "head=e2.3&row=10".
+        heads: Those that there are.
+        fields: Those that it may have.
+
+    Raises:
+        ValueError: If it has another field, or names a head that is not there.
     """
-    pairs = [field.partition("=")[::2] for field in address.split("&") if field]
-    fields = {field for field, _ in pairs}
-    expected = "none but " + ", ".join(sorted(FIELDS))
-    check(f"fields of {name}", sorted(fields - FIELDS), expected, fields <= FIELDS)
-    named = {
-        head.partition(":")[0]
-        for field, value in pairs
-        if field in HEADS
-        for head in value.split(",")
-        if head
-    }
-    strange = sorted(head for head in named if not has_head(model, head))
-    last = f"{model['num_decoder_layers']}.{model['num_heads']}"
-    expected = f"none that the model has not; its last heads are d{last} and c{last}"
-    check(f"heads of {name}", strange, expected, not strange)
+    read = dict(field.partition("=")[::2] for field in address.split("&") if field)
+    expected = "none but " + ", ".join(sorted(fields))
+    strange = sorted(read.keys() - set(fields))
+    check(f"fields of {name}", strange, expected, not strange)
+    codes = {code.partition(":")[0] for field in HEADS for code in split(read.get(field, ""))}
+    missing = sorted(code for code in codes if not has_head(heads, code))
+    last = [max(h for h in heads if h.kind == kind).code for kind in KINDS if kinds_of(heads, kind)]
+    expected = f"none that the model has not; its last heads are {' and '.join(last)}"
+    check(f"heads of {name}", missing, expected, not missing)
+    return read
 
 
-def has_head(model: dict[str, Any], name: str) -> bool:
-    """Return whether the model has a head of this short name, such as "e1.2"."""
-    found = HEAD.fullmatch(name)
-    if not found:
-        return False
-    layers = model["num_encoder_layers" if found[1] == "e" else "num_decoder_layers"]
-    return int(found[2]) <= layers and int(found[3]) <= model["num_heads"]
+def split(field: str) -> list[str]:
+    """Return the parts of a field's value, between which there are commas."""
+    return [part for part in field.split(",") if part]
+
+
+def has_head(heads: Collection[Head], code: str) -> bool:
+    """Return whether there is a head of this short name, such as "e1.2"."""
+    return bool(CODE.fullmatch(code)) and Head.from_code(code) in heads
+
+
+def kinds_of(heads: Collection[Head], kind: str) -> bool:
+    """Return whether there are heads of this kind."""
+    return any(head.kind == kind for head in heads)

@@ -1,23 +1,16 @@
-"""The lab: a page in which a translator runs without Python, and every head can be opened and changed."""
+"""The lab with its engine in the page: a translator runs there without Python, and all can be changed."""
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from transformer_lab.attention.head_names import name_heads
 from transformer_lab.attention.record import Alignment, AttentionRecord, Referent
-from transformer_lab.attention.scores import score_table
 from transformer_lab.config import check
-from transformer_lab.figures.display import picture
-from transformer_lab.lab.address import check_address
-from transformer_lab.lab.explorer.overview import describe_overview, overview
+from transformer_lab.lab.address import read_address
+from transformer_lab.lab.lab_page import LabPage
 from transformer_lab.lab.model_data import Runnable, model_data
-from transformer_lab.lab.page import saved
-from transformer_lab.lab.page.join import script, style
 
-STYLES = ("page.css", "lines.css", "lab/lab.css")
 NAMED_FROM = 20
 """So many examples are enough to name the heads; more would only take longer."""
 
@@ -47,45 +40,7 @@ class Example(NamedTuple):
     """What the sentence's pronoun stands for; None where there is none, or nobody knows it."""
 
 
-class LabPage:
-    """A page in which a translator runs.
-
-    A notebook displays it, and `to_html` saves it as one file:
-
-        lab(translator, "the cat sleeps").to_html("lab.html")
-    """
-
-    def __init__(self, data: dict[str, Any], record: AttentionRecord):
-        self.data = data
-        self.record = record
-
-    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
-        data = self.picture()
-        return data | {"text/html": fragment(data["text/html"], saved.dump_json(self.data))}
-
-    def picture(self) -> dict[str, str]:
-        """Return the still picture for places without scripts: all heads of cross-attention.
-
-        The result has the picture as HTML and its alt text, by MIME type.
-        """
-        words = "The lab, in which the model runs where scripts do. Here: "
-        alt = words + describe_overview(self.record, "cross")
-        return picture(overview(self.record, "cross"), alt, coarse=True)
-
-    def to_html(self, path: str | Path, *, overwrite: bool = False) -> Path:
-        """Write one file that opens in any browser, offline; returns its path.
-
-        Raises:
-            ValueError: If the file is there already and `overwrite` is not given.
-        """
-        still = "<p>This page needs scripts: in it the model itself runs.</p>"
-        body = fragment(still, saved.dump_json(self.data | {"address": True}))
-        return saved.write_page(
-            path, "Lab: " + self.data["sentences"][0], body, overwrite=overwrite
-        )
-
-
-def lab(
+def translator_page(
     translator: Runnable,
     sentences: Sequence[str] | str,
     *,
@@ -95,38 +50,7 @@ def lab(
     languages: tuple[str, str] | None = None,
     others: Mapping[str, Runnable] | None = None,
 ) -> LabPage:
-    """Build a page in which this translator runs, without a kernel and without a network.
-
-        lab(translator, ["it was too tired", "it was too wide"]).to_html("lab.html")
-
-    The page holds the weights in half precision, and the tokenizers, of words or of byte pairs. The
-    first sentence is translated at once, and each has a button. A vocabulary of 8,000 byte pairs adds
-    0.11 MB; a model of 4.7 million parameters around it makes 11.4 MB, and 4 ms for each piece it
-    writes (one core of an AMD EPYC).
-
-    Args:
-        translator: What runs in the page: a model of at most 20 million parameters.
-        sentences: One sentence or several.
-        start: What is open at first, as the page's own address says it behind "#":
-            "head=e2.3&row=10&mute=c2.2" opens the row of the eleventh word in the third head of the
-            encoder's second layer, and mutes a head of cross-attention.
-        prompts: What the reader is asked to try, one after the other; `famous_guide()` has those
-            of the shipped model.
-        examples: Sentences and their right translations, to test a mute on, and to score heads
-            on beside an untrained model; with gold links (see `Example`) also by these. The heads
-            are named (see `name_heads`) by what they do in the first 20 of them, or else in
-            `sentences`.
-        languages: What the page calls the words that are read, and those that are written; by
-            default those of the corpus that the translator was trained on, if it says so.
-        others: Translators to compare with, by name: the same model earlier in its training, say, or
-            one of another seed. An untrained one is always there. Each adds its weights to the page.
-
-    Raises:
-        ValueError: If another translator has other tokenizers or another configuration than
-            `translator`, if the model has more than 20 million parameters, or tokenizers, positions
-            or layers that the page doesn't support, if a sentence cannot be read, or if `start` or a
-            prompt's goal has a field that an address has not, or a head that the model has not.
-    """
+    """Build a page in which this translator runs; for arguments and errors see `lab`."""
     asked = [sentences] if isinstance(sentences, str) else list(sentences)
     check("sentences", asked, "at least one", len(asked) > 0)
     known = [Example(*example) for example in examples]
@@ -135,8 +59,9 @@ def lab(
     for example in known:
         check_alignment(translator, example)
     data = model_data(translator)
+    record = translator.attend(asked[0])
     for name, address in (("start", start), *(("goal", prompt.goal) for prompt in prompts)):
-        check_address(name, address, data["config"]["model"])
+        read_address(name, address, record.heads())
     data |= {
         "sentences": asked,
         "start": start,
@@ -150,7 +75,7 @@ def lab(
     }
     if languages:
         data["languages"] = list(languages)
-    return LabPage(data, translator.attend(asked[0]))
+    return LabPage("lab", data, record, "cross")
 
 
 def weights_of_the_same_shape(name: str, data: dict[str, Any], other: dict[str, Any]) -> str:
@@ -164,13 +89,6 @@ def weights_of_the_same_shape(name: str, data: dict[str, Any], other: dict[str, 
     return str(other["weights"])
 
 
-def bench(*arguments: Any, **options: Any) -> LabPage:
-    """Build a lab, as `lab` does: this is its name of version 2, and leaves with the next one."""
-    said = "tl.bench is called tl.lab now; the old name leaves with the next version"
-    warnings.warn(said, DeprecationWarning, stacklevel=2)
-    return lab(*arguments, **options)
-
-
 def measure_names(
     translator: Runnable, sentences: Sequence[str], examples: Sequence[Example]
 ) -> dict[str, str]:
@@ -179,10 +97,12 @@ def measure_names(
         translator.attend(source, target, alignment=alignment, referent=referent)
         for source, target, alignment, referent in examples[:NAMED_FROM]
     ] or [translator.attend(sentence) for sentence in sentences]
-    return {
-        f"{kind[0]}{layer + 1}.{head + 1}": name
-        for (kind, layer, head), name in name_heads(records).items()
-    }
+    return names_by_code(records)
+
+
+def names_by_code(records: Sequence[AttentionRecord]) -> dict[str, str]:
+    """Return what each head is called, by its code, from what it does in these records."""
+    return {head.code: name for head, name in name_heads(records).items()}
 
 
 def check_alignment(translator: Runnable, example: Example) -> None:
@@ -202,15 +122,3 @@ def check_alignment(translator: Runnable, example: Example) -> None:
 def is_within(place: int, size: int) -> bool:
     """Return whether a place lies inside a sequence of this size."""
     return 0 <= place < size
-
-
-def fragment(still: str, data: str) -> str:
-    """Return the HTML of the lab: a still picture, and a script that replaces it.
-
-    `data` is what the script reads. The table of head scores is part of the script, not of the
-    data, so a stored page gets the current one.
-    """
-    table = saved.dump_json(score_table())
-    mount = f"const mount = (name) => mountSaved(name, {table});\nawait mount"
-    program, looks = script("lab/lab.js"), style(*STYLES)
-    return saved.fragment("lab", still, data, style=looks, script=program, mount=mount)

@@ -58,7 +58,7 @@ function joinMap(map, rows, columns) {
   if (rows.length === map.rows && columns.length === map.columns) return map;
   const weights = new Float64Array(rows.length * columns.length);
   rows.forEach((group, r) => {
-    const seen = group.map((query) => map.row(query));
+    const seen = group.map((query) => map.weights[query]);
     const seeing = Math.max(1, seen.filter((row) => row.some((weight) => weight > 0)).length);
     columns.forEach((keys, c) => {
       for (const row of seen) for (const key of keys) weights[r * columns.length + c] += row[key] / seeing;

@@ -18,12 +18,12 @@ const formatWeight = (weight) => formatNumber(weight).replace(/^0/, "").replace(
 
 /**
  * Return a table cell in the colour of a weight, with its number if asked; an empty one if the weight is
- * null, because the mask hides it. Where there's no room for the number, a screen reader still says it.
+ * null, because the mask hides it. A `shade` from 0 to 1 replaces the weight's own. Where there's no room for the number, a screen reader still says it.
  */
-export function weightCell(weight, paints, withNumber) {
+export function weightCell(weight, paints, withNumber, shade = weight) {
   if (weight == null) return make("td", { className: "unseen" });
   const isShown = withNumber && weight >= 0.045;
   const cell = isShown ? make("td", {}, formatWeight(weight)) : make("td", { "aria-label": formatNumber(weight) });
-  Object.assign(cell.style, paints[Math.round(255 * weight)]);
+  Object.assign(cell.style, paints[Math.round(255 * shade)]);
   return cell;
 }

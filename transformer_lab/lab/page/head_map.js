@@ -8,8 +8,8 @@ export class HeadMap {
 
   /** A map of these weights, row by row, with all numbers at hand. */
   static of(rows, columns, weights) {
-    const roots = Uint16Array.from(weights, (weight) => Math.round(Math.sqrt(Math.min(1, weight)) * 65535));
-    const map = new HeadMap(rows, columns, Uint8Array.from(roots, (root) => root >> 8));
+    const roots = Uint16Array.from(weights, toRoot);
+    const map = new HeadMap(rows, columns, roots.map((root) => root >> 8));
     map.whole = roots;
     return map;
   }
@@ -36,33 +36,19 @@ export class HeadMap {
     return roots;
   }
 
-  at(query, key) {
-    return (this.roots[query * this.columns + key] / 65535) ** 2;
+  /** The weights as numbers, row by row. */
+  get weights() {
+    const { roots, rows, columns } = this;
+    this.lines ??= Array.from({ length: rows }, (_, query) =>
+      Float32Array.from(roots.subarray(query * columns, (query + 1) * columns), (root) => (root / 65535) ** 2));
+    return this.lines;
   }
+}
 
-  row(query) {
-    return Array.from({ length: this.columns }, (_, key) => this.at(query, key));
-  }
+const toRoot = (weight) => Math.round(Math.sqrt(Math.min(1, weight)) * 65535);
 
-  column(key) {
-    return Array.from({ length: this.rows }, (_, query) => this.at(query, key));
-  }
-
-  /** The strongest links { query, key, weight } of the whole map, without sorting all of it. */
-  findStrongestLinks(most) {
-    const { roots, columns } = this;
-    const bins = new Uint32Array(256);
-    for (const root of roots) bins[root >> 8]++;
-    let floor = 255;
-    for (let seen = bins[255]; floor > 1 && seen < most; ) seen += bins[--floor];
-    const found = [];
-    roots.forEach((root, i) => {
-      if (root >> 8 >= floor) found.push(i); // whose upper byte is 0 weighs nothing
-    });
-    found.sort((a, b) => roots[b] - roots[a] || a - b);
-    return found.slice(0, most).map((i) => {
-      const [query, key] = [Math.floor(i / columns), i % columns];
-      return { query, key, weight: this.at(query, key) };
-    });
-  }
+/** Return a head as what can be painted, { rows, columns, bytes }: it may have its weights as numbers alone. */
+export function toPicture({ rows, columns, bytes, weights }) {
+  if (bytes) return { rows, columns, bytes };
+  return { rows: weights.length, columns: weights[0].length, bytes: Uint8Array.from(weights.flatMap((row) => Array.from(row, toRoot)), (root) => root >> 8) };
 }

@@ -5,8 +5,12 @@ import { make, OWN_KEYS, svg, word } from "./elements.js";
 const LINE_HEIGHT = 24; // CSS pixels: less is hard to hit with a finger
 const LEAST_WEIGHT = 0.01; // that is drawn
 
-/** Return the links whose weight is large enough to be drawn. */
-export const filterVisibleLinks = (links) => links.filter(({ weight }) => weight >= LEAST_WEIGHT);
+/** Return the keys of a row whose weight is large enough to be drawn. */
+export function findVisibleKeys(row) {
+  const keys = [];
+  row.forEach((weight, key) => weight >= LEAST_WEIGHT && keys.push(key));
+  return keys;
+}
 
 export class LineBoard {
   /** A place is [query, key], one of them null: `look` hears which is pointed at, or null, `pin` which is pressed; `name` tells one board from another. */

@@ -1,10 +1,7 @@
 // Weights as colours: functions of data, for a canvas or a picture file.
 
-import { decodeBase64 } from "./bytes.js";
-
-/** Return two palettes of 256 RGBA numbers for a map's bytes: one colours by the weight, one by its square root. */
-export function makePalettes(packed) {
-  const rgb = decodeBase64(packed);
+/** Return two palettes of 256 RGBA numbers for a map's bytes, from 256 colours of three bytes each: one colours by the weight, one by its square root. */
+export function makePalettes(rgb) {
   const palette = (index) => {
     const colours = new Uint8ClampedArray(256 * 4);
     for (let i = 0; i < 256; i++) {

@@ -3,27 +3,13 @@
 import { gunzip } from "./bytes.js";
 import { HeadMap } from "./head_map.js";
 
-export const KINDS = {
-  encoder: {
-    name: "Encoder", query: "source word", key: "source word it looks at",
-    means: "Encoder self-attention: each source word looks at all source words.",
-  },
-  decoder: {
-    name: "Decoder", query: "target word read", key: "target word it looks at",
-    means: "Masked self-attention: each target word looks at itself and at those before it.",
-  },
-  cross: {
-    name: "Cross", query: "target word written", key: "source word it looks at",
-    means: "Cross-attention: each step that writes a target word looks at the source words.",
-  },
-};
-
 /** Unpack the records of a page's data. */
 export const readRecords = ({ records, fine_from }) =>
   Promise.all(records.map((record) => readRecord(record, fine_from)));
 
-/** Unpack the maps of one record: its bytes are the upper ones of all maps, then the lower ones. */
-async function readRecord(record, fineFrom) {
+/** Unpack the maps of one record: its bytes are the upper ones of all maps, then the lower ones. Of some only the words are kept. */
+export async function readRecord(record, fineFrom) {
+  if (!record.weights) return { ...record, maps: {} };
   const bytes = await gunzip(record.weights);
   const shapes = [];
   let fine = 0;
@@ -51,7 +37,3 @@ export function getMapTokens(record, kind) {
   if (kind === "decoder") return { queries: record.target, keys: record.target };
   return { queries: record.written, keys: record.source };
 }
-
-/** Whether a head is one of these [kind, layer, head]. */
-export const includesHead = (heads, kind, layer, head) =>
-  heads.some(([k, l, h]) => k === kind && l === layer && h === head);

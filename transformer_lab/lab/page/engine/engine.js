@@ -97,7 +97,7 @@ export class Engine {
 
   /**
    * Let the model write these ids, whatever it would write itself: the probabilities of every next
-   * word, the maps and the residual stream, as `translate` gives them.
+   * word, the maps, heads and the residual stream, as `translate` gives them.
    */
   read(text, written, { mute = [], patch = [] } = {}) {
     const hooks = new Hooks({ mute, patch });
@@ -105,7 +105,7 @@ export class Engine {
     const read = [this.model.config.bos_id, ...written.slice(0, -1)];
     const { logits } = this.model.decode(read, this.model.begin(memory), hooks);
     const probabilities = read.map((_, step) => softmax(logits.row(step)));
-    return { probabilities, maps: collectMaps(hooks.heads), residual: hooks.residuals };
+    return { probabilities, maps: collectMaps(hooks.heads), heads: hooks.heads, residual: hooks.residuals };
   }
 }
 

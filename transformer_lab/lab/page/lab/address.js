@@ -18,9 +18,9 @@ function listChangeFields({ mute, points }, prefix) {
  * Write the address of what is open and changed. Behind `a-` stand the changes of A:
  * `#s=…&head=e2.1&row=3&step=9&mute=c1.4,e2.1&point=e2.1:3:5:0.50`.
  */
-export function formatAddress({ text, head, also, view, beside, row, key, step, kept, ...changes }) {
+export function formatAddress({ answerer, text, head, also, view, beside, row, key, step, kept, ...changes }) {
   const fields = {
-    s: text,
+    ...(answerer.canAsk ? { s: text } : {}),
     head: toCode(head),
     ...(also.length ? { also: also.map(toCode).join() } : {}),
     ...(view === "lines" ? {} : { view }),
@@ -41,11 +41,11 @@ export const readSentence = (address) => new URLSearchParams(address.replace(/^#
 const removeDuplicates = (heads) => [...new Map(heads.map((head) => [toCode(head), head])).values()];
 
 /** What else an address names, as far as a translation has it: { head, also, view, beside, row, key, step, mute, points, kept }. */
-export function readAddress(address, { maps }) {
+export function readAddress(address, { heads }) {
   const fields = new URLSearchParams(address.replace(/^#/, ""));
   const list = (name) => (fields.get(name) ?? "").split(",").filter(Boolean);
   const numbers = (name) => (/^\d+$/.test(fields.get(name) ?? "") ? Number(fields.get(name)) : null);
-  const rowsOf = (head) => (head && maps[head.kind][head.layer]?.[head.head]) || null;
+  const rowsOf = (head) => (head && heads[head.kind]?.[head.layer]?.[head.head]?.weights) || null;
   const point = (text) => {
     const [, name, query, key, share = "1"] = text.match(POINT) ?? [];
     const head = name ? parseHead(name) : null;

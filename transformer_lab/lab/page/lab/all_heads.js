@@ -1,21 +1,23 @@
-// All heads as a map of the model, the paper's Figure 1: each with its name, and coloured by what the reader asks.
+// All heads as a map of the model, the paper's Figure 1: each with its name, and drawn or coloured as the reader asks.
 // Below it, one word's row in every head of a kind.
 
 import { make, OWN_KEYS } from "../elements.js";
+import { toPicture } from "../head_map.js";
+import { paintMap, poolMap } from "../painting.js";
 import { formatNumber, makeVisible } from "../text.js";
 import { EveryHead } from "./every_head.js";
-import { HeadScores } from "./head_scores.js";
 import { getOverlayClass } from "./lines.js";
 import { toCode, TITLES } from "./names.js";
 import { computeCost } from "./stakes.js";
 
 const WAIT = 200; // milliseconds, so that the translation itself is drawn first
+const MOST_PIXELS = 64; // of a small map: one of more tokens shows the largest weight of each block
 
-/** What the heads can be coloured by, besides the scores: its label, and what a dark head means. */
+/** What the heads can show, besides the scores: its label, and what a dark head means. */
 export const WAYS = {
-  "": ["nothing", "Press a head to open it. Hold Shift and press to draw it over the open one."],
+  maps: ["their maps", "Each small map is one head: its rows are the words that look, its columns those that are looked at, and bright is much weight. Press a head to open it, or hold Shift and press to draw it over the open one."],
   cost: ["effect if muted", "Orange: muted alone, the head costs a word of the translation much of its probability (its tooltip says which). No colour: it costs none."],
-  sharpness: ["sharpness of its rows", "Orange: nearly all weight of each row is on one word. No colour: it's spread."],
+  sharpness: ["sharpness of their rows", "Orange: nearly all weight of each row is on one word. No colour: it's spread."],
 };
 
 /** The largest weight of a row, mean over the rows: 1 if each row has all its weight on one word. */
@@ -24,52 +26,58 @@ function computeSharpness(weights) {
 }
 
 export class AllHeads {
-  /** For `examples` and `table` see HeadScores; `paints` as `makePaints` gives them. */
-  constructor(state, examples, table, paints) {
-    Object.assign(this, { state, way: "", dots: [], costs: new Map(), measured: null });
-    this.scores = new HeadScores(state.engine, examples, table);
-    this.list = make("select", { "aria-label": "Colour of the heads", ...OWN_KEYS },
-      ...Object.entries(WAYS).map(([value, [text]]) => make("option", { value }, text)));
-    if (examples.length) {
-      this.list.append(make("optgroup", { label: `over ${examples.length} sentences` },
-        ...[...this.scores.table.values()].map(({ name, label }) => make("option", { value: name }, label))));
+  /** For `scores` see HeadScores and RecordScores; `palettes` as `makePalettes` gives them, `paints` as `makePaints`. */
+  constructor(state, scores, palettes, paints) {
+    Object.assign(this, { state, scores, palettes, way: "maps", dots: [], costs: new Map(), measured: null });
+    const ways = Object.entries(WAYS).filter(([way]) => way !== "cost" || state.engine);
+    this.list = make("select", { "aria-label": "What the heads show", ...OWN_KEYS },
+      ...ways.map(([value, [text]]) => make("option", { value }, text)));
+    if (scores.table.size) {
+      this.list.append(make("optgroup", { label: scores.title },
+        ...[...scores.table.values()].map(({ name, label }) => make("option", { value: name }, label))));
     }
     this.list.addEventListener("change", () => {
       this.way = this.list.value;
-      if (this.isScore) this.scores.readAll(() => this.draw());
+      if (this.isScore) scores.readAll(() => this.draw());
       this.draw();
     });
+    const { others } = state.answerer;
     this.models = make("select", { "aria-label": "Model beside this one", ...OWN_KEYS }, make("option", { value: "" }, "no other model"),
-      ...Array.from(state.others.keys(), (name) => make("option", {}, name)));
+      ...Array.from(others.keys(), (name) => make("option", {}, name)));
     this.models.addEventListener("change", () => state.compare(this.models.value));
     this.note = make("p", { className: "note" });
     this.everyHead = new EveryHead(state, paints);
     this.element = make("section", { className: "all-heads", "aria-label": "All heads" }, make("h3", {}, "All heads of the model"),
-      make("p", { className: "bar" }, make("label", {}, "Colour them by ", this.list), make("label", {}, "Compare the open head with ", this.models)), this.build(), this.note, this.everyHead.element);
+      make("p", { className: "bar" }, make("label", {}, "Show ", this.list), others.size ? make("label", {}, "Compare the open head with ", this.models) : null),
+      this.build(), this.note, this.everyHead.element);
   }
 
   /** Encoder and decoder side by side, the first layers below, as in Figure 1. */
   build() {
-    const { engine: { model: { config } }, languages: [source, target] } = this.state;
+    const { answerer: { heads }, languages: [source, target] } = this.state;
     const block = (kind, layer) => {
-      const dots = Array.from({ length: config.num_heads }, (_, head) => this.buildDot({ kind, layer, head }));
-      return make("div", { className: `block ${kind}` }, make("span", {}, `${TITLES[kind]}, layer ${layer + 1}`), make("div", {}, ...dots));
+      const dots = heads.filter((head) => head.kind === kind && head.layer === layer).map((head) => this.buildDot(head));
+      return dots.length ? [make("div", { className: `block ${kind}` }, make("span", {}, `${TITLES[kind]}, layer ${layer + 1}`), make("div", {}, ...dots))] : [];
     };
-    const upwards = (count, kinds) => Array.from({ length: count }, (_, i) => count - 1 - i)
-      .flatMap((layer) => kinds.map((kind) => block(kind, layer)));
+    const layers = Math.max(...heads.map(({ layer }) => layer)) + 1;
+    const stack = (kinds, ...label) => {
+      const blocks = Array.from({ length: layers }, (_, i) => layers - 1 - i).flatMap((layer) => kinds.flatMap((kind) => block(kind, layer)));
+      return blocks.length ? [make("div", {}, ...blocks, make("small", {}, ...label))] : [];
+    };
     return make("div", { className: "stacks" },
-      make("div", {}, ...upwards(config.num_encoder_layers, ["encoder"]), make("small", {}, make("b", {}, "Encoder"), ` reads the ${source} sentence ↑`)),
-      make("div", {}, ...upwards(config.num_decoder_layers, ["cross", "decoder"]), make("small", {}, make("b", {}, "Decoder"), ` writes ${target}, word by word ↑`)));
+      ...stack(["encoder"], make("b", {}, "Encoder"), ` reads the ${source} sentence ↑`),
+      ...stack(["cross", "decoder"], make("b", {}, "Decoder"), ` writes ${target}, word by word ↑`));
   }
 
   buildDot(head) {
     const code = toCode(head);
-    const button = make("button", { type: "button", className: "dot", "data-control": `head ${code}`, ...OWN_KEYS }, ...this.state.names.write(head));
+    const canvas = make("canvas", { "aria-hidden": "true" });
+    const button = make("button", { type: "button", className: "dot", "data-control": `head ${code}`, ...OWN_KEYS }, canvas, make("span", {}, ...this.state.names.write(head)));
     button.addEventListener("click", ({ shiftKey }) => {
       if (shiftKey) this.state.overlay(head);
       else this.state.openHead(head);
     });
-    this.dots.push({ head, code, button });
+    this.dots.push({ head, code, button, canvas });
     return button;
   }
 
@@ -77,9 +85,11 @@ export class AllHeads {
     const { state } = this;
     this.models.value = state.beside;
     if (this.way === "cost" && this.measured !== state.before) this.measureCosts();
-    for (const { head, code, button } of this.dots) {
+    if (this.way === "maps") this.paint();
+    for (const { head, code, button, canvas } of this.dots) {
       const [value, blank] = this.getValues(head);
       const isMuted = state.isMuted(head);
+      canvas.hidden = this.way !== "maps";
       button.style.setProperty("--share", this.getDarkness(value));
       button.style.setProperty("--blank", this.getDarkness(blank));
       button.classList.toggle("beside", blank != null);
@@ -90,12 +100,24 @@ export class AllHeads {
         ...(value == null ? [] : [`${this.isScore ? this.scores.table.get(this.way).label : WAYS[this.way][0]} ${formatNumber(value)}${this.describeLostWord(code)}`]),
         ...(blank == null ? [] : [`untrained ${formatNumber(blank)}`]),
         ...(isMuted ? ["muted"] : [])];
-      button.setAttribute("aria-label", `${parts.join(", ")}. M mutes.`);
-      button.title = `${parts.join(", ")}. M mutes; Shift with a press draws it over the open head.`;
+      const mutes = state.canChange ? ". M mutes" : "";
+      button.setAttribute("aria-label", `${parts.join(", ")}${mutes}.`);
+      button.title = `${parts.join(", ")}${mutes}; Shift with a press draws it over the open head.`;
     }
     const onA = state.isKept && this.way === "cost" ? " Compared with A." : "";
     this.note.textContent = this.isScore ? this.scores.describeScore(this.way) : `${WAYS[this.way][1]}${onA}`;
     this.everyHead.draw();
+  }
+
+  /** Paint the small maps, unless they are those of this answer already. */
+  paint() {
+    const { now } = this.state;
+    if (this.painted === now) return;
+    this.painted = now;
+    for (const { head: { kind, layer, head }, canvas } of this.dots) {
+      const found = now.heads[kind]?.[layer]?.[head];
+      if (found) paintMap(canvas, poolMap(toPicture(found), MOST_PIXELS), this.palettes.weight);
+    }
   }
 
   /** The word that loses most when this head is muted, as ", at “word”"; empty if none loses anything. */
@@ -112,7 +134,7 @@ export class AllHeads {
   getValues(one) {
     const { kind, layer, head } = one;
     if (this.isScore) return [this.scores.getMeanScore(this.way, one), this.scores.getMeanScore(this.way, one, "untrained")];
-    if (this.way === "sharpness") return [computeSharpness(this.state.before.maps[kind][layer][head]), null];
+    if (this.way === "sharpness") return [computeSharpness(this.state.now.heads[kind]?.[layer]?.[head]?.weights ?? []), null];
     const cost = this.way === "cost" ? this.costs.get(toCode(one))?.loss : null;
     return [cost ?? null, null];
   }

@@ -21,7 +21,7 @@ export class EveryHead {
     if (!this.element.open) return;
     this.table.style.setProperty("--columns", keys.length);
     const top = make("tr", {}, make("td", { className: "corner" }), ...keys.map((token) => make("th", { scope: "col" }, word(token))));
-    const lines = state.now.maps[kind].flatMap((heads, layer) => heads.map((weights, head) => this.buildLine({ kind, layer, head }, weights[row], keys)));
+    const lines = state.now.heads[kind].flatMap((heads, layer) => heads.map(({ weights }, head) => this.buildLine({ kind, layer, head }, weights[row], keys)));
     this.table.replaceChildren(make("thead", {}, top), make("tbody", {}, ...lines));
   }
 

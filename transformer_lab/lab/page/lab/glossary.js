@@ -2,7 +2,7 @@
 
 import { make } from "../elements.js";
 
-const defineTerms = ([source, target], { num_heads: heads }) => ({
+const defineTerms = ([source, target], heads) => ({
   encoder: `The encoder reads the whole ${source} sentence at once. It makes a vector (a list of numbers) of each word. In each of its layers the words look at each other, and that changes their vectors.`,
   decoder: `The decoder writes the ${target} sentence, one word at a time. It looks at the words that it has written so far, and at the vectors that the encoder has made.`,
   head: `A head is one way of looking. For each word it has a row of weights, which say how much it takes from which other word; they sum to 1. ${heads === 1 ? "There's one head" : `${heads} heads work side by side`} in each layer. The code e1.2 means: encoder, layer 1, head 2. The names come from what a head was measured to do.`,
@@ -20,12 +20,14 @@ const defineTerms = ([source, target], { num_heads: heads }) => ({
   "<bos>, <eos>, <unk>": "These stand for the beginning of a sentence, for its end, and for a word that the model doesn't know.",
 });
 
+const OF_ENGINE = ["untrained model", "push", "logit lens"]; // what only the engine in the page can show
+
 export class Glossary {
-  constructor({ languages, engine }) {
-    const entries = Object.entries(defineTerms(languages, engine.model.config));
+  constructor({ languages, engine, answerer }) {
+    const perLayer = answerer.heads.filter(({ kind, layer }) => kind === answerer.heads[0].kind && layer === 0).length;
+    const entries = Object.entries(defineTerms(languages, perLayer)).filter(([name]) => engine || !OF_ENGINE.includes(name));
     const list = entries.flatMap(([name, meaning]) => [make("dt", {}, name), make("dd", {}, meaning)]);
-    const { unit, words } = engine.source;
-    const known = unit === "pieces" ? [] : words.slice(4).sort(); // behind the special tokens
+    const known = !engine || engine.source.unit === "pieces" ? [] : engine.source.words.slice(4).sort(); // behind the special tokens
     const vocabulary = known.length ? [make("p", {}, make("b", {}, `The ${known.length} words that it knows: `), known.join(", "))] : [];
     this.element = make("details", { className: "glossary" }, make("summary", {}, "What the words mean"), make("dl", {}, ...list), ...vocabulary);
   }

@@ -41,7 +41,7 @@ export class HeadScores {
    * row { name, label, best, means, kinds, needs } for each score, as `SCORES` in Python.
    */
   constructor(engine, examples, table) {
-    Object.assign(this, { engine, examples, done: 0, sums: { trained: new Map(), untrained: new Map() } });
+    Object.assign(this, { engine, examples, title: `over ${examples.length} sentences`, done: 0, sums: { trained: new Map(), untrained: new Map() } });
     const isAvailable = ({ name, needs }) => name in FORMULAS && (!needs || examples.every(([, , gold]) => gold));
     /** The rows of the table that these examples allow, by name. */
     this.table = new Map((examples.length ? table.filter(isAvailable) : []).map((row) => [row.name, row]));

@@ -1,12 +1,12 @@
 // The open head as lines, and others of its kind over it, each in a colour and with dashes of its own.
 
 import { action, make, svg } from "../elements.js";
-import { LineBoard, filterVisibleLinks } from "../line_board.js";
+import { findVisibleKeys, LineBoard } from "../line_board.js";
 import { findStrongest } from "../ranking.js";
 import { formatNumber, makeVisible, shortenText } from "../text.js";
 import { isSeen, describeAxes, toCode } from "./names.js";
 
-const LONGEST = 90; // characters of another model's translation: an untrained one may repeat itself for long
+const LONGEST_TRANSLATION = 90; // characters of another model's translation: an untrained one may repeat itself for long
 const MOST_LINKS = 60; // of all heads together, when no word is pinned
 
 /** Return the CSS class of a head that is drawn as lines, "over-1" for the open one; "" if it is not drawn. */
@@ -23,7 +23,6 @@ export class LineView {
   constructor(state) {
     this.state = state;
     this.pointed = null;
-    this.shownAll = ""; // the place at which Escape let the pinned word go: there all words' lines are drawn
     this.board = new LineBoard({
       look: (place) => {
         this.pointed = place;
@@ -57,45 +56,42 @@ export class LineView {
 
   pin(query, key) {
     const { state } = this;
-    this.shownAll = "";
     if (query != null) state.choose(query, null);
     else if (isSeen(state.head.kind, state.row, key)) state.choose(state.row, key);
   }
 
   showAll() {
-    this.shownAll = this.here;
+    this.state.showsAll = true;
     this.pointed = null;
     this.drawLines();
   }
 
-  /** The open head and its pinned word, as one name. */
-  get here() {
-    return `${toCode(this.state.head)} ${this.state.row}`;
-  }
-  get isAll() {
-    return this.shownAll === this.here;
-  }
-
   drawLines() {
     const { state } = this;
-    const place = this.pointed ?? (this.isAll ? [null, null] : [state.row, null]);
-    this.board.light(this.pointed ?? (this.isAll ? [null, null] : [state.row, state.key]));
-    this.board.noteKeys(this.isAll ? [] : Array.from(state.open.weights[place[0] ?? state.row], (weight) => (weight < 0.005 ? "" : formatNumber(weight))));
-    const each = Math.floor(MOST_LINKS / state.heads.length);
-    const heads = [...state.also, state.head]; // the open one last, over the others
-    this.board.draw(heads.flatMap((head) => this.findLinks(state.now.maps, head, place, each)));
-    this.other.draw(state, () => heads.flatMap((head) => this.findLinks(state.other.maps, head, place, each)));
+    const place = this.pointed ?? (state.showsAll ? [null, null] : [state.row, null]);
+    this.board.light(this.pointed ?? (state.showsAll ? [null, null] : [state.row, state.key]));
+    this.board.noteKeys(place[0] == null ? [] : Array.from(state.open.weights[place[0]], (weight) => (weight < 0.005 ? "" : formatNumber(weight))));
+    this.board.draw(this.findShownLinks(place));
+    this.other.draw(state, () => this.findShownLinks(place, state.other.heads));
+  }
+
+  /** The lines of all heads that are drawn: of the place that is looked at, or the strongest. */
+  findShownLinks(place = this.state.showsAll ? [null, null] : [this.state.row, null], all = this.state.now.heads) {
+    const { also, head } = this.state;
+    const heads = [...also, head]; // the open one last, over the others
+    return heads.flatMap((one) => this.findLinks(all, one, place, Math.floor(MOST_LINKS / heads.length)));
   }
 
   /** A head's lines of a place, or its strongest. */
-  findLinks(maps, head, [query, key], most) {
+  findLinks(all, head, [query, key], most) {
     const className = getOverlayClass(this.state.heads, head);
-    const weights = maps[head.kind][head.layer][head.head];
-    const all = weights.flatMap((row, q) => Array.from(row, (weight, k) => ({ query: q, key: k, weight, thickness: weight, className })));
-    const seen = filterVisibleLinks(all.filter((link) => isSeen(head.kind, link.query, link.key)));
-    if (query != null) return seen.filter((link) => link.query === query);
-    if (key != null) return seen.filter((link) => link.key === key);
-    return findStrongest(seen.map(({ weight }) => weight), most).map((i) => seen[i]);
+    const { weights } = all[head.kind][head.layer][head.head];
+    const rows = query == null ? [...weights.keys()] : [query];
+    const seen = rows.flatMap((q) => findVisibleKeys(weights[q])
+      .filter((k) => (key == null || k === key) && isSeen(head.kind, q, k))
+      .map((k) => ({ query: q, key: k, thickness: weights[q][k], className })));
+    if (query != null || key != null) return seen;
+    return findStrongest(seen.map(({ thickness }) => thickness), most).map((i) => seen[i]);
   }
 }
 
@@ -120,9 +116,9 @@ class OtherModel {
     this.board.write({ queries: rows, keys }, { query: "", key: "" });
     this.board.light([row, null]);
     this.board.draw(findLinks());
-    const weights = other.maps[kind][layer][head][row];
+    const weights = other.heads[kind][layer][head].weights[row];
     const [key] = findStrongest(weights, 1);
     this.said.replaceChildren("This is the same head in ", make("b", {}, state.beside), `. Here “${rows[row]}” looks most at “${keys[key]}” (${formatNumber(weights[key])}). On its own, that model would write: `,
-      make("bdi", {}, makeVisible(shortenText(other.translation, LONGEST))));
+      make("bdi", {}, makeVisible(shortenText(other.translation, LONGEST_TRANSLATION))));
   }
 }

@@ -8,19 +8,21 @@ import { findStepsAtStake, findWordsAtStake } from "./stakes.js";
 const MOST_WORDS = 5;
 
 export class NextWords {
-  /** `many` stands at the panel's foot: after one sentence come others. */
+  /** `many`, if there is one, stands at the panel's foot: after one sentence come others. */
   constructor(state, many) {
     Object.assign(this, { state, many });
     this.title = make("h3", {});
     this.list = make("ul", {});
     this.legend = make("p", { className: "legend" });
     this.said = make("p", { className: "stakes", role: "status" });
-    this.element = make("section", { className: "next", "aria-label": "The next word" }, this.title, this.said, this.list, this.legend, many.element);
+    this.element = make("section", { className: "next", "aria-label": "The next word" }, this.title, this.said, this.list, this.legend, many?.element);
   }
 
   draw() {
     const { state } = this;
     const { step, before, probabilities } = state;
+    this.element.hidden = !probabilities; // of a stored record they may not have been kept
+    if (!probabilities) return;
     const found = findWordsAtStake(before.probabilities[step], probabilities[step], MOST_WORDS);
     const shown = found.filter(({ before: was, after }, i) => i < 2 || Math.max(was, after) >= 0.005);
     const taken = before.tokens.read[step]; // the word that stands before this one
@@ -31,7 +33,7 @@ export class NextWords {
     const said = this.describe();
     // A screen reader says what changes: only then is it written.
     if (this.said.textContent !== said) this.said.textContent = said;
-    this.many.draw();
+    this.many?.draw();
   }
 
   buildLine({ id, before: was, after }) {
@@ -42,7 +44,7 @@ export class NextWords {
       return mark;
     };
     const { isChanged } = state;
-    return make("li", { className: id === state.before.written[state.step] ? "taken" : "" }, word(state.engine.target.tokens([id])[0]),
+    return make("li", { className: id === state.before.written[state.step] ? "taken" : "" }, word(state.getWord(id)),
       make("span", { className: "track" }, ...(isChanged ? [bar(was, "was")] : []), bar(after, "is")),
       make("span", { className: "value" }, formatProbabilityChange(was, isChanged ? after : null)));
   }
@@ -52,6 +54,7 @@ export class NextWords {
     const { state } = this;
     const { before, now, parting, step } = state;
     if (!state.isChanged) return "";
+    if (!state.isComparable(step)) return `Now it writes: ${makeVisible(now.translation)}. From word ${parting + 1} on the two translations differ, so the probabilities of this later word can't be compared.`;
     if (!findStepsAtStake(before.probabilities, state.probabilities).length) return `Nothing moves: no word's probability changes by 0.005 or more, compared with ${state.baseline}.`;
     const behind = parting >= 0 && step > parting
       ? ` The changed model wrote “${makeVisible(now.tokens.written[parting])}” as word ${parting + 1}. To compare like with like, we ask it here after the words of ${state.baseline}.`

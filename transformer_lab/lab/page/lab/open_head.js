@@ -1,11 +1,8 @@
 // The open head: what it's called, the switch that mutes it, and four ways to look at it.
 
 import { action, make, OWN_KEYS, toggle } from "../elements.js";
-import { VIEWS } from "./address.js";
-import { Effect } from "./effect.js";
 import { LineView } from "./lines.js";
-import { describeAxes, listHeads, parseHead, TITLES, toCode } from "./names.js";
-import { Numbers } from "./numbers.js";
+import { describeAxes, parseHead, TITLES, toCode } from "./names.js";
 import { WeightMap } from "./weight_map.js";
 
 const TABS = { lines: "Where it looks", map: "As a map", numbers: "The numbers", effect: "What it does" };
@@ -18,8 +15,11 @@ function writeLabel(button, text, title) {
 }
 
 export class OpenHead {
-  /** `paints` as `makePaints` gives them, for weights from 0 to 1; `showEffect` brings what a change did into sight. */
-  constructor(state, paints, showEffect) {
+  /**
+   * For `palettes` and `paints` see WeightMap; `showEffect` brings what a change did into sight, and
+   * `deeper` are the views that only an engine in the page can fill, by name.
+   */
+  constructor(state, palettes, paints, showEffect, deeper) {
     Object.assign(this, { state, showEffect });
     this.list = this.buildList();
     this.mute = action("mute", "", "", () => {
@@ -27,8 +27,8 @@ export class OpenHead {
       showEffect();
     });
     this.look = action("point", "", "", () => this.pressPoint());
-    this.tabs = VIEWS.map((view) => toggle(`view ${view}`, TABS[view], () => state.view === view, () => state.show(view)));
-    this.views = { lines: new LineView(state), map: new WeightMap(state, paints, () => this.pressPoint()), numbers: new Numbers(state), effect: new Effect(state) };
+    this.views = { lines: new LineView(state), map: new WeightMap(state, palettes, paints, () => this.pressPoint()), ...deeper };
+    this.tabs = Object.keys(this.views).map((view) => toggle(`view ${view}`, TABS[view], () => state.view === view, () => state.show(view)));
     this.axes = make("p", { className: "axes" });
     this.place = make("div", { className: "place" });
     this.element = make("section", { className: "open", "aria-label": "The open head" },
@@ -41,10 +41,9 @@ export class OpenHead {
   buildList() {
     const { state } = this;
     const list = make("select", { "aria-label": "Open a head", "data-control": "heads", ...OWN_KEYS });
-    const heads = listHeads(state.engine.model.config);
     for (const [kind, label] of Object.entries(TITLES)) {
-      const options = heads.filter((head) => head.kind === kind).map((head) => make("option", { value: toCode(head) }, state.names.say(head)));
-      list.append(make("optgroup", { label }, ...options));
+      const options = state.answerer.heads.filter((head) => head.kind === kind).map((head) => make("option", { value: toCode(head) }, state.names.say(head)));
+      if (options.length) list.append(make("optgroup", { label }, ...options));
     }
     list.addEventListener("change", () => state.openHead(parseHead(list.value)));
     return list;
@@ -52,21 +51,23 @@ export class OpenHead {
 
   draw() {
     const { state } = this;
-    const { head, view } = state;
+    const { head } = state;
+    const view = state.view in this.views ? state.view : "lines"; // an address may name one that isn't here
     const isMuted = state.isMuted(head);
     this.list.value = toCode(head);
+    this.mute.hidden = !state.canChange;
     writeLabel(this.mute, isMuted ? "Unmute it" : "Mute it", isMuted ? "Unmute it: this head counts again" : "Mute it: set this head's output to 0");
     this.tabs.forEach((tab) => tab.refresh());
     this.drawLook();
-    this.axes.textContent = `${this.describe()}${isMuted ? " It's muted: it still looks, but what it finds is thrown away." : ""}`;
+    this.axes.textContent = `${this.describe(view)}${isMuted ? " It's muted: it still looks, but what it finds is thrown away." : ""}`;
     const shown = this.views[view];
     if (this.place.firstChild !== shown.element) this.place.replaceChildren(shown.element);
     shown.draw();
   }
 
   /** What stands where in the view that is shown. */
-  describe() {
-    const { head: { kind }, view, languages } = this.state;
+  describe(view) {
+    const { head: { kind }, languages } = this.state;
     const { rows, columns } = describeAxes(kind, languages);
     if (view === "lines") return `On the left are ${columns}, on the right ${rows}. The thicker the line, the larger the weight. Press a word on the right to see its lines.`;
     if (view === "map") return `The rows are ${rows}, the columns ${columns}. Each row sums to 1; dark is 0, yellow is 1.`;

@@ -1,10 +1,12 @@
 // The sentence to translate, the translation, and what is changed in the model.
 
-import { action, make, OWN_KEYS, word } from "../elements.js";
+import { action, make, OWN_KEYS, word, words } from "../elements.js";
 import { formatNumber } from "../text.js";
 import { formatChanges } from "./changes.js";
 import { toCode } from "./names.js";
 import { findNeighbours } from "./neighbours.js";
+
+const UNKNOWN_TOKEN = "<unk>"; // what a word is read as that the model doesn't know
 
 export class Sentence {
   constructor(state, presets) {
@@ -27,11 +29,14 @@ export class Sentence {
     });
     this.problem = make("p", { className: "problem", role: "status" });
     this.read = make("p", { className: "read" });
+    this.source = make("p", { className: "source" }); // where it can't be changed
     this.written = make("p", { className: "written", role: "group", "aria-label": `${state.languages[1]} translation: each word opens its step` });
     this.written.addEventListener("keydown", (event) => this.move(event));
     this.changes = make("p", { className: "changes" });
-    this.element = make("header", {}, make("div", { className: "ask" }, this.input, this.go, ...this.presets.map(({ button }) => button)), this.problem,
-      this.read, this.written, this.changes);
+    const { canAsk } = state.answerer;
+    this.element = make("header", {},
+      canAsk ? make("div", { className: "ask" }, this.input, this.go, ...this.presets.map(({ button }) => button)) : this.source,
+      this.problem, this.read, this.written, this.changes);
   }
 
   /** While another sentence is written, what stands below is of the last one. */
@@ -40,7 +45,7 @@ export class Sentence {
     this.element.classList.toggle("stale", isStale);
     this.go.hidden = !isStale;
     const { problem } = this.state;
-    this.problem.textContent = isStale && !problem ? "Press Enter or “Translate”. Until then, you see the last sentence." : problem;
+    this.problem.textContent = this.state.isBusy ? "Python is translating …" : isStale && !problem ? "Press Enter or “Translate”. Until then, you see the last sentence." : problem;
   }
 
   draw() {
@@ -58,23 +63,20 @@ export class Sentence {
 
   /** What the model has read, where that's not what one sees in the field: pieces of words, or unknown words. */
   drawRead() {
-    const { state } = this;
-    const { before } = state;
-    const isPieces = state.engine.source.unit === "pieces";
-    this.read.hidden = !isPieces && !before.unknown.length;
+    const { answerer, now: { tokens: { source }, unknown, record } } = this.state;
+    this.source.replaceChildren(...words(source));
+    const isPieces = !record?.groups && source.some((token) => token.startsWith(" ") || token.startsWith("▁"));
+    this.read.hidden = !(isPieces && answerer.canAsk) && !unknown.length;
     if (this.read.hidden) return;
-    const { unk_id: unknown } = state.engine.model.config;
-    const heard = state.engine.encode(state.text).flatMap((id, i) => {
-      const token = word(before.tokens.source[i]);
-      return [id === unknown ? make("s", { title: "not in the vocabulary" }, token) : token, " "];
-    });
+    const heard = source.flatMap((token) => [token === UNKNOWN_TOKEN ? make("s", { title: "not in the vocabulary" }, word(token)) : word(token), " "]);
     const note = isPieces ? [make("span", { className: "note" }, "(pieces of words; ␣ is a space)")] : [];
-    this.read.replaceChildren("It reads ", ...heard, ...note, ...[...new Set(before.unknown)].flatMap((strange) => this.offerKnownWords(strange)));
+    this.read.replaceChildren("It reads ", ...heard, ...note, ...[...new Set(unknown)].flatMap((strange) => this.offerKnownWords(strange)));
   }
 
-  /** Known words in place of an unknown one. */
+  /** That a word is unknown, and where the vocabulary is at hand, known ones in its place. */
   offerKnownWords(strange) {
     const { state } = this;
+    if (!state.engine) return [make("span", { className: "unknown" }, "It doesn't know ", make("b", {}, word(strange)), "."), " "];
     const known = state.engine.source.words.slice(4); // behind the special tokens
     const buttons = findNeighbours(strange, known).map((other) => {
       const replaced = state.engine.source.split(state.text).map((token) => (token === strange ? other : token)).join(" ");
@@ -115,6 +117,7 @@ export class Sentence {
   /** What is changed, each with its way back. */
   buildChips() {
     const { state } = this;
+    if (!state.canChange) return state.muted.map((head) => make("span", {}, `muted: ${state.names.say(head)}`));
     if (!state.isChanged && !state.isKept) return [];
     const muted = state.mute.map((head) =>
       action(`unmute ${toCode(head)}`, `muted: ${state.names.say(head)} ×`, `Unmute the head ${state.names.say(head)}`, () => state.toggleMute(head)));

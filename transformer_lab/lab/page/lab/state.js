@@ -5,25 +5,29 @@ import { makeHookOptions, formatChanges, NOTHING, addPoint, removePoints } from 
 import { HeadNames, toCode } from "./names.js";
 import { findStepsAtStake } from "./stakes.js";
 
+const LAST = Infinity; // the moment that is seen at first
 const MOST_BESIDE = 3; // heads drawn over the open one
 
 export class State {
   /**
-   * `engine` translates from the first of the `languages` to the second; `text` is the first sentence,
-   * and `names` says what the heads are called, by their codes. `others` are engines of other models
-   * with the same words and layers, by name.
+   * `answerer` says what the model answers: the engine in the page, a stored record, or a Python kernel.
+   * Words are read in the first of the `languages` and written in the second; `text` is the first
+   * sentence, and `names` says what the heads are called, by their codes.
    */
-  constructor(engine, text, languages, names, others) {
-    Object.assign(this, { engine, text, languages, ...NOTHING, step: 0, row: 0, key: null });
-    Object.assign(this, { others, beside: "" }); // `beside` is the name of the model that is shown beside this one
+  constructor(answerer, { text = "", languages, names }) {
+    Object.assign(this, { answerer, text, languages, ...NOTHING, step: 0, row: 0, key: null });
+    Object.assign(this, { moment: LAST, joinsPieces: false });
     Object.assign(this, { view: "lines", also: [] }); // `also` are heads of the open one's kind, drawn with it
+    this.showsAll = false; // whether no word is pinned, so that the lines of all words are drawn
+    this.beside = ""; // the name of the model that is shown beside this one
     this.names = new HeadNames(names);
     this.kept = NOTHING; // what "before" is changed by: nothing, or what A is
-    this.head = { kind: "cross", layer: engine.model.config.num_decoder_layers - 1, head: 0 };
+    const { kind, layer } = answerer.heads.at(-1);
+    this.head = { kind, layer, head: 0 };
     this.problem = "";
+    this.isBusy = false; // while the answer to what is seen is on its way
     this.tested = ""; // the muted heads that were last tested on many sentences
     this.watchers = [];
-    this.ask();
   }
 
   /** `call` hears of every change, and whether something was done that Back should undo. */
@@ -47,64 +51,78 @@ export class State {
   get baseline() {
     return this.isKept ? "A" : "the unchanged model";
   }
+  /** The heads that are muted in what is seen. */
+  get muted() {
+    return this.canChange ? this.mute : this.now.muted;
+  }
   isMuted(head) {
-    return this.mute.some((other) => toCode(other) === toCode(head));
+    return this.muted.some((other) => toCode(other) === toCode(head));
   }
   /** What the row of a head was told to give to words. */
   findPoints(head, query) {
     return this.points.filter((point) => toCode(point) === toCode(head) && point.query === query);
   }
 
-  /** Whether this can be translated; what is wrong with it is the problem, beside the last sentence. */
-  accepts(text) {
-    try {
-      this.engine.encode(text);
-      this.problem = "";
-    } catch (error) {
-      this.problem = `${error.message}. Below is still the last sentence.`;
-    }
-    return !this.problem;
-  }
-
   // -------------------------------------------------------------- what the model answers
 
-  /** Translate as the model is, as it is in A, and as it is changed. */
-  ask() {
-    this.plain = this.engine.translate(this.text);
-    this.askKept();
+  /** The engine in the page, if it is the one that answers: what is one step deeper asks it for more. */
+  get engine() {
+    return this.answerer.engine;
+  }
+  /** Whether heads can be muted and told where to look. */
+  get canChange() {
+    return this.answerer.canChange(this.moment);
+  }
+  getWord(id) {
+    return this.answerer.getWord(id);
   }
 
-  askKept() {
-    const { plain, kept } = this;
-    this.before = this.isKept ? this.translateWith(kept) : plain;
-    this.muted = new Map();
-    this.askChanged();
+  /**
+   * Ask for the model as it is in A (`before`), and as it is changed (`now`); `read` is the changed model
+   * at the words of `before`, or null. `then` is called when they are there.
+   *
+   * Where that fails, the last answer stays with the changes that it had, and the problem is said.
+   */
+  ask(then = () => {}) {
+    const { text, kept, mute, points, moment, joinsPieces } = this;
+    this.isBusy = true;
+    const onAnswer = (answers) => {
+      if (answers.before !== this.before) this.withoutHead = new Map();
+      Object.assign(this, answers, { isBusy: false, problem: "" });
+      this.answered = { text, kept, mute, points };
+      this.stayInside();
+      then();
+    };
+    const onProblem = (problem) => {
+      Object.assign(this, this.answered, { isBusy: false, problem: `${problem.replace(/\.$/, "")}. Below is still the last sentence.` });
+      this.tell();
+    };
+    this.answerer.ask({ text, kept, changes: { mute, points }, moment, joinsPieces }, onAnswer, onProblem);
+    if (this.isBusy && this.now) this.tell();
   }
 
-  askChanged() {
-    const { engine, before } = this;
-    this.now = this.isChanged ? this.translateWith(this) : before;
-    /** Of the same words as `before`, so that each step can be compared. */
-    this.read = String(this.now.written) === String(before.written)
-      ? this.now
-      : engine.read(this.text, before.written, makeHookOptions(this));
-    this.stayInside();
-  }
-
-  /** What is looked at has to be there: another sentence may have fewer words, another head fewer rows. */
+  /** What is looked at has to be there: another sentence may have fewer words, another record fewer heads. */
   stayInside() {
-    this.step = Math.min(this.step, this.before.written.length - 1);
-    this.row = Math.min(this.row, this.open.weights.length - 1);
-    if (this.key != null) this.key = Math.min(this.key, this.countSeen(this.row) - 1);
+    this.moment = clamp(this.moment, this.answerer.moments.length);
+    this.head = findNearestHead(this.now.heads, this.head);
+    this.also = this.also.filter(({ kind, layer, head }) => this.now.heads[kind]?.[layer]?.[head]);
+    this.step = clamp(this.step, this.before.written.length);
+    this.row = clamp(this.row, this.open.weights.length);
+    if (this.key != null) this.key = clamp(this.key, this.countSeen(this.row));
   }
 
-  translateWith(changes) {
-    return this.engine.translate(this.text, makeHookOptions(changes));
-  }
-
-  /** The probabilities at each step of the unchanged words, in the model as it is changed. */
+  /**
+   * The probabilities at each step of the words of `before`, in the model as it is changed; null where nobody
+   * has kept them. Where the changed model was not asked about those words, it has its own before them only up
+   * to the first that it writes otherwise: the steps behind that one are as before.
+   */
   get probabilities() {
-    return this.read.probabilities;
+    const { before, now, read } = this;
+    if (read || !before.probabilities) return read?.probabilities ?? null;
+    return before.probabilities.map((own, step) => (this.isComparable(step) ? now.probabilities[step] : own));
+  }
+  isComparable(step) {
+    return Boolean(this.read) || this.parting < 0 || step <= this.parting;
   }
 
   /** The first step at which the changed model writes another word; −1 if it writes the same. */
@@ -115,20 +133,20 @@ export class State {
 
   /** The probabilities of the same words where this head is muted too; asked once a sentence. */
   readWithout(head) {
-    const { engine, before, muted, kept } = this;
+    const { engine, before, withoutHead: known, kept } = this;
     const code = toCode(head);
     const changes = { ...kept, mute: [...kept.mute, head] };
-    if (!muted.has(code)) muted.set(code, engine.read(this.text, before.written, makeHookOptions(changes)).probabilities);
-    return muted.get(code);
+    if (!known.has(code)) known.set(code, engine.read(this.text, before.written, makeHookOptions(changes)).probabilities);
+    return known.get(code);
   }
 
-  /** The other model's translation, and its maps where it reads the words of the unchanged one; null if none is shown. */
+  /** The other model's translation, and its heads where it reads the words of the unchanged one; null if none is shown. */
   get other() {
-    const { before, beside, others, text } = this;
+    const { before, beside, answerer: { others }, text } = this;
     const engine = others.get(beside);
     if (!engine) return null;
     if (this.asked?.before !== before || this.asked.beside !== beside) {
-      this.asked = { before, beside, translation: engine.translate(text).translation, maps: engine.read(text, before.written).maps };
+      this.asked = { before, beside, translation: engine.translate(text).translation, heads: engine.read(text, before.written).heads };
     }
     return this.asked;
   }
@@ -148,24 +166,25 @@ export class State {
   // -------------------------------------------------------------- what one can change
 
   translate(text) {
-    if (!this.accepts(text)) return this.tell();
-    this.text = text;
-    this.points = []; // they named words of the other sentence
-    this.kept = { ...this.kept, points: [] };
-    this.ask();
-    this.tell(true);
+    // Points named words of the other sentence, and moments of the past may know that one alone.
+    Object.assign(this, { text, points: [], kept: { ...this.kept, points: [] }, moment: this.answerer.engine ? this.moment : LAST });
+    this.ask(() => this.tell(true));
   }
 
   toggleMute(head) {
+    if (!this.canChange) return;
     this.mute = this.isMuted(head) ? this.mute.filter((other) => toCode(other) !== toCode(head)) : [...this.mute, head];
-    this.askChanged();
-    this.lookWhereItMoved();
-    this.tell(true);
+    this.ask(() => {
+      this.lookWhereItMoved();
+      this.tell(true);
+    });
   }
 
   /** The step whose probabilities moved most: that is where to look after a change. Where none moved, the open one. */
   get movedStep() {
-    const [step] = this.isChanged ? findStepsAtStake(this.before.probabilities, this.probabilities, 1) : [];
+    const { before, probabilities, parting } = this;
+    if (!this.isChanged) return this.step;
+    const [step] = probabilities ? findStepsAtStake(before.probabilities, probabilities, 1) : [parting].filter((at) => at >= 0);
     return step ?? this.step;
   }
 
@@ -185,37 +204,34 @@ export class State {
    */
   point({ kind, layer, head, query, key }, share, from = { points: this.points, weight: this.open.weights[query][key] }) {
     this.points = addPoint(from.points, { kind, layer, head, query, key }, share, from.weight);
-    this.askChanged();
-    this.step = this.movedStep;
-    this.tell(true);
+    this.ask(() => {
+      this.step = this.movedStep;
+      this.tell(true);
+    });
   }
 
   /** A word has its own weight again; without a key all words of the row have. */
   unpoint(place) {
     this.points = removePoints(this.points, place);
-    this.askChanged();
-    this.tell(true);
+    this.ask(() => this.tell(true));
   }
 
   /** Go back to what everything is compared with. */
   undo() {
     Object.assign(this, this.kept);
-    this.askChanged();
-    this.tell(true);
+    this.ask(() => this.tell(true));
   }
 
   /** Compare from now on with the model as it is changed now: that is A. */
   keep() {
     this.kept = { mute: this.mute, points: this.points };
-    this.askKept();
-    this.tell(true);
+    this.ask(() => this.tell(true));
   }
 
   /** Compare with the model as it is. */
   forget() {
     this.kept = NOTHING;
-    this.askKept();
-    this.tell(true);
+    this.ask(() => this.tell(true));
   }
 
   // -------------------------------------------------------------- what one can look at, without asking the model
@@ -258,6 +274,24 @@ export class State {
   }
 
   /** Show another model beside this one, by its name; with "" none. */
+  /** Look at another moment of the training, by its place among the answerer's. */
+  openMoment(moment) {
+    this.moment = moment;
+    this.ask(() => this.tell());
+  }
+
+  /** Take over what Python was asked by somebody else, and has answered. */
+  adopt({ text, kept, changes }) {
+    Object.assign(this, { text, kept, ...changes });
+    this.ask(() => this.tell());
+  }
+
+  /** Show words, or the pieces of which the model makes them. */
+  joinPieces(joins) {
+    this.joinsPieces = joins;
+    this.ask(() => this.tell());
+  }
+
   compare(name) {
     this.beside = name;
     if (name) this.view = "lines";
@@ -275,17 +309,17 @@ export class State {
   }
   /** Whether the chosen word can be given a share; alone in its row it has all. */
   get canShare() {
-    return this.key != null && this.countSeen(this.row) > 1;
+    return this.canChange && !this.joinsPieces && this.key != null && this.countSeen(this.row) > 1;
   }
 
   choose(row, key) {
-    Object.assign(this, { row, key });
-    if (this.head.kind !== "encoder") this.step = Math.min(row, this.before.written.length - 1);
+    Object.assign(this, { row, key, showsAll: false });
+    if (this.head.kind !== "encoder") this.step = clamp(row, this.before.written.length);
     this.tell();
   }
 
   openStep(step) {
-    this.step = step;
+    Object.assign(this, { step, showsAll: false });
     if (this.head.kind !== "encoder") Object.assign(this, { row: Math.min(step, this.open.weights.length - 1), key: null });
     this.tell();
   }
@@ -305,19 +339,29 @@ export class State {
    * that cannot be read, everything stays, and the problem is said.
    */
   follow(address) {
-    const text = readSentence(address) || this.text;
-    if (!this.accepts(text)) return this.tell(); // the rest of the address is of a sentence that is not here
-    this.text = text;
-    Object.assign(this, NOTHING, { kept: NOTHING });
-    this.ask();
-    const { head, row, step, ...changed } = readAddress(address, this.plain);
-    Object.assign(this, changed, { head: head ?? this.head, row: row ?? this.row, step: step ?? this.step });
-    const isBeside = (other) => other.kind === this.head.kind && toCode(other) !== toCode(this.head);
-    this.also = this.also.filter(isBeside).slice(0, MOST_BESIDE);
-    if (!this.others.has(this.beside)) this.beside = "";
-    this.askKept();
-    if (step == null) this.step = this.movedStep;
-    if (row == null && this.head.kind !== "encoder") this.row = Math.min(this.step, this.open.weights.length - 1);
-    this.tell();
+    Object.assign(this, { text: readSentence(address) || this.text, ...NOTHING, kept: NOTHING });
+    this.ask(() => {
+      const { head, row, step, ...changed } = readAddress(address, this.before);
+      Object.assign(this, changed, { head: head ?? this.head, row: row ?? this.row, step: step ?? this.step });
+      const isBeside = (other) => other.kind === this.head.kind && toCode(other) !== toCode(this.head);
+      this.also = this.also.filter(isBeside).slice(0, MOST_BESIDE);
+      if (!this.answerer.others.has(this.beside)) this.beside = "";
+      this.ask(() => {
+        const isStep = row != null && this.head.kind !== "encoder"; // there, rows are steps
+        if (step == null) this.step = this.isChanged || !isStep ? this.movedStep : clamp(row, this.before.written.length);
+        if (row == null && this.head.kind !== "encoder") this.row = clamp(this.step, this.open.weights.length);
+        this.tell();
+      });
+    });
   }
+}
+
+/** Return an index below `count` that is as near as possible; 0 if there is none. */
+const clamp = (at, count) => Math.max(0, Math.min(at, count - 1));
+
+/** Return the head of an answer that is nearest to another: of its kind, or else of the last kind that there is. */
+function findNearestHead(heads, { kind, layer, head }) {
+  const found = kind in heads ? kind : Object.keys(heads).at(-1);
+  const at = clamp(layer, heads[found].length);
+  return { kind: found, layer: at, head: clamp(head, heads[found][at].length) };
 }

@@ -4,10 +4,10 @@ import { make, OWN_KEYS, word } from "../elements.js";
 import { softmax } from "../engine/vectors.js";
 import { formatNumber } from "../text.js";
 import { weightCell } from "../cells.js";
+import { ARROWS } from "../geometry.js";
 import { isSeen } from "./names.js";
 import { dragShares } from "./share_drag.js";
 
-const ARROWS = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
 const BY_KEY = { ArrowUp: 0.05, ArrowDown: -0.05 }; // of a row, with Shift
 const SAYS = "Weights. Arrows move, Shift with up or down changes the weight, Enter lets the row look at this word only.";
 
@@ -42,12 +42,14 @@ export class WeightTable {
     event.stopPropagation();
   }
 
-  draw() {
+  /** Small weights stand out where the colours are those of the root; `rings` as `findGoldRings` gives them. */
+  draw(isRoot, rings) {
+    this.isRoot = isRoot;
     const { state } = this;
     const { head, row, key } = state;
     const { rows, keys } = state.getMapTokens(head.kind);
     const points = state.findPoints(head, row);
-    this.own = points.length ? softmax(state.open.scores[row]) : null;
+    this.own = points.length && state.open.scores ? softmax(state.open.scores[row]) : null; // a kernel doesn't send scores
     this.element.style.setProperty("--columns", keys.length);
     const top = make("tr", {}, make("td", { className: "corner" }),
       ...keys.map((token, k) => make("th", { scope: "col", className: k === key ? "lit" : "" }, word(token))));
@@ -55,15 +57,14 @@ export class WeightTable {
       make("th", { scope: "row", "data-row": q }, word(rows[q])),
       ...Array.from(keys, (_, k) => this.buildCell(q, k, isSeen(head.kind, q, k) ? weights[k] : null))));
     this.element.replaceChildren(make("thead", {}, top), make("tbody", {}, ...lines));
-    for (const point of points) {
-      const cell = this.element.querySelector(`td[data-row="${row}"][data-key="${point.key}"]`);
-      cell.classList.add("set");
-    }
+    const mark = (q, k, ...names) => this.element.querySelector(`td[data-row="${q}"][data-key="${k}"]`)?.classList.add(...names);
+    for (const point of points) mark(row, point.key, "set");
+    for (const { query, key: k, className } of rings) mark(query, k, "ring", className);
   }
 
   buildCell(q, k, weight) {
     const { row, key } = this.state;
-    const cell = weightCell(weight, this.paints, q === row);
+    const cell = weightCell(weight, this.paints, q === row, this.isRoot ? Math.sqrt(weight) : weight);
     Object.assign(cell.dataset, { row: q, key: k });
     if (q === row && k === key) cell.classList.add("chosen");
     if (q === row && this.own && weight != null) cell.title = `${formatNumber(weight)}; of its own it has ${formatNumber(this.own[k])}`;

@@ -1,4 +1,4 @@
-"""A record as the data that the explorer's script draws: small, and exact to within 0.0006."""
+"""A record as the data that the lab's script draws: small, and exact to within 0.0006."""
 
 import base64
 import gzip
@@ -31,18 +31,24 @@ def record_data(record: AttentionRecord, *, packed: bool = True) -> dict[str, An
             f"Of each row the {KEPT_KEYS} strongest of {count_keys(maps)} weights are shown. What "
             f"is left out is on average {lost:.3f} of a row."
         )
-    words = by_words(record)
     weights, lower_bytes = encode([w for kind in maps for w in maps[kind]])
-    return {
-        "label": record.label,
-        "source": record.source_tokens,
-        "target": record.target_tokens,
-        "written": record.written_tokens,
+    return words_data(record) | {
         "heads": {kind: [len(layer) for layer in maps[kind]] for kind in maps},
         "weights": base64.b64encode(weights).decode() if packed else weights,
         "lower_bytes": lower_bytes,
         "left_out": left_out,
         "scores": all_head_scores(record),
+    }
+
+
+def words_data(record: AttentionRecord) -> dict[str, Any]:
+    """Return what a record says about its words, ready for JSON: all but its weights and their scores."""
+    words = by_words(record)
+    return {
+        "label": record.label,
+        "source": record.source_tokens,
+        "target": record.target_tokens,
+        "written": record.written_tokens,
         # Numbers of NumPy and of torch are no JSON.
         "next_tokens": record.next_tokens
         and [[(token, float(p)) for token, p in step] for step in record.next_tokens],
@@ -77,7 +83,7 @@ def drawn_kinds(record: AttentionRecord) -> list[Kind]:
 
 
 def page_data(records: Sequence[AttentionRecord], *, packed: bool = True) -> dict[str, Any]:
-    """Return the data that the explorer's script reads: "records", "fine_from" and "colours".
+    """Return the data that the lab's script reads: "records", "fine_from" and "colours".
 
     The last two say how to unpack and how to colour the weights.
     """

@@ -1,4 +1,4 @@
-"""The explorer on a running model: edit the sentence, mute heads, and see what changes."""
+"""The lab on a running Python: edit the sentence, change heads, and see what the model answers."""
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
@@ -9,12 +9,15 @@ import numpy as np
 import traitlets
 from IPython.display import display
 
-from transformer_lab.attention.record import AttentionRecord, Head, Kind
+from transformer_lab.attention.record import AttentionRecord, Head
 from transformer_lab.config import check
-from transformer_lab.lab.explorer.page import STYLES, ExplorerPage, check_pinned, start_values
-from transformer_lab.lab.explorer.payload import drawn_kinds, page_data, record_data
+from transformer_lab.lab.address import read_address
+from transformer_lab.lab.changes import Changes
+from transformer_lab.lab.lab_page import STYLES, LabPage
 from transformer_lab.lab.page.join import script, style
-
+from transformer_lab.lab.record_data import drawn_kinds, page_data, record_data, words_data
+from transformer_lab.lab.record_page import PLACES, place_of, record_page
+from transformer_lab.lab.translator_page import names_by_code
 
 @runtime_checkable
 class Attends(Protocol):
@@ -30,32 +33,27 @@ class Attends(Protocol):
         """Return the record of this sentence, with these heads muted or patched."""
 
 
-class AttentionExplorer(anywidget.AnyWidget):
-    """An explorer that asks a model: for a new sentence, or for the same one with heads changed.
+class LabWidget(anywidget.AnyWidget):
+    """A lab that asks Python: for a new sentence, or for the same one with heads changed.
 
-        AttentionExplorer(translator, source="the cat sleeps", kind="encoder")
-
-    `kind`, `layer`, `head` and `pinned` are traits: they can be set, observed, and linked to those
-    of another explorer. What is asked in the page, Python answers; an answer that fails is said
-    there, and the last one stays. `record` is the latest answer.
+    `lab(translator, "the cat sleeps", kernel=True)` makes one. `kind`, `layer`, `head` and `pinned` are
+    traits: they can be set, observed, and linked to those of another widget. What is asked in the page,
+    Python answers; an answer that fails is said there, and the last one stays. `record` is the latest
+    answer.
 
     Args:
         translator: Anything with `.attend(source, mute=…, patch=…)` that returns an `AttentionRecord`.
-        source: The sentence to begin with.
-        kind: "encoder", "decoder" or "cross"; by default the last one that the record has.
-        layer: The layer of the head that is open at first, from 0; the page counts from 1.
-        head: Its number in the layer, from 0. With neither, the head whose rows are sharpest (of
-            least entropy) is open; with one of the two, the other is 0.
-        pinned: The cell (query, key) that is pinned at first; None for a whole column or row.
-        mute: Heads that are muted at first.
+        sentence: The sentence to begin with.
+        start: What is open and changed at first, as an address says it; see `lab`.
         snapshots: Earlier records of the same sentence; a slider runs through them. They leave
             when another sentence is asked.
+        languages: What the page calls the words that are read, and those that are written.
 
     Raises:
-        ValueError: If there is no such head or cell, and whatever `attend` raises for `source`.
+        ValueError: If there is no such head or cell, and whatever `attend` raises for the sentence.
     """
 
-    _esm = script("explorer/widget.js")
+    _esm = script("lab/widget.js")
     _css = style(*STYLES)
 
     kind = traitlets.Unicode().tag(sync=True)
@@ -74,22 +72,28 @@ class AttentionExplorer(anywidget.AnyWidget):
     def __init__(
         self,
         translator: Attends,
+        sentence: str,
         *,
-        source: str,
-        kind: Kind | None = None,
-        layer: int | None = None,
-        head: int | None = None,
-        pinned: Sequence[int | None] = (),
-        mute: Iterable[Head] = (),
+        start: str = "",
         snapshots: Sequence[AttentionRecord] = (),
+        languages: tuple[str, str] | None = None,
     ):
         self.translator = translator
         self.snapshots = tuple(snapshots)
         self.snapshot_data = [record_data(record, packed=False) for record in self.snapshots]
-        self.first_source = source
-        self.plain: tuple[str, AttentionRecord] | None = None
-        self.records, data = self.answer(source, [Head(*h) for h in mute], [])
-        super().__init__(data=data, **start_values(self.record, kind, layer, head, pinned))
+        self.first_sentence = sentence
+        plain = translator.attend(sentence)
+        self.plain = sentence, plain
+        self.about = {
+            "languages": list(languages or ("source", "target")),
+            "names": names_by_code([plain]),
+        }
+        start, head = place_of(plain, start, PLACES | {"mute", "point"})
+        fields = read_address("start", start, plain.heads())
+        self.records, data = self.answer(sentence, Changes(), Changes.from_address(fields))
+        row, key = (int(fields[name]) if name in fields else None for name in ("row", "key"))
+        pinned = [] if row is None and key is None else [row or 0, key]
+        super().__init__(data=data, **head._asdict(), pinned=pinned)
         self.on_msg(self.hear)
 
     @property
@@ -102,8 +106,8 @@ class AttentionExplorer(anywidget.AnyWidget):
         if not isinstance(message, dict) or "ask" not in message:
             return
         try:
-            muted = [Head(*head) for head in message["mute"]]
-            self.records, data = self.answer(message["source"], muted, message["patch"])
+            kept, changes = (Changes.from_page(message[name]) for name in ("kept", "changes"))
+            self.records, data = self.answer(message["text"], kept, changes)
         except KeyboardInterrupt:  # the reader has stopped a slow model
             self.send({"answer": message["ask"], "error": "Interrupted."})
             return
@@ -118,30 +122,40 @@ class AttentionExplorer(anywidget.AnyWidget):
         self.send({"answer": message["ask"]})
 
     def answer(
-        self, source: str, mute: list[Head], patch: list[dict[str, Any]]
+        self, sentence: str, kept: Changes, changes: Changes
     ) -> tuple[tuple[AttentionRecord, ...], dict[str, Any]]:
-        """Compute the records and the page's data for a sentence with heads muted and rows pointed.
+        """Compute the records and the page's data for a sentence.
+
+        Args:
+            sentence: What is translated.
+            kept: What is changed in the model that the reader compares with.
+            changes: What is changed in the model that the reader looks at.
 
         Returns:
             The records, the new one last, after the snapshots if they are of this sentence; and the
-            data that the page draws. If something is changed, these hold the unchanged translation
-            too.
+            data that the page draws: beside the records, the words and probabilities of the model
+            that the reader compares with, if it's another one.
         """
-        if self.plain is None or self.plain[0] != source:
-            self.plain = source, self.translator.attend(source)
-        plain = self.plain[1]
-        record = plain
-        if mute or patch:
-            record = self.translator.attend(source, mute=mute, patch=patched_weights(plain, patch))
-        data = page_data([record], packed=False)
-        (latest,) = data["records"]
-        latest |= {"sentence": source, "patched": patch, "muted": sorted(mute)}
-        if mute or patch:
-            latest["before"] = plain.written_tokens
-        if source != self.first_source:
-            return (record,), data
-        data["records"] = [*self.snapshot_data, latest]
-        return (*self.snapshots, record), data
+        if self.plain[0] != sentence:
+            self.plain = sentence, self.translator.attend(sentence)
+        record = self.attend_changed(changes)
+        own = sentence == self.first_sentence
+        data = page_data([record], packed=False) | self.about
+        data["records"] = [*(self.snapshot_data if own else ()), *data["records"]]
+        data["before"] = None if kept == changes else words_data(self.attend_changed(kept))
+        data["question"] = {
+            "text": sentence,
+            "kept": kept.to_page(),
+            "changes": changes.to_page(),
+        }
+        return (*(self.snapshots if own else ()), record), data
+
+    def attend_changed(self, changes: Changes) -> AttentionRecord:
+        """Return the record of the present sentence in the changed model."""
+        sentence, plain = self.plain
+        if changes == Changes():
+            return plain
+        return self.translator.attend(sentence, mute=changes.mute, patch=changes.patch(plain))
 
     def settle(self) -> None:
         """Choose another open head or pinned cell if no record has the present one.
@@ -200,10 +214,17 @@ class AttentionExplorer(anywidget.AnyWidget):
     def _follow(self, _: Any) -> None:
         self.settle()
 
-    def page(self) -> ExplorerPage:
-        """Return the present view as an `ExplorerPage`, which needs no kernel and has `to_html`."""
-        start = {"kind": self.kind, "layer": self.layer, "head": self.head, "pinned": self.pinned}
-        return ExplorerPage(self.records, start)
+    def page(self) -> LabPage:
+        """Return the present view as a page of its own, which needs no kernel and has `to_html`."""
+        places = zip(("row", "key"), self.pinned, strict=False)
+        head = Head(self.kind, self.layer, self.head)
+        pinned = "".join(f"&{name}={place}" for name, place in places if place is not None)
+        return record_page(
+            self.record,
+            start=f"head={head.code}{pinned}",
+            snapshots=self.records[:-1],
+            languages=tuple(self.about["languages"]),
+        )
 
     def _ipython_display_(self) -> None:
         """Show the widget, and then a picture for where no kernel answers.
@@ -232,34 +253,17 @@ class AttentionExplorer(anywidget.AnyWidget):
         name = hashlib.sha256(data["text/html"].encode()).hexdigest()[:12]
         if name not in self.stills:
             self.stills = [*self.stills, name]
-        note = "All heads as a still picture; run this cell for the live explorer."
+        note = "All heads as a still picture; run this cell for the live lab."
         image = data["text/html"]
         data["text/html"] = f'<div data-still="{name}"><p>{note}</p>{image}</div>'
         return data
 
 
-def patched_weights(
-    record: AttentionRecord, patch: Sequence[dict[str, Any]]
-) -> dict[Head, np.ndarray]:
-    """Return the whole weights (query, key) of each head to patch.
-
-    They are the record's own, except for the rows that `patch` points at one key alone.
-    """
-    maps: dict[Head, np.ndarray] = {}
-    for row in patch:
-        head = Head(row["kind"], row["layer"], row["head"])
-        weights = maps.setdefault(head, np.array(record.weights(head)))
-        query, key = row["query"], row["key"]
-        rows, columns = weights.shape
-        expected = f"(query, key) below ({rows}, {columns})"
-        check("patch", (query, key), expected, 0 <= query < rows and 0 <= key < columns)
-        forbidden = head.kind == "decoder" and key > query
-        check(
-            "patch",
-            (query, key),
-            "key at most query: the decoder sees no later word",
-            not forbidden,
-        )
-        weights[query] = 0
-        weights[query, key] = 1
-    return maps
+def check_pinned(pinned: Sequence[int | None], shape: tuple[int, ...]) -> None:
+    """Raise a ValueError unless a pinned cell is empty, or lies in a map of this shape."""
+    rows, columns = shape
+    expected = f"[] or [query, key], below ({rows}, {columns}); None for a whole column or row"
+    fits = len(pinned) in (0, 2) and all(
+        place is None or 0 <= place < most for place, most in zip(pinned, shape, strict=False)
+    )
+    check("pinned", pinned, expected, fits)

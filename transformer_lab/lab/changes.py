@@ -1,0 +1,117 @@
+"""What a reader of the lab changes in a model: heads muted, and rows told where to look.
+
+It is the page's own shape: `page/lab/changes.js` has the same fields, and
+`applyShares` in `page/engine/hooks.js` the same rule.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from transformer_lab.attention.record import AttentionRecord, Head
+from transformer_lab.config import check
+from transformer_lab.lab.address import split
+
+
+class Point(NamedTuple):
+    """A share, from 0 to 1, that a row of a head was told to give to a key."""
+
+    head: Head
+    query: int
+    key: int
+    share: float = 1.0
+
+
+@dataclass(frozen=True)
+class Changes:
+    """What is changed in a model."""
+
+    mute: tuple[Head, ...] = ()
+    points: tuple[Point, ...] = ()
+
+    @classmethod
+    def from_page(cls, data: Mapping[str, Any]) -> "Changes":
+        """Return the changes that a page has sent."""
+        return cls(tuple(read_head(head) for head in data["mute"]), tuple(read_point(point) for point in data["points"]))
+
+    @classmethod
+    def from_address(cls, fields: Mapping[str, str]) -> "Changes":
+        """Return the changes that an address names in its fields "mute" and "point"."""
+        mute = tuple(Head.from_code(code) for code in split(fields.get("mute", "")))
+        points = tuple(read_address_point(text) for text in split(fields.get("point", "")))
+        return cls(mute, points)
+
+    def to_page(self) -> dict[str, Any]:
+        """Return the changes as the page has them."""
+        points = [point.head._asdict() | {"query": point.query, "key": point.key, "share": point.share} for point in self.points]
+        return {"mute": [head._asdict() for head in self.mute], "points": points}
+
+    def patch(self, record: AttentionRecord) -> dict[Head, np.ndarray]:
+        """Return the whole weights (query, key) of each head of which a row was told where to look.
+
+        Args:
+            record: What the model does unchanged: the weights of all other rows.
+
+        Raises:
+            ValueError: If a point lies outside of the head's map, or on a word that the mask hides.
+        """
+        rows: dict[tuple[Head, int], dict[int, float]] = {}
+        for point in self.points:
+            rows.setdefault((point.head, point.query), {})[point.key] = point.share
+        maps: dict[Head, np.ndarray] = {}
+        for (head, query), shares in rows.items():
+            weights = maps.setdefault(head, np.array(record.weights(head)))
+            for key in shares:
+                check_place(head, query, key, weights.shape)
+            seen = query + 1 if head.kind == "decoder" else weights.shape[1]
+            weights[query] = apply_shares(weights[query], shares, seen)
+        return maps
+
+
+def apply_shares(own: np.ndarray, shares: Mapping[int, float], seen: int) -> np.ndarray:
+    """Return a row of weights in which some keys have given shares.
+
+    The other words that it may see divide the rest as before, or evenly if they had none. Shares that
+    sum to more than 1 are scaled.
+    """
+    total = sum(shares.values())
+    others = seen - len(shares)
+    if seen == 1 or (others == 0 and total == 0):
+        return own  # all is on the only word, whatever one wishes
+    scale = 1 / total if total > 1 or others == 0 else 1.0
+    row = np.where(np.arange(len(own)) < seen, own, 0).astype(float)
+    row[list(shares)] = 0
+    if not row.sum():
+        row[:seen] = 1
+        row[list(shares)] = 0
+    row *= (1 - scale * total) / row.sum() if others else 0
+    for key, share in shares.items():
+        row[key] = scale * share
+    return row
+
+
+def check_place(head: Head, query: int, key: int, shape: Sequence[int]) -> None:
+    """Raise a ValueError unless a cell lies in a map of this shape, and the mask lets it be seen."""
+    rows, columns = shape
+    expected = f"(query, key) below ({rows}, {columns})"
+    check("point", (query, key), expected, 0 <= query < rows and 0 <= key < columns)
+    allowed = head.kind != "decoder" or key <= query
+    check("point", (query, key), "key at most query: the decoder sees no later word", allowed)
+
+
+def read_head(data: Mapping[str, Any]) -> Head:
+    """Return a head as the page has it."""
+    return Head(data["kind"], data["layer"], data["head"])
+
+
+def read_point(data: Mapping[str, Any]) -> Point:
+    """Return a point as the page has it."""
+    return Point(read_head(data), data["query"], data["key"], data["share"])
+
+
+def read_address_point(text: str) -> Point:
+    """Return a point as an address has it, such as "e2.3:10:4:0.50"; without a share it is all."""
+    code, query, key, *share = text.split(":")
+    return Point(Head.from_code(code), int(query), int(key), *map(float, share))

@@ -1,0 +1,82 @@
+"""What `lab` returns where no Python is needed afterwards: a page in a cell's output, or a file."""
+
+from pathlib import Path
+from typing import Any
+
+from transformer_lab.attention.record import AttentionRecord, Kind
+from transformer_lab.attention.scores import score_table
+from transformer_lab.figures.display import picture
+from transformer_lab.lab.page import saved
+from transformer_lab.lab.page.join import script, style
+from transformer_lab.lab.still import describe_overview, overview
+
+NEEDS_SCRIPTS = "<p>This page needs scripts: in it the model itself runs.</p>"
+STYLES = ("page.css", "lines.css", "lab/lab.css")
+
+
+class LabPage:
+    """A lab that needs no kernel: a translator runs in it, or it shows stored records.
+
+    A notebook displays it, and `to_html` saves it as one file:
+
+        lab(translator, "the cat sleeps").to_html("lab.html")
+    """
+
+    def __init__(self, host: str, data: dict[str, Any], record: AttentionRecord, kind: Kind):
+        """Make a page of its data.
+
+        Args:
+            host: "lab" if the model runs in the page, "record" if it shows records.
+            data: What the host's script reads.
+            record: What the still picture shows.
+            kind: The heads of that picture.
+        """
+        self.host = host
+        self.data = data
+        self.record = record
+        self.kind: Kind = kind
+
+    @property
+    def title(self) -> str:
+        """The title of a page of its own."""
+        return "Lab: " + " ".join(self.record.source_tokens or self.record.target_tokens)
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
+        data = self.picture()
+        html = fragment(self.host, data["text/html"], saved.dump_json(self.data))
+        return data | {"text/html": html}
+
+    def picture(self) -> dict[str, str]:
+        """Return the still picture for places without scripts: all heads of one kind.
+
+        The result has the picture as HTML and its alt text, by MIME type.
+        """
+        runs = "The lab, in which the model runs where scripts do. Here: " * (self.host == "lab")
+        alt = runs + describe_overview(self.record, self.kind)
+        return picture(overview(self.record, self.kind), alt, coarse=True)
+
+    def to_html(self, path: str | Path, *, overwrite: bool = False) -> Path:
+        """Write one file that opens in any browser, offline; returns its path.
+
+        Raises:
+            ValueError: If the file is there already and `overwrite` is not given.
+        """
+        still = self.picture()["text/html"] if self.host == "record" else NEEDS_SCRIPTS
+        body = fragment(self.host, still, saved.dump_json(self.data | {"address": True}))
+        return saved.write_page(path, self.title, body, overwrite=overwrite)
+
+
+def fragment(host: str, still: str, data: str) -> str:
+    """Return the HTML of a lab: a still picture, and a script that replaces it.
+
+    `data` is what the script reads; data of an older version get today's script. The table of head
+    scores is part of the script, because the engine in the page computes them.
+    """
+    looks = style(*STYLES)
+    if host == "record":
+        program, mount = script("lab/record_page.js"), "await mountRecordPages"
+    else:
+        program = script("lab/engine_page.js")
+        table = saved.dump_json(score_table())
+        mount = f"const mount = (name) => mountEnginePages(name, {table});\nawait mount"
+    return saved.fragment(host, still, data, style=looks, script=program, mount=mount)

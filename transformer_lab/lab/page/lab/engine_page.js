@@ -1,0 +1,67 @@
+// The lab with its engine in the page: no kernel, no server, and everything can be changed.
+
+import { gunzip } from "../bytes.js";
+import { Engine } from "../engine/engine.js";
+import { formatAddress, keepAddress } from "./address.js";
+import { EngineAnswerer } from "./answerers/engine.js";
+import { Effect } from "./effect.js";
+import { HeadScores } from "./head_scores.js";
+import { mountLab, mountSaved } from "./lab.js";
+import { Many } from "./many.js";
+import { parseHead } from "./names.js";
+import { Numbers } from "./numbers.js";
+import { Sampling } from "./sampling.js";
+import { State } from "./state.js";
+
+/** Heads of a model by their codes, or as they are; an Error if there is none of that code. */
+function resolveHeads(heads, { config }) {
+  return heads.map((given) => {
+    const head = typeof given === "string" ? parseHead(given) : given;
+    const layers = config[`num_${head?.kind === "encoder" ? "encoder" : "decoder"}_layers`];
+    if (head?.layer < layers && head.head < config.num_heads) return head;
+    throw new Error(`there is no head ${JSON.stringify(given)}; expected one such as "e1.2"`);
+  });
+}
+
+/**
+ * The engine for anyone in the page: `await transformerLab.translate("…", { beam: 4, mute: ["e2.1"] })`.
+ *
+ * Heads are codes or { kind, layer, head }, counted from 0; `patch` lists heads with `rows`. For what
+ * comes back see `Engine.translate`. `transformerLab.address` is the address of what is shown.
+ */
+function publishEngine(engine, state) {
+  globalThis.transformerLab = {
+    engine,
+    state,
+    get address() {
+      return formatAddress(state);
+    },
+    translate: async (text, { beam = 1, mute = [], patch = [] } = {}) =>
+      engine.translate(text, { beam, mute: resolveHeads(mute, engine.model), patch: resolveHeads(patch, engine.model) }),
+  };
+}
+
+/** Unpack a page's engine, and those of other models with the same words and layers, by name. */
+async function unpackEngines(data) {
+  const [{ buffer }, tokenizers] = await Promise.all([data.weights, data.tokenizers].map(gunzip));
+  const [read, written = read] = JSON.parse(new TextDecoder().decode(tokenizers));
+  const engine = new Engine({ config: data.config, source: read, target: written, weights: buffer });
+  const others = await Promise.all(data.others.map(async ({ name, weights }) => [name, engine.withWeights((await gunzip(weights)).buffer)]));
+  return [engine, new Map([["an untrained model", engine.makeUntrained()], ...others])];
+}
+
+/** Replace each still picture of this name by a lab; `table` has the rows of `SCORES` in `attention/scores.py`. */
+export const mountEnginePages = (name, table) => mountSaved("lab", name, async (place, data) => {
+  const [engine, others] = await unpackEngines(data);
+  const state = new State(new EngineAnswerer(engine, others), { text: data.sentences[0], languages: data.languages, names: data.names });
+  publishEngine(engine, state);
+  if (data.address) keepAddress(state, data.start); // in a page of its own
+  else state.follow(data.start);
+  mountLab(place, state, {
+    data,
+    scores: new HeadScores(engine, data.examples, table),
+    views: { numbers: new Numbers(state), effect: new Effect(state) },
+    deeper: [new Sampling(state)],
+    next: new Many(state, data.examples),
+  });
+});

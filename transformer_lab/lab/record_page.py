@@ -1,0 +1,52 @@
+"""The lab on stored records: nothing runs in it, and everything can be looked at."""
+
+from collections.abc import Sequence
+
+from transformer_lab.attention.record import AttentionRecord, Head
+from transformer_lab.attention.scores import find_sharpest_head
+from transformer_lab.config import check
+from transformer_lab.lab.address import read_address
+from transformer_lab.lab.lab_page import LabPage
+from transformer_lab.lab.record_data import drawn_kinds, page_data
+from transformer_lab.lab.translator_page import names_by_code
+
+PLACES = {"head", "row", "key", "view", "step", "also"}
+"""The fields that the address of a stored record may have: it says what is looked at."""
+
+
+def record_page(
+    record: AttentionRecord,
+    *,
+    start: str = "",
+    snapshots: Sequence[AttentionRecord] = (),
+    languages: tuple[str, str] | None = None,
+) -> LabPage:
+    """Build a page of all heads of a record; for arguments and errors see `lab`."""
+    address, head = place_of(record, start, PLACES)
+    data = page_data([*snapshots, record]) | {
+        "start": address,
+        "languages": list(languages or ("source", "target")),
+        "names": names_by_code([record]),
+    }
+    return LabPage("record", data, record, head.kind)
+
+
+def place_of(record: AttentionRecord, start: str, fields: set[str]) -> tuple[str, Head]:
+    """Return an address that names a head, and this head: by default the sharpest of the last kind.
+
+    Raises:
+        ValueError: If the address has other fields, or a head or cell that the record lacks.
+    """
+    kinds = drawn_kinds(record)
+    read = read_address("start", start, record.heads(), fields)
+    if "head" not in read:
+        head = find_sharpest_head(record, kinds[-1])
+        start = f"head={head.code}" + (f"&{start}" if start else "")
+    else:
+        head = Head.from_code(read["head"])
+    sizes = dict(zip(("row", "key"), record.weights(head).shape, strict=True))
+    for field, size in sizes.items():
+        place = read.get(field, "0")
+        holds = place.isdigit() and int(place) < size
+        check(f"{field} of start", place, f"a whole number below {size}, counted from 0", holds)
+    return start, head
