@@ -281,7 +281,7 @@ def site(tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="session")
 def full_page(tmp_path_factory) -> Path:
-    """A record with everything that one can have, after two snapshots; its first head of cross-attention is open."""
+    """A record with all that there can be, after two snapshots; a head of cross-attention is open."""
     path = tmp_path_factory.mktemp("record") / "full.html"
     return open_lab(RECORD, start="head=c1.1", snapshots=SNAPSHOTS).to_html(path)
 

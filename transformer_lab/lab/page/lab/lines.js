@@ -61,9 +61,8 @@ export class LineView {
   }
 
   showAll() {
-    this.state.showsAll = true;
     this.pointed = null;
-    this.drawLines();
+    this.state.letGo();
   }
 
   drawLines() {

@@ -1,5 +1,6 @@
 // What the lab looks at and what is changed in the model: one value that every panel draws, and the address keeps.
 
+import { followWords } from "../attention_words.js";
 import { formatAddress, readAddress, readSentence } from "./address.js";
 import { makeHookOptions, formatChanges, NOTHING, addPoint, removePoints } from "./changes.js";
 import { HeadNames, toCode } from "./names.js";
@@ -273,7 +274,6 @@ export class State {
     this.tell();
   }
 
-  /** Show another model beside this one, by its name; with "" none. */
   /** Look at another moment of the training, by its place among the answerer's. */
   openMoment(moment) {
     this.moment = moment;
@@ -288,10 +288,17 @@ export class State {
 
   /** Show words, or the pieces of which the model makes them. */
   joinPieces(joins) {
+    const { now: { record: was }, row, key, step } = this;
     this.joinsPieces = joins;
-    this.ask(() => this.tell());
+    this.ask(() => {
+      const groups = (joins ? this.now.record : was).groups;
+      if (groups) Object.assign(this, followWords(groups, this.head.kind, { row, key, step }, joins));
+      this.stayInside();
+      this.tell();
+    });
   }
 
+  /** Show another model beside this one, by its name; with "" none. */
   compare(name) {
     this.beside = name;
     if (name) this.view = "lines";
@@ -315,6 +322,12 @@ export class State {
   choose(row, key) {
     Object.assign(this, { row, key, showsAll: false });
     if (this.head.kind !== "encoder") this.step = clamp(row, this.before.written.length);
+    this.tell();
+  }
+
+  /** Pin no word, so that the lines of all of them are drawn. */
+  letGo() {
+    Object.assign(this, { showsAll: true, key: null });
     this.tell();
   }
 
@@ -350,6 +363,7 @@ export class State {
         const isStep = row != null && this.head.kind !== "encoder"; // there, rows are steps
         if (step == null) this.step = this.isChanged || !isStep ? this.movedStep : clamp(row, this.before.written.length);
         if (row == null && this.head.kind !== "encoder") this.row = clamp(this.step, this.open.weights.length);
+        if (!this.engine) this.showsAll = row == null; // a lab with an engine begins at one word
         this.tell();
       });
     });
