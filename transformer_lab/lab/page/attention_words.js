@@ -101,7 +101,7 @@ export function byWords(record) {
     const { queries, keys } = groups[kind];
     return [kind, layers.map((heads) => heads.map((map) => joinMap(map, queries, keys)))];
   });
-  const { referent, before, next_tokens: next } = record;
+  const { referent, next_tokens: next } = record;
   const links = (record.alignment ?? []).map(([i, j]) => String([findWord(source, i), findWord(written, j)]));
   const places = Object.entries(referent ?? {}).map(([name, place]) =>
     [name, findWord(name === "step" ? written : source, place)]);
@@ -112,7 +112,6 @@ export function byWords(record) {
     source: joinTokens(record.source, source),
     target: joinTokens(record.target, read),
     written: joinTokens(record.written, written),
-    before: before && joinTokens(before, wordGroups(before)),
     maps: Object.fromEntries(maps),
     scores: record.word_scores,
     next_tokens: next && written.map(([first]) => next[first]),

@@ -4,7 +4,7 @@ import { formatPoint, dropOverriddenPoints } from "./changes.js";
 import { parseHead, isSeen, toCode } from "./names.js";
 
 /** The ways to look at the open head: its lines, its map, how a weight comes about, what the head does. */
-export const VIEWS = ["lines", "map", "numbers", "effect"];
+const VIEWS = ["lines", "map", "numbers", "effect"];
 const POINT = /^([edc]\d+\.\d+):(\d+):(\d+)(?::(0(?:\.\d+)?|1(?:\.0+)?))?$/;
 
 function listChangeFields({ mute, points }, prefix) {

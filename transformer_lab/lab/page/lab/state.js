@@ -1,6 +1,5 @@
 // What the lab looks at and what is changed in the model: one value that every panel draws, and the address keeps.
 
-import { followWords } from "../attention_words.js";
 import { formatAddress, readAddress, readSentence } from "./address.js";
 import { makeHookOptions, formatChanges, NOTHING, addPoint, removePoints } from "./changes.js";
 import { HeadNames, toCode } from "./names.js";
@@ -291,8 +290,7 @@ export class State {
     const { now: { record: was }, row, key, step } = this;
     this.joinsPieces = joins;
     this.ask(() => {
-      const groups = (joins ? this.now.record : was).groups;
-      if (groups) Object.assign(this, followWords(groups, this.head.kind, { row, key, step }, joins));
+      Object.assign(this, this.answerer.followPlace(was, this.now.record, this.head.kind, { row, key, step }));
       this.stayInside();
       this.tell();
     });
