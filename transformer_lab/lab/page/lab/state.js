@@ -352,7 +352,8 @@ export class State {
   follow(address) {
     Object.assign(this, { text: readSentence(address) || this.text, ...NOTHING, kept: NOTHING });
     this.ask(() => {
-      const { head, row, step, ...changed } = readAddress(address, this.before);
+      const stored = this.canChange ? {} : { ...NOTHING, kept: NOTHING }; // a record stays as it is
+      const { head, row, step, ...changed } = { ...readAddress(address, this.before), ...stored };
       Object.assign(this, changed, { head: head ?? this.head, row: row ?? this.row, step: step ?? this.step });
       const isBeside = (other) => other.kind === this.head.kind && toCode(other) !== toCode(this.head);
       this.also = this.also.filter(isBeside).slice(0, MOST_BESIDE);
