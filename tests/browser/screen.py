@@ -15,6 +15,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.records import WRITTEN, make_record, probabilities
 from transformer_lab.attention.record import AttentionRecord, Head, Referent
+from transformer_lab.lab import lab
 
 GOLD = ((0, 0), (1, 1), (2, 2), (4, 3))
 HOSTILE = (
@@ -49,6 +50,8 @@ def full_record(**changes) -> AttentionRecord:
 
 RECORD = full_record()
 CROSS = RECORD.weights(Head("cross", 0, 0))
+FIRST = {kind: Head(kind, 0, 0) for kind in ("encoder", "decoder", "cross")}
+LONG = [f"word{i}" for i in range(101)]
 SNAPSHOTS = tuple(make_record(seed=seed, label=f"step {100 * seed}") for seed in (1, 2))
 
 
@@ -200,6 +203,34 @@ def check_readout(text: str, query: int, key: int | None, weights, queries, keys
     assert seen == pytest.approx(of_names, abs=0.0057)
 
 
+def check_lines(opened, weights, query):
+    """One line for each weight of the row that can be seen, from its query to its key."""
+    expected = {k: w for k, w in enumerate(weights[query]) if w >= 0.01}
+    seen = {}
+    for line in drawn_lines(opened):
+        assert line[0] == query
+        seen[line[1]] = line[2]
+    assert seen == pytest.approx(expected, abs=0.001)
+
+
+def drawn_lines(opened) -> list[tuple[int, int, float]]:
+    """The lines as (query, key, weight)."""
+    found = opened.root.locator(".line-board > svg line").evaluate_all(
+        "all => all.map((e) => ['y2', 'y1', 'stroke-width'].map((n) => Number(e.getAttribute(n))))"
+    )
+    return [(int(q / 24 - 0.5), int(k / 24 - 0.5), (width - 0.5) / 5) for q, k, width in found]
+
+
+def check_all_lines(opened, weights):
+    """The strongest weights of all rows, at most sixty."""
+    lines = drawn_lines(opened)
+    found = [w for *_, w in lines]
+    strongest = np.sort(weights, axis=None)[::-1]
+    assert min(60, (strongest > 0.0107).sum()) <= len(lines) <= min(60, (strongest > 0.0093).sum())
+    assert found == pytest.approx(list(strongest[: len(found)]), abs=0.001)
+    assert found == pytest.approx([weights[q, k] for q, k, _ in lines], abs=0.001)
+
+
 def by_keyboard(control: Locator, key="Enter"):
     control.focus()
     control.press(key)
@@ -260,3 +291,8 @@ def weights_of_image(address: str) -> np.ndarray:
     """The weights that the pixels of a data address stand for."""
     image = Image.open(io.BytesIO(base64.b64decode(address.split(",")[1]))).convert("RGB")
     return nearest(np.asarray(image).astype(int)) / 255
+
+
+def open_record(visit_page, folder, record, start="", **options):
+    """The page of a record, on the screen."""
+    return visit_page(lab(record, start=start).to_html(folder / "a.html"), **options)
