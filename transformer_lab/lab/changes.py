@@ -34,7 +34,10 @@ class Changes:
     @classmethod
     def from_page(cls, data: Mapping[str, Any]) -> "Changes":
         """Return the changes that a page has sent."""
-        return cls(tuple(read_head(head) for head in data["mute"]), tuple(read_point(point) for point in data["points"]))
+        return cls(
+            tuple(read_head(head) for head in data["mute"]),
+            tuple(read_point(point) for point in data["points"]),
+        )
 
     @classmethod
     def from_address(cls, fields: Mapping[str, str]) -> "Changes":
@@ -45,7 +48,10 @@ class Changes:
 
     def to_page(self) -> dict[str, Any]:
         """Return the changes as the page has them."""
-        points = [point.head._asdict() | {"query": point.query, "key": point.key, "share": point.share} for point in self.points]
+        points = [
+            point.head._asdict() | {"query": point.query, "key": point.key, "share": point.share}
+            for point in self.points
+        ]
         return {"mute": [head._asdict() for head in self.mute], "points": points}
 
     def patch(self, record: AttentionRecord) -> dict[Head, np.ndarray]:

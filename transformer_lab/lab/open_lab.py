@@ -18,14 +18,28 @@ OLD = "tl.{} is called tl.lab now: {}. The old name leaves with the next version
 
 
 @overload
-def lab(opened: Attends, sentences: str, *, kernel: Literal[True], **options: Any) -> LabWidget: ...
+def lab(
+    opened: Attends,
+    sentences: str,
+    *,
+    kernel: Literal[True],
+    start: str = "",
+    snapshots: Sequence[AttentionRecord] = (),
+    languages: tuple[str, str] | None = None,
+) -> LabWidget: ...
 
 
 @overload
 def lab(
     opened: Runnable | AttentionRecord,
     sentences: Sequence[str] | str | None = None,
-    **options: Any,
+    *,
+    start: str = "",
+    snapshots: Sequence[AttentionRecord] = (),
+    languages: tuple[str, str] | None = None,
+    prompts: Sequence[Prompt] = (),
+    examples: Sequence[tuple[str, str] | Example] = (),
+    others: Mapping[str, Runnable] | None = None,
 ) -> LabPage: ...
 
 
@@ -134,7 +148,7 @@ def explore(
     pinned: Sequence[int | None] = (),
     snapshots: Sequence[AttentionRecord] = (),
 ) -> LabPage:
-    """Open a record, as `lab(record)` does: this is its name of version 2, and leaves with the next one."""
+    """Open a record, as `lab(record)` does; this name leaves with the next version."""
     warn_of("explore", "lab(record)")
     start = old_start(record, kind, layer, head, pinned)
     return record_page(record, start=start, snapshots=snapshots)
@@ -151,7 +165,7 @@ def AttentionExplorer(  # noqa: N802 - it was a class
     mute: Sequence[Head] = (),
     snapshots: Sequence[AttentionRecord] = (),
 ) -> LabWidget:
-    """Ask Python, as `lab(translator, sentence, kernel=True)` does; this name leaves with the next version."""
+    """Ask Python, as `lab(…, kernel=True)` does; this name leaves with the next version."""
     warn_of("AttentionExplorer", "lab(translator, sentence, kernel=True)")
     start = old_start(translator.attend(source), kind, layer, head, pinned)
     start += "".join(["&mute=", ",".join(Head(*one).code for one in mute)]) if mute else ""

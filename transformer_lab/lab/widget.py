@@ -2,14 +2,14 @@
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, cast, runtime_checkable
 
 import anywidget
 import numpy as np
 import traitlets
 from IPython.display import display
 
-from transformer_lab.attention.record import AttentionRecord, Head
+from transformer_lab.attention.record import AttentionRecord, Head, Kind
 from transformer_lab.config import check
 from transformer_lab.lab.address import read_address
 from transformer_lab.lab.changes import Changes
@@ -18,6 +18,7 @@ from transformer_lab.lab.page.join import script, style
 from transformer_lab.lab.record_data import drawn_kinds, page_data, record_data, words_data
 from transformer_lab.lab.record_page import PLACES, place_of, record_page
 from transformer_lab.lab.translator_page import names_by_code
+
 
 @runtime_checkable
 class Attends(Protocol):
@@ -84,10 +85,8 @@ class LabWidget(anywidget.AnyWidget):
         self.first_sentence = sentence
         plain = translator.attend(sentence)
         self.plain = sentence, plain
-        self.about = {
-            "languages": list(languages or ("source", "target")),
-            "names": names_by_code([plain]),
-        }
+        self.languages = languages or ("source", "target")
+        self.about = {"languages": list(self.languages), "names": names_by_code([plain])}
         start, head = place_of(plain, start, PLACES | {"mute", "point"})
         fields = read_address("start", start, plain.heads())
         self.records, data = self.answer(sentence, Changes(), Changes.from_address(fields))
@@ -217,13 +216,13 @@ class LabWidget(anywidget.AnyWidget):
     def page(self) -> LabPage:
         """Return the present view as a page of its own, which needs no kernel and has `to_html`."""
         places = zip(("row", "key"), self.pinned, strict=False)
-        head = Head(self.kind, self.layer, self.head)
+        head = Head(cast(Kind, self.kind), self.layer, self.head)
         pinned = "".join(f"&{name}={place}" for name, place in places if place is not None)
         return record_page(
             self.record,
             start=f"head={head.code}{pinned}",
             snapshots=self.records[:-1],
-            languages=tuple(self.about["languages"]),
+            languages=self.languages,
         )
 
     def _ipython_display_(self) -> None:
