@@ -18,14 +18,29 @@ OLD = "tl.{} is called tl.lab now: {}. The old name leaves with the next version
 
 
 @overload
-def lab(opened: Attends, sentences: str, *, kernel: Literal[True], **options: Any) -> LabWidget: ...
+def lab(
+    opened: Attends,
+    sentences: str,
+    *,
+    kernel: Literal[True],
+    start: str = "",
+    snapshots: Sequence[AttentionRecord] = (),
+    languages: tuple[str, str] | None = None,
+) -> LabWidget: ...
 
 
 @overload
 def lab(
     opened: Runnable | AttentionRecord,
     sentences: Sequence[str] | str | None = None,
-    **options: Any,
+    *,
+    kernel: Literal[False] = False,
+    start: str = "",
+    snapshots: Sequence[AttentionRecord] = (),
+    languages: tuple[str, str] | None = None,
+    prompts: Sequence[Prompt] = (),
+    examples: Sequence[tuple[str, str] | Example] = (),
+    others: Mapping[str, Runnable] | None = None,
 ) -> LabPage: ...
 
 

@@ -83,13 +83,14 @@ class LabWidget(anywidget.AnyWidget):
         self.snapshots = tuple(snapshots)
         self.snapshot_data = [record_data(record, packed=False) for record in self.snapshots]
         self.first_sentence = sentence
+        self.languages = languages
         plain = translator.attend(sentence)
         self.plain = sentence, plain
         start, head = place_of(plain, start, PLACES | {"mute", "point"})
         fields = read_address("start", start, plain.heads())
         self.about = {
             "start": start,
-            "languages": list(languages or ("source", "target")),
+            "languages": list(self.languages or ("source", "target")),
             "names": names_by_code([plain]),
         }
         self.records, data = self.answer(sentence, Changes(), Changes.from_address(fields))
@@ -219,13 +220,13 @@ class LabWidget(anywidget.AnyWidget):
     def page(self) -> LabPage:
         """Return the present view as a page of its own, which needs no kernel and has `to_html`."""
         places = zip(("row", "key"), self.pinned, strict=False)
-        head = Head(self.kind, self.layer, self.head)
+        head = Head(*(getattr(self, name) for name in ("kind", "layer", "head")))
         pinned = "".join(f"&{name}={place}" for name, place in places if place is not None)
         return record_page(
             self.record,
             start=f"head={head.code}{pinned}",
             snapshots=self.records[:-1],
-            languages=tuple(self.about["languages"]),
+            languages=self.languages,
         )
 
     def _ipython_display_(self) -> None:
