@@ -18,7 +18,7 @@ from benchmarks.report import Target, table, target_table
 from benchmarks.timing import Times
 from tools.browser import launch_chromium
 from transformer_lab.lab.guide import NOUN_FINDER, famous_guide
-from transformer_lab.lab.translator_page import lab
+from transformer_lab.lab.open_lab import lab
 from transformer_lab.translator import Translator
 
 FRAME = '<!doctype html>\n<meta charset="utf-8">\n<title>CircuitsVis</title>\n<body>\n{}\n</body>\n'

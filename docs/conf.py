@@ -16,8 +16,8 @@ from urllib.parse import unquote
 from sphinx.application import Sphinx
 
 import transformer_lab as tl
-from transformer_lab.lab.explorer.page import STYLES
 from transformer_lab.lab.guide import famous_guide
+from transformer_lab.lab.lab_page import STYLES
 from transformer_lab.lab.page.drawing import list_kinds
 from transformer_lab.lab.page.join import modules, script, style
 from transformer_lab.lab.page.policy import policy_meta
@@ -80,13 +80,16 @@ def plain_anchors(_: Sphinx, name: str, source: list[str]) -> None:
 
 
 LAB = re.compile(r'<div data-lab="\w+">(.*?)</div>.*', re.DOTALL)
-EXPLORER = re.compile(
+RECORD = re.compile(
     r'<style>[^<]*</style>\n(<script type="application/json" data-of="(\w+)">.*?</script>\n)'
-    r'<script type="module">.*?mountAll\("\2"\);\n</script>',
+    r'<script type="module">.*?mountRecordPages\("\2"\);\n</script>',
     re.DOTALL,
 )
-SHARED = r"""<link rel="stylesheet" href="../_static/explorer.css">
-\1<script type="module">import { mountAll } from "../_static/explorer.js"; mountAll("\2");</script>"""
+SHARED = r"""<link rel="stylesheet" href="../_static/lab.css">
+\1<script type="module">
+import { mountRecordPages } from "../_static/record_page.js";
+mountRecordPages("\2");
+</script>"""
 OPENED = """\
 <details class="lab">
 <summary><span>Open the lab here: the model runs in this page</span>{picture}</summary>
@@ -95,7 +98,7 @@ OPENED = """\
 
 
 def share_pages(_: Sphinx, name: str, source: list[str]) -> None:
-    """What each notebook holds for itself, all pages share: the lab, and the explorer's script."""
+    """What each notebook holds for itself, all pages share: the lab, and the script of its records."""
     if not name.startswith("notebooks/"):
         return
     notebook = json.loads(source[0])
@@ -104,7 +107,7 @@ def share_pages(_: Sphinx, name: str, source: list[str]) -> None:
             html = "".join(output.get("data", {}).get("text/html", ""))
             if html:
                 html = LAB.sub(lambda page: OPENED.format(picture=page[1]), html)
-                output["data"]["text/html"] = EXPLORER.sub(SHARED, html)
+                output["data"]["text/html"] = RECORD.sub(SHARED, html)
     source[0] = json.dumps(notebook)
 
 
@@ -235,9 +238,9 @@ def write_more(app: Sphinx, error: Exception | None) -> None:
             Path(app.outdir), repository=PROJECT["urls"]["Repository"], address=html_baseurl
         )
         static = Path(app.outdir) / "_static"
-        (static / "explorer.css").write_text(style(*STYLES), encoding="utf-8")
-        explorer = script("explorer/saved.js") + "export { mountAll };\n"
-        (static / "explorer.js").write_text(explorer, encoding="utf-8")
+        (static / "lab.css").write_text(style(*STYLES), encoding="utf-8")
+        program = script("lab/record_page.js") + "export { mountRecordPages };\n"
+        (static / "record_page.js").write_text(program, encoding="utf-8")
         (Path(app.outdir) / "docs" / "bench.html").write_text(MOVED, encoding="utf-8")
         path = Path(app.outdir) / "docs" / "lab.html"
         tl.lab(Translator.load(device="cpu"), **famous_guide()).to_html(path, overwrite=True)

@@ -270,9 +270,9 @@ def test_a_task_of_ones_own_is_trained_translated_and_opened_in_both_pages(capsy
     out = tmp_path / "run"
     assert run(capsys, "train", "--corpus", file, "--out", out, *own)[0] == 0
     assert run(capsys, "translate", "483", "--model", out, "--beam", 1)[0] == 0
-    for page in ("explore", "lab"):
-        path = tmp_path / f"{page}.html"
-        assert run(capsys, page, "483", "--model", out, "--out", path)[0] == 0
+    for options in ((), ("--record",)):
+        path = tmp_path / f"page{len(options)}.html"
+        assert run(capsys, "lab", "483", *options, "--model", out, "--out", path)[0] == 0
         assert "483" in path.read_text(encoding="utf-8")
 
 
@@ -419,7 +419,7 @@ def test_a_closed_stream_is_no_traceback(model, tmp_path, closed, code, said):
     ("arguments", "message"),
     [
         (("translate", "caf\udce9"), "source is not UTF-8: 'caf\\udce9'; expected text"),
-        (("explore", "caf\udce9"), "source is not UTF-8: 'caf\\udce9'; expected text"),
+        (("lab", "--record", "caf\udce9"), "source is not UTF-8: 'caf\\udce9'; expected text"),
         (("translate", "--device", "meta", "the cat"), "device is 'meta'; expected one that"),
         (("evaluate", "--corpus", ""), "corpus is ''; expected 'world'"),
     ],
@@ -633,38 +633,42 @@ def test_a_closed_pipe_is_no_error(model):
     assert err == b""
 
 
-def test_explore_writes_a_page_and_never_over_one_unasked(capsys, model, tmp_path):
+def test_lab_stores_a_record_and_never_over_a_page_unasked(capsys, model, tmp_path):
     out = tmp_path / "page.html"
-    code, text, err = run(capsys, "explore", "the cat runs", "--model", model, "--out", out)
+    code, text, err = run(capsys, "lab", "--record", "the cat runs", "--model", model, "--out", out)
     assert (code, err) == (0, "")
-    assert f"{out}: open it in any browser; it needs no network" in text
+    assert "MB; open it in any browser; it needs no network" in text
     page = out.read_text(encoding="utf-8")
-    assert "<title>Attention: the cat runs &lt;eos&gt;</title>" in page
-    code, text, err = run(capsys, "explore", "the dog", "--model", model, "--out", out)
+    assert "<title>Lab: the cat runs &lt;eos&gt;</title>" in page
+    code, text, err = run(capsys, "lab", "--record", "the dog", "--model", model, "--out", out)
     assert (code, text, is_one_line(err)) == (1, "", True)
     assert "page.html exists; give --overwrite to replace it, or another --out" in err
     assert out.read_text(encoding="utf-8") == page
-    again = ("explore", "the dog", "--model", model, "--out", out, "--overwrite", "--json")
+    again = ("lab", "--record", "the dog", "--model", model, "--out", out, "--overwrite", "--json")
     code, text, _ = run(capsys, *again)
     assert code == 0
     assert last_json(text)["out"] == str(out)
     assert last_json(text)["translation"]
     assert out.read_text(encoding="utf-8") != page
+    code, _, err = run(capsys, "explore", *again[2:])
+    assert (code, is_one_line(err)) == (0, True)
+    assert "explore is called lab --record now" in err
+    code, _, err = run(capsys, "lab", "--record", "the dog", "the cat", *again[3:])
+    assert (code, is_one_line(err)) == (1, True)
+    assert "sentences is ['the dog', 'the cat']; expected one sentence to record" in err
 
 
 @pytest.mark.parametrize("text", ["", "the\0cat", "🙂", "the " * 10_000])
-def test_explore_refuses_a_bad_sentence_in_one_line_and_writes_nothing(
-    capsys, model, tmp_path, text
-):
+def test_lab_refuses_a_bad_sentence_in_one_line_and_writes_nothing(capsys, model, tmp_path, text):
     out = tmp_path / "page.html"
-    code, said, err = run(capsys, "explore", text, "--model", model, "--out", out)
+    code, said, err = run(capsys, "lab", "--record", text, "--model", model, "--out", out)
     assert (code, said, is_one_line(err)) == (1, "", True)
     assert not out.exists()
 
 
-def test_explore_names_a_folder_that_is_not_there(capsys, model, tmp_path):
+def test_lab_names_a_folder_that_is_not_there(capsys, model, tmp_path):
     out = tmp_path / "nowhere" / "page.html"
-    code, _, err = run(capsys, "explore", "the cat", "--model", model, "--out", out)
+    code, _, err = run(capsys, "lab", "--record", "the cat", "--model", model, "--out", out)
     assert (code, is_one_line(err)) == (1, True)
     assert "nowhere" in err
 

@@ -110,7 +110,6 @@ def test_each_command_runs_from_the_wheel_alone(run):
         "doctor": run("doctor"),
         "translate": run("translate", "the cat saw the red house"),
         "evaluate": run("evaluate", "--limit", "7", "--json"),
-        "explore": run("explore", "the animal didn't cross the street", "--json"),
         "lab": run("lab", "--json"),
         "corpora": run("corpora"),
         "progress": run("progress"),
@@ -121,8 +120,9 @@ def test_each_command_runs_from_the_wheel_alone(run):
     assert set(re.findall(r"^    (\w+)", commands, re.MULTILINE)) == set(asked)
     assert asked["translate"] == "le chat a vu la maison rouge\n"
     assert last(asked["evaluate"])["exact_match"] == 1
-    for name in ("explore", "lab"):
-        assert last(asked[name])["out"].endswith(".html")
+    assert last(asked["lab"])["out"].endswith(".html")
+    recorded = run("lab", "the animal didn't cross the street", "--record", "--overwrite", "--json")
+    assert last(recorded)["translation"] == "l'animal n'a pas traversé la rue"
     assert last(asked["train"])["steps"] == 2
     assert "expected pip install 'transformer-lab[export]'" in asked["export"]
     assert run("translate", "--model", "run", text="the cat sleeps\n").count("\n") == 1

@@ -15,8 +15,7 @@ from tools.build_notebooks import NOTEBOOKS, read, written
 from tools.stills import take_stills, without_still
 from tools.stored_pages import STORED
 from transformer_lab.course.quiz import quiz
-from transformer_lab.lab import translator_page
-from transformer_lab.lab.explorer import page
+from transformer_lab.lab import lab_page
 from transformer_lab.lab.page import drawing
 from transformer_lab.storage.files import write_atomically
 
@@ -26,7 +25,7 @@ def quiz_page(_: str, data: str) -> str:
     return drawing.fragment("quiz", quiz.static_html(json.loads(data)), data)
 
 
-KINDS = {"explorer": page.fragment, "lab": translator_page.fragment} | {
+KINDS = {host: partial(lab_page.fragment, host) for host in ("record", "lab")} | {
     kind: partial(drawing.fragment, kind) for kind in drawing.list_kinds()
 }
 KINDS["quiz"] = quiz_page

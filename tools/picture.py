@@ -1,4 +1,4 @@
-"""Photograph the explorer and the lab for README.md and the site, light and dark.
+"""Photograph the lab for README.md and the site, light and dark.
 
 python tools/picture.py          (needs Chromium)
 """
@@ -13,7 +13,7 @@ from playwright.sync_api import Locator, Page
 
 from tools.browser import launch_chromium
 from transformer_lab.lab.guide import famous_guide
-from transformer_lab.lab.translator_page import lab
+from transformer_lab.lab.open_lab import lab
 from transformer_lab.translator import Translator
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "_static"

@@ -1,4 +1,4 @@
-"""Whether stored explorers show the head scores of today; if not, the builder runs their notebook."""
+"""Whether stored records show the head scores of today; if not, the builder runs their notebook."""
 
 import json
 
@@ -11,13 +11,13 @@ FIELDS = ("name", "label", "best", "means")
 
 
 def shows_old_scores(cell: NotebookNode) -> bool:
-    """Whether an output of this cell has an explorer with other scores than `SCORES` gives today."""
+    """Whether an output of this cell has a record with other scores than `SCORES` gives today."""
     pages = [output.get("data", {}).get("text/html", "") for output in cell.get("outputs", ())]
     return any(
         stored_scores(record, kind) != todays_scores(record, kind)
         for page in pages
         for kind_of_page, _, data in STORED.findall(page)
-        if kind_of_page == "explorer"
+        if kind_of_page == "record"
         for record in json.loads(data)["records"]
         for kind in record["scores"]
     )

@@ -11,7 +11,7 @@ import pytest
 
 from tests.browser import engines
 from tests.browser.engines import HEIGHT, HERE, WIDTH, until
-from transformer_lab.lab.translator_page import lab
+from transformer_lab.lab.open_lab import lab
 
 RECORDER = b"""<style>* { scrollbar-width: none !important }
 .tl-page, .tl-page * { font-family: "DejaVu Sans" !important }</style>

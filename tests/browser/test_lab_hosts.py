@@ -8,13 +8,12 @@ from nbconvert import HTMLExporter
 from playwright.sync_api import expect
 
 from transformer_lab.data.world.grammar import FAMOUS
-from transformer_lab.lab.translator_page import lab
+from transformer_lab.lab.open_lab import lab
 from transformer_lab.translator import Translator
 
 TIRED = FAMOUS[0].source
 CELLS = (
-    "from transformer_lab.translator import Translator\n"
-    "from transformer_lab.lab.translator_page import lab",
+    "from transformer_lab.translator import Translator\nfrom transformer_lab.lab import lab",
     f"lab(Translator.load(device='cpu'), {TIRED!r}, start='head=e2.3')",
 )
 

@@ -15,7 +15,7 @@ from transformer_lab.attention.head_names import name_heads
 from transformer_lab.attention.record import Head
 from transformer_lab.data.world.grammar import FAMOUS
 from transformer_lab.lab.guide import NOUN_FINDER, READER, famous_guide
-from transformer_lab.lab.translator_page import lab
+from transformer_lab.lab.open_lab import lab
 from transformer_lab.model import Transformer
 from transformer_lab.translator import Translator
 
@@ -425,7 +425,7 @@ def test_an_unknown_word_is_struck_and_its_neighbours_are_offered(page):
 
 def test_the_dots_say_what_each_head_costs(page, shipped):
     page.locator(".more > summary").click()
-    page.get_by_label("Colour of the heads").select_option("effect if muted")
+    page.get_by_label("What the heads show").select_option("effect if muted")
     dot = page.locator("[data-control='head e2.3']")
     expect(dot).to_have_attribute("title", re.compile(r"effect if muted 0\.\d\d"))
     record = shipped.attend(TIRED)

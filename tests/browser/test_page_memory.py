@@ -16,7 +16,7 @@ from benchmarks.browser import TWO_FRAMES
 from tests.browser.drawn import open_drawing
 from tests.lab.test_flow import drawn, translator  # noqa: F401  fixtures
 from transformer_lab.data.world.grammar import FAMOUS
-from transformer_lab.lab.translator_page import lab
+from transformer_lab.lab.open_lab import lab
 
 TIMES = 13  # in one round
 TRANSLATE = "(text) => transformerLab.state.translate(text)"

@@ -14,7 +14,7 @@ from transformer_lab.config import TrainingConfig, TransformerConfig
 from transformer_lab.data.batching import encode_pairs
 from transformer_lab.data.tokenizer import BPETokenizer
 from transformer_lab.data.world.grammar import world
-from transformer_lab.lab.translator_page import lab
+from transformer_lab.lab.open_lab import lab
 from transformer_lab.model import Transformer
 from transformer_lab.training.trainer import Trainer
 from transformer_lab.translator import Translator

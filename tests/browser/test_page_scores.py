@@ -14,7 +14,8 @@ from tests.thorough import thorough_from
 from transformer_lab.attention.record import KINDS, AttentionRecord, Head
 from transformer_lab.attention.scores import SCORES, mean_over_records
 from transformer_lab.lab.guide import famous_guide
-from transformer_lab.lab.translator_page import Example, lab
+from transformer_lab.lab.open_lab import lab
+from transformer_lab.lab.translator_page import Example
 from transformer_lab.model import Transformer
 from transformer_lab.translator import PRETRAINED, Translator
 
@@ -95,7 +96,7 @@ def test_the_better_end_is_the_darker(ask, best, expected):
 def test_a_score_is_pythons_mean_over_the_same_sentences(page, records, name):
     _, label, _, means, score, kinds, _ = ON_BENCH[name]
     page.locator(".more > summary").click()
-    page.get_by_label("Colour of the heads").select_option(name)
+    page.get_by_label("What the heads show").select_option(name)
     note = page.locator(".all-heads > .note")
     expect(note).to_contain_text("learnt nothing")
     expect(note).to_contain_text(f"{label}: {means}")
@@ -125,7 +126,7 @@ def test_a_score_is_pythons_mean_over_the_same_sentences(page, records, name):
 def test_an_untrained_head_has_the_scores_of_pythons_untrained_heads(page, shipped):
     previous = ON_BENCH["previous_token"].compute
     page.locator(".more > summary").click()
-    page.get_by_label("Colour of the heads").select_option("previous_token")
+    page.get_by_label("What the heads show").select_option("previous_token")
     note = page.locator(".all-heads > .note")
     expect(note).to_contain_text("learnt nothing")
     (encoder, decoder) = re.findall(r"untrained (\d\.\d+) to (\d\.\d+)", note.inner_text())
@@ -181,7 +182,7 @@ def test_sentences_without_gold_links_have_no_score_by_them(visit_page, shipped,
     path = lab(shipped, EXAMPLES[0].source, examples=examples).to_html(tmp_path / "lab.html")
     page = visit_page(path).page
     options = (
-        page.get_by_label("Colour of the heads").locator("optgroup option").all_text_contents()
+        page.get_by_label("What the heads show").locator("optgroup option").all_text_contents()
     )
     assert options == [score.label for score in ON_BENCH.values() if score.needs is None]
 
@@ -199,6 +200,6 @@ def test_gold_links_that_lead_nowhere_are_named(shipped):
 def test_an_accessibility_checker_finds_nothing_serious_beside_scores(visit_page, lab_page, theme):
     page = visit_page(lab_page, color_scheme=theme).page
     page.locator(".more > summary").click()
-    page.get_by_label("Colour of the heads").select_option("aer")
+    page.get_by_label("What the heads show").select_option("aer")
     expect(page.locator(".all-heads > .note")).to_contain_text("learnt nothing")
     assert serious(page) == []

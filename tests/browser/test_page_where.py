@@ -10,7 +10,7 @@ from tests.browser.screen import serious
 from tests.thorough import thorough_from
 from transformer_lab.attention.record import Head
 from transformer_lab.data.world.grammar import FAMOUS
-from transformer_lab.lab.translator_page import lab
+from transformer_lab.lab.open_lab import lab
 
 PAIR = FAMOUS[0]
 WHO = PAIR.coreference

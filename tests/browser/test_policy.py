@@ -8,7 +8,7 @@ from tests.browser.planted import plant
 from tests.thorough import thorough_from
 from tools.build_notebooks import NOTEBOOKS
 from tools.slides.__main__ import build
-from transformer_lab.lab.translator_page import lab
+from transformer_lab.lab.open_lab import lab
 
 
 @pytest.fixture(scope="module")

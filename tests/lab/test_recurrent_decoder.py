@@ -5,6 +5,8 @@ from importlib.util import find_spec
 import numpy as np
 import pytest
 import torch
+from transformer_lab.lab.explorer.overview import describe_overview, overview
+from transformer_lab.lab.explorer.payload import record_data
 
 from tests.records import make_record, probabilities
 from transformer_lab import figures
@@ -24,9 +26,7 @@ from transformer_lab.formats.bergamot import load_bergamot
 from transformer_lab.lab import AttentionExplorer, explore
 from transformer_lab.lab.drawings.flow import forward_flow
 from transformer_lab.lab.drawings.stepper import decoder_stepper
-from transformer_lab.lab.explorer.overview import describe_overview, overview
-from transformer_lab.lab.explorer.payload import record_data
-from transformer_lab.lab.translator_page import lab
+from transformer_lab.lab.open_lab import lab
 from transformer_lab.model.build import build_model
 from transformer_lab.translator import Translator
 

@@ -15,7 +15,8 @@ import transformer_lab as tl
 from transformer_lab.config import TransformerConfig
 from transformer_lab.data.tokenizer import BPETokenizer, WordTokenizer
 from transformer_lab.lab import model_data
-from transformer_lab.lab.translator_page import Prompt, lab
+from transformer_lab.lab.open_lab import lab
+from transformer_lab.lab.translator_page import Prompt
 from transformer_lab.model import Transformer
 from transformer_lab.model.build import build_model
 from transformer_lab.translator import Translator
@@ -97,7 +98,10 @@ def test_what_would_not_work_is_refused(translator, monkeypatch):
     with pytest.raises(ValueError, match=r"fields of goal is \['muted'\]; expected none but "):
         lab(translator, TEXTS, prompts=[Prompt("Mute it.", "muted=e1.1", "Done.")])
     for address in ("mute=e1.4", "head=e2.1", "point=x:0:1", "a-mute=c1.1,d9.1", "tested=e0.1"):
-        with pytest.raises(ValueError, match=r"heads of goal is \['.+'\]; .* last heads are d1.3 "):
+        with pytest.raises(
+            ValueError,
+            match=r"heads of goal is \['.+'\]; .* last of each kind are e1.3, d1.3, c1.3",
+        ):
             lab(translator, TEXTS, prompts=[Prompt("Mute it.", address, "Done.")])
     with pytest.raises(ValueError, match=r"heads of start is \['e7.1'\]"):
         lab(translator, TEXTS, start="head=e7.1")
@@ -111,21 +115,19 @@ def test_a_model_or_tokenizer_that_a_page_cannot_run_is_sent_to_the_live_widget(
     pieces = BPETokenizer.train(TEXTS, vocab_size=260 + 7)
     assert lab(make_translator(pieces), TEXTS).data["languages"] == ["source", "target"]
     pieces.tokenizer.normalizer = tokenizers.normalizers.NFKC()
-    expected = r"settings of the source tokenizer .* is \['normalizer'\]; .* AttentionExplorer\("
+    expected = r"settings of the source tokenizer .* is \['normalizer'\]; .* kernel=True"
     with pytest.raises(ValueError, match=expected):
         lab(make_translator(pieces), TEXTS)
     monkeypatch.setattr(WordTokenizer, "to_json", lambda _: '{"kind": "sentencepiece"}')
-    expected = r"kind of source tokenizer is 'sentencepiece'; .* AttentionExplorer\("
+    expected = r"kind of source tokenizer is 'sentencepiece'; .* kernel=True"
     with pytest.raises(ValueError, match=expected):
         lab(translator, TEXTS)
     monkeypatch.setattr(model_data, "MOST_PARAMETERS", 1_000)
-    expected = (
-        r"parameters is [\d,]+; expected at most 1,000 in a page, about 0 MB; AttentionExplorer\("
-    )
+    expected = r"parameters is [\d,]+; expected at most 1,000 in a page, about 0 MB; .* kernel=True"
     with pytest.raises(ValueError, match=expected):
         lab(translator, TEXTS)
     # What the refusal names is there, and takes this model.
-    assert tl.AttentionExplorer(translator, source=TEXTS[0]).record.source_tokens[0] == "the"
+    assert tl.lab(translator, TEXTS[0], kernel=True).record.source_tokens[0] == "the"
 
 
 def test_the_languages_are_those_of_the_corpus_or_as_they_are_given(translator):

@@ -1,4 +1,4 @@
-"""The command line: train, translate, evaluate, explore, lab, export, corpora, progress, doctor.
+"""The command line: train, translate, evaluate, lab, export, corpora, progress, doctor.
 
 Each as `python -m transformer_lab COMMAND`.
 """
@@ -74,15 +74,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
+OLD_NAMES = {"bench": ["lab"], "explore": ["lab", "--record"]}
+"""What the commands of version 2 are called now."""
+
+
 def use_new_name(words: Sequence[str]) -> list[str]:
-    """Return a command line in which `bench`, the old name of `lab`, is replaced, and say so."""
+    """Return a command line in which an old name of `lab` is replaced, and say so."""
     words = list(words)
-    if words[:1] != ["bench"]:
+    if not words or words[0] not in OLD_NAMES:
         return words
-    print(
-        "note: bench is called lab now; the old name leaves with the next version", file=sys.stderr
-    )
-    return ["lab", *words[1:]]
+    new = OLD_NAMES[words[0]]
+    said = f"{words[0]} is called {' '.join(new)} now; the old name leaves with the next version"
+    print(f"note: {said}", file=sys.stderr)
+    return [*new, *words[1:]]
 
 
 def print_error(message: str) -> int:
@@ -135,15 +139,6 @@ def build_parser() -> argparse.ArgumentParser:
     score.add_argument("--limit", type=int, default=None, help="only the first so many sentences")
     add_model_options(score)
 
-    look = command("explore", run_explore, "Write a page that shows every head of a translation.")
-    look.add_argument("text", help="the sentence")
-    look.add_argument(
-        "--out", type=Path, default=Path("explorer.html"), help="the page (default %(default)s)"
-    )
-    look.add_argument("--overwrite", action="store_true", help="replace the page if it is there")
-    look.add_argument("--model", type=Path, default=PRETRAINED, help="default: the shipped model")
-    look.add_argument("--device", default="auto", help="auto (default), cpu, cuda, mps")
-
     lab = command("lab", run_lab, "Write a page in which the translator itself runs.")
     lab.add_argument(
         "text",
@@ -155,6 +150,14 @@ def build_parser() -> argparse.ArgumentParser:
     )
     lab.add_argument("--overwrite", action="store_true", help="replace the page if it is there")
     lab.add_argument("--model", type=Path, default=PRETRAINED, help="default: the shipped model")
+    lab.add_argument(
+        "--record",
+        action="store_true",
+        help="store what every head did with one sentence, instead of the model: for one of any size",
+    )
+    lab.add_argument(
+        "--device", default="auto", help="with --record: auto (default), cpu, cuda, mps"
+    )
     lab.add_argument("--start", default="", help='what is open at first, as "head=e2.3&row=10"')
     lab.add_argument(
         "--languages", nargs=2, metavar=("SOURCE", "TARGET"), help="names of the two languages"
@@ -405,46 +408,41 @@ def run_evaluate(options: argparse.Namespace) -> dict[str, Any]:
     return result | asdict(evaluation)
 
 
-def run_explore(options: argparse.Namespace) -> dict[str, Any]:
-    """Run `explore`: translate one sentence greedily and write the page that shows its heads."""
-    from transformer_lab.lab.explorer import explore  # slow to import
-
-    if options.out.exists() and not options.overwrite:
-        raise ValueError(f"{options.out} exists; give --overwrite to replace it, or another --out")
-    translator = Translator.load(options.model, device=options.device)
-    (translation,) = translator.translate(options.text, beam_size=1)  # greedy, as `attend` is
-    warn_unknown(translation.unknown)
-    path = explore(translator.attend(options.text)).to_html(
-        options.out, overwrite=options.overwrite
-    )
-    if not options.json:
-        print(f"{translation.translation}\n{path}: open it in any browser; it needs no network")
-    return {**asdict(translation), "out": str(path)}
-
-
 def run_lab(options: argparse.Namespace) -> dict[str, Any]:
-    """Run `lab`: write a page in which the model itself translates; return path and size."""
+    """Run `lab`: write a page in which the model translates, or a record of it; return path and size."""
     # Imported here because drawing takes long to load.
     from transformer_lab.lab.guide import famous_guide
-    from transformer_lab.lab.translator_page import lab
+    from transformer_lab.lab.open_lab import lab
 
     if options.out.exists() and not options.overwrite:
         raise ValueError(f"{options.out} exists; give --overwrite to replace it, or another --out")
-    given: dict[str, Any] = {"sentences": options.text}
-    if not options.text:
-        expected = "a sentence: the guide names heads of the shipped model"
-        check("sentences for this model", options.text, expected, options.model == PRETRAINED)
-        given = famous_guide()
+    given: dict[str, Any] = {}
     if options.start:
         given["start"] = options.start
     if options.languages:
         given["languages"] = tuple(options.languages)
-    translator = Translator.load(options.model, device="cpu")
-    path = lab(translator, **given).to_html(options.out, overwrite=options.overwrite)
+    result: dict[str, Any] = {}
+    if options.record:
+        check("sentences", options.text, "one sentence to record", len(options.text) == 1)
+        translator = Translator.load(options.model, device=options.device)
+        (translation,) = translator.translate(options.text[0], beam_size=1)  # as `attend` does
+        warn_unknown(translation.unknown)
+        result = asdict(translation)
+        page = lab(translator.attend(options.text[0]), **given)
+    else:
+        given["sentences"] = options.text
+        if not options.text:
+            expected = "a sentence: the guide names heads of the shipped model"
+            check("sentences for this model", options.text, expected, options.model == PRETRAINED)
+            given = famous_guide() | {k: v for k, v in given.items() if v}
+        page = lab(Translator.load(options.model, device="cpu"), **given)
+    path = page.to_html(options.out, overwrite=options.overwrite)
     size = path.stat().st_size
     if not options.json:
+        if options.record:
+            print(result["translation"])
         print(f"{path}: {size / 1e6:.1f} MB; open it in any browser; it needs no network")
-    return {"out": str(path), "bytes": size}
+    return result | {"out": str(path), "bytes": size}
 
 
 def run_export(options: argparse.Namespace) -> dict[str, Any]:

@@ -44,8 +44,8 @@ def read_address(
     check(f"fields of {name}", strange, expected, not strange)
     codes = {code.partition(":")[0] for field in HEADS for code in split(read.get(field, ""))}
     missing = sorted(code for code in codes if not has_head(heads, code))
-    last = [max(h for h in heads if h.kind == kind).code for kind in KINDS if kinds_of(heads, kind)]
-    expected = f"none that the model has not; its last heads are {' and '.join(last)}"
+    last = ", ".join(max(of_kind).code for of_kind in group_by_kind(heads))
+    expected = f"none that the model has not; the last of each kind are {last}"
     check(f"heads of {name}", missing, expected, not missing)
     return read
 
@@ -60,6 +60,7 @@ def has_head(heads: Collection[Head], code: str) -> bool:
     return bool(CODE.fullmatch(code)) and Head.from_code(code) in heads
 
 
-def kinds_of(heads: Collection[Head], kind: str) -> bool:
-    """Return whether there are heads of this kind."""
-    return any(head.kind == kind for head in heads)
+def group_by_kind(heads: Collection[Head]) -> list[list[Head]]:
+    """Return the heads of each kind that there is."""
+    groups = ([head for head in heads if head.kind == kind] for kind in KINDS)
+    return [group for group in groups if group]

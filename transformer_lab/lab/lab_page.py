@@ -22,24 +22,23 @@ class LabPage:
         lab(translator, "the cat sleeps").to_html("lab.html")
     """
 
-    def __init__(self, host: str, data: dict[str, Any], record: AttentionRecord, kind: Kind):
+    def __init__(
+        self, title: str, host: str, data: dict[str, Any], record: AttentionRecord, kind: Kind
+    ):
         """Make a page of its data.
 
         Args:
+            title: What the page is about: its first sentence.
             host: "lab" if the model runs in the page, "record" if it shows records.
             data: What the host's script reads.
             record: What the still picture shows.
             kind: The heads of that picture.
         """
+        self.title = f"Lab: {title}"
         self.host = host
         self.data = data
         self.record = record
         self.kind: Kind = kind
-
-    @property
-    def title(self) -> str:
-        """The title of a page of its own."""
-        return "Lab: " + " ".join(self.record.source_tokens or self.record.target_tokens)
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
         data = self.picture()

@@ -149,7 +149,7 @@ def explore(
     pinned: Sequence[int | None] = (),
     snapshots: Sequence[AttentionRecord] = (),
 ) -> LabPage:
-    """Open a record, as `lab(record)` does: this was its name in version 2."""
+    """Open a record, as `lab(record)` does; this name leaves with the next version."""
     warn_of("explore", "lab(record)")
     start = old_start(record, kind, layer, head, pinned)
     return record_page(record, start=start, snapshots=snapshots)
@@ -166,7 +166,7 @@ def AttentionExplorer(  # noqa: N802 - it was a class
     mute: Sequence[Head] = (),
     snapshots: Sequence[AttentionRecord] = (),
 ) -> LabWidget:
-    """Ask Python, as `lab(translator, sentence, kernel=True)` does: its name in version 2."""
+    """Ask Python, as `lab(…, kernel=True)` does; this name leaves with the next version."""
     warn_of("AttentionExplorer", "lab(translator, sentence, kernel=True)")
     start = old_start(translator.attend(source), kind, layer, head, pinned)
     if mute:

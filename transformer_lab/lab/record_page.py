@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from transformer_lab.attention.record import AttentionRecord, Head
 from transformer_lab.attention.scores import find_sharpest_head
+from transformer_lab.attention.words import by_words
 from transformer_lab.config import check
 from transformer_lab.lab.address import read_address
 from transformer_lab.lab.lab_page import LabPage
@@ -28,7 +29,9 @@ def record_page(
         "languages": list(languages or ("source", "target")),
         "names": names_by_code([record]),
     }
-    return LabPage("record", data, record, head.kind)
+    words = by_words(record)
+    title = " ".join(words.source_tokens or words.target_tokens)
+    return LabPage(title, "record", data, record, head.kind)
 
 
 def place_of(record: AttentionRecord, start: str, fields: set[str]) -> tuple[str, Head]:

@@ -75,7 +75,7 @@ def translator_page(
     }
     if languages:
         data["languages"] = list(languages)
-    return LabPage("lab", data, record, "cross")
+    return LabPage(asked[0], "lab", data, record, "cross")
 
 
 def weights_of_the_same_shape(name: str, data: dict[str, Any], other: dict[str, Any]) -> str:

@@ -2,14 +2,14 @@
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, cast, runtime_checkable
 
 import anywidget
 import numpy as np
 import traitlets
 from IPython.display import display
 
-from transformer_lab.attention.record import AttentionRecord, Head
+from transformer_lab.attention.record import AttentionRecord, Head, Kind
 from transformer_lab.config import check
 from transformer_lab.lab.address import read_address
 from transformer_lab.lab.changes import Changes
@@ -83,14 +83,14 @@ class LabWidget(anywidget.AnyWidget):
         self.snapshots = tuple(snapshots)
         self.snapshot_data = [record_data(record, packed=False) for record in self.snapshots]
         self.first_sentence = sentence
-        self.languages = languages
         plain = translator.attend(sentence)
         self.plain = sentence, plain
+        self.languages = languages or ("source", "target")
         start, head = place_of(plain, start, PLACES | {"mute", "point"})
         fields = read_address("start", start, plain.heads())
         self.about = {
             "start": start,
-            "languages": list(self.languages or ("source", "target")),
+            "languages": list(self.languages),
             "names": names_by_code([plain]),
         }
         self.records, data = self.answer(sentence, Changes(), Changes.from_address(fields))
@@ -220,7 +220,7 @@ class LabWidget(anywidget.AnyWidget):
     def page(self) -> LabPage:
         """Return the present view as a page of its own, which needs no kernel and has `to_html`."""
         places = zip(("row", "key"), self.pinned, strict=False)
-        head = Head(*(getattr(self, name) for name in ("kind", "layer", "head")))
+        head = Head(cast(Kind, self.kind), self.layer, self.head)
         pinned = "".join(f"&{name}={place}" for name, place in places if place is not None)
         return record_page(
             self.record,

@@ -17,7 +17,7 @@ from benchmarks.memory import read_status
 from tools.browser import launch_chromium
 from tools.stress.soak.sizes import print_sizes, soak
 from transformer_lab.data.world.grammar import FAMOUS, world
-from transformer_lab.lab.translator_page import lab
+from transformer_lab.lab.open_lab import lab
 from transformer_lab.translator import Translator
 
 EDIT = """(async () => {
