@@ -3,30 +3,22 @@
 `page/story/answers.js` computes the same from the engine, once it's there; a test compares the two.
 """
 
-import re
 from typing import Any
 
 import numpy as np
 
 from transformer_lab.attention.record import AttentionRecord, Head
 from transformer_lab.data.world.grammar import FAMOUS, WorldPair
+from transformer_lab.lab.address import parse_head
 from transformer_lab.lab.guide import NOUN_FINDER, PARTNER, READER
 from transformer_lab.translator import Translator
 
 PRONOUNS = ("il", "elle")
-KINDS = {"e": "encoder", "d": "decoder", "c": "cross"}
 MOST = 0.5
 """A head looks at a word if it gives it more than this."""
 
 
-def to_head(name: str) -> Head:
-    """The head of a short name, such as "e2.3"."""
-    found = re.fullmatch(r"([edc])(\d+)\.(\d+)", name)
-    assert found, name
-    return Head(KINDS[found[1]], int(found[2]) - 1, int(found[3]) - 1)  # type: ignore[arg-type]
-
-
-FINDER, READERS = to_head(NOUN_FINDER), [to_head(PARTNER), to_head(READER)]
+FINDER, *READERS = [head for name in (NOUN_FINDER, PARTNER, READER) if (head := parse_head(name))]
 
 
 def decider_of(pair: WorldPair) -> str:

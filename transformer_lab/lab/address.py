@@ -3,6 +3,7 @@
 import re
 from typing import Any
 
+from transformer_lab.attention.record import KINDS, Head
 from transformer_lab.config import check
 
 FIELDS = {
@@ -49,8 +50,17 @@ def check_address(name: str, address: str, model: dict[str, Any]) -> None:
 
 def has_head(model: dict[str, Any], name: str) -> bool:
     """Return whether the model has a head of this short name, such as "e1.2"."""
+    found = parse_head(name)
+    if found is None:
+        return False
+    layers = model["num_encoder_layers" if found.kind == "encoder" else "num_decoder_layers"]
+    return found.layer < layers and found.head < model["num_heads"]
+
+
+def parse_head(name: str) -> Head | None:
+    """Return the head of a short name, such as "e1.2"; None if it names none."""
     found = HEAD.fullmatch(name)
     if not found:
-        return False
-    layers = model["num_encoder_layers" if found[1] == "e" else "num_decoder_layers"]
-    return int(found[2]) <= layers and int(found[3]) <= model["num_heads"]
+        return None
+    (kind,) = (kind for kind in KINDS if kind[0] == found[1])
+    return Head(kind, int(found[2]) - 1, int(found[3]) - 1)
