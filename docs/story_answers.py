@@ -27,6 +27,17 @@ def decider_of(pair: WorldPair) -> str:
     return pair.source_tokens[pair.coreference.decider]
 
 
+def place_words() -> dict[str, Any]:
+    """Where the pronoun, the word that decides, and both nouns stand, the same in both sentences."""
+    (places,) = {
+        (who.pronoun, who.decider, *sorted((who.referent, who.other)))
+        for pair in FAMOUS
+        if (who := pair.coreference)
+    }
+    pronoun, decider, *nouns = places
+    return {"pronoun": pronoun, "decider": decider, "nouns": nouns}
+
+
 def stored_answers(translator: Translator) -> dict[str, Any]:
     """Word and, behind it, " cut" → what the page shows."""
     return {
@@ -55,6 +66,7 @@ def stored_answer(translator: Translator, pair: WorldPair, *, is_cut: bool) -> d
 
     finder = record.encoder[FINDER.layer][FINDER.head, who.decider, :-1]
     every_head = np.concatenate(record.encoder)  # (head, query, key)
+    places = place_words()
     return {
         "source": list(record.source_tokens[:-1]),
         "written": list(written),
@@ -68,8 +80,10 @@ def stored_answer(translator: Translator, pair: WorldPair, *, is_cut: bool) -> d
         if is_cut
         else {"others": left_without(others), "readers": left_without(READERS)},
         "looks": [list(map(rounded, row)) for row in record.cross[layer].max(axis=0)[:-1, :-1]],
-        "it": list(map(rounded, every_head[:, who.pronoun, :-1].max(axis=0))),
-        "decider": list(map(rounded, every_head[:, who.decider, :-1].max(axis=0))),
+        "most": {
+            name: [rounded(every_head[:, places[name], noun].max()) for noun in places["nouns"]]
+            for name in ("pronoun", "decider")
+        },
     }
 
 

@@ -1,4 +1,4 @@
-// The English and the French sentence: words in lines, or strips in two columns, and how they get from one to the other.
+// The English and the French sentence: words in lines, or in two columns, and how they get from one to the other.
 
 import { make } from "../elements.js";
 
@@ -112,14 +112,13 @@ export class Sentence {
     [...this.sides.target.children].forEach((item, place) => item.classList.toggle("query", place === step));
   }
 
+  /** Draw beside each English word what the encoder has made of it. */
   paintStrips({ vectors }) {
     if (!vectors) return;
-    for (const [side, list] of Object.entries(this.sides)) {
-      [...list.children].forEach((item, place) => {
-        const strip = item.querySelector("canvas") ?? item.appendChild(make("canvas", { className: "strip", "aria-hidden": "true" }));
-        paintStrip(strip, vectors[side].row(place));
-      });
-    }
+    [...this.sides.source.children].forEach((item, place) => {
+      const strip = item.querySelector("canvas") ?? item.appendChild(make("canvas", { className: "strip", "aria-hidden": "true" }));
+      paintStrip(strip, vectors.row(place));
+    });
   }
 
   /** Let each word come from where it stood, and each new word turn up. */

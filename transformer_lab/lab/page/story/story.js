@@ -33,7 +33,7 @@ class Story {
     } });
     this.experiment = new Experiment(scene, this.captions.place, { cut, mend, showOthers });
     this.hundred = new Hundred(scene, data.examples, data.finder, { cut, mend, counted: () => this.draw() });
-    this.famous = new Famous(scene, data.places, flip);
+    this.famous = new Famous(scene, { places: data.places, heads: data.encoderHeads, flip });
     this.steps = new Steps(story, stage, {
       go: (screen) => this.change({ screen }),
       address: formatMoment,
