@@ -49,10 +49,10 @@ def line(start: tuple[float, float], end: tuple[float, float], weight: float, ki
     return f'<path d="{path}" class="{kind}" stroke-width="{max(0.5, 7 * weight):g}"/>'
 
 
-def bar(x: float, y: float, number: float, longest: float) -> list[str]:
+def bar(x: float, y: float, number: float, longest: float, kind: str) -> list[str]:
     """A bar for a number from 0 to 1, with the number behind it."""
     width = max(1, longest * number)
-    rectangle = f'<rect x="{x:g}" y="{y - 8:g}" width="{width:g}" height="16"/>'
+    rectangle = f'<rect x="{x:g}" y="{y - 8:g}" width="{width:g}" height="16" class="{kind}"/>'
     return [rectangle, write(x + width + 8, y, f"{number:.2f}")]
 
 
@@ -113,7 +113,7 @@ def picture_of_cut(whole: Answer, cut: Answer) -> str:
             bars += [
                 write(0, y, name if row == 0 else "", "quiet"),
                 write(108, y, word, "query", "end"),
-                *bar(116, y, answer["chances"][word], 190),
+                *bar(116, y, answer["chances"][word], 190, "query"),
             ]
     height = height_of(first + 2 * len(pronouns) + 0.5)
     return picture(height, alt, *wires(cut, is_cut=True), *bars)
@@ -143,10 +143,10 @@ def picture_of_claims(answer: Answer, places: dict[str, Any], heads: int) -> str
             zip(places["nouns"], answer["most"][name], strict=True)
         ):
             y = middle(row + 1 + i)
-            parts += [write(254, y, source[noun_place], "", "end"), *bar(262, y, weight, 60)]
+            parts += [write(254, y, source[noun_place], "", "end"), *bar(262, y, weight, 60, "value")]
             said.append(f"from “{looking}” to “{source[noun_place]}” {weight:.2f}")
-    note = ("each bar is from the", "head that looks there", f"most, of the encoder’s {heads}")
-    parts += [write(206, middle(8 + 0.8 * i), text, "quiet") for i, text in enumerate(note)]
+    note = ("each bar is from the", "head that looks", "there most, out of", f"the encoder’s {heads}")
+    parts += [write(206, middle(7.6 + 0.8 * i), text, "quiet") for i, text in enumerate(note)]
     alt = (
         f"Left, the famous picture: a thick line from “it” to “{source[noun]}”. Right, the largest "
         f"weight of any of the encoder’s {heads} heads: {', '.join(said)}."
