@@ -2,8 +2,8 @@
 
 import { decodeBase64, gunzip } from "../bytes.js";
 import { make } from "../elements.js";
-import { Engine } from "../engine/engine.js";
 import { keepFocus } from "../focus.js";
+import { unpackEngine } from "../model_file.js";
 import { followTheme } from "../theme.js";
 import { formatAddress, keepAddress } from "./address.js";
 import { makePaints } from "../cells.js";
@@ -75,9 +75,7 @@ class More {
 
 /** Put the lab into the element `root`; `data` is what Python's `LabPage` holds, `table` the scores. */
 async function mountLab(root, data, table) {
-  const [{ buffer }, tokenizers] = await Promise.all([data.weights, data.tokenizers].map(gunzip));
-  const [read, written = read] = JSON.parse(new TextDecoder().decode(tokenizers));
-  const engine = new Engine({ config: data.config, source: read, target: written, weights: buffer });
+  const engine = await unpackEngine(data);
   const others = await Promise.all(data.others.map(async ({ name, weights }) => [name, engine.withWeights((await gunzip(weights)).buffer)]));
   const state = new State(engine, data.sentences[0], data.languages, data.names, new Map([["an untrained model", engine.makeUntrained()], ...others]));
   publishEngine(engine, state);

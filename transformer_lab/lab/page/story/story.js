@@ -7,7 +7,7 @@ import { Captions } from "./captions.js";
 import { Experiment } from "./experiment.js";
 import { Famous } from "./famous.js";
 import { Hundred } from "./hundred.js";
-import { loadModel } from "./model_file.js";
+import { loadModel } from "./load.js";
 import { AddressKeeper, formatMoment, readMoment } from "./moment.js";
 import { Sentence } from "./sentence.js";
 import { Steps } from "./steps.js";

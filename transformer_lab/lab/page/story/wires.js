@@ -1,6 +1,7 @@
 // The lines between words: each is one weight, and as thick as the weight is large. They move when the weights do.
 
 import { make, svg } from "../elements.js";
+import { isStill } from "../still.js";
 
 const THICKEST = 7; // CSS pixels of a weight of 1
 const LEAST = 0.06; // a smaller weight isn't drawn
@@ -65,7 +66,7 @@ export class Wires {
           add(`other ${i}`, computeBridge(source[places.pronoun], target[answer.step], i ? 4 : -4), weight, "other"));
       }
     }
-    this.place(lines, atOnce || matchMedia("(prefers-reduced-motion: reduce)").matches);
+    this.place(lines, atOnce || isStill());
     const wire = lines.get("wire");
     this.scissors.hidden = screen !== 4 || isCut;
     if (wire) putInMiddle(this.scissors, wire);
