@@ -4,7 +4,8 @@ It is the page's own shape: `page/lab/changes.js` has the same fields, and
 `applyShares` in `page/engine/hooks.js` the same rule.
 """
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -13,6 +14,9 @@ import numpy as np
 from transformer_lab.attention.record import AttentionRecord, Head
 from transformer_lab.config import check
 from transformer_lab.lab.address import split
+
+POINT = re.compile(r"([edc]\d+\.\d+):(\d+):(\d+)(?::(0(?:\.\d+)?|1(?:\.0+)?))?")
+"""A point in an address, as `page/lab/address.js` reads it."""
 
 
 class Point(NamedTuple):
@@ -42,9 +46,9 @@ class Changes:
     @classmethod
     def from_address(cls, fields: Mapping[str, str]) -> "Changes":
         """Return the changes that an address names in its fields "mute" and "point"."""
-        mute = tuple(Head.from_code(code) for code in split(fields.get("mute", "")))
-        points = tuple(read_address_point(text) for text in split(fields.get("point", "")))
-        return cls(mute, points)
+        mute = dict.fromkeys(Head.from_code(code) for code in split(fields.get("mute", "")))
+        points = [read_address_point(text) for text in split(fields.get("point", ""))]
+        return cls(tuple(mute), drop_overridden_points(points))
 
     def to_page(self) -> dict[str, Any]:
         """Return the changes as the page has them."""
@@ -114,10 +118,33 @@ def read_head(data: Mapping[str, Any]) -> Head:
 
 def read_point(data: Mapping[str, Any]) -> Point:
     """Return a point as the page has it."""
-    return Point(read_head(data), data["query"], data["key"], data["share"])
+    share = data["share"]
+    fits = isinstance(share, int | float) and 0 <= share <= 1
+    check("share", share, "a number from 0 to 1", fits)
+    return Point(read_head(data), data["query"], data["key"], float(share))
 
 
 def read_address_point(text: str) -> Point:
     """Return a point as an address has it, such as "e2.3:10:4:0.50"; without a share it is all."""
-    code, query, key, *share = text.split(":")
-    return Point(Head.from_code(code), int(query), int(key), *map(float, share))
+    found = POINT.fullmatch(text)
+    expected = 'head:query:key:share, such as "e2.3:10:4:0.50", with a share from 0 to 1'
+    check("point of start", text, expected, found is not None)
+    assert found is not None
+    code, query, key, share = found.groups(default="1")
+    return Point(Head.from_code(code), int(query), int(key), float(share))
+
+
+def drop_overridden_points(points: Iterable[Point]) -> tuple[Point, ...]:
+    """Return the points without those that a later one overrides.
+
+    These are of the same word, or of a row that gives all to one word.
+    """
+    kept: list[Point] = []
+    for one in points:
+        kept = [
+            other
+            for other in kept
+            if other[:2] != one[:2] or (other.key != one.key and other.share < 1 and one.share < 1)
+        ]
+        kept.append(one)
+    return tuple(kept)

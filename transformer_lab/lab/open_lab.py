@@ -12,7 +12,7 @@ from transformer_lab.lab.model_data import Runnable
 from transformer_lab.lab.record_data import drawn_kinds
 from transformer_lab.lab.record_page import record_page
 from transformer_lab.lab.translator_page import Example, Prompt, translator_page
-from transformer_lab.lab.widget import Attends, LabWidget
+from transformer_lab.lab.widget import Attends, LabWidget, check_pinned
 
 OLD = "tl.{} is called tl.lab now: {}. The old name leaves with the next version"
 
@@ -34,6 +34,7 @@ def lab(
     opened: Runnable | AttentionRecord,
     sentences: Sequence[str] | str | None = None,
     *,
+    kernel: Literal[False] = False,
     start: str = "",
     snapshots: Sequence[AttentionRecord] = (),
     languages: tuple[str, str] | None = None,
@@ -168,7 +169,8 @@ def AttentionExplorer(  # noqa: N802 - it was a class
     """Ask Python, as `lab(…, kernel=True)` does; this name leaves with the next version."""
     warn_of("AttentionExplorer", "lab(translator, sentence, kernel=True)")
     start = old_start(translator.attend(source), kind, layer, head, pinned)
-    start += "".join(["&mute=", ",".join(Head(*one).code for one in mute)]) if mute else ""
+    if mute:
+        start += "&mute=" + ",".join(Head(*one).code for one in mute)
     return LabWidget(translator, source, start=start, snapshots=snapshots)
 
 
@@ -184,10 +186,13 @@ def old_start(
     head: int | None,
     pinned: Sequence[int | None],
 ) -> str:
-    """Return an address of what the options of version 2 name."""
+    """Return an address of what the options of version 2 name; a ValueError if it isn't there."""
     kind = kind or drawn_kinds(record)[-1]
     opened = Head(kind, layer or 0, head or 0)
+    shape = record.weights(opened).shape
     if layer is None and head is None:
         opened = find_sharpest_head(record, kind)
+    # None stood for a whole row or column; the lab has rows alone.
+    check_pinned([place or 0 for place in pinned], shape)
     places = zip(("row", "key"), pinned, strict=False)
     return f"head={opened.code}" + "".join(f"&{n}={p}" for n, p in places if p is not None)

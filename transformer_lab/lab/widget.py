@@ -22,7 +22,7 @@ from transformer_lab.lab.translator_page import names_by_code
 
 @runtime_checkable
 class Attends(Protocol):
-    """The interface that `AttentionExplorer` needs, which a `Translator` has."""
+    """The interface that `LabWidget` needs, which a `Translator` has."""
 
     def attend(
         self,
@@ -64,7 +64,7 @@ class LabWidget(anywidget.AnyWidget):
     head = traitlets.Int().tag(sync=True)
     """The number of the open head in its layer, from 0."""
     pinned = traitlets.List(trait=traitlets.Int(allow_none=True)).tag(sync=True)
-    """The pinned cell [query, key]; None in it for a whole column or row; [] for none."""
+    """The chosen row and word [query, key], [query, None] for a row alone, or [] for none."""
     data = traitlets.Dict().tag(sync=True)
     """What the page draws; made here, read there."""
     stills = traitlets.List(trait=traitlets.Unicode()).tag(sync=True)
@@ -86,9 +86,13 @@ class LabWidget(anywidget.AnyWidget):
         plain = translator.attend(sentence)
         self.plain = sentence, plain
         self.languages = languages or ("source", "target")
-        self.about = {"languages": list(self.languages), "names": names_by_code([plain])}
         start, head = place_of(plain, start, PLACES | {"mute", "point"})
         fields = read_address("start", start, plain.heads())
+        self.about = {
+            "start": start,
+            "languages": list(self.languages),
+            "names": names_by_code([plain]),
+        }
         self.records, data = self.answer(sentence, Changes(), Changes.from_address(fields))
         row, key = (int(fields[name]) if name in fields else None for name in ("row", "key"))
         pinned = [] if row is None and key is None else [row or 0, key]
@@ -261,8 +265,8 @@ class LabWidget(anywidget.AnyWidget):
 def check_pinned(pinned: Sequence[int | None], shape: tuple[int, ...]) -> None:
     """Raise a ValueError unless a pinned cell is empty, or lies in a map of this shape."""
     rows, columns = shape
-    expected = f"[] or [query, key], below ({rows}, {columns}); None for a whole column or row"
-    fits = len(pinned) in (0, 2) and all(
-        place is None or 0 <= place < most for place, most in zip(pinned, shape, strict=False)
-    )
-    check("pinned", pinned, expected, fits)
+    expected = f"[] or [query, key], below ({rows}, {columns}); as key None for a whole row"
+    check("pinned", pinned, expected, len(pinned) in (0, 2))
+    query, key = pinned or (0, None)
+    in_row = query is not None and 0 <= query < rows
+    check("pinned", pinned, expected, in_row and (key is None or 0 <= key < columns))

@@ -21,18 +21,20 @@ export class NextWords {
   draw() {
     const { state } = this;
     const { step, before, probabilities } = state;
-    this.element.hidden = !probabilities; // of a stored record they may not have been kept
+    // Of a record the probabilities may not have been kept: then only what the changes did can be said.
+    this.element.hidden = !probabilities && !state.isChanged;
+    for (const part of [this.title, this.list, this.legend]) part.hidden = !probabilities;
+    const said = this.describe();
+    // A screen reader says what changes: only then is it written.
+    if (this.said.textContent !== said) this.said.textContent = said;
     if (!probabilities) return;
     const found = findWordsAtStake(before.probabilities[step], probabilities[step], MOST_WORDS);
     const shown = found.filter(({ before: was, after }, i) => i < 2 || Math.max(was, after) >= 0.005);
     const taken = before.tokens.read[step]; // the word that stands before this one
     this.title.replaceChildren(...(step ? ["Which word comes after “", word(taken), "”?"] : ["Which word comes first?"]));
     this.list.replaceChildren(...shown.map((one) => this.buildLine(one)));
-    this.legend.hidden = !state.isChanged;
+    this.legend.hidden = !state.isCompared;
     this.legend.replaceChildren(make("i", { className: "was" }), ` ${state.baseline} `, make("i", { className: "is" }), " as changed now");
-    const said = this.describe();
-    // A screen reader says what changes: only then is it written.
-    if (this.said.textContent !== said) this.said.textContent = said;
     this.many?.draw();
   }
 
@@ -43,10 +45,11 @@ export class NextWords {
       mark.style.width = `${100 * p}%`;
       return mark;
     };
-    const { isChanged } = state;
-    return make("li", { className: id === state.before.written[state.step] ? "taken" : "" }, word(state.getWord(id)),
-      make("span", { className: "track" }, ...(isChanged ? [bar(was, "was")] : []), bar(after, "is")),
-      make("span", { className: "value" }, formatProbabilityChange(was, isChanged ? after : null)));
+    const { isCompared, before, now, read, step } = state;
+    const least = [before, read ?? now].map((answer) => answer.least?.[step]);
+    return make("li", { className: id === before.written[step] ? "taken" : "" }, word(state.getWord(id)),
+      make("span", { className: "track" }, ...(isCompared ? [bar(was, "was")] : []), bar(after, "is")),
+      make("span", { className: "value" }, formatProbabilityChange(was, isCompared ? after : null, least)));
   }
 
   /** What the changes did to the translation, in words; "" if nothing is changed. */
@@ -54,6 +57,8 @@ export class NextWords {
     const { state } = this;
     const { before, now, parting, step } = state;
     if (!state.isChanged) return "";
+    const isSame = String(now.written) === String(before.written);
+    if (!state.probabilities) return isSame ? `The translation stays the same as with ${state.baseline}.` : `Now it writes: ${makeVisible(now.translation)}.`;
     if (!state.isComparable(step)) return `Now it writes: ${makeVisible(now.translation)}. From word ${parting + 1} on the two translations differ, so the probabilities of this later word can't be compared.`;
     if (!findStepsAtStake(before.probabilities, state.probabilities).length) return `Nothing moves: no word's probability changes by 0.005 or more, compared with ${state.baseline}.`;
     const behind = parting >= 0 && step > parting

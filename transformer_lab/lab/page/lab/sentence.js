@@ -12,8 +12,12 @@ const UNKNOWN_TOKEN = "<unk>"; // what a word is read as that the model doesn't 
 export class Sentence {
   constructor(state, presets) {
     this.state = state;
+    const { canAsk } = state.answerer;
     this.input = make("textarea", { rows: 1, "aria-label": `${state.languages[0]} sentence`, spellcheck: false, ...OWN_KEYS });
-    const ask = () => state.translate(this.input.value.trim());
+    const ask = () => {
+      this.asked = this.input.value.trim();
+      state.translate(this.asked);
+    };
     this.input.addEventListener("keydown", (event) => {
       if (event.key !== "Enter" || event.isComposing) return;
       event.preventDefault();
@@ -28,31 +32,35 @@ export class Sentence {
       button.addEventListener("click", () => state.translate(text));
       return { text, button };
     });
-    this.problem = make("p", { className: "problem", role: "status" });
+    const keepsRoom = canAsk && !state.engine; // nothing may jump whenever an answer is waited for
+    this.problem = make("p", { className: `problem ${keepsRoom ? "keeps-room" : ""}`, role: "status" });
     this.read = make("p", { className: "read" });
     this.source = make("p", { className: "source", role: "group", "aria-label": `${state.languages[0]} sentence` }); // where it can't be changed
     this.written = make("p", { className: "written", role: "group", "aria-label": `${state.languages[1]} translation: each word opens its step` });
     this.written.addEventListener("keydown", (event) => this.move(event));
     this.changes = make("p", { className: "changes" });
-    const { canAsk } = state.answerer;
     this.element = make("header", {},
       canAsk ? make("div", { className: "ask" }, this.input, this.go, ...this.presets.map(({ button }) => button)) : this.source,
       this.problem, this.read, this.written, this.changes);
   }
 
-  /** While another sentence is written, what stands below is of the last one. */
+  /** While another sentence is written, or is being translated, what stands below is of the last one. */
   markStale() {
-    const isStale = this.input.value.trim() !== this.state.text;
-    this.element.classList.toggle("stale", isStale);
-    this.go.hidden = !isStale;
-    const { problem } = this.state;
-    this.problem.textContent = this.state.isBusy ? "Python is translating …" : isStale && !problem ? "Press Enter or “Translate”. Until then, you see the last sentence." : problem;
+    const { answered, isBusy, problem, text } = this.state;
+    const written = this.input.value.trim();
+    this.element.classList.toggle("stale", written !== answered.text);
+    this.go.hidden = written === text;
+    const advice = written === text ? "" : "Press Enter or “Translate”. Until then, you see the last sentence.";
+    this.problem.classList.toggle("busy", isBusy);
+    this.problem.textContent = isBusy ? "Python is translating …" : problem || advice;
   }
 
   draw() {
     const { state } = this;
-    // Only another sentence may replace what stands in the field: the reader may be writing the next one.
-    if (this.shown !== state.text) this.input.value = this.shown = state.text;
+    const { text } = state.answered;
+    // Only a sentence of somebody else may replace what stands in the field: the reader may be writing the next one.
+    if (this.shown !== text && this.asked !== text) this.input.value = text;
+    if (this.shown !== text) Object.assign(this, { shown: text, asked: null });
     this.markStale();
     this.presets.forEach(({ text, button }) => button.setAttribute("aria-pressed", String(text === state.text)));
     this.drawRead();
@@ -136,7 +144,7 @@ export class Sentence {
     const muted = state.mute.map((head) =>
       action(`unmute ${toCode(head)}`, `muted: ${state.names.say(head)} ×`, `Unmute the head ${state.names.say(head)}`, () => state.toggleMute(head)));
     const pointed = state.points.map((point) => {
-      const { rows, keys } = state.getMapTokens(point.kind);
+      const { rows, keys } = state.getMapTokens(point.kind, state.now.pieces);
       const looks = point.share === 1 ? "looks only at" : `gives ${formatNumber(point.share)} to`;
       const text = `${toCode(point)}: “${rows[point.query]}” ${looks} “${keys[point.key]}” ×`;
       const title = `In the row of “${rows[point.query]}” in ${toCode(point)} give “${keys[point.key]}” its own weight again`;

@@ -22,6 +22,7 @@ export class State {
     this.beside = ""; // the name of the model that is shown beside this one
     this.names = new HeadNames(names);
     this.kept = NOTHING; // what "before" is changed by: nothing, or what A is
+    this.answered = { text, kept: NOTHING, ...NOTHING }; // what the last answer is the answer to
     const { kind, layer } = answerer.heads.at(-1);
     this.head = { kind, layer, head: 0 };
     this.problem = "";
@@ -41,11 +42,12 @@ export class State {
 
   // -------------------------------------------------------------- what is changed
 
+  /** Whether what is seen is of another model than what it is compared with. */
   get isChanged() {
-    return formatChanges(this) !== formatChanges(this.kept);
+    return this.canChange && formatChanges(this.answered) !== formatChanges(this.answered.kept);
   }
   get isKept() {
-    return formatChanges(this.kept) !== "";
+    return formatChanges(this.answered.kept) !== "";
   }
   /** What everything is compared with, in words. */
   get baseline() {
@@ -58,9 +60,9 @@ export class State {
   isMuted(head) {
     return this.muted.some((other) => toCode(other) === toCode(head));
   }
-  /** What the row of a head was told to give to words. */
+  /** What the row of a head was told to give to words; the places are those of pieces, and of the latest moment. */
   findPoints(head, query) {
-    return this.points.filter((point) => toCode(point) === toCode(head) && point.query === query);
+    return !this.canChange || this.joinsPieces ? [] : this.points.filter((point) => toCode(point) === toCode(head) && point.query === query);
   }
 
   // -------------------------------------------------------------- what the model answers
@@ -94,7 +96,7 @@ export class State {
       then();
     };
     const onProblem = (problem) => {
-      Object.assign(this, this.answered, { isBusy: false, problem: `${problem.replace(/\.$/, "")}. Below is still the last sentence.` });
+      Object.assign(this, this.answered, { isBusy: false, problem: `${problem.replace(/([^.?!])$/, "$1.")} Below is still the last answer.` });
       this.tell();
     };
     this.answerer.ask({ text, kept, changes: { mute, points }, moment, joinsPieces }, onAnswer, onProblem);
@@ -119,7 +121,11 @@ export class State {
   get probabilities() {
     const { before, now, read } = this;
     if (read || !before.probabilities) return read?.probabilities ?? null;
-    return before.probabilities.map((own, step) => (this.isComparable(step) ? now.probabilities[step] : own));
+    return before.probabilities.map((own, step) => (this.isComparable(step) && now.probabilities?.[step]) || own);
+  }
+  /** Whether the open step is seen as it was before and as it is now. */
+  get isCompared() {
+    return this.isChanged && this.isComparable(this.step);
   }
   isComparable(step) {
     return Boolean(this.read) || this.parting < 0 || step <= this.parting;
@@ -157,9 +163,9 @@ export class State {
     return this.now.heads[kind][layer][head];
   }
 
-  /** The words beside the rows and above the columns of a kind's maps. */
-  getMapTokens(kind) {
-    const { source, read, written } = this.now.tokens;
+  /** The words beside the rows and above the columns of a kind's maps; or of the pieces that those words are made of. */
+  getMapTokens(kind, tokens = this.now.tokens) {
+    const { source, read, written } = tokens;
     return { rows: { encoder: source, decoder: read, cross: written }[kind], keys: kind === "decoder" ? read : source };
   }
 
@@ -256,6 +262,12 @@ export class State {
     return this.also.length === MOST_BESIDE;
   }
 
+  /** Those of the heads that can be drawn over the open one. */
+  selectBeside(heads) {
+    const isBeside = (other) => other.kind === this.head.kind && toCode(other) !== toCode(this.head);
+    return heads.filter(isBeside).slice(0, MOST_BESIDE);
+  }
+
   /** Draw a head of the same kind over the open one, as lines, or no longer; one of another kind is opened. */
   overlay(head) {
     const code = toCode(head);
@@ -281,8 +293,11 @@ export class State {
 
   /** Take over what Python was asked by somebody else, and has answered. */
   adopt({ text, kept, changes }) {
-    Object.assign(this, { text, kept, ...changes });
-    this.ask(() => this.tell());
+    Object.assign(this, { text, kept, ...changes, moment: LAST });
+    this.ask(() => {
+      this.step = this.movedStep; // not the row, which may be in somebody's hand
+      this.tell();
+    });
   }
 
   /** Show words, or the pieces of which the model makes them. */
@@ -315,6 +330,23 @@ export class State {
   /** Whether the chosen word can be given a share; alone in its row it has all. */
   get canShare() {
     return this.canChange && !this.joinsPieces && this.key != null && this.countSeen(this.row) > 1;
+  }
+
+  /** Look as an address says: by its view, with its heads over the open one, and at its step if it has one. */
+  look(address) {
+    const { view, also, step } = readAddress(address, this.now);
+    Object.assign(this, { view, also: this.selectBeside(also), step: step ?? this.step });
+    this.stayInside();
+  }
+
+  /** Go where Python or another view is: to a head, and a row of it with a word or without; without a row to all lines. */
+  goTo(head, row = null, key = null) {
+    if (toCode(head) !== toCode(this.head)) this.openHead(head);
+    this.showsAll = row == null;
+    if (row != null) Object.assign(this, { row, key });
+    this.stayInside();
+    if (row != null && this.head.kind !== "encoder") this.step = clamp(this.row, this.before.written.length);
+    this.tell();
   }
 
   choose(row, key) {
@@ -355,8 +387,7 @@ export class State {
       const stored = this.canChange ? {} : { ...NOTHING, kept: NOTHING }; // a record stays as it is
       const { head, row, step, ...changed } = { ...readAddress(address, this.before), ...stored };
       Object.assign(this, changed, { head: head ?? this.head, row: row ?? this.row, step: step ?? this.step });
-      const isBeside = (other) => other.kind === this.head.kind && toCode(other) !== toCode(this.head);
-      this.also = this.also.filter(isBeside).slice(0, MOST_BESIDE);
+      this.also = this.selectBeside(this.also);
       if (!this.answerer.others.has(this.beside)) this.beside = "";
       this.ask(() => {
         const isStep = row != null && this.head.kind !== "encoder"; // there, rows are steps

@@ -17,6 +17,7 @@ export default {
       state.adopt(data.question);
       answerer.onNews = (question) => state.adopt(question);
       const unshare = shareSelection(state, model);
+      state.look(data.start);
       el.append(root);
       const unmount = mountLab(root, state, { data, scores: new RecordScores(state) });
       const seePictures = hidePictures(model, el);
@@ -38,31 +39,37 @@ const SHARED = ["kind", "layer", "head", "pinned"];
 
 /** Keep the open head and the chosen cell the same here, in Python, and in other views of the widget. */
 function shareSelection(state, model) {
-  let isListening = true;
+  let [isReading, isAwaited] = [false, false];
+  /** What is to be shared and isn't yet; the chosen cell is one of pieces, as Python counts them. */
+  const findNews = () => {
+    const { head, row, key, showsAll, joinsPieces } = state;
+    const values = { ...head, ...(joinsPieces ? {} : { pinned: showsAll ? [] : [row, key] }) };
+    return Object.entries(values).filter(([name, value]) => String(model.get(name)) !== String(value));
+  };
   const read = () => {
-    const { kind, layer, head, pinned: [row, key = null] } = Object.fromEntries(SHARED.map((name) => [name, model.get(name)]));
-    if (!isListening || !state.now.heads[kind]?.[layer]?.[head]) return; // Python sets one value after the other
-    state.openHead({ kind, layer, head });
-    if (row != null) state.choose(row, key);
-    else if (!state.joinsPieces) Object.assign(state, { showsAll: true });
-    state.stayInside();
-    state.tell();
+    isAwaited = false;
+    const [kind, layer, head, pinned] = SHARED.map((name) => model.get(name));
+    // Python may set one value after the other: between them there may be no such head.
+    if (!findNews().length || !state.now.heads[kind]?.[layer]?.[head]) return;
+    isReading = true; // a row that isn't there in what this view shows may be there in another one
+    if (state.joinsPieces) state.openHead({ kind, layer, head });
+    else state.goTo({ kind, layer, head }, ...pinned);
+    isReading = false;
+  };
+  // Another view sets one value after the other too: they are read together.
+  const hear = () => {
+    if (!isAwaited) queueMicrotask(read);
+    isAwaited = true;
   };
   const write = () => {
-    const { head, row, key, showsAll, joinsPieces } = state;
-    const pinned = showsAll ? [] : [row, key];
-    const values = { ...head, ...(joinsPieces ? {} : { pinned }) }; // Python counts pieces
-    const changed = Object.entries(values).filter(([name, value]) => String(model.get(name)) !== String(value));
-    if (!changed.length) return;
-    isListening = false;
-    for (const [name, value] of changed) model.set(name, value);
-    isListening = true;
-    model.save_changes();
+    const news = isReading ? [] : findNews();
+    for (const [name, value] of news) model.set(name, value);
+    if (news.length) model.save_changes();
   };
-  for (const name of SHARED) model.on(`change:${name}`, read);
+  for (const name of SHARED) model.on(`change:${name}`, hear);
   read();
   state.watch(write);
-  return () => SHARED.forEach((name) => model.off(`change:${name}`, read));
+  return () => SHARED.forEach((name) => model.off(`change:${name}`, hear));
 }
 
 /** As long as the view is in the page, the still pictures beside it are not seen. */

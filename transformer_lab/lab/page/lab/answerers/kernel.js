@@ -34,7 +34,8 @@ export class KernelAnswerer extends RecordAnswerer {
   /** See `State.ask`. Only the newest question gets its answer. */
   ask(question, onAnswer, onProblem) {
     this.question = { ...question, onAnswer, onProblem };
-    if (nameQuestion(question) === nameQuestion(this.answered)) this.answer();
+    // Behind a question that is under way even what is known is asked: or the page would go on to its answer.
+    if (!this.questions.underWay && this.isAnswered) this.answer();
     else this.questions.ask();
   }
 
@@ -51,8 +52,13 @@ export class KernelAnswerer extends RecordAnswerer {
     const before = data.before && (await readRecord(data.before, data.fine_from));
     if (this.loading !== loading) return;
     Object.assign(this, { records, unchanged: before, answered: data.question, loaded: data });
-    if (this.question && nameQuestion(this.question) === nameQuestion(this.answered)) this.answer();
+    if (this.isAnswered) this.answer();
     else this.onNews(data.question);
+  }
+
+  /** Whether the answer to the newest question is here. */
+  get isAnswered() {
+    return this.question != null && nameQuestion(this.question) === nameQuestion(this.answered);
   }
 
   answer() {
@@ -64,12 +70,12 @@ export class KernelAnswerer extends RecordAnswerer {
     onAnswer({ before, now, read: String(now.written) === String(before.written) ? now : null });
   }
 
-  fail(error) {
+  async fail(error) {
     const { question } = this;
     this.question = null;
-    question?.onProblem(error);
     // The last answer may be one that was dropped because this question followed it.
-    if (this.model.get("data") !== this.loaded) this.receive();
+    if (this.model.get("data") !== this.loaded) await this.receive();
+    if (!this.question) question?.onProblem(error); // else something else was asked meanwhile
   }
 }
 

@@ -45,7 +45,8 @@ export class RecordAnswerer {
     const toId = (token) => ids.get(token) ?? ids.set(token, ids.size).get(token);
     const answers = records.map((record) => ({
       record,
-      tokens: { source: record.source, read: record.target, written: record.written },
+      tokens: listTokens(record),
+      pieces: listTokens(record.pieces ?? record),
       written: (record.begun ?? record.written).map(toId),
       translation: record.written.join(" "),
       unknown: record.unknown ?? [],
@@ -56,11 +57,14 @@ export class RecordAnswerer {
     this.words = [...ids.keys()];
     // A word that is not among a step's likeliest has 0 here: nobody has kept its probability.
     for (const answer of answers) {
+      answer.least = answer.likeliest?.map((step) => Math.min(...step.values()));
       answer.probabilities = answer.likeliest?.map((step) => Float32Array.from(this.words, (_, id) => step.get(id) ?? 0)) ?? null;
     }
     return answers;
   }
 }
 
+const listTokens = ({ source, target, written }) => ({ source, read: target, written });
+
 /** The record with its pieces joined to words; joined once, because that takes long. */
-export const joinOnce = (record) => (record.joined ??= byWords(record));
+export const joinOnce = (record) => (record.joined ??= { ...byWords(record), pieces: record });
