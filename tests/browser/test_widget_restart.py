@@ -2,8 +2,8 @@
 
 import pytest
 from playwright.sync_api import expect
-
 from tests.browser.test_explorer_lab import check_map, settle, written
+
 from tests.records import WordByWord
 
 CELLS = (

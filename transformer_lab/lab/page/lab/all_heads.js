@@ -44,12 +44,12 @@ export class AllHeads {
     });
     const { others } = state.answerer;
     this.models = make("select", { "aria-label": "Model beside this one", ...OWN_KEYS }, make("option", { value: "" }, "no other model"),
-      ...Array.from(others.keys(), (name) => make("option", {}, name)));
+      ...others.names.map((name) => make("option", {}, name)));
     this.models.addEventListener("change", () => state.compare(this.models.value));
     this.note = make("p", { className: "note" });
     this.everyHead = new EveryHead(state, paints);
     this.element = make("section", { className: "all-heads", "aria-label": "All heads" }, make("h3", {}, "All heads of the model"),
-      make("p", { className: "bar" }, make("label", {}, "Show ", this.list), others.size ? make("label", {}, "Compare the open head with ", this.models) : null),
+      make("p", { className: "bar" }, make("label", {}, "Show ", this.list), others.names.length ? make("label", {}, "Compare the open head with ", this.models) : null),
       this.build(), this.note, this.everyHead.element);
   }
 

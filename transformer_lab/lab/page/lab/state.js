@@ -315,7 +315,20 @@ export class State {
   compare(name) {
     this.beside = name;
     if (name) this.view = "lines";
+    this.loadBeside();
     this.tell();
+  }
+
+  /** See to it that the model beside this one is there; what keeps it away is said. */
+  loadBeside() {
+    const { answerer: { others }, beside } = this;
+    if (!beside || others.get(beside)) return;
+    const done = (problem = "") => {
+      if (this.beside !== beside) return;
+      if (problem) Object.assign(this, { problem, beside: "" });
+      this.tell();
+    };
+    others.load(beside).then(() => done(), (error) => done(`${beside} can't be shown: ${error.message}.`));
   }
 
   /** How many words a row of the open head may see. */
@@ -388,7 +401,8 @@ export class State {
       const { head, row, step, ...changed } = { ...readAddress(address, this.before), ...stored };
       Object.assign(this, changed, { head: head ?? this.head, row: row ?? this.row, step: step ?? this.step });
       this.also = this.selectBeside(this.also);
-      if (!this.answerer.others.has(this.beside)) this.beside = "";
+      if (!this.answerer.others.names.includes(this.beside)) this.beside = "";
+      this.loadBeside();
       this.ask(() => {
         const isStep = row != null && this.head.kind !== "encoder"; // there, rows are steps
         if (step == null) this.step = this.isChanged || !isStep ? this.movedStep : clamp(row, this.before.written.length);

@@ -1,11 +1,13 @@
 // Stored records as who answers: nothing can be changed, and everything can be looked at.
 
+import { OtherModels } from "./other_models.js";
 import { byWords, followWords } from "../../attention_words.js";
+import { OtherModels } from "./other_models.js";
 
 export class RecordAnswerer {
   /** `records` as `readRecords` gives them; the last one is in view at first. */
   constructor(records) {
-    Object.assign(this, { records, canAsk: false, engine: null, others: new Map(), words: [] });
+    Object.assign(this, { records, canAsk: false, engine: null, others: new OtherModels(), words: [] });
   }
 
   /** The names of the records, the moments of a training run for instance; empty if there is one alone. */
