@@ -7,6 +7,7 @@ MathJax that comes with the pages.
 import html
 import json
 import re
+import shutil
 import sys
 import tomllib
 from pathlib import Path
@@ -21,7 +22,7 @@ from transformer_lab.lab.lab_page import STYLES
 from transformer_lab.lab.page.drawing import list_kinds
 from transformer_lab.lab.page.join import modules, script, style
 from transformer_lab.lab.page.policy import policy_meta
-from transformer_lab.translator import Translator
+from transformer_lab.translator import PRETRAINED, Translator
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
@@ -59,7 +60,11 @@ html_static_path = ["_static"]
 html_favicon = "_static/icon.svg"
 html_css_files = ["site.css"]
 html_js_files = ["scrolling.js", "findings.js", ("formulas.js", {"defer": "defer"})]
-mathjax3_config = {"startup": {"typeset": False}}  # formulas.js does it, in slices
+mathjax3_config = {
+    "startup": {"typeset": False},  # formulas.js does it, in slices
+    # Each part is a file of its own: the file that has them all takes a tenth of a second to start.
+    "loader": {"load": ["input/tex", "output/chtml", "a11y/assistive-mml"]},
+}
 templates_path = ["_templates"]
 html_show_sourcelink = False
 html_copy_source = False
@@ -243,9 +248,25 @@ def write_more(app: Sphinx, error: Exception | None) -> None:
         (static / "record_page.js").write_text(program, encoding="utf-8")
         (Path(app.outdir) / "docs" / "bench.html").write_text(MOVED, encoding="utf-8")
         path = Path(app.outdir) / "docs" / "lab.html"
-        tl.lab(Translator.load(device="cpu"), **famous_guide()).to_html(path, overwrite=True)
-        page = path.read_text(encoding="utf-8")
-        path.write_text(page.replace("<main>\n", f"{HOME}<main>\n", 1), encoding="utf-8")
+        write_lab(path, static / "models")
+
+
+def write_lab(path: Path, models: Path) -> None:
+    """Write the lab's own page, with other models beside it that it fetches when they are asked for."""
+    page = tl.lab(Translator.load(device="cpu"), **famous_guide())
+    moments = {f"after {step:,} steps": name for step, name in Translator.snapshots().items()}
+    files = {name: PRETRAINED / f"{file}.safetensors" for name, file in moments.items()}
+    models.mkdir(exist_ok=True)
+    for file in files.values():
+        shutil.copy(file, models)
+    page.data["others"] = [
+        {"name": name, "address": f"../_static/models/{file.name}"} for name, file in files.items()
+    ]
+    page.to_html(path, overwrite=True)
+    text = path.read_text(encoding="utf-8").replace("<main>\n", f"{HOME}<main>\n", 1)
+    path.write_text(
+        text.replace("; base-uri", "; connect-src 'self'; base-uri", 1), encoding="utf-8"
+    )
 
 
 SITE = {
@@ -288,6 +309,9 @@ def guard(app: Sphinx, error: Exception | None) -> None:
 
 def setup(app: Sphinx) -> None:
     """Called by Sphinx."""
+    app.config.mathjax_path = (
+        "mathjax/startup.js"  # instead of the extension's, which has all parts in one
+    )
     app.connect("build-finished", write_more)
     app.connect("build-finished", guard, priority=900)  # after all that writes pages
     app.connect("html-page-context", link_preview)

@@ -12,7 +12,7 @@ from typing import Any
 
 import first_page
 import story_stills
-from story_answers import FINDER, READERS, decider_of, stored_answers
+from story_answers import FINDER, READERS, decider_of, place_words, stored_answers
 
 from transformer_lab.data.world.grammar import FAMOUS
 from transformer_lab.lab.guide import NOUN_FINDER, unseen_pronouns
@@ -53,6 +53,8 @@ def page_fields(translator: Translator, examples: int, model_size: int) -> dict[
     first, second = map(decider_of, FAMOUS)
     claims, refuted = tested_claims()
     program = script("story/story.js")
+    config = translator.model.config
+    encoder_heads = config.num_encoder_layers * config.num_heads
     parameters = sum(parameter.numel() for parameter in translator.model.parameters())
     data = {
         "words": [first, second],
@@ -61,6 +63,7 @@ def page_fields(translator: Translator, examples: int, model_size: int) -> dict[
         "finder": FINDER._asdict() | {"name": NOUN_FINDER},
         "readers": [head._asdict() for head in READERS],
         "places": place_words(),
+        "encoderHeads": encoder_heads,
         "answers": answers,
         "examples": examples,
         "model": MODEL,
@@ -79,7 +82,7 @@ def page_fields(translator: Translator, examples: int, model_size: int) -> dict[
         "wide_target": html.escape(FAMOUS[1].target),
         "english_words": len(translator.source_tokenizer.words) - 4,  # without the special ones
         "parameters": f"{parameters:,}",
-        "heads": sum(len(layer) for layer in heads_of(translator)),
+        "heads": encoder_heads + 2 * config.num_decoder_layers * config.num_heads,
         "examples": examples,
         "claims": claims,
         "refuted": refuted,
@@ -87,21 +90,8 @@ def page_fields(translator: Translator, examples: int, model_size: int) -> dict[
         "questions": questions(),
         "picture_3": story_stills.picture_of_wires(answers[first]),
         "picture_4": story_stills.picture_of_cut(answers[first], answers[f"{first} cut"]),
-        "picture_6": story_stills.picture_of_claims(answers[first]),
+        "picture_6": story_stills.picture_of_claims(answers[first], place_words(), encoder_heads),
     }
-
-
-def place_words() -> dict[str, int]:
-    """Where the pronoun and the word that decides stand, the same in both sentences."""
-    (places,) = {(pair.coreference.pronoun, pair.coreference.decider) for pair in FAMOUS}  # type: ignore[union-attr]
-    return dict(zip(("pronoun", "decider"), places, strict=True))
-
-
-def heads_of(translator: Translator) -> list[range]:
-    """The heads of each layer and kind."""
-    config = translator.model.config
-    layers = config.num_encoder_layers + 2 * config.num_decoder_layers
-    return [range(config.num_heads)] * layers
 
 
 def items(words: list[str], marked: int, kind: str) -> str:

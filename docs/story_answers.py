@@ -3,7 +3,6 @@
 `page/story/answers.js` computes the same from the engine, once it's there; a test compares the two.
 """
 
-import re
 from typing import Any
 
 import numpy as np
@@ -14,25 +13,28 @@ from transformer_lab.lab.guide import NOUN_FINDER, PARTNER, READER
 from transformer_lab.translator import Translator
 
 PRONOUNS = ("il", "elle")
-KINDS = {"e": "encoder", "d": "decoder", "c": "cross"}
 MOST = 0.5
 """A head looks at a word if it gives it more than this."""
 
 
-def to_head(name: str) -> Head:
-    """The head of a short name, such as "e2.3"."""
-    found = re.fullmatch(r"([edc])(\d+)\.(\d+)", name)
-    assert found, name
-    return Head(KINDS[found[1]], int(found[2]) - 1, int(found[3]) - 1)  # type: ignore[arg-type]
-
-
-FINDER, READERS = to_head(NOUN_FINDER), [to_head(PARTNER), to_head(READER)]
+FINDER, *READERS = map(Head.from_code, (NOUN_FINDER, PARTNER, READER))
 
 
 def decider_of(pair: WorldPair) -> str:
     """The English word that decides what the pronoun stands for."""
     assert pair.coreference is not None
     return pair.source_tokens[pair.coreference.decider]
+
+
+def place_words() -> dict[str, Any]:
+    """Where the pronoun, the word that decides, and both nouns stand, the same in both sentences."""
+    (places,) = {
+        (who.pronoun, who.decider, *sorted((who.referent, who.other)))
+        for pair in FAMOUS
+        if (who := pair.coreference)
+    }
+    pronoun, decider, *nouns = places
+    return {"pronoun": pronoun, "decider": decider, "nouns": nouns}
 
 
 def stored_answers(translator: Translator) -> dict[str, Any]:
@@ -63,6 +65,7 @@ def stored_answer(translator: Translator, pair: WorldPair, *, is_cut: bool) -> d
 
     finder = record.encoder[FINDER.layer][FINDER.head, who.decider, :-1]
     every_head = np.concatenate(record.encoder)  # (head, query, key)
+    places = place_words()
     return {
         "source": list(record.source_tokens[:-1]),
         "written": list(written),
@@ -76,8 +79,10 @@ def stored_answer(translator: Translator, pair: WorldPair, *, is_cut: bool) -> d
         if is_cut
         else {"others": left_without(others), "readers": left_without(READERS)},
         "looks": [list(map(rounded, row)) for row in record.cross[layer].max(axis=0)[:-1, :-1]],
-        "it": list(map(rounded, every_head[:, who.pronoun, :-1].max(axis=0))),
-        "decider": list(map(rounded, every_head[:, who.decider, :-1].max(axis=0))),
+        "most": {
+            name: [rounded(every_head[:, places[name], noun].max()) for noun in places["nouns"]]
+            for name in ("pronoun", "decider")
+        },
     }
 
 

@@ -31,9 +31,14 @@ def write(x: float, y: float, text: str, kind: str = "", anchor: str = "start") 
     return f'<text {at} class="{kind}">{escape(text)}</text>'
 
 
-def middle(place: int) -> float:
-    """The height of a word in its column."""
-    return TOP + (place + 0.5) * ROW
+def middle(place: float) -> float:
+    """The height of a word in its column; what stands over the column is at −1."""
+    return TOP + (place + 1.5) * ROW
+
+
+def height_of(rows: float) -> float:
+    """The height of a picture with so many rows below its headings."""
+    return middle(rows - 0.5) + TOP
 
 
 def line(start: tuple[float, float], end: tuple[float, float], weight: float, kind: str) -> str:
@@ -42,6 +47,13 @@ def line(start: tuple[float, float], end: tuple[float, float], weight: float, ki
     across = (to_x - x) / 2
     path = f"M{x:g} {y:g}C{x + across:g} {y:g} {to_x - across:g} {to_y:g} {to_x:g} {to_y:g}"
     return f'<path d="{path}" class="{kind}" stroke-width="{max(0.5, 7 * weight):g}"/>'
+
+
+def bar(x: float, y: float, number: float, longest: float, kind: str) -> list[str]:
+    """A bar for a number from 0 to 1, with the number behind it."""
+    width = max(1, longest * number)
+    rectangle = f'<rect x="{x:g}" y="{y - 8:g}" width="{width:g}" height="16" class="{kind}"/>'
+    return [rectangle, write(x + width + 8, y, f"{number:.2f}")]
 
 
 def wires(answer: Answer, *, is_cut: bool) -> list[str]:
@@ -54,6 +66,9 @@ def wires(answer: Answer, *, is_cut: bool) -> list[str]:
     wire = f'<path d="{arc}" class="lit" stroke-width="{7 * answer["found"]:g}"{dashes}/>'
     marks = {noun: "key", decider: "decider"}
     return [
+        write(LEFT, middle(-1), "encoder", "quiet", "end"),
+        write((LEFT + RIGHT) / 2, middle(-1), "cross-attention", "quiet", "middle"),
+        write(RIGHT, middle(-1), "decoder", "quiet"),
         wire,
         *(
             line((LEFT + 8, y + shift), (RIGHT - 8, middle(step) + shift), weight, "lit")
@@ -78,7 +93,7 @@ def picture_of_wires(answer: Answer) -> str:
         f"weights of {answer['read'][0]:.2f} and {answer['read'][1]:.2f}, and from “{source[-1]}” one "
         f"leads to “{source[answer['noun']]}”, with a weight of {answer['found']:.2f}."
     )
-    height = 2 * TOP + ROW * max(len(source), len(written))
+    height = height_of(max(len(source), len(written)))
     return picture(height, alt, *wires(answer, is_cut=False))
 
 
@@ -90,49 +105,58 @@ def picture_of_cut(whole: Answer, cut: Answer) -> str:
         f"{cut['chances'][word]:.2f} now."
         for word in pronouns
     )
-    base = 2 * TOP + ROW * len(cut["written"])
+    first = len(cut["written"]) + 0.5  # the row of the first bar
     bars = []
     for number, (name, answer) in enumerate((("before", whole), ("after", cut))):
         for row, word in enumerate(pronouns):
-            y = base + (number * (len(pronouns) + 0.5) + row + 0.5) * ROW
-            chance = answer["chances"][word]
-            label = name if row == 0 else ""
+            y = middle(first + number * (len(pronouns) + 0.5) + row)
             bars += [
-                write(0, y, label, "quiet"),
+                write(0, y, name if row == 0 else "", "quiet"),
                 write(108, y, word, "query", "end"),
-                f'<rect x="116" y="{y - 8:g}" width="{max(1, 190 * chance):g}" height="16"/>',
-                write(124 + 190 * chance, y, f"{chance:.2f}"),
+                *bar(116, y, answer["chances"][word], 190, "query"),
             ]
-    height = base + (2 * len(pronouns) + 1) * ROW
+    height = height_of(first + 2 * len(pronouns) + 0.5)
     return picture(height, alt, *wires(cut, is_cut=True), *bars)
 
 
-def picture_of_claims(answer: Answer) -> str:
-    """Screen 6: the picture of the textbooks, and what was measured."""
-    source, noun, it = answer["source"], answer["noun"], answer["source"].index("it")
-    last = len(source) - 1
+def picture_of_claims(answer: Answer, places: dict[str, Any], heads: int) -> str:
+    """Screen 6: the picture of the textbooks, and what was measured in the encoder's heads."""
+    source, noun, it = answer["source"], answer["noun"], places["pronoun"]
+    parts = [
+        write(0, middle(-1), "as textbooks draw it", "quiet"),
+        line((68, middle(noun)), (108, middle(it)), 1, "plain"),
+        *(
+            write(62, middle(place), word, "key" if place == noun else "", "end")
+            for place, word in enumerate(source)
+        ),
+        *(
+            write(114, middle(place), word, "decider" if place == it else "")
+            for place, word in enumerate(source)
+        ),
+        write(206, middle(-1), "as measured here", "quiet"),
+    ]
+    said: list[str] = []
+    for name, row in (("pronoun", 0), ("decider", 4)):
+        looking = source[places[name]]
+        parts.append(write(206, middle(row), f"{looking} looks at", "decider"))
+        for i, (noun_place, weight) in enumerate(
+            zip(places["nouns"], answer["most"][name], strict=True)
+        ):
+            y = middle(row + 1 + i)
+            parts += [
+                write(254, y, source[noun_place], "", "end"),
+                *bar(262, y, weight, 60, "value"),
+            ]
+            said.append(f"from “{looking}” to “{source[noun_place]}” {weight:.2f}")
+    note = (
+        "each bar is from the",
+        "head that looks",
+        "there most, out of",
+        f"the encoder’s {heads}",
+    )
+    parts += [write(206, middle(7.6 + 0.8 * i), text, "quiet") for i, text in enumerate(note)]
     alt = (
         f"Left, the famous picture: a thick line from “it” to “{source[noun]}”. Right, the largest "
-        f"weight of any head: from “it” to “{source[noun]}” {answer['it'][noun]:.2f}, "
-        f"and from “{source[last]}” to “{source[noun]}” {answer['decider'][noun]:.2f}."
+        f"weight of any of the encoder’s {heads} heads: {', '.join(said)}."
     )
-    parts = [write(0, 12, "The famous picture", "quiet"), write(186, 12, "Measured", "quiet")]
-    shift = 20
-
-    def columns(start: float, rows: dict[int, list[float]]) -> None:
-        """The sentence twice, and lines from some words of the left column to those of the right."""
-        for query, weights in rows.items():
-            kind = "plain" if query == it else "lit"
-            for key, weight in enumerate(weights):
-                if weight >= 0.01:
-                    ends = (start + 66, shift + middle(query)), (start + 108, shift + middle(key))
-                    parts.append(line(*ends, weight, kind))
-        for place, word in enumerate(source):
-            marked = "decider" if place in rows else ""
-            parts.append(write(start + 62, shift + middle(place), word, marked, "end"))
-            marked = "key" if place == noun else ""
-            parts.append(write(start + 112, shift + middle(place), word, marked))
-
-    columns(0, {it: [float(place == noun) for place in range(len(source))]})
-    columns(186, {it: answer["it"], last: answer["decider"]})
-    return picture(shift + 2 * TOP + ROW * len(source), alt, *parts)
+    return picture(height_of(len(source)), alt, *parts)

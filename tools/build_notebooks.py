@@ -7,7 +7,7 @@
 
 A notebook runs only if its code has changed since its outputs were stored, and only the outputs from
 the first changed cell on are replaced. So a sentence costs nothing, and trained numbers don't move
-because somebody mended a comma. An explorer whose head scores are not those of today is built anew.
+because somebody mended a comma. A record whose head scores are not those of today is built anew.
 When the package has changed otherwise, say --rerun, because the builder can't know which outputs that
 touches.
 
@@ -156,7 +156,7 @@ def code_sum(cell: NotebookNode) -> str:
 def keep_unchanged(stored: NotebookNode, fresh: NotebookNode) -> None:
     """Put the stored outputs back of each cell that has no changed code in or above it.
 
-    An explorer with head scores of another day is new: they come from a table of the package.
+    A record with head scores of another day is new: they come from a table of the package.
     """
     ran = iter(stored.metadata.get(CODE, ()))
     for old, new in zip(stored.cells, fresh.cells, strict=True):

@@ -31,7 +31,7 @@ from tests.records import make_record, probabilities
 from tools.browser import launch_chromium
 from tools.build_notebooks import NOTEBOOKS, ROOT, read, written
 from transformer_lab.command.doctor import find_browser
-from transformer_lab.lab import explore
+from transformer_lab.lab import lab as open_lab
 from transformer_lab.lab.page.join import FOLDER
 from transformer_lab.translator import Translator
 
@@ -202,7 +202,7 @@ class Visit:
 
     def move_slider(self) -> None:
         """The slider, by keyboard alone: picture and words change, and change back."""
-        # The explorer has sliders of its own; this one is an ipywidget's.
+        # The lab has sliders of its own; this one is an ipywidget's.
         handle = self.page.locator(".noUi-handle")
         panel = self.page.locator(".jp-OutputArea-output .widget-vbox").filter(has=handle)
         picture = panel.locator("img")
@@ -281,13 +281,14 @@ def site(tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="session")
 def full_page(tmp_path_factory) -> Path:
-    path = tmp_path_factory.mktemp("explorer") / "full.html"
-    return explore(RECORD, layer=0, snapshots=SNAPSHOTS).to_html(path)
+    """A record with all that there can be, after two snapshots; a head of cross-attention is open."""
+    path = tmp_path_factory.mktemp("record") / "full.html"
+    return open_lab(RECORD, start="head=c1.1", snapshots=SNAPSHOTS).to_html(path)
 
 
 @pytest.fixture(scope="session")
 def hostile_page(tmp_path_factory) -> Path:
-    path = tmp_path_factory.mktemp("explorer") / "hostile.html"
+    path = tmp_path_factory.mktemp("record") / "hostile.html"
     record = make_record(
         HOSTILE,
         HOSTILE[4:9],
@@ -295,7 +296,8 @@ def hostile_page(tmp_path_factory) -> Path:
         next_tokens=probabilities(HOSTILE[:5], np.random.default_rng(0)),
         label="<b>last</b>",
     )
-    return explore(record, layer=0, snapshots=[replace(record, label="</script>")]).to_html(path)
+    snapshots = [replace(record, label="</script>")]
+    return open_lab(record, start="head=c1.1", snapshots=snapshots).to_html(path)
 
 
 @pytest.fixture

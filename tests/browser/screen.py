@@ -1,4 +1,4 @@
-"""An explorer on the screen: what its pixels, labels and texts say, to compare with NumPy's numbers."""
+"""A lab on the screen: what its pixels, labels and texts say, to compare with NumPy's numbers."""
 
 import base64
 import io
@@ -15,6 +15,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.records import WRITTEN, make_record, probabilities
 from transformer_lab.attention.record import AttentionRecord, Head, Referent
+from transformer_lab.lab import lab
 
 GOLD = ((0, 0), (1, 1), (2, 2), (4, 3))
 HOSTILE = (
@@ -49,12 +50,14 @@ def full_record(**changes) -> AttentionRecord:
 
 RECORD = full_record()
 CROSS = RECORD.weights(Head("cross", 0, 0))
+FIRST = {kind: Head(kind, 0, 0) for kind in ("encoder", "decoder", "cross")}
+LONG = [f"word{i}" for i in range(101)]
 SNAPSHOTS = tuple(make_record(seed=seed, label=f"step {100 * seed}") for seed in (1, 2))
 
 
 @dataclass
 class Opened:
-    """An explorer's page on the screen."""
+    """A page of the lab on the screen."""
 
     page: Page
     errors: list[str] = field(default_factory=list)
@@ -62,10 +65,16 @@ class Opened:
 
     @property
     def root(self) -> Locator:
-        return self.page.locator(".tl-explorer, .tl-lab, .tl-lesson")
+        return self.page.locator(".tl-lab, .tl-lesson")
+
+    @property
+    def table(self) -> Locator:
+        """The open head's map, as a table."""
+        return self.root.locator(".weight-map table")
 
     @property
     def cells(self) -> Locator:
+        """The open head's map, as a picture, where it has many words."""
         return self.root.locator(".cells")
 
     @property
@@ -79,23 +88,63 @@ class Opened:
         for key in keys:
             self.page.keyboard.press(key)
 
-    def weights(self, element: Locator, shape: tuple[int, int], inset: float = 0.1) -> np.ndarray:
-        """A map's weights, read off the colours of its cells."""
-        return read_weights(pixels_of(element), shape, inset)
+    def show(self, view: str) -> None:
+        """Look at the open head "as lines" or "as a map"."""
+        self.button({"as lines": "Where it looks", "as a map": "As a map"}[view]).click()
 
-    def point_at(self, query: int, key: int) -> dict[str, float]:
-        """The middle of a cell, in pixels of the map."""
-        box = self.cells.bounding_box()
-        return {"x": (key + 0.5) * box["width"] / 7, "y": (query + 0.5) * box["height"] / 5}
+    def open_head(self, head: Head) -> None:
+        """Open a head by the list."""
+        self.root.get_by_label("Open a head").select_option(head.code)
 
-    def labels(self, side: str) -> list[str]:
-        """The labels of an axis in the order in which they stand on the screen."""
-        place = "x" if side == "keys" else "y"
-        texts = "all => all.map(e => [e.getBoundingClientRect()[PLACE], e.innerText])"
-        found = self.root.locator(f".{side} .label").evaluate_all(
-            texts.replace("PLACE", f"'{place}'")
-        )
+    def go_deeper(self) -> None:
+        """Open what is one step deeper: all heads, files, and a glossary."""
+        if self.root.locator(".more[open]").count() == 0:
+            self.root.locator(".more > summary").click()
+
+    def dot(self, head: Head) -> Locator:
+        """A head among all heads."""
+        return self.root.locator(f"[data-control='head {head.code}']")
+
+    def cell(self, query: int, key: int) -> Locator:
+        """A cell of the table."""
+        return self.table.locator(f"td[data-row='{query}'][data-key='{key}']")
+
+    def row_word(self, query: int) -> Locator:
+        """The word beside a row of the table."""
+        return self.table.locator(f"th[data-row='{query}']")
+
+    def words(self, side: str) -> list[str]:
+        """The words beside the table's rows, or above its columns, as they stand."""
+        selector = {"queries": "tbody th", "keys": "thead th"}[side]
+        place = {"queries": "y", "keys": "x"}[side]
+        texts = "(all, place) => all.map((e) => [e.getBoundingClientRect()[place], e.innerText])"
+        found = self.table.locator(selector).evaluate_all(texts, place)
         return [text for _, text in sorted(found)]
+
+    def weights(self, table: Locator | None = None) -> np.ndarray:
+        """The weights that the colours of a table's cells mean, (query, key); 0 where the mask hides one.
+
+        One looks near the corner of each cell: there it is free of rings, frames and numbers.
+        """
+        table = self.table if table is None else table
+        pixels = pixels_of(table)
+        boxes = table.evaluate(BOXES)
+        rows, columns = (1 + max(box[at] for box in boxes) for at in (0, 1))
+        seen = np.zeros((rows, columns))
+        for row, column, hidden, x, y in boxes:
+            if not hidden:
+                seen[row, column] = nearest(pixels[int(y), int(x)]) / 255
+        return seen
+
+
+BOXES = """(table) => {
+    const whole = table.getBoundingClientRect();
+    return [...table.querySelectorAll("td[data-key]")].map((cell) => {
+        const box = cell.getBoundingClientRect();
+        return [Number(cell.dataset.row), Number(cell.dataset.key), cell.matches(".unseen"),
+            box.x - whole.x + 0.15 * box.width, box.y - whole.y + 0.2 * box.height];
+    });
+}"""
 
 
 def pixels_of(element: Locator) -> np.ndarray:
@@ -131,30 +180,55 @@ def numbers(text: str) -> list[float]:
 
 
 def shown_head(opened) -> str:
-    return opened.root.get_by_role("heading").inner_text()
+    """The code of the open head, as the list says it."""
+    return opened.root.get_by_label("Open a head").input_value()
 
 
-def check_readout(text: str, query: int | None, key: int | None, weights, queries, keys):
-    lines = text.removesuffix("\nPinned.").split("\n")
-    if query is not None and key is not None:
-        first, value = lines.pop(0).rsplit(": ", 1)
-        assert first == f"{queries[query]} → {keys[key]}"
-        assert float(value) == pytest.approx(weights[query, key], abs=0.0011)
-    parts = []
-    if query is not None:
-        parts.append((f"{queries[query]} looks at: ", weights[query], keys))
+def check_readout(text: str, query: int, key: int | None, weights, queries, keys):
+    """The words below the map say a cell's weight, and the strongest of its row, as NumPy has them."""
+    said = f"“{queries[query]}” looks most at "
     if key is not None:
-        parts.append((f"{keys[key]} is looked at by: ", weights[:, key], queries))
-    for line, (start, values, names) in zip(lines, parts, strict=True):
-        assert line.startswith(start)
-        found = re.findall(r"(\S+) (\d\.\d\d)(?:\s|$)", line.removeprefix(start))
-        strongest = np.sort(values)[::-1][:5]
-        seen = [float(value) for _, value in found]
-        assert len(seen) >= (strongest > 0.0056).sum()
-        assert seen == pytest.approx(strongest[: len(seen)], abs=0.0057)
-        assert found[0][0] == names[values.argmax()]
-        of_names = [values[list(names).index(name)] for name, _ in found]
-        assert seen == pytest.approx(of_names, abs=0.0057)
+        name, value = re.match(r"The weight of “(.*)” is (\S+)\. ", text).groups()
+        assert name == keys[key]
+        assert float(value) == pytest.approx(weights[query, key], abs=0.0011)
+        said = f"The weight of “{keys[key]}” is {value}. {said}"
+    assert text.startswith(said)
+    found = re.findall(r"“([^”]+)” (\d\.\d\d)", text.removeprefix(said))
+    strongest = np.sort(weights[query])[::-1][:5]
+    seen = [float(value) for _, value in found]
+    assert len(seen) >= (strongest > 0.0056).sum()
+    assert seen == pytest.approx(strongest[: len(seen)], abs=0.0057)
+    assert found[0][0] == keys[weights[query].argmax()]
+    of_names = [weights[query, list(keys).index(name)] for name, _ in found]
+    assert seen == pytest.approx(of_names, abs=0.0057)
+
+
+def check_lines(opened, weights, query):
+    """One line for each weight of the row that can be seen, from its query to its key."""
+    expected = {k: w for k, w in enumerate(weights[query]) if w >= 0.01}
+    seen = {}
+    for line in drawn_lines(opened):
+        assert line[0] == query
+        seen[line[1]] = line[2]
+    assert seen == pytest.approx(expected, abs=0.001)
+
+
+def drawn_lines(opened) -> list[tuple[int, int, float]]:
+    """The lines as (query, key, weight)."""
+    found = opened.root.locator(".line-board > svg line").evaluate_all(
+        "all => all.map((e) => ['y2', 'y1', 'stroke-width'].map((n) => Number(e.getAttribute(n))))"
+    )
+    return [(int(q / 24 - 0.5), int(k / 24 - 0.5), (width - 0.5) / 5) for q, k, width in found]
+
+
+def check_all_lines(opened, weights):
+    """The strongest weights of all rows, at most sixty."""
+    lines = drawn_lines(opened)
+    found = [w for *_, w in lines]
+    strongest = np.sort(weights, axis=None)[::-1]
+    assert min(60, (strongest > 0.0107).sum()) <= len(lines) <= min(60, (strongest > 0.0093).sum())
+    assert found == pytest.approx(list(strongest[: len(found)]), abs=0.001)
+    assert found == pytest.approx([weights[q, k] for q, k, _ in lines], abs=0.001)
 
 
 def by_keyboard(control: Locator, key="Enter"):
@@ -162,15 +236,9 @@ def by_keyboard(control: Locator, key="Enter"):
     control.press(key)
 
 
-def in_order(opened) -> list[str]:
-    """The tiles' captions as they stand: line by line, from the left."""
-    tiles = [(t.bounding_box(), t.inner_text()) for t in opened.root.locator(".tile").all()]
-    return [text for _, text in sorted(tiles, key=lambda t: (round(t[0]["y"]), t[0]["x"]))]
-
-
 def save(opened, kind, way, tmp_path) -> Path:
     with opened.page.expect_download() as info:
-        way(opened.button(f"Save this map as {kind}"))
+        way(opened.button(f"Save a picture of the open head as {kind}"))
     path = tmp_path / info.value.suggested_filename
     info.value.save_as(path)
     return path
@@ -219,24 +287,12 @@ def weights_of_canvas(canvas: Locator) -> np.ndarray:
     return weights_of_image(canvas.evaluate("c => c.toDataURL()"))
 
 
-def weights_of_picture(part: Locator) -> np.ndarray:
-    """The weights of the whole picture that a tile shows its part of."""
-    return weights_of_image(
-        part.evaluate(
-            """async (part) => {
-                const image = new Image();
-                image.src = getComputedStyle(part).backgroundImage.slice(5, -2);
-                await image.decode();
-                const canvas = document.createElement("canvas");
-                Object.assign(canvas, { width: image.width, height: image.height });
-                canvas.getContext("2d").drawImage(image, 0, 0);
-                return canvas.toDataURL();
-            }"""
-        )
-    )
-
-
 def weights_of_image(address: str) -> np.ndarray:
     """The weights that the pixels of a data address stand for."""
     image = Image.open(io.BytesIO(base64.b64decode(address.split(",")[1]))).convert("RGB")
     return nearest(np.asarray(image).astype(int)) / 255
+
+
+def open_record(visit_page, folder, record, start="", **options):
+    """The page of a record, on the screen."""
+    return visit_page(lab(record, start=start).to_html(folder / "a.html"), **options)

@@ -2,21 +2,19 @@
 
 import base64
 import gzip
-import io
 from types import SimpleNamespace
 
 import matplotlib
 import numpy as np
 import pytest
-from PIL import Image
 
-from tests.browser.screen import GOLD, HOSTILE, RECORD, SEEN, SNAPSHOTS, luminance
+from tests.browser.screen import GOLD, HOSTILE, RECORD, SEEN, SNAPSHOTS, contrast
 from tests.records import make_record
 from transformer_lab.attention.record import KINDS
-from transformer_lab.lab.explorer.payload import page_data, record_data
 from transformer_lab.lab.page.join import FOLDER
+from transformer_lab.lab.record_data import page_data, record_data
 
-PAINT = "({ makePalettes, paintMap, poolMap, encodeBitmap, isBright, makeScaleBytes }, given) => "
+PAINT = "({ makePalettes, paintMap, poolMap }, given) => "
 
 
 @pytest.mark.parametrize("path", sorted(FOLDER.rglob("*.js")), ids=lambda path: path.stem)
@@ -46,39 +44,12 @@ def test_numbers_are_written_as_they_are_read(ask):
     assert cut == ["abcd", "abc…"]
 
 
-def test_changed_places_are_those_outside_of_a_longest_common_subsequence(ask):
-    rng = np.random.default_rng(0)
-    for _ in range(11):
-        before, after = (list(rng.choice(list("abcd"), size=n)) for n in rng.integers(0, 8, 2))
-        gone, come = ask(
-            "explorer/difference.js",
-            "({ findChangedPlaces }, [one, other]) => "
-            "findChangedPlaces(one, other).map((places) => [...places])",
-            [[str(t) for t in before], [str(t) for t in after]],
-        )
-        kept = [t for i, t in enumerate(before) if i not in gone]
-        assert kept == [t for i, t in enumerate(after) if i not in come]
-        assert len(kept) == longest_common(before, after)
-
-
-def longest_common(one: list, other: list) -> int:
-    """The length of a longest common subsequence, by its definition."""
-    if not one or not other:
-        return 0
-    if one[0] == other[0]:
-        return 1 + longest_common(one[1:], other[1:])
-    return max(longest_common(one[1:], other), longest_common(one, other[1:]))
-
-
 # ---------------------------------------------------------------- records and their maps
 
 READ = """async ({ readRecords, getMapTokens }, data) => (await readRecords(data)).map((record) =>
     Object.fromEntries(Object.entries(record.maps).map(([kind, layers]) => [kind, {
         tokens: getMapTokens(record, kind),
-        weights: layers.map((heads) => heads.map((map) =>
-            Array.from({ length: map.rows }, (_, q) => map.row(q)))),
-        columns: layers.map((heads) => heads.map((map) =>
-            Array.from({ length: map.columns }, (_, k) => map.column(k)))),
+        weights: layers.map((heads) => heads.map((map) => map.weights.map((row) => [...row]))),
     }])))"""
 
 
@@ -108,8 +79,6 @@ def check_read(record, read):
             np.testing.assert_allclose(seen, weights, atol=0.0006)
             assert np.array_equal(seen.argmax(axis=-1), weights.argmax(axis=-1))
             assert np.all(seen[weights == 0] == 0)
-            columns = np.array(of_kind["columns"][layer])
-            np.testing.assert_array_equal(columns.swapaxes(1, 2), seen)
 
 
 def test_bytes_are_unpacked_from_text_and_from_a_view_on_them(ask):
@@ -162,25 +131,31 @@ def test_a_map_is_put_together_when_its_numbers_are_read(ask, rows, columns):
     assert ask("head_map.js", function, given) == roots.ravel().tolist()
 
 
-@pytest.mark.parametrize("most", [1, 12, 60, 1000])
-def test_the_strongest_links_are_found_without_sorting_them_all(ask, most):
-    given, roots = packed_map(11, 13)
-    function = f"({{ HeadMap }}, given) => {MAP}.findStrongestLinks({most})"
-    found = ask("head_map.js", function, given)
-    order = np.argsort(-roots.ravel(), kind="stable")[:most]
-    expected = [(*divmod(int(i), 13), (roots.ravel()[i] / 65535) ** 2) for i in order]
-    expected = [link for link in expected if link[2] > 0]
-    assert [(link["query"], link["key"]) for link in found] == [link[:2] for link in expected]
-    assert [link["weight"] for link in found] == pytest.approx([link[2] for link in expected])
+def test_a_map_gives_its_bytes_to_be_painted_and_a_head_of_numbers_alone_too(ask):
+    given, roots = packed_map(5, 7)
+    function = f"""({{ HeadMap, toPicture }}, given) => {{
+        const map = {MAP};
+        const ofNumbers = toPicture({{ weights: map.weights }});
+        return [toPicture(map), ofNumbers].map((one) => ({{ ...one, bytes: [...one.bytes] }}));
+    }}"""
+    upper = (roots // 256).ravel().tolist()
+    whole = {"rows": 5, "columns": 7, "bytes": upper}
+    assert ask("head_map.js", function, given) == [whole, whole]
 
 
-def test_heads_are_ordered_by_their_score(ask):
-    values = [0.3, None, -0.2, 0.3, None, 0.9, 0.0]
-    function = "({ orderHeads }, [values, best]) => orderHeads({ values, best })"
-    known = [i for i, value in enumerate(values) if value is not None]
-    for best, sign in (("high", -1), ("low", 1)):
-        expected = [*sorted(known, key=lambda i: sign * values[i]), 1, 4]
-        assert ask("ranking.js", function, [values, best]) == expected
+def test_a_map_can_be_made_of_numbers(ask):
+    weights = np.random.default_rng(3).dirichlet(np.ones(7), size=5)
+    function = """({ HeadMap }, given) => {
+        const map = HeadMap.of(5, 7, given);
+        return [map.weights.map((row) => [...row]), [...map.bytes]];
+    }"""
+    seen, upper = ask("head_map.js", function, weights.ravel().tolist())
+    np.testing.assert_allclose(np.sqrt(seen), np.sqrt(weights), atol=0.51 / 65535)
+    roots = np.rint(np.sqrt(weights.ravel()) * 65535).astype(int)
+    assert upper == (roots >> 8).tolist()
+
+
+def test_the_largest_come_first_and_of_equal_ones_the_first(ask):
     numbers = [0.1, 0.7, 0.7, 0.2, 0.9]
     found = ask("ranking.js", "({ findStrongest }, values) => findStrongest(values, 3)", numbers)
     assert found == [4, 1, 2]
@@ -196,30 +171,30 @@ def rgb_of(palette: list[int]) -> np.ndarray:
 
 @pytest.fixture
 def colours() -> dict:
-    return {"colours": page_data([make_record()])["colours"]}
+    """What a page's data have, unpacked."""
+    return {"colours": list(base64.b64decode(page_data([make_record()])["colours"]))}
 
 
 def test_a_palette_colours_a_weight_or_its_root(ask, colours):
-    function = (
-        PAINT
-        + "Object.values(makePalettes(given.colours)).map((p) => [...p]).concat([[...makeScaleBytes()]])"
-    )
-    weight, root, scale = ask("painting.js", function, colours)
+    function = PAINT + "Object.values(makePalettes(given.colours)).map((p) => [...p])"
+    weight, root = ask("painting.js", function, colours)
     viridis = (matplotlib.colormaps["viridis"](np.arange(256))[:, :3] * 255).round()
     assert abs(rgb_of(root) - viridis).max() <= 1
     index = np.round(255 * (np.arange(256) / 255) ** 2).astype(int)
     assert np.array_equal(rgb_of(weight), rgb_of(root)[index])
     assert all(colour >> 24 == 255 for colour in root), "opaque"
-    # The scale's colours go through the palette in even steps of the weight.
-    assert abs(index[scale] - np.arange(256)).max() <= 1
 
 
-def test_the_ink_on_a_colour_is_the_one_with_more_contrast(ask, colours):
-    function = PAINT + "[...makePalettes(given.colours).root].map((c) => [c, isBright(c)])"
-    for colour, bright in ask("painting.js", function, colours):
-        level = luminance([(colour >> shift) & 255 for shift in (0, 8, 16)])
-        on_black, on_white = (level + 0.05) / 0.05, 1.05 / (level + 0.05)
-        assert bright == (on_black > on_white) or abs(on_black - on_white) < 0.05
+def test_the_ink_on_a_cell_is_the_one_with_more_contrast(ask, colours):
+    function = "({ makePaints }, given) => makePaints(given)"
+    rgb = colours["colours"]
+    for shade, paint in enumerate(ask("cells.js", function, rgb)):
+        colour = rgb[3 * shade : 3 * shade + 3]
+        assert paint["background"] == f"rgb({','.join(map(str, colour))})"
+        on_black, on_white = contrast(colour, (0, 0, 0)), contrast(colour, (255, 255, 255))
+        better = {"#000": on_black, "#fff": on_white}[paint["color"]]
+        assert better >= max(on_black, on_white) - 0.3
+        assert better >= 4.5
 
 
 @pytest.mark.parametrize(
@@ -240,24 +215,6 @@ def test_a_large_map_is_pooled_by_its_maximum(ask, rows, columns, most):
         for q in range(0, rows, step)
     ]
     assert np.array(found["bytes"]).reshape(found["rows"], found["columns"]).tolist() == blocks
-
-
-def test_the_heads_of_a_kind_become_one_picture(ask, colours):
-    """Seven heads, three in a line: the last line is not full."""
-    heads = np.random.default_rng(2).integers(0, 256, (7, 5, 3))
-    given = colours | {"heads": heads.reshape(7, -1).tolist()}
-    function = (
-        PAINT + "encodeBitmap(given.heads.map((bytes) => ({ rows: 5, columns: 3, bytes: "
-        "Uint8Array.from(bytes) })), makePalettes(given.colours).root, 3, 64)"
-        ".arrayBuffer().then((b) => [...new Uint8Array(b)])"
-    )
-    picture = Image.open(io.BytesIO(bytes(ask("painting.js", function, given))))
-    assert (picture.format, picture.size) == ("BMP", (3 * 3, 3 * 5))
-    seen = np.asarray(picture.convert("RGB"))
-    palette = rgb_of(ask("painting.js", PAINT + "[...makePalettes(given.colours).root]", colours))
-    for place, head in enumerate(heads):
-        top, left = 5 * (place // 3), 3 * (place % 3)
-        assert np.array_equal(seen[top : top + 5, left : left + 3], palette[head])
 
 
 def test_a_canvas_gets_a_pixel_a_weight(ask, colours):
@@ -356,10 +313,10 @@ def test_a_drawing_has_room_for_its_cells_and_its_labels(ask, rows, columns):
 @pytest.mark.parametrize("kind", KINDS)
 def test_gold_is_ringed_where_the_record_has_it(ask, kind):
     function = (
-        "({ findGoldRings, describeGold, hasGold }, [record, kind]) => "
-        "[findGoldRings(record, kind), describeGold(record, kind), hasGold(record, kind)]"
+        "({ findGoldRings, describeGold }, [record, kind]) => "
+        "[findGoldRings(record, kind), describeGold(record, kind)]"
     )
-    rings, legend, there = ask("explorer/gold.js", function, [record_data(RECORD), kind])
+    rings, legend = ask("lab/gold.js", function, [record_data(RECORD), kind])
     expected = []
     if kind == "cross":
         expected += [(query, key, "gold") for key, query in GOLD]
@@ -367,7 +324,7 @@ def test_gold_is_ringed_where_the_record_has_it(ask, kind):
         row = 5 if kind == "encoder" else 2
         expected += [(row, 1, "referent"), (row, 4, "other")]
     assert [(r["query"], r["key"], r["className"]) for r in rings] == expected
-    assert there == bool(expected) == bool(legend)
+    assert bool(expected) == bool(legend)
     assert ("gold alignment" in legend) == (kind == "cross")
-    plain = ask("explorer/gold.js", function, [record_data(make_record()), kind])
-    assert plain == [[], "", False]
+    plain = ask("lab/gold.js", function, [record_data(make_record()), kind])
+    assert plain == [[], ""]

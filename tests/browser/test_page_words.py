@@ -12,8 +12,8 @@ from tests.thorough import thorough_from
 from transformer_lab.attention.record import KINDS, AttentionRecord, Head, Referent
 from transformer_lab.attention.scores import head_scores
 from transformer_lab.attention.words import by_words, join_map, step_groups, word_groups
-from transformer_lab.lab import explore
-from transformer_lab.lab.explorer.payload import page_data
+from transformer_lab.lab import lab
+from transformer_lab.lab.record_data import page_data
 
 SOURCE = (" The", " tro", "phy", " can", "'", "t", " fit", " i", "n", ".", "</s>")
 TARGET = ("<pad>", " O", " tro", "f", "éu", " cai", "u")
@@ -38,7 +38,7 @@ JOIN = """async ({ byWords }, data) => {
     const record = byWords(stored);
     const numbers = (maps) => Object.fromEntries(Object.entries(maps).map(([kind, layers]) =>
         [kind, layers.map((heads) => heads.map((map) =>
-            Array.from({ length: map.rows }, (_, query) => map.row(query))))]));
+            map.weights.map((row) => [...row])))]));
     const bytes = record.maps.cross[0][0].bytes;
     const { source, target, written, next_tokens, alignment, referent, scores, begun } = record;
     return { before: numbers(stored.maps), after: numbers(record.maps), bytes: [...bytes],
@@ -104,14 +104,14 @@ def test_a_record_of_words_is_left_alone_and_nothing_is_offered(ask, visit_page,
         const [record] = await (await import("/record.js")).readRecords(data);
         return byWords(record) === record }"""
     assert ask("attention_words.js", same, page_data([make_record()]))
-    opened = visit_page(explore(make_record(), layer=0).to_html(tmp_path / "words.html"))
+    opened = visit_page(lab(make_record()).to_html(tmp_path / "words.html"))
     expect(opened.root.get_by_role("group", name="Tokens")).to_have_count(0)
 
 
 @pytest.fixture(scope="module")
 def page_of_pieces(tmp_path_factory):
     path = tmp_path_factory.mktemp("words") / "pieces.html"
-    return explore(RECORD, kind="encoder", layer=0, pinned=(2, 4)).to_html(path)
+    return lab(RECORD, start="head=e1.1&row=2&key=4&view=map").to_html(path)
 
 
 def test_a_page_without_decoder_attention_shows_pieces_and_on_demand_words(
@@ -119,44 +119,57 @@ def test_a_page_without_decoder_attention_shows_pieces_and_on_demand_words(
 ):
     opened = visit_page(page_of_pieces)
     words, root = by_words(RECORD), opened.root
-    kinds = root.get_by_role("group", name="Kind of attention").get_by_role("button")
-    assert kinds.all_inner_texts() == ["Encoder", "Cross"]
-    assert opened.labels("keys") == [t.replace(" ", "␣") for t in SOURCE]
+    kinds = root.get_by_label("Open a head").locator("optgroup")
+    labels = kinds.evaluate_all("all => all.map((e) => e.label)")
+    assert labels == ["Encoder self-attention", "Cross-attention"]
+    assert opened.words("keys") == [t.replace(" ", "␣") for t in SOURCE]
     opened.button("Words").click()
     expect(opened.button("Words")).to_have_attribute("aria-pressed", "true")
-    assert opened.labels("queries") == opened.labels("keys") == list(words.source_tokens)
-    expect(root.locator(".sentence")).to_contain_text("The trophy can't fit in .")
+    expect(root.locator(".moments")).to_contain_text("A word's row is the mean of its pieces' rows")
+    assert opened.words("queries") == opened.words("keys") == list(words.source_tokens)
+    assert root.locator(".source .token").all_inner_texts() == list(words.source_tokens)
     # What was pinned, "phy" and "'", is now the words that they are pieces of.
-    expect(root.locator(".readout")).to_contain_text("trophy → can't:")
-    assert numbers(opened.readout.split("\n")[0]) == [
-        pytest.approx(words.encoder[0][0][1, 2], abs=0.0025)
-    ]
+    readout = opened.readout
+    said = "The weight of “can't” is {}. “trophy” looks most at"
+    weight = words.encoder[0][0][1, 2]
+    assert readout.startswith(said.format(readout.split(" is ")[1][:5]))
+    assert numbers(readout)[0] == pytest.approx(weight, abs=0.0025)
     entropy = head_scores(words, "encoder")[0]["values"][0]
-    assert numbers(root.locator(".facts b").first.inner_text()) == [
-        pytest.approx(entropy, abs=0.006)
-    ]
+    note = root.locator(".weight-map .note").inner_text()
+    assert numbers(note.partition("entropy")[2])[0] == pytest.approx(entropy, abs=0.006)
     opened.page.mouse.move(0, 0)
-    close(opened.weights(opened.cells, (7, 7)), words.encoder[0][0])
-    opened.button("Cross").click()
-    close(opened.weights(opened.cells, (4, 7)), words.cross[0][0])
+    close(opened.weights(), words.encoder[0][0])
+    opened.open_head(Head("cross", 0, 0))
+    close(opened.weights(), words.cross[0][0])
     opened.button("Pieces").click()
-    close(opened.weights(opened.cells, (7, 11)), RECORD.weights(Head("cross", 0, 0)))
+    close(opened.weights(), RECORD.weights(Head("cross", 0, 0)))
+
+
+def test_what_is_pinned_is_the_first_piece_of_its_word_when_words_are_parted(
+    visit_page, page_of_pieces
+):
+    opened = visit_page(page_of_pieces)
+    opened.button("Words").click()
+    opened.cell(3, 4).click()  # fit, in
+    opened.button("Pieces").click()
+    assert opened.readout.startswith("The weight of “␣i” is ")
+    assert "“␣fit” looks most at" in opened.readout
 
 
 def test_steps_say_which_piece_began_a_word(visit_page, page_of_pieces):
     opened = visit_page(page_of_pieces)
-    opened.button("Cross").click()
+    opened.open_head(Head("cross", 0, 0))
     opened.button("Words").click()
-    slider = opened.root.get_by_label("Decoding step")
-    slider.press("ArrowRight")
-    steps = opened.root.locator(".steps")
-    expect(steps).to_contain_text("Step 2 of 4")
-    expect(steps).to_contain_text("Read so far: <pad> O → writes troféu")
-    expect(steps.locator(".taken bdi")).to_have_text("␣tro")
-    # The pin is that word's first step, also when its pieces are shown.
+    steps = opened.root.locator(".written button")
+    assert steps.all_inner_texts() == ["O", "troféu", "caiu", "</s>"]
+    steps.nth(1).click()
+    panel = opened.root.locator(".next")
+    expect(panel.locator("h3")).to_have_text("Which word comes after “O”?")
+    expect(panel.locator(".taken bdi")).to_have_text("␣tro")
+    # The step is that word's first piece, also when its pieces are shown.
     opened.button("Pieces").click()
-    expect(steps).to_contain_text("Step 2 of 7")
-    expect(opened.root.locator(".readout")).to_contain_text("␣tro looks at:")
+    assert opened.root.locator(".written [aria-pressed=true]").all_inner_texts() == ["␣tro"]
+    assert opened.readout.startswith("“␣tro” looks most at")
 
 
 @pytest.mark.parametrize("theme", thorough_from(1, ["light", "dark"]))

@@ -7,12 +7,12 @@ from hypothesis import strategies as st
 from tests.browser.test_page_modules import READ, check_read
 from tests.fuzz.cases import cases, depths, seeds, sentences
 from tests.records import make_record
-from transformer_lab.lab.explorer.payload import page_data
+from transformer_lab.lab.record_data import page_data
 
 
 @pytest.mark.thorough(
     caught_by=[
-        "tests/browser/test_explorer_page.py::test_every_cell_has_its_weight_and_every_line_its_token"
+        "tests/browser/test_record_page.py::test_every_cell_has_its_weight_and_every_row_its_word"
     ]
 )
 @cases(0.027)

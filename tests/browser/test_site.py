@@ -289,13 +289,13 @@ def test_the_packages_own_definitions_stand_out(read):
         assert block.evaluate("e => parseFloat(getComputedStyle(e).borderLeftWidth)") == 4
 
 
-def test_an_explorer_answers_to_a_click(read):
+def test_a_record_answers_to_a_click(read):
     page = read("notebooks/11_explore_the_heads.html")
-    explorer = page.locator("[data-explorer] [data-ready=true]").first
-    expect(explorer).to_be_visible()
-    before = explorer.inner_text()
-    explorer.get_by_role("button", name="Cross", exact=True).click()
-    assert explorer.inner_text() != before
+    record = page.locator("[data-record] [data-ready=true]").first
+    expect(record).to_be_visible()
+    before = record.inner_text()
+    record.get_by_role("button", name="Where it looks").click()
+    assert record.inner_text() != before
 
 
 def test_the_lab_opens_in_the_first_page_and_in_one_of_its_own(read):

@@ -27,7 +27,7 @@ OVERFLOWING = """() => {
   look(slide, 1280, 700, slide.querySelector("h2").innerText);
   for (const frame of slide.querySelectorAll("iframe")) {
     const { documentElement, body } = frame.contentDocument;
-    // The lab and the explorer of 48 heads scroll in their place.
+    // The lab and the record of 48 heads scroll in their place.
     if (documentElement.style.overflow === "auto") found.push(`scrolls: ${frame.dataset.piece}`);
     else look(body, frame.clientWidth, frame.clientHeight, frame.dataset.piece);
   }
@@ -92,7 +92,11 @@ def test_nothing_overflows_a_slide(open_deck, path):
     for slide in range(1, count + 1):
         go_to(page, slide)
         found += page.evaluate(OVERFLOWING)
-    scrolling = {"00": ["scrolls: lab"], "18": ["scrolls: explorer"]}
+    scrolling = {
+        "00": ["scrolls: record", "scrolls: lab"],
+        "11": ["scrolls: record"] * 2,
+        "18": ["scrolls: record"],
+    }
     assert found == scrolling.get(lesson_key(path), [])
     assert page.evaluate(SMALL) == []
 
@@ -149,12 +153,11 @@ def test_a_quiz_answers_in_its_slide_and_shows_one_question(open_deck):
     assert re.match(r"(Right|No)\.", frame.locator(".reply:visible").inner_text())
 
 
-def test_the_explorer_and_the_lab_answer_in_their_slides(open_deck):
+def test_a_record_and_the_lab_answer_in_their_slides(open_deck):
     page = open_deck("00")
-    explorer = slide_of(page, "explorer")
-    title = explorer.locator(".open").inner_text()
-    explorer.locator(".heads canvas, .heads button").first.click()
-    assert explorer.locator(".open").inner_text() != title
+    record = slide_of(page, "record")
+    record.get_by_role("button", name="As a map").click()
+    record.locator("table.weights").wait_for()
     lab = slide_of(page, "lab")
     lab.get_by_role("button", name="wide", exact=True).click()
     lab.get_by_text("elle", exact=True).first.wait_for()

@@ -7,23 +7,22 @@ from pathlib import Path
 
 import pytest
 
-from transformer_lab.lab import translator_page
-from transformer_lab.lab.explorer.page import STYLES
+from transformer_lab.lab.lab_page import STYLES
 from transformer_lab.lab.page import join
 from transformer_lab.lab.page.drawing import list_kinds, mount_function
 from transformer_lab.lab.page.join import FOLDER, IMPORT, modules, script
 
 ENTRIES = {
-    "explorer/saved.js": {"make", "Selection", "KINDS", "paintMap"},
-    "explorer/widget.js": {"make", "Selection", "KINDS", "paintMap"},
-    "lab/lab.js": {"make", "State", "Engine", "attend"},
+    "lab/record_page.js": {"make", "State", "RecordAnswerer", "paintMap"},
+    "lab/engine_page.js": {"make", "State", "EngineAnswerer", "Engine", "attend"},
+    "lab/widget.js": {"make", "State", "KernelAnswerer", "Questions"},
     "story/story.js": {"make", "Story", "Engine", "attend"},
     **{f"lesson/{kind}.js": {"make", "mountEach"} for kind in list_kinds()},
 }
 """The script of a page, and some of what it must hold."""
 CALLED_BY_THE_PAGE = {
-    ("explorer/saved.js", "mountAll"),
-    ("lab/lab.js", "mountSaved"),
+    ("lab/record_page.js", "mountRecordPages"),
+    ("lab/engine_page.js", "mountEnginePages"),
     ("story/story.js", "mountStory"),
     *((f"lesson/{kind}.js", mount_function(kind)) for kind in list_kinds()),
 }
@@ -61,7 +60,7 @@ def test_the_script_defines_what_its_modules_define_and_imports_nothing(entry):
     assert NAME.findall(text) == [("", name) for name in names]
     assert not re.search(r"^\s*import\b|\bimport\(", text, re.M)
     default = re.findall(r"^export .*", text, re.M)
-    assert default == (["export default {"] if entry == "explorer/widget.js" else [])
+    assert default == (["export default {"] if entry == "lab/widget.js" else [])
 
 
 def test_every_module_is_taken_by_a_page_and_every_export_by_a_module_or_a_test():
@@ -117,4 +116,4 @@ def test_they_come_with_the_package():
     setuptools = tomllib.loads((root / "pyproject.toml").read_text())["tool"]["setuptools"]
     patterns = setuptools["package-data"]["transformer_lab"]
     packed = {path for pattern in patterns for path in (root / "transformer_lab").glob(pattern)}
-    assert {*FILES, *(FOLDER / name for name in (*STYLES, *translator_page.STYLES))} <= packed
+    assert {*FILES, *(FOLDER / name for name in STYLES)} <= packed

@@ -10,7 +10,6 @@ SHEETS = {path.relative_to(FOLDER).as_posix(): path for path in sorted(FOLDER.rg
 OWN = {
     "page.css": r"\.tl-page\b",
     "lines.css": r"(\.tl-page|:where\(\.tl-page\)) \.line-board\b",
-    "explorer/explorer.css": r"\.tl-explorer\b",
     "lab/lab.css": r"\.tl-lab\b",
     "story/story.css": r"\.tl-story\b",
     "lesson/lesson.css": r"\.tl-lesson\b",

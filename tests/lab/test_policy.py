@@ -62,7 +62,7 @@ def test_only_a_page_that_compiles_webassembly_may_do_so():
 @pytest.mark.parametrize("token", ["a", "\ud800", "</script>"])
 def test_a_written_page_names_its_own_scripts_whatever_the_tokens(tmp_path, token):
     record = make_record([token, "b", "c"])
-    page = tl.explore(record).to_html(tmp_path / "page.html").read_text("utf-8")
+    page = tl.lab(record).to_html(tmp_path / "page.html").read_text("utf-8")
     found = Inlined(page)
     assert len(found.scripts) == 1
     meta = page[page.index("<meta http-equiv") :].partition("\n")[0]

@@ -196,31 +196,31 @@ def test_nbval_takes_no_letters_of_a_picture_for_an_address():
     assert text == '<img src="data:image/webp"> <f at 0x...>'
 
 
-EXPLORER = """\
+RECORD = """\
 from tests.records import make_record
-from transformer_lab.lab import explore
-explore(make_record())"""
+from transformer_lab.lab import lab
+lab(make_record())"""
 
 
-def test_an_explorer_with_scores_of_another_day_is_new_and_all_else_stays(folder, monkeypatch):
+def test_a_record_with_scores_of_another_day_is_new_and_all_else_stays(folder, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
-    path = folder("01_x.ipynb", cell("print(1)"), cell(EXPLORER), cell("print(3)"))
+    path = folder("01_x.ipynb", cell("print(1)"), cell(RECORD), cell("print(3)"))
     path.write_text(build(path), encoding="utf-8")
     assert build(path) == path.read_text(encoding="utf-8"), "today's scores run nothing"
     notebook = read(path)
-    first, explorer, last = code(notebook)[1:]
-    assert not shows_old_scores(explorer)
+    first, record, last = code(notebook)[1:]
+    assert not shows_old_scores(record)
     first.outputs[0].text, last.outputs[0].text = "7\n", "8\n"
-    page = explorer.outputs[0].data
+    page = record.outputs[0].data
     label = SCORES[0].label
     assert label in page["text/html"]
     page["text/html"] = page["text/html"].replace(f'"label": "{label}"', '"label": "old"')
-    assert shows_old_scores(explorer)
+    assert shows_old_scores(record)
     path.write_text(written(notebook), encoding="utf-8")
     path.write_text(build(path), encoding="utf-8")
-    first, explorer, last = code(read(path))[1:]
+    first, record, last = code(read(path))[1:]
     assert (first.outputs[0].text, last.outputs[0].text) == ("7\n", "8\n")
-    assert not shows_old_scores(explorer)
+    assert not shows_old_scores(record)
 
 
 def test_a_cell_that_is_new_or_gone_runs_what_is_below(folder):

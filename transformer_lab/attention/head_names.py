@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from transformer_lab.attention.record import KINDS, AttentionRecord, Head, Kind
-from transformer_lab.attention.scores import entropy, first_token, previous_token
+from transformer_lab.attention.scores import apply_to_weights, entropy, first_token, previous_token
 
 
 class Behaviour(NamedTuple):
@@ -19,69 +19,60 @@ class Behaviour(NamedTuple):
     Attributes:
         name: What the head is called.
         least: The smallest mean, over the records, at which the name holds.
-        measure: The number of one head's weights (query, key) in one record.
+        measure: The number of one head in one record.
         kinds: The kinds of attention that can do so.
         needs: The field of a record that `measure` reads beside the weights, or None.
     """
 
     name: str
     least: float
-    measure: Callable[[np.ndarray, AttentionRecord], float]
+    measure: Callable[[AttentionRecord, Head], float]
     kinds: tuple[Kind, ...] = KINDS
     needs: str | None = None
 
 
-def noun_of_the_decider(weights: np.ndarray, record: AttentionRecord) -> float:
+def noun_of_the_decider(record: AttentionRecord, head: Head) -> float:
     """Return the weight that the deciding word's row gives the noun that the pronoun stands for."""
     assert record.referent is not None  # `needs` says so
-    return float(weights[record.referent.decider, record.referent.referent])
+    return float(record.weights(head)[record.referent.decider, record.referent.referent])
 
 
-def decider_of_the_pronoun(weights: np.ndarray, record: AttentionRecord) -> float:
+def decider_of_the_pronoun(record: AttentionRecord, head: Head) -> float:
     """Return the weight on the deciding word at the step that writes the pronoun."""
     assert record.referent is not None
-    return float(weights[record.referent.step, record.referent.decider])
+    return float(record.weights(head)[record.referent.step, record.referent.decider])
 
 
-def pronoun_of_the_pronoun(weights: np.ndarray, record: AttentionRecord) -> float:
+def pronoun_of_the_pronoun(record: AttentionRecord, head: Head) -> float:
     """Return the weight on the source's pronoun at the step that writes its translation."""
     assert record.referent is not None
-    return float(weights[record.referent.step, record.referent.pronoun])
+    return float(record.weights(head)[record.referent.step, record.referent.pronoun])
 
 
-def gold_weight(weights: np.ndarray, record: AttentionRecord) -> float:
+def gold_weight(record: AttentionRecord, head: Head) -> float:
     """Return the weight on the aligned source words, mean over the steps that have any."""
     assert record.alignment is not None
+    weights = record.weights(head)
     steps = {step for _, step in record.alignment}
     return float(sum(weights[step, source] for source, step in record.alignment) / len(steps))
 
 
-def own_token(weights: np.ndarray, _: AttentionRecord) -> float:
+def own_token(weights: np.ndarray) -> float:
     """Return the mean weight that a word gives itself."""
     return float(np.diagonal(weights).mean())
 
 
-def word_before(weights: np.ndarray, _: AttentionRecord) -> float:
-    """Return the mean weight on the key just before the query."""
-    return previous_token(weights)
-
-
-def first_word(weights: np.ndarray, _: AttentionRecord) -> float:
-    """Return the mean weight on the first key, without the first row."""
-    return first_token(weights)
-
-
-def next_token(weights: np.ndarray, _: AttentionRecord) -> float:
+def next_token(weights: np.ndarray) -> float:
     """Return the mean weight on the key just after the query; 0 where there is none."""
     return float(np.diagonal(weights, offset=1).mean()) if weights.shape[1] > 1 else 0.0
 
 
-def last_token(weights: np.ndarray, _: AttentionRecord) -> float:
+def last_token(weights: np.ndarray) -> float:
     """Return the mean weight on the last key, without the last row."""
     return float(weights[:-1, -1].mean()) if len(weights) > 1 else 0.0
 
 
-def spread(weights: np.ndarray, _: AttentionRecord) -> float:
+def spread(weights: np.ndarray) -> float:
     """Return at how large a part of the other words a row looks: 0 is at one word, 1 at all alike."""
     return float((np.exp(entropy(weights)) - 1) / (weights.shape[1] - 1))
 
@@ -92,12 +83,12 @@ BEHAVIOURS = (
     Behaviour("reads the deciding word", 0.6, decider_of_the_pronoun, ("cross",), "referent"),
     Behaviour("translates word for word", 0.6, gold_weight, ("cross",), "alignment"),
     Behaviour("reads the pronoun", 0.6, pronoun_of_the_pronoun, ("cross",), "referent"),
-    Behaviour("looks one word back", 0.5, word_before, ("encoder", "decoder")),
-    Behaviour("looks one word on", 0.5, next_token, ("encoder",)),
-    Behaviour("looks at itself", 0.4, own_token, ("encoder", "decoder")),
-    Behaviour("looks at the first word", 0.5, first_word),
-    Behaviour("looks at the end", 0.5, last_token, ("encoder", "cross")),
-    Behaviour("looks all around", 0.5, spread, ("encoder", "cross")),
+    Behaviour("looks one word back", 0.5, apply_to_weights(previous_token), ("encoder", "decoder")),
+    Behaviour("looks one word on", 0.5, apply_to_weights(next_token), ("encoder",)),
+    Behaviour("looks at itself", 0.4, apply_to_weights(own_token), ("encoder", "decoder")),
+    Behaviour("looks at the first word", 0.5, apply_to_weights(first_token)),
+    Behaviour("looks at the end", 0.5, apply_to_weights(last_token), ("encoder", "cross")),
+    Behaviour("looks all around", 0.5, apply_to_weights(spread), ("encoder", "cross")),
 )  # fmt: skip
 """What heads are known to do. A head gets the first name that holds; the most telling ones come first."""
 LEAST_WORDS = 4
@@ -126,7 +117,7 @@ def name_head(records: Sequence[AttentionRecord], head: Head) -> str:
         if head.kind not in behaviour.kinds:
             continue
         fit = [record for record in records if has_what_it_needs(record, head, behaviour)]
-        measured = [behaviour.measure(record.weights(head), record) for record in fit]
+        measured = [behaviour.measure(record, head) for record in fit]
         if measured and np.mean(measured) >= behaviour.least:
             return behaviour.name
     return MIXED

@@ -68,9 +68,19 @@ function joinMap(map, rows, columns) {
 }
 
 /** Return the index of the word that has the piece at this place; behind the last piece, the number of words. */
-export function findWord(groups, place) {
+function findWord(groups, place) {
   const word = groups.findIndex((group) => group.includes(place));
   return word < 0 ? groups.length : word;
+}
+
+/**
+ * Return where a place { row, key, step } of a kind's maps is, once pieces are joined to words, or words are
+ * parted again (`joins` is false): a piece is in its word, and a word begins with its first piece.
+ */
+export function followWords(groups, kind, { row, key, step }, joins) {
+  const { queries, keys } = groups[kind];
+  const move = (side, place) => (joins ? findWord(side, place) : side[place]?.[0] ?? 0);
+  return { row: move(queries, row), key: key == null ? null : move(keys, key), step: move(groups.cross.queries, step) };
 }
 
 /**
@@ -91,7 +101,7 @@ export function byWords(record) {
     const { queries, keys } = groups[kind];
     return [kind, layers.map((heads) => heads.map((map) => joinMap(map, queries, keys)))];
   });
-  const { referent, before, next_tokens: next } = record;
+  const { referent, next_tokens: next } = record;
   const links = (record.alignment ?? []).map(([i, j]) => String([findWord(source, i), findWord(written, j)]));
   const places = Object.entries(referent ?? {}).map(([name, place]) =>
     [name, findWord(name === "step" ? written : source, place)]);
@@ -102,7 +112,6 @@ export function byWords(record) {
     source: joinTokens(record.source, source),
     target: joinTokens(record.target, read),
     written: joinTokens(record.written, written),
-    before: before && joinTokens(before, wordGroups(before)),
     maps: Object.fromEntries(maps),
     scores: record.word_scores,
     next_tokens: next && written.map(([first]) => next[first]),

@@ -22,5 +22,3 @@ export const shortenText = (text, most) => (text.length > most ? text.slice(0, m
 export const formatNumber = (value, digits = 2) => (value == null ? "–" : value.toFixed(digits).replace("-", "−"));
 /** Write a probability with three digits, and "< 0.001" for a smaller one. */
 export const formatProbability = (value) => (value > 0 && value < 0.0005 ? "< 0.001" : formatNumber(value, 3));
-/** Name a head, given by indices from 0: "Layer 1, head 1". */
-export const formatHeadName = (layer, head) => `Layer ${layer + 1}, head ${head + 1}`;

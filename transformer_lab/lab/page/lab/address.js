@@ -4,7 +4,7 @@ import { formatPoint, dropOverriddenPoints } from "./changes.js";
 import { parseHead, isSeen, toCode } from "./names.js";
 
 /** The ways to look at the open head: its lines, its map, how a weight comes about, what the head does. */
-export const VIEWS = ["lines", "map", "numbers", "effect"];
+const VIEWS = ["lines", "map", "numbers", "effect"];
 const POINT = /^([edc]\d+\.\d+):(\d+):(\d+)(?::(0(?:\.\d+)?|1(?:\.0+)?))?$/;
 
 function listChangeFields({ mute, points }, prefix) {
@@ -18,14 +18,14 @@ function listChangeFields({ mute, points }, prefix) {
  * Write the address of what is open and changed. Behind `a-` stand the changes of A:
  * `#s=…&head=e2.1&row=3&step=9&mute=c1.4,e2.1&point=e2.1:3:5:0.50`.
  */
-export function formatAddress({ answerer, text, head, also, view, beside, row, key, step, kept, ...changes }) {
+export function formatAddress({ answerer, text, head, also, view, beside, row, key, step, showsAll, kept, ...changes }) {
   const fields = {
     ...(answerer.canAsk ? { s: text } : {}),
     head: toCode(head),
     ...(also.length ? { also: also.map(toCode).join() } : {}),
     ...(view === "lines" ? {} : { view }),
     ...(beside ? { beside } : {}),
-    row,
+    ...(showsAll ? {} : { row }), // no word is pinned
     ...(key == null ? {} : { key }),
     step,
     ...listChangeFields(changes, ""),

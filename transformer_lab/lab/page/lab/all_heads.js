@@ -11,6 +11,7 @@ import { toCode, TITLES } from "./names.js";
 import { computeCost } from "./stakes.js";
 
 const WAIT = 200; // milliseconds, so that the translation itself is drawn first
+const MANY_BESIDE = 5; // heads of a layer: of more, each is smaller
 const MOST_PIXELS = 64; // of a small map: one of more tokens shows the largest weight of each block
 
 /** What the heads can show, besides the scores: its label, and what a dark head means. */
@@ -43,12 +44,12 @@ export class AllHeads {
     });
     const { others } = state.answerer;
     this.models = make("select", { "aria-label": "Model beside this one", ...OWN_KEYS }, make("option", { value: "" }, "no other model"),
-      ...Array.from(others.keys(), (name) => make("option", {}, name)));
+      ...others.names.map((name) => make("option", {}, name)));
     this.models.addEventListener("change", () => state.compare(this.models.value));
     this.note = make("p", { className: "note" });
     this.everyHead = new EveryHead(state, paints);
     this.element = make("section", { className: "all-heads", "aria-label": "All heads" }, make("h3", {}, "All heads of the model"),
-      make("p", { className: "bar" }, make("label", {}, "Show ", this.list), others.size ? make("label", {}, "Compare the open head with ", this.models) : null),
+      make("p", { className: "bar" }, make("label", {}, "Show ", this.list), others.names.length ? make("label", {}, "Compare the open head with ", this.models) : null),
       this.build(), this.note, this.everyHead.element);
   }
 
@@ -57,7 +58,7 @@ export class AllHeads {
     const { answerer: { heads }, languages: [source, target] } = this.state;
     const block = (kind, layer) => {
       const dots = heads.filter((head) => head.kind === kind && head.layer === layer).map((head) => this.buildDot(head));
-      return dots.length ? [make("div", { className: `block ${kind}` }, make("span", {}, `${TITLES[kind]}, layer ${layer + 1}`), make("div", {}, ...dots))] : [];
+      return dots.length ? [make("div", { className: `block ${kind}${dots.length > MANY_BESIDE ? " dense" : ""}` }, make("span", {}, `${TITLES[kind]}, layer ${layer + 1}`), make("div", {}, ...dots))] : [];
     };
     const layers = Math.max(...heads.map(({ layer }) => layer)) + 1;
     const stack = (kinds, ...label) => {
@@ -72,12 +73,13 @@ export class AllHeads {
   buildDot(head) {
     const code = toCode(head);
     const canvas = make("canvas", { "aria-hidden": "true" });
-    const button = make("button", { type: "button", className: "dot", "data-control": `head ${code}`, ...OWN_KEYS }, canvas, make("span", {}, ...this.state.names.write(head)));
+    const number = make("small", { className: "number" });
+    const button = make("button", { type: "button", className: "dot", "data-control": `head ${code}`, ...OWN_KEYS }, canvas, make("span", {}, ...this.state.names.write(head)), number);
     button.addEventListener("click", ({ shiftKey }) => {
       if (shiftKey) this.state.overlay(head);
       else this.state.openHead(head);
     });
-    this.dots.push({ head, code, button, canvas });
+    this.dots.push({ head, code, button, canvas, number });
     return button;
   }
 
@@ -86,10 +88,11 @@ export class AllHeads {
     this.models.value = state.beside;
     if (this.way === "cost" && this.measured !== state.before) this.measureCosts();
     if (this.way === "maps") this.paint();
-    for (const { head, code, button, canvas } of this.dots) {
+    for (const { head, code, button, canvas, number } of this.dots) {
       const [value, blank] = this.getValues(head);
       const isMuted = state.isMuted(head);
       canvas.hidden = this.way !== "maps";
+      number.textContent = value == null ? "" : formatNumber(value);
       button.style.setProperty("--share", this.getDarkness(value));
       button.style.setProperty("--blank", this.getDarkness(blank));
       button.classList.toggle("beside", blank != null);

@@ -1,9 +1,9 @@
 // The lab with its engine in the page: no kernel, no server, and everything can be changed.
 
-import { gunzip } from "../bytes.js";
-import { Engine } from "../engine/engine.js";
+import { unpackEngine } from "../model_file.js";
 import { formatAddress, keepAddress } from "./address.js";
 import { EngineAnswerer } from "./answerers/engine.js";
+import { OtherModels } from "./answerers/other_models.js";
 import { Effect } from "./effect.js";
 import { HeadScores } from "./head_scores.js";
 import { mountLab, mountSaved } from "./lab.js";
@@ -41,19 +41,10 @@ function publishEngine(engine, state) {
   };
 }
 
-/** Unpack a page's engine, and those of other models with the same words and layers, by name. */
-async function unpackEngines(data) {
-  const [{ buffer }, tokenizers] = await Promise.all([data.weights, data.tokenizers].map(gunzip));
-  const [read, written = read] = JSON.parse(new TextDecoder().decode(tokenizers));
-  const engine = new Engine({ config: data.config, source: read, target: written, weights: buffer });
-  const others = await Promise.all(data.others.map(async ({ name, weights }) => [name, engine.withWeights((await gunzip(weights)).buffer)]));
-  return [engine, new Map([["an untrained model", engine.makeUntrained()], ...others])];
-}
-
 /** Replace each still picture of this name by a lab; `table` has the rows of `SCORES` in `attention/scores.py`. */
 export const mountEnginePages = (name, table) => mountSaved("lab", name, async (place, data) => {
-  const [engine, others] = await unpackEngines(data);
-  const state = new State(new EngineAnswerer(engine, others), { text: data.sentences[0], languages: data.languages, names: data.names });
+  const engine = await unpackEngine(data);
+  const state = new State(new EngineAnswerer(engine, new OtherModels(engine, data.others)), { text: data.sentences[0], languages: data.languages, names: data.names });
   publishEngine(engine, state);
   if (data.address) keepAddress(state, data.start); // in a page of its own
   else state.follow(data.start);

@@ -47,7 +47,9 @@ export function mountLab(root, state, { data, scores, views = {}, deeper = [], n
   const openHead = new OpenHead(state, palettes, paints, showEffect, views);
   const allHeads = new AllHeads(state, scores, palettes, paints);
   const more = new More([allHeads, ...deeper, new Saving(state, palettes, openHead.views.lines), new Glossary(state)]);
-  const panels = [new Guide(state, data.prompts ?? []), new Sentence(state, data.sentences ?? []), new Moments(state), nextWords, openHead, more];
+  const [sentence, moments] = [new Sentence(state, data.sentences ?? []), new Moments(state)];
+  sentence.element.append(moments.element);
+  const panels = [new Guide(state, data.prompts ?? []), sentence, nextWords, openHead, more];
   const page = make("div", { className: "tl-page tl-lab" }, ...panels.map(({ element }) => element));
   page.addEventListener("keydown", (event) => {
     const isTyping = event.target.matches("textarea, select") || event.ctrlKey || event.metaKey || event.altKey;
@@ -56,7 +58,7 @@ export function mountLab(root, state, { data, scores, views = {}, deeper = [], n
     state.toggleMute(dot ? parseHead(dot) : state.head);
     event.stopPropagation();
   });
-  const draw = () => keepFocus(page, "heads", () => panels.forEach((panel) => panel.draw()));
+  const draw = () => keepFocus(page, "heads", () => [moments, ...panels].forEach((panel) => panel.draw()));
   state.watch(draw);
   root.classList.add("tl-lab-frame");
   root.replaceChildren(page);

@@ -61,9 +61,8 @@ export class LineView {
   }
 
   showAll() {
-    this.state.showsAll = true;
     this.pointed = null;
-    this.drawLines();
+    this.state.letGo();
   }
 
   drawLines() {
@@ -107,8 +106,9 @@ class OtherModel {
 
   draw(state, findLinks) {
     const { other, head: { kind, layer, head }, row } = state;
-    this.element.hidden = !other;
-    if (!other) return;
+    this.element.hidden = !state.beside;
+    this.board.element.hidden = !other;
+    if (!other) return void this.said.replaceChildren(state.beside ? "Fetching the other model …" : "");
     const isSame = String(state.now.written) === String(state.before.written);
     this.board.element.hidden = !isSame;
     if (!isSame) return void this.said.replaceChildren("The changed model writes other words now, so its rows can't be compared with those of ", make("b", {}, state.beside), ".");

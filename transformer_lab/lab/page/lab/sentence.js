@@ -6,6 +6,7 @@ import { formatChanges } from "./changes.js";
 import { toCode } from "./names.js";
 import { findNeighbours } from "./neighbours.js";
 
+const MANY = 40; // words
 const UNKNOWN_TOKEN = "<unk>"; // what a word is read as that the model doesn't know
 
 export class Sentence {
@@ -36,7 +37,7 @@ export class Sentence {
     const keepsRoom = canAsk && !state.engine; // nothing may jump whenever an answer is waited for
     this.problem = make("p", { className: `problem ${keepsRoom ? "keeps-room" : ""}`, role: "status" });
     this.read = make("p", { className: "read" });
-    this.source = make("p", { className: "source" }); // where it can't be changed
+    this.source = make("p", { className: "source", role: "group", "aria-label": `${state.languages[0]} sentence` }); // where it can't be changed
     this.written = make("p", { className: "written", role: "group", "aria-label": `${state.languages[1]} translation: each word opens its step` });
     this.written.addEventListener("keydown", (event) => this.move(event));
     this.changes = make("p", { className: "changes" });
@@ -66,7 +67,7 @@ export class Sentence {
     this.markStale();
     this.presets.forEach(({ text, button }) => button.setAttribute("aria-pressed", String(text === state.text)));
     this.drawRead();
-    this.written.replaceChildren(...this.buildSteps());
+    this.drawSteps();
     const chips = this.buildChips();
     this.changes.hidden = !chips.length;
     this.changes.replaceChildren(...chips);
@@ -75,7 +76,9 @@ export class Sentence {
   /** What the model has read, where that's not what one sees in the field: pieces of words, or unknown words. */
   drawRead() {
     const { answerer, now: { tokens: { source }, unknown, record } } = this.state;
-    this.source.replaceChildren(...words(source));
+    if (this.shownSource !== source) this.source.replaceChildren(...words(source));
+    this.shownSource = source;
+    this.source.tabIndex = source.length > MANY ? 0 : -1; // it may scroll, and then the keyboard should reach it
     const isPieces = !record?.groups && source.some((token) => token.startsWith(" ") || token.startsWith("▁"));
     this.read.hidden = !(isPieces && answerer.canAsk) && !unknown.length;
     if (this.read.hidden) return;
@@ -96,6 +99,18 @@ export class Sentence {
     return [make("span", { className: "unknown" }, "It doesn't know ", make("b", {}, word(strange)), ". Did you mean ", ...buttons), " "];
   }
 
+  /** Draw the words of the translation, unless they stand there already, and mark the open one. */
+  drawSteps() {
+    const { before, now, step } = this.state;
+    if (this.drawn?.before !== before || this.drawn.now !== now) this.written.replaceChildren(...this.buildSteps());
+    this.drawn = { before, now };
+    this.written.hidden = !before.written.length;
+    this.written.childNodes.forEach((button, at) => {
+      button.setAttribute("aria-pressed", String(at === step));
+      button.tabIndex = at === step ? 0 : -1;
+    });
+  }
+
   /** The translation, each word a button that opens its step; Tab stops at one of them, and arrows go on from there. */
   buildSteps() {
     const { state } = this;
@@ -105,8 +120,7 @@ export class Sentence {
     const others = now.written.length === written.length ? now.tokens.written : written;
     return written.map((token, step) => {
       const said = others[step] === token ? [word(token)] : [make("del", {}, word(token)), " ", make("ins", {}, word(others[step]))];
-      const isOpen = step === state.step;
-      const button = make("button", { type: "button", className: "step", "aria-pressed": String(isOpen), tabIndex: isOpen ? 0 : -1, ...OWN_KEYS }, ...said);
+      const button = make("button", { type: "button", className: "step", ...OWN_KEYS }, ...said);
       button.dataset.control = `step ${step}`;
       button.title = `word ${step + 1}`;
       button.addEventListener("click", () => state.openStep(step));

@@ -302,15 +302,33 @@ export class State {
 
   /** Show words, or the pieces of which the model makes them. */
   joinPieces(joins) {
+    const { now: { record: was }, row, key, step } = this;
     this.joinsPieces = joins;
-    this.ask(() => this.tell());
+    this.ask(() => {
+      Object.assign(this, this.answerer.followPlace(was, this.now.record, this.head.kind, { row, key, step }));
+      this.stayInside();
+      this.tell();
+    });
   }
 
   /** Show another model beside this one, by its name; with "" none. */
   compare(name) {
     this.beside = name;
     if (name) this.view = "lines";
+    this.loadBeside();
     this.tell();
+  }
+
+  /** See to it that the model beside this one is there; what keeps it away is said. */
+  loadBeside() {
+    const { answerer: { others }, beside } = this;
+    if (!beside || others.get(beside)) return;
+    const done = (problem = "") => {
+      if (this.beside !== beside) return;
+      if (problem) Object.assign(this, { problem, beside: "" });
+      this.tell();
+    };
+    others.load(beside).then(() => done(), (error) => done(`${beside} can't be shown: ${error.message}.`));
   }
 
   /** How many words a row of the open head may see. */
@@ -355,6 +373,12 @@ export class State {
     this.tell();
   }
 
+  /** Pin no word, so that the lines of all of them are drawn. */
+  letGo() {
+    Object.assign(this, { showsAll: true, key: null });
+    this.tell();
+  }
+
   openStep(step) {
     Object.assign(this, { step, showsAll: false });
     if (this.head.kind !== "encoder") Object.assign(this, { row: Math.min(step, this.open.weights.length - 1), key: null });
@@ -378,14 +402,17 @@ export class State {
   follow(address) {
     Object.assign(this, { text: readSentence(address) || this.text, ...NOTHING, kept: NOTHING });
     this.ask(() => {
-      const { head, row, step, ...changed } = readAddress(address, this.before);
+      const stored = this.canChange ? {} : { ...NOTHING, kept: NOTHING }; // a record stays as it is
+      const { head, row, step, ...changed } = { ...readAddress(address, this.before), ...stored };
       Object.assign(this, changed, { head: head ?? this.head, row: row ?? this.row, step: step ?? this.step });
       this.also = this.selectBeside(this.also);
-      if (!this.answerer.others.has(this.beside)) this.beside = "";
+      if (!this.answerer.others.names.includes(this.beside)) this.beside = "";
+      this.loadBeside();
       this.ask(() => {
         const isStep = row != null && this.head.kind !== "encoder"; // there, rows are steps
         if (step == null) this.step = this.isChanged || !isStep ? this.movedStep : clamp(row, this.before.written.length);
         if (row == null && this.head.kind !== "encoder") this.row = clamp(this.step, this.open.weights.length);
+        if (!this.engine) this.showsAll = row == null; // a lab with an engine begins at one word
         this.tell();
       });
     });

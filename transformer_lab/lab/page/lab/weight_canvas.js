@@ -4,18 +4,17 @@ import { make } from "../elements.js";
 import { findCellAt, findCellBeside, computeCellSize } from "../geometry.js";
 import { toPicture } from "../head_map.js";
 import { paintMap } from "../painting.js";
-import { findStrongest } from "../ranking.js";
-import { formatNumber, makeVisible } from "../text.js";
+import { makeVisible } from "../text.js";
 import { Axis } from "./axis.js";
 import { isSeen } from "./names.js";
 
 const WIDEST_WORDS = 170; // CSS pixels of the words beside the rows, as in lab.css
-const MOST_NAMED = 5; // that are named
 const SAYS_CANVAS = "Weights. Arrows move from word to word.";
 
 export class WeightCanvas {
-  constructor(state) {
-    this.state = state;
+  /** `say` hears of the cell that is pointed at, [row, key], and then of the chosen one again. */
+  constructor(state, say) {
+    Object.assign(this, { state, say });
     this.rows = new Axis("query", (row) => state.choose(row, null));
     this.keys = new Axis("key", (key) => isSeen(state.head.kind, state.row, key) && state.choose(state.row, key));
     this.canvas = make("canvas", { "aria-hidden": "true" });
@@ -24,10 +23,9 @@ export class WeightCanvas {
     this.rings = make("div", { className: "rings", "aria-hidden": "true" });
     this.cells = make("div", { className: "cells", tabIndex: 0, role: "application", "aria-label": SAYS_CANVAS, "data-control": "map" },
       this.canvas, this.rings, this.row, this.column);
-    this.said = make("p", { className: "readout", role: "status" });
     this.listen();
     this.element = make("div", { className: "weight-canvas" },
-      make("div", { className: "scroll" }, make("div", { className: "corner" }), this.keys.element, this.rows.element, this.cells), this.said);
+      make("div", { className: "scroll" }, make("div", { className: "corner" }), this.keys.element, this.rows.element, this.cells));
   }
 
   listen() {
@@ -70,7 +68,6 @@ export class WeightCanvas {
     this.column.style.transform = `translateX(${(state.key ?? 0) * cell}px)`;
     this.rows.light(state.row);
     this.keys.light(state.key);
-    this.say(state.row, state.key);
   }
 
   /** CSS pixels for the cells: the pane's width without the words; undefined while nobody sees it. */
@@ -78,17 +75,5 @@ export class WeightCanvas {
     const longest = Math.max(0, ...words.map((token) => makeVisible(token).length));
     const pane = this.element.parentElement?.clientWidth;
     return pane ? Math.max(1, pane - Math.min(WIDEST_WORDS, 7.5 * longest) - 24) : undefined;
-  }
-
-  /** Say a cell's weight, and the strongest of its row. */
-  say(row, key) {
-    const { state } = this;
-    const { rows, keys } = state.getMapTokens(state.head.kind);
-    const weights = state.open.weights[row];
-    const isLeftOut = key != null && state.now.record?.left_out && !weights[key];
-    const cell = key == null ? "" : `The weight of “${makeVisible(keys[key])}” is ${isLeftOut ? "0, or left out" : formatNumber(weights[key], 3)}. `;
-    const strongest = findStrongest(weights, MOST_NAMED).filter((k) => weights[k] >= 0.005).map((k) => `“${makeVisible(keys[k])}” ${formatNumber(weights[k])}`);
-    const text = `${cell}“${makeVisible(rows[row])}” looks most at ${strongest.join(", ") || "nothing"}.`;
-    if (this.said.textContent !== text) this.said.textContent = text;
   }
 }

@@ -4,10 +4,11 @@ import { make, OWN_KEYS, toggle, word } from "../elements.js";
 import { softmax } from "../engine/vectors.js";
 import { formatNumber } from "../text.js";
 import { describeGold, findGoldRings } from "./gold.js";
+import { describePlace } from "./readout.js";
 import { WeightCanvas } from "./weight_canvas.js";
 import { WeightTable } from "./weight_table.js";
 
-const MOST_CELLS = 1600; // of a table: more would take longer to draw than a press may
+const MOST_CELLS = 900; // of a table: more would take longer to draw than a press may
 
 export class WeightMap {
   /**
@@ -15,8 +16,9 @@ export class WeightMap {
    */
   constructor(state, palettes, paints, press) {
     Object.assign(this, { state, palettes, isRoot: false });
-    this.table = new WeightTable(state, paints, press);
-    this.canvas = new WeightCanvas(state);
+    const say = (row, key) => this.say(row, key);
+    this.table = new WeightTable(state, paints, press, say);
+    this.canvas = new WeightCanvas(state, say);
     this.slider = make("input", { type: "range", min: 0, max: 100, "data-control": "share", ...OWN_KEYS });
     this.slider.addEventListener("input", () => state.point(Number(this.slider.value) / 100));
     this.said = make("output", {});
@@ -26,8 +28,9 @@ export class WeightMap {
       this.draw();
     });
     this.place = make("div", { className: "scroll" });
+    this.readout = make("p", { className: "readout", role: "status" });
     this.note = make("p", { className: "note" });
-    this.element = make("div", { className: "weight-map" }, this.share, this.place, this.note, make("p", {}, this.small));
+    this.element = make("div", { className: "weight-map" }, this.share, this.place, this.readout, this.note, make("p", {}, this.small));
   }
 
   draw() {
@@ -41,8 +44,16 @@ export class WeightMap {
     const rings = findGoldRings(record, kind);
     if (isTable) this.table.draw(this.isRoot, rings);
     else this.canvas.draw(this.isRoot ? this.palettes.root : this.palettes.weight, rings);
+    this.readout.hidden = isTable && state.canChange; // there the slider says the weight
+    this.say(state.row, state.key);
     const coloured = this.isRoot ? "The colour shows the square root of the weight, so small weights stand out. " : "";
     this.note.textContent = `${coloured}${describeGold(record, kind)} ${record.left_out ?? ""} ${this.describeScores()}`.trim();
+  }
+
+  /** Say the weights of a cell: of the chosen one, or of one that is pointed at. */
+  say(row, key) {
+    const text = describePlace(this.state, row, key);
+    if (this.readout.textContent !== text) this.readout.textContent = text; // a screen reader says what changes
   }
 
   /** The open head's scores in a stored record. */

@@ -9,13 +9,22 @@ import { isSeen } from "./names.js";
 import { dragShares } from "./share_drag.js";
 
 const BY_KEY = { ArrowUp: 0.05, ArrowDown: -0.05 }; // of a row, with Shift
+const SAYS_ALONE = "Weights. Arrows move from word to word.";
 const SAYS = "Weights. Arrows move, Shift with up or down changes the weight, Enter lets the row look at this word only.";
 
 export class WeightTable {
-  /** `paints` as `makePaints` gives them; `press` points the chosen cell, or lets it go. */
-  constructor(state, paints, press) {
-    Object.assign(this, { state, paints, press });
-    this.element = make("table", { className: "weights", tabIndex: 0, "data-control": "map", "aria-label": SAYS, ...OWN_KEYS });
+  /**
+   * `paints` as `makePaints` gives them; `press` points the chosen cell, or lets it go, and `say` hears of the
+   * cell that is pointed at, [row, key], and then of the chosen one again.
+   */
+  constructor(state, paints, press, say) {
+    Object.assign(this, { state, paints, press, open: null });
+    this.element = make("table", { className: "weights", tabIndex: 0, "data-control": "map", "aria-label": state.answerer.canAsk ? SAYS : SAYS_ALONE, ...OWN_KEYS });
+    this.element.addEventListener("pointerover", ({ target }) => {
+      const cell = target.closest("td[data-key]:not(.unseen)");
+      if (cell) say(Number(cell.dataset.row), Number(cell.dataset.key));
+    });
+    this.element.addEventListener("pointerleave", () => say(state.row, state.key));
     this.element.addEventListener("keydown", (event) => this.move(event));
     this.element.addEventListener("click", ({ target }) => {
       const cell = target.closest("td[data-key]:not(.unseen)");
@@ -44,22 +53,38 @@ export class WeightTable {
 
   /** Small weights stand out where the colours are those of the root; `rings` as `findGoldRings` gives them. */
   draw(isRoot, rings) {
-    this.isRoot = isRoot;
     const { state } = this;
-    const { head, row, key } = state;
+    const { head, row, key, open } = state;
     const { rows, keys } = state.getMapTokens(head.kind);
     const points = state.findPoints(head, row);
-    this.own = points.length && state.open.scores ? softmax(state.open.scores[row]) : null; // a kernel doesn't send scores
+    this.own = points.length && open.scores ? softmax(open.scores[row]) : null; // a kernel doesn't send scores
+    // Many cells are slow to lay out: where only the place has moved, its old row and its new one are enough.
+    const isMoved = open === this.open && isRoot === this.isRoot;
+    const drawn = isMoved ? new Set([this.row, row]) : rows.keys();
+    Object.assign(this, { open, isRoot, row });
+    const lines = Array.from(drawn, (q) => this.buildLine(q, rows[q], keys, rings.filter(({ query }) => query === q)));
+    for (const point of points) lines.find((line) => line.className === "lit").children[point.key + 1].classList.add("set");
+    if (isMoved) [...drawn].forEach((q, i) => this.body.rows[q].replaceWith(lines[i]));
+    else this.write(keys, lines);
+    this.words.forEach((cell, k) => cell.classList.toggle("lit", k === key));
+  }
+
+  /** Put rows into the table, and the words above its columns. */
+  write(keys, lines) {
     this.element.style.setProperty("--columns", keys.length);
-    const top = make("tr", {}, make("td", { className: "corner" }),
-      ...keys.map((token, k) => make("th", { scope: "col", className: k === key ? "lit" : "" }, word(token))));
-    const lines = state.open.weights.map((weights, q) => make("tr", { className: q === row ? "lit" : "" },
-      make("th", { scope: "row", "data-row": q }, word(rows[q])),
-      ...Array.from(keys, (_, k) => this.buildCell(q, k, isSeen(head.kind, q, k) ? weights[k] : null))));
-    this.element.replaceChildren(make("thead", {}, top), make("tbody", {}, ...lines));
-    const mark = (q, k, ...names) => this.element.querySelector(`td[data-row="${q}"][data-key="${k}"]`)?.classList.add(...names);
-    for (const point of points) mark(row, point.key, "set");
-    for (const { query, key: k, className } of rings) mark(query, k, "ring", className);
+    this.words = Array.from(keys, (token) => make("th", { scope: "col", title: token }, word(token)));
+    this.body = make("tbody", {}, ...lines);
+    this.element.replaceChildren(make("thead", {}, make("tr", {}, make("td", { className: "corner" }), ...this.words)), this.body);
+  }
+
+  buildLine(q, token, keys, rings) {
+    const { state } = this;
+    const weights = state.open.weights[q];
+    const line = make("tr", { className: q === state.row ? "lit" : "" },
+      make("th", { scope: "row", title: token, "data-row": q }, word(token)),
+      ...Array.from(keys, (_, k) => this.buildCell(q, k, isSeen(state.head.kind, q, k) ? weights[k] : null)));
+    for (const { key, className } of rings) line.children[key + 1].classList.add("ring", className);
+    return line;
   }
 
   buildCell(q, k, weight) {

@@ -4,7 +4,8 @@
 // the transforms of both are straight lines between "as the camera sees it now" and "as it will", they fit
 // on each other at every moment.
 
-import { isStill, pixelOf } from "./motion.js";
+import { isStill } from "../still.js";
+import { pixelOf } from "./motion.js";
 
 const FLIGHT = 900; // milliseconds
 const GLIDE = "cubic-bezier(0.45, 0, 0.2, 1)";

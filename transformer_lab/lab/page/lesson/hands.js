@@ -1,6 +1,7 @@
 // Hands of dials that turn through all the angles between where they stood and where they stand.
 
-import { isStill, MOVE } from "./motion.js";
+import { isStill } from "../still.js";
+import { MOVE } from "./motion.js";
 
 const ROUND = 2 * Math.PI;
 

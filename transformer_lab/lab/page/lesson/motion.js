@@ -3,14 +3,12 @@
 // The page always holds the finished state, and what moves is a copy or a delay. So a test, a picture, and a
 // reader who asks for no motion all see the same.
 
-const STILL = "(prefers-reduced-motion: reduce)";
+import { isStill } from "../still.js";
+
 const EASING = "cubic-bezier(0.3, 0.6, 0.3, 1)";
 
 /** Milliseconds from one place to another. */
 export const MOVE = 550;
-
-/** Whether this reader wants no motion. */
-export const isStill = () => matchMedia(STILL).matches;
 
 /** How large one of an element's own pixels is on the screen: a slide enlarges what it shows. */
 export const pixelOf = (element) => element.getBoundingClientRect().width / element.offsetWidth || 1;

@@ -1,7 +1,7 @@
 // The steps of a drawing: a button for each, one back, one on, one that plays them, and what the step says.
 
 import { action, make, OWN_KEYS } from "../elements.js";
-import { isStill } from "./motion.js";
+import { isStill } from "../still.js";
 
 const LETTER = 45; // milliseconds in which a letter is read
 const LEAST = 2500; // milliseconds for what is seen, however little is said

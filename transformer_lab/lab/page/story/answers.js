@@ -1,12 +1,13 @@
 // What the translator does with the story's sentence: stored at first, and computed as soon as the engine is there.
 
+import { findStrongest } from "../ranking.js";
+
 const MOST = 0.5; // a head looks at a word if it gives it more than this
 
-/** For each key the largest weight that any of the heads gives it, in a row; the end mark is left out. */
-const findLargest = (heads, query) =>
-  Array.from(heads[0][query].slice(0, -1), (_, key) => Math.max(...heads.map((rows) => rows[query][key])));
+/** The largest weight that a query gives a key in any of the heads. */
+const findMost = (heads, query, key) => Math.max(...heads.map((rows) => rows[query][key]));
 
-/** Compute what docs/story_answers.py stores, with a vector for each word besides. */
+/** Compute what docs/story_answers.py stores, with a vector for each English word besides. */
 function computeAnswer(engine, data, { word: last, isCut }) {
   const { finder, readers, places, sentences } = data;
   const text = sentences[last];
@@ -16,14 +17,14 @@ function computeAnswer(engine, data, { word: last, isCut }) {
   const step = found.written.findIndex((id) => ids.includes(id));
   const cross = found.maps.cross[readers[0].layer];
   const row = found.maps.encoder[finder.layer][finder.head][places.decider].slice(0, -1);
-  const noun = row.indexOf(Math.max(...row));
+  const [noun] = findStrongest(row, 1);
   const others = cross.flatMap((rows, head) => (rows[step][places.pronoun] > MOST ? [{ kind: "cross", layer: readers[0].layer, head }] : []));
   const left = (mute) => engine.read(text, found.written, { mute }).probabilities[step][found.written[step]];
   const every = found.maps.encoder.flat();
-  const [source, target] = ["encoder", "decoder"].map((side) => found.residual[side].at(-1)[0]);
+  const [source, written] = [found.tokens.source, found.tokens.written].map((tokens) => tokens.slice(0, -1)); // without the end mark
   return {
-    source: found.tokens.source.slice(0, -1),
-    written: found.tokens.written.slice(0, -1),
+    source,
+    written,
     step,
     noun,
     found: row[noun],
@@ -31,10 +32,9 @@ function computeAnswer(engine, data, { word: last, isCut }) {
     others: others.map(({ head }) => cross[head][step][places.pronoun]),
     chances: Object.fromEntries(pronouns.map((pronoun, i) => [pronoun, found.probabilities[step][ids[i]]])),
     left: isCut ? {} : { others: left(others), readers: left(readers) },
-    looks: found.written.slice(0, -1).map((_, query) => findLargest(cross, query)),
-    it: findLargest(every, places.pronoun),
-    decider: findLargest(every, places.decider),
-    vectors: { source, target },
+    looks: written.map((_, query) => source.map((__, key) => findMost(cross, query, key))),
+    most: Object.fromEntries(["pronoun", "decider"].map((name) => [name, places.nouns.map((key) => findMost(every, places[name], key))])),
+    vectors: found.residual.encoder.at(-1)[0],
   };
 }
 

@@ -2,21 +2,15 @@
 
 import { make } from "../elements.js";
 import { formatNumber } from "../text.js";
+import { makeBars } from "./bars.js";
 
 const COUNTS = ["No", "One", "Two", "Three", "Four"]; // as many heads as a layer has
 
 /** The bars of each pronoun, before the cut and after it. */
-function makeBars(whole, cut, guess) {
-  const group = (title, { chances }) =>
-    make("div", { className: "bars" }, make("h3", {}, ...title),
-      ...Object.entries(chances).map(([pronoun, chance]) => {
-        const bar = make("span", { className: "bar-fill" });
-        bar.style.width = `${100 * chance}%`;
-        return make("p", { className: "bar-row" }, make("i", { lang: "fr" }, pronoun),
-          make("span", { className: "bar-room", "aria-hidden": "true" }, bar), make("b", {}, formatNumber(chance)));
-      }));
+function makeBoth(whole, cut, guess) {
   const guessed = guess ? [" (you guessed ", make("i", { lang: "fr" }, guess), ")"] : [];
-  return [group(["before the cut"], whole), group(["after it", ...guessed], cut)];
+  const group = (title, { chances }) => makeBars(title, Object.entries(chances), "fr");
+  return make("div", {}, group(["before the cut"], whole), group(["after it", ...guessed], cut));
 }
 
 export class Experiment {
@@ -49,7 +43,7 @@ export class Experiment {
     this.drawn = `${isCut} ${now.source.at(-1)} ${this.guess} ${Boolean(now.vectors)}`;
     const held = this.panel.contains(document.activeElement);
     this.panel.replaceChildren(...(isCut
-      ? [...makeBars(whole, cut, this.guess), button("Undo", this.act.mend, { className: "undo" })]
+      ? [makeBoth(whole, cut, this.guess), button("Undo", this.act.mend, { className: "undo" })]
       : [make("div", { className: "guesses", role: "group", "aria-label": "What will it write?" },
         ...Object.keys(now.chances).map((pronoun) =>
           button(pronoun, () => this.act.cut((this.guess = pronoun)), { className: "guess", lang: "fr" })))]));

@@ -1,33 +1,24 @@
 // Screen 6: the picture from the textbooks, and next to it what the heads of this model do.
 
 import { make, svg } from "../elements.js";
-import { formatNumber } from "../text.js";
+import { makeBars } from "./bars.js";
 
-const LEAST_DRAWN = 0.01;
-
-/** The sentence twice, with lines from some of its words; `rows` are { query, weights, kind }. */
-function makePicture(title, source, rows, marked, note) {
-  const height = source.length;
-  const lines = rows.flatMap(({ query, weights, kind }) => weights.flatMap((weight, key) => (weight < LEAST_DRAWN ? [] : [
-    svg("path", { d: `M0 ${query + 0.5}C50 ${query + 0.5} 50 ${key + 0.5} 100 ${key + 0.5}`, class: kind, "stroke-width": Math.max(0.7, 8 * weight), opacity: 0.3 + 0.7 * weight }),
-  ])));
-  const column = (isMarked) => make("ol", { "aria-hidden": "true" }, ...source.map((text, place) => make("li", { className: isMarked(place) }, text)));
-  const said = rows.map(({ query, weights }) =>
-    `from “${source[query]}” to “${source[marked]}” ${formatNumber(weights[marked])}`).join(", and ");
-  return make("figure", {}, make("figcaption", {}, title),
-    make("div", { className: "pair", role: "img", "aria-label": `${title}: the line ${said}.` },
-      column((place) => (rows.some(({ query }) => query === place) ? "decider" : "")),
-      svg("svg", { viewBox: `0 0 100 ${height}`, preserveAspectRatio: "none", "aria-hidden": "true" }, ...lines),
-      column((place) => (place === marked ? "key" : ""))),
-    make("p", { className: "numbers", "aria-hidden": "true" }, ...note));
+/** The sentence twice, those that are looked at on the left and those that look on the right, and one line between them. */
+function makePicture(source, query, key) {
+  const column = (marked, kind) =>
+    make("ol", { "aria-hidden": "true" }, ...source.map((text, place) => make("li", { className: place === marked ? kind : "" }, text)));
+  const [from, to] = [key + 0.5, query + 0.5];
+  return make("div", { className: "pair", role: "img", "aria-label": `A thick line leads from “${source[query]}” to “${source[key]}”.` },
+    column(key, "key"),
+    svg("svg", { viewBox: `0 0 100 ${source.length}`, preserveAspectRatio: "none", "aria-hidden": "true" },
+      svg("path", { d: `M0 ${from}C50 ${from} 50 ${to} 100 ${to}`, "stroke-width": 8 })),
+    column(query, "decider"));
 }
 
-/** What two lines of the measured picture say: how much a word looks at the noun. */
-const tellWeight = (from, to, weight) => [make("i", {}, from), " → ", make("i", {}, to), " ", make("b", {}, formatNumber(weight))];
-
 export class Famous {
-  constructor(scene, places, flip) {
-    this.places = places;
+  /** `heads` is how many the encoder has; `flip` writes the other word. */
+  constructor(scene, { places, heads, flip }) {
+    Object.assign(this, { places, heads });
     this.pictures = make("div", { className: "pictures" });
     this.flipper = make("button", { type: "button", className: "flip-again" });
     this.flipper.addEventListener("click", flip);
@@ -35,18 +26,17 @@ export class Famous {
     scene.append(this.panel);
   }
 
-  draw({ screen }, answer, other) {
+  draw({ screen }, { source, noun, most }, other) {
     this.panel.hidden = screen !== 6;
     if (screen !== 6) return;
-    const { source, noun, it, decider } = answer;
-    const { pronoun: query, decider: last } = this.places;
-    const thick = source.map((_, place) => Number(place === noun));
+    const { pronoun, decider, nouns } = this.places;
+    const measured = [["pronoun", pronoun], ["decider", decider]].map(([name, query]) =>
+      makeBars([make("i", {}, source[query]), " looks at"], most[name].map((weight, i) => [source[nouns[i]], weight]), "en"));
     this.pictures.replaceChildren(
-      makePicture("The famous picture", source, [{ query, weights: thick, kind: "plain" }], noun, ["as textbooks draw it"]),
-      makePicture("What was measured", source, [
-        { query, weights: it, kind: "plain" }, { query: last, weights: decider, kind: "lit" }], noun,
-      [...tellWeight(source[query], source[noun], it[noun]), " · ", ...tellWeight(source[last], source[noun], decider[noun]), ", the largest weight in any head"]));
-    this.flipper.replaceChildren(make("b", {}, source[last]), ` ⇄ ${other}`);
-    this.flipper.setAttribute("aria-label", `${source[last]}: press to write ${other} instead`);
+      make("figure", {}, make("figcaption", {}, "as textbooks draw it"), makePicture(source, pronoun, noun)),
+      make("figure", { className: "measured" }, make("figcaption", {}, "as measured here"), ...measured,
+        make("p", { className: "note" }, `each bar is from the head that looks there most, out of the encoder’s ${this.heads}`)));
+    this.flipper.replaceChildren(make("b", {}, source[decider]), ` ⇄ ${other}`);
+    this.flipper.setAttribute("aria-label", `${source[decider]}: press to write ${other} instead`);
   }
 }

@@ -1,18 +1,18 @@
 // Screen 5: a hundred sentences, each a dot, translated in slices between two frames, with the wire and without it.
 
 import { make } from "../elements.js";
-import { waitForFrame } from "./model_file.js";
+import { waitForFrame } from "./load.js";
 
 const SLICE = 28; // milliseconds of work between two frames
 
 export class Hundred {
   /** `count` dots; `act` has cut() and mend(), and counted(), which is called when the numbers are there. */
   constructor(scene, count, finder, act) {
-    Object.assign(this, { count, finder, act, engine: null, examples: [], running: null });
+    Object.assign(this, { count, finder, act, engine: null, examples: [], running: null, told: null });
     this.found = { whole: [], cut: [] }; // a translation for each sentence
     this.dots = Array.from({ length: count }, (_, i) => make("button", { type: "button", className: "dot", tabIndex: i ? -1 : 0 }));
     this.grid = make("div", { className: "dots", role: "group", "aria-label": `${count} sentences` }, ...this.dots);
-    this.said = make("div", { className: "said" }, make("p", { className: "hint" }, "Each dot is a sentence, and it’s bright if the translation is right. Touch one to read it."));
+    this.said = make("div", { className: "said" }, make("p", { className: "hint" }, "touch a dot to read its sentence"));
     this.knife = make("button", { type: "button", className: "knife" });
     this.knife.addEventListener("click", () => (this.name === "cut" ? act.mend() : act.cut()));
     this.panel = make("div", { className: "panel hundred" }, this.grid, this.said, this.knife);
@@ -41,6 +41,7 @@ export class Hundred {
     this.knife.textContent = isCut ? "Mend the wire" : "Cut the wire";
     if (this.isOn && this.engine) this.run();
     this.paint();
+    if (this.told != null) this.tell(this.told); // the other sentence may be there by now, or the other translation
   }
 
   /** Translate what isn't translated yet: all with the wire first, then without it if it's cut. */
@@ -74,16 +75,23 @@ export class Hundred {
     this.grid.dataset.counted = String(this.countRight(name) ?? "");
   }
 
-  /** Show one sentence: what it is, and what was written. */
+  /** Show one sentence: what it is, what was written, and which words would have been right. */
   tell(i) {
     const text = this.found[this.name][i];
+    this.told = i;
     this.dots.forEach((dot, place) => (dot.tabIndex = place === i ? 0 : -1));
     if (text == null) return;
     const [source, target] = this.examples[i];
-    const right = target.split(/(?<=')| /);
-    const written = text.split(/(?<=')| /).map((one, place) =>
-      make(one === right[place] ? "span" : "em", {}, one.endsWith("'") ? one : `${one} `));
-    this.said.replaceChildren(make("p", { lang: "en" }, source), make("p", { lang: "fr" }, ...written));
+    const [written, right] = [text, target].map((one) => one.split(/(?<=')| /));
+    const isWrong = (place) => written[place] !== right[place];
+    const verdict = text === target
+      ? ["right to the letter"]
+      : ["it should have written ", make("b", { lang: "fr" }, right.filter((_, place) => isWrong(place)).join(", "))];
+    this.said.replaceChildren(
+      make("p", { lang: "en" }, source),
+      make("p", { lang: "fr" }, ...written.flatMap((one, place) =>
+        [make(isWrong(place) ? "em" : "span", {}, one), one.endsWith("'") ? "" : " "])),
+      make("p", { className: "verdict" }, ...verdict));
   }
 
   step(event) {

@@ -1,8 +1,8 @@
-// The English and the French sentence: words in lines, or strips in two columns, and how they get from one to the other.
+// The English and the French sentence: words in lines, or in two columns, and how they get from one to the other.
 
 import { make } from "../elements.js";
+import { isStill } from "../still.js";
 
-const STILL = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 const LANDING = { duration: 650, easing: "cubic-bezier(0.3, 0.7, 0.2, 1)" };
 const CELLS = 32; // of a strip: all 128 would be narrower than a pixel
 const STRIP_ROOM = 2.6; // the size of a number that gets its full colour
@@ -112,20 +112,19 @@ export class Sentence {
     [...this.sides.target.children].forEach((item, place) => item.classList.toggle("query", place === step));
   }
 
+  /** Draw beside each English word what the encoder has made of it. */
   paintStrips({ vectors }) {
     if (!vectors) return;
-    for (const [side, list] of Object.entries(this.sides)) {
-      [...list.children].forEach((item, place) => {
-        const strip = item.querySelector("canvas") ?? item.appendChild(make("canvas", { className: "strip", "aria-hidden": "true" }));
-        paintStrip(strip, vectors[side].row(place));
-      });
-    }
+    [...this.sides.source.children].forEach((item, place) => {
+      const strip = item.querySelector("canvas") ?? item.appendChild(make("canvas", { className: "strip", "aria-hidden": "true" }));
+      paintStrip(strip, vectors.row(place));
+    });
   }
 
   /** Let each word come from where it stood, and each new word turn up. */
   move(before, changed) {
     for (const item of changed) item.animate([{ color: "var(--mark)", opacity: 0.1 }, { opacity: 1 }], { duration: 700 });
-    if (STILL()) return;
+    if (isStill()) return;
     for (const item of this.items) {
       const from = before.get(item);
       const to = item.getBoundingClientRect();

@@ -7,7 +7,7 @@ import { Captions } from "./captions.js";
 import { Experiment } from "./experiment.js";
 import { Famous } from "./famous.js";
 import { Hundred } from "./hundred.js";
-import { loadModel } from "./model_file.js";
+import { loadModel } from "./load.js";
 import { AddressKeeper, formatMoment, readMoment } from "./moment.js";
 import { Sentence } from "./sentence.js";
 import { Steps } from "./steps.js";
@@ -33,7 +33,7 @@ class Story {
     } });
     this.experiment = new Experiment(scene, this.captions.place, { cut, mend, showOthers });
     this.hundred = new Hundred(scene, data.examples, data.finder, { cut, mend, counted: () => this.draw() });
-    this.famous = new Famous(scene, data.places, flip);
+    this.famous = new Famous(scene, { places: data.places, heads: data.encoderHeads, flip });
     this.steps = new Steps(story, stage, {
       go: (screen) => this.change({ screen }),
       address: formatMoment,

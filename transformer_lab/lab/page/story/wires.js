@@ -1,38 +1,36 @@
 // The lines between words: each is one weight, and as thick as the weight is large. They move when the weights do.
 
 import { make, svg } from "../elements.js";
+import { isStill } from "../still.js";
 
 const THICKEST = 7; // CSS pixels of a weight of 1
 const LEAST = 0.06; // a smaller weight isn't drawn
 const TIME = 550; // milliseconds of a move
+const MARGIN = 10; // CSS pixels left of the scene, on a phone
 
 /** Where a word will stand in the scene, even while it's still on its way there. */
 const findPlace = ({ offsetLeft: left, offsetTop: top, offsetWidth: width, offsetHeight: height }) =>
   ({ left, top, right: left + width, bottom: top + height, x: left + width / 2, y: top + height / 2 });
 
-/** The eight numbers of a curve from an English word to a French one; `isWide` says that the columns stand side by side. */
-function computeBridge(a, b, isWide, shift) {
-  if (isWide) {
-    const half = (b.left - a.right) / 2;
-    return [a.right + 6, a.y + shift, a.right + half, a.y + shift, b.left - half, b.y + shift, b.left - 6, b.y + shift];
-  }
-  const half = (b.top - a.bottom) / 2;
-  return [a.x + shift, a.bottom, a.x + shift, a.bottom + half, b.x + shift, b.top - half, b.x + shift, b.top];
+/** The eight numbers of a curve from an English word to a French one. */
+function computeBridge(a, b, shift) {
+  const half = (b.left - a.right) / 2;
+  return [a.right + 6, a.y + shift, a.right + half, a.y + shift, b.left - half, b.y + shift, b.left - 6, b.y + shift];
 }
 
-/** The same from one English word to another: round the left side, or over the lines between them. */
-function computeArc(a, b, isWide) {
-  if (isWide) {
-    const bow = Math.min(a.left, b.left) - 40 - 0.22 * Math.abs(a.y - b.y);
-    return [a.left - 6, a.y, bow, a.y, bow, b.y, b.left - 6, b.y];
-  }
-  if (Math.abs(a.y - b.y) < 4) return [a.x, a.top, a.x, a.top - 34, b.x, b.top - 34, b.x, b.top];
-  const half = (a.top - b.bottom) / 2 + 6;
-  return [a.x, a.top, a.x, a.top - half, b.x, b.bottom + half, b.x, b.bottom];
+/** The same from one English word to another, round the left side; a phone has no more room there than its margin. */
+function computeArc(a, b) {
+  const bow = Math.max(-MARGIN, Math.min(a.left, b.left) - 40 - 0.22 * Math.abs(a.y - b.y));
+  return [a.left - 6, a.y, bow, a.y, bow, b.y, b.left - 6, b.y];
 }
 
 const formatPath = (p) => `M${p[0]} ${p[1]}C${p.slice(2).join(" ")}`;
-const findMiddle = (p) => [0, 1].map((axis) => (p[axis] + 3 * p[2 + axis] + 3 * p[4 + axis] + p[6 + axis]) / 8);
+
+/** Put an element on the middle of a line, but inside the window. */
+function putInMiddle(element, { path }) {
+  const [x, y] = [0, 1].map((axis) => (path[axis] + 3 * path[2 + axis] + 3 * path[4 + axis] + path[6 + axis]) / 8);
+  Object.assign(element.style, { left: `${Math.max(5, x)}px`, top: `${y}px` });
+}
 
 export class Wires {
   constructor(scene, { cut }) {
@@ -43,43 +41,38 @@ export class Wires {
         svg("path", { d: "M20 4 8.1 15.9M14.5 14.5 20 20M8.1 8.1 12 12" }),
         svg("circle", { cx: 6, cy: 6, r: 3 }), svg("circle", { cx: 6, cy: 18, r: 3 })));
     this.scissors.addEventListener("click", cut);
-    scene.append(this.drawing, this.scissors);
-  }
-
-  /** Where each word stands, with its strip. */
-  measure() {
-    const boxes = (side) => Array.from(this.scene.querySelectorAll(`.${side} li`), findPlace);
-    const [source, target] = [boxes("source"), boxes("target")];
-    const isWide = target.length > 0 && source.length > 0 && target[0].left > source[0].right;
-    return { source, target, isWide };
+    this.labels = { wire: "one head", "read 0": "two heads" };
+    for (const [name, text] of Object.entries(this.labels)) this.labels[name] = make("span", { className: `wire-label ${name.slice(0, 4)}`, "aria-hidden": "true" }, text);
+    scene.append(this.drawing, this.scissors, ...Object.values(this.labels));
   }
 
   /** Draw the lines of a screen; with `atOnce` they don't move there. */
   draw(answer, { screen, isCut, withOthers, places, atOnce = false }) {
-    const { source, target, isWide } = this.measure();
+    const [source, target] = ["source", "target"].map((side) => Array.from(this.scene.querySelectorAll(`.${side} li`), findPlace));
     this.answer = answer;
     const lines = new Map();
     const add = (name, path, weight, kind, pair) => lines.set(name, { path, width: Math.max(0.7, THICKEST * weight), kind, pair });
     if (screen === 2) {
       answer.looks.forEach((row, query) => row.forEach((weight, key) => {
-        if (weight >= LEAST) add(`${query} ${key}`, computeBridge(source[key], target[query], isWide, 0), weight, "thin", { query, key, weight });
+        if (weight >= LEAST) add(`${query} ${key}`, computeBridge(source[key], target[query], 0), weight, "thin", { query, key, weight });
       }));
     }
     if (screen === 3 || screen === 4) {
       const decider = source[places.decider];
-      add("wire", computeArc(decider, source[answer.noun], isWide), answer.found, isCut ? "lit cut" : "lit");
-      answer.read.forEach((weight, i) => add(`read ${i}`, computeBridge(decider, target[answer.step], isWide, i ? 5 : -5), weight, "lit"));
+      add("wire", computeArc(decider, source[answer.noun]), answer.found, isCut ? "lit cut" : "lit");
+      answer.read.forEach((weight, i) => add(`read ${i}`, computeBridge(decider, target[answer.step], i ? 5 : -5), weight, "lit"));
       if (withOthers && screen === 3) {
         answer.others.forEach((weight, i) =>
-          add(`other ${i}`, computeBridge(source[places.pronoun], target[answer.step], isWide, i ? 4 : -4), weight, "other"));
+          add(`other ${i}`, computeBridge(source[places.pronoun], target[answer.step], i ? 4 : -4), weight, "other"));
       }
     }
-    this.place(lines, atOnce || matchMedia("(prefers-reduced-motion: reduce)").matches);
+    this.place(lines, atOnce || isStill());
     const wire = lines.get("wire");
     this.scissors.hidden = screen !== 4 || isCut;
-    if (wire) {
-      const [x, y] = findMiddle(wire.path);
-      Object.assign(this.scissors.style, { left: `${x}px`, top: `${y}px` });
+    if (wire) putInMiddle(this.scissors, wire);
+    for (const [name, label] of Object.entries(this.labels)) {
+      label.hidden = screen !== 3 || isCut;
+      if (!label.hidden) putInMiddle(label, lines.get(name));
     }
     this.light(this.only);
   }

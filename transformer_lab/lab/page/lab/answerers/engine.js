@@ -6,8 +6,8 @@ import { listHeads } from "../names.js";
 const REMEMBERED = 4; // translations: of the model as it is, of A, as it is changed, and one more
 
 export class EngineAnswerer {
-  /** `others` are engines of other models with the same words and layers, by name. */
-  constructor(engine, others = new Map()) {
+  /** `others` are models with the same words and layers, see OtherModels. */
+  constructor(engine, others) {
     Object.assign(this, { engine, others, canAsk: true, moments: [], remembered: new Map() });
   }
 

@@ -1,11 +1,13 @@
 // Stored records as who answers: nothing can be changed, and everything can be looked at.
 
-import { byWords } from "../../attention_words.js";
+import { OtherModels } from "./other_models.js";
+import { byWords, followWords } from "../../attention_words.js";
+import { OtherModels } from "./other_models.js";
 
 export class RecordAnswerer {
   /** `records` as `readRecords` gives them; the last one is in view at first. */
   constructor(records) {
-    Object.assign(this, { records, canAsk: false, engine: null, others: new Map(), words: [] });
+    Object.assign(this, { records, canAsk: false, engine: null, others: new OtherModels(), words: [] });
   }
 
   /** The names of the records, the moments of a training run for instance; empty if there is one alone. */
@@ -31,6 +33,12 @@ export class RecordAnswerer {
     const stored = this.records[moment] ?? this.records.at(-1);
     const [answer] = this.toAnswers([joinsPieces ? joinOnce(stored) : stored]);
     onAnswer({ before: answer, now: answer, read: answer });
+  }
+
+  /** Return where a place { row, key, step } of the record `was` is in the record `now`, whose pieces may be joined. */
+  followPlace(was, now, kind, place) {
+    const groups = now.groups ?? was.groups;
+    return groups ? followWords(groups, kind, place, Boolean(now.groups)) : place;
   }
 
   /** Records as the engine's `translate` would give them, as far as they have that; equal words have equal ids. */

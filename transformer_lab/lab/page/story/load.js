@@ -1,8 +1,7 @@
 // The model's file: asked for after the page has been painted, and unpacked in slices, so that the page never stands still.
 
-import { gunzip } from "../bytes.js";
 import { make } from "../elements.js";
-import { Engine } from "../engine/engine.js";
+import { unpackEngine } from "../model_file.js";
 
 /** Wait until the browser has painted, or a little longer where it doesn't, as in a tab behind others. */
 export const waitForFrame = () =>
@@ -26,11 +25,7 @@ export async function loadModel(address) {
   await runFile(address);
   const data = globalThis.storyModel;
   await waitForFrame();
-  const tokenizers = JSON.parse(new TextDecoder().decode(await gunzip(data.tokenizers)));
-  const [read, written = read] = tokenizers;
-  const { buffer } = await gunzip(data.weights);
-  await waitForFrame();
-  const engine = new Engine({ config: data.config, source: read, target: written, weights: buffer });
+  const engine = await unpackEngine(data, waitForFrame);
   delete globalThis.storyModel; // two megabytes of text that nobody reads again
   await waitForFrame();
   return { engine, examples: data.examples };

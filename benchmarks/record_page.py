@@ -12,6 +12,7 @@ from statistics import median
 import numpy as np
 from jaxtyping import Float
 from playwright.sync_api import Browser
+from transformer_lab.lab.explorer.page import explore
 
 from benchmarks.bertviz_scripts import check_addresses, load_bertviz_scripts
 from benchmarks.browser import MEGA, open_page
@@ -21,7 +22,6 @@ from benchmarks.timing import Times, median_ratio
 from tools.browser import launch_chromium
 from transformer_lab.attention.record import AttentionRecord
 from transformer_lab.figures.bertviz import head_view, model_view
-from transformer_lab.lab.explorer.page import explore
 
 LAYERS, HEADS = 6, 8
 LENGTHS = (12, 40, 100)

@@ -1,4 +1,4 @@
-"""The explorer's data and its page: exact where numbers are read, and tokens are only ever text."""
+"""A record's data and its page: exact where numbers are read, and tokens are only ever text."""
 
 import base64
 import gzip
@@ -27,10 +27,10 @@ from transformer_lab.attention.scores import (
     referent_score,
 )
 from transformer_lab.figures.style import MASKED
-from transformer_lab.lab import explore
-from transformer_lab.lab.explorer import payload
-from transformer_lab.lab.explorer.payload import FINE_FROM, encode, page_data, record_data
+from transformer_lab.lab import explore, lab
+from transformer_lab.lab import record_data as data_module
 from transformer_lab.lab.page import saved
+from transformer_lab.lab.record_data import FINE_FROM, encode, page_data, record_data
 
 HOSTILE = (
     "</script>",
@@ -118,7 +118,7 @@ def test_every_weight_from_0_to_1_is_read_back_where_it_is_the_largest_and_where
 def test_the_same_record_is_the_same_bytes_in_data_and_on_the_page(tmp_path):
     one, two = make_record(), make_record()
     assert json.dumps(page_data([one])) == json.dumps(page_data([two]))
-    paths = [explore(r).to_html(tmp_path / f"{i}.html") for i, r in enumerate((one, two))]
+    paths = [lab(r).to_html(tmp_path / f"{i}.html") for i, r in enumerate((one, two))]
     assert paths[0].read_bytes() == paths[1].read_bytes()
 
 
@@ -138,19 +138,19 @@ def test_depths_head_counts_and_sides_may_all_differ():
 def test_one_stack_alone_is_enough():
     encoder = make_record(target=(), written=(), decoder=(), cross=())
     assert list(record_data(encoder)["heads"]) == ["encoder"]
-    assert explore(encoder).start["kind"] == "encoder"
+    assert lab(encoder).data["start"].startswith("head=e")
     decoder = make_record(source=(), encoder=(), cross=())
     assert list(record_data(decoder)["heads"]) == ["decoder"]
-    assert explore(decoder).start["kind"] == "decoder"
+    assert lab(decoder).data["start"].startswith("head=d")
 
 
 def test_a_record_without_a_map_is_refused():
     nothing = make_record(target=(), written=(), encoder=(), decoder=(), cross=())
     with pytest.raises(ValueError, match="layers of the record is 0; expected at least one"):
-        explore(nothing)
+        lab(nothing)
     empty = make_record(target=(), written=())
     with pytest.raises(ValueError, match=r"maps of the record is \['decoder', 'cross'\]"):
-        explore(empty)
+        lab(empty)
 
 
 def test_one_token_a_side_has_no_previous_token(recwarn):
@@ -158,7 +158,7 @@ def test_one_token_a_side_has_no_previous_token(recwarn):
     scores = {s["name"]: s["values"] for s in record_data(record)["scores"]["decoder"]}
     assert scores["entropy"] == [0.0] * 9
     assert scores["previous_token"] == scores["first_token"] == [None] * 9
-    bundle = explore(record)._repr_mimebundle_()
+    bundle = lab(record)._repr_mimebundle_()
     assert "1 queries down and 1 keys across" in bundle["text/plain"]
     assert not recwarn.list, "a mean of nothing"
 
@@ -167,8 +167,8 @@ def test_a_very_large_record_says_what_it_left_out(monkeypatch):
     record = make_record()
     exact = record_data(record)
     assert exact["left_out"] is None
-    monkeypatch.setattr(payload, "MOST_VALUES", 100)
-    monkeypatch.setattr(payload, "KEPT_KEYS", 3)
+    monkeypatch.setattr(data_module, "MOST_VALUES", 100)
+    monkeypatch.setattr(data_module, "KEPT_KEYS", 3)
     data = record_data(record)
     shapes = [weights.shape for kind in KINDS for weights in getattr(record, kind)]
     lost, rows = 0.0, 0
@@ -190,10 +190,10 @@ def test_a_very_large_record_says_what_it_left_out(monkeypatch):
 
 
 def test_rows_of_equal_weights_keep_no_more_than_was_said(monkeypatch):
-    monkeypatch.setattr(payload, "MOST_VALUES", 10)
-    monkeypatch.setattr(payload, "KEPT_KEYS", 3)
+    monkeypatch.setattr(data_module, "MOST_VALUES", 10)
+    monkeypatch.setattr(data_module, "KEPT_KEYS", 3)
     even = np.full((1, 2, 7), 1 / 7, dtype=np.float32)
-    kept, lost = payload.strongest_of_each_row({"cross": [even]})
+    kept, lost = data_module.strongest_of_each_row({"cross": [even]})
     assert np.all((kept["cross"][0] > 0).sum(axis=-1) == 3)
     assert lost == pytest.approx(4 / 7)
 
@@ -260,11 +260,7 @@ def test_the_data_are_json_also_where_numbers_are_numpys(tmp_path, as_users_run_
     assert data["alignment"] == [[0, 0], [1, 1], [2, 2]]
     assert data["referent"]["step"] == 3
     assert data["next_tokens"][0][0] == ["le", pytest.approx(steps[0][0][1])]
-    best = record.cross[1].argmax()
-    head, query, key = np.unravel_index(best, record.cross[1].shape)
-    page = explore(record, layer=np.int64(1), head=head, pinned=(query, key))
-    page.to_html(tmp_path / "a.html")
-    assert page.start == {"kind": "cross", "layer": 1, "head": head, "pinned": [query, key]}
+    lab(record).to_html(tmp_path / "a.html")
 
 
 def test_the_colours_are_those_of_the_courses_maps():
@@ -274,45 +270,105 @@ def test_the_colours_are_those_of_the_courses_maps():
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    ("start", "message"),
     [
-        ({"kind": "sideways"}, "kind is 'sideways'; expected one of"),
-        ({"kind": "encoder", "layer": 2}, "layer is 2; expected 0 to 1 for kind 'encoder'"),
-        ({"layer": -1}, "layer is -1; expected 0 to 2"),
-        ({"kind": "encoder", "head": 2}, "head is 2; expected 0 to 1 in encoder layer 0"),
-        ({"layer": 1.5}, "layer is 1.5; expected an integer"),
-        ({"pinned": (5, 0)}, r"pinned is \(5, 0\); expected \(\) or .* below \(5, 7\)"),
-        ({"pinned": (0, 7)}, r"pinned is \(0, 7\)"),
-        ({"pinned": (-1, 0)}, r"pinned is \(-1, 0\)"),
-        ({"pinned": (1,)}, r"pinned is \(1,\); expected"),
-        ({"pinned": 3}, "pinned is 3; expected"),
-        ({"pinned": (0.5, 1)}, "pinned is 0.5; expected an integer"),
-        ({"pinned": "ab"}, "pinned is 'a'; expected an integer"),
+        (
+            "kind=cross",
+            r"fields of start is \['kind'\]; expected none but also, head, key, row, step",
+        ),
+        ("head=c1.1&mute=c1.1", r"fields of start is \['mute'\]; expected none but"),
+        ("head=e3.1", r"heads of start is \['e3.1'\]; .* last heads are e2.3 and d3.3 and c3.3"),
+        ("head=e1.3", r"heads of start is \['e1.3'\]"),
+        ("head=x1.1", r"heads of start is \['x1.1'\]"),
+        ("head=c1.0", r"heads of start is \['c1.0'\]"),
+        ("head=c1.1&also=c1.2,c4.1", r"heads of start is \['c4.1'\]"),
+        ("head=c1.1&row=5&key=0", "row of start is '5'; expected a whole number below 5"),
+        ("head=c1.1&row=0&key=7", "key of start is '7'; expected a whole number below 7"),
+        ("head=e1.1&row=7", "row of start is '7'; expected a whole number below 7"),
+        ("row=5", "row of start is '5'; expected a whole number below 5"),
+        ("head=c1.1&row=-1", "row of start is '-1'"),
+        ("head=c1.1&row=0.5", "row of start is '0.5'"),
     ],
 )
-def test_a_start_that_does_not_fit_is_named(arguments, message, as_users_run_it):
+def test_a_start_that_does_not_fit_is_named(start, message, as_users_run_it):
     with pytest.raises(ValueError, match=message):
-        explore(make_record(), **arguments)
+        lab(make_record(), start=start)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"sentences": "the cat"}, "sentences is 'the cat'; expected none beside a record"),
+        ({"kernel": True, "sentences": "the cat"}, "expected none beside a record"),
+        ({"examples": [("a", "b")]}, r"options is \['examples'\]; expected none of these"),
+    ],
+)
+def test_a_record_is_not_asked_for_what_it_cannot_answer(arguments, message, as_users_run_it):
+    with pytest.raises(ValueError, match=message):
+        lab(make_record(), **arguments)
 
 
 @pytest.mark.parametrize("kind", ["encoder", "decoder", "cross"])
-def test_without_a_wish_the_sharpest_head_is_open(kind):
-    record = make_record(seed=3)
-    start = explore(record, kind=kind).start
+def test_without_a_wish_the_sharpest_head_of_the_last_kind_is_open(kind):
+    sizes = {other: (2, 3) if other == kind else () for other in KINDS}
+    sides = {"target": (), "written": ()} if kind == "encoder" else {}
+    record = make_record(seed=3, **sizes, **sides)
     sharp = {head: entropy(record.weights(head)) for head in record.heads(kind)}
-    assert sharp[Head(kind, start["layer"], start["head"])] == min(sharp.values())
     assert len(set(sharp.values())) == len(sharp)
-    assert explore(record, kind=kind, head=1).start["layer"] == 0
-    assert explore(record, kind=kind, layer=0).start["head"] == 0
+    sharpest = min(sharp, key=sharp.__getitem__)
+    page = lab(record)
+    assert page.data["start"] == f"head={sharpest.code}"
+    assert page.kind == kind
+    assert (
+        lab(record, start="view=map&row=2").data["start"] == f"head={sharpest.code}&view=map&row=2"
+    )
 
 
-@pytest.mark.parametrize("pinned", [(), (4, 6), (None, 6), (4, None)])
-def test_a_start_that_fits_is_taken(pinned):
-    assert explore(make_record(), pinned=pinned).start["pinned"] == list(pinned)
+def test_a_start_that_fits_is_taken():
+    start = "head=c2.1&row=4&key=6&view=map&also=c1.1,c1.3"
+    assert lab(make_record(), start=start).data["start"] == start
+
+
+def test_the_words_are_called_by_their_languages_if_these_are_known():
+    record = make_record()
+    assert lab(record).data["languages"] == ["source", "target"]
+    assert lab(record, languages=("English", "French")).data["languages"] == ["English", "French"]
+
+
+def test_heads_are_called_what_they_do_in_the_record():
+    itself = np.eye(7, dtype=np.float32)[None]
+    record = make_record(encoder=(1,), decoder=(), cross=(), target=(), written=())
+    names = lab(replace(record, encoder=(itself,))).data["names"]
+    assert names == {"e1.1": "looks at itself"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "start"),
+    [
+        ({"kind": "encoder", "layer": 1, "head": 2}, "head=e2.3"),
+        ({"layer": 1, "pinned": (4, 6)}, "head=c2.1&row=4&key=6"),
+        ({"kind": "decoder", "head": 1, "pinned": (3,)}, "head=d1.2&row=3"),
+        ({"head": 2, "pinned": (4, None)}, "head=c1.3&row=4"),
+    ],
+)
+def test_the_old_name_says_what_it_is_called_now_and_takes_what_it_took(arguments, start):
+    with pytest.warns(DeprecationWarning, match=r"tl.explore is called tl.lab now: lab\(record\)"):
+        page = explore(make_record(), **arguments)
+    assert page.data["start"] == start
+    assert page.data == lab(make_record(), start=start).data
+
+
+@pytest.mark.parametrize("kind", [None, "encoder"])
+def test_the_old_name_too_opens_the_sharpest_head(kind):
+    record = make_record(seed=3)
+    with pytest.warns(DeprecationWarning, match="leaves with the next version"):
+        start = explore(record, kind=kind).data["start"]
+    sharp = {entropy(record.weights(head)): head for head in record.heads(kind or "cross")}
+    assert start == f"head={sharp[min(sharp)].code}"
 
 
 def test_a_full_disk_leaves_the_old_page_whole(tmp_path, monkeypatch):
-    path = explore(make_record()).to_html(tmp_path / "a.html")
+    path = lab(make_record()).to_html(tmp_path / "a.html")
     before = path.read_bytes()
 
     def full(_):
@@ -320,7 +376,7 @@ def test_a_full_disk_leaves_the_old_page_whole(tmp_path, monkeypatch):
 
     monkeypatch.setattr("os.fsync", full)
     with pytest.raises(OSError, match="No space left"):
-        explore(make_record(seed=1)).to_html(path, overwrite=True)
+        lab(make_record(seed=1)).to_html(path, overwrite=True)
     assert [(p.name, p.read_bytes()) for p in tmp_path.iterdir()] == [("a.html", before)]
 
 
@@ -331,10 +387,10 @@ def test_what_is_no_json_is_no_page():
 
 def test_to_html_is_one_file_that_is_not_overwritten_unasked(tmp_path):
     path = tmp_path / "a.html"
-    page = explore(make_record())
+    page = lab(make_record())
     assert page.to_html(str(path)) == path
     first = path.read_bytes()
-    other = explore(make_record(seed=1))
+    other = lab(make_record(seed=1))
     with pytest.raises(ValueError, match=r"a.html exists; expected a new file, or overwrite=True"):
         other.to_html(path)
     assert path.read_bytes() == first
@@ -348,7 +404,7 @@ def test_to_html_is_one_file_that_is_not_overwritten_unasked(tmp_path):
 
 def test_hostile_tokens_never_stand_raw_in_the_page(tmp_path):
     record = make_record(HOSTILE, (*HOSTILE[:4], "x"), HOSTILE[:5])
-    path = explore(record).to_html(tmp_path / "a.html")
+    path = lab(record).to_html(tmp_path / "a.html")
     text = path.read_text(encoding="utf-8")
     for token in HOSTILE[:3]:
         assert token not in text.replace("</script>\n", "")
@@ -357,7 +413,7 @@ def test_hostile_tokens_never_stand_raw_in_the_page(tmp_path):
     # The script's data still hold each token as it is.
     (data,) = re.findall(r'<script type="application/json"[^>]*>(.*)</script>', text)
     assert json.loads(data)["records"][0]["source"] == list(HOSTILE)
-    bundle = explore(record)._repr_mimebundle_()
+    bundle = lab(record)._repr_mimebundle_()
     assert (
         html.unescape(re.search(r'alt="([^"]*)"', bundle["text/html"])[1]) == bundle["text/plain"]
     )
@@ -366,7 +422,7 @@ def test_hostile_tokens_never_stand_raw_in_the_page(tmp_path):
 def test_half_a_character_is_written_all_the_same(tmp_path):
     """A tokenizer of bytes may cut an emoji in two."""
     record = make_record(("\ud83d", *SOURCE[1:]))
-    text = explore(record).to_html(tmp_path / "a.html").read_text(encoding="utf-8")
+    text = lab(record).to_html(tmp_path / "a.html").read_text(encoding="utf-8")
     assert "\\ud83d" in text
 
 
@@ -378,7 +434,7 @@ def image_in(bundle):
 
 def test_a_notebook_gets_a_picture_its_words_and_the_page():
     record = make_record()
-    bundle = explore(record, kind="encoder")._repr_mimebundle_()
+    bundle = lab(record, start="head=e1.2")._repr_mimebundle_()
     assert set(bundle) == {"text/html", "text/plain"}
     alt = bundle["text/plain"]
     assert "Encoder attention of 5 heads in 2 layers" in alt
@@ -395,7 +451,7 @@ def test_the_picture_shows_the_maps_in_its_pixels():
     record = make_record(encoder=(1,), decoder=(), cross=(), target=(), written=())
     alone = np.zeros((1, 7, 7), dtype=np.float32)
     alone[..., 3] = 1
-    bundle = explore(replace(record, encoder=(alone,)))._repr_mimebundle_()
+    bundle = lab(replace(record, encoder=(alone,)))._repr_mimebundle_()
     image = image_in(bundle)
     pixels = np.asarray(image).astype(int)
     ends = (matplotlib.colormaps["viridis"]([0.0, 1.0])[:, :3] * 255).round()
@@ -411,7 +467,7 @@ def test_the_picture_shows_what_the_decoder_may_not_see_in_grey_and_the_rest_in_
     words = tuple("abcdef")
     record = make_record(encoder=(), decoder=(1,), cross=(), target=words, written=words)
     itself = np.eye(6, dtype=np.float32)[None]
-    bundle = explore(replace(record, decoder=(itself,)), kind="decoder")._repr_mimebundle_()
+    bundle = lab(replace(record, decoder=(itself,)))._repr_mimebundle_()
     image = image_in(bundle)
     pixels = np.asarray(image).astype(int)
     colours = {"grey": MASKED, "dark": matplotlib.colormaps["viridis"](0.0), "bright": "#fde725"}
@@ -425,8 +481,7 @@ def test_the_picture_shows_what_the_decoder_may_not_see_in_grey_and_the_rest_in_
 
 def test_snapshots_come_before_the_record():
     snapshots = [make_record(seed=i, label=f"step {i}") for i in (1, 2)]
-    page = explore(make_record(label="last"), snapshots=snapshots)
-    data = page_data(page.records)
+    data = lab(make_record(label="last"), snapshots=snapshots).data
     assert [record["label"] for record in data["records"]] == ["step 1", "step 2", "last"]
 
 
