@@ -212,6 +212,31 @@ def test_a_row_looks_at_one_word_and_shares_are_given_by_slider_and_drag(live):
     assert serious(live.page) == []
 
 
+def test_keys_that_are_faster_than_python_add_up(live):
+    """Each step starts from what was asked last, although the answer is still on its way."""
+    first, _ = live.views
+    open_map(first)
+    cell(first, 4, 3).click()
+    own = live.widget.record.weights(Head("cross", 0, 0))[4, 3]
+    table = first.locator(".weight-map table")
+    for _ in range(3):
+        table.press("Shift+ArrowUp")
+    slider = first.get_by_role("slider")
+    assert int(slider.input_value()) == pytest.approx(100 * own + 15, abs=2)
+    slider.press("Home")
+    for _ in range(2):
+        slider.press("ArrowRight")
+    expect(slider).to_have_value("2")
+    expect(first.locator(".share output")).to_contain_text("“a” has 0.02 of this row")
+    while len(live.asked) > live.heard:
+        live.answer()
+    (point,) = live.widget.data["question"]["changes"]["points"]
+    assert (point["query"], point["key"], point["share"]) == (4, 3, 0.02)
+    expect(slider).to_have_value("2")
+    expect(cell(first, 4, 3)).to_have_attribute("aria-label", "0.02")
+    assert len(live.asked) == 2
+
+
 def test_keep_as_a_compares_with_the_changed_model(live):
     first, second = live.views
     mute(first)

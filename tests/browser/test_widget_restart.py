@@ -1,27 +1,27 @@
-"""A kernel that is restarted, or dies, under a live explorer: what was shown stays, and rests."""
+"""A kernel that is restarted, or dies, under a live lab: what was shown stays, and rests."""
 
 import pytest
 from playwright.sync_api import expect
-from tests.browser.test_explorer_lab import check_map, settle, written
 
+from tests.browser.test_widget_lab import ask, check_map, open_head, settle, writes
 from tests.records import WordByWord
 
 CELLS = (
-    "from records import WordByWord\nfrom transformer_lab.lab import AttentionExplorer",
+    "from records import WordByWord\nimport transformer_lab as tl",
     "sentence = 'the cat sees a dog'\n"
-    "live = AttentionExplorer(WordByWord(), source=sentence, kind='encoder', layer=0, head=0)\nlive",
+    "live = tl.lab(WordByWord(), sentence, kernel=True, start='head=e1.1&view=map')\nlive",
 )
 RECORD = WordByWord().attend("the cat sees a dog")
 
 
 @pytest.fixture
 def live(lab, visit):
-    """A live explorer that has answered, in a notebook of its own."""
+    """A live lab that has answered, in a notebook of its own."""
     visit.open(lab, lab.write("restart.ipynb", CELLS))
     visit.run_all(len(CELLS))
-    explorer = visit.page.locator(".tl-explorer")
-    expect(explorer).to_have_attribute("data-ready", "true")
-    return explorer
+    view = visit.page.locator(".tl-lab")
+    expect(view).to_have_attribute("data-ready", "true")
+    return view
 
 
 def restarted(visit):
@@ -43,31 +43,38 @@ def dead(visit):
 
 @pytest.mark.thorough(
     caught_by=[
-        "tests/browser/test_explorer_questions.py::test_pictures_beside_a_live_explorer_are_seen_when_it_has_gone"
+        "tests/browser/test_widget_questions.py::test_a_question_that_cannot_be_sent_is_said_and_the_next_one_is_asked"
     ]
 )
 @pytest.mark.parametrize("gone", [restarted, dead], ids=lambda gone: gone.__name__)
 def test_what_was_shown_stays_and_a_cell_that_is_run_again_answers(visit, live, gone):
-    live.get_by_label("Sentence to translate").fill("a bird sings")
-    expect(written(live)).to_have_text("A BIRD SINGS <eos>")
+    ask(live, "a bird sings")
+    writes(live, "ABIRDSINGS<eos>")
     settle(live)
     gone(visit)
     what_was_shown_stays(live)
     run_again(visit)
-    expect(written(live)).to_have_text("THE CAT SEES A DOG <eos>")
+    writes(live, "THECATSEESADOG<eos>")
     check_map(live, RECORD.encoder[0][0])
 
 
 def what_was_shown_stays(live):
     """To look on needs no kernel; to ask does, and that is said at once."""
     shown = WordByWord().attend("a bird sings")
-    for head in (0, 1, 0):
-        live.locator(".tile").nth(head).click()
+    for head in (1, 0, 1):
+        open_head(live, f"e1.{head + 1}")
         check_map(live, shown.encoder[0][head])
-    live.get_by_label("Sentence to translate").fill("two dogs run")
-    status = live.get_by_role("status").first
-    expect(status).to_contain_text("Run the cell again. The last answer is still shown.")
-    expect(written(live)).to_have_text("A BIRD SINGS <eos>")
+    problem = live.locator(".problem")
+    gone = (
+        "Nobody can be asked: the kernel has been restarted. Run the cell again. Below is still the "
+        "last answer."
+    )
+    ask(live, "two dogs run")
+    expect(problem).to_have_text(gone)
+    writes(live, "ABIRDSINGS<eos>")
+    live.get_by_role("button", name="Mute it").click()
+    expect(live.get_by_role("button", name="Unmute it")).to_have_count(0)
+    expect(problem).to_have_text(gone)
 
 
 def run_again(visit):

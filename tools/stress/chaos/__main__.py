@@ -28,7 +28,7 @@ from tools.stress.chaos.trials import Place, Report
 from tools.written import DOCUMENTS, machine, put
 
 HEAD = ("what", "trials", "held", "when")
-RESTARTED = "tests/browser/test_explorer_restart.py"
+RESTARTED = "tests/browser/test_widget_restart.py"
 
 
 def explorer(*_: Any) -> Report:

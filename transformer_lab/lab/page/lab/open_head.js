@@ -82,7 +82,7 @@ export class OpenHead {
   pressPoint() {
     const { state } = this;
     if (this.isSet) state.unpoint({ ...state.chosen, key: null });
-    else state.point(state.chosen, 1);
+    else state.point(1);
     this.showEffect();
   }
 

@@ -14,9 +14,11 @@ export class Sentence {
     this.state = state;
     const { canAsk } = state.answerer;
     this.input = make("textarea", { rows: 1, "aria-label": `${state.languages[0]} sentence`, spellcheck: false, ...OWN_KEYS });
+    this.asked = new Set(); // what was asked from the field since it was last the sentence that is seen
     const ask = () => {
-      this.asked = this.input.value.trim();
-      state.translate(this.asked);
+      const text = this.input.value.trim();
+      this.asked.add(text);
+      state.translate(text);
     };
     this.input.addEventListener("keydown", (event) => {
       if (event.key !== "Enter" || event.isComposing) return;
@@ -59,10 +61,11 @@ export class Sentence {
     const { state } = this;
     const { text } = state.answered;
     // Only a sentence of somebody else may replace what stands in the field: the reader may be writing the next one.
-    if (this.shown !== text && this.asked !== text) this.input.value = text;
-    if (this.shown !== text) Object.assign(this, { shown: text, asked: null });
+    if (this.shown !== text && !this.asked.has(text)) this.input.value = text;
+    this.shown = text;
+    if (this.input.value.trim() === text) this.asked.clear();
     this.markStale();
-    this.presets.forEach(({ text, button }) => button.setAttribute("aria-pressed", String(text === state.text)));
+    this.presets.forEach((preset) => preset.button.setAttribute("aria-pressed", String(preset.text === state.text)));
     this.drawRead();
     this.drawSteps();
     const chips = this.buildChips();

@@ -21,7 +21,7 @@ function followDrag(table, state, key, { pointerId, clientY }) {
     if (rise === followed) return;
     followed = rise;
     if (state.row !== row || state.key !== key) state.choose(row, key);
-    if (state.canShare) state.point(state.chosen, Math.min(1, Math.max(0, from.weight + rise / WHOLE)), from);
+    if (state.canShare) state.point(Math.min(1, Math.max(0, from.weight + rise / WHOLE)), from);
   };
   const hear = (name, call) => addEventListener(name, (event) => event.pointerId === pointerId && call(event), { signal: over.signal });
   hear("pointermove", (event) => {

@@ -203,13 +203,13 @@ export class State {
   }
 
   /**
-   * Give a word this share of a row of the open head; the row's other words shrink or grow alike.
+   * Give the chosen word this share of its row of the open head; the row's other words shrink or grow alike.
    *
    * `from` has the points and the word's weight before a longer change, such as a drag. The row stays
    * where it is, because it is in the reader's hand; only the step follows.
    */
-  point({ kind, layer, head, query, key }, share, from = { points: this.points, weight: this.open.weights[query][key] }) {
-    this.points = addPoint(from.points, { kind, layer, head, query, key }, share, from.weight);
+  point(share, from = { points: this.points, weight: this.share }) {
+    this.points = addPoint(from.points, this.chosen, share, from.weight);
     this.ask(() => {
       this.step = this.movedStep;
       this.tell(true);
@@ -339,6 +339,11 @@ export class State {
   /** The chosen cell as a place of the open head. */
   get chosen() {
     return { ...this.head, query: this.row, key: this.key };
+  }
+  /** The chosen word's share of its row: while Python is asked, the one that it is asked for. */
+  get share() {
+    const asked = this.isBusy ? this.findPoints(this.head, this.row).find(({ key }) => key === this.key) : null;
+    return asked?.share ?? this.open.weights[this.row][this.key];
   }
   /** Whether the chosen word can be given a share; alone in its row it has all. */
   get canShare() {

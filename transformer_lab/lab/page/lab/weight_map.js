@@ -20,7 +20,7 @@ export class WeightMap {
     this.table = new WeightTable(state, paints, press, say);
     this.canvas = new WeightCanvas(state, say);
     this.slider = make("input", { type: "range", min: 0, max: 100, "data-control": "share", ...OWN_KEYS });
-    this.slider.addEventListener("input", () => state.point(state.chosen, Number(this.slider.value) / 100));
+    this.slider.addEventListener("input", () => state.point(Number(this.slider.value) / 100));
     this.said = make("output", {});
     this.share = make("label", { className: "share" }, this.slider, this.said);
     this.small = toggle("small weights", "Make small weights visible", () => this.isRoot, () => {
@@ -71,8 +71,7 @@ export class WeightMap {
     this.slider.hidden = !state.canShare;
     if (!state.canShare) return void this.said.replaceChildren("Press a cell to change its weight."); // the line keeps its room
     const { rows, keys } = state.getMapTokens(state.head.kind);
-    const { weights, scores } = state.open;
-    const share = weights[row][key];
+    const { share, open: { scores } } = state;
     const isSet = scores && state.findPoints(state.head, row).length > 0;
     this.slider.value = Math.round(100 * share);
     this.slider.setAttribute("aria-label", `Share of “${keys[key]}” in the row of “${rows[row]}”`);

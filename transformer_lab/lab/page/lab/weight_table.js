@@ -39,8 +39,8 @@ export class WeightTable {
     const { state } = this;
     const step = ARROWS[event.key];
     if (event.shiftKey && event.key in BY_KEY && state.canShare) {
-      const share = state.open.weights[state.row][state.key] + BY_KEY[event.key];
-      state.point(state.chosen, Math.min(1, Math.max(0, share)));
+      const share = state.share + BY_KEY[event.key];
+      state.point(Math.min(1, Math.max(0, share)));
     } else if (step) {
       const row = Math.min(state.open.weights.length - 1, Math.max(0, state.row + step[0]));
       const key = state.key == null ? 0 : state.key + step[1];
