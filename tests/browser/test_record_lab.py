@@ -86,7 +86,7 @@ def use_theme(page, name):
 @pytest.mark.thorough(
     caught_by=[
         "tests/browser/test_explorer_questions.py::test_two_views_of_one_live_explorer_and_an_answer_that_comes_too_late",
-        "tests/browser/test_explorer_hosts.py::test_in_nbconverts_html_it_works_too",
+        "tests/browser/test_record_hosts.py::test_in_nbconverts_html_a_record_works_and_a_live_lab_has_its_picture",
     ]
 )
 def test_asked_and_answered_saved_and_opened_again(lab, visit, notebook):
