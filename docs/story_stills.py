@@ -143,9 +143,17 @@ def picture_of_claims(answer: Answer, places: dict[str, Any], heads: int) -> str
             zip(places["nouns"], answer["most"][name], strict=True)
         ):
             y = middle(row + 1 + i)
-            parts += [write(254, y, source[noun_place], "", "end"), *bar(262, y, weight, 60, "value")]
+            parts += [
+                write(254, y, source[noun_place], "", "end"),
+                *bar(262, y, weight, 60, "value"),
+            ]
             said.append(f"from “{looking}” to “{source[noun_place]}” {weight:.2f}")
-    note = ("each bar is from the", "head that looks", "there most, out of", f"the encoder’s {heads}")
+    note = (
+        "each bar is from the",
+        "head that looks",
+        "there most, out of",
+        f"the encoder’s {heads}",
+    )
     parts += [write(206, middle(7.6 + 0.8 * i), text, "quiet") for i, text in enumerate(note)]
     alt = (
         f"Left, the famous picture: a thick line from “it” to “{source[noun]}”. Right, the largest "
