@@ -4,6 +4,7 @@ import { decodeBase64, gunzip } from "../bytes.js";
 import { make } from "../elements.js";
 import { keepFocus } from "../focus.js";
 import { unpackEngine } from "../model_file.js";
+import { waitForFrame } from "../pause.js";
 import { followTheme } from "../theme.js";
 import { formatAddress, keepAddress } from "./address.js";
 import { makePaints } from "../cells.js";
@@ -76,9 +77,11 @@ class More {
 /** Put the lab into the element `root`; `data` is what Python's `LabPage` holds, `table` the scores. */
 async function mountLab(root, data, table) {
   const engine = await unpackEngine(data);
+  await waitForFrame();
   const others = await Promise.all(data.others.map(async ({ name, weights }) => [name, engine.withWeights((await gunzip(weights)).buffer)]));
   const state = new State(engine, data.sentences[0], data.languages, data.names, new Map([["an untrained model", engine.makeUntrained()], ...others]));
   publishEngine(engine, state);
+  await waitForFrame();
   const paints = makePaints(decodeBase64(data.colours));
   const next = new NextWords(state, new Many(state, data.examples));
   // After a change the reader should see what it did, on a phone too, where the next word stands further up.

@@ -1,5 +1,6 @@
 // What the translator does with the story's sentence: stored at first, and computed as soon as the engine is there.
 
+import { waitForFrame } from "../pause.js";
 import { findStrongest } from "../ranking.js";
 
 const MOST = 0.5; // a head looks at a word if it gives it more than this
@@ -50,14 +51,14 @@ export class Answers {
     return this.known[nameMoment(moment)];
   }
 
-  /** Compute all of them, and await `pause` after each, so that the page doesn't stand still. */
-  async compute(engine, pause) {
+  /** Compute all of them. */
+  async compute(engine) {
     const computed = {};
     for (const last of this.data.words) {
       for (const isCut of [false, true]) {
         const moment = { word: last, isCut };
         computed[nameMoment(moment)] = computeAnswer(engine, this.data, moment);
-        await pause();
+        await waitForFrame();
       }
     }
     this.known = computed;

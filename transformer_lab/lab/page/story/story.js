@@ -7,7 +7,7 @@ import { Captions } from "./captions.js";
 import { Experiment } from "./experiment.js";
 import { Famous } from "./famous.js";
 import { Hundred } from "./hundred.js";
-import { loadModel, waitForFrame } from "./load.js";
+import { loadModel } from "./load.js";
 import { AddressKeeper, formatMoment, readMoment } from "./moment.js";
 import { Sentence } from "./sentence.js";
 import { Steps } from "./steps.js";
@@ -147,7 +147,7 @@ class Story {
     const late = setTimeout(() => (status.textContent = `The model is on its way (${this.data.megabytes} MB). Until it’s here, you see stored answers.`), 1500);
     try {
       const model = await loadModel(this.data.model);
-      await this.answers.compute(model.engine, waitForFrame);
+      await this.answers.compute(model.engine);
       this.hundred.use(model);
       this.draw();
       status.textContent = "";
