@@ -5,12 +5,7 @@ import { decodeBase64 } from "../bytes.js";
 import { makePaints } from "../cells.js";
 import { make } from "../elements.js";
 import { keepFocus } from "../focus.js";
-<<<<<<< HEAD
 import { makePalettes } from "../painting.js";
-=======
-import { unpackEngine } from "../model_file.js";
-import { waitForFrame } from "../pause.js";
->>>>>>> story
 import { followTheme } from "../theme.js";
 import { AllHeads } from "./all_heads.js";
 import { Glossary } from "./glossary.js";
@@ -36,7 +31,6 @@ class More {
   }
 }
 
-<<<<<<< HEAD
 /**
  * Put a lab into the element `root`, once the state has its first answer; returns what takes it away again.
  *
@@ -48,18 +42,6 @@ export function mountLab(root, state, { data, scores, views = {}, deeper = [], n
   const colours = decodeBase64(data.colours);
   const [paints, palettes] = [makePaints(colours), makePalettes(colours)];
   const nextWords = new NextWords(state, next);
-=======
-/** Put the lab into the element `root`; `data` is what Python's `LabPage` holds, `table` the scores. */
-async function mountLab(root, data, table) {
-  const engine = await unpackEngine(data);
-  await waitForFrame();
-  const others = await Promise.all(data.others.map(async ({ name, weights }) => [name, engine.withWeights((await gunzip(weights)).buffer)]));
-  const state = new State(engine, data.sentences[0], data.languages, data.names, new Map([["an untrained model", engine.makeUntrained()], ...others]));
-  publishEngine(engine, state);
-  await waitForFrame();
-  const paints = makePaints(decodeBase64(data.colours));
-  const next = new NextWords(state, new Many(state, data.examples));
->>>>>>> story
   // After a change the reader should see what it did, on a phone too, where the next word stands further up.
   const showEffect = () => nextWords.element.scrollIntoView({ block: "nearest" });
   const openHead = new OpenHead(state, palettes, paints, showEffect, views);
