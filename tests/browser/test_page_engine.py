@@ -173,7 +173,8 @@ def test_a_guess_changes_no_translation(ask, shipped, sources):
     compare = """(_, { text, guesses, mute }) => {
         const engine = engines.model;
         const { written, ...alone } = engine.translate(text, { mute });
-        const flat = (answer) => [...answer.probabilities, ...answer.heads.cross[1][2].weights].flatMap((row) => [...row]);
+        const flat = ({ probabilities, heads }) =>
+            [...probabilities, ...heads.cross[1][2].weights].flatMap((row) => [...row]);
         const own = flat(alone);
         return guesses.map((take) => {
             const guess = eval(take)(written);

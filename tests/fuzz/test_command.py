@@ -40,19 +40,19 @@ def run(arguments) -> tuple[int, str, str]:
 @cases(0.046)
 @given(st.data())
 def test_what_is_typed_is_answered_or_refused_in_one_line(folder, data):
-    command = data.draw(st.sampled_from(["translate", "explore", "evaluate", "doctor", "fly"]))
+    command = data.draw(st.sampled_from(["translate", "lab", "evaluate", "doctor", "fly"]))
     given_ = data.draw(st.lists(st.tuples(st.sampled_from(options), value), max_size=2))
     typed = [
         command,
         *(part for pair in given_ for part in pair),
         *data.draw(st.lists(flags, max_size=1)),
     ]
-    if command in ("translate", "explore"):
+    if command in ("translate", "lab"):
         typed += ["--", data.draw(word | st.sampled_from(["the cat sleeps", "a dog", ""]))]
     if "--model" not in typed and command not in ("doctor", "fly"):
         typed[1:1] = ["--model", str(folder / "model")]
-    if command == "explore":
-        typed[1:1] = ["--out", str(folder / "page.html"), "--overwrite"]
+    if command == "lab":
+        typed[1:1] = ["--record", "--out", str(folder / "page.html"), "--overwrite"]
     code, out, err = run(typed)
     assert code in (0, 1, 2)
     assert "Traceback" not in err
