@@ -218,6 +218,6 @@ def test_a_fault_that_one_engine_alone_shows_is_found(chromium, served, planted)
     """Otherwise the walks would compare nothing: with a fault planted, Chromium differs from itself."""
     root = WALKS["record.html"][0]
     (before,), _ = walk(chromium, f"{served}/record.html", root, [])
-    chromium.ask(f"void (document.querySelector('{root} [data-control]').{planted})")
+    chromium.ask(f"void (document.querySelector('{root} [data-control=\"step 0\"]').{planted})")
     found = otherwise(settled(chromium, SEEN.replace("ROOT", json.dumps(root))), before)
     assert any("button" in where for where, *_ in found)
