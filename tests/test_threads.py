@@ -18,7 +18,7 @@ from tests.thorough import thorough_from
 from tests.training.test_trainer import make_trainer, same_weights
 from transformer_lab.attention.record import Head
 from transformer_lab.decoding import greedy
-from transformer_lab.lab.explorer import AttentionExplorer
+from transformer_lab.lab import LabWidget
 from transformer_lab.training.learner import clone_sharing_parameters
 from transformer_lab.translator import Translator
 
@@ -31,17 +31,17 @@ SENTENCES = ["the cat sees a dog", "a small red house"]
 HEADS = [Head("encoder", 1, 2), Head("decoder", 0, 1), Head("cross", 2, 0)]
 
 
-def questions(translator: Translator, explorers: threading.local):
+def questions(translator: Translator, widgets: threading.local):
     """What a caller may ask, each as a function without arguments and with one right answer."""
 
     def hear(sentence, head):
-        if not hasattr(explorers, "own"):  # a page belongs to one reader
-            explorers.own = AttentionExplorer(translator, source="the cat")
-        explorer = explorers.own
-        question = {"ask": 1, "source": sentence, "mute": [list(head)], "patch": []}
-        explorer.hear(explorer, question, [])
-        (shown,) = explorer.data["records"][-1:]
-        return explorer.record, shown["before"]
+        if not hasattr(widgets, "own"):  # a page belongs to one reader
+            widgets.own = LabWidget(translator, "the cat")
+        widget = widgets.own
+        kept, changes = ({"mute": mute, "points": []} for mute in ([], [head._asdict()]))
+        question = {"ask": 1, "text": sentence, "kept": kept, "changes": changes}
+        widget.hear(widget, question, [])
+        return widget.record, widget.data["before"]["written"]
 
     def patched(sentence, head):
         own = translator.attend(sentence).weights(head)

@@ -14,7 +14,7 @@ WIDTH = "image => image.complete && image.naturalWidth"
 
 @pytest.mark.thorough(
     caught_by=[
-        "tests/browser/test_explorer_hosts.py::test_where_scripts_do_not_run_the_picture_and_its_words_remain"
+        "tests/browser/test_record_hosts.py::test_where_scripts_do_not_run_the_picture_and_its_words_remain"
     ]
 )
 def test_before_anything_is_run_the_saved_pictures_and_their_words_are_there(lab, visit):
@@ -33,7 +33,7 @@ def test_before_anything_is_run_the_saved_pictures_and_their_words_are_there(lab
 @pytest.mark.thorough(
     caught_by=[
         "tests/browser/test_lab_hosts.py::test_in_nbconverts_html_it_runs",
-        "tests/browser/test_explorer_hosts.py::test_in_nbconverts_html_it_works_too",
+        "tests/browser/test_record_hosts.py::test_in_nbconverts_html_a_record_works_and_a_live_lab_has_its_picture",
     ]
 )
 def test_restart_and_run_all_translates_draws_and_answers_the_keyboard(lab, visit):

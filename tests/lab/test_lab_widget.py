@@ -126,6 +126,14 @@ def test_a_start_that_does_not_fit_is_one_value_error(start, message, fake, as_u
         lab(fake, SENTENCE, kernel=True, start=start)
 
 
+def test_the_languages_are_those_of_the_corpus_if_the_translator_says_so(fake):
+    assert lab(fake, SENTENCE, kernel=True).data["languages"] == ["source", "target"]
+    fake.about = {"corpus": "world"}
+    widget = lab(fake, SENTENCE, kernel=True)
+    assert widget.data["languages"] == ["English", "French"]
+    assert widget.page().data["languages"] == ["English", "French"]
+
+
 def test_traits_are_set_and_observed(widget):
     seen = []
     widget.observe(lambda change: seen.append((change.name, change.new)))

@@ -5,8 +5,6 @@ from importlib.util import find_spec
 import numpy as np
 import pytest
 import torch
-from transformer_lab.lab.explorer.overview import describe_overview, overview
-from transformer_lab.lab.explorer.payload import record_data
 
 from tests.records import make_record, probabilities
 from transformer_lab import figures
@@ -23,10 +21,11 @@ from transformer_lab.data.tokenizer import BPETokenizer
 from transformer_lab.evaluation.rollout import attention_rollout
 from transformer_lab.figures.bertviz import head_view, model_view
 from transformer_lab.formats.bergamot import load_bergamot
-from transformer_lab.lab import AttentionExplorer, explore
+from transformer_lab.lab import LabWidget, lab
 from transformer_lab.lab.drawings.flow import forward_flow
 from transformer_lab.lab.drawings.stepper import decoder_stepper
-from transformer_lab.lab.open_lab import lab
+from transformer_lab.lab.record_data import record_data
+from transformer_lab.lab.still import describe_overview, overview
 from transformer_lab.model.build import build_model
 from transformer_lab.translator import Translator
 
@@ -73,8 +72,8 @@ def translator() -> Translator:
 @pytest.mark.parametrize(
     "draw",
     [
-        lambda r: explore(r).picture(),
-        lambda r: explore(r, kind="encoder").picture(),
+        lambda r: lab(r).picture(),
+        lambda r: lab(r, start="head=e1.1").picture(),
         lambda r: [
             overview(r, kind) and describe_overview(r, kind) for kind in ("encoder", "cross")
         ],
@@ -101,7 +100,7 @@ def test_what_takes_a_record_takes_one_without_decoder_attention(draw, record):
     ("draw", "message"),
     [
         (lambda: RECORD.weights(Head("decoder", 0, 0)), r"'decoder', which has no layers here"),
-        (lambda: explore(RECORD, kind="decoder"), r"expected one of \('encoder', 'cross'\)"),
+        (lambda: lab(RECORD, start="head=d1.1"), r"d1.1.*; the last of each kind are e2.3, c1.3"),
         (lambda: decoder_stepper(RECORD), r"number of decoder layers is 0; expected at least 1"),
         pytest.param(
             lambda: head_view(RECORD, kind="decoder"),
@@ -133,7 +132,7 @@ def test_the_flow_of_figure_1_and_the_lab_refuse_a_recurrence_in_one_line(transl
         (lambda: forward_flow(translator, "the"), "False, as Figure 1 is drawn"),
         (
             lambda: lab(translator, TEXTS),
-            "False, a decoder with self-attention, in a page; Atten",
+            "False, a decoder with self-attention, in a page; lab",
         ),
     ):
         with pytest.raises(
@@ -143,28 +142,29 @@ def test_the_flow_of_figure_1_and_the_lab_refuse_a_recurrence_in_one_line(transl
         assert "\n" not in str(e.value)
 
 
-def asked(explorer: AttentionExplorer, monkeypatch, **question) -> dict:
-    """What a page would ask of a live explorer, and what it would be sent."""
+def asked(widget: LabWidget, monkeypatch, text, mute=(), points=()) -> dict:
+    """What a page would ask of a live lab, and what it would be sent."""
     sent: list[dict] = []
-    monkeypatch.setattr(explorer, "send", lambda content, buffers=None: sent.append(content))
-    explorer.hear(explorer, {"ask": 7, "mute": [], "patch": []} | question, [])
+    monkeypatch.setattr(widget, "send", lambda content, buffers=None: sent.append(content))
+    changes = {"mute": [Head.from_code(code)._asdict() for code in mute], "points": [*points]}
+    kept = {"mute": [], "points": []}
+    widget.hear(widget, {"ask": 7, "text": text, "kept": kept, "changes": changes}, [])
     (answer,) = sent
     return answer
 
 
-def test_a_live_explorer_asks_mutes_and_points(translator, monkeypatch):
-    explorer = AttentionExplorer(translator, source=TEXTS[0], kind="encoder")
-    before = explorer.record
-    assert asked(explorer, monkeypatch, source=TEXTS[1]) == {"answer": 7}
-    assert explorer.record == translator.attend(TEXTS[1])
-    heads = [["encoder", 0, 1], ["cross", 0, 2]]
-    assert asked(explorer, monkeypatch, source=TEXTS[0], mute=heads) == {"answer": 7}
-    assert explorer.record.muted == {Head("encoder", 0, 1), Head("cross", 0, 2)}
-    assert not np.array_equal(explorer.record.encoder[1], before.encoder[1])
-    row = {"kind": "cross", "layer": 0, "head": 0, "query": 2, "key": 3}
-    assert asked(explorer, monkeypatch, source=TEXTS[0], patch=[row]) == {"answer": 7}
-    assert explorer.record.cross[0][0, 2, 3] == 1
-    answer = asked(explorer, monkeypatch, source=TEXTS[0], mute=[["decoder", 0, 0]])
+def test_a_live_lab_asks_mutes_and_points(translator, monkeypatch):
+    widget = lab(translator, TEXTS[0], kernel=True, start="head=e1.1")
+    before = widget.record
+    assert asked(widget, monkeypatch, TEXTS[1]) == {"answer": 7}
+    assert widget.record == translator.attend(TEXTS[1])
+    assert asked(widget, monkeypatch, TEXTS[0], mute=["e1.2", "c1.3"]) == {"answer": 7}
+    assert widget.record.muted == {Head("encoder", 0, 1), Head("cross", 0, 2)}
+    assert not np.array_equal(widget.record.encoder[1], before.encoder[1])
+    point = {"kind": "cross", "layer": 0, "head": 0, "query": 2, "key": 3, "share": 1}
+    assert asked(widget, monkeypatch, TEXTS[0], points=[point]) == {"answer": 7}
+    assert widget.record.cross[0][0, 2, 3] == 1
+    answer = asked(widget, monkeypatch, TEXTS[0], mute=["d1.1"])
     assert "expected one of ('encoder', 'cross')" in answer["error"]
 
 
@@ -173,25 +173,25 @@ def test_a_live_explorer_asks_mutes_and_points(translator, monkeypatch):
 def test_a_translator_that_people_use_is_explored_and_muted(monkeypatch, tmp_path):
     translator = load_bergamot("en-pt", device="cpu")
     text = "The trophy does not fit in the suitcase because it is too big."
-    explorer = AttentionExplorer(translator, source=text)
-    assert {kind: len(explorer.record.heads(kind)) for kind in ("encoder", "decoder", "cross")} == {
+    widget = lab(translator, text, kernel=True)
+    assert {kind: len(widget.record.heads(kind)) for kind in ("encoder", "decoder", "cross")} == {
         "encoder": 48,
         "decoder": 0,
         "cross": 16,
     }
-    words = by_words(explorer.record)
+    words = by_words(widget.record)
     assert words.source_tokens[:2] == ("The", "trophy")
     assert words.source_tokens[-2:] == (".", "</s>")
     for layers in (words.encoder, words.cross):
         for layer in layers:
             np.testing.assert_allclose(layer.sum(axis=-1), 1, atol=1e-5)
-    mute = [["cross", 1, head] for head in range(8)]
-    assert asked(explorer, monkeypatch, source=text, mute=mute) == {"answer": 7}
-    (latest,) = explorer.data["records"]
-    assert latest["before"] != latest["written"]
-    assert asked(explorer, monkeypatch, source="The house is blue.") == {"answer": 7}
-    assert explorer.record.source_tokens[1] == " house"
+    mute = [f"c2.{head}" for head in range(1, 9)]
+    assert asked(widget, monkeypatch, text, mute=mute) == {"answer": 7}
+    (latest,) = widget.data["records"]
+    assert widget.data["before"]["written"] != latest["written"]
+    assert asked(widget, monkeypatch, "The house is blue.") == {"answer": 7}
+    assert widget.record.source_tokens[1] == " house"
     # Six encoder layers, two of cross-attention, and 17 pieces: less than a photograph.
-    assert explore(translator.attend(text)).to_html(tmp_path / "page.html").stat().st_size < 250_000
+    assert lab(translator.attend(text)).to_html(tmp_path / "page.html").stat().st_size < 250_000
     with pytest.raises(ValueError, match="recurrent_decoder is True; expected False, a decoder"):
         lab(translator, text)

@@ -11,6 +11,7 @@ from IPython.display import display
 
 from transformer_lab.attention.record import AttentionRecord, Head, Kind
 from transformer_lab.config import check
+from transformer_lab.data.corpus import language_names
 from transformer_lab.lab.address import read_address
 from transformer_lab.lab.changes import Changes
 from transformer_lab.lab.lab_page import STYLES, LabPage
@@ -48,7 +49,8 @@ class LabWidget(anywidget.AnyWidget):
         start: What is open and changed at first, as an address says it; see `lab`.
         snapshots: Earlier records of the same sentence; a slider runs through them. They leave
             when another sentence is asked.
-        languages: What the page calls the words that are read, and those that are written.
+        languages: What the page calls the words that are read, and those that are written; by
+            default those of the translator's corpus, if it says so.
 
     Raises:
         ValueError: If there is no such head or cell, and whatever `attend` raises for the sentence.
@@ -85,7 +87,8 @@ class LabWidget(anywidget.AnyWidget):
         self.first_sentence = sentence
         plain = translator.attend(sentence)
         self.plain = sentence, plain
-        self.languages = languages or ("source", "target")
+        about = getattr(translator, "about", None) or {}
+        self.languages = languages or language_names(about.get("corpus"))
         start, head = place_of(plain, start, PLACES | {"mute", "point"})
         fields = read_address("start", start, plain.heads())
         self.about = {

@@ -3,13 +3,13 @@
 `python -m tools.stress chaos` runs it, for about twelve minutes, and exits with 1 if anything was lost:
 
     python -m tools.stress chaos             every kind of disturbance
-    python -m tools.stress chaos kills       one kind: kills, disks, signals, doubles, several, explorer
+    python -m tools.stress chaos kills       one kind: kills, disks, signals, doubles, several, kernels
     python -m tools.stress chaos --write     and write what was found into docs/trust.md
 
 After each trial, a run that is resumed must reach exactly the weights of a run that nobody disturbed,
 and its folder must hold nothing but the run. At each moment in between, the folder can be used, or one
 line says why not. It needs Linux, the right to mount a small disk (root) for `disks`, and Chromium for
-`explorer` (`tools/get_browsers.sh` installs it on Debian).
+`kernels` (`tools/get_browsers.sh` installs it on Debian).
 """
 
 import argparse
@@ -31,9 +31,9 @@ HEAD = ("what", "trials", "held", "when")
 RESTARTED = "tests/browser/test_widget_restart.py"
 
 
-def explorer(*_: Any) -> Report:
-    """Restart the kernel under a live explorer in JupyterLab once, and kill it once."""
-    report = Report("kernels gone under a live explorer")
+def kernels(*_: Any) -> Report:
+    """Restart the kernel under a live lab in JupyterLab once, and kill it once."""
+    report = Report("kernels gone under a live lab")
     for which in ("restarted", "dead"):
         asked = [sys.executable, "-m", "pytest", "-q", RESTARTED, "-k", which]
         done = subprocess.run(asked, capture_output=True, text=True)
@@ -48,7 +48,7 @@ KINDS = {
     "signals": signals.trials,
     "doubles": doubles.trials,
     "several": several.trials,
-    "explorer": explorer,
+    "kernels": kernels,
 }
 
 

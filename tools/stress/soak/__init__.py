@@ -1,1 +1,1 @@
-"""Translator, live explorer and lab, used for a long time: `python -m tools.stress soak`."""
+"""Translator, live lab and lab in a page, used for a long time: `python -m tools.stress soak`."""

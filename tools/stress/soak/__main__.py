@@ -1,4 +1,4 @@
-"""Use translator, live explorer and lab for a long time, and see whether their memory grows.
+"""Use translator, live lab and lab in a page for a long time, and see whether their memory grows.
 
 `python -m tools.stress soak` runs it, and exits with 1 if something grew or failed:
 
@@ -6,7 +6,7 @@
     python -m tools.stress soak --minutes 60        the same, and on until an hour has passed
     python -m tools.stress soak --write             and write what was found into docs/trust.md
 
-Two processes work side by side with one thread each: one translates and edits the live explorer as
+Two processes work side by side with one thread each: one translates and edits the live lab as
 its page would ask it to, the other edits the lab in Chromium (`tools/get_browsers.sh` installs it on
 Debian). A size is flat if it never rises more than 5 % above what it was after the first tenth of the
 acts. One size grows for a known reason, and only by more than that does it count as a failure.

@@ -1,10 +1,10 @@
-"""Translate and edit the live explorer for a long time, in one Python process.
+"""Translate and edit the live lab for a long time, in one Python process.
 
     python -m tools.stress.soak.translating COUNT MINUTES
 
-`python -m tools.stress soak` starts it. After every ten translations a live explorer is edited as its
-page would ask for it: another sentence, a muted head, a row made to look at one word. One of the ten
-is a record of all heads, every second time with a head muted; the others are greedy or by a beam of 4.
+`python -m tools.stress soak` starts it. After every ten translations a live lab is edited as its page
+would ask for it: another sentence, a muted head, a row made to look at one word. One of the ten is a
+record of all heads, every second time with a head muted; the others are greedy or by a beam of 4.
 """
 
 import sys
@@ -16,7 +16,7 @@ from benchmarks.memory import read_kilobytes
 from tools.stress.soak.sizes import print_sizes, soak
 from transformer_lab.attention.record import Head
 from transformer_lab.data.world.grammar import world
-from transformer_lab.lab import AttentionExplorer
+from transformer_lab.lab import LabWidget
 from transformer_lab.translator import Translator
 
 EDIT_AFTER = 10
@@ -30,9 +30,9 @@ class Reader:
     def __init__(self) -> None:
         self.translator = Translator.load(device="cpu")
         self.sentences = [pair.source for pair in world(train=5_003, seed=7).train]
-        self.explorer = AttentionExplorer(self.translator, source=self.sentences[0])
+        self.widget = LabWidget(self.translator, self.sentences[0])
         self.failed: list[str] = []
-        self.explorer.send = self.hear  # no page listens
+        self.widget.send = self.hear  # no page listens
 
     def hear(self, content: dict[str, Any], buffers: object = None) -> None:
         """What a page would get: an answer, or what went wrong."""
@@ -51,14 +51,17 @@ class Reader:
 
     def edit(self, number: int) -> None:
         """Ask for a sentence, for a muted head in it, and for a row that looks at one word, by turns."""
-        row = {"kind": "encoder", "layer": 0, "head": 0, "query": 1, "key": 0}
+        point = {"kind": "encoder", "layer": 0, "head": 0, "query": 1, "key": 0, "share": 1}
         message = {
             "ask": number + 1,
-            "source": self.sentences[number // 3 % len(self.sentences)],
-            "mute": [list(MUTED)] if number % 3 == 1 else [],
-            "patch": [row] if number % 3 == 2 else [],
+            "text": self.sentences[number // 3 % len(self.sentences)],
+            "kept": {"mute": [], "points": []},
+            "changes": {
+                "mute": [MUTED._asdict()] if number % 3 == 1 else [],
+                "points": [point] if number % 3 == 2 else [],
+            },
         }
-        self.explorer.hear(self.explorer, message, [])
+        self.widget.hear(self.widget, message, [])
 
 
 def main() -> None:
