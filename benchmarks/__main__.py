@@ -16,7 +16,7 @@ SECTIONS = (
     "world",
     "real-text",
     "large",
-    "explorer",
+    "record",
     "lab",
     "site",
 )
@@ -31,7 +31,7 @@ def main() -> None:
         nargs="+",
         choices=SECTIONS,
         default=BY_DEFAULT,
-        help="sections to run (world, real-text and large take long, explorer, lab and site need a "
+        help="sections to run (world, real-text and large take long, record, lab and site need a "
         "browser, the first of them npm too: they are not among the default ones)",
     )
     parser.add_argument("--rounds", type=int, default=3, help="rounds of each comparison")
@@ -43,9 +43,7 @@ def main() -> None:
 
     # Pages multiply no matrices here.
     sections = (
-        {}
-        if set(chosen.only) <= {"explorer", "lab", "site"}
-        else {"The machine": machine.section()}
+        {} if set(chosen.only) <= {"record", "lab", "site"} else {"The machine": machine.section()}
     )
     if "training" in chosen.only:
         sections["Training"] = training.section(chosen.rounds)
@@ -65,10 +63,10 @@ def main() -> None:
         from benchmarks import large_corpus
 
         sections["A corpus that does not fit into memory"] = large_corpus.section()
-    if "explorer" in chosen.only:
-        from benchmarks import explorer
+    if "record" in chosen.only:
+        from benchmarks import record_page
 
-        sections["The explorer beside BertViz"] = explorer.section(chosen.rounds)
+        sections["The lab on a record beside BertViz"] = record_page.section(chosen.rounds)
     if "lab" in chosen.only:
         from benchmarks import lab_page
 

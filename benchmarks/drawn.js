@@ -1,9 +1,9 @@
 // Runs before a page's own scripts: `drawn` is when, in milliseconds since the navigation began, its
 // first drawing is complete. Each side makes its drawing within one task, and gives a sign at its
-// end: explorer and lab an attribute, BertViz and CircuitsVis the drawing itself, which no frame sees
+// end: the lab an attribute, BertViz and CircuitsVis the drawing itself, which no frame sees
 // before it is whole.
 // The frame that shows the sign is painted before the next one begins.
-const SIGN = ".tl-explorer[data-ready], .tl-lab[data-ready], #vis > svg, [id^=circuits-vis] canvas";
+const SIGN = ".tl-lab[data-ready], #vis > svg, [id^=circuits-vis] canvas";
 const GIVE_UP_AFTER = 180_000;
 
 window.drawn = new Promise((resolve, reject) => {

@@ -188,7 +188,7 @@ def section(rounds: int) -> str:
 The shipped translator (802,681 parameters, half precision) in one page, a sentence of 12 tokens, \
 Chromium without a GPU. {describe_run(max(rounds, 5))} First drawing: from the beginning of the \
 navigation to the frame after the first translation, or the first heads, are drawn. The others: \
-main-thread work of one act, as for the explorer; median and, in brackets, the fastest.
+main-thread work of one act, as for a record; median and, in brackets, the fastest.
 
 CircuitsVis {version("circuitsvis")} shows the encoder's heads of the same \
 sentence, with its script in the page. It has none of the other acts, and no page for \

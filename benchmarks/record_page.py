@@ -1,4 +1,4 @@
-"""The attention explorer beside BertViz, in one browser: size, time to drawn, interactions, memory."""
+"""The lab on a record beside BertViz, in one browser: size, time to drawn, interactions, memory."""
 
 import tempfile
 import time
@@ -12,7 +12,6 @@ from statistics import median
 import numpy as np
 from jaxtyping import Float
 from playwright.sync_api import Browser
-from transformer_lab.lab.explorer.page import explore
 
 from benchmarks.bertviz_scripts import check_addresses, load_bertviz_scripts
 from benchmarks.browser import MEGA, open_page
@@ -22,6 +21,7 @@ from benchmarks.timing import Times, median_ratio
 from tools.browser import launch_chromium
 from transformer_lab.attention.record import AttentionRecord
 from transformer_lab.figures.bertviz import head_view, model_view
+from transformer_lab.lab import lab
 
 LAYERS, HEADS = 6, 8
 LENGTHS = (12, 40, 100)
@@ -49,12 +49,14 @@ class Candidate:
     """Where the tokens that are hovered are: a list of (x, y)."""
     marked: str
     """Whether the hover of token `i` shows."""
+    deeper: str = ""
+    """What draws all heads small; where they are drawn from the beginning, nothing."""
 
 
-def select_option(select: str, value: int) -> str:
+def select_option(select: str, value: int | str) -> str:
     """The expression that chooses another option of a list, as a reader does."""
     return (
-        f"(document.querySelector('{select}').value = {value}, "
+        f"(document.querySelector('{select}').value = {value!r}, "
         f"document.querySelector('{select}').dispatchEvent(new Event('change')), true)"
     )
 
@@ -68,20 +70,28 @@ def list_middles(tokens: str) -> str:
 
 
 OURS = Candidate(
-    "explorer",
-    lambda record, path: explore(record, kind="encoder").to_html(path, overwrite=True),
-    whole=f"document.querySelectorAll('.tile').length === {LAYERS * HEADS}"
-    " && document.querySelector('canvas.matrix').width === n",
-    change_head="document.querySelectorAll('.tile')[1].click()",
-    change_kind="document.querySelectorAll('.kinds button')[1].click()",
+    "the lab",
+    lambda record, path: lab(record, start="head=e1.1&view=map").to_html(path, overwrite=True),
+    whole=f"document.querySelectorAll('[data-control=\"heads\"] option').length === {3 * LAYERS * HEADS}"
+    " && (document.querySelectorAll('.weight-map tbody tr').length === n"
+    " || document.querySelector('.cells canvas').width === n)",
+    change_head=select_option('[data-control="heads"]', "e1.2"),
+    change_kind=select_option('[data-control="heads"]', "d1.2"),
+    # Large maps are a picture, and small ones a table.
     places=f"""(() => {{
-        const cells = document.querySelector('.cells');
-        document.querySelector('.map').scrollIntoView();
-        const box = cells.getBoundingClientRect();
-        const side = box.width / document.querySelector('canvas.matrix').width;
-        return {list(HOVERED)}.map((i) => [box.x + (i + 0.5) * side, box.y + (i + 0.5) * side]);
+        document.querySelector('.weight-map').scrollIntoView();
+        const place = (x, y, width, height) => [x + width / 2, y + height / 2];
+        const whole = document.querySelector('.cells')?.getBoundingClientRect();
+        return {list(HOVERED)}.map((i) => {{
+            const [wide, tall] = [whole?.width / n, whole?.height / n];
+            if (whole) return place(whole.x + i * wide, whole.y + i * tall, wide, tall);
+            const cell = document.querySelector(`td[data-row="${{i}}"][data-key="${{i}}"]`);
+            const {{ x, y, width, height }} = cell.getBoundingClientRect();
+            return place(x, y, width, height);
+        }});
     }})()""",
-    marked="document.querySelector('.readout').textContent.startsWith(`word${i} → word${i}: `)",
+    marked="document.querySelector('.readout').textContent.startsWith(`The weight of “word${i}” is `)",
+    deeper="document.querySelector('.more').open = true",
 )
 MODEL_VIEW = Candidate(
     "BertViz, model view",
@@ -172,7 +182,12 @@ def measure_page(
             check_page(candidate, "shows no hover", page.ask(candidate.marked))
         seen.note("hover", median(hovers))
         seen.note("kind", page.work(lambda: page.ask(candidate.change_kind)))
-        seen.said = page.ask("document.querySelector('.left-out')?.textContent ?? ''")
+        if candidate.deeper:
+            seen.note("deeper", page.work(lambda: page.ask(candidate.deeper)))
+        note = "document.querySelector('.weight-map .note')?.textContent"
+        seen.said = page.ask(
+            f"{note}?.match(/Of each row .* is on average .* of a row\\./)?.[0] ?? ''"
+        )
 
 
 def check_page(candidate: Candidate, otherwise: str, holds: bool) -> None:
@@ -217,6 +232,7 @@ def format_row(tokens: int, name: str, seen: Measurement) -> list[str]:
         f"{seen.payload / MEGA:.2f} MB",
         *(milliseconds(what) for what in ("build", "drawn")),
         *(fine(what) for what in ("hover", "kind", "head")),
+        fine("deeper") if "deeper" in seen.times else "–",
         f"{heap:,.1f} MB",
         f"{process:,.0f} MB",
     ]
@@ -276,6 +292,7 @@ def section(rounds: int) -> str:
         "hover, ms",
         "other kind, ms",
         "other head or layer, ms",
+        "all heads, ms",
         "script's heap",
         "page's process",
     ]
@@ -289,15 +306,16 @@ Chromium {chromium_version}, without a GPU. {describe_run(rounds)}
 
 Payload: the HTML, with everything but BertViz's scripts. Build: from the record to the file, in \
 Python. Drawn: from the beginning of the navigation to the frame after the first complete \
-drawing. Hover, other kind, other head or layer: main-thread work of one interaction (the \
+drawing. Hover, other kind, other head or layer, all heads: main-thread work of one interaction (the \
 processor time that Chromium counts for the page's tasks from the event to the second frame after \
 it, less that of two idle frames); the head \
-is changed by a click on its drawing, in BertViz's head view the layer by its list. Memory, after \
+is changed by a list, in BertViz's model view by a click on its drawing. The lab draws all \
+{3 * LAYERS * HEADS} heads small when “Go deeper” is opened. Memory, after \
 garbage collection: the script's heap, and the anonymous resident memory of the page's process, \
 where an SVG's elements are. Medians of the rounds and, in brackets, the fastest.
 """
     long_words = f"""\
-At {LONG} tokens the explorer says: “{long.said}” BertViz was not run there: its page would have \
+At {LONG} tokens the lab says: “{long.said}” BertViz was not run there: its page would have \
 {would_be:.1f} GB and its model view {LAYERS * HEADS * LONG**2 / 1e6:.1f} million lines.
 """
     at = f"At {LENGTHS[-1]} tokens, to BertViz's model view:\n"

@@ -23,12 +23,16 @@ PAGES = (
     "index.html",
     "index.html#screen=5&cut=1",
     "docs/index.html",
+    "docs/lab.html",
+    "notebooks/00_start_here.html",
     "notebooks/01_attention_in_numpy.html",
     "notebooks/07_the_whole_transformer.html",
     "notebooks/11_explore_the_heads.html",
     "notebooks/15_what_attention_costs.html",
 )
 SETTLED = 3000  # milliseconds until a page has set its formulas and unpacked its model
+CATEGORIES = ["toplevel", "devtools.timeline", "disabled-by-default-devtools.timeline"]
+"""The last of them has tasks whole, with what a page's promises do when the browser's part is over."""
 PAINTED = "performance.getEntriesByName('first-contentful-paint')[0].startTime"
 
 
@@ -43,7 +47,7 @@ def measure(browser: Browser, address: str) -> tuple[float, float, float]:
     """Milliseconds to the first paint, and the longest task in processor time and by the clock."""
     context = browser.new_context(viewport={"width": 1280, "height": 900})
     page = context.new_page()
-    browser.start_tracing(page=page, categories=["toplevel", "devtools.timeline"])
+    browser.start_tracing(page=page, categories=CATEGORIES)
     page.goto(address, wait_until="load")
     page.wait_for_timeout(SETTLED)
     painted = page.evaluate(PAINTED)
@@ -63,7 +67,7 @@ def measure(browser: Browser, address: str) -> tuple[float, float, float]:
     tasks = [
         event
         for event in events
-        if event["name"].endswith("RunTask")
+        if event["name"] == "RunTask"
         and event["pid"] in ours
         and (event["pid"], event["tid"]) in main
     ]

@@ -62,7 +62,7 @@ html_css_files = ["site.css"]
 html_js_files = ["scrolling.js", "findings.js", ("formulas.js", {"defer": "defer"})]
 mathjax3_config = {
     "startup": {"typeset": False},  # formulas.js does it, in slices
-    # Each part is a file of its own: the file that has them all takes a tenth of a second to start.
+    # A file for each part: the one that has them all takes a tenth of a second to start.
     "loader": {"load": ["input/tex", "output/chtml", "a11y/assistive-mml"]},
 }
 templates_path = ["_templates"]

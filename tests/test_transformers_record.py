@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from transformer_lab.attention.record import AttentionRecord
-from transformer_lab.lab.explorer.payload import record_data
+from transformer_lab.lab.record_data import record_data
 
 transformers = pytest.importorskip("transformers", exc_type=ImportError)
 

@@ -12,8 +12,9 @@ from tests.thorough import thorough_from
 from transformer_lab.attention.record import Head
 from transformer_lab.config import TrainingConfig
 from transformer_lab.data.tokenizer import WordTokenizer
-from transformer_lab.lab.explorer import AttentionExplorer
-from transformer_lab.lab.explorer.payload import page_data
+from transformer_lab.lab import lab
+from transformer_lab.lab.changes import Changes, Point
+from transformer_lab.lab.record_data import page_data
 from transformer_lab.model import Transformer
 from transformer_lab.model.weights import save_weights
 from transformer_lab.runs.card import CARD
@@ -225,9 +226,9 @@ def test_a_translator_in_half_precision_attends_and_is_explored(dtype):
     np.testing.assert_array_equal(again.weights(head), record.weights(head))
     data = page_data([record])["records"][0]
     assert json.dumps(data, allow_nan=False)
-    explorer = AttentionExplorer(translator, source="the cat")
-    point = {"kind": "encoder", "layer": 0, "head": 1, "query": 0, "key": 2}
-    (pointed,), _ = explorer.answer("the cat", [], [point])
+    widget = lab(translator, "the cat", kernel=True)
+    point = Point(Head("encoder", 0, 1), query=0, key=2)
+    (pointed,), _ = widget.answer("the cat", Changes(), Changes(points=(point,)))
     assert pointed.weights(Head("encoder", 0, 1))[0].tolist() == [0, 0, 1]
 
 

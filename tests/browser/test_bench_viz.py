@@ -1,15 +1,15 @@
-"""`python -m benchmarks --only explorer` still finds its way around the explorer's page."""
+"""`python -m benchmarks --only record` still finds its way around a record's page."""
 
 import pytest
 
-from benchmarks.explorer import OURS, measure_candidates
+from benchmarks.record_page import OURS, measure_candidates
 
 
-@pytest.mark.thorough(
-    caught_by=["tests/browser/test_explorer_page.py::test_a_head_is_opened_by_mouse"]
-)
-def test_the_explorers_page_can_be_measured(browser):
-    seen = measure_candidates(browser, [OURS], 13, 1, {})[OURS.name]
-    assert set(seen.times) == {"build", "drawn", "head", "hover", "kind"}
+@pytest.mark.thorough(caught_by=["tests/browser/test_record_page.py::test_a_head_is_opened"])
+@pytest.mark.parametrize("tokens", [13, 31])
+def test_a_records_page_can_be_measured(browser, tokens):
+    """As a table, and as a picture."""
+    seen = measure_candidates(browser, [OURS], tokens, 1, {})[OURS.name]
+    assert set(seen.times) == {"build", "drawn", "head", "hover", "kind", "deeper"}
     assert min(seen.payload, *seen.memory[0]) > 0
     assert seen.said == ""

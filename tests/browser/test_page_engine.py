@@ -167,6 +167,39 @@ def test_the_score_is_that_of_the_translator(ask, shipped, sources, count):
             assert found["logProbability"] == pytest.approx(expected.score, abs=1e-3)
 
 
+def test_a_guess_changes_no_translation(ask, shipped, sources):
+    """Right, wrong from some word on, empty, too long, or without its end: only the time differs."""
+    open_engine(ask, PRETRAINED)
+    compare = """(_, { text, guesses, mute }) => {
+        const engine = engines.model;
+        const { written, ...alone } = engine.translate(text, { mute });
+        const flat = (answer) => [...answer.probabilities, ...answer.heads.cross[1][2].weights].flatMap((row) => [...row]);
+        const own = flat(alone);
+        return guesses.map((take) => {
+            const guess = eval(take)(written);
+            const found = engine.translate(text, { mute, guess });
+            const far = flat(found).map((value, i) => Math.abs(value - own[i]));
+            return [String(found.written) === String(written), Math.max(...far)];
+        });
+    }"""
+    guesses = [
+        "(ids) => ids",
+        "(ids) => ids.map((id, step) => (step === 3 ? 7 : id))",
+        "(ids) => [11, ...ids]",
+        "(ids) => ids.slice(0, 5)",
+        "(ids) => ids.slice(0, -1)",
+        "(ids) => Array(200).fill(13)",
+        "(ids) => []",
+    ]
+    muted = {"kind": "encoder", "layer": 1, "head": 2}
+    for text in sources[:3]:
+        for mute in ([], [muted]):
+            given = {"text": text, "guesses": guesses, "mute": mute}
+            for same, far in ask("engine/engine.js", compare, given):
+                assert same
+                assert far < 1e-4
+
+
 @pytest.mark.parametrize("count", thorough_from(1, [2, 7]))
 @pytest.mark.parametrize("kind", thorough_from(1, KINDS[::-1]))
 def test_a_muted_head_and_a_patched_row_act_as_in_python(ask, shipped, sources, kind, count):

@@ -68,7 +68,7 @@ def kept(page: Page, draw: Callable[[int], object]) -> dict[str, list[int]]:
 
 
 @pytest.mark.thorough(
-    caught_by=["tests/browser/test_page_memory.py::test_a_map_that_is_no_longer_shown_is_let_go"]
+    caught_by=["tests/browser/test_page_memory.py::test_a_head_that_is_no_longer_shown_is_let_go"]
 )
 def test_a_sentence_that_is_no_longer_shown_is_let_go(visit_page, shipped, tmp_path):
     sentences = [pair.source for pair in FAMOUS]
@@ -76,14 +76,16 @@ def test_a_sentence_that_is_no_longer_shown_is_let_go(visit_page, shipped, tmp_p
     assert kept(page, lambda number: page.evaluate(TRANSLATE, sentences[number % 2])) == {}
 
 
-def test_a_map_that_is_no_longer_shown_is_let_go(opened):
-    opened.page.get_by_text("strongest links as a table").click()
-    heads = opened.root.locator(".tile")
+@pytest.mark.parametrize("view", ["as lines", "as a map"])
+def test_a_head_that_is_no_longer_shown_is_let_go(opened, view):
+    opened.show(view)
+    opened.go_deeper()
+    heads = opened.root.locator(".dot")
     assert kept(opened.page, lambda number: heads.nth(number % 3).click()) == {}
 
 
 @pytest.mark.thorough(
-    caught_by=["tests/browser/test_page_memory.py::test_a_map_that_is_no_longer_shown_is_let_go"]
+    caught_by=["tests/browser/test_page_memory.py::test_a_head_that_is_no_longer_shown_is_let_go"]
 )
 def test_a_step_that_is_no_longer_shown_is_let_go(browser, drawn, tmp_path):  # noqa: F811
     page = open_drawing(browser, drawn, tmp_path)

@@ -13,9 +13,9 @@ from transformer_lab.lab.open_lab import lab
 
 @pytest.fixture(scope="module")
 def written(full_page, shipped, tmp_path_factory):
-    """An explorer, a lab and a deck of slides, as we write them."""
+    """The page of a record, a lab with its engine, and a deck of slides, as we write them."""
     folder = tmp_path_factory.mktemp("written")
-    shutil.copyfile(full_page, folder / "explorer.html")
+    shutil.copyfile(full_page, folder / "record.html")
     lab(shipped, "the cat sees a dog").to_html(folder / "lab.html")
     (lesson,) = NOTEBOOKS.glob("01_*.ipynb")
     build([lesson], folder)
@@ -24,7 +24,7 @@ def written(full_page, shipped, tmp_path_factory):
 
 
 @pytest.mark.parametrize("is_guarded", [True, False])
-@pytest.mark.parametrize("name", thorough_from(1, ["explorer", "lab", "deck"]))
+@pytest.mark.parametrize("name", thorough_from(1, ["record", "lab", "deck"]))
 def test_what_is_planted_in_a_page_does_nothing(browser, written, outside, name, is_guarded):
     there, asked = outside
     path = plant(written / f"{name}.html", there, is_guarded)

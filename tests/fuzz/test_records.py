@@ -1,4 +1,4 @@
-"""Records and the live explorer: what is drawn is what there is, and every question is answered."""
+"""Records, and the lab on a kernel: what is drawn is what there is, and every question is answered."""
 
 import math
 
@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tests.fuzz.cases import cases, depths, jsons, odd, sentences, texts, tried
 from tests.records import WordByWord, make_record
 from transformer_lab.attention.record import AttentionRecord
-from transformer_lab.lab import AttentionExplorer
+from transformer_lab.lab import lab
 
 
 @cases(0.053)
@@ -39,32 +39,38 @@ def test_a_record_fits_or_names_what_does_not(source, target, encoder, cross, da
     np.testing.assert_array_equal(getattr(record, kind)[layer], changed)
 
 
-heads = st.tuples(st.sampled_from(["encoder", "decoder", "cross", "other"]), odd, odd).map(list)
-known = st.tuples(st.sampled_from(["encoder", "cross"]), st.integers(0, 3), st.integers(0, 3))
-rows = st.fixed_dictionaries(
-    {"kind": st.sampled_from(["encoder", "decoder", "cross"])}
-    | {name: st.integers(-1, 3) | odd for name in ("layer", "head", "query", "key")}
+kinds = st.sampled_from(["encoder", "decoder", "cross"])
+numbers = st.integers(-1, 3) | odd
+heads = st.fixed_dictionaries({"kind": kinds | odd, "layer": numbers, "head": numbers})
+known = st.fixed_dictionaries(
+    {"kind": kinds, "layer": st.integers(0, 1), "head": st.integers(0, 1)}
+)
+places = {"query": numbers, "key": numbers, "share": st.floats(-1, 2) | odd}
+points = st.fixed_dictionaries({"kind": kinds | odd, "layer": numbers, "head": numbers} | places)
+changes = odd | st.fixed_dictionaries(
+    {
+        "mute": st.lists(known | heads, max_size=2) | odd,
+        "points": st.lists(points, max_size=2) | odd,
+    }
 )
 messages = jsons | st.fixed_dictionaries(
-    {"ask": st.integers(), "source": texts | st.just("a cat") | odd},
-    optional={
-        "mute": st.lists(known.map(list) | heads, max_size=2) | odd,
-        "patch": st.lists(rows, max_size=2) | odd,
-    },
+    {"ask": st.integers(), "text": texts | st.just("a cat") | odd},
+    optional={"kept": changes, "changes": changes},
 )
+NOTHING = {"mute": [], "points": []}
 
 
 @cases(0.053)
 @given(st.lists(messages, min_size=1, max_size=3))
 def test_every_question_of_a_page_is_answered_once(asked):
     """With an answer or a sentence; and the next question, a plain one, always with an answer."""
-    explorer = AttentionExplorer(WordByWord(), source="the cat sees")
+    widget = lab(WordByWord(), "the cat sees", kernel=True)
     answers = []
-    explorer.send = lambda content, buffers=None: answers.append(content)
-    plain = {"ask": 10, "source": "a dog", "mute": [], "patch": []}
+    widget.send = lambda content, buffers=None: answers.append(content)
+    plain = {"ask": 10, "text": "a dog", "kept": NOTHING, "changes": NOTHING}
     for message in [*asked, plain]:
         del answers[:]
-        explorer.hear(explorer, message, [])
+        widget.hear(widget, message, [])
         if isinstance(message, dict) and "ask" in message:
             (answer,) = answers
             assert answer["answer"] == message["ask"]
@@ -72,4 +78,4 @@ def test_every_question_of_a_page_is_answered_once(asked):
         else:
             assert answers == []
     assert answers == [{"answer": 10}]
-    assert explorer.record.source_tokens[:2] == ("a", "dog")
+    assert widget.record.source_tokens[:2] == ("a", "dog")

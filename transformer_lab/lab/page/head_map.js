@@ -38,17 +38,24 @@ export class HeadMap {
 
   /** The weights as numbers, row by row. */
   get weights() {
-    const { roots, rows, columns } = this;
-    this.lines ??= Array.from({ length: rows }, (_, query) =>
-      Float32Array.from(roots.subarray(query * columns, (query + 1) * columns), (root) => (root / 65535) ** 2));
+    this.lines ??= this.readLines();
     return this.lines;
+  }
+
+  readLines() {
+    const { roots, rows, columns } = this;
+    const weights = new Float32Array(roots.length);
+    for (let i = 0; i < roots.length; i++) weights[i] = (roots[i] / 65535) ** 2; // several times as fast as `from`
+    return Array.from({ length: rows }, (_, query) => weights.subarray(query * columns, (query + 1) * columns));
   }
 }
 
 const toRoot = (weight) => Math.round(Math.sqrt(Math.min(1, weight)) * 65535);
 
 /** Return a head as what can be painted, { rows, columns, bytes }: it may have its weights as numbers alone. */
-export function toPicture({ rows, columns, bytes, weights }) {
-  if (bytes) return { rows, columns, bytes };
+export function toPicture(head) {
+  const { rows, columns, bytes } = head;
+  if (bytes) return { rows, columns, bytes }; // its numbers need not be put together
+  const { weights } = head;
   return { rows: weights.length, columns: weights[0].length, bytes: Uint8Array.from(weights.flatMap((row) => Array.from(row, toRoot)), (root) => root >> 8) };
 }

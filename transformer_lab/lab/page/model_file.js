@@ -2,12 +2,13 @@
 
 import { gunzip } from "./bytes.js";
 import { Engine } from "./engine/engine.js";
+import { waitForFrame } from "./pause.js";
 
-/** Unpack what `model_data` in Python packed; `pause` is awaited between two steps, so that a page can paint there. */
-export async function unpackEngine({ config, tokenizers, weights }, pause = () => {}) {
+/** Unpack what `model_data` in Python packed. */
+export async function unpackEngine({ config, tokenizers, weights }) {
   const [source, target = source] = JSON.parse(new TextDecoder().decode(await gunzip(tokenizers)));
-  await pause();
+  await waitForFrame();
   const { buffer } = await gunzip(weights);
-  await pause();
+  await waitForFrame();
   return new Engine({ config, source, target, weights: buffer });
 }

@@ -1,10 +1,10 @@
 // A translator in the page: its files in, sentences out. `globalThis.transformerLab` is one of these.
 
-import { beamSearch, greedy, sample } from "./decoding.js";
+import { beamSearch, computeLengthLimit, greedy, sample } from "./decoding.js";
 import { readSafetensors } from "./safetensors.js";
 import { makeTokenizer } from "./tokenizer.js";
 import { Transformer } from "./transformer.js";
-import { softmax } from "./vectors.js";
+import { logSoftmax, softmax } from "./vectors.js";
 import { Hooks } from "./hooks.js";
 
 export class Engine {
@@ -31,8 +31,8 @@ export class Engine {
   /**
    * Translate one sentence and look at every head.
    *
-   * `beam` 1 is greedy decoding. `mute` and `patch` list heads, see `Hooks`; they act on the
-   * translation too. Returns
+   * `beam` 1 is greedy decoding; it takes less time with a `guess`, ids that the model will probably write.
+   * `mute` and `patch` list heads, see `Hooks`; they act on the translation too. Returns
    *   tokens         the source's words, and those that the decoder read and wrote,
    *   written        the ids of the last,
    *   translation    the text,
@@ -41,33 +41,60 @@ export class Engine {
    *   probabilities  for each step one number for each word of the target vocabulary,
    *   maps           kind → layer → head → query → weights of the keys,
    *   heads          kind → layer → head → { query, key, value, scores, weights, output }, a vector for each word,
-   *   residual       side → layer → the vectors that leave it, as Vectors, of each pass.
+   *   residual       side → layer → the vectors that leave it, as Vectors, of each pass,
+   *   guessed        the same for the words of the guess, if there was one.
    */
-  translate(text, { beam = 1, mute = [], patch = [] } = {}) {
-    const { bos_id: bos, eos_id: eos } = this.model.config;
-    const ids = this.encode(text);
-    const hooks = new Hooks({ mute, patch });
-    const memory = this.model.encode(ids, hooks);
+  translate(text, { beam = 1, mute = [], patch = [], guess = null } = {}) {
+    const { model } = this;
+    const sentence = this.encodeWith(text, { mute, patch });
+    const { memory } = sentence;
+    const guessed = guess?.length ? this.readWith(sentence, guess.slice(0, computeLengthLimit(model, memory.rows))) : null;
     const changes = new Hooks({ mute, patch, sees: false });
-    const found = beam === 1
-      ? greedy(this.model, memory, changes)
-      : beamSearch(this.model, memory, { beamSize: beam, hooks: changes })[0];
-    const read = [bos, ...found.ids.slice(0, -1)];
-    const { logits } = this.model.decode(read, this.model.begin(memory), hooks);
+    const written = beam === 1
+      ? greedy(model, memory, changes, guessed)
+      : beamSearch(model, memory, { beamSize: beam, hooks: changes })[0].ids;
+    const answer = String(written) === String(guessed?.written) ? guessed : this.readWith(sentence, written);
+    return { ...answer, guessed };
+  }
+
+  /**
+   * Let the model write these ids, whatever it would write itself. Returns what `translate` does.
+   */
+  read(text, written, { mute = [], patch = [] } = {}) {
+    return this.readWith(this.encodeWith(text, { mute, patch }), written);
+  }
+
+  /** Let the encoder read a sentence: its text, ids and memory, the changes, and what the hooks saw. */
+  encodeWith(text, changes) {
+    const ids = this.encode(text);
+    const hooks = new Hooks(changes);
+    return { text, ids, changes, hooks, memory: this.model.encode(ids, hooks) };
+  }
+
+  /** Let the decoder read a sentence's translation, all of it at once. */
+  readWith({ text, ids, changes, hooks: encoder, memory }, written) {
+    const { bos_id: bos, eos_id: eos } = this.model.config;
+    const hooks = new Hooks(changes);
+    const read = [bos, ...written.slice(0, -1)];
+    const { logits, past } = this.model.decode(read, this.model.begin(memory), hooks);
+    const heads = { ...hooks.heads, encoder: encoder.heads.encoder };
     return {
+      ids: written,
+      logits,
+      past,
       tokens: {
         source: this.source.tokens(ids),
         read: this.target.tokens(read),
-        written: this.target.tokens(found.ids),
+        written: this.target.tokens(written),
       },
-      written: found.ids,
-      translation: this.target.decode(found.ids.filter((id) => id !== eos)),
+      written,
+      translation: this.target.decode(written.filter((id) => id !== eos)),
       unknown: this.source.unknown(text),
-      logProbability: found.logProbability,
+      logProbability: written.reduce((sum, id, step) => sum + logSoftmax(logits.row(step))[id], 0),
       probabilities: read.map((_, step) => softmax(logits.row(step))),
-      maps: collectMaps(hooks.heads),
-      heads: hooks.heads,
-      residual: hooks.residuals,
+      maps: collectMaps(heads),
+      heads,
+      residual: { ...hooks.residuals, encoder: encoder.residuals.encoder },
     };
   }
 
@@ -81,7 +108,7 @@ export class Engine {
   sample(text, { random, temperature = 1, topP = 1, mute = [], patch = [] }) {
     const hooks = new Hooks({ mute, patch, sees: false });
     const memory = this.model.encode(this.encode(text), hooks);
-    const { ids } = sample(this.model, memory, { random, temperature, topP, hooks });
+    const ids = sample(this.model, memory, { random, temperature, topP, hooks });
     return this.target.decode(ids.filter((id) => id !== this.model.config.eos_id));
   }
 
@@ -93,19 +120,6 @@ export class Engine {
   /** The same translator with other weights, an ArrayBuffer as a model.safetensors has them. */
   withWeights(weights) {
     return Object.assign(Object.create(Engine.prototype), this, { model: new Transformer(this.model.config, readSafetensors(weights)) });
-  }
-
-  /**
-   * Let the model write these ids, whatever it would write itself: the probabilities of every next
-   * word, the maps, heads and the residual stream, as `translate` gives them.
-   */
-  read(text, written, { mute = [], patch = [] } = {}) {
-    const hooks = new Hooks({ mute, patch });
-    const memory = this.model.encode(this.encode(text), hooks);
-    const read = [this.model.config.bos_id, ...written.slice(0, -1)];
-    const { logits } = this.model.decode(read, this.model.begin(memory), hooks);
-    const probabilities = read.map((_, step) => softmax(logits.row(step)));
-    return { probabilities, maps: collectMaps(hooks.heads), heads: hooks.heads, residual: hooks.residuals };
   }
 }
 

@@ -11,6 +11,11 @@ export class Vectors {
   row(i) {
     return this.values.subarray(i * this.columns, (i + 1) * this.columns);
   }
+
+  /** The first `rows` of the vectors, as a view. */
+  first(rows) {
+    return new Vectors(rows, this.columns, this.values.subarray(0, rows * this.columns));
+  }
 }
 
 /** Return the sums of the vectors of `a` and `b`, pair by pair. */

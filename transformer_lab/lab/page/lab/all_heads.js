@@ -88,28 +88,43 @@ export class AllHeads {
     this.models.value = state.beside;
     if (this.way === "cost" && this.measured !== state.before) this.measureCosts();
     if (this.way === "maps") this.paint();
-    for (const { head, code, button, canvas, number } of this.dots) {
-      const [value, blank] = this.getValues(head);
-      const isMuted = state.isMuted(head);
-      canvas.hidden = this.way !== "maps";
-      number.textContent = value == null ? "" : formatNumber(value);
-      button.style.setProperty("--share", this.getDarkness(value));
-      button.style.setProperty("--blank", this.getDarkness(blank));
-      button.classList.toggle("beside", blank != null);
-      button.classList.toggle("muted", isMuted);
-      button.setAttribute("aria-pressed", String(toCode(state.head) === code));
-      button.dataset.over = state.also.length ? getOverlayClass(state.heads, head) : "";
-      const parts = [state.names.say(head),
-        ...(value == null ? [] : [`${this.isScore ? this.scores.table.get(this.way).label : WAYS[this.way][0]} ${formatNumber(value)}${this.describeLostWord(code)}`]),
-        ...(blank == null ? [] : [`untrained ${formatNumber(blank)}`]),
-        ...(isMuted ? ["muted"] : [])];
-      const mutes = state.canChange ? ". M mutes" : "";
-      button.setAttribute("aria-label", `${parts.join(", ")}${mutes}.`);
-      button.title = `${parts.join(", ")}${mutes}; Shift with a press draws it over the open head.`;
-    }
+    for (const dot of this.dots) this.drawDot(dot);
     const onA = state.isKept && this.way === "cost" ? " Compared with A." : "";
     this.note.textContent = this.isScore ? this.scores.describeScore(this.way) : `${WAYS[this.way][1]}${onA}`;
     this.everyHead.draw();
+  }
+
+  /** Draw what has changed of one head: styles are slow to set, and there may be hundreds of heads. */
+  drawDot(dot) {
+    const { state, way } = this;
+    const { head, code, button } = dot;
+    const [value, blank] = this.getValues(head);
+    const isOpen = toCode(state.head) === code;
+    const over = state.also.length ? getOverlayClass(state.heads, head) : "";
+    const name = this.describeDot(head, value, blank);
+    const said = JSON.stringify([way, name, this.getDarkness(value), this.getDarkness(blank), isOpen, over]);
+    if (dot.said === said) return;
+    dot.said = said;
+    dot.canvas.hidden = way !== "maps";
+    dot.number.textContent = value == null ? "" : formatNumber(value);
+    button.style.setProperty("--share", this.getDarkness(value));
+    button.style.setProperty("--blank", this.getDarkness(blank));
+    button.classList.toggle("beside", blank != null);
+    button.classList.toggle("muted", state.isMuted(head));
+    button.setAttribute("aria-pressed", String(isOpen));
+    button.dataset.over = over;
+    button.setAttribute("aria-label", `${name}.`);
+    button.title = `${name}; Shift with a press draws it over the open head.`;
+  }
+
+  describeDot(head, value, blank) {
+    const { state } = this;
+    const label = this.isScore ? this.scores.table.get(this.way).label : WAYS[this.way][0];
+    const parts = [state.names.say(head),
+      ...(value == null ? [] : [`${label} ${formatNumber(value)}${this.describeLostWord(toCode(head))}`]),
+      ...(blank == null ? [] : [`untrained ${formatNumber(blank)}`]),
+      ...(state.isMuted(head) ? ["muted"] : [])];
+    return `${parts.join(", ")}${state.canChange ? ". M mutes" : ""}`;
   }
 
   /** Paint the small maps, unless they are those of this answer already. */

@@ -1,6 +1,7 @@
 // The lab with its engine in the page: no kernel, no server, and everything can be changed.
 
 import { unpackEngine } from "../model_file.js";
+import { waitForFrame } from "../pause.js";
 import { formatAddress, keepAddress } from "./address.js";
 import { EngineAnswerer } from "./answerers/engine.js";
 import { OtherModels } from "./answerers/other_models.js";
@@ -44,8 +45,10 @@ function publishEngine(engine, state) {
 /** Replace each still picture of this name by a lab; `table` has the rows of `SCORES` in `attention/scores.py`. */
 export const mountEnginePages = (name, table) => mountSaved("lab", name, async (place, data) => {
   const engine = await unpackEngine(data);
+  await waitForFrame(); // starting takes a while: the page goes on in between
   const state = new State(new EngineAnswerer(engine, new OtherModels(engine, data.others)), { text: data.sentences[0], languages: data.languages, names: data.names });
   publishEngine(engine, state);
+  await waitForFrame();
   if (data.address) keepAddress(state, data.start); // in a page of its own
   else state.follow(data.start);
   mountLab(place, state, {

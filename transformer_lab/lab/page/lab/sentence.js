@@ -65,7 +65,7 @@ export class Sentence {
     this.shown = text;
     if (this.input.value.trim() === text) this.asked.clear();
     this.markStale();
-    this.presets.forEach(({ text, button }) => button.setAttribute("aria-pressed", String(text === state.text)));
+    this.presets.forEach((preset) => preset.button.setAttribute("aria-pressed", String(preset.text === state.text)));
     this.drawRead();
     this.drawSteps();
     const chips = this.buildChips();

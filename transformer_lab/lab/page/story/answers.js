@@ -1,5 +1,6 @@
 // What the translator does with the story's sentence: stored at first, and computed as soon as the engine is there.
 
+import { waitForFrame } from "../pause.js";
 import { findStrongest } from "../ranking.js";
 
 const MOST = 0.5; // a head looks at a word if it gives it more than this
@@ -38,16 +39,28 @@ function computeAnswer(engine, data, { word: last, isCut }) {
   };
 }
 
-/** The answers by moment: those of the page until the engine comes, then the engine's, each computed once. */
+const nameMoment = ({ word: last, isCut }) => last + (isCut ? " cut" : "");
+
+/** The answers by moment: those that the page brings, until the engine has computed its own. */
 export class Answers {
   constructor(data) {
-    Object.assign(this, { data, engine: null, computed: new Map() });
+    Object.assign(this, { data, known: data.answers });
   }
 
   ask(moment) {
-    const name = moment.word + (moment.isCut ? " cut" : "");
-    if (!this.engine) return this.data.answers[name];
-    if (!this.computed.has(name)) this.computed.set(name, computeAnswer(this.engine, this.data, moment));
-    return this.computed.get(name);
+    return this.known[nameMoment(moment)];
+  }
+
+  /** Compute all of them. */
+  async compute(engine) {
+    const computed = {};
+    for (const last of this.data.words) {
+      for (const isCut of [false, true]) {
+        const moment = { word: last, isCut };
+        computed[nameMoment(moment)] = computeAnswer(engine, this.data, moment);
+        await waitForFrame();
+      }
+    }
+    this.known = computed;
   }
 }

@@ -1,7 +1,7 @@
 // Screen 5: a hundred sentences, each a dot, translated in slices between two frames, with the wire and without it.
 
 import { make } from "../elements.js";
-import { waitForFrame } from "./load.js";
+import { waitForFrame } from "../pause.js";
 
 const SLICE = 28; // milliseconds of work between two frames
 

@@ -2,13 +2,7 @@
 
 import { make } from "../elements.js";
 import { unpackEngine } from "../model_file.js";
-
-/** Wait until the browser has painted, or a little longer where it doesn't, as in a tab behind others. */
-export const waitForFrame = () =>
-  new Promise((done) => {
-    const timer = setTimeout(done, 200);
-    requestAnimationFrame(() => setTimeout(() => (clearTimeout(timer), done())));
-  });
+import { waitForFrame } from "../pause.js";
 
 /** Run the file, which leaves its data in a global; an Error if it isn't there. */
 const runFile = (address) =>
@@ -25,7 +19,7 @@ export async function loadModel(address) {
   await runFile(address);
   const data = globalThis.storyModel;
   await waitForFrame();
-  const engine = await unpackEngine(data, waitForFrame);
+  const engine = await unpackEngine(data);
   delete globalThis.storyModel; // two megabytes of text that nobody reads again
   await waitForFrame();
   return { engine, examples: data.examples };

@@ -147,7 +147,7 @@ class Story {
     const late = setTimeout(() => (status.textContent = `The model is on its way (${this.data.megabytes} MB). Until it’s here, you see stored answers.`), 1500);
     try {
       const model = await loadModel(this.data.model);
-      this.answers.engine = model.engine;
+      await this.answers.compute(model.engine);
       this.hundred.use(model);
       this.draw();
       status.textContent = "";

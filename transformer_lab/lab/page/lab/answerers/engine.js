@@ -8,7 +8,7 @@ const REMEMBERED = 4; // translations: of the model as it is, of A, as it is cha
 export class EngineAnswerer {
   /** `others` are models with the same words and layers, see OtherModels. */
   constructor(engine, others) {
-    Object.assign(this, { engine, others, canAsk: true, moments: [], remembered: new Map() });
+    Object.assign(this, { engine, others, canAsk: true, moments: [], remembered: new Map(), guess: null });
   }
 
   /** The heads that an answer has. */
@@ -31,22 +31,23 @@ export class EngineAnswerer {
     } catch (error) {
       return void onProblem(error.message);
     }
-    const before = this.translate(text, kept);
-    const now = this.translate(text, changes);
+    const before = this.translate(text, kept, this.guess);
+    this.guess = before.written; // most of it is right for a sentence that differs in a word
+    const now = this.translate(text, changes, before.written);
     onAnswer({ before, now, read: this.readSame(text, before, now, changes) });
   }
 
   /** What the changed model says at the words of `before`, so that each step can be compared. */
-  readSame(text, before, now, changes) {
-    const isSame = String(now.written) === String(before.written);
-    return isSame ? now : this.engine.read(text, before.written, makeHookOptions(changes));
+  readSame(text, { written }, now, changes) {
+    const isOf = (answer) => String(answer?.written) === String(written);
+    return [now, now.guessed].find(isOf) ?? this.engine.read(text, written, makeHookOptions(changes));
   }
 
-  /** Translate, unless that was one of the last translations. */
-  translate(text, changes) {
+  /** Translate, unless that was one of the last translations; `guess` has ids that it will probably write. */
+  translate(text, changes, guess) {
     const { remembered } = this;
     const name = `${formatChanges(changes)} ${text}`;
-    const found = remembered.get(name) ?? this.engine.translate(text, makeHookOptions(changes));
+    const found = remembered.get(name) ?? this.engine.translate(text, { ...makeHookOptions(changes), guess });
     remembered.delete(name);
     remembered.set(name, found);
     if (remembered.size > REMEMBERED) remembered.delete(remembered.keys().next().value);

@@ -2,7 +2,7 @@
 
 import { gunzip } from "../../bytes.js";
 
-export const UNTRAINED = "an untrained model";
+const UNTRAINED = "an untrained model";
 
 export class OtherModels {
   /**

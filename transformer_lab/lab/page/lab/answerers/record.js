@@ -1,6 +1,5 @@
 // Stored records as who answers: nothing can be changed, and everything can be looked at.
 
-import { OtherModels } from "./other_models.js";
 import { byWords, followWords } from "../../attention_words.js";
 import { OtherModels } from "./other_models.js";
 

@@ -1,4 +1,4 @@
-"""The explorers and the lab that notebooks hold are drawn by the script of today."""
+"""The pages that notebooks hold, records and the lab, are drawn by the script of today."""
 
 import json
 from dataclasses import asdict
@@ -11,22 +11,21 @@ from tools.embed import embed, with_todays_script
 from tools.stored_pages import STORED
 from tools.stored_scores import shows_old_scores
 from transformer_lab.course.keys import lesson_key
-from transformer_lab.lab import explore
-from transformer_lab.lab.explorer import page
+from transformer_lab.lab import lab, lab_page
 from transformer_lab.lab.guide import famous_guide
 
 PATHS = sorted(NOTEBOOKS.glob("*.ipynb"))
 
 
 def stored_pages(path) -> list[str]:
-    """The HTML outputs of a notebook with an explorer or a lab in them."""
+    """The HTML outputs of a notebook with a page in them."""
     outputs = [o for cell in read(path).cells for o in cell.get("outputs", ())]
     pages = [output.get("data", {}).get("text/html", "") for output in outputs]
-    return [html for html in pages if "data-explorer=" in html or "<script" in html]
+    return [html for html in pages if "<script" in html]
 
 
 @pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
-def test_stored_explorers_have_the_script_and_the_style_of_today(path):
+def test_stored_pages_have_the_script_and_the_style_of_today(path):
     for html in stored_pages(path):
         assert STORED.fullmatch(html), "all of the page is looked at"
         assert with_todays_script(html) == html, (
@@ -42,12 +41,12 @@ def test_a_stored_slider_is_light_enough_for_a_page(path):
 
 
 @pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
-def test_stored_explorers_have_the_scores_of_today(path):
+def test_stored_pages_have_the_scores_of_today(path):
     old = [cell.id for cell in read(path).cells if shows_old_scores(cell)]
     assert old == [], "`make notebooks` builds them anew, and leaves all other outputs as they are"
 
 
-def test_there_are_stored_explorers_drawings_and_one_lab():
+def test_there_are_stored_records_drawings_and_one_lab():
     everywhere = ("frames", "quiz")
     found = {
         lesson_key(path): [
@@ -60,7 +59,7 @@ def test_there_are_stored_explorers_drawings_and_one_lab():
     }
     # In their order. The lab holds the weights: two megabytes are enough.
     expected = {
-        "00": ["lab", "flow", "explorer", "hops"],
+        "00": ["lab", "flow", "record", "hops"],
         "01": ["player"] * 2,
         "03": ["slabs"],
         "04": ["turning"] * 2,
@@ -68,10 +67,10 @@ def test_there_are_stored_explorers_drawings_and_one_lab():
         "06": ["stepper"],
         "07": ["flow", "zoom"],
         "10": ["beam", "cache"],
-        "11": ["explorer"] * 3,
+        "11": ["record"] * 3,
         "12": ["hops"],
         "16": ["family"],
-        "18": ["explorer"],
+        "18": ["record"],
     }
     assert {name: kinds for name, kinds in found.items() if kinds} == expected
 
@@ -101,11 +100,11 @@ def test_lesson_11_has_the_picture_of_its_lab_and_not_the_weights():
 
 def test_another_days_page_gets_the_script_of_today_and_nothing_else_changes(monkeypatch):
     record = make_record(source=("a", "</div>\n<style>", "</script>"))
-    html = explore(record)._repr_mimebundle_()["text/html"]
+    html = lab(record)._repr_mimebundle_()["text/html"]
     with monkeypatch.context() as patch:
-        patch.setattr(page, "script", lambda entry: "// of old\nconst a = '\\1';\n")
-        patch.setattr(page, "style", lambda *names: "p {}")
-        old = explore(record)._repr_mimebundle_()["text/html"]
+        patch.setattr(lab_page, "script", lambda entry: "// of old\nconst a = '\\1';\n")
+        patch.setattr(lab_page, "style", lambda *names: "p {}")
+        old = lab(record)._repr_mimebundle_()["text/html"]
     assert "// of old" in old
     assert len(old) < len(html) - 10_000
     assert with_todays_script(old) == html
@@ -117,5 +116,5 @@ def test_a_notebook_of_today_stays_as_it_is():
     notebook = read(path)
     assert embed(notebook) == 0
     assert written(notebook) == path.read_text(encoding="utf-8")
-    notebook.cells[6].outputs[0].data["text/html"] = "<p>no explorer</p>"
+    notebook.cells[6].outputs[0].data["text/html"] = "<p>no page</p>"
     assert embed(notebook) == 0
