@@ -29,7 +29,10 @@ LEAST, SHARE = 5, 0.05
 SENTENCE = "the animal didn't cross the street because it was too tired"
 LAB_VIEWS = ["As a map", "The numbers", "What it does", "Where it looks"]
 WALKS = {
-    "explorer.html": (".tl-explorer", ["Encoder", "Lines", "Cross"]),
+    "record.html": (
+        ".tl-lab",
+        ["As a map", "Make small weights visible", "voit", "Where it looks"],
+    ),
     "lab.html": (
         ".tl-lab",
         ["wide", *LAB_VIEWS, "Mute it"],
@@ -172,7 +175,7 @@ class Recorded(SimpleHTTPRequestHandler):
 def served(full_page, shipped, site, tmp_path_factory):
     """The pages that we write, and where they are served."""
     folder = tmp_path_factory.mktemp("pages")
-    (folder / "explorer.html").write_bytes(full_page.read_bytes())
+    (folder / "record.html").write_bytes(full_page.read_bytes())
     lab(shipped, [SENTENCE, SENTENCE.replace("tired", "wide")]).to_html(folder / "lab.html")
     (folder / "site").symlink_to(site)
     server = ThreadingHTTPServer((HERE, 0), partial(Recorded, directory=str(folder)))
@@ -210,11 +213,11 @@ def test_a_page_says_the_same_is_as_high_and_has_no_problem(
         "tests/browser/test_page_together.py::test_styles_of_other_widgets_before_and_behind_it_change_nothing"
     ]
 )
-@pytest.mark.parametrize("planted", ["style.height = '12px'", "append('!')"])
+@pytest.mark.parametrize("planted", ["style.height = '62px'", "append('!')"])
 def test_a_fault_that_one_engine_alone_shows_is_found(chromium, served, planted):
     """Otherwise the walks would compare nothing: with a fault planted, Chromium differs from itself."""
-    root = WALKS["explorer.html"][0]
-    (before,), _ = walk(chromium, f"{served}/explorer.html", root, [])
-    chromium.ask(f"void (document.querySelector('{root} [data-control]').{planted})")
+    root = WALKS["record.html"][0]
+    (before,), _ = walk(chromium, f"{served}/record.html", root, [])
+    chromium.ask(f"void (document.querySelector('{root} [data-control=\"step 0\"]').{planted})")
     found = otherwise(settled(chromium, SEEN.replace("ROOT", json.dumps(root))), before)
     assert any("button" in where for where, *_ in found)

@@ -140,6 +140,9 @@ def test_one_stack_alone_opens_and_has_the_whole_width(is_alone, visit_page, tmp
     expect(opened.root.locator(".next")).to_be_hidden()
     whole, part = (opened.root.locator(s).bounding_box()["width"] for s in ("header", ".open"))
     assert part == pytest.approx(whole, abs=1)
+    opened.go_deeper()
+    stack = opened.root.locator(".stacks > div").bounding_box()["width"]
+    assert stack == pytest.approx(whole, abs=1)
     assert serious(opened.page) == []
 
 

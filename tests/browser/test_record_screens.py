@@ -109,6 +109,20 @@ def test_right_to_left_words_leave_their_neighbours_in_place(visit_page, hostile
     assert left == sorted(left)
 
 
+def test_right_to_left_words_leave_numbers_in_place_too(visit_page, tmp_path):
+    """In the words below the map each number stands behind its word."""
+    source = tuple("שלום עולם זה משפט ארוך מאוד".split())
+    record = make_record(source, target=(), written=(), decoder=(), cross=())
+    opened = open_record(visit_page, tmp_path, record, "head=e1.1&row=2&key=3&view=map")
+    tokens = opened.root.locator(".readout .token")
+    assert tokens.first.inner_text() == source[3]
+    assert tokens.nth(1).inner_text() == source[2]
+    boxes = [token.bounding_box() for token in tokens.all()]
+    assert len({box["y"] for box in boxes}) == 1, "on one line"
+    left = [box["x"] for box in boxes]
+    assert left == sorted(left)
+
+
 def test_a_very_long_word_leaves_room_for_the_map(visit_page, hostile_page):
     opened = visit_page(hostile_page)
     opened.show("as a map")

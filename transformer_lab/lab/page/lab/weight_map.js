@@ -52,8 +52,8 @@ export class WeightMap {
 
   /** Say the weights of a cell: of the chosen one, or of one that is pointed at. */
   say(row, key) {
-    const text = describePlace(this.state, row, key);
-    if (this.readout.textContent !== text) this.readout.textContent = text; // a screen reader says what changes
+    const said = make("span", {}, ...describePlace(this.state, row, key));
+    if (this.readout.textContent !== said.textContent) this.readout.replaceChildren(said); // a screen reader says what changes
   }
 
   /** The open head's scores in a stored record. */
