@@ -708,6 +708,7 @@ def test_pieces_are_joined_to_words_and_pins_are_shared_of_pieces_alone(play):
         ["the", "unbelievable", "cat", "<eos>"]
     )
     expect(first.locator(".changes")).to_contain_text(said)
+    first.locator(".weight-map th[data-row='2']").click()
     expect(first.locator("td.set")).to_have_count(0)  # the third piece is not the third word
     cell(first, 1, 2).click()
     expect(first.get_by_role("button", name="look only at")).to_have_count(0)
