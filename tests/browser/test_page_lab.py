@@ -485,8 +485,6 @@ def test_the_guide_asks_for_what_can_be_done_and_says_what_is_seen(
     expect(seen).to_contain_text("“il” became “elle”")
     assert "elle" in page.locator(".written").inner_text().split()
     go_on()
-    page.get_by_role("button", name="tired", exact=True).click()
-    page.locator(f"[data-control='step {STEP}']").click()
     open_head(page, f"reads the deciding word ({READER})")
     expect(seen).to_contain_text("It looks at “tired”")
     record = shipped.attend(TIRED)
@@ -502,16 +500,13 @@ def test_the_guide_asks_for_what_can_be_done_and_says_what_is_seen(
     assert 0.28 < float(re.search(r"il 1\.000 → ([\d.]+)", stakes(page))[1]) < 0.39
     expect(page.locator(f"[data-control='step {STEP}']")).to_have_text("il elle")
     go_on()
-    page.get_by_role("button", name="Undo every change").click()
-    page.locator(f"[data-control='query {WHO.decider}']").click()
+    expect(page.locator("ins")).to_have_count(0)  # what was muted is back
     page.locator(f"[data-control='key {WHO.other}']").click()
     page.get_by_role("button", name=re.compile("look only at “street”")).click()
     expect(seen).to_contain_text("the street is tired")
     expect(page.locator(".stakes")).to_contain_text("elle était trop fatiguée")
     expect(page.locator("ins")).to_have_text(["elle", "fatiguée"])
     go_on()
-    page.get_by_role("button", name="Undo every change").click()
-    mute.click()
     page.locator("[data-control='many']").click()
     expect(seen).to_contain_text("Now you have both counts")
     expect(guide.get_by_role("button", name="Next thing to try")).to_be_hidden()
@@ -720,6 +715,75 @@ def test_another_model_stands_beside_this_one(visit_page, shipped, tmp_path):
     models.select_option("an untrained model")
     go(page, "#beside=nobody")
     expect(models).to_have_value("")
+
+
+def test_each_thing_to_try_begins_where_it_can_be_tried(visit_page, guided_page):
+    page = visit_page(guided_page).page
+    prompts = famous_guide()["prompts"]
+    for prompt in prompts[1:]:
+        page.evaluate("transformerLab.state.follow('s=the cat sleeps&mute=c1.1')")
+        page.get_by_role("button", name="Next thing to try").click()
+        assert page.evaluate(f"transformerLab.state.isAt({prompt.start!r})"), prompt.ask
+        assert not page.evaluate(f"transformerLab.state.isAt({prompt.goal!r})"), prompt.ask
+        expect(page.locator(".guide .seen")).to_be_hidden()
+
+
+def test_what_another_sentence_changed_is_marked(visit_page, guided_page, shipped):
+    page = visit_page(guided_page).page
+    fresh = page.locator(".step.fresh")
+    expect(fresh).to_have_count(0)
+    page.get_by_role("button", name="wide", exact=True).click()
+    tired, wide = (shipped.attend(text).written_tokens for text in (TIRED, WIDE))
+    changed = [step for step, (a, b) in enumerate(zip(tired, wide, strict=True)) if a != b]
+    expect(fresh).to_have_text([wide[step] for step in changed])
+    first = page.locator(f"[data-control='step {changed[0]}']")
+    expect(first).to_have_attribute("title", re.compile(f"“{tired[changed[0]]}” in the last"))
+    page.locator("[data-control='mute']").click()  # of the same sentence
+    expect(fresh).to_have_count(len(changed))
+    page.locator("textarea").fill("the cat sleeps")
+    page.locator("textarea").press("Enter")
+    expect(fresh).to_have_count(0)  # it has fewer words, so none stands in the place of another
+
+
+def test_a_press_alone_can_draw_a_head_over_the_open_one(visit_page, guided_page):
+    page = visit_page(guided_page).page
+    page.locator(".more > summary").click()
+    over = page.get_by_role("button", name="Draw heads over the open one")
+    page.locator("[data-control='head c2.1']").click()
+    expect(page.get_by_label("Open a head")).to_have_value("c2.1")
+    over.click()
+    page.locator("[data-control='head c2.2']").click()
+    expect(page.get_by_label("Open a head")).to_have_value("c2.1")
+    expect(page.locator(".line-view .legend .swatch")).to_have_count(2)
+    over.click()
+    page.locator("[data-control='head c2.3']").click()
+    expect(page.get_by_label("Open a head")).to_have_value("c2.3")
+
+
+def test_the_numbers_of_a_strip_are_within_the_reach_of_the_arrows(visit_page, guided_page):
+    page = visit_page(guided_page).page
+    page.get_by_role("button", name="The numbers").click()
+    strip = page.locator(".strip.query [role=group]")
+    strip.focus()
+    said = page.locator(".factors").first
+    for key, number in (("ArrowRight", 1), ("ArrowRight", 2), ("ArrowLeft", 1), ("ArrowLeft", 1)):
+        page.keyboard.press(key)
+        expect(said).to_contain_text(f"Number {number} of 32: q × k = ")
+    lit = page.locator(".strip.query i.lit")
+    expect(lit).to_have_count(1)
+    expect(lit).to_have_attribute("title", re.compile("number 1: "))
+
+
+def test_a_model_that_cannot_be_fetched_is_said(visit_page, shipped, tmp_path):
+    page_of = lab(shipped, [TIRED])
+    page_of.data["others"] = [{"name": "a far one", "address": "nowhere/far.safetensors"}]
+    visit = visit_page(page_of.to_html(tmp_path / "lab.html"))
+    visit.page.locator(".more > summary").click()
+    visit.page.get_by_label("Model beside this one").select_option("a far one")
+    problem = visit.page.locator(".problem")
+    expect(problem).to_contain_text("a far one can't be shown: ")
+    expect(visit.page.get_by_label("Model beside this one")).to_have_value("")
+    visit.errors.clear()  # the browser says it too
 
 
 def test_a_model_of_another_shape_cannot_stand_beside_it(shipped):

@@ -21,6 +21,8 @@ def famous_guide() -> dict[str, Any]:
     assert who is not None  # both have a pronoun
     row, step = f"row={who.decider}", f"row={who.target_pronoun}"
     pointed = f"point={NOUN_FINDER}:{who.decider}:{who.other}"
+    first = f"s={tired.source}&head=c2.4&{step}&step={who.target_pronoun}"
+    found = f"s={tired.source}&head={NOUN_FINDER}&{row}&step={who.target_pronoun}"
     prompts = (
         Prompt(
             "The English sentence is at the top, with its French translation below. Which French "
@@ -30,14 +32,16 @@ def famous_guide() -> dict[str, Any]:
             "wide, and a French street is feminine. But how can the last English word change an "
             "earlier French one? It can because the encoder reads the whole English sentence "
             "before the decoder writes its first French word.",
+            first,
         ),
         Prompt(
-            "Where does the model look while it writes “il”? Press “tired”, and then “il” in the "
-            f"French sentence. In the list of heads, choose “reads the deciding word ({READER})”.",
+            "We're back at “tired”. Where does the model look while it writes “il”? In the list of "
+            f"heads, choose “reads the deciding word ({READER})”.",
             f"s={tired.source}&head={READER}&{step}",
             "It looks at “tired”, and hardly at “it” or “animal”. This head belongs to "
             "cross-attention, where the decoder looks at what the encoder has made of each English "
             "word. But “tired” has no gender. So what is there to read?",
+            first,
         ),
         Prompt(
             "Somebody has to know that it's the animal that is tired. Choose the head “finds the "
@@ -47,6 +51,7 @@ def famous_guide() -> dict[str, Any]:
             "each line brings something from the word on the left to the word on the right. So "
             "perhaps the gender travels from “animal” to “tired”, and from there to “il”. But so "
             "far we've only seen where heads look. The next steps test what the model uses.",
+            f"s={tired.source}&head={READER}&{step}",
         ),
         Prompt(
             "If you mute a head, whatever it finds is thrown away. How likely will “il” be without "
@@ -56,26 +61,29 @@ def famous_guide() -> dict[str, Any]:
             "street were tired. It isn't sure, because other heads know something too. (It still "
             "writes “fatigué”, so the new sentence is wrong French.) If you mute only the head "
             f"{READER}, “il” hardly moves, because {PARTNER} reads “tired” as well.",
+            found,
         ),
         Prompt(
-            "Press “Undo all”. Now make the head look at the wrong noun: press “tired” on the "
-            "right, “street” on the left, and then “Make “tired” look only at “street””.",
+            "The head is back. Now make it look at the wrong noun: press “street” on the left, and "
+            "then “Make “tired” look only at “street””.",
             f"s={tired.source}&mute=&{pointed}",
             "The English sentence is the same, but now the French one says that the street is "
             "tired, and even the adjective agrees. All you changed was one row of one head.",
+            found,
         ),
         Prompt(
-            "Press “Undo all”, and mute the head once more. Was it luck? How many of "
+            "Now the head is muted once more. Was it luck? How many of "
             f"{EXAMPLES} other sentences will still be right to the letter? Guess, then press “Was "
             "it luck?”.",
             f"mute={NOUN_FINDER}&point=&tested={NOUN_FINDER}",
             "Now you have both counts. Try another head, or write a sentence "
             "of your own. Lesson 12 of the course asks what such a test shows, and what it doesn't.",
+            f"{found}&mute={NOUN_FINDER}",
         ),
     )
     return {
         "sentences": [tired.source, wide.source],
-        "start": f"head=c2.4&{step}&step={who.target_pronoun}",  # a word, and where it comes from
+        "start": first,  # a word, and where it comes from
         "prompts": prompts,
         "examples": unseen_pronouns(),
     }

@@ -19,14 +19,16 @@ NAMED_FROM = 20
 class Prompt:
     """One thing for the reader of the lab to try.
 
-    `ask` says what to do. The task is done when the address of the page contains the fields of
-    `goal`, such as "head=e2.3&mute=e2.3"; `then` is shown afterwards and says what was to be seen.
+    `ask` says what to do. Whoever comes here by “Next” or “Back” finds the page as the address
+    `start` says; without one it stays as it is. The task is done when the address of the page has the
+    fields of `goal`, such as "head=e2.3&mute=e2.3"; `then` is shown afterwards and says what was to be seen.
     A goal with "tested=" and the names of muted heads waits for the test on many sentences.
     """
 
     ask: str
     goal: str
     then: str
+    start: str = ""
 
 
 class Example(NamedTuple):
@@ -60,7 +62,8 @@ def translator_page(
         check_alignment(translator, example)
     data = model_data(translator)
     record = translator.attend(asked[0])
-    for name, address in (("start", start), *(("goal", prompt.goal) for prompt in prompts)):
+    asked_at = [(name, getattr(prompt, name)) for prompt in prompts for name in ("goal", "start")]
+    for name, address in (("start", start), *asked_at):
         read_address(name, address, record.heads())
     data |= {
         "sentences": asked,

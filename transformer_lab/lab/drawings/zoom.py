@@ -12,17 +12,18 @@ from transformer_lab.config import check
 from transformer_lab.figures.architecture import DECODER, ENCODER
 from transformer_lab.figures.style import weight_colours
 from transformer_lab.hooks import Hook
+from transformer_lab.lab.guide import NOUN_FINDER
 from transformer_lab.lab.page.drawing import Drawing
 
 FAMOUS_SENTENCE = "the animal didn't cross the street because it was too tired"
-NOUN_FINDER = Head("encoder", 1, 2)
-"""In the model of the package this head of the encoder takes a deciding word to its noun."""
 KINDS: dict[str, Kind] = {
     "encoder.self_attention": "encoder",
     "decoder.self_attention": "decoder",
     "decoder.cross_attention": "cross",
 }
 POINTS = ("query", "key", "value")
+OPENED = Head.from_code(NOUN_FINDER)
+"""The head that can be zoomed into, unless another one is named."""
 LONGEST = 16
 """Tokens that fit into a labelled map."""
 
@@ -45,7 +46,7 @@ def zoom_to_weight(
     translator: Hooked,
     source: str = FAMOUS_SENTENCE,
     *,
-    head: Head = NOUN_FINDER,
+    head: Head = OPENED,
     query: str = "tired",
     key: str = "animal",
 ) -> Drawing:

@@ -1,7 +1,7 @@
 // All heads as a map of the model, the paper's Figure 1: each with its name, and drawn or coloured as the reader asks.
 // Below it, one word's row in every head of a kind.
 
-import { make, OWN_KEYS } from "../elements.js";
+import { make, OWN_KEYS, toggle } from "../elements.js";
 import { toPicture } from "../head_map.js";
 import { paintMap, poolMap } from "../painting.js";
 import { formatNumber, makeVisible } from "../text.js";
@@ -46,10 +46,15 @@ export class AllHeads {
     this.models = make("select", { "aria-label": "Model beside this one", ...OWN_KEYS }, make("option", { value: "" }, "no other model"),
       ...others.names.map((name) => make("option", {}, name)));
     this.models.addEventListener("change", () => state.compare(this.models.value));
+    this.adds = false; // whether a press draws a head over the open one, as it does with Shift
+    this.over = toggle("draw over", "Draw heads over the open one", () => this.adds, () => {
+      this.adds = !this.adds;
+      this.draw();
+    });
     this.note = make("p", { className: "note" });
     this.everyHead = new EveryHead(state, paints);
     this.element = make("section", { className: "all-heads", "aria-label": "All heads" }, make("h3", {}, "All heads of the model"),
-      make("p", { className: "bar" }, make("label", {}, "Show ", this.list), others.names.length ? make("label", {}, "Compare the open head with ", this.models) : null),
+      make("p", { className: "bar" }, make("label", {}, "Show ", this.list), this.over, others.names.length ? make("label", {}, "Compare the open head with ", this.models) : null),
       this.build(), this.note, this.everyHead.element);
   }
 
@@ -76,7 +81,7 @@ export class AllHeads {
     const number = make("small", { className: "number" });
     const button = make("button", { type: "button", className: "dot", "data-control": `head ${code}`, ...OWN_KEYS }, canvas, make("span", {}, ...this.state.names.write(head)), number);
     button.addEventListener("click", ({ shiftKey }) => {
-      if (shiftKey) this.state.overlay(head);
+      if (shiftKey || this.adds) this.state.overlay(head);
       else this.state.openHead(head);
     });
     this.dots.push({ head, code, button, canvas, number });
@@ -86,6 +91,7 @@ export class AllHeads {
   draw() {
     const { state } = this;
     this.models.value = state.beside;
+    this.over.refresh();
     if (this.way === "cost" && this.measured !== state.before) this.measureCosts();
     if (this.way === "maps") this.paint();
     for (const dot of this.dots) this.drawDot(dot);

@@ -3,7 +3,7 @@
 import { action, make } from "../elements.js";
 
 export class Guide {
-  /** `prompts` have what to `ask`, the `goal` as an address says it, and what to say `then`. */
+  /** `prompts` have what to `ask`, `start` and `goal` as an address says them, and what to say `then`. */
   constructor(state, prompts) {
     Object.assign(this, { state, prompts, at: 0, done: new Set() });
     this.title = make("b", {});
@@ -20,7 +20,9 @@ export class Guide {
   buildStepButton(control, text, title, by) {
     return action(control, text, title, () => {
       this.at += by;
-      this.draw();
+      const { start } = this.prompts[this.at];
+      if (start) this.state.follow(start);
+      else this.draw();
       const [pressed, other] = by > 0 ? [this.next, this.back] : [this.back, this.next];
       if (pressed.hidden) other.focus(); // or the keyboard would lose its place
     });

@@ -1,6 +1,6 @@
 // How the numbers of the chosen row come about: q · k for each word, ÷ √d_k, softmax, and the weighted sum of the values.
 
-import { action, make, word } from "../elements.js";
+import { action, make, OWN_KEYS, word } from "../elements.js";
 import { dot, softmax } from "../engine/vectors.js";
 import { findStrongest } from "../ranking.js";
 import { formatNumber } from "../text.js";
@@ -13,20 +13,33 @@ function strip(label, className, vector, most) {
     cell.className = value < 0 ? "below" : "above";
     return cell;
   });
-  return make("div", { className: `strip ${className}` }, make("span", {}, label), make("div", {}, ...cells));
+  const says = `${label}: ${vector.length} numbers. The left and right arrows go through them.`;
+  return make("div", { className: `strip ${className}` }, make("span", {}, label), make("div", { tabIndex: 0, role: "group", "aria-label": says, ...OWN_KEYS }, ...cells));
 }
 
 const maxAbs = (...vectors) => Math.max(1e-9, ...vectors.flatMap((vector) => Array.from(vector, Math.abs)));
 
-const POINT_AT = "Point at a number of a strip, or touch it, and its factors light up. Blue is below 0, orange above.";
+const POINT_AT = "Point at a number of a strip, touch it, or go to it with the arrows, and its factors light up. Blue is below 0, orange above.";
 
 export class Numbers {
   constructor(state) {
     this.state = state;
     this.element = make("div", { className: "numbers" });
-    this.said = { product: make("p", { className: "factors" }), value: make("p", { className: "factors" }) };
+    this.said = { product: make("p", { className: "factors", role: "status" }), value: make("p", { className: "factors", role: "status" }) };
     this.element.addEventListener("pointerover", ({ target }) => this.light(target.closest(".strip i")));
     this.element.addEventListener("pointerleave", () => this.light(null));
+    this.element.addEventListener("keydown", (event) => this.move(event));
+  }
+
+  /** The next number of a strip that has the focus, or the one before. */
+  move(event) {
+    const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+    const cells = [...(event.target.closest(".strip div")?.children ?? [])];
+    if (!by || !cells.length) return;
+    const at = cells.findIndex((cell) => cell.classList.contains("lit"));
+    this.light(cells[Math.max(0, Math.min(cells.length - 1, at + by))]);
+    event.preventDefault();
+    event.stopPropagation();
   }
 
   /** A number of a strip with those that it is made of, or goes into, and what they give. */

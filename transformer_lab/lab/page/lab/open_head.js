@@ -69,8 +69,10 @@ export class OpenHead {
   describe(view) {
     const { head: { kind }, languages } = this.state;
     const { rows, columns } = describeAxes(kind, languages);
-    if (view === "lines") return `On the left are ${columns}, on the right ${rows}. The thicker the line, the larger the weight. Press a word on the right to see its lines.`;
-    if (view === "map") return `The rows are ${rows}, the columns ${columns}. Each row sums to 1; dark is 0, yellow is 1.`;
+    const { rows: words, keys } = this.state.getMapTokens(kind);
+    const end = [...words, ...keys].includes("<eos>") ? " <eos> stands for the end of a sentence." : "";
+    if (view === "lines") return `On the left are ${columns}, on the right ${rows}. The thicker the line, the larger the weight. Press a word on the right to see its lines.${end}`;
+    if (view === "map") return `The rows are ${rows}, the columns ${columns}. Each row sums to 1; dark is 0, yellow is 1.${end}`;
     return "";
   }
 

@@ -118,14 +118,23 @@ export class Sentence {
     const { written } = state.before.tokens;
     // Word beside word, where the sentences are equally long; the line about the change has the whole one.
     const others = now.written.length === written.length ? now.tokens.written : written;
+    const fresh = this.findFreshWords();
     return written.map((token, step) => {
       const said = others[step] === token ? [word(token)] : [make("del", {}, word(token)), " ", make("ins", {}, word(others[step]))];
-      const button = make("button", { type: "button", className: "step", ...OWN_KEYS }, ...said);
+      const button = make("button", { type: "button", className: fresh.has(step) ? "step fresh" : "step", ...OWN_KEYS }, ...said);
       button.dataset.control = `step ${step}`;
-      button.title = `word ${step + 1}`;
+      button.title = `word ${step + 1}${fresh.has(step) ? `, “${fresh.get(step)}” in the last sentence` : ""}`;
       button.addEventListener("click", () => state.openStep(step));
       return button;
     });
+  }
+
+  /** The words, by their steps, that the last sentence had in place of other ones; none where it was longer or shorter. */
+  findFreshWords() {
+    const { answered: { text }, before: { tokens: { written } } } = this.state;
+    if (this.translated?.text !== text) [this.last, this.translated] = [this.translated?.written ?? [], { text, written }];
+    const changed = this.last.length === written.length ? [...this.last.entries()].filter(([step, token]) => token !== written[step]) : [];
+    return new Map(changed);
   }
 
   move(event) {
