@@ -490,6 +490,39 @@ def test_what_is_taken_back_before_its_answer_is_not_shown_afterwards(live):
     assert live.widget.record.muted == set()
 
 
+def test_what_another_view_has_asked_already_is_still_asked_in_its_turn(live):
+    """The second view's answer is the one that the first view's second question waits for."""
+    first, second = live.views
+    ask(first, "two dogs")
+    ask(first, "three dogs")
+    live.page.wait_for_timeout(5)  # questions are named by their time
+    ask(second, "three dogs")
+    for text in ("two dogs", "three dogs", "three dogs"):
+        assert live.answer()["text"] == text
+        live.page.wait_for_timeout(50)  # until the page has read the answer
+    assert len(live.asked) == 3, "what is known is not asked again"
+    for view in (first, second):
+        says(view, "")
+        writes(view, "THREEDOGS<eos>")
+
+
+def test_of_what_two_views_ask_at_once_both_end_at_the_last(live):
+    first, second = live.views
+    mute(first)
+    live.page.wait_for_timeout(5)
+    open_head(second, "c2.2")
+    mute(second)
+    for _ in range(2):
+        live.answer()
+        live.page.wait_for_timeout(50)
+    assert len(live.asked) == 2
+    (muted,) = live.widget.record.muted
+    for view in (first, second):
+        says(view, "")
+        expect(view.locator(".changes button").filter(has_text="muted:")).to_have_count(1)
+        expect(view.locator(".changes")).to_contain_text(muted.code)
+
+
 def test_words_that_the_model_does_not_know_are_struck_and_named(play):
     class Unknowing(WordByWord):
         def attend(self, source, **changes):

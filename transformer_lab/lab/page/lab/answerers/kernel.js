@@ -34,13 +34,15 @@ export class KernelAnswerer extends RecordAnswerer {
   /** See `State.ask`. Only the newest question gets its answer. */
   ask(question, onAnswer, onProblem) {
     this.question = { ...question, onAnswer, onProblem };
-    // Behind a question that is under way even what is known is asked: or the page would go on to its answer.
-    if (!this.questions.underWay && this.isAnswered) this.answer();
+    this.newest = question; // it is sent in its turn, also where another view has its answer already
+    // Behind a question that Python has not come to, even what is known is asked: its answer would be shown last.
+    const isInTurn = this.questions.underWay > (this.loaded.answers ?? 0);
+    if (this.isAnswered && !isInTurn) this.answer();
     else this.questions.ask();
   }
 
   send(number) {
-    const { text, kept, changes } = this.question;
+    const { text, kept, changes } = this.newest;
     this.model.send({ ask: number, text, kept, changes });
   }
 
