@@ -21,8 +21,8 @@ class Prompt:
 
     `ask` says what to do. Whoever comes here by “Next” or “Back” finds the page as the address
     `start` says; without one it stays as it is. The task is done when the address of the page has the
-    fields of `goal`, such as "head=e2.3&mute=e2.3"; `then` is shown afterwards and says what was to be seen.
-    A goal with "tested=" and the names of muted heads waits for the test on many sentences.
+    fields of `goal`, such as "head=e2.3&mute=e2.3"; `then` is shown afterwards and says what was to be
+    seen. A goal with "tested=" and the names of muted heads waits for the test on many sentences.
     """
 
     ask: str
