@@ -1,4 +1,4 @@
-"""What lessons hold beside explorer and lab, in a browser: it moves and answers without a kernel."""
+"""What lessons hold beside the lab, in a browser: it moves and answers without a kernel."""
 
 import json
 import re

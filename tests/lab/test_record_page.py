@@ -277,7 +277,10 @@ def test_the_colours_are_those_of_the_courses_maps():
             r"fields of start is \['kind'\]; expected none but also, head, key, row, step",
         ),
         ("head=c1.1&mute=c1.1", r"fields of start is \['mute'\]; expected none but"),
-        ("head=e3.1", r"heads of start is \['e3.1'\]; .* last of each kind are e2.3, d3.3, c3.3"),
+        (
+            "head=e3.1",
+            r"heads of start is \['e3.1'\]; .* the last of each kind are e2.3, d3.3, c3.3",
+        ),
         ("head=e1.3", r"heads of start is \['e1.3'\]"),
         ("head=x1.1", r"heads of start is \['x1.1'\]"),
         ("head=c1.0", r"heads of start is \['c1.0'\]"),

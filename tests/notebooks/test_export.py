@@ -12,7 +12,7 @@ from transformer_lab.course.keys import lesson_key
 PATHS = sorted(NOTEBOOKS.glob("*.ipynb"))
 ENDINGS = {"html": ".html", "slides": ".slides.html", "markdown": ".md"}
 SLOW = {"html", "slides"}
-"""What takes seconds. `make test` tries it on a notebook with an explorer, and on one with a drawing to
+"""What takes seconds. `make test` tries it on a notebook with a record, and on one with a drawing to
 step through; `make test-all` on every one."""
 ALL = pytest.mark.thorough(caught_by=["test_as_a_page_it_has_each_heading_picture_and_widget"])
 PAGES = [

@@ -1,6 +1,6 @@
 """Head scores: one number for what an attention head does, and the one table of them all, `SCORES`.
 
-The explorer sorts heads by these scores, the lab colours heads by them, and lessons 11 and 12 compare
+The lab colours heads by these scores, and lessons 11 and 12 compare
 heads with them. The lab computes the same formulas in JavaScript, in
 `transformer_lab/lab/page/lab/head_scores.js`; a browser test compares the numbers of the two.
 """
@@ -111,8 +111,7 @@ class Score(NamedTuple):
     Attributes:
         name: What code calls it.
         label: What the pages call it.
-        best: Which end is worth a look first, "low" or "high". The explorer puts it first; the lab
-            draws it dark.
+        best: Which end is worth a look first, "low" or "high". The lab draws it dark.
         means: What the number says, in words.
         compute: The formula: the number of a head in a record, or NaN where it has none.
         kinds: The kinds of attention that have the score.

@@ -1,4 +1,4 @@
-"""All heads of one kind as one still picture, which is seen where the explorer cannot run."""
+"""All heads of one kind as one still picture, which is seen where the lab cannot run."""
 
 from typing import Any
 
