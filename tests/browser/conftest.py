@@ -220,7 +220,7 @@ class Visit:
 def visit(browser):
     """A page whose requests to other machines are refused and written down."""
     context = browser.new_context(viewport={"width": 1280, "height": 900})
-    context.set_default_timeout(7_000)
+    context.set_default_timeout(60_000)
     found = Visit(context.new_page())
 
     def refuse_others(route):
