@@ -4,12 +4,13 @@ from collections.abc import Sequence
 from itertools import islice
 from typing import Any
 
-from transformer_lab.attention.record import Referent
+from transformer_lab.attention.record import Head, Referent
 from transformer_lab.data.world.grammar import FAMOUS, WorldPair, is_held_out, sentences
-from transformer_lab.lab.translator_page import Example, Prompt
+from transformer_lab.lab.model_data import Runnable
+from transformer_lab.lab.translator_page import Example, Prompt, measure_names
 
 EXAMPLES = 100
-NOUN_FINDER, READER, PARTNER = "e2.3", "c2.3", "c2.2"
+NOUN_FINDER, READER, PARTNER, ALIGNER = "e2.3", "c2.3", "c2.2", "c2.4"
 """Heads of the shipped model. In the first, the row of "tired" looks at the animal. In the other two,
 the row of "il" looks at "tired"."""
 
@@ -21,7 +22,7 @@ def famous_guide() -> dict[str, Any]:
     assert who is not None  # both have a pronoun
     row, step = f"row={who.decider}", f"row={who.target_pronoun}"
     pointed = f"point={NOUN_FINDER}:{who.decider}:{who.other}"
-    first = f"s={tired.source}&head=c2.4&{step}&step={who.target_pronoun}"
+    first = f"s={tired.source}&head={READER}&{step}&step={who.target_pronoun}"
     found = f"s={tired.source}&head={NOUN_FINDER}&{row}&step={who.target_pronoun}"
     prompts = (
         Prompt(
@@ -35,17 +36,17 @@ def famous_guide() -> dict[str, Any]:
             first,
         ),
         Prompt(
-            "We're back at “tired”. Where does the model look while it writes “il”? In the list of "
-            f"heads, choose “reads the deciding word ({READER})”.",
-            f"s={tired.source}&head={READER}&{step}",
-            "It looks at “tired”, and hardly at “it” or “animal”. This head belongs to "
+            "We're back at “tired”. While the model writes “il”, this head looks at “tired”. Do all "
+            f"heads look there? In the list of heads, choose “translates word for word ({ALIGNER})”.",
+            f"s={tired.source}&head={ALIGNER}&{step}",
+            "This one looks at “it”, which is the word that “il” translates. Both heads belong to "
             "cross-attention, where the decoder looks at what the encoder has made of each English "
-            "word. But “tired” has no gender. So what is there to read?",
+            "word. But “it” has no gender, and neither has “tired”. So what is there to read?",
             first,
         ),
         Prompt(
             "Somebody has to know that it's the animal that is tired. Choose the head “finds the "
-            f"noun ({NOUN_FINDER})”, and press “tired” on the right.",
+            f"noun ({NOUN_FINDER})”, and press “tired” in the column on the right.",
             f"head={NOUN_FINDER}&{row}",
             "“tired” looks at “animal”. In the encoder, English words look at English words, and "
             "each line brings something from the word on the left to the word on the right. So "
@@ -64,11 +65,11 @@ def famous_guide() -> dict[str, Any]:
             found,
         ),
         Prompt(
-            "The head is back. Now make it look at the wrong noun: press “street” on the left, and "
-            "then “Make “tired” look only at “street””.",
+            "The head is back. Now make it look at the wrong noun: press “street” in the column on "
+            "the left, and then “Make “tired” look only at “street””.",
             f"s={tired.source}&mute=&{pointed}",
             "The English sentence is the same, but now the French one says that the street is "
-            "tired, and even the adjective agrees. All you changed was one row of one head.",
+            "tired, and even the adjective agrees. All you changed is where one word looks, in one head.",
             found,
         ),
         Prompt(
@@ -87,6 +88,11 @@ def famous_guide() -> dict[str, Any]:
         "prompts": prompts,
         "examples": unseen_pronouns(),
     }
+
+
+def famous_names(translator: Runnable) -> dict[Head, str]:
+    """Return what the heads of the shipped model are called, from what they do in twenty sentences."""
+    return measure_names(translator, (), unseen_pronouns())
 
 
 def unseen_pronouns() -> Sequence[Example]:

@@ -26,6 +26,7 @@ def lab(
     start: str = "",
     snapshots: Sequence[AttentionRecord] = (),
     languages: tuple[str, str] | None = None,
+    names: Mapping[Head, str] | None = None,
 ) -> LabWidget: ...
 
 
@@ -38,6 +39,7 @@ def lab(
     start: str = "",
     snapshots: Sequence[AttentionRecord] = (),
     languages: tuple[str, str] | None = None,
+    names: Mapping[Head, str] | None = None,
     prompts: Sequence[Prompt] = (),
     examples: Sequence[tuple[str, str] | Example] = (),
     others: Mapping[str, Runnable] | None = None,
@@ -52,6 +54,7 @@ def lab(
     start: str = "",
     snapshots: Sequence[AttentionRecord] = (),
     languages: tuple[str, str] | None = None,
+    names: Mapping[Head, str] | None = None,
     prompts: Sequence[Prompt] = (),
     examples: Sequence[tuple[str, str] | Example] = (),
     others: Mapping[str, Runnable] | None = None,
@@ -86,12 +89,13 @@ def lab(
             them to the record, or to Python's answer.
         languages: What the page calls the words that are read, and those that are written; by
             default those of the corpus that the translator was trained on, if it says so.
+        names: What the page calls the heads, as `name_heads` measures it; one sentence alone is not
+            enough to tell. By default a record and a kernel show the heads' codes, and a page names its
+            heads by what they do in the first 20 `examples`, or else in `sentences`.
         prompts: What the reader is asked to try, one after the other; `famous_guide()` has those
             of the shipped model.
         examples: Sentences and their right translations, to test a mute on, and to score heads
-            on beside an untrained model; with gold links (see `Example`) also by these. The heads
-            are named (see `name_heads`) by what they do in the first 20 of them, or else in
-            `sentences`.
+            on beside an untrained model; with gold links (see `Example`) also by these.
         others: Translators to compare with, by name: the same model earlier in its training, say, or
             one of another seed. An untrained one is always there. Each adds its weights to the page.
 
@@ -114,11 +118,18 @@ def lab(
     if is_record:
         expected = "none beside a record, which has its own; lab(translator, sentences) translates"
         check("sentences", sentences, expected, sentences is None and not kernel)
-        return record_page(opened, start=start, snapshots=snapshots, languages=languages)
+        return record_page(
+            opened, start=start, snapshots=snapshots, languages=languages, names=names
+        )
     if kernel:
         check("sentences", sentences, "one sentence", isinstance(sentences, str))
         return LabWidget(
-            opened, str(sentences), start=start, snapshots=snapshots, languages=languages
+            opened,
+            str(sentences),
+            start=start,
+            snapshots=snapshots,
+            languages=languages,
+            names=names,
         )
     check("snapshots", snapshots, "none: they stand beside a record or a kernel", not snapshots)
     check("sentences", sentences, "at least one", bool(sentences))
@@ -129,6 +140,7 @@ def lab(
         prompts=prompts,
         examples=examples,
         languages=languages,
+        names=names,
         others=others,
     )
 

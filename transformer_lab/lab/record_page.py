@@ -1,6 +1,6 @@
 """The lab on stored records: nothing runs in it, and everything can be looked at."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from transformer_lab.attention.record import AttentionRecord, Head
 from transformer_lab.attention.scores import find_sharpest_head
@@ -21,13 +21,14 @@ def record_page(
     start: str = "",
     snapshots: Sequence[AttentionRecord] = (),
     languages: tuple[str, str] | None = None,
+    names: Mapping[Head, str] | None = None,
 ) -> LabPage:
     """Build a page of all heads of a record; for arguments and errors see `lab`."""
     address, head = place_of(record, start, PLACES)
     data = page_data([*snapshots, record]) | {
         "start": address,
         "languages": list(languages or ("source", "target")),
-        "names": names_by_code([record]),
+        "names": names_by_code(names or {}),
     }
     words = by_words(record)
     title = " ".join(words.source_tokens or words.target_tokens)

@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
 from transformer_lab.attention.head_names import name_heads
-from transformer_lab.attention.record import Alignment, AttentionRecord, Referent
+from transformer_lab.attention.record import Alignment, Head, Referent
 from transformer_lab.config import check
 from transformer_lab.lab.address import read_address
 from transformer_lab.lab.lab_page import LabPage
@@ -51,6 +51,7 @@ def translator_page(
     examples: Sequence[tuple[str, str] | Example] = (),
     languages: tuple[str, str] | None = None,
     others: Mapping[str, Runnable] | None = None,
+    names: Mapping[Head, str] | None = None,
 ) -> LabPage:
     """Build a page in which this translator runs; for arguments and errors see `lab`."""
     asked = [sentences] if isinstance(sentences, str) else list(sentences)
@@ -70,7 +71,7 @@ def translator_page(
         "start": start,
         "prompts": [asdict(prompt) for prompt in prompts],
         "examples": [example[:3] for example in known],
-        "names": measure_names(translator, asked, known),
+        "names": names_by_code(names or measure_names(translator, asked, known)),
         "others": [
             {"name": name, "weights": weights_of_the_same_shape(name, data, model_data(other))}
             for name, other in (others or {}).items()
@@ -94,18 +95,18 @@ def weights_of_the_same_shape(name: str, data: dict[str, Any], other: dict[str, 
 
 def measure_names(
     translator: Runnable, sentences: Sequence[str], examples: Sequence[Example]
-) -> dict[str, str]:
-    """Return what each head is called, by its code in the page, such as "e2.3"."""
+) -> dict[Head, str]:
+    """Return what each head is called, from what it does in examples, or else in sentences."""
     records = [
         translator.attend(source, target, alignment=alignment, referent=referent)
         for source, target, alignment, referent in examples[:NAMED_FROM]
     ] or [translator.attend(sentence) for sentence in sentences]
-    return names_by_code(records)
+    return name_heads(records)
 
 
-def names_by_code(records: Sequence[AttentionRecord]) -> dict[str, str]:
-    """Return what each head is called, by its code, from what it does in these records."""
-    return {head.code: name for head, name in name_heads(records).items()}
+def names_by_code(names: Mapping[Head, str]) -> dict[str, str]:
+    """Return what heads are called, by their codes."""
+    return {head.code: name for head, name in names.items()}
 
 
 def check_alignment(translator: Runnable, example: Example) -> None:

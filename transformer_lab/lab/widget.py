@@ -80,6 +80,7 @@ class LabWidget(anywidget.AnyWidget):
         start: str = "",
         snapshots: Sequence[AttentionRecord] = (),
         languages: tuple[str, str] | None = None,
+        names: Mapping[Head, str] | None = None,
     ):
         self.translator = translator
         self.snapshots = tuple(snapshots)
@@ -91,10 +92,11 @@ class LabWidget(anywidget.AnyWidget):
         self.languages = languages or language_names(about.get("corpus"))
         start, head = place_of(plain, start, PLACES | {"mute", "point"})
         fields = read_address("start", start, plain.heads())
+        self.names = names
         self.about = {
             "start": start,
             "languages": list(self.languages),
-            "names": names_by_code([plain]),
+            "names": names_by_code(names or {}),
         }
         self.records, data = self.answer(sentence, Changes(), Changes.from_address(fields))
         row, key = (int(fields[name]) if name in fields else None for name in ("row", "key"))
@@ -230,6 +232,7 @@ class LabWidget(anywidget.AnyWidget):
             start=f"head={head.code}{pinned}",
             snapshots=self.records[:-1],
             languages=self.languages,
+            names=self.names,
         )
 
     def _ipython_display_(self) -> None:

@@ -27,8 +27,8 @@ function computeSharpness(weights) {
 }
 
 export class AllHeads {
-  /** For `scores` see HeadScores and RecordScores; `palettes` as `makePalettes` gives them, `paints` as `makePaints`. */
-  constructor(state, scores, palettes, paints) {
+  /** For `scores` see HeadScores and RecordScores; `palettes` as `makePalettes` gives them, `paints` as `makePaints`; `showOpen` brings the open head into sight. */
+  constructor(state, scores, palettes, paints, showOpen) {
     Object.assign(this, { state, scores, palettes, way: "maps", dots: [], costs: new Map(), measured: null });
     const ways = Object.entries(WAYS).filter(([way]) => way !== "cost" || state.engine);
     this.list = make("select", { "aria-label": "What the heads show", ...OWN_KEYS },
@@ -45,7 +45,10 @@ export class AllHeads {
     const { others } = state.answerer;
     this.models = make("select", { "aria-label": "Model beside this one", ...OWN_KEYS }, make("option", { value: "" }, "no other model"),
       ...others.names.map((name) => make("option", {}, name)));
-    this.models.addEventListener("change", () => state.compare(this.models.value));
+    this.models.addEventListener("change", () => {
+      state.compare(this.models.value);
+      showOpen();
+    });
     this.adds = false; // whether a press draws a head over the open one, as it does with Shift
     this.over = toggle("draw over", "Draw heads over the open one", () => this.adds, () => {
       this.adds = !this.adds;
@@ -112,7 +115,7 @@ export class AllHeads {
     if (dot.said === said) return;
     dot.said = said;
     dot.canvas.hidden = way !== "maps";
-    dot.number.textContent = value == null ? "" : formatNumber(value);
+    dot.number.textContent = value == null ? "" : `${formatNumber(value)}${this.describeLostWord(code)}`;
     button.style.setProperty("--share", this.getDarkness(value));
     button.style.setProperty("--blank", this.getDarkness(blank));
     button.classList.toggle("beside", blank != null);

@@ -12,9 +12,10 @@ export class Guide {
     // What is to come keeps its room, so that nothing below moves under the reader's pointer when it comes.
     this.room = make("p", { className: "to-come", "aria-hidden": "true" });
     this.back = this.buildStepButton("guide back", "Back", "Previous thing to try", -1);
+    this.again = action("guide again", "Set it up again", "Bring back the sentence and the changes of this thing to try", () => state.follow(prompts[this.at].start));
     this.next = this.buildStepButton("guide on", "Next", "Next thing to try", 1);
     this.element = make("section", { className: "guide", "aria-label": "Things to try", hidden: !prompts.length },
-      make("p", { role: "status" }, this.title, " ", this.ask), make("div", { className: "then" }, this.room, this.seen), make("p", { className: "buttons" }, this.back, this.next));
+      make("p", { role: "status" }, this.title, " ", this.ask), make("div", { className: "then" }, this.room, this.seen), make("p", { className: "buttons" }, this.again, this.back, this.next));
   }
 
   buildStepButton(control, text, title, by) {
@@ -31,7 +32,7 @@ export class Guide {
   draw() {
     const { state, prompts, at, done } = this;
     if (!prompts.length) return;
-    const { ask, goal, then } = prompts[at];
+    const { ask, goal, then, start } = prompts[at];
     if (state.isAt(goal)) done.add(at);
     // A screen reader says what changes: only then is it written.
     const write = (element, text) => element.textContent === text || (element.textContent = text);
@@ -39,6 +40,7 @@ export class Guide {
     write(this.ask, ask);
     write(this.room, then);
     write(this.seen, done.has(at) ? then : "");
+    this.again.hidden = !start || state.isSetUp(start) || state.isAt(goal);
     this.back.hidden = at === 0;
     this.next.hidden = at === prompts.length - 1;
   }

@@ -45,7 +45,7 @@ export function mountLab(root, state, { data, scores, views = {}, deeper = [], n
   // After a change the reader should see what it did, on a phone too, where the next word stands further up.
   const showEffect = () => nextWords.element.scrollIntoView({ block: "nearest" });
   const openHead = new OpenHead(state, palettes, paints, showEffect, views);
-  const allHeads = new AllHeads(state, scores, palettes, paints);
+  const allHeads = new AllHeads(state, scores, palettes, paints, () => openHead.element.scrollIntoView({ block: "nearest" }));
   const more = new More([allHeads, ...deeper, new Saving(state, palettes, openHead.views.lines), new Glossary(state)]);
   const [sentence, moments] = [new Sentence(state, data.sentences ?? []), new Moments(state)];
   sentence.element.append(moments.element);

@@ -1,6 +1,7 @@
 // What could be written at the open step: the likeliest words, before and after the changes, side by side.
 
 import { make, word } from "../elements.js";
+import { findStrongest } from "../ranking.js";
 import { makeVisible } from "../text.js";
 import { formatProbabilityChange } from "./said.js";
 import { findStepsAtStake, findWordsAtStake } from "./stakes.js";
@@ -47,9 +48,15 @@ export class NextWords {
     };
     const { isCompared, before, now, read, step } = state;
     const least = [before, read ?? now].map((answer) => answer.least?.[step]);
-    return make("li", { className: id === before.written[step] ? "taken" : "" }, word(state.getWord(id)),
+    return make("li", { className: id === this.findWritten() ? "taken" : "" }, word(state.getWord(id)),
       make("span", { className: "track" }, ...(isCompared ? [bar(was, "was")] : []), bar(after, "is")),
       make("span", { className: "value" }, formatProbabilityChange(was, isCompared ? after : null, least)));
+  }
+
+  /** The word that is written at the open step: after a change, the likeliest. */
+  findWritten() {
+    const { isCompared, before, probabilities, step } = this.state;
+    return isCompared ? findStrongest(probabilities[step], 1)[0] : before.written[step];
   }
 
   /** What the changes did to the translation, in words; "" if nothing is changed. */

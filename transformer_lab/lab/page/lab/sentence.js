@@ -7,6 +7,7 @@ import { toCode } from "./names.js";
 import { findNeighbours } from "./neighbours.js";
 
 const MANY = 40; // words
+const MOST_FRESH = 3; // of so many words one may have changed to be marked
 const UNKNOWN_TOKEN = "<unk>"; // what a word is read as that the model doesn't know
 
 export class Sentence {
@@ -134,7 +135,7 @@ export class Sentence {
     const { answered: { text }, before: { tokens: { written } } } = this.state;
     if (this.translated?.text !== text) [this.last, this.translated] = [this.translated?.written ?? [], { text, written }];
     const changed = this.last.length === written.length ? [...this.last.entries()].filter(([step, token]) => token !== written[step]) : [];
-    return new Map(changed);
+    return new Map(changed.length <= written.length / MOST_FRESH ? changed : []); // else it's another sentence
   }
 
   move(event) {

@@ -394,6 +394,12 @@ export class State {
     return [...new URLSearchParams(address)].every(([name, value]) => (here.get(name) ?? "") === value);
   }
 
+  /** Whether sentence and changes are those of an address, whatever is looked at. */
+  isSetUp(address) {
+    const fields = new URLSearchParams(address);
+    return ["s", "mute", "point"].every((name) => this.isAt(new URLSearchParams([[name, fields.get(name) ?? ""]]).toString()));
+  }
+
   /**
    * Go where an address points. A sentence, head, row or step that it does not name, or that is not
    * there, stays as it is; of the changes only those are made that it names. Where it has a sentence

@@ -58,8 +58,8 @@ export class Steps {
   press(event) {
     if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
     const takesSpace = event.target.closest("button, a, input, select, textarea, summary");
-    const isUp = event.key === "ArrowUp" || event.key === "PageUp" || (event.key === " " && event.shiftKey);
-    const isDown = event.key === "ArrowDown" || event.key === "PageDown" || event.key === " ";
+    const isUp = ["ArrowUp", "ArrowLeft", "PageUp"].includes(event.key) || (event.key === " " && event.shiftKey);
+    const isDown = ["ArrowDown", "ArrowRight", "PageDown", " "].includes(event.key);
     if ((!isUp && !isDown) || (event.key === " " && takesSpace)) return;
     const { top, bottom } = this.stage.getBoundingClientRect();
     const isWhole = this.isSticky || (isUp ? top >= -1 : bottom <= innerHeight + 1);
