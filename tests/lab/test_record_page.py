@@ -338,11 +338,12 @@ def test_the_words_are_called_by_their_languages_if_these_are_known():
     assert lab(record, languages=("English", "French")).data["languages"] == ["English", "French"]
 
 
-def test_heads_are_called_what_they_do_in_the_record():
+def test_heads_have_the_names_that_are_given_and_else_their_codes():
     itself = np.eye(7, dtype=np.float32)[None]
     record = make_record(encoder=(1,), decoder=(), cross=(), target=(), written=())
-    names = lab(replace(record, encoder=(itself,))).data["names"]
-    assert names == {"e1.1": "looks at itself"}
+    record = replace(record, encoder=(itself,))
+    assert lab(record).data["names"] == {}, "one sentence is not enough to tell"
+    assert lab(record, names=name_heads([record])).data["names"] == {"e1.1": "looks at itself"}
 
 
 @pytest.mark.parametrize(
