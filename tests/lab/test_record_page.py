@@ -15,6 +15,7 @@ from matplotlib.colors import to_rgb
 from PIL import Image
 
 from tests.records import SOURCE, TARGET, WRITTEN, make_record, probabilities, random_maps
+from transformer_lab.attention.head_names import name_heads
 from transformer_lab.attention.record import KINDS, Head, Referent
 from transformer_lab.attention.scores import (
     SCORES,
