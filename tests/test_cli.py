@@ -656,6 +656,9 @@ def test_lab_stores_a_record_and_never_over_a_page_unasked(capsys, model, tmp_pa
     code, _, err = run(capsys, "lab", "--record", "the dog", "the cat", *again[3:])
     assert (code, is_one_line(err)) == (1, True)
     assert "sentences is ['the dog', 'the cat']; expected one sentence to record" in err
+    code, _, err = run(capsys, "lab", "the dog", *again[3:], "--device", "cpu")
+    assert (code, is_one_line(err)) == (1, True)
+    assert "--device is 'cpu'; expected none without --record" in err
 
 
 @pytest.mark.parametrize("text", ["", "the\0cat", "🙂", "the " * 10_000])

@@ -30,6 +30,7 @@ from tests.browser.screen import HOSTILE, RECORD, SNAPSHOTS, Opened
 from tests.records import make_record, probabilities
 from tools.browser import launch_chromium
 from tools.build_notebooks import NOTEBOOKS, ROOT, read, written
+from transformer_lab.attention.head_names import name_heads
 from transformer_lab.command.doctor import find_browser
 from transformer_lab.lab import lab as open_lab
 from transformer_lab.lab.page.join import FOLDER
@@ -283,7 +284,8 @@ def site(tmp_path_factory) -> Path:
 def full_page(tmp_path_factory) -> Path:
     """A record with all that there can be, after two snapshots; a head of cross-attention is open."""
     path = tmp_path_factory.mktemp("record") / "full.html"
-    return open_lab(RECORD, start="head=c1.1", snapshots=SNAPSHOTS).to_html(path)
+    page = open_lab(RECORD, start="head=c1.1", snapshots=SNAPSHOTS, names=name_heads([RECORD]))
+    return page.to_html(path)
 
 
 @pytest.fixture(scope="session")

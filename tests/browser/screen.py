@@ -14,6 +14,7 @@ from PIL import Image
 from playwright.sync_api import Locator, Page, expect
 
 from tests.records import WRITTEN, make_record, probabilities
+from transformer_lab.attention.head_names import name_heads
 from transformer_lab.attention.record import AttentionRecord, Head, Referent
 from transformer_lab.lab import lab
 
@@ -295,4 +296,5 @@ def weights_of_image(address: str) -> np.ndarray:
 
 def open_record(visit_page, folder, record, start="", **options):
     """The page of a record, on the screen."""
-    return visit_page(lab(record, start=start).to_html(folder / "a.html"), **options)
+    page = lab(record, start=start, names=name_heads([record]))
+    return visit_page(page.to_html(folder / "a.html"), **options)

@@ -34,6 +34,7 @@ from tests.browser.screen import (
 )
 from tests.records import SOURCE, WRITTEN, make_record
 from tests.thorough import thorough_from
+from transformer_lab.attention.head_names import name_heads
 from transformer_lab.attention.record import Head
 from transformer_lab.lab import lab, record_data
 
@@ -335,5 +336,7 @@ def test_the_open_lines_are_saved_as_they_are_seen(opened, tmp_path):
 def test_the_data_in_the_page_are_those_that_python_packed(full_page):
     text = full_page.read_text(encoding="utf-8")
     (packed,) = re.findall(r'<script type="application/json"[^>]*>(.*)</script>', text)
-    expected = lab(RECORD, start="head=c1.1", snapshots=SNAPSHOTS).data | {"address": True}
+    names = name_heads([RECORD])
+    page = lab(RECORD, start="head=c1.1", snapshots=SNAPSHOTS, names=names)
+    expected = page.data | {"address": True}
     assert json.loads(packed) == json.loads(json.dumps(expected))

@@ -684,6 +684,20 @@ def test_at_a_snapshot_nothing_can_be_changed_and_nothing_is_lost(play):
     assert len(live.asked) == 1, "nobody had to be asked"
 
 
+def test_a_question_that_fails_at_a_snapshot_leaves_the_reader_there(play):
+    live = play(snapshots=snapshots())
+    first = live.views[0]
+    slider = first.get_by_label("Moment of the training")
+    slider.fill("0")
+    expect(first.locator(".moments output")).to_have_text("step 0")
+    ask(first, "bad dog")
+    live.answer()
+    expect(first.locator(".problem")).to_contain_text("Below is still the last answer.")
+    assert slider.input_value() == "0"
+    expect(first.locator(".moments output")).to_have_text("step 0")
+    expect(first.get_by_role("button", name="Mute it")).to_have_count(0)
+
+
 def test_another_sentence_drops_the_snapshots_and_the_first_one_brings_them_back(play):
     live = play(snapshots=snapshots())
     first, second = live.views

@@ -370,6 +370,9 @@ def test_a_pin_of_a_longer_snapshot_is_no_error(fake):
     widget.pinned = [10, 2]
     widget.layer = 1
     assert (widget.pinned, widget.layer) == ([10, 2], 1)
+    # The picture and the page are of the latest record, which has no such row.
+    assert "<img" in widget.still()["text/html"]
+    assert "row=" not in widget.page().data["start"]
 
 
 def test_a_first_sentence_that_fails_is_the_translators_own_error(fake):

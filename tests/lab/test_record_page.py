@@ -303,7 +303,7 @@ def test_a_start_that_does_not_fit_is_named(start, message, as_users_run_it):
     ("arguments", "message"),
     [
         ({"sentences": "the cat"}, "sentences is 'the cat'; expected none beside a record"),
-        ({"kernel": True, "sentences": "the cat"}, "expected none beside a record"),
+        ({"kernel": True, "sentences": "the cat"}, "expected False beside a record"),
         ({"examples": [("a", "b")]}, r"options is \['examples'\]; expected none of these"),
     ],
 )
@@ -499,3 +499,29 @@ def test_muted_heads_are_in_the_data():
 def test_a_referent_that_lies_outside_is_named():
     with pytest.raises(ValueError, match="referent's step is 5; expected 0 to 4"):
         make_record(referent=Referent(0, 1, 2, len(TARGET), 3))
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({"names": {"e1.1": "mine"}}, r"heads of names is \['e1.1'\]; expected none but heads"),
+        ({"names": {Head("encoder", 9, 9): "mine"}}, r"heads of names is \[Head\(.*9.*9\)\]"),
+        ({"languages": ("French",)}, r"languages is \('French',\); expected two names, as"),
+        ({"languages": "ab"}, r"languages is 'ab'; expected two names, as"),
+        ({"snapshots": make_record()}, r"snapshots is .*; expected a list of AttentionRecord"),
+        ({"snapshots": [7]}, r"snapshots is \[7\]; expected a list of AttentionRecord"),
+        ({"kernel": True}, r"kernel is True; expected False beside a record: nobody is asked"),
+        ({"start": "head=c1.1&row=²"}, r"row of start is '²'; expected a whole number below"),
+    ],
+)
+def test_options_that_do_not_fit_a_record_are_named(options, expected, as_users_run_it):
+    with pytest.raises(ValueError, match=expected):
+        lab(make_record(), **options)
+
+
+def test_a_start_may_be_written_as_the_page_writes_its_address():
+    record = make_record()
+    page = lab(record, start="head=c1.1&also=c1.2%2Cc1.3&row=4")
+    assert page.data["start"] == "head=c1.1&also=c1.2%2Cc1.3&row=4"
+    with pytest.raises(ValueError, match=r"heads of start is \['c1.9'\]"):
+        lab(record, start="head=c1.1&also=c1.2%2Cc1.9")

@@ -84,6 +84,14 @@ def test_a_file_that_is_there_stays(translator, tmp_path):
     assert lab(translator, TEXTS).to_html(path, overwrite=True).read_text() != "mine"
 
 
+def test_another_model_needs_a_name_of_its_own(translator):
+    for name in ("", "an untrained model"):
+        with pytest.raises(
+            ValueError, match=rf"names of others is \['{name}'\]; expected others than"
+        ):
+            lab(translator, TEXTS, others={name: translator})
+
+
 def test_what_would_not_work_is_refused(translator, monkeypatch):
     with pytest.raises(ValueError, match=r"sentences is \[\]; expected at least one"):
         lab(translator, [])

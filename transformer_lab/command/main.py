@@ -155,9 +155,7 @@ def build_parser() -> argparse.ArgumentParser:
         action="store_true",
         help="store what every head did with one sentence, instead of the model: for one of any size",
     )
-    lab.add_argument(
-        "--device", default="auto", help="with --record: auto (default), cpu, cuda, mps"
-    )
+    lab.add_argument("--device", help="with --record: auto (default), cpu, cuda, mps")
     lab.add_argument("--start", default="", help='what is open at first, as "head=e2.3&row=10"')
     lab.add_argument(
         "--languages", nargs=2, metavar=("SOURCE", "TARGET"), help="names of the two languages"
@@ -424,12 +422,14 @@ def run_lab(options: argparse.Namespace) -> dict[str, Any]:
     result: dict[str, Any] = {}
     if options.record:
         check("sentences", options.text, "one sentence to record", len(options.text) == 1)
-        translator = Translator.load(options.model, device=options.device)
+        translator = Translator.load(options.model, device=options.device or "auto")
         (translation,) = translator.translate(options.text[0], beam_size=1)  # as `attend` does
         warn_unknown(translation.unknown)
         result = asdict(translation)
         page = lab(translator.attend(options.text[0]), **given)
     else:
+        alone = options.device is None
+        check("--device", options.device, "none without --record: the page itself runs it", alone)
         given["sentences"] = options.text
         if not options.text:
             expected = "a sentence: the guide names heads of the shipped model"

@@ -1,6 +1,7 @@
 """The address of the lab, checked before a page is written."""
 
 from collections.abc import Collection
+from urllib.parse import parse_qsl
 
 from transformer_lab.attention.record import CODE, KINDS, Head
 from transformer_lab.config import check
@@ -38,7 +39,7 @@ def read_address(
     Raises:
         ValueError: If it has another field, or names a head that is not there.
     """
-    read = dict(field.partition("=")[::2] for field in address.split("&") if field)
+    read = dict(parse_qsl(address, keep_blank_values=True))
     expected = "none but " + ", ".join(sorted(fields))
     strange = sorted(read.keys() - set(fields))
     check(f"fields of {name}", strange, expected, not strange)

@@ -62,7 +62,9 @@ class Changes:
         """Return the whole weights (query, key) of each head of which a row was told where to look.
 
         Args:
-            record: What the model does unchanged: the weights of all other rows.
+            record: What the model does unchanged: the weights of all other rows. They stay as they are
+                here, even where another change would move them. The engine in the page lets them
+                move, so with several changes at once its weights may differ, by 0.1 in one case.
 
         Raises:
             ValueError: If a point lies outside of the head's map, or on a word that the mask hides.

@@ -111,13 +111,20 @@ def lab(
             goal has a field that an address has not, or a head that is not there.
     """
     is_record = isinstance(opened, AttentionRecord)
+    check("kernel", kernel, "False beside a record: nobody is asked", not (kernel and is_record))
+    pair = isinstance(languages, tuple | list) and [type(name) for name in languages] == [str, str]
+    check("languages", languages, "two names, as ('English', 'French')", languages is None or pair)
+    records = isinstance(snapshots, tuple | list) and all(
+        isinstance(snapshot, AttentionRecord) for snapshot in snapshots
+    )
+    check("snapshots", snapshots, "a list of AttentionRecord", records)
     if kernel or is_record:
         given = {"prompts": prompts, "examples": examples, "others": others}
         extra = sorted(name for name, value in given.items() if value)
         check("options", extra, "none of these: they need a translator in the page", not extra)
     if is_record:
         expected = "none beside a record, which has its own; lab(translator, sentences) translates"
-        check("sentences", sentences, expected, sentences is None and not kernel)
+        check("sentences", sentences, expected, sentences is None)
         return record_page(
             opened, start=start, snapshots=snapshots, languages=languages, names=names
         )

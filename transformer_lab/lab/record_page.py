@@ -28,7 +28,7 @@ def record_page(
     data = page_data([*snapshots, record]) | {
         "start": address,
         "languages": list(languages or ("source", "target")),
-        "names": names_by_code(names or {}),
+        "names": names_by_code(names, record.heads()),
     }
     words = by_words(record)
     title = " ".join(words.source_tokens or words.target_tokens)
@@ -51,6 +51,6 @@ def place_of(record: AttentionRecord, start: str, fields: set[str]) -> tuple[str
     sizes = dict(zip(("row", "key"), record.weights(head).shape, strict=True))
     for field, size in sizes.items():
         place = read.get(field, "0")
-        holds = place.isdigit() and int(place) < size
+        holds = place.isdecimal() and int(place) < size
         check(f"{field} of start", place, f"a whole number below {size}, counted from 0", holds)
     return start, head

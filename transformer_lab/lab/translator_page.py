@@ -1,6 +1,6 @@
 """The lab with its engine in the page: a translator runs there without Python, and all can be changed."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
@@ -11,6 +11,8 @@ from transformer_lab.lab.address import read_address
 from transformer_lab.lab.lab_page import LabPage
 from transformer_lab.lab.model_data import Runnable, model_data
 
+UNTRAINED = "an untrained model"
+"""What `page/lab/answerers/other_models.js` calls the model that always stands beside the page's own."""
 NAMED_FROM = 20
 """So many examples are enough to name the heads; more would only take longer."""
 
@@ -66,12 +68,14 @@ def translator_page(
     asked_at = [(name, getattr(prompt, name)) for prompt in prompts for name in ("goal", "start")]
     for name, address in (("start", start), *asked_at):
         read_address(name, address, record.heads())
+    taken = sorted({"", UNTRAINED} & set(others or ()))
+    check("names of others", taken, f"others than '' and {UNTRAINED!r}, which is there", not taken)
     data |= {
         "sentences": asked,
         "start": start,
         "prompts": [asdict(prompt) for prompt in prompts],
         "examples": [example[:3] for example in known],
-        "names": names_by_code(names or measure_names(translator, asked, known)),
+        "names": names_by_code(names or measure_names(translator, asked, known), record.heads()),
         "others": [
             {"name": name, "weights": weights_of_the_same_shape(name, data, model_data(other))}
             for name, other in (others or {}).items()
@@ -104,9 +108,11 @@ def measure_names(
     return name_heads(records)
 
 
-def names_by_code(names: Mapping[Head, str]) -> dict[str, str]:
-    """Return what heads are called, by their codes."""
-    return {head.code: name for head, name in names.items()}
+def names_by_code(names: Mapping[Head, str] | None, heads: Collection[Head]) -> dict[str, str]:
+    """Return what heads are called, by their codes; a ValueError if one is not among `heads`."""
+    strange = [head for head in names or () if head not in heads]
+    check("heads of names", strange, "none but heads of the model, each a Head", not strange)
+    return {head.code: name for head, name in (names or {}).items()}
 
 
 def check_alignment(translator: Runnable, example: Example) -> None:

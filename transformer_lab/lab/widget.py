@@ -96,9 +96,11 @@ class LabWidget(anywidget.AnyWidget):
         self.about = {
             "start": start,
             "languages": list(self.languages),
-            "names": names_by_code(names or {}),
+            "names": names_by_code(names, plain.heads()),
         }
         self.records, data = self.answer(sentence, Changes(), Changes.from_address(fields))
+        # With heads muted the translation may have fewer words: the cell must be in it, too.
+        place_of(self.record, start, PLACES | {"mute", "point"})
         row, key = (int(fields[name]) if name in fields else None for name in ("row", "key"))
         pinned = [] if row is None and key is None else [row or 0, key]
         super().__init__(data=data, **head._asdict(), pinned=pinned)
@@ -227,9 +229,11 @@ class LabWidget(anywidget.AnyWidget):
         places = zip(("row", "key"), self.pinned, strict=False)
         head = Head(cast(Kind, self.kind), self.layer, self.head)
         pinned = "".join(f"&{name}={place}" for name, place in places if place is not None)
+        # What is open may be of a snapshot, which can have more words than the latest record.
+        isnt_there = self.lacks(self.record) is not None
         return record_page(
             self.record,
-            start=f"head={head.code}{pinned}",
+            start="" if isnt_there else f"head={head.code}{pinned}",
             snapshots=self.records[:-1],
             languages=self.languages,
             names=self.names,

@@ -42,7 +42,7 @@ export class Engine {
    *   maps           kind → layer → head → query → weights of the keys,
    *   heads          kind → layer → head → { query, key, value, scores, weights, output }, a vector for each word,
    *   residual       side → layer → the vectors that leave it, as Vectors, of each pass,
-   *   guessed        the same for the words of the guess, if there was one.
+   *   guessed        the same for the words of the guess, if it was another one.
    */
   translate(text, { beam = 1, mute = [], patch = [], guess = null } = {}) {
     const { model } = this;
@@ -54,7 +54,7 @@ export class Engine {
       ? greedy(model, memory, changes, guessed)
       : beamSearch(model, memory, { beamSize: beam, hooks: changes })[0].ids;
     const answer = String(written) === String(guessed?.written) ? guessed : this.readWith(sentence, written);
-    return { ...answer, guessed };
+    return Object.assign(answer, { guessed: answer === guessed ? null : guessed });
   }
 
   /**
@@ -78,6 +78,7 @@ export class Engine {
     const read = [bos, ...written.slice(0, -1)];
     const { logits, past } = this.model.decode(read, this.model.begin(memory), hooks);
     const heads = { ...hooks.heads, encoder: encoder.heads.encoder };
+    let probabilities = null;
     return {
       ids: written,
       logits,
@@ -90,8 +91,13 @@ export class Engine {
       written,
       translation: this.target.decode(written.filter((id) => id !== eos)),
       unknown: this.source.unknown(text),
-      logProbability: written.reduce((sum, id, step) => sum + logSoftmax(logits.row(step))[id], 0),
-      probabilities: read.map((_, step) => softmax(logits.row(step))),
+      // Thousands of exponentials each: they are computed when somebody asks.
+      get logProbability() {
+        return written.reduce((sum, id, step) => sum + logSoftmax(logits.row(step))[id], 0);
+      },
+      get probabilities() {
+        return (probabilities ??= read.map((_, step) => softmax(logits.row(step))));
+      },
       maps: collectMaps(heads),
       heads,
       residual: { ...hooks.residuals, encoder: encoder.residuals.encoder },

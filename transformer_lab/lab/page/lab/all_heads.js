@@ -161,7 +161,8 @@ export class AllHeads {
   getValues(one) {
     const { kind, layer, head } = one;
     if (this.isScore) return [this.scores.getMeanScore(this.way, one), this.scores.getMeanScore(this.way, one, "untrained")];
-    if (this.way === "sharpness") return [computeSharpness(this.state.now.heads[kind]?.[layer]?.[head]?.weights ?? []), null];
+    const there = this.state.now.heads[kind]?.[layer]?.[head]; // a snapshot may lack it
+    if (this.way === "sharpness") return [there ? computeSharpness(there.weights) : null, null];
     const cost = this.way === "cost" ? this.costs.get(toCode(one))?.loss : null;
     return [cost ?? null, null];
   }

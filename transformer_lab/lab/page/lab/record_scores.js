@@ -20,7 +20,7 @@ export class RecordScores {
 
   /** A head's score; null if it has none. No untrained model was asked. */
   getMeanScore(name, { kind, layer, head }, which = "trained") {
-    const before = this.state.now.heads[kind].slice(0, layer).flat().length;
+    const before = (this.state.now.heads[kind] ?? []).slice(0, layer).flat().length; // a snapshot may lack a kind
     return which === "trained" ? this.getValues(name, kind)?.[before + head] ?? null : null;
   }
 

@@ -91,8 +91,8 @@ export class State {
     const onAnswer = (answers) => {
       if (answers.before !== this.before) this.withoutHead = new Map();
       Object.assign(this, answers, { isBusy: false, problem: "" });
-      this.answered = { text, kept, mute, points };
       this.stayInside();
+      this.answered = { text, kept, mute, points, moment: this.moment, joinsPieces };
       then();
     };
     const onProblem = (problem) => {
