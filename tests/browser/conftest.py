@@ -336,6 +336,13 @@ def opened(visit_page, full_page) -> Opened:
     return visit_page(full_page)
 
 
+@pytest.fixture
+def as_map(opened):
+    """The same with the open head as a map."""
+    opened.show("as a map")
+    return opened
+
+
 @pytest.fixture(scope="module")
 def ask(browser) -> Callable[..., Any]:
     """Ask a module: the value of a function of what it exports and of what is given."""

@@ -298,3 +298,23 @@ def open_record(visit_page, folder, record, start="", **options):
     """The page of a record, on the screen."""
     page = lab(record, start=start, names=name_heads([record]))
     return visit_page(page.to_html(folder / "a.html"), **options)
+
+
+def ask(view, text):
+    """Write a sentence into the field of a live lab, and ask for it."""
+    box = view.get_by_role("textbox")
+    box.fill(text)
+    box.press("Enter")
+
+
+def open_head(view, code):
+    """Open a head of a lab by the list of all heads."""
+    view.get_by_label("Open a head").select_option(code)
+
+
+def use_theme(page, name):
+    """Choose a theme of JupyterLab by its menu."""
+    page.get_by_role("menuitem", name="Settings", exact=True).click()
+    page.locator(".lm-Menu-item[data-type=submenu]").filter(has_text="Theme").first.hover()
+    choice = page.locator('.lm-Menu-item[data-command="apputils:change-theme"]')
+    choice.filter(has_text=re.compile(rf"^{name}\s*$")).click()

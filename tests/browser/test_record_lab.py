@@ -1,6 +1,5 @@
 """A stored record in JupyterLab: without a kernel, saved, opened again, trusted or not."""
 
-import re
 import shutil
 from pathlib import Path
 
@@ -8,7 +7,15 @@ import nbformat
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.screen import Opened, check_lines, check_readout, close, serious, shown_head
+from tests.browser.screen import (
+    Opened,
+    check_lines,
+    check_readout,
+    close,
+    serious,
+    shown_head,
+    use_theme,
+)
 from tests.records import SOURCE, make_record
 
 RECORD = make_record()
@@ -31,13 +38,6 @@ class InCell(Opened):
     @property
     def root(self):
         return self.page.locator(".tl-lab").first
-
-
-def use_theme(page, name):
-    page.get_by_role("menuitem", name="Settings", exact=True).click()
-    page.locator(".lm-Menu-item[data-type=submenu]").filter(has_text="Theme").first.hover()
-    choice = page.locator('.lm-Menu-item[data-command="apputils:change-theme"]')
-    choice.filter(has_text=re.compile(rf"^{name}\s*$")).click()
 
 
 @pytest.mark.thorough(

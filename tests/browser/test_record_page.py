@@ -34,13 +34,6 @@ from transformer_lab.attention.scores import SCORES, available_scores
 from transformer_lab.lab import lab
 from transformer_lab.lab.page import saved
 
-
-@pytest.fixture
-def as_map(opened):
-    opened.show("as a map")
-    return opened
-
-
 # ---------------------------------------------------------------- the map
 
 

@@ -38,13 +38,6 @@ from transformer_lab.attention.head_names import name_heads
 from transformer_lab.attention.record import Head
 from transformer_lab.lab import lab, record_data
 
-
-@pytest.fixture
-def as_map(opened):
-    opened.show("as a map")
-    return opened
-
-
 # ---------------------------------------------------------------- data of version 2
 
 

@@ -1,6 +1,5 @@
 """The lab on a running Python in JupyterLab: asked and answered, saved, opened again, trusted or not."""
 
-import re
 import shutil
 from pathlib import Path
 
@@ -9,7 +8,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import Locator, expect
 
-from tests.browser.screen import nearest, serious
+from tests.browser.screen import ask, nearest, open_head, serious, use_theme
 from tests.records import WordByWord
 from transformer_lab.attention.record import Head
 
@@ -51,18 +50,8 @@ def settle(view):
     expect(view.locator(BUSY)).to_have_count(0)
 
 
-def ask(view, text):
-    box = view.get_by_role("textbox")
-    box.fill(text)
-    box.press("Enter")
-
-
 def writes(view, text):
     expect(view.locator(".written")).to_have_text(text)
-
-
-def open_head(view, code):
-    view.get_by_label("Open a head").select_option(code)
 
 
 def code_of(view):
@@ -79,13 +68,6 @@ def run_cell(visit, number) -> str:
     expect(prompt).not_to_have_text(before)
     expect(prompt).not_to_have_text("[*]:")
     return cell.locator(".jp-OutputArea-output").inner_text()
-
-
-def use_theme(page, name):
-    page.get_by_role("menuitem", name="Settings", exact=True).click()
-    page.locator(".lm-Menu-item[data-type=submenu]").filter(has_text="Theme").first.hover()
-    choice = page.locator('.lm-Menu-item[data-command="apputils:change-theme"]')
-    choice.filter(has_text=re.compile(rf"^{name}\s*$")).click()
 
 
 @pytest.mark.thorough(

@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.played import Played, write_page
-from tests.browser.screen import HOSTILE, nearest, serious
+from tests.browser.screen import HOSTILE, ask, nearest, open_head, serious
 from tests.records import WordByWord, make_record, probabilities
 from transformer_lab.attention.record import AttentionRecord, Head
 from transformer_lab.lab import lab
@@ -38,12 +38,6 @@ def live(play) -> Played:
     return play()
 
 
-def ask(view, text):
-    box = view.get_by_role("textbox")
-    box.fill(text)
-    box.press("Enter")
-
-
 def says(view, text):
     """That this stands below the sentence."""
     expect(view.locator(".problem")).to_have_text(text)
@@ -56,10 +50,6 @@ def writes(view, text):
 
 def mute(view):
     view.get_by_role("button", name="Mute it").click()
-
-
-def open_head(view, code):
-    view.get_by_label("Open a head").select_option(code)
 
 
 def code_of(view) -> str:
