@@ -40,18 +40,18 @@ function write(model, memory, hooks, choose, ids = [], past = model.begin(memory
 /**
  * Write the most probable word, then the next; returns the ids, eos with them.
  *
- * `guess`, if there is one, is what the model said when it read words that it will probably write, { ids,
+ * `guess`, if there is one, is what the model said when it read words that it will probably write, { written,
  * logits, past }. They are kept as far as they are right (as in speculative decoding, Leviathan et al. 2023):
  * reading words at once takes less time than writing them one by one.
  */
 export function greedy(model, memory, hooks = NO_HOOKS, guess = null) {
   if (!guess) return write(model, memory, hooks, argmax);
-  const { ids, logits, past } = guess;
-  const wrong = ids.findIndex((id, step) => argmax(logits.row(step)) !== id);
-  if (wrong < 0) return write(model, memory, hooks, argmax, ids, past);
+  const { written, logits, past } = guess;
+  const wrong = written.findIndex((id, step) => argmax(logits.row(step)) !== id);
+  if (wrong < 0) return write(model, memory, hooks, argmax, written, past);
   const kept = past.map(({ words: { keys, values }, memory: seen }) =>
     ({ words: { keys: keys.first(wrong + 1), values: values.first(wrong + 1) }, memory: seen }));
-  return write(model, memory, hooks, argmax, [...ids.slice(0, wrong), argmax(logits.row(wrong))], kept);
+  return write(model, memory, hooks, argmax, [...written.slice(0, wrong), argmax(logits.row(wrong))], kept);
 }
 
 /**

@@ -80,7 +80,6 @@ export class Engine {
     const heads = { ...hooks.heads, encoder: encoder.heads.encoder };
     let probabilities = null;
     return {
-      ids: written,
       logits,
       past,
       tokens: {

@@ -33,14 +33,15 @@ export class Guide {
     const { state, prompts, at, done } = this;
     if (!prompts.length) return;
     const { ask, goal, then, start } = prompts[at];
-    if (state.isAt(goal)) done.add(at);
+    const isThere = state.isAt(goal);
+    if (isThere) done.add(at);
     // A screen reader says what changes: only then is it written.
     const write = (element, text) => element.textContent === text || (element.textContent = text);
     write(this.title, `Try this (${at + 1} of ${prompts.length}).`);
     write(this.ask, ask);
     write(this.room, then);
     write(this.seen, done.has(at) ? then : "");
-    this.again.hidden = !start || state.isSetUp(start) || state.isAt(goal);
+    this.again.hidden = !start || isThere || state.isSetUp(start);
     this.back.hidden = at === 0;
     this.next.hidden = at === prompts.length - 1;
   }

@@ -2,6 +2,7 @@
 // The figure of the model colours its dots by them. What they are called, and which end is good, comes from
 // the table `SCORES` in `attention/scores.py`; here are its formulas once more.
 
+import { scaleToBest } from "../ranking.js";
 import { formatNumber } from "../text.js";
 import { toCode, TITLES } from "./names.js";
 
@@ -94,8 +95,8 @@ export class HeadScores {
 
   /** How dark a value is drawn, from 0 to 1: the better, the darker. */
   computeDarkness(name, value) {
-    const most = Math.max(...this.listMeanScores(name, "trained"), ...this.listMeanScores(name, "untrained")) || 1;
-    return this.table.get(name).best === "low" ? 1 - value / most : value / most;
+    const values = ["trained", "untrained"].flatMap((which) => this.listMeanScores(name, which));
+    return scaleToBest(value, values, this.table.get(name).best);
   }
 
   /** What the score means, and its lowest and highest value in this model and in the untrained one. */

@@ -1,5 +1,6 @@
 // The head scores of one record, which Python has computed: the same interface as HeadScores.
 
+import { scaleToBest } from "../ranking.js";
 import { formatNumber } from "../text.js";
 import { TITLES } from "./names.js";
 
@@ -30,8 +31,7 @@ export class RecordScores {
 
   /** How dark a value is drawn, from 0 to 1: the better, the darker. */
   computeDarkness(name, value) {
-    const most = Math.max(...this.listValues(name)) || 1;
-    return this.table.get(name).best === "low" ? 1 - value / most : value / most;
+    return scaleToBest(value, this.listValues(name), this.table.get(name).best);
   }
 
   describeScore(name) {

@@ -397,7 +397,7 @@ export class State {
   /** Whether sentence and changes are those of an address, whatever is looked at. */
   isSetUp(address) {
     const fields = new URLSearchParams(address);
-    return ["s", "mute", "point"].every((name) => this.isAt(new URLSearchParams([[name, fields.get(name) ?? ""]]).toString()));
+    return this.isAt(new URLSearchParams(["s", "mute", "point"].map((name) => [name, fields.get(name) ?? ""])));
   }
 
   /**
