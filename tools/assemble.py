@@ -1,8 +1,9 @@
-"""Assemble the WebAssembly kernel of the page's engine, and write its bytes next to its source.
+"""Assemble the page's WebAssembly kernels, and write the bytes of each next to its source.
 
     python -m tools.assemble
 
-The source is `lab/page/engine/product.wat`. A test assembles it once more and compares.
+`lab/page/engine/product.wat` multiplies matrices for all that computes in the page, and
+`lab/page/learning/kernel.wat` does the rest of training. A test assembles them once more and compares.
 """
 
 import base64
@@ -10,9 +11,8 @@ from pathlib import Path
 
 import wasmtime
 
-ENGINE = Path(__file__).parents[1] / "transformer_lab" / "lab" / "page" / "engine"
-SOURCE = ENGINE / "product.wat"
-BYTES = ENGINE / "product_bytes.js"
+PAGE = Path(__file__).parents[1] / "transformer_lab" / "lab" / "page"
+SOURCES = (PAGE / "engine" / "product.wat", PAGE / "learning" / "kernel.wat")
 HEADER = 8
 """The bytes before the first section."""
 CUSTOM = 0
@@ -43,19 +43,25 @@ def read_number(module: bytes, place: int) -> tuple[int, int]:
             return value, place
 
 
-def javascript(module: bytes) -> str:
-    """Return the JavaScript file that holds a module."""
+def bytes_file(source: Path) -> Path:
+    """Return the file of the bytes of a source: product_bytes.js for product.wat."""
+    return source.with_name(f"{source.stem}_bytes.js")
+
+
+def javascript(source: Path, module: bytes) -> str:
+    """Return the JavaScript file that holds the module of a source."""
     return (
-        "// Written by `python -m tools.assemble` from product.wat, not by hand.\n\n"
-        f'export const PRODUCT = "{base64.b64encode(module).decode()}";\n'
+        f"// Written by `python -m tools.assemble` from {source.name}, not by hand.\n\n"
+        f'export const {source.stem.upper()} = "{base64.b64encode(module).decode()}";\n'
     )
 
 
 def main() -> None:
-    """Write the file."""
-    module = assemble(SOURCE.read_text(encoding="utf-8"))
-    BYTES.write_text(javascript(module), encoding="utf-8")
-    print(f"{len(module)} bytes")
+    """Write the files."""
+    for source in SOURCES:
+        module = assemble(source.read_text(encoding="utf-8"))
+        bytes_file(source).write_text(javascript(source, module), encoding="utf-8")
+        print(f"{source.name}: {len(module)} bytes")
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ import { addVectors, Vectors } from "./vectors.js";
 const computed = new Map(); // the waves of each width and position, which every sentence needs again
 
 /** PE(pos, 2i) = sin(pos / 10000^(2i/width)), PE(pos, 2i+1) = cos of the same. */
-function sinusoid(position, width) {
+export function computeSinusoid(position, width) {
   const name = `${width} ${position}`;
   if (!computed.has(name)) {
     computed.set(name, Float32Array.from({ length: width }, (_, i) => {
@@ -21,14 +21,14 @@ export function addPositions(kind, x, start, table) {
   if (kind !== "sinusoidal" && kind !== "learned") return x;
   const rows = new Vectors(x.rows, x.columns);
   for (let i = 0; i < x.rows; i++) {
-    rows.row(i).set(kind === "learned" ? table.row(start + i) : sinusoid(start + i, x.columns));
+    rows.row(i).set(kind === "learned" ? table.row(start + i) : computeSinusoid(start + i, x.columns));
   }
   return addVectors(x, rows);
 }
 
 /** Turn each pair of features of a query or key by an angle that grows with the position (rotary positions). */
 function turnPairs(vector, position) {
-  const waves = sinusoid(position, vector.length);
+  const waves = computeSinusoid(position, vector.length);
   const result = new Float32Array(vector.length);
   for (let i = 0; i < vector.length; i += 2) {
     const [sin, cos] = [waves[i], waves[i + 1]];

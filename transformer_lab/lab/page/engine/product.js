@@ -7,36 +7,24 @@ import { Vectors } from "./vectors.js";
 const FLOAT = 4; // bytes
 const PAGE = 65536; // bytes, the unit in which memory grows
 const SPARE = 1 << 20; // floats for the vectors of a long sentence, so that memory seldom grows later
-const PANEL = 16; // columns of a product that the kernel makes at a time
-
-const countPanels = ({ weight }) => Math.ceil(weight.rows / PANEL);
-
-/** Arrange the bias and Wᵀ of a layer as the kernel reads them, panel by panel; columns beyond the last are 0. */
-function packLayer({ weight, bias }, packed) {
-  const size = (1 + weight.columns) * PANEL; // of a panel
-  for (let column = 0; column < weight.rows; column++) {
-    const at = Math.floor(column / PANEL) * size + (column % PANEL);
-    packed[at] = bias[column];
-    const row = weight.row(column);
-    for (let k = 0; k < row.length; k++) packed[at + (1 + k) * PANEL] = row[k];
-  }
-}
+const MULTIPLE = 4; // columns that the kernel makes at a time
 
 /**
- * Load the kernel, with a memory of so many floats. Returns { multiply, reserve }, where `reserve(count)` makes
- * the memory larger if need be and returns it; null without WebAssembly, its SIMD or so much memory, and where the
- * page's policy refuses it.
+ * Open the kernel with a memory of its own. Returns { multiply, reserve, getValues, memory }: `multiply` as in
+ * product.wat, `reserve(count)` makes the memory larger if it has fewer floats, and `getValues()` gives a view of it,
+ * which growing takes away. Null without WebAssembly and its SIMD, and where the page's policy refuses it.
  */
-function loadKernel(count) {
+export function openProduct() {
   try {
     const { memory, multiply } = new WebAssembly.Instance(new WebAssembly.Module(decodeBase64(PRODUCT))).exports;
-    const reserve = (floats) => {
-      const lacking = FLOAT * floats - memory.buffer.byteLength;
-      if (lacking > 0) memory.grow(Math.ceil(lacking / PAGE));
-      return new Float32Array(memory.buffer); // growing takes the old views away
+    let values = new Float32Array(memory.buffer);
+    const reserve = (count) => {
+      const lacking = FLOAT * count - memory.buffer.byteLength;
+      if (lacking <= 0) return;
+      memory.grow(Math.ceil(lacking / PAGE));
+      values = new Float32Array(memory.buffer);
     };
-    reserve(count);
-    return { multiply, reserve };
+    return { multiply, reserve, getValues: () => values, memory };
   } catch {
     return null;
   }
@@ -46,32 +34,48 @@ function loadKernel(count) {
  * Give linear layers `{ weight, bias }` a method `multiply`, which computes x Wᵀ + bias in WebAssembly.
  *
  * The layers keep a copy of their parameters in a memory of their own, so later changes to `weight`
- * don't reach it. Where there's no kernel, the layers stay as they are.
+ * don't reach it. Where there's no kernel, or not so much memory, the layers stay as they are.
  */
 export function useKernel(layers) {
+  const product = openProduct();
+  if (!product) return;
   let end = 0;
-  const places = layers.map((layer) => {
-    const place = end;
-    end += countPanels(layer) * (1 + layer.weight.columns) * PANEL;
+  const places = layers.map(({ weight }) => {
+    const columns = Math.ceil(weight.rows / MULTIPLE) * MULTIPLE;
+    const place = { weight: end, bias: end + weight.columns * columns, columns };
+    end = place.bias + columns;
     return place;
   });
-  const kernel = loadKernel(end + SPARE);
-  if (!kernel) return;
-  const { multiply, reserve } = kernel;
-  const floats = reserve(end);
-  layers.forEach((layer, i) => packLayer(layer, floats.subarray(places[i])));
+  try {
+    product.reserve(end + SPARE);
+  } catch {
+    return;
+  }
   layers.forEach((layer, i) => {
-    const { rows: columns, columns: inner } = layer.weight;
-    const width = countPanels(layer) * PANEL;
-    layer.multiply = (x) => {
-      if (!x.rows) return new Vectors(0, columns);
-      const from = end + Math.ceil((x.rows * inner) / PANEL) * PANEL; // x stands at the end, and behind it y
-      const all = reserve(from + x.rows * width);
-      all.set(x.values, end);
-      multiply(FLOAT * end, FLOAT * places[i], FLOAT * from, x.rows, inner, width / PANEL);
-      const y = new Vectors(x.rows, columns);
-      for (let row = 0; row < x.rows; row++) y.row(row).set(all.subarray(from + row * width, from + row * width + columns));
-      return y;
-    };
+    packLayer(layer, places[i], product.getValues());
+    layer.multiply = (x) => multiplyRows(x, layer.weight.rows, places[i], product, end);
   });
+}
+
+/** Copy Wᵀ and the bias of a layer to their places; columns beyond the last stay 0. */
+function packLayer({ weight, bias }, place, values) {
+  for (let column = 0; column < weight.rows; column++) {
+    const row = weight.row(column);
+    for (let k = 0; k < row.length; k++) values[place.weight + k * place.columns + column] = row[k];
+  }
+  values.set(bias, place.bias);
+}
+
+/** x Wᵀ + bias for each row of x, which stands at the end of the memory, and behind it the result. */
+function multiplyRows(x, width, { weight, bias, columns }, { multiply, reserve, getValues }, end) {
+  const y = new Vectors(x.rows, width);
+  if (!x.rows) return y;
+  const inner = x.columns;
+  const to = end + x.rows * inner;
+  reserve(to + x.rows * columns);
+  const values = getValues();
+  values.set(x.values, end);
+  multiply(end, inner, 1, weight, columns, to, columns, bias, 0, x.rows, inner, columns);
+  for (let row = 0; row < x.rows; row++) y.row(row).set(values.subarray(to + row * columns, to + row * columns + width));
+  return y;
 }
