@@ -18,6 +18,8 @@ ENTRIES = {
     "lab/widget.js": {"make", "State", "KernelAnswerer", "Questions"},
     "story/story.js": {"make", "Story", "Engine", "attend"},
     **{f"lesson/{kind}.js": {"make", "mountEach"} for kind in list_kinds()},
+    # No page has it yet: it's for one that trains a translator of the world in the browser.
+    "tasks/world/grammar.js": {"makeWorld", "makeSentences", "Random"},
 }
 """The script of a page, and some of what it must hold."""
 CALLED_BY_THE_PAGE = {
@@ -27,7 +29,7 @@ CALLED_BY_THE_PAGE = {
     *((f"lesson/{kind}.js", mount_function(kind)) for kind in list_kinds()),
 }
 FILES = sorted(FOLDER.rglob("*.js"))
-NAME = re.compile(r"^(export )?(?:async )?(?:function|class|const|let) (\w+)", re.M)
+NAME = re.compile(r"^(export )?(?:async )?(?:function\*?|class|const|let) (\w+)", re.M)
 
 
 def named(path: Path) -> list[tuple[str, str]]:

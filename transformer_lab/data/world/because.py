@@ -201,12 +201,12 @@ def because_sentence(
 # ---------------------------------------------------------------- drawing one
 
 # Words beside the two nouns that could be no reason, and deny none.
-_FOR_THE_LIVING = parse_tags("small big beautiful white black gray")
-_FOR_THINGS = parse_tags("old new beautiful white black gray red blue green")
+FOR_THE_LIVING = parse_tags("small big beautiful white black gray")
+FOR_THINGS = parse_tags("old new beautiful white black gray red blue green")
 
 # What may be told apart by a landmark, and the landmarks.
-_FIRM = parse_tags("way bridge water area hole building height hedge vehicle person animal")
-_LANDMARKS = (
+FIRM = parse_tags("way bridge water area hole building height hedge vehicle person animal")
+LANDMARKS = (
     (fixed_phrase("near", "près de"), parse_tags("church station hotel school")),
     (fixed_phrase("behind", "derrière"), parse_tags("church castle barn")),
     (fixed_phrase("in front of", "devant"), parse_tags("school museum house hotel")),
@@ -215,7 +215,7 @@ _LANDMARKS = (
 
 @cache
 def _epithets(noun: Noun) -> tuple[Adjective, ...]:
-    words = _FOR_THE_LIVING if has_any_tag(parse_tags("person animal"), noun) else _FOR_THINGS
+    words = FOR_THE_LIVING if has_any_tag(parse_tags("person animal"), noun) else FOR_THINGS
     return tuple(ADJECTIVES[word] for word in sorted(words) if can_describe(ADJECTIVES[word], noun))
 
 
@@ -235,7 +235,7 @@ def _landmark(rng: Random, cast: Cast) -> Phrase:
     It is empty if the noun that was drawn does not fit.
     """
     subject, thing, word = cast
-    where, nouns = rng.choice(_LANDMARKS)
+    where, nouns = rng.choice(LANDMARKS)
     noun = rng.choice(find_nouns(nouns))
     if noun in (subject, thing) or can_describe(word, noun) or "seat" in subject.tags | thing.tags:
         return NOTHING
@@ -255,11 +255,11 @@ def draw_because(rng: Random, *, reason_first: bool) -> Phrase:
         # Who stands before a hotel cannot leave a castle.
         if (
             rng.random() < 0.5
-            and has_any_tag(_FIRM, subject_noun)
+            and has_any_tag(FIRM, subject_noun)
             and scene.verb is not VERBS["quitter"]
         ):
             subject = extend_noun_phrase(subject, _landmark(rng, cast))
-        elif has_any_tag(_FIRM, thing_noun):
+        elif has_any_tag(FIRM, thing_noun):
             thing = extend_noun_phrase(thing, _landmark(rng, cast))
 
     past = rng.random() < 0.65

@@ -28,17 +28,17 @@ from transformer_lab.data.world.phrases import (
 )
 
 PERSON = parse_tags("person")
-_ANIMATE = parse_tags("person animal")
-_OWNABLE = parse_tags(
+ANIMATE = parse_tags("person animal")
+OWNABLE = parse_tags(
     "dog cat horse mule car truck house garden furniture thing container text garment"
 )
-_NUMEROUS = parse_tags("animal thing text food garment container")  # of which there may be ten
-_POSSESSIVES = ("my", "my", "his", "her", "our", "their")
+NUMEROUS = parse_tags("animal thing text food garment container")  # of which there may be ten
+POSSESSIVES = ("my", "my", "his", "her", "our", "their")
 
 # Determiners to draw from, the frequent ones more than once.
 SUBJECT = ("the", "the", "the", "this", "that", "my")
 DEFINITE = ("the", "the", "the", "this", "my")
-_PLACE = ("the", "the", "the", "a", "this")
+PLACE = ("the", "the", "the", "a", "this")
 
 
 def draw_noun(rng: Random, wanted: frozenset[str], *, but: Noun | None = None) -> Noun:
@@ -56,7 +56,7 @@ def find_adjectives(noun: Noun, *sorts: str) -> tuple[Adjective, ...]:
 
 def _adjectives(rng: Random, noun: Noun) -> tuple[Adjective, ...]:
     """Draw adjectives to stand beside the noun, none that could deny what the sentence goes on to say."""
-    animate = has_any_tag(_ANIMATE, noun)
+    animate = has_any_tag(ANIMATE, noun)
     choice = find_adjectives(
         noun, "quality", "colour", "attribute", *([] if animate else ["state"])
     )
@@ -91,14 +91,14 @@ def draw_phrase(
         plural = rng.random() < 0.3
     determiner = rng.choice(determiners)
     if noun.kind == "family":
-        determiner = determiner if determiner in _POSSESSIVES[2:] else rng.choice(_POSSESSIVES)
-    elif determiner in _POSSESSIVES and not has_any_tag(_OWNABLE, noun):
+        determiner = determiner if determiner in POSSESSIVES[2:] else rng.choice(POSSESSIVES)
+    elif determiner in POSSESSIVES and not has_any_tag(OWNABLE, noun):
         determiner = "the"
     if plain:
         return noun_phrase(determiner, noun, plural=plural)
     number = ""
     if plural and determiner != "any" and rng.random() < 0.3:
-        number = rng.choice(tuple(NUMBERS)[: None if has_any_tag(_NUMEROUS, noun) else 3])
+        number = rng.choice(tuple(NUMBERS)[: None if has_any_tag(NUMEROUS, noun) else 3])
         determiner = "" if determiner == "a" else determiner
     adjectives = _adjectives(rng, noun)
     return noun_phrase(determiner, noun, plural=plural, number=number, adjectives=adjectives)
@@ -144,11 +144,11 @@ def _spots(noun: Noun) -> tuple[tuple[Phrase, frozenset[str]], ...]:
 def draw_place(rng: Random, noun: Noun) -> Phrase:
     """Draw a place where the noun may be, such as "under the table"."""
     spot, where = rng.choice(_spots(noun))
-    place = draw_phrase(rng, draw_noun(rng, where, but=noun), _PLACE, plural=False)
+    place = draw_phrase(rng, draw_noun(rng, where, but=noun), PLACE, plural=False)
     return join_phrases(spot, place)
 
 
-_TIMES = (
+TIMES = (
     fixed_phrase("yesterday", "hier"),
     fixed_phrase("this morning", "ce:0 matin:1"),
     fixed_phrase("last week", "la:1 semaine:1 dernière:0"),
@@ -157,4 +157,4 @@ _TIMES = (
 
 def draw_time(rng: Random, chance: float) -> Phrase:
     """Draw a time in the past with probability `chance`, else an empty phrase."""
-    return rng.choice(_TIMES) if rng.random() < chance else NOTHING
+    return rng.choice(TIMES) if rng.random() < chance else NOTHING

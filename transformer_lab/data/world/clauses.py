@@ -15,17 +15,17 @@ from transformer_lab.data.world.phrases import (
     join_phrases,
 )
 
-_WITH_ETRE = frozenset({"entrer", "arriver", "partir", "tomber", "rester", "aller", "revenir"})
-_LINKS = {"entrer": "dans"}  # what French puts between a verb and its object
+WITH_ETRE = frozenset({"entrer", "arriver", "partir", "tomber", "rester", "aller", "revenir"})
+LINKS = {"entrer": "dans"}  # what French puts between a verb and its object
 
 # English says these in the simple present, not with -ing.
-_STATIVE = frozenset(
+STATIVE = frozenset(
     {"avoir", "voir", "entendre", "effrayer", "épuiser", "arrêter", "attirer", "ennuyer"}
 )
 
-# French auxiliaries by person and number.
-_AVOIR = {(1, False): "ai", (3, False): "a", (1, True): "avons", (3, True): "ont"}
-_ETRE = {(3, False): "est", (3, True): "sont"}
+# French auxiliaries by person: the singular and the plural.
+AVOIR = {1: ("ai", "avons"), 3: ("a", "ont")}
+ETRE = {3: ("est", "sont")}
 
 ADVERBS = {
     "often": "souvent",
@@ -60,7 +60,7 @@ def verb_group(
             with.
     """
     plural = subject.agreement.plural
-    progressive = tense == "background" or (tense == "present" and verb.infinitive not in _STATIVE)
+    progressive = tense == "background" or (tense == "present" and verb.infinitive not in STATIVE)
     if progressive:
         english = [_be(subject, tense, negated), verb.ing]
     elif negated or asked:
@@ -76,8 +76,8 @@ def verb_group(
     after: list[Rendered] = []
     if tense == "past":
         # With être the participle agrees with the subject, with avoir with what precedes.
-        with_etre = verb.infinitive in _WITH_ETRE
-        auxiliary = (_ETRE if with_etre else _AVOIR)[subject.agreement.person, plural]
+        with_etre = verb.infinitive in WITH_ETRE
+        auxiliary = (ETRE if with_etre else AVOIR)[subject.agreement.person][plural]
         agreement = subject.agreement if with_etre else preceding
         finite: Rendered = (auxiliary, (0,))
         after.append((_participle(verb, agreement), main))
@@ -86,8 +86,8 @@ def verb_group(
         if tense == "background":
             form = _imperfect(verb.imperfect, subject)
         finite = (form, (0, 1) if progressive and not negated else main)
-    if verb.infinitive in _LINKS:
-        after.append((_LINKS[verb.infinitive], main))
+    if verb.infinitive in LINKS:
+        after.append((LINKS[verb.infinitive], main))
 
     target = [finite]
     if negated or adverb == "never":
@@ -98,7 +98,7 @@ def verb_group(
 
 
 # French for je, il, nous and ils, and the stem of the imperfect.
-_MODALS = {
+MODALS = {
     "can": ("peux", "peut", "pouvons", "peuvent", "pouv"),
     "must": ("dois", "doit", "devons", "doivent", ""),
     "want": ("veux", "veut", "voulons", "veulent", "voul"),
@@ -112,7 +112,7 @@ def modal_group(
 
     The past is the imperfect in French.
     """
-    *present, stem = _MODALS[modal]
+    *present, stem = MODALS[modal]
     at = 0  # where the English modal stands
     if modal != "want":
         form = "could" if past else modal
@@ -128,8 +128,8 @@ def modal_group(
     if negated:
         target = _negate(target)
     target.append((verb.infinitive, tuple(range(at + 1, len(english)))))
-    if verb.infinitive in _LINKS:
-        target.append((_LINKS[verb.infinitive], (len(english) - 1,)))
+    if verb.infinitive in LINKS:
+        target.append((LINKS[verb.infinitive], (len(english) - 1,)))
     return Phrase(tuple(english), tuple(target), _combinations(subject, verb))
 
 
@@ -141,14 +141,14 @@ def copula(
     With `having`, French uses avoir: a, n'avaient pas. The tense is "present" or "background":
     French describes the past in the imperfect.
     """
-    form = (_AVOIR if having else _ETRE)[3, subject.agreement.plural]
+    form = (AVOIR if having else ETRE)[3][subject.agreement.plural]
     if tense == "background":
         form = _imperfect("av" if having else "ét", subject)
     target: list[Rendered] = [(form, (0,))]
     return Phrase((_be(subject, tense, negated),), tuple(_negate(target) if negated else target))
 
 
-_DEGREES = {
+DEGREES = {
     "": NOTHING,
     "too": fixed_phrase("too", "trop"),
     "very": fixed_phrase("very", "très"),
@@ -170,10 +170,10 @@ def predicate(
     linking = copula(subject, tense, negated=negated, having=word.sort == "having")
     said = tuple((noun, word.english) for noun in subject.nouns)
     adjective = Phrase((word.english,), ((inflect_adjective(word, subject.agreement), (0,)),), said)
-    return join_phrases(linking, _DEGREES[degree], adjective)
+    return join_phrases(linking, DEGREES[degree], adjective)
 
 
-_COMPARISONS = {"more": "plus", "less": "moins", "as": "aussi"}
+COMPARISONS = {"more": "plus", "less": "moins", "as": "aussi"}
 
 
 def comparison_predicate(
@@ -186,7 +186,7 @@ def comparison_predicate(
     one_word = comparison == "more" and word.comparative != "more"
     english = (word.comparative,) if one_word else (comparison, word.english)
     french = (
-        (_COMPARISONS[comparison], (0,)),
+        (COMPARISONS[comparison], (0,)),
         (inflect_adjective(word, subject.agreement), (len(english) - 1,)),
     )
     said = tuple((noun, word.english) for noun in subject.nouns + other.nouns)

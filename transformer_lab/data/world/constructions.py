@@ -52,12 +52,12 @@ from transformer_lab.data.world.phrases import (
     personal_pronoun,
 )
 
-_EVERY = (
+EVERY = (
     fixed_phrase("every day", "tous:0 les:0 jours:1"),
     fixed_phrase("every evening", "tous:0 les:0 soirs:1"),
 )
 _ASK = fixed_phrase("?", "?")
-_BEING = ("present", "background")  # the tenses of being
+BEING = ("present", "background")  # the tenses of being
 
 # ---------------------------------------------------------------- somebody does something
 
@@ -66,19 +66,20 @@ def _find_verbs(infinitives: str) -> tuple[Verb, ...]:
     return tuple(VERBS[name] for name in infinitives.split())
 
 
-_PUNCTUAL = _find_verbs("trouver perdre casser réveiller")  # never in progress
-_INTO = _find_verbs("entrer quitter")  # one place at a time, and a known one
-_ACTIVITIES = _find_verbs("dormir chanter courir jouer")
-_EVENTS = tuple(
+PUNCTUAL = _find_verbs("trouver perdre casser réveiller")  # never in progress
+INTO = _find_verbs("entrer quitter")  # one place at a time, and a known one
+ACTIVITIES = _find_verbs("dormir chanter courir jouer")
+GIVING = _find_verbs("donner montrer")
+EVENTS = tuple(
     verb
     for verb in VERBS.values()
     if verb.objects and verb not in _find_verbs("avoir donner montrer")
 )
 # Without entrer: it takes être, and "i entered" would need to know who speaks.
-_HUMAN_EVENTS = tuple(
-    verb for verb in _EVENTS if "person" in verb.subjects and verb is not VERBS["entrer"]
+HUMAN_EVENTS = tuple(
+    verb for verb in EVENTS if "person" in verb.subjects and verb is not VERBS["entrer"]
 )
-_INTENTIONS = tuple(verb for verb in _HUMAN_EVENTS if verb not in _find_verbs("perdre casser"))
+INTENTIONS = tuple(verb for verb in HUMAN_EVENTS if verb not in _find_verbs("perdre casser"))
 
 
 def _object(
@@ -86,21 +87,21 @@ def _object(
 ) -> NounPhrase:
     """Draw what is eaten, opened or lost; a person may own it."""
     determiners = [] if habit else ["the", "the", "this"]
-    if "person" in verb.subjects and verb not in _INTO:
+    if "person" in verb.subjects and verb not in INTO:
         determiners += ["any" if negated else "a"] * 2
         if not subject.nouns or "person" in NOUNS[subject.nouns[0]].tags:
             determiners += [possessive_determiner(subject)] * 2
     while (noun := draw_noun(rng, verb.objects)).english in subject.nouns:
         pass
-    return draw_phrase(rng, noun, determiners, plural=False if verb in _INTO else None)
+    return draw_phrase(rng, noun, determiners, plural=False if verb in INTO else None)
 
 
 def _event(
     rng: Random, tense: str, *, negated: bool = False, subject: NounPhrase | None = None
 ) -> Phrase:
     """Draw an event, such as: the cat ate the cake."""
-    choice = _HUMAN_EVENTS if subject else _EVENTS
-    while (verb := rng.choice(choice)) in _PUNCTUAL and tense == "present":
+    choice = HUMAN_EVENTS if subject else EVENTS
+    while (verb := rng.choice(choice)) in PUNCTUAL and tense == "present":
         pass
     subject = subject or draw_phrase(rng, draw_noun(rng, verb.subjects))
     group = verb_group(subject, verb, tense, negated=negated)
@@ -108,7 +109,7 @@ def _event(
     return join_phrases(subject, group, thing, draw_time(rng, 0.3 * (tense == "past")))
 
 
-_JOURNEYS = tuple(
+JOURNEYS = tuple(
     (VERBS[verb], fixed_phrase(english, french), parse_tags(nouns))
     for verb, english, french, nouns in (
         ("arriver", "at", "à", "station hotel school museum castle"),
@@ -128,7 +129,7 @@ def _motion(rng: Random, subject: NounPhrase | None = None) -> Phrase:
     """
     subject = subject or draw_phrase(rng, draw_noun(rng, PERSON))
     tense = rng.choice(("past", "past", "present"))
-    verb, link, nouns = rng.choice(_JOURNEYS[:4] if tense == "present" else _JOURNEYS)
+    verb, link, nouns = rng.choice(JOURNEYS[:4] if tense == "present" else JOURNEYS)
     while (where := draw_noun(rng, nouns)).english in subject.nouns:
         pass
     place = join_phrases(
@@ -149,7 +150,7 @@ def _possession(rng: Random) -> Phrase:
 
 def _modal(rng: Random, subject: NounPhrase | None = None) -> Phrase:
     """Draw a modal verb with an infinitive, such as: the children want to visit the museum."""
-    verb = rng.choice(_INTENTIONS)
+    verb = rng.choice(INTENTIONS)
     subject = subject or draw_phrase(rng, draw_noun(rng, PERSON))
     modal = rng.choice(("can", "can", "want", "want", "must"))
     past = modal != "must" and subject.agreement.person == 3 and rng.random() < 0.4
@@ -161,7 +162,7 @@ def _modal(rng: Random, subject: NounPhrase | None = None) -> Phrase:
 
 def _indirect_object(rng: Random) -> Phrase:
     """Draw a sentence with an indirect object, such as: the queen gave a book to the boy."""
-    verb = rng.choice(_find_verbs("donner montrer"))
+    verb = rng.choice(GIVING)
     giver = draw_noun(rng, PERSON)
     subject = draw_phrase(rng, giver)
     group = verb_group(subject, verb, rng.choice(("past", "past", "present")))
@@ -172,12 +173,12 @@ def _indirect_object(rng: Random) -> Phrase:
     )
 
 
-_HABITS = _find_verbs("manger lire visiter laver ouvrir fermer entendre") + _ACTIVITIES
+HABITS = _find_verbs("manger lire visiter laver ouvrir fermer entendre") + ACTIVITIES
 
 
 def _habit(rng: Random) -> Phrase:
     """Draw a habit, such as: the cow often sleeps in the garden; my sister reads a story every day."""
-    verb = rng.choice(_HABITS)
+    verb = rng.choice(HABITS)
     noun = draw_noun(rng, verb.subjects)
     subject = draw_phrase(rng, noun)
     adverb = rng.choice((*ADVERBS, ""))
@@ -186,7 +187,7 @@ def _habit(rng: Random) -> Phrase:
         rest: Phrase = _object(rng, subject, verb, negated=adverb == "never", habit=True)
     else:
         rest = draw_place(rng, noun)
-    return join_phrases(subject, group, rest, NOTHING if adverb else rng.choice(_EVERY))
+    return join_phrases(subject, group, rest, NOTHING if adverb else rng.choice(EVERY))
 
 
 def _pronoun(rng: Random) -> Phrase:
@@ -197,7 +198,7 @@ def _pronoun(rng: Random) -> Phrase:
         return _motion(rng, subject)
     if kind == 1 and subject.agreement.person == 3:
         return join_phrases(
-            subject, _predicate(rng, subject, rng.choice(find_adjectives(NOUNS["king"], *_SAID)))
+            subject, _predicate(rng, subject, rng.choice(find_adjectives(NOUNS["king"], *SAID)))
         )
     if kind == 2:
         return _modal(rng, subject)
@@ -206,7 +207,7 @@ def _pronoun(rng: Random) -> Phrase:
 
 # ---------------------------------------------------------------- something is so, or is there
 
-_SAID = ("quality", "state", "fixed", "colour", "having")
+SAID = ("quality", "state", "fixed", "colour", "having")
 
 
 def _predicate(rng: Random, subject: NounPhrase, word: Adjective | Verb) -> Phrase:
@@ -214,7 +215,7 @@ def _predicate(rng: Random, subject: NounPhrase, word: Adjective | Verb) -> Phra
     gradable = isinstance(word, Adjective) and word.sort not in ("fixed", "colour")
     degree = "very" if gradable and rng.random() < 0.3 else ""
     negated = rng.random() < 0.25
-    return predicate(subject, word, rng.choice(_BEING), negated=negated, degree=degree)
+    return predicate(subject, word, rng.choice(BEING), negated=negated, degree=degree)
 
 
 @cache
@@ -224,7 +225,7 @@ def _adjectives_of(*sorts: str) -> tuple[Adjective, ...]:
 
 def _description(rng: Random) -> Phrase:
     """Draw a description, such as: the house is old; the dog was limping."""
-    word = rng.choice(_adjectives_of(*_SAID) + DECIDING_VERBS)
+    word = rng.choice(_adjectives_of(*SAID) + DECIDING_VERBS)
     suited = word.subjects if isinstance(word, Verb) else word.suits
     subject = draw_phrase(rng, draw_noun(rng, suited), plain=True)
     return join_phrases(subject, _predicate(rng, subject, word))
@@ -247,7 +248,7 @@ def _location(rng: Random) -> Phrase:
     """Draw a location, such as: the key is under the table."""
     noun = _located(rng)
     subject = draw_phrase(rng, noun)
-    there = copula(subject, rng.choice(_BEING), negated=rng.random() < 0.2)
+    there = copula(subject, rng.choice(BEING), negated=rng.random() < 0.2)
     return join_phrases(subject, there, draw_place(rng, noun))
 
 
@@ -259,7 +260,7 @@ def _existence(rng: Random) -> Phrase:
     noun = _located(rng)
     negated = rng.random() < 0.3
     what = draw_phrase(rng, noun, ("any" if negated else "a",), plain=negated)
-    tense = rng.choice(_BEING)
+    tense = rng.choice(BEING)
     (english,) = copula(what, tense, negated=negated).source
     has = "a" if tense == "present" else "avait"
     french = f"il:0 ne:1 y:0 {has}:1 pas:1" if negated else f"il:0 y:0 {has}:1"
@@ -282,7 +283,7 @@ def _comparison(rng: Random) -> Phrase:
     # Nobody says "less old": what has a comparative of its own is not lessened.
     ways = ("more", "less", "as") if word.comparative == "more" else ("more", "more", "as")
     return join_phrases(
-        subject, comparison_predicate(subject, word, rng.choice(ways), rng.choice(_BEING), than)
+        subject, comparison_predicate(subject, word, rng.choice(ways), rng.choice(BEING), than)
     )
 
 
@@ -303,7 +304,7 @@ def _coordination(rng: Random) -> Phrase:
 
 def _subject_relative(rng: Random) -> Phrase:
     """Draw a relative clause with its noun as subject: the dog that is sleeping on the bed is black."""
-    verb = rng.choice(_ACTIVITIES)
+    verb = rng.choice(ACTIVITIES)
     noun = _unowned(rng, verb.subjects)
     head = draw_phrase(rng, noun, DEFINITE, plain=True)
     who = fixed_phrase("who" if "person" in noun.tags else "that", "qui")
@@ -312,7 +313,7 @@ def _subject_relative(rng: Random) -> Phrase:
     return join_phrases(head, predicate(head, word, "present"))
 
 
-_RELATED = _find_verbs("voir trouver acheter perdre écrire ouvrir fermer visiter")
+RELATED = _find_verbs("voir trouver acheter perdre écrire ouvrir fermer visiter")
 
 
 def _object_relative(rng: Random) -> Phrase:
@@ -320,7 +321,7 @@ def _object_relative(rng: Random) -> Phrase:
 
     The French participle agrees with the noun before it.
     """
-    verb = rng.choice(_RELATED)
+    verb = rng.choice(RELATED)
     noun = _unowned(rng, verb.objects)
     head = draw_phrase(rng, noun, ("the", "the", "this"), plain=True)
     if rng.random() < 0.3:
@@ -335,35 +336,35 @@ def _object_relative(rng: Random) -> Phrase:
 
 def _question(rng: Random) -> Phrase:
     """Draw a yes-or-no question, such as: did the girl open the box? Is the dog tired?"""
-    verb = rng.choice(_HUMAN_EVENTS + _ACTIVITIES)
+    verb = rng.choice(HUMAN_EVENTS + ACTIVITIES)
     noun = draw_noun(rng, verb.subjects)
     subject = draw_phrase(rng, noun)
     words = find_adjectives(noun, "state", "fixed", "having")
     if words and rng.random() < 0.3:
         word = rng.choice(words)
-        return join_phrases(question(subject, predicate(subject, word, rng.choice(_BEING))), _ASK)
-    tense = "past" if verb in _PUNCTUAL else rng.choice(("present", "past"))
+        return join_phrases(question(subject, predicate(subject, word, rng.choice(BEING))), _ASK)
+    tense = "past" if verb in PUNCTUAL else rng.choice(("present", "past"))
     group = verb_group(subject, verb, tense, asked=True)
     rest: Phrase = _object(rng, subject, verb) if verb.objects else draw_place(rng, noun)
     return join_phrases(question(subject, group), rest, _ASK)
 
 
-_WHERE = fixed_phrase("where", "où")
-_WHEN_OR_WHY = (fixed_phrase("when", "quand"), fixed_phrase("why", "pourquoi"))
-_SOMEWHERE = _find_verbs("manger acheter lire écrire laver voir entendre trouver perdre")
+WHERE = fixed_phrase("where", "où")
+WHEN_OR_WHY = (fixed_phrase("when", "quand"), fixed_phrase("why", "pourquoi"))
+SOMEWHERE = _find_verbs("manger acheter lire écrire laver voir entendre trouver perdre")
 
 
 def _wh_question(rng: Random) -> Phrase:
     """Draw a question with a question word, such as: where is the key? What did she buy?"""
     if rng.random() < 0.3:
         subject = draw_phrase(rng, _located(rng))
-        return join_phrases(_WHERE, copula(subject, rng.choice(_BEING)), subject, _ASK)
-    verb = rng.choice(_HUMAN_EVENTS)
+        return join_phrases(WHERE, copula(subject, rng.choice(BEING)), subject, _ASK)
+    verb = rng.choice(HUMAN_EVENTS)
     subject = draw_phrase(rng, draw_noun(rng, verb.subjects))
     group = verb_group(subject, verb, "past", asked=True)
     if rng.random() < 0.3 and verb is not VERBS["quitter"]:  # "what did she leave": laissé?
         return join_phrases(question(subject, group, fixed_phrase("what", "que")), _ASK)
-    words = (*_WHEN_OR_WHY, _WHERE) if verb in _SOMEWHERE else _WHEN_OR_WHY
+    words = (*WHEN_OR_WHY, WHERE) if verb in SOMEWHERE else WHEN_OR_WHY
     asked = question(subject, group, rng.choice(words))
     return join_phrases(asked, _object(rng, subject, verb), _ASK)
 

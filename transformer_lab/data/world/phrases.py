@@ -100,7 +100,7 @@ def fixed_phrase(english: str, french: str) -> Phrase:
 # ---------------------------------------------------------------- nouns and their company
 
 # English singular and plural; French masculine, feminine and plural.
-_DETERMINERS = {
+DETERMINERS = {
     "the": ("the", "the", "le", "la", "les"),
     "a": ("a", "some", "un", "une", "des"),
     "any": ("a", "any", "de", "de", "de"),  # after a negation: pas de chat
@@ -125,7 +125,7 @@ NUMBERS = {
     "ten": "dix",
 }
 
-_BEFORE_VOWEL_NOUN = {"beau": "bel", "nouveau": "nouvel", "vieux": "vieil"}
+BEFORE_VOWEL_NOUN = {"beau": "bel", "nouveau": "nouvel", "vieux": "vieil"}
 
 
 def noun_phrase(
@@ -148,7 +148,7 @@ def noun_phrase(
     if not plural:
         for i in range(len(before)):
             if starts_with_vowel(french[i + 1]):
-                french[i] = _BEFORE_VOWEL_NOUN.get(french[i], french[i])
+                french[i] = BEFORE_VOWEL_NOUN.get(french[i], french[i])
     french += [inflect_adjective(word, agreement) for word in after]
     english = [word.english for word in (*before, *after)]
     english.append(noun.english_plural if plural else noun.english)
@@ -156,7 +156,7 @@ def noun_phrase(
         english.insert(0, number)
         french.insert(0, NUMBERS[number])
     if determiner:
-        one, many, masculine, feminine, plurals = _DETERMINERS[determiner]
+        one, many, masculine, feminine, plurals = DETERMINERS[determiner]
         english.insert(0, many if plural else one)
         article = plurals if plural else feminine if noun.gender == "f" else masculine
         # De petites maisons: "des" is "de" before an adjective.
@@ -185,7 +185,7 @@ def coordinate(first: NounPhrase, second: NounPhrase) -> NounPhrase:
     return _nominal(whole, agreement, first.nouns + second.nouns)
 
 
-_PRONOUNS = {
+PRONOUNS = {
     "i": ("je", Agreement("m", False, 1)),
     "we": ("nous", Agreement("m", True, 1)),
     "he": ("il", Agreement("m", False)),
@@ -198,7 +198,7 @@ def personal_pronoun(english: str) -> NounPhrase:
 
     Nothing may agree with i and we, because their gender is unknown.
     """
-    french, agreement = _PRONOUNS[english]
+    french, agreement = PRONOUNS[english]
     return NounPhrase((english,), ((french, (0,)),), agreement=agreement)
 
 
@@ -216,7 +216,7 @@ def referring_pronoun(referent: NounPhrase) -> NounPhrase:
 
 # ---------------------------------------------------------------- what neighbours do to each other
 
-_BEFORE_VOWEL = {
+BEFORE_VOWEL = {
     "le": "l'",
     "la": "l'",
     "ne": "n'",
@@ -227,16 +227,17 @@ _BEFORE_VOWEL = {
     "ma": "mon",
     "sa": "son",
 }
-_CONTRACTED = {("de", "le"): "du", ("de", "les"): "des", ("à", "le"): "au", ("à", "les"): "aux"}
+CONTRACTED = {"de": {"le": "du", "les": "des"}, "à": {"le": "au", "les": "aux"}}
 
-_ASPIRATED = ("haie", "haut", "hibou", "huit")  # le hibou, la haie: this h is no vowel
+VOWELS = "aâeéêiîoœu"
+ASPIRATED = ("haie", "haut", "hibou", "huit")  # le hibou, la haie: this h is no vowel
 
 
 def starts_with_vowel(word: str) -> bool:
     """Return whether a French word begins with a vowel sound; a silent h and the word y count."""
     if word[0] == "h":
-        return not word.startswith(_ASPIRATED)
-    return word[0] in "aâeéêiîoœu" or word == "y"
+        return not word.startswith(ASPIRATED)
+    return word[0] in VOWELS or word == "y"
 
 
 def realise_surface(
@@ -251,9 +252,9 @@ def realise_surface(
     rendered: list[tuple[int, ...]] = []
     followers = [word for word, _ in phrase.target[1:]] + ["."]
     for (word, positions), following in zip(phrase.target, followers, strict=True):
-        if word in _BEFORE_VOWEL and starts_with_vowel(following):
-            word = _BEFORE_VOWEL[word]
-        contracted = _CONTRACTED.get((target[-1], word)) if target else None
+        if word in BEFORE_VOWEL and starts_with_vowel(following):
+            word = BEFORE_VOWEL[word]
+        contracted = CONTRACTED.get(target[-1], {}).get(word) if target else None
         if contracted:
             target[-1] = contracted
             rendered[-1] += positions
