@@ -284,7 +284,7 @@ def test_every_kind_of_model_is_read(ask, tmp_path, sources, name, plain):
 
 
 FAULTS = {
-    "no bias": ("engine/product.js", "packed[at] = bias[column];", "packed[at] = 0;"),
+    "no bias": ("engine/product.js", "values.set(bias, place.bias);", ""),
     "no scale": ("engine/attention.js", "sum / root +", "sum +"),
     "no mask": ("engine/attention.js", "start + q + 1)", "start + q + 2)"),
     "positions that start at 1": (

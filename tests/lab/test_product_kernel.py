@@ -1,47 +1,51 @@
-"""The kernel of the page's matrix products: its bytes are those of its source, and it multiplies."""
+"""The page's kernels in WebAssembly: their bytes are those of their sources, and products are right."""
 
 import numpy as np
 import pytest
 import wasmtime
 
-from tools.assemble import BYTES, SOURCE, assemble, javascript
+from tools.assemble import SOURCES, assemble, bytes_file, javascript
 
-MOST = 600
-"""Bytes that the kernel may have. It's in every page with a model."""
-
-
-@pytest.fixture(scope="module")
-def module():
-    return assemble(SOURCE.read_text(encoding="utf-8"))
+MOST = {"product": 1_000, "kernel": 3_000}
+"""Bytes that each kernel may have. The product is in every page with a model."""
 
 
-def test_the_bytes_in_the_page_are_those_of_the_source(module):
-    assert BYTES.read_text(encoding="utf-8") == javascript(module)
-    assert len(module) <= MOST
+@pytest.mark.parametrize("source", SOURCES, ids=lambda source: source.stem)
+def test_the_bytes_in_the_page_are_those_of_the_source(source):
+    module = assemble(source.read_text(encoding="utf-8"))
+    assert bytes_file(source).read_text(encoding="utf-8") == javascript(source, module)
+    assert len(module) <= MOST[source.stem]
 
 
-@pytest.mark.parametrize(
-    ("rows", "inner", "panels"), [(1, 1, 1), (2, 3, 1), (3, 7, 2), (5, 13, 3), (11, 2, 5)]
-)
-def test_it_multiplies_and_touches_nothing_else(module, rows, inner, panels):
+SIZES = [(1, 1, 4), (2, 3, 16), (3, 7, 20), (5, 13, 28), (11, 2, 36)]
+
+
+@pytest.mark.parametrize("start", ["bias", "itself"])
+@pytest.mark.parametrize("turned", [False, True])
+@pytest.mark.parametrize(("rows", "inner", "columns"), SIZES)
+def test_it_multiplies_and_touches_nothing_else(rows, inner, columns, turned, start):
+    """c = a b + start, with rows of c that lie 8 numbers further apart than they are long."""
     store = wasmtime.Store()
+    module = assemble(SOURCES[0].read_text(encoding="utf-8"))
     exports = wasmtime.Instance(store, wasmtime.Module(store.engine, module), []).exports(store)
     generator = np.random.default_rng(rows)
-    x = generator.normal(size=(rows, inner)).astype(np.float32)
-    weight = generator.normal(size=(16 * panels, inner)).astype(np.float32)
-    bias = generator.normal(size=16 * panels).astype(np.float32)
-    columns = np.concatenate([bias[:, None], weight], axis=1).reshape(panels, 16, 1 + inner)
-    packed = columns.transpose(0, 2, 1)
-    before = np.full(rows * 16 * panels + 16, 7, dtype=np.float32)  # y, and a little behind it
-    parts = [x.flatten(), packed.flatten(), before]
-    places = [4 * sum(len(part) for part in parts[:n]) for n in range(3)]
+    a = generator.normal(size=(rows, inner)).astype(np.float32)
+    b = generator.normal(size=(inner, columns)).astype(np.float32)
+    bias = generator.normal(size=columns).astype(np.float32)
+    c = generator.normal(size=(rows, columns + 8)).astype(np.float32)
+    parts = [a.T if turned else a, b, bias, c]
+    at = np.cumsum([0, *(part.size for part in parts)]).tolist()
     memory = exports["memory"]
-    memory.write(store, np.concatenate(parts).tobytes(), 0)
-    exports["multiply"](store, *places, rows, inner, panels)
-    found = np.frombuffer(memory.read(store, 0, 4 * sum(map(len, parts))), dtype=np.float32)
-    *_, after = np.split(found, [len(x.flatten()), len(x.flatten()) + packed.size])
-    np.testing.assert_allclose(
-        after[:-16].reshape(rows, -1), x @ weight.T + bias, rtol=1e-5, atol=1e-5
+    memory.write(store, b"".join(np.ascontiguousarray(part).tobytes() for part in parts), 0)
+    a_steps = (1, rows) if turned else (inner, 1)
+    begins = (at[2], 0) if start == "bias" else (at[3], columns + 8)
+    exports["multiply"](
+        *(store, at[0], *a_steps, at[1], columns, at[3], columns + 8, *begins, rows, inner, columns)
     )
-    np.testing.assert_array_equal(after[-16:], 7)
-    np.testing.assert_array_equal(found[: -len(before)], np.concatenate(parts[:2]))
+    found = np.frombuffer(memory.read(store, 0, 4 * at[-1]), dtype=np.float32)
+    product = found[at[3] :].reshape(c.shape)
+    expected = a @ b + (bias if start == "bias" else c[:, :columns])
+    np.testing.assert_allclose(product[:, :columns], expected, rtol=1e-5, atol=1e-5)
+    np.testing.assert_array_equal(product[:, columns:], c[:, columns:])
+    kept = np.concatenate([np.ravel(part) for part in parts[:3]])
+    np.testing.assert_array_equal(found[: at[3]], kept)

@@ -47,3 +47,29 @@ export function readSafetensors(buffer) {
   }
   return tensors;
 }
+
+/** Write tensors, as `readSafetensors` gives them, as a safetensors file of 32-bit floats: an ArrayBuffer. */
+export function writeSafetensors(tensors) {
+  const header = {};
+  let end = 0;
+  for (const [name, tensor] of Object.entries(tensors)) {
+    const shape = tensor instanceof Vectors ? [tensor.rows, tensor.columns] : [tensor.length];
+    const start = end;
+    end += 4 * shape.reduce((product, size) => product * size, 1);
+    header[name] = { dtype: "F32", shape, data_offsets: [start, end] };
+  }
+  const text = JSON.stringify(header);
+  const bytes = new TextEncoder().encode(text + " ".repeat((8 - (text.length % 8)) % 8)); // numbers begin at a multiple of 8
+  const buffer = new ArrayBuffer(8 + bytes.length + end);
+  const view = new DataView(buffer);
+  view.setBigUint64(0, BigInt(bytes.length), true);
+  new Uint8Array(buffer).set(bytes, 8);
+  let at = 8 + bytes.length;
+  for (const tensor of Object.values(tensors)) {
+    for (const value of tensor instanceof Vectors ? tensor.values : tensor) {
+      view.setFloat32(at, value, true);
+      at += 4;
+    }
+  }
+  return buffer;
+}

@@ -3,17 +3,17 @@
 /**
  * The learning rate of a step, counted from 1: up for `warmup` steps to `peak`, then down with 1 / √step, which is
  * the paper's curve (equation 3). Without a warm-up it is at its peak from the beginning, and then goes down alike.
- * `steps`, if given, lets it go down in a straight line instead and end there.
+ * `steps`, if it isn't null, lets it go down in a straight line instead and end there.
  */
-export function computeRate(step, { peak, warmup, ramp = true, steps = null }) {
+export function computeRate(step, { peak, warmup, ramp, steps }) {
   if (step <= warmup) return ramp ? (peak * step) / warmup : peak;
   if (steps === null) return peak * Math.sqrt(warmup / step);
   return (peak * Math.max(steps + 1 - step, 0)) / Math.max(steps + 1 - warmup, 1);
 }
 
-/** Adam (Kingma and Ba 2015) with decoupled weight decay of the matrices; by default as in the paper, without any. */
+/** Adam (Kingma and Ba 2015) with decoupled weight decay of the matrices, which the paper doesn't have. */
 export class Adam {
-  constructor(parameters, { beta1 = 0.9, beta2 = 0.98, epsilon = 1e-9, decay = 0 } = {}) {
+  constructor(parameters, { beta1, beta2, epsilon, decay }) {
     Object.assign(this, { parameters, beta1, beta2, epsilon, decay, steps: 0 });
   }
 

@@ -7,7 +7,7 @@ const BLOCK = 16; // columns that the product takes at a time
 
 export class MultiHeadAttention {
   /** `root` says whether the scores are divided by √d_k. */
-  constructor(memory, { w_q, w_k, w_v, w_o }, { heads, root = true }) {
+  constructor(memory, { w_q, w_k, w_v, w_o }, { heads, root }) {
     Object.assign(this, { memory, heads });
     this.query = new Linear(memory, w_q);
     this.key = new Linear(memory, w_k);

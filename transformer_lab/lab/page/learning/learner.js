@@ -1,6 +1,7 @@
 // Training, step by step, and what the model can do so far.
 
 import { Adam, computeRate } from "./adam.js";
+import { completeModel, completeTraining } from "./config.js";
 import { crossEntropy } from "./loss.js";
 import { TrainableTransformer } from "./transformer.js";
 
@@ -14,12 +15,12 @@ export function packSentences(sentences) {
 }
 
 export class Learner {
-  /** `config` is a model's, see `TrainableTransformer`, and `training` has the fields of `computeRate` and `Adam`, and `smoothing`. */
+  /** `config` and `training` are what `completeModel` and `completeTraining` take. */
   constructor(config, training, operations, seed = 0) {
-    this.config = config;
-    this.training = training;
-    this.model = new TrainableTransformer(config, operations, seed);
-    this.adam = new Adam(this.model.parameters, training);
+    this.config = completeModel(config);
+    this.training = completeTraining(training);
+    this.model = new TrainableTransformer(this.config, operations, seed);
+    this.adam = new Adam(this.model.parameters, this.training);
   }
 
   get steps() {

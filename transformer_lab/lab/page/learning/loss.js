@@ -6,7 +6,7 @@
  * The target puts 1 − ε on the right word and spreads ε over the whole vocabulary, so a word's loss is
  * −(1 − ε) log p[y] − ε mean(log p), and the gradient of its logits is p − ε / size − (1 − ε) at y.
  */
-export function crossEntropy(memory, logits, ids, size, smoothing = 0) {
+export function crossEntropy(memory, logits, ids, size, smoothing) {
   const { operations, values } = memory;
   const { at, rows, columns } = logits;
   const right = (i) => at + i * columns + ids[i];

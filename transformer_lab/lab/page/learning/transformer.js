@@ -139,16 +139,10 @@ class DecoderLayer {
   }
 }
 
-/**
- * A model that can be trained.
- *
- * `config` has the fields of Python's `TransformerConfig` (d_model, d_ff, num_heads, num_encoder_layers,
- * num_decoder_layers, positions, norm, dropout, the sizes of the vocabularies, max_length, and the ids of pad, bos and
- * eos), and three more, which are there to be switched off: `residual`, `causal_mask` and `root`.
- */
+/** A model that can be trained; `config` is as `completeModel` gives it. */
 export class TrainableTransformer {
   constructor(config, operations, seed = 0) {
-    const { d_model: width, num_heads: heads, positions, norm, dropout = 0, residual = true, causal_mask = true, root = true } = config;
+    const { d_model: width, num_heads: heads, positions, norm, dropout, residual, causal_mask: causal, root } = config;
     const widest = Math.max(width, config.d_ff, roundUp(config.target_vocab_size), roundUp(config.max_length, 16));
     this.config = config;
     this.memory = new Memory(operations, widest);
@@ -161,7 +155,7 @@ export class TrainableTransformer {
       this.dropouts.push(new Dropout(this.memory, dropout, random));
       return this.dropouts.at(-1);
     };
-    const options = { heads, root, causal: causal_mask, around: () => ({ norm, residual, dropout: makeDropout() }) };
+    const options = { heads, root, causal, around: () => ({ norm, residual, dropout: makeDropout() }) };
     const stack = (side, Layer) =>
       Array.from({ length: config[`num_${side}_layers`] }, (_, i) => new Layer(this.memory, nested[side].layers[i], options));
     this.sides = Object.fromEntries(["source", "target"].map((side) => [side, {

@@ -1,0 +1,59 @@
+// What a model and its training may be: the one door for both.
+
+const MULTIPLE = 4; // numbers that the kernel takes at a time
+
+const MODEL = {
+  d_model: 64, num_heads: 4, num_encoder_layers: 1, num_decoder_layers: 1, positions: "sinusoidal", norm: "post", activation: "relu",
+  dropout: 0, max_length: 64, tie_source_target: false, tie_target_output: true, pad_id: 0, bos_id: 1, eos_id: 2, unk_id: 3,
+};
+const SWITCHES = { residual: true, causal_mask: true, root: true };
+const TRAINING = { peak: 3e-3, warmup: 100, ramp: true, steps: null, smoothing: 0, beta1: 0.9, beta2: 0.98, epsilon: 1e-9, decay: 0 };
+
+const isCount = (value) => Number.isInteger(value) && value >= 1;
+const isShare = (value) => value >= 0 && value < 1;
+const oneOf = (...values) => [(value) => values.includes(value), values.map((value) => JSON.stringify(value)).join(" or ")];
+const COUNT = [isCount, "a whole number from 1"];
+const SHARE = [isShare, "a number from 0 to below 1"];
+const SWITCH = oneOf(true, false);
+const NOT_NEGATIVE = [(value) => Number.isFinite(value) && value >= 0, "a number from 0"];
+const POSITIVE = [(value) => Number.isFinite(value) && value > 0, "a number above 0"];
+
+/** What each field may be: a test, and its words. */
+const RULES = {
+  d_model: COUNT, d_ff: [(value) => isCount(value) && value % MULTIPLE === 0, `a multiple of ${MULTIPLE}`], num_heads: COUNT,
+  num_encoder_layers: COUNT, num_decoder_layers: COUNT, source_vocab_size: COUNT, target_vocab_size: COUNT, max_length: COUNT,
+  positions: oneOf("sinusoidal", "learned", "none"), norm: oneOf("post", "pre", "none"), activation: oneOf("relu"),
+  dropout: SHARE, tie_source_target: oneOf(false), tie_target_output: oneOf(true),
+  residual: SWITCH, causal_mask: SWITCH, root: SWITCH, ramp: SWITCH,
+  peak: POSITIVE, warmup: COUNT, steps: [(value) => value === null || isCount(value), "a whole number from 1, or null"],
+  smoothing: SHARE, beta1: SHARE, beta2: SHARE, epsilon: POSITIVE, decay: NOT_NEGATIVE,
+};
+
+/** Fill in what's missing, and check each field that has a rule; an Error says what was wrong and what was expected. */
+function complete(given, defaults) {
+  const whole = { ...defaults, ...given };
+  for (const [name, value] of Object.entries(whole)) {
+    const [test, expected] = RULES[name] ?? [() => true];
+    if (!test(value)) throw new Error(`${name} is ${JSON.stringify(value)}; expected ${expected}`);
+  }
+  return whole;
+}
+
+/**
+ * A model's whole configuration, with the fields of Python's `TransformerConfig`.
+ *
+ * Three more are there to be switched off: `residual`, `causal_mask`, and `root`, the division by √d_k. `d_ff` is
+ * 4 · d_model by default, as in the paper.
+ */
+export function completeModel(given) {
+  const config = complete({ d_ff: 4 * (given.d_model ?? MODEL.d_model), ...given }, { ...MODEL, ...SWITCHES });
+  const width = MULTIPLE * config.num_heads;
+  if (config.d_model % width) throw new Error(`d_model is ${config.d_model}; expected a multiple of ${width}, ${MULTIPLE} times num_heads`);
+  return config;
+}
+
+/** What training needs to know: the learning rate's curve, see `computeRate`, `smoothing`, and Adam's numbers. */
+export const completeTraining = (given) => complete(given, TRAINING);
+
+/** Whether a model has the whole paper's parts, so that the lab and Python can read it. */
+export const isWhole = (config) => Object.entries(SWITCHES).every(([name, on]) => config[name] === on) && config.norm !== "none";
