@@ -259,10 +259,10 @@ def write_lab(path: Path, models: Path) -> None:
     """Write the lab's own page, with other models beside it that it fetches when they are asked for."""
     page = tl.lab(Translator.load(device="cpu"), **famous_guide())
     files = {
-        f"after {step:,} steps": PRETRAINED / f"{name}.safetensors"
+        f"this model after {step:,} steps": PRETRAINED / f"{name}.safetensors"
         for step, name in Translator.snapshots().items()
     }
-    files["trained again, from another seed"] = SECOND_SEED / "model.safetensors"
+    files["this model trained again, from another seed"] = SECOND_SEED / "model.safetensors"
     models.mkdir(exist_ok=True)
     page.data["others"] = []
     for name, file in files.items():

@@ -330,10 +330,10 @@ def test_the_lab_lays_another_training_beside_this_one(read):
     assert models.locator("option").all_inner_texts() == [
         "no other model",
         "an untrained model",
-        *(f"after {step:,} steps" for step in Translator.snapshots()),
-        "trained again, from another seed",
+        *(f"this model after {step:,} steps" for step in Translator.snapshots()),
+        "this model trained again, from another seed",
     ]
-    models.select_option("trained again, from another seed")
+    models.select_option("this model trained again, from another seed")
     again = Translator.load(ROOT / "docs" / "models" / "seed_8", device="cpu")
     record = again.attend(FAMOUS[0].source)
     weights = record.weights(Head("encoder", 1, 2))[WHO.decider]
