@@ -251,17 +251,24 @@ def write_more(app: Sphinx, error: Exception | None) -> None:
         write_lab(path, static / "models")
 
 
+SECOND_SEED = HERE / "models" / "seed_8"
+"""A model of the same recipe and sentences from another seed; its card has its scores."""
+
+
 def write_lab(path: Path, models: Path) -> None:
     """Write the lab's own page, with other models beside it that it fetches when they are asked for."""
     page = tl.lab(Translator.load(device="cpu"), **famous_guide())
-    moments = {f"after {step:,} steps": name for step, name in Translator.snapshots().items()}
-    files = {name: PRETRAINED / f"{file}.safetensors" for name, file in moments.items()}
+    files = {
+        f"this model after {step:,} steps": PRETRAINED / f"{name}.safetensors"
+        for step, name in Translator.snapshots().items()
+    }
+    files["this model trained again, from another seed"] = SECOND_SEED / "model.safetensors"
     models.mkdir(exist_ok=True)
-    for file in files.values():
-        shutil.copy(file, models)
-    page.data["others"] = [
-        {"name": name, "address": f"../_static/models/{file.name}"} for name, file in files.items()
-    ]
+    page.data["others"] = []
+    for name, file in files.items():
+        copied = f"{file.parent.name}_{file.name}"
+        shutil.copy(file, models / copied)
+        page.data["others"].append({"name": name, "address": f"../_static/models/{copied}"})
     page.to_html(path, overwrite=True)
     text = path.read_text(encoding="utf-8").replace("<main>\n", f"{HOME}<main>\n", 1)
     path.write_text(

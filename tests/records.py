@@ -94,6 +94,7 @@ class WordByWord:
             next_tokens=probabilities([*written, "<eos>"], np.random.default_rng(0)),
             muted=frozenset(Head(*head) for head in mute),
         )
-        for (kind, layer, head), weights in (patch or {}).items():
-            getattr(record, kind)[layer][head] = weights
+        for (kind, layer, head), change in (patch or {}).items():
+            weights = getattr(record, kind)[layer]
+            weights[head] = change(weights[[head]], 0)[0]
         return record

@@ -393,6 +393,39 @@ def test_a_patch_acts_in_cached_decoding_as_in_one_pass(ids):
             torch.testing.assert_close(logits, whole[:, step], rtol=1e-8, atol=1e-10)
 
 
+def halve_the_first_key(weights: np.ndarray, first: int) -> np.ndarray:
+    """Of the queries 2 and 3, half of what the first key has goes to the second one."""
+    changed = weights.copy()
+    for query in {2, 3} & set(range(first, first + weights.shape[1])):
+        changed[:, query - first, :2] = weights[:, query - first, :2] @ [[0.5, 0.5], [0, 1]]
+    return changed
+
+
+@pytest.mark.parametrize(
+    "head", [Head("encoder", 0, 1), Head("decoder", 1, 0), Head("cross", 2, 2)]
+)
+def test_a_patch_may_be_a_function_of_the_heads_own_weights(head, ids):
+    """The same as the array that the function makes of what is recorded; cached, it gets a row a step."""
+    model = make_model()
+    source, target = ids[0][:1], ids[1][:1]
+    with capture_attention(model) as own:
+        model(source, target)
+    weights = own.layers(head.kind)[head.layer][:, head.head].astype(float)
+    array = halve_the_first_key(weights, 0)
+    assert abs(array - weights).max() > 0.05
+    with capture_attention(model, patch={head: array}):
+        expected = model(source, target)
+    with capture_attention(model, patch={head: halve_the_first_key}) as capture:
+        torch.testing.assert_close(model(source, target), expected, rtol=1e-6, atol=1e-6)
+        np.testing.assert_allclose(
+            capture.layers(head.kind)[head.layer][:, head.head], array, atol=1e-6
+        )
+        cache = prefill(model, source, padding_mask(source, 0))
+        for step in range(5):
+            logits, cache = decode_step(model, target[:, step], cache)
+            torch.testing.assert_close(logits, expected[:, step], rtol=1e-6, atol=1e-6)
+
+
 def test_rows_beyond_a_patch_keep_their_own_weights(ids):
     model = make_model()
     patch = np.eye(7)[:2]
@@ -449,6 +482,11 @@ def test_a_patch_of_the_decoder_fits_a_shorter_and_a_longer_translation(ids, len
         ({"patch": {Head("encoder", 0, 0): np.eye(7)[:5]}}, r"is \(5, 7\); expected .*query 7"),
         ({"patch": {Head("cross", 0, 0): np.zeros((3, 5, 7))}}, "expected .*batch 2"),
         ({"patch": {Head("cross", 0, 0): np.eye(7)[:5] * 1j}}, "expected real numbers"),
+        (
+            {"patch": {Head("cross", 0, 0): lambda own, _: own[:, 1:]}},
+            r"shape of the patch of cross layer 0 head 0 is \(2, 4, 7\); expected \(2, 5, 7\)",
+        ),
+        ({"patch": {Head("cross", 0, 0): lambda own, _: 2 * own}}, "sums to 2; expected 1"),
     ],
 )
 def test_what_does_not_fit_is_named(arguments, message, ids, as_users_run_it):
@@ -520,6 +558,8 @@ def test_a_model_in_half_precision_is_recorded_and_patched_with_its_own(dtype, i
     with capture_attention(model, patch={head: finer}) as again:
         model(long[:1], ids[1][:1])
     np.testing.assert_array_equal(again.encoder[1][0, 2], record.weights(head))
+    with capture_attention(model, patch={head: lambda own, _: own}):
+        torch.testing.assert_close(model(long, ids[1]), plain, rtol=0, atol=0)
 
 
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])

@@ -4,6 +4,8 @@ from dataclasses import replace
 
 import pytest
 
+from tools.build_checkpoint import SEED
+from tools.build_notebooks import ROOT
 from transformer_lab.attention.record import Head, Referent
 from transformer_lab.attention.scores import head_alignment_error_rate, mean_over_records
 from transformer_lab.config import TrainingConfig
@@ -14,6 +16,7 @@ from transformer_lab.data.world.grammar import is_held_out, world
 from transformer_lab.runs.building import build_translator, encode_fitting, make_trainer
 from transformer_lab.runs.evaluation import evaluate
 from transformer_lab.runs.presets import PRESETS
+from transformer_lab.studies.finding_the_noun.pronoun_causes import pronouns_changed_by_pointing
 from transformer_lab.translator import PRETRAINED, Translator
 
 pytestmark = pytest.mark.slow
@@ -111,6 +114,24 @@ def test_the_shipped_model_translates_combinations_it_has_never_seen(shipped):
     assert evaluation.sentences == 150
     assert evaluation.exact_match >= 0.98
     assert evaluation.bleu > 99
+
+
+def test_the_websites_second_model_differs_from_the_shipped_one_by_its_seed_alone(shipped):
+    again = Translator.load(ROOT / "docs" / "models" / "seed_8", device="cpu")
+    for ours, theirs in zip(shipped.tokenizers, again.tokenizers, strict=True):
+        assert ours.to_json() == theirs.to_json()
+    assert again.model.config == shipped.model.config
+    recipe = {**again.about["training"], "seed": SEED}
+    assert recipe == TrainingConfig.from_dict(shipped.about["training"]).to_dict()
+    assert again.about["training"]["seed"] != SEED
+    assert again.about["data"] == shipped.about["data"]
+    test = world(train=0).test
+    assert evaluate(again, test[:100]).exact_match >= 0.98
+    pairs = [pair for pair in test if pair.coreference is not None][:100]
+    ours, theirs = (pronouns_changed_by_pointing(t, pairs, "decider")[1] for t in (shipped, again))
+    assert ours[2] > 0.8, "encoder 2.3 finds the noun here"
+    assert theirs[2] == 0
+    assert theirs[1] > 0.1, "others do there"
 
 
 def test_snapshots_show_the_model_before_it_could_translate(shipped):

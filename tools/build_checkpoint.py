@@ -3,6 +3,12 @@
 Writes transformer_lab/pretrained/tiny: half-precision weights of the finished
 model (under 2 MB) and of the steps in SNAPSHOTS, for looking at how heads form.
 
+The website's lab compares it with a second training run, on the same sentences from another seed:
+
+    python tools/build_checkpoint.py --seed 8 --out docs/models/seed_8
+
+That folder has no snapshots.
+
 The recipe is that of `transformer-lab train`. All of its seeds translate (lesson 09); they differ in
 how many heads share the work of choosing a pronoun. SEED is one in which a single encoder head does
 most of it, so that a beginner has one head to find. Lesson 12 says what the others look like.
@@ -22,6 +28,7 @@ from transformer_lab.runs.building import build_translator, make_trainer
 from transformer_lab.runs.card import CARD, model_card
 from transformer_lab.runs.evaluation import Evaluation, evaluate
 from transformer_lab.runs.presets import PRESETS
+from transformer_lab.storage.folder import holds_translator
 from transformer_lab.training.trainer import StepReport
 from transformer_lab.translator import PRETRAINED, Translator
 
@@ -37,15 +44,28 @@ makes it easy to study. It is no evidence of how often such a head forms: for th
 (lesson 12).
 """
 """What the card of the shipped model says of SEED."""
+ANOTHER = """
+## What it is for
+
+It is trained as the translator that comes with the package is, on the same sentences, from another
+seed. Only the numbers it began with and the order of the batches differ, so it shows which heads form
+again and which do not. It was not chosen for its heads.
+"""
+"""What the card of a model of another seed says."""
 
 
 def main() -> None:
     """Train, save beside the old model, and put the new one in its place when all went well."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seed", type=int, default=SEED, help="of weights and batches")
+    parser.add_argument("--out", type=Path, default=PRETRAINED, help="the folder that is written")
     options = parser.parse_args()
+    out = options.out.resolve()
+    if out.exists() and not holds_translator(out):
+        parser.error(f"--out is {out}; expected a new folder, or one of a translator to replace")
+    ships = out == PRETRAINED.resolve()
     torch.set_num_threads(1)  # two threads add in another order
-    building = PRETRAINED.with_name("building")
+    building = out.with_name(f"{out.name}-building")
     shutil.rmtree(building, ignore_errors=True)
 
     preset = PRESETS["tiny"]
@@ -56,7 +76,7 @@ def main() -> None:
     trainer = make_trainer(translator, splits, training, watch_exact_match=500)
 
     def keep(report: StepReport) -> None:
-        if report.step in SNAPSHOTS:
+        if ships and report.step in SNAPSHOTS:
             with trainer.ema_weights():  # as the finished model is
                 path = building / f"step_{report.step:05}.safetensors"
                 save_weights(translator.model, path, HALF)
@@ -69,16 +89,16 @@ def main() -> None:
         "steps": trainer.progress.step,
         "training": training.to_dict(),
         "data": fingerprint(splits.train),
-        "made_by": "make checkpoint",
+        "made_by": "make checkpoint" if ships else f"build_checkpoint.py --seed {options.seed}",
     }
     translator.save(building, dtype=HALF)
     finished = Translator.load(building, device="cpu")
     card = model_card(finished, splits, show(finished, splits))
-    card += CHOSEN if options.seed == SEED else ""
+    card += CHOSEN if options.seed == SEED else ANOTHER
     (building / CARD).write_text(card, encoding="utf-8")
-    shutil.rmtree(PRETRAINED, ignore_errors=True)
-    building.rename(PRETRAINED)
-    print_sizes(PRETRAINED)
+    shutil.rmtree(out, ignore_errors=True)
+    building.rename(out)
+    print_sizes(out)
 
 
 HALF = torch.float16

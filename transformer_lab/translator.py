@@ -18,7 +18,13 @@ from jaxtyping import Bool, Int
 from torch import Tensor
 
 from transformer_lab.attention.capture import Place, capture_attention
-from transformer_lab.attention.record import Alignment, AttentionRecord, Head, Referent
+from transformer_lab.attention.record import (
+    Alignment,
+    AttentionRecord,
+    Head,
+    PatchFunction,
+    Referent,
+)
 from transformer_lab.config import TransformerConfig, check, check_positive_integer, check_seed
 from transformer_lab.config.device import device_of, pick_device
 from transformer_lab.data.batching import (
@@ -338,7 +344,7 @@ class Translator:
         target: str | None = None,
         *,
         mute: Iterable[Head] = (),
-        patch: Mapping[Head, np.ndarray] | None = None,
+        patch: Mapping[Head, np.ndarray | PatchFunction] | None = None,
         hooks: Mapping[Place, Hook] | None = None,
         top: int = 5,
         alignment: Alignment | None = None,
@@ -351,7 +357,8 @@ class Translator:
             source: The sentence.
             target: Its translation; the model writes its own if it is None.
             mute: Heads whose output is 0, while translating too.
-            patch: Attention weights to use instead of a head's own, while translating too.
+            patch: Attention weights to use instead of a head's own, while translating too, or a
+                function that makes them from its own, as `capture_attention` takes them.
             hooks: Functions that see or change what passes through a layer, as `capture_attention`
                 takes them. Without a target they are called for each word that is written, and
                 then once more for the whole translation.

@@ -11,13 +11,17 @@ import pytest
 import torch
 from safetensors.torch import save
 
+from tests.lab.test_changes import SEVERAL, TIRED
 from tests.thorough import thorough_from
-from transformer_lab.attention.record import KINDS, Head
+from transformer_lab.attention.record import KINDS, AttentionRecord, Head
 from transformer_lab.config import Positions, TransformerConfig
 from transformer_lab.data.tokenizer import WordTokenizer
 from transformer_lab.data.world.grammar import world
 from transformer_lab.decoding.sampling import keep_top_p
 from transformer_lab.hooks import Hook, Point
+from transformer_lab.lab import lab
+from transformer_lab.lab.changes import Changes
+from transformer_lab.lab.changes import Point as Redirected
 from transformer_lab.lab.model_data import POSITIONS
 from transformer_lab.lab.page.join import FOLDER
 from transformer_lab.model import Transformer
@@ -215,6 +219,35 @@ def test_a_muted_head_and_a_patched_row_act_as_in_python(ask, shipped, sources, 
         rows[2, generator.integers(3)] = 1
         found = translated(ask, source, patch=[{**named, "rows": rows.tolist()}])
         assert_same(found, shipped.attend(source, patch={head: rows}))
+
+
+CHANGED = """async (_, { name, text, changes }) => {
+    const { makeHookOptions } = await import("/lab/changes.js");
+    return (TRANSLATE)(_, { name, text, options: makeHookOptions(changes) });
+}""".replace("TRANSLATE", TRANSLATE)
+
+
+def assert_both_change_alike(ask, shipped, text, changes) -> AttentionRecord:
+    """The engine and a lab that asks Python agree on a changed model; return Python's record."""
+    given = {"name": "model", "text": text, "changes": changes.to_page()}
+    (record,), _ = lab(shipped, text, kernel=True).answer(text, Changes(), changes)
+    assert_same(ask("engine/engine.js", CHANGED, given), record)
+    return record
+
+
+def test_several_changes_at_once_act_as_in_a_lab_that_asks_python(ask, shipped):
+    """A muted head, and shares for rows of other layers: the rows around them react."""
+    record = assert_both_change_alike(ask, shipped, TIRED, SEVERAL)
+    assert record.written_tokens != shipped.attend(TIRED).written_tokens
+
+
+def test_a_row_that_only_the_changed_translation_has_is_redirected_in_both(ask, shipped):
+    text = "the dog did not eat the small red apple"
+    muted, reader = Head("decoder", 0, 0), Head("cross", 1, 0)
+    row = len(shipped.attend(text).written_tokens)
+    points = (Redirected(reader, row, 1), Redirected(reader, 90, 1))  # the second is never reached
+    record = assert_both_change_alike(ask, shipped, text, Changes((muted,), points))
+    assert record.weights(reader)[row, 1] == 1
 
 
 @pytest.mark.parametrize("kind", thorough_from(2, KINDS[::-1]))

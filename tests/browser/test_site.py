@@ -18,7 +18,10 @@ from tests.browser.planted import plant
 from tests.browser.screen import serious, try_sliders_and_quizzes
 from tests.thorough import thorough_from
 from tools.build_notebooks import NOTEBOOKS, ROOT, lessons
+from transformer_lab.attention.record import Head
 from transformer_lab.course.keys import lesson_key
+from transformer_lab.data.world.grammar import FAMOUS
+from transformer_lab.translator import Translator
 
 
 def load(name):
@@ -315,6 +318,27 @@ def test_the_lab_opens_in_the_first_page_and_in_one_of_its_own(read):
     expect(page.locator(".tl-lab")).to_have_attribute("data-ready", "true")
     expect(page.locator(".guide")).to_be_visible()
     expect(page.locator(".written")).to_contain_text("fatigué")
+
+
+WHO = FAMOUS[0].coreference
+
+
+def test_the_lab_lays_another_training_beside_this_one(read):
+    page = read(f"docs/lab.html#head=e2.3&row={WHO.decider}&step={WHO.target_pronoun}")
+    page.locator(".more > summary").click()
+    models = page.get_by_label("Model beside this one")
+    assert models.locator("option").all_inner_texts() == [
+        "no other model",
+        "an untrained model",
+        *(f"this model after {step:,} steps" for step in Translator.snapshots()),
+        "this model trained again, from another seed",
+    ]
+    models.select_option("this model trained again, from another seed")
+    again = Translator.load(ROOT / "docs" / "models" / "seed_8", device="cpu")
+    record = again.attend(FAMOUS[0].source)
+    weights = record.weights(Head("encoder", 1, 2))[WHO.decider]
+    said = f"looks most at “{record.source_tokens[weights.argmax()]}” ({weights.max():.2f})"
+    expect(page.locator(".other p")).to_contain_text(said)
 
 
 def test_one_reads_on_and_back(read):

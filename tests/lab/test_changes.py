@@ -5,9 +5,12 @@ import pytest
 
 from tests.records import make_record
 from transformer_lab.attention.record import Head
+from transformer_lab.data.world.grammar import FAMOUS
 from transformer_lab.lab.changes import Changes, Point, apply_shares
+from transformer_lab.translator import Translator
 
 HEAD = Head("cross", 1, 2)
+TIRED = FAMOUS[0].source
 RNG = np.random.default_rng(7)
 
 
@@ -67,24 +70,27 @@ def test_shares_at_the_edges(own, shares, seen, expected):
     np.testing.assert_allclose(row, expected, atol=1e-12)
 
 
-def test_a_patch_has_the_other_rows_as_they_are_and_leaves_the_record_alone():
+def test_a_patch_leaves_the_other_rows_and_what_it_was_given():
     record = make_record()
-    before = record.weights(HEAD).copy()
+    own = record.weights(HEAD)[None].astype(float)
+    before = own.copy()
     points = (Point(HEAD, 3, 4, 0.5), Point(HEAD, 3, 1, 0.25), Point(Head("decoder", 0, 0), 2, 1))
     patch = Changes(points=points).patch(record)
     assert set(patch) == {HEAD, Head("decoder", 0, 0)}
     expected = before.copy()
-    expected[3] = by_hand(list(before[3]), {4: 0.5, 1: 0.25}, 7)
-    np.testing.assert_allclose(patch[HEAD], expected, atol=1e-6)
-    np.testing.assert_array_equal(patch[Head("decoder", 0, 0)][2], np.eye(5)[1])
-    np.testing.assert_array_equal(record.weights(HEAD), before)
+    expected[0, 3] = by_hand(list(before[0, 3]), {4: 0.5, 1: 0.25}, 7)
+    np.testing.assert_allclose(patch[HEAD](own, 0), expected, atol=1e-12)
+    by_steps = [patch[HEAD](own[:, [query]], query) for query in range(own.shape[1])]
+    np.testing.assert_allclose(np.concatenate(by_steps, axis=1), expected, atol=1e-12)
+    np.testing.assert_array_equal(own, before)
     assert Changes(mute=(HEAD,)).patch(record) == {}
 
 
 def test_a_decoder_shares_among_the_words_that_it_has_read():
     record = make_record()
     head = Head("decoder", 1, 0)
-    weights = Changes(points=(Point(head, 2, 2, 0.0),)).patch(record)[head]
+    patch = Changes(points=(Point(head, 2, 2, 0.0),)).patch(record)[head]
+    weights = patch(record.weights(head)[None], 0)[0]
     assert weights[2].sum() == pytest.approx(1)
     assert not weights[2, 3:].any()
 
@@ -115,6 +121,51 @@ def test_a_point_that_is_none_is_an_error_that_says_how_one_looks(text, as_users
     expected = r"point of start is .*; expected head:query:key:share, such as \"e2.3:10:4:0.50\""
     with pytest.raises(ValueError, match=expected):
         Changes.from_address({"point": text})
+
+
+# With them, the famous sentence gets "elle" in place of "il".
+SEVERAL = Changes(
+    mute=(Head("encoder", 0, 1),),
+    points=(
+        Point(Head("encoder", 0, 3), 9, 1, 0.6),
+        Point(Head("encoder", 1, 2), 10, 5, 0.9),
+        Point(Head("encoder", 1, 2), 10, 1, 0.05),
+        Point(Head("decoder", 0, 0), 5, 2, 0.7),
+        Point(Head("cross", 0, 2), 3, 2, 0.3),
+        Point(Head("cross", 1, 1), 8, 6, 0.8),
+    ),
+)
+
+
+def test_of_several_changes_each_acts_on_what_those_before_it_have_left():
+    """The oracle changes one head after the other, in the order in which the model computes them.
+
+    A head's own weights are recorded with all earlier changes made. Its row is changed by hand, and
+    the whole map is then a plain array in the place of the head's own.
+    """
+    shipped = Translator.load(device="cpu")
+    found = shipped.attend(TIRED, mute=SEVERAL.mute, patch=SEVERAL.patch(shipped.attend(TIRED)))
+    translation = shipped.target_tokenizer.decode(
+        [shipped.target_tokenizer.ids[token] for token in found.written_tokens[:-1]]
+    )
+    rows: dict[tuple[Head, int], dict[int, float]] = {}
+    for head, query, key, share in SEVERAL.points:
+        rows.setdefault((head, query), {})[key] = share
+    arrays = {}
+    for (head, query), shares in rows.items():
+        now = shipped.attend(TIRED, translation, mute=SEVERAL.mute, patch=arrays)
+        weights = now.weights(head).copy()
+        seen = query + 1 if head.kind == "decoder" else weights.shape[1]
+        weights[query] = by_hand(list(weights[query]), shares, seen)
+        arrays[head] = weights
+    expected = shipped.attend(TIRED, translation, mute=SEVERAL.mute, patch=arrays)
+    for head in found.heads():
+        np.testing.assert_allclose(found.weights(head), expected.weights(head), atol=1e-5)
+    assert [best for (best, _), *_ in expected.next_tokens] == list(found.written_tokens)
+    # In the unchanged model these rows have other weights, so they cannot have been kept from it.
+    plain = shipped.attend(TIRED, translation)
+    moved = abs(found.weights(Head("cross", 1, 1)) - plain.weights(Head("cross", 1, 1)))
+    assert np.delete(moved, 8, axis=0).max() > 0.05
 
 
 def test_what_goes_to_the_page_comes_back_the_same():

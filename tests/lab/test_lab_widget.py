@@ -117,8 +117,10 @@ def test_an_address_says_what_is_open_and_changed_at_first(fake):
         ("mute=e9.1", "heads of start"),
         ("point=c1.1:0", "point of start is 'c1.1:0'; expected head:query:key:share"),
         ("point=c1.1:0:1:2", "point of start is 'c1.1:0:1:2'; expected .* share from 0 to 1"),
-        ("point=c1.1:0:6", r"point is \(0, 6\); expected \(query, key\) below \(6, 6\)"),
-        ("point=d1.1:2:3", r"point is \(2, 3\); expected key at most query"),
+        ("point=c1.1:0:6", r"point is \(0, 6\); expected .* key below 6"),
+        ("point=e1.1:6:0", r"point is \(6, 0\); expected \(query, key\) below \(6, 6\)"),
+        ("point=c1.1:6:0", "row of a point of start is 6; expected a whole number below 6"),
+        ("point=d1.1:2:3", r"point is \(2, 3\); expected key from 0 to query"),
     ],
 )
 def test_a_start_that_does_not_fit_is_one_value_error(start, message, fake, as_users_run_it):
@@ -241,7 +243,7 @@ def test_what_one_compares_with_may_be_changed_too(widget, fake, ask):
     assert latest(widget)["written"][0] == "DOG"
 
 
-def test_a_pointed_row_becomes_a_patch_of_the_whole_head(widget, fake, ask):
+def test_a_pointed_row_becomes_a_patch_of_its_head(widget, fake, ask):
     points = [
         POINT,
         POINT | {"query": 0, "key": 5, "share": 0.25},
@@ -251,12 +253,13 @@ def test_a_pointed_row_becomes_a_patch_of_the_whole_head(widget, fake, ask):
     assert ask(points=points) == {"answer": 7}
     patch = fake.asked[-1][2]
     assert set(patch) == {Head("cross", 1, 2), Head("decoder", 0, 0)}
-    expected = plain.weights(Head("cross", 1, 2)).copy()
-    expected[3] = np.eye(6)[4]
-    expected[0] *= 0.75 / (1 - expected[0, 5])
-    expected[0, 5] = 0.25
-    np.testing.assert_allclose(patch[Head("cross", 1, 2)], expected, rtol=1e-6)
-    np.testing.assert_array_equal(patch[Head("decoder", 0, 0)][2], np.eye(6)[1])
+    own = np.random.default_rng(5).dirichlet(np.ones(6), (1, 6))
+    expected = own.copy()
+    expected[0, 3] = np.eye(6)[4]
+    expected[0, 0] *= 0.75 / (1 - own[0, 0, 5])
+    expected[0, 0, 5] = 0.25
+    np.testing.assert_allclose(patch[Head("cross", 1, 2)](own, 0), expected, rtol=1e-6)
+    np.testing.assert_array_equal(patch[Head("decoder", 0, 0)](own, 0)[0, 2], np.eye(6)[1])
     assert widget.data["question"]["changes"]["points"] == points
     assert widget.data["before"]["written"] == plain.written_tokens
 
@@ -264,11 +267,15 @@ def test_a_pointed_row_becomes_a_patch_of_the_whole_head(widget, fake, ask):
 @pytest.mark.parametrize(
     ("changes", "reason"),
     [
-        ({"query": 6}, r"point is (6, 4); expected (query, key) below (6, 6)."),
-        ({"key": -1}, r"point is (3, -1); expected (query, key) below (6, 6)."),
+        (
+            {"kind": "encoder", "query": 6},
+            "point is (6, 4); expected (query, key) below (6, 6).",
+        ),
+        ({"query": -1}, "point is (-1, 4); expected query from 0, and key below 6."),
+        ({"key": -1}, "point is (3, -1); expected query from 0, and key below 6."),
         (
             {"kind": "decoder", "key": 5},
-            "point is (3, 5); expected key at most query: the decoder sees no later word.",
+            "point is (3, 5); expected key from 0 to query: the decoder sees no later word.",
         ),
         ({"layer": 3}, "layer is 3; expected 0 to 2 for kind 'cross'."),
         ({"kind": "sideways"}, "kind is 'sideways'; expected one of"),

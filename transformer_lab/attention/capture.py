@@ -15,6 +15,7 @@ from transformer_lab.attention.record import (
     AttentionRecord,
     Head,
     Kind,
+    PatchFunction,
     check_head,
     check_weights,
     checked_labels,
@@ -41,7 +42,7 @@ class HeadHook(Hook):
     def __init__(self, kind: Kind, layer: int, mute: Sequence[int], mode: MuteMode):
         super().__init__(weights=self.patch_and_record, output=self.mute_heads)
         self.kind, self.layer, self.mute, self.mode = kind, layer, list(mute), mode
-        self.patch: dict[int, Tensor] = {}
+        self.patch: dict[int, Tensor | PatchFunction] = {}
         self.calls: list[Tensor] = []
         self.restarts: list[HeadHook] = [self]
 
@@ -56,7 +57,10 @@ class HeadHook(Hook):
             weights = weights.clone()
             start = sum(call.size(2) for call in self.calls)
             for head, new in self.patch.items():
-                weights[:, head] = self.patch_rows(head, new, start, weights)
+                if isinstance(new, Tensor):
+                    weights[:, head] = self.patch_rows(head, new, start, weights)
+                else:
+                    weights[:, head] = self.call_patch(head, new, start, weights[:, head])
         self.calls.append(weights.detach().clone())
         return weights
 
@@ -92,6 +96,20 @@ class HeadHook(Hook):
         if missing:
             own = weights[:, head, query - missing :]
             rows = torch.cat([rows.expand(batch, -1, -1), own], dim=-2)
+        return rows
+
+    def call_patch(self, head: int, function: PatchFunction, start: int, own: Tensor) -> Tensor:
+        """Return what a function makes of a head's own weights (batch, query, key).
+
+        Raises:
+            ValueError: If that has another shape, or its rows do not sum to 1 or 0.
+        """
+        name = f"patch of {self.kind} layer {self.layer} head {head}"
+        # Double precision holds the coarser ones exactly: a row that stays comes back as it was.
+        new = np.asarray(function(own.detach().cpu().double().numpy(), start))
+        check(f"shape of the {name}", new.shape, f"{tuple(own.shape)}", new.shape == own.shape)
+        rows = torch.from_numpy(new).to(own)
+        check_weights(name, as_numpy(rows))
         return rows
 
     def mute_heads(self, heads: Float[Tensor, "batch heads query d_v"]) -> Tensor:
@@ -211,7 +229,7 @@ def capture_attention(
     *,
     mute: Iterable[Head] = (),
     mode: MuteMode = "zero",
-    patch: Mapping[Head, np.ndarray | Tensor] | None = None,
+    patch: Mapping[Head, np.ndarray | Tensor | PatchFunction] | None = None,
     hooks: Mapping[Place, Hook] | None = None,
 ) -> Iterator[AttentionCapture]:
     """Record every head of what the model computes inside the `with` block.
@@ -221,7 +239,8 @@ def capture_attention(
         mute: Heads whose output is set to 0 before W_O.
         mode: "mean" sets it to its mean over the batch instead.
         patch: For each head the weights, (query, key) or (batch, query, key), that
-            replace its own; each row sums to 1 or is 0.
+            replace its own; each row sums to 1 or is 0. Or a function that makes them from its own,
+            see `PatchFunction`.
         hooks: For each (kind, layer), such as ("encoder", 0), a `Hook` with functions for any of the
             seven points. They come before muting and patching, and are called in every pass. With
             the layer None, `residual` gets the vectors that enter the first layer.
@@ -240,11 +259,15 @@ def capture_attention(
         kind: [model.config.num_heads] * len(cores[kind]) for kind in KINDS
     }
     muted = frozenset(map(as_head, mute))
-    patches = {as_head(head): torch.as_tensor(new) for head, new in (patch or {}).items()}
+    patches = {
+        as_head(head): new if callable(new) else torch.as_tensor(new).detach().cpu()
+        for head, new in (patch or {}).items()
+    }
     for head in [*muted, *patches]:
         check_head(head, sizes)
     for head, new in patches.items():
-        check(f"patch of {head}", new.dtype, "real numbers", not new.is_complex())
+        if isinstance(new, Tensor):
+            check(f"patch of {head}", new.dtype, "real numbers", not new.is_complex())
     check("mode", mode, "'zero' or 'mean'", mode in ("zero", "mean"))
     open_hooks = [hook for kind in KINDS for core in cores[kind] for hook in find_hooks(core)]
     if any(isinstance(hook, HeadHook) for hook in open_hooks):
@@ -258,7 +281,7 @@ def capture_attention(
         for kind in KINDS
     }
     for head, new in patches.items():
-        head_hooks[head.kind][head.layer].patch[head.head] = new.detach().cpu()
+        head_hooks[head.kind][head.layer].patch[head.head] = new
     # A decoder layer's self-attention begins a pass for its cross-attention too; where a recurrence
     # has its place, the encoder does.
     for own, cross in zip(head_hooks["decoder"], head_hooks["cross"], strict=False):

@@ -1,7 +1,7 @@
 """What every head of one translation attended to, with the tokens it was about."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, fields
 from textwrap import shorten
 from typing import Any, Literal, NamedTuple, get_args
@@ -16,6 +16,10 @@ CODE = re.compile(r"([edc])([1-9]\d*)\.([1-9]\d*)")
 
 Alignment = tuple[tuple[int, int], ...]
 """Pairs (source position, target position), both counted from 0."""
+
+PatchFunction = Callable[[np.ndarray, int], np.ndarray]
+"""It gets weights that a head has computed, (batch, query, key), and the number of their first query,
+because a decoder that writes word by word computes a row at a time. It returns what replaces them."""
 
 
 class Head(NamedTuple):

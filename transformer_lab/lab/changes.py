@@ -7,11 +7,12 @@ It is the page's own shape: `page/lab/changes.js` has the same fields, and
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from transformer_lab.attention.record import AttentionRecord, Head
+from transformer_lab.attention.record import AttentionRecord, Head, Kind, PatchFunction
 from transformer_lab.config import check
 from transformer_lab.lab.address import split
 
@@ -58,28 +59,44 @@ class Changes:
         ]
         return {"mute": [head._asdict() for head in self.mute], "points": points}
 
-    def patch(self, record: AttentionRecord) -> dict[Head, np.ndarray]:
-        """Return the whole weights (query, key) of each head of which a row was told where to look.
+    def patch(self, record: AttentionRecord) -> dict[Head, PatchFunction]:
+        """Return for each head of which a row was told where to look what changes its weights.
+
+        A row gets its shares of the weights that the head computes in the changed model, and all
+        other rows keep these weights. So later layers react to what was changed in earlier ones.
 
         Args:
-            record: What the model does unchanged: the weights of all other rows. They stay as they are
-                here, even where another change would move them. The engine in the page lets them
-                move, so with several changes at once its weights may differ, by 0.1 in one case.
+            record: What the model does unchanged: it says which heads and words there are. In the
+                decoder a row may lie behind its last one, because a changed model may write more.
 
         Raises:
             ValueError: If a point lies outside of the head's map, or on a word that the mask hides.
         """
-        rows: dict[tuple[Head, int], dict[int, float]] = {}
-        for point in self.points:
-            rows.setdefault((point.head, point.query), {})[point.key] = point.share
-        maps: dict[Head, np.ndarray] = {}
-        for (head, query), shares in rows.items():
-            weights = maps.setdefault(head, np.array(record.weights(head)))
-            for key in shares:
-                check_place(head, query, key, weights.shape)
-            seen = query + 1 if head.kind == "decoder" else weights.shape[1]
-            weights[query] = apply_shares(weights[query], shares, seen)
-        return maps
+        shares: dict[Head, dict[int, dict[int, float]]] = {}
+        for head, query, key, share in self.points:
+            check_place(head, query, key, record.weights(head).shape)
+            shares.setdefault(head, {}).setdefault(query, {})[key] = share
+        return {head: partial(patch_rows, head.kind, rows) for head, rows in shares.items()}
+
+
+def patch_rows(
+    kind: Kind, shares: Mapping[int, Mapping[int, float]], own: np.ndarray, first: int
+) -> np.ndarray:
+    """Return a head's weights in which some rows have given shares.
+
+    Args:
+        kind: The kind of its attention.
+        shares: For each query the keys and their shares, see `apply_shares`.
+        own: The weights that it has computed, (batch, query, key).
+        first: The number of their first query.
+    """
+    weights = own.copy()
+    for query, of_row in shares.items():
+        if first <= query < first + weights.shape[1]:
+            for row in weights[:, query - first]:
+                seen = query + 1 if kind == "decoder" else len(row)
+                row[:] = apply_shares(row, of_row, seen)
+    return weights
 
 
 def apply_shares(own: np.ndarray, shares: Mapping[int, float], seen: int) -> np.ndarray:
@@ -105,12 +122,20 @@ def apply_shares(own: np.ndarray, shares: Mapping[int, float], seen: int) -> np.
 
 
 def check_place(head: Head, query: int, key: int, shape: Sequence[int]) -> None:
-    """Raise a ValueError unless a cell lies in a map of this shape, and the mask lets it be seen."""
+    """Raise a ValueError unless a cell lies in a map of this shape, and the mask lets it be seen.
+
+    Only the encoder's maps have all their rows: a changed decoder may write more words.
+    """
     rows, columns = shape
-    expected = f"(query, key) below ({rows}, {columns})"
-    check("point", (query, key), expected, 0 <= query < rows and 0 <= key < columns)
-    allowed = head.kind != "decoder" or key <= query
-    check("point", (query, key), "key at most query: the decoder sees no later word", allowed)
+    if head.kind == "decoder":
+        allowed = 0 <= key <= query
+        check("point", (query, key), "key from 0 to query: the decoder sees no later word", allowed)
+    elif head.kind == "cross":
+        expected = f"query from 0, and key below {columns}"
+        check("point", (query, key), expected, query >= 0 and 0 <= key < columns)
+    else:
+        expected = f"(query, key) below ({rows}, {columns})"
+        check("point", (query, key), expected, 0 <= query < rows and 0 <= key < columns)
 
 
 def read_head(data: Mapping[str, Any]) -> Head:

@@ -5,11 +5,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol, cast, runtime_checkable
 
 import anywidget
-import numpy as np
 import traitlets
 from IPython.display import display
 
-from transformer_lab.attention.record import AttentionRecord, Head, Kind
+from transformer_lab.attention.record import AttentionRecord, Head, Kind, PatchFunction
 from transformer_lab.config import check
 from transformer_lab.data.corpus import language_names
 from transformer_lab.lab.address import read_address
@@ -30,9 +29,12 @@ class Attends(Protocol):
         source: str,
         *,
         mute: Iterable[Head] = (),
-        patch: Mapping[Head, np.ndarray] | None = None,
+        patch: Mapping[Head, PatchFunction] | None = None,
     ) -> AttentionRecord:
-        """Return the record of this sentence, with these heads muted or patched."""
+        """Return the record of this sentence, with these heads muted or patched.
+
+        A patch is a function that makes a head's weights from those that it computes.
+        """
 
 
 class LabWidget(anywidget.AnyWidget):
@@ -98,9 +100,13 @@ class LabWidget(anywidget.AnyWidget):
             "languages": list(self.languages),
             "names": names_by_code(names, plain.heads()),
         }
-        self.records, data = self.answer(sentence, Changes(), Changes.from_address(fields))
+        changes = Changes.from_address(fields)
+        self.records, data = self.answer(sentence, Changes(), changes)
         # With heads muted the translation may have fewer words: the cell must be in it, too.
         place_of(self.record, start, PLACES | {"mute", "point"})
+        for head_of_point, query, *_ in changes.points:
+            rows = max(len(each.weights(head_of_point)) for each in (plain, self.record))
+            check("row of a point of start", query, f"a whole number below {rows}", query < rows)
         row, key = (int(fields[name]) if name in fields else None for name in ("row", "key"))
         pinned = [] if row is None and key is None else [row or 0, key]
         super().__init__(data=data, **head._asdict(), pinned=pinned)
