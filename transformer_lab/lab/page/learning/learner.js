@@ -73,6 +73,20 @@ export class Learner {
     });
   }
 
+  /** The weights of every head while one pair is read: kind → layer → head → query → a number for each key. */
+  look(pair) {
+    const { model } = this;
+    model.setTraining(false);
+    return model.memory.borrow(() => {
+      this.readTargets([pair]);
+      return {
+        encoder: model.encoder.map(({ attention }) => attention.readWeights(0)),
+        decoder: model.decoder.map(({ attention }) => attention.readWeights(0)),
+        cross: model.decoder.map(({ cross }) => cross.readWeights(0)),
+      };
+    });
+  }
+
   /** The likeliest id of each row of the logits. */
   findBest({ at, rows, columns }) {
     const { values } = this.model.memory;

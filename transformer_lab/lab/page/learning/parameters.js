@@ -72,6 +72,11 @@ export class Parameters {
     return root;
   }
 
+  /** How many parameters there are, without what rounds sizes up. */
+  countNumbers() {
+    return Object.values(this.shapes).reduce((sum, shape) => sum + shape.reduce((product, size) => product * size), 0);
+  }
+
   /** Draw the first values, as Python's `initialise` does: the same ones from the same seed. */
   initialise(seed) {
     const empty = ([rows, columns]) => (columns ? new Vectors(rows, columns) : new Float32Array(rows));
