@@ -63,8 +63,8 @@ def policy_meta(
     """Return the `<meta>` element with the content security policy of a page.
 
     The policy allows the scripts and styles that are in the page, by their hashes. If an inline script
-    compiles WebAssembly, as the engine does for its matrix products, that's allowed, too; and so is a
-    worker that a script makes of its own text.
+    compiles WebAssembly, as the engine does for its matrix products, that's allowed, too, and so is a
+    worker that a script makes of a text, which has the same policy and may compile WebAssembly.
 
     Args:
         page: The page as HTML.
@@ -73,8 +73,8 @@ def policy_meta(
     """
     found = Inlined(page)
     looks = " ".join(map(hash_source, found.attributes))
-    compiles = [WASM] * any("new WebAssembly." in script for script in found.scripts)
     works = any("new Worker(" in script for script in found.scripts)
+    compiles = [WASM] * (works or any("new WebAssembly." in script for script in found.scripts))
     sources = {
         "default-src": NONE,
         "script-src": " ".join([*scripts, *compiles, *map(hash_source, found.scripts)]) or NONE,

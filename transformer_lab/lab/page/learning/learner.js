@@ -58,7 +58,7 @@ export class Learner {
     return loss;
   }
 
-  /** The share of pairs whose target is right word by word when each word is told the right ones before it. */
+  /** How many targets are right word by word when each word is told the right ones before it. */
   countRight(pairs) {
     this.model.setTraining(false);
     return this.model.memory.borrow(() => {
@@ -69,7 +69,7 @@ export class Learner {
         right += target.every((id, i) => best[at + i] === id);
         at += target.length;
       }
-      return right / pairs.length;
+      return right;
     });
   }
 

@@ -4,14 +4,14 @@ import { decodeBase64 } from "../bytes.js";
 import { action, make, OWN_KEYS, word } from "../elements.js";
 import { makePalettes } from "../painting.js";
 import { followTheme } from "../theme.js";
-import { makeRandom } from "../engine/untrained.js";
-import { findTask, TASKS } from "../tasks/tasks.js";
+import { TASKS } from "../tasks/tasks.js";
 import { Choice } from "./choice.js";
+import { ExperimentCard } from "./experiment_card.js";
+import { makeLearn } from "./learn.js";
 import { Run } from "./run.js";
 import { RunPanel } from "./run_panel.js";
 import { listChanges, makeSpec, SETTINGS } from "./settings.js";
 
-const TRIED = 512; // unseen examples at the end of a run
 const PATIENCE = 90; // seconds that a reader may like to wait
 const SMALLEST = { width: 16, heads: 4, layers: 1 };
 
@@ -58,6 +58,7 @@ export class Playground {
     this.slider.addEventListener("input", () => this.goTo(Number(this.slider.value)));
     this.back = make("label", { className: "back" }, "Go back in time ", this.slider);
     this.panels = make("div", { className: "runs" });
+    this.card = new ExperimentCard(choice, () => this.start());
     this.element = make("div", { className: "tl-page tl-playground" },
       make("header", {},
         make("h2", {}, "Teach a Transformer while you watch"),
@@ -66,7 +67,7 @@ export class Playground {
       this.example, this.notice,
       make("details", { className: "settings" }, make("summary", {}, "Change the model, its training or its data"),
         make("div", {}, ...this.settings.map(({ element }) => element))),
-      this.panels, this.back);
+      this.card.element, this.panels, this.back, this.card.list);
   }
 
   drawChoice() {
@@ -82,9 +83,8 @@ export class Playground {
   }
 
   drawExample() {
-    const { task } = this.choice;
-    const pair = task.makePair?.(makeRandom(3));
-    this.example.replaceChildren(task.question, ...(pair ? [" For example: ", word(pair.source.join(task.join.source)), " → ", word(pair.target.join(task.join.target))] : []));
+    const { question, example } = this.choice.task;
+    this.example.replaceChildren(question, " For example: ", word(example.source), " → ", word(example.target));
   }
 
   start() {
@@ -92,12 +92,11 @@ export class Playground {
     this.moment = Infinity;
     const { choice } = this;
     this.runs = choice.runs.map((settings) => new Run(this.script, makeSpec(choice.task, settings, { seed: choice.seed }), () => this.plan()));
-    for (const run of this.runs) run.tried = TRIED;
     const text = choice.change && this.changes.find(({ name, value }) => name === choice.change.name && value === choice.change.value)?.text;
     const titles = this.runs.map((_, i) => (i ? `The same, ${text}` : "Your model"));
+    for (const run of this.runs) run.experiment = choice.experiment;
     this.views = this.runs.map((_, i) => new RunPanel(titles[i], this.palettes, (head) => this.open(head)));
     this.panels.replaceChildren(...this.views.map(({ element }) => element));
-    this.join = choice.task.join;
     this.drawRuns();
   }
 
@@ -136,7 +135,8 @@ export class Playground {
     this.back.hidden = last < 1;
     Object.assign(this.slider, { max: last, value: Math.min(this.moment, last) });
     const most = Math.max(0.1, ...runs.flatMap(({ losses }) => losses.slice(0, 20).map(({ loss }) => loss)).filter(Number.isFinite));
-    runs.forEach((run, i) => this.views[i].draw(run, { most, chosen: Math.min(this.moment, run.moments.length - 1), head: this.head, join: this.join }));
+    runs.forEach((run, i) => this.views[i].draw(run, { most, chosen: Math.min(this.moment, run.moments.length - 1), head: this.head }));
+    this.card.draw(runs);
     this.drawNotice(running);
   }
 
@@ -157,6 +157,7 @@ export class Playground {
 /** Put the playground into the place of a saved picture. */
 export async function mountPlaygrounds(name) {
   const data = JSON.parse(document.querySelector(`script[data-of="${name}"]`).textContent);
+  globalThis.transformerLab = { ...globalThis.transformerLab, learn: makeLearn(data.script, TASKS) };
   for (const place of document.querySelectorAll(`[data-playground="${name}"]`)) {
     if (place.dataset.mounted) continue;
     place.dataset.mounted = true;

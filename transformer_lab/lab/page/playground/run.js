@@ -1,6 +1,6 @@
 // A training run as the page sees it: what it has said so far, and what it's doing.
 
-const PATIENCE = 100; // milliseconds that a worker has to stop by itself
+const GRACE = 100; // milliseconds that a worker has to stop by itself
 
 /** Make a worker of a script's text, which needs no file of its own and no server. */
 function makeWorker(text) {
@@ -19,7 +19,7 @@ export class Run {
     this.seconds = 0;
     this.losses = []; // { step, loss }
     this.moments = []; // what it could do at some of the steps
-    this.shown = [];
+    this.shown = []; // the first unseen examples
     this.result = null;
     this.problem = "";
     this.worker = makeWorker(script);
@@ -61,7 +61,7 @@ export class Run {
     this.state = "stopped";
     this.send("stop");
     const { worker } = this;
-    setTimeout(() => this.state === "stopped" && this.end(worker), PATIENCE);
+    setTimeout(() => this.state === "stopped" && this.end(worker), GRACE);
     this.changed("stopped");
   }
 
@@ -86,7 +86,7 @@ export class Run {
 
 /** What a run does with what its worker says. */
 const HEARD = {
-  ready: (run, { parameters, shown }) => Object.assign(run, { parameters, shown }),
+  ready: (run, said) => Object.assign(run, said),
   step: (run, { step, seconds, loss }) => {
     Object.assign(run, { step, seconds });
     run.losses.push({ step, loss });

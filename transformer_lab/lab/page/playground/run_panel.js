@@ -1,10 +1,9 @@
 // One training run on the page: how far it is, its chart, what it writes, and where its heads look.
 
 import { make, word } from "../elements.js";
+import { formatPercent } from "../text.js";
 import { Chart } from "./chart.js";
 import { Maps } from "./maps.js";
-
-const percent = (share) => `${Math.round(100 * share)}%`;
 
 export class RunPanel {
   constructor(title, palettes, choose) {
@@ -17,40 +16,37 @@ export class RunPanel {
   }
 
   /** `chosen` is a moment's number, and `head` the one that stands large. */
-  draw(run, { most, chosen, head, join }) {
+  draw(run, { most, chosen, head }) {
     const moment = run.moments[chosen] ?? run.moments.at(-1);
     this.drawStatus(run, moment);
     this.chart.draw(run, most, run.moments.indexOf(moment));
-    this.drawExamples(run, moment, join);
-    const [first] = run.shown;
-    const words = first && { given: [...first.source, "end"], read: [...first.target, "end"] };
-    this.maps.draw(moment?.maps, words, head);
+    this.drawExamples(run, moment);
+    this.maps.draw(moment?.maps, run.words, head);
   }
 
   drawStatus(run, moment) {
     const { state, step, seconds, problem, result } = run;
     const text = {
       failed: problem,
-      done: result && `Done: ${percent(result.written)} of ${run.tried} unseen examples are right after ${step.toLocaleString("en")} steps and ${seconds.toFixed(1)} seconds.`,
-    }[state] ?? (moment ? `Step ${moment.step.toLocaleString("en")}: ${percent(moment.written)} right as it writes, after ${moment.seconds.toFixed(1)} seconds.` : "Getting ready …");
+      done: result && `Done: ${formatPercent(result.written)} of ${run.tried} unseen examples are right after ${step.toLocaleString("en")} steps and ${seconds.toFixed(1)} seconds.`,
+    }[state] ?? (moment ? `Step ${moment.step.toLocaleString("en")}: ${formatPercent(moment.written)} right as it writes, after ${moment.seconds.toFixed(1)} seconds.` : "Getting ready …");
     if (this.status.textContent !== text) this.status.textContent = text;
     this.status.classList.toggle("problem", state === "failed");
   }
 
-  drawExamples(run, moment, join) {
+  drawExamples(run, moment) {
     this.examples.hidden = !moment;
     if (!moment) return;
-    const written = (tokens, target) => tokens.flatMap((token, i) =>
-      [i ? join.target : "", make(token === target[i] ? "span" : "mark", {}, word(token))]);
-    const row = ({ source, target }, i) => {
+    const row = ({ given, right }, i) => {
       const own = moment.writes[i];
-      const right = String(own) === String(target);
-      return make("tr", { className: right ? "right" : "" },
-        make("td", {}, source.join(join.source)), make("td", {}, ...written(own, target), own.length < target.length ? make("mark", { title: "it stopped too early" }, "…") : null),
-        make("td", {}, right ? make("span", { "aria-label": "right" }, "✓") : target.join(join.target)));
+      const isRight = String(own) === String(right);
+      const written = own.map((piece, k) => make(piece === right[k] ? "span" : "mark", {}, word(piece)));
+      const tooShort = own.length < right.length ? make("mark", { title: "it stopped too early" }, "…") : null;
+      return make("tr", { className: isRight ? "right" : "" }, make("td", {}, word(given)), make("td", {}, ...written, tooShort),
+        make("td", {}, isRight ? make("span", { role: "img", "aria-label": "right" }, "✓") : word(right.join("").trim())));
     };
     this.examples.replaceChildren(
-      make("thead", {}, make("tr", {}, ...["Given", "It writes", "Right"].map((text) => make("th", { scope: "col" }, text)))),
+      make("thead", {}, make("tr", {}, ...["Given", "It writes", "Should be"].map((text) => make("th", { scope: "col" }, text)))),
       make("tbody", {}, ...run.shown.map(row)));
   }
 }

@@ -4,7 +4,7 @@ import { openOperations } from "../learning/kernel.js";
 import { Learner } from "../learning/learner.js";
 import { packModel } from "../learning/saved_model.js";
 import { makeRandom } from "../engine/untrained.js";
-import { makeData } from "../tasks/tasks.js";
+import { findTask, makeData } from "../tasks/tasks.js";
 
 const SLICE = 25; // milliseconds of learning between two looks at what the page wants
 const MOMENTS = 30; // of a run, at which it shows what it can do
@@ -13,6 +13,10 @@ const TRIED = 64; // unseen examples at each moment
 const AT_LAST = 512; // at the end
 const AT_ONCE = 32; // examples that are written between two looks
 
+const EOS = 2;
+
+const withoutEnd = (ids) => ids.filter((id) => id !== EOS);
+
 /** Let the page's messages in; a timer would wait for 4 ms. */
 const listen = () => new Promise((done) => {
   const { port1, port2 } = new MessageChannel();
@@ -20,22 +24,28 @@ const listen = () => new Promise((done) => {
   port2.postMessage(null);
 });
 
+/** The ids' texts, one behind the other as they are written: with a space before those that have one. */
+function writePieces(words, ids) {
+  const write = (count) => words.decode(ids.slice(0, count));
+  return ids.map((_, i) => write(i + 1).slice(write(i).length) || ` ${words.tokens([ids[i]])[0]}`);
+}
+
 export class Training {
   /**
-   * `spec` is { task, own, train, seed, steps, batch, model, training }: a task's name, or the learner's `own` pairs;
-   * how many examples there are to learn from (null: without end); and what `completeModel` and `completeTraining`
-   * take. `report` gets what there is to say, as { kind, … }.
+   * `spec` is { task, options, train, seed, steps, batch, curve, model, training }: a task's name and options; how many
+   * examples there are to learn from (null: without end); whether the rate falls along the paper's "root" curve or a
+   * straight "line" to the last step; and what `completeModel` and `completeTraining` take. `report` gets what there is
+   * to say, as { kind, … }.
    */
   constructor(spec, report) {
-    const { task, own, train = null, seed, steps, batch, model, training } = spec;
+    const { task, options, train, seed, steps, batch, curve, model, training } = spec;
     Object.assign(this, { report, batch, seed, steps });
-    this.data = makeData({ task, own, train, test: AT_LAST, seed });
-    const { source, target, longest } = this.data;
-    const sizes = { source_vocab_size: source.size, target_vocab_size: target.size, max_length: longest + 2 };
-    this.learner = new Learner({ ...model, ...sizes }, { ...training, steps: training.steps ? steps : null }, openOperations(), seed);
+    this.data = makeData(findTask(task), { options, train, test: AT_LAST, seed });
+    const sizes = { source_vocab_size: this.data.source.words.length, target_vocab_size: this.data.target.words.length };
+    this.learner = new Learner({ ...model, ...sizes }, { ...training, steps: curve === "line" ? steps : null }, openOperations(), seed);
     this.random = makeRandom(seed + 1);
     this.every = Math.max(1, Math.round(steps / MOMENTS));
-    this.limit = longest + 1;
+    this.limit = 2 + Math.max(...this.data.test.map(({ target }) => target.length));
     this.seconds = 0; // of learning, without what is shown
     this.state = "paused";
   }
@@ -58,12 +68,12 @@ export class Training {
   async run() {
     const { learner, steps, every } = this;
     this.state = "training";
-    this.report({ kind: "ready", parameters: learner.model.parameters.countNumbers(), shown: this.data.test.slice(0, SHOWN).map(({ words }) => words) });
+    this.report({ kind: "ready", parameters: learner.model.parameters.countNumbers(), tried: this.data.test.length, notes: this.data.notes, ...this.describe() });
     await this.show(NaN);
     let loss = NaN;
     while (learner.steps < steps && (await this.mayGoOn())) {
       const start = performance.now();
-      do loss = learner.step(this.data.draw(this.batch, this.random));
+      do loss = learner.step(Array.from({ length: this.batch }, () => this.data.sample(this.random)));
       while (performance.now() - start < SLICE && learner.steps % every && learner.steps < steps);
       this.seconds += (performance.now() - start) / 1000;
       this.report({ kind: "step", step: learner.steps, seconds: this.seconds, loss });
@@ -71,6 +81,15 @@ export class Training {
     }
     if (this.state === "stopped") return this.report({ kind: "stopped", step: learner.steps });
     return this.report({ kind: "done", step: learner.steps, seconds: this.seconds, loss, ...(await this.try(AT_LAST)) });
+  }
+
+  /** The first unseen examples, and the words of the very first one, which the maps belong to. */
+  describe() {
+    const { source, target, test } = this.data;
+    return {
+      shown: test.slice(0, SHOWN).map((pair) => ({ given: source.decode(withoutEnd(pair.source)), right: writePieces(target, withoutEnd(pair.target)) })),
+      words: { given: source.tokens(test[0].source), read: target.tokens(test[0].target) },
+    };
   }
 
   /** Wait for messages, and while the run is paused; false when it's stopped. */
@@ -87,7 +106,7 @@ export class Training {
     const maps = learner.look(data.test[0]);
     this.report({
       kind: "moment", step: learner.steps, seconds, loss, maps, exact: found.exact, written: found.written,
-      writes: found.ids.slice(0, SHOWN).map((ids) => data.target.read(ids)),
+      writes: found.ids.slice(0, SHOWN).map((ids) => writePieces(data.target, withoutEnd(ids))),
     });
   }
 

@@ -23,6 +23,9 @@ import { WORLD } from "./world/task.js";
  */
 export const TASKS = [COPY, REVERSE, SORT, PARTNER, COUNT, BRACKETS, DATES, NUMBERS_EN, NUMBERS_FR, NUMBERS_DE, WORLD, OWN];
 
+/** Return the task of a name; undefined if there's none. */
+export const findTask = (name) => TASKS.find((task) => task.name === name);
+
 /** Divide the pairs of a task that draws them. With `train` null, training has no list unless the task runs out of pairs. */
 function splitDrawn(draw, { train, test, seed }) {
   const random = makeRandom(seed);
