@@ -531,15 +531,12 @@ class Translator:
         """Load a translator that is one file, onto the CPU."""
         tensors, description = read_single_file(path)
         config = read_config(description, path, path.stat().st_size)
-        tokenizers = []
-        for name in ("source_tokenizer", "target_tokenizer"):
-            try:
-                tokenizers.append(tokenizer_from_json(json.dumps(description[name])))
-            except ValueError as error:
-                raise CheckpointError(f"{path}: {name}: {error}") from error
+        source, target = (
+            read_tokenizer(description, f"{side}_tokenizer", path) for side in ("source", "target")
+        )
         try:
             with SkipInit():
-                translator = cls(build_model(config), *tokenizers, description.get("about"))
+                translator = cls(build_model(config), source, target, description.get("about"))
         except ValueError as error:
             raise CheckpointError(f"{path}: {error}") from error
         load_weights(translator.model, tensors, path)
@@ -608,6 +605,18 @@ def read_config(
     except (ValueError, KeyError, TypeError) as error:
         raise CheckpointError(f"{path}: damaged: {error}") from error
     return config
+
+
+def read_tokenizer(description: Mapping[str, Any], name: str, path: Path) -> Tokenizer:
+    """Return a tokenizer that stands in the description of a single file, `path`.
+
+    Raises:
+        CheckpointError: If it is not a tokenizer.
+    """
+    try:
+        return tokenizer_from_json(json.dumps(description[name]))
+    except ValueError as error:
+        raise CheckpointError(f"{path}: {name}: {error}") from error
 
 
 def check_word_lengths(name: str, text: str) -> str:
