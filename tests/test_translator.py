@@ -19,7 +19,13 @@ from transformer_lab.model import Transformer
 from transformer_lab.model.weights import save_weights
 from transformer_lab.runs.card import CARD
 from transformer_lab.storage.folder import DESCRIPTION, add_own_checksum, read_description
-from transformer_lab.storage.tensors import CheckpointError, check_sha256, weights_of
+from transformer_lab.storage.tensors import (
+    CheckpointError,
+    check_sha256,
+    load_tensors,
+    save_tensors,
+    weights_of,
+)
 from transformer_lab.translator import PRETRAINED, Translator
 
 ENGLISH = "the cat sees a dog and runs to its small red house now".split()
@@ -494,6 +500,113 @@ def test_weights_that_do_not_fit_into_half_precision_are_not_saved(tmp_path):
         translator.save(tmp_path / "half", dtype=torch.float16)
     assert not list((tmp_path / "half").iterdir())
     translator.save(tmp_path / "whole")
+
+
+def save_as_one_file(path, **changes):
+    """The file's tensors and what describes it, to be changed and written again."""
+    make_translator().save(path)
+    tensors, description = load_tensors(path)
+    save_tensors(path, tensors, {**description, **changes})
+    return tensors, description
+
+
+@pytest.mark.parametrize("name", ["whole.safetensors", "new/folder/of.it/whole.safetensors"])
+def test_a_translator_that_is_one_file_comes_back_the_same(tmp_path, name):
+    translator = make_translator(norm="pre", positions="rotary", d_k=6)
+    translator.save(tmp_path / name)
+    again = Translator.load(tmp_path / name, device="cpu")
+    assert contents((tmp_path / name).parent).keys() == {"whole.safetensors"}
+    assert again.about == {"corpus": "made by hand"}
+    assert again.model.config == translator.model.config
+    assert [t.to_json() for t in again.tokenizers] == [t.to_json() for t in translator.tokenizers]
+    for weight, own in weights_of(again.model).items():
+        assert torch.equal(own, weights_of(translator.model)[weight])
+    translator.save(tmp_path / "twice.safetensors")
+    assert (tmp_path / "twice.safetensors").read_bytes() == (tmp_path / name).read_bytes()
+
+
+def test_one_file_may_hold_half_precision(tmp_path):
+    translator, path = make_translator(), tmp_path / "half.safetensors"
+    translator.save(path, dtype=torch.float16)
+    rounded = Translator.load(path, device="cpu").model.output.weight
+    assert torch.equal(rounded, translator.model.output.weight.half().float())
+    with torch.no_grad():
+        translator.model.output.weight[3, 5] = 1e6
+    before = path.read_bytes()
+    with pytest.raises(ValueError, match="NaN or infinite'; expected finite numbers in float16"):
+        translator.save(path, dtype=torch.float16, overwrite=True)
+    assert path.read_bytes() == before
+
+
+def test_a_file_is_overwritten_only_if_asked_and_only_a_translators(tmp_path):
+    path = tmp_path / "whole.safetensors"
+    make_translator(seed=0).save(path)
+    before = path.read_bytes()
+    with pytest.raises(ValueError, match="is there already; expected another name, or overwrite"):
+        make_translator(seed=1).save(path)
+    assert path.read_bytes() == before
+    make_translator(seed=1).save(path, overwrite=True)
+    assert path.read_bytes() != before
+    make_translator().save(tmp_path / "folder")
+    others = tmp_path / "other.safetensors"
+    others.write_bytes(b"mine")
+    for file in (others, tmp_path / "folder" / "model.safetensors"):
+        before = file.read_bytes()
+        with pytest.raises(ValueError, match="is a file of another kind; expected another name"):
+            make_translator().save(file, overwrite=True)
+        assert file.read_bytes() == before
+
+
+def test_any_flipped_bit_of_a_single_file_is_found(tmp_path):
+    path = tmp_path / "whole.safetensors"
+    make_translator().save(path)
+    whole = path.read_bytes()
+    rng = np.random.default_rng(0)
+    for place in rng.integers(0, len(whole), 40):
+        damaged = bytearray(whole)
+        damaged[place] ^= 1 << int(rng.integers(8))
+        path.write_bytes(damaged)
+        with pytest.raises(CheckpointError, match="whole.safetensors: damaged"):
+            Translator.load(path)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"format": "other 9"}, "damaged: format is 'other 9'; expected 'transformer_lab 1'"),
+        ({"about": [1]}, "damaged: about is 'list'; expected a dict"),
+        ({"model": {"d_model": 7}}, "damaged: .*missing"),
+        ({"target_tokenizer": []}, "target_tokenizer: not a tokenizer's description"),
+        ({"target_tokenizer": {"kind": "word", "words": ["oui"], "joined": []}},
+         "vocabulary sizes of the tokenizers"),
+    ],
+)  # fmt: skip
+def test_a_part_of_a_single_file_that_does_not_fit_is_named(tmp_path, changes, message):
+    path = tmp_path / "whole.safetensors"
+    save_as_one_file(path, **changes)
+    with pytest.raises(CheckpointError, match=f"whole.safetensors: {message}"):
+        Translator.load(path)
+
+
+def test_a_file_that_is_no_translator_says_what_is_missing(tmp_path):
+    path = tmp_path / "whole.safetensors"
+    with pytest.raises(CheckpointError, match="whole.safetensors: no such file; expected"):
+        Translator.load(path)
+    tensors, description = save_as_one_file(path)
+    with pytest.raises(ValueError, match="weights is 'step_7'; expected 'model', because a single"):
+        Translator.load(path, weights="step_7")
+    for name in ("model", "source_tokenizer", "target_tokenizer"):
+        rest = {key: value for key, value in description.items() if key != name}
+        save_tensors(path, tensors, rest)
+        with pytest.raises(CheckpointError, match=f"its metadata has no '{name}'; expected a tra"):
+            Translator.load(path)
+    safetensors.torch.save_file(tensors, path, metadata={"format": "pt"})
+    with pytest.raises(CheckpointError, match=r"its metadata has \['format'\]; expected 'meta'"):
+        Translator.load(path)
+    del tensors["output.bias"]
+    save_tensors(path, tensors, description)
+    with pytest.raises(CheckpointError, match=r"output.bias has nothing; expected \(20,\)"):
+        Translator.load(path)
 
 
 def test_the_shipped_model_has_the_sum_of_each_of_its_files():

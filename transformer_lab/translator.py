@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import torch
@@ -35,7 +35,7 @@ from transformer_lab.data.batching import (
     pad,
 )
 from transformer_lab.data.text import check_text, check_visible_text, join_for_terminal, to_nfc
-from transformer_lab.data.tokenizer import Tokenizer, load_tokenizer
+from transformer_lab.data.tokenizer import Tokenizer, load_tokenizer, tokenizer_from_json
 from transformer_lab.decoding import Hypothesis, beam_search, greedy, log_probabilities, sample
 from transformer_lab.hooks import Hook
 from transformer_lab.model import Transformer
@@ -48,6 +48,7 @@ from transformer_lab.storage.files import (
     expand_path,
     locate_file,
     read_consistently,
+    write_atomically,
     write_files_atomically,
 )
 from transformer_lab.storage.folder import (
@@ -60,6 +61,11 @@ from transformer_lab.storage.folder import (
     read_description,
 )
 from transformer_lab.storage.lock import lock_folder
+from transformer_lab.storage.single_file import (
+    check_replaceable,
+    is_single_file,
+    read_single_file,
+)
 from transformer_lab.storage.tensors import (
     CheckpointError,
     check_sha256,
@@ -397,21 +403,44 @@ class Translator:
         )
 
     def save(
-        self, folder: str | Path, *, dtype: torch.dtype = torch.float32, overwrite: bool = False
+        self, path: str | Path, *, dtype: torch.dtype = torch.float32, overwrite: bool = False
     ) -> None:
         """Write configuration, tokenizers and weights, all of them or nothing.
 
-        `overwrite` replaces a model that is there, and removes the snapshots that its config.json
-        names. If the disk is full or the process is killed meanwhile, the old model stays intact.
+        A path that ends with .safetensors becomes one file with all of it, any other a folder.
+        `overwrite` replaces a model that is there, and in a folder removes the snapshots that its
+        config.json names. If the disk is full or the process is killed meanwhile, the old model
+        stays intact.
 
         Raises:
-            ValueError: If the folder holds a model and `overwrite` is not given, or a file of one of
-                these names that this package did not write; if another process is writing there;
+            ValueError: If there is a model and `overwrite` is not given, or a file of one of these
+                names that this package did not write; if another process is writing in the folder;
                 or if a weight is no finite number in this precision.
         """
-        folder = expand_path(folder)
-        with lock_folder(folder):
-            self.save_in_locked(folder, dtype, overwrite)
+        path = expand_path(path)
+        if is_single_file(path):
+            check_replaceable(path, overwrite)
+            content = self.as_single_file(dtype)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_atomically(path, content)
+        else:
+            with lock_folder(path):
+                self.save_in_locked(path, dtype, overwrite)
+
+    def as_single_file(self, dtype: torch.dtype) -> bytes:
+        """Return the translator as the bytes of one safetensors file, which `load` reads."""
+        source, target = (json.loads(tokenizer.to_json()) for tokenizer in self.tokenizers)
+        tokenizers = {"source_tokenizer": source, "target_tokenizer": target}
+        return weights_as_bytes(self.model, dtype, {**self.describe(), **tokenizers})
+
+    def describe(self) -> dict[str, Any]:
+        """Return the configuration and `about`, as plain values for JSON.
+
+        Raises:
+            ValueError: If `about` holds NaN or infinity.
+        """
+        description = {"model": self.model.config.to_dict(), "about": self.about}
+        return cast(dict[str, Any], json.loads(json.dumps(description, allow_nan=False)))
 
     def save_in_locked(
         self,
@@ -463,8 +492,7 @@ class Translator:
         sums = {**sums, **{name: hash_bytes(content) for name, content in files.items()}}
         config = {
             "format": FORMAT,
-            "model": self.model.config.to_dict(),
-            "about": self.about,
+            **self.describe(),
             "sha256": dict(sorted(sums.items())),
         }
         text = json.dumps(add_own_checksum(config), indent=1, ensure_ascii=False, allow_nan=False)
@@ -472,24 +500,46 @@ class Translator:
 
     @classmethod
     def load(
-        cls, folder: str | Path = PRETRAINED, *, weights: str = "model", device: str = "auto"
+        cls, path: str | Path = PRETRAINED, *, weights: str = "model", device: str = "auto"
     ) -> "Translator":
-        """Load a translator that `save` wrote.
+        """Load a translator that `save` wrote, or one that was trained in the page.
 
         Args:
-            folder: Its folder; by default that of the translator that comes with the package.
+            path: Its folder, or its file if it is a single one; by default the folder of the
+                translator that comes with the package.
             weights: "model", or the name of a snapshot, see `snapshots`.
             device: Where to put the model.
 
         Raises:
             CheckpointError: If a file is missing, damaged, or does not fit the others; the message
                 names it.
+            ValueError: If a snapshot is asked for of a translator that is a single file.
         """
-        place, folder = pick_device(device), expand_path(folder)
-        translator = read_consistently(
-            folder, lambda: cls.load_once(folder, f"{weights}.safetensors")
-        )
+        place, path = pick_device(device), expand_path(path)
+        if is_single_file(path):
+            expected = "'model', because a single file holds no snapshots"
+            check("weights", weights, expected, weights == "model")
+            translator = cls.load_single_file(path)
+        else:
+            name = f"{weights}.safetensors"
+            translator = read_consistently(path, lambda: cls.load_once(path, name))
         translator.model.to(place).eval()
+        return translator
+
+    @classmethod
+    def load_single_file(cls, path: Path) -> "Translator":
+        """Load a translator that is one file, onto the CPU."""
+        tensors, description = read_single_file(path)
+        config = read_config(description, path, path.stat().st_size)
+        source, target = (
+            read_tokenizer(description, f"{side}_tokenizer", path) for side in ("source", "target")
+        )
+        try:
+            with SkipInit():
+                translator = cls(build_model(config), source, target, description.get("about"))
+        except ValueError as error:
+            raise CheckpointError(f"{path}: {error}") from error
+        load_weights(translator.model, tensors, path)
         return translator
 
     @classmethod
@@ -521,12 +571,7 @@ class Translator:
         """
         folder = expand_path(folder)
         description = read_description(folder)
-        path = locate_file(folder, "config.json")
-        try:
-            config = TransformerConfig.from_dict(description["model"])
-            check_memory(model_class(config), config, most_parameters)
-        except (ValueError, KeyError, TypeError) as error:
-            raise CheckpointError(f"{path}: damaged: {error}") from error
+        config = read_config(description, locate_file(folder, "config.json"), most_parameters)
         files = [locate_file(folder, f"{side}_tokenizer.json") for side in ("source", "target")]
         for file in files:
             if not file.is_file():
@@ -543,6 +588,35 @@ class Translator:
         """Return the saved snapshots of a run: for each training step the `weights` to give to `load`."""
         found = [path.stem for path in sorted(expand_path(folder).glob("step_*.safetensors"))]
         return {int(name[5:]): name for name in found if re.fullmatch(r"step_[0-9]+", name)}
+
+
+def read_config(
+    description: Mapping[str, Any], path: Path, most_parameters: int | None
+) -> TransformerConfig:
+    """Return the configuration in a translator's description, which stands in the file `path`.
+
+    Raises:
+        CheckpointError: If it is damaged, or describes more parameters than `most_parameters`, or
+            than the memory holds.
+    """
+    try:
+        config = TransformerConfig.from_dict(description["model"])
+        check_memory(model_class(config), config, most_parameters)
+    except (ValueError, KeyError, TypeError) as error:
+        raise CheckpointError(f"{path}: damaged: {error}") from error
+    return config
+
+
+def read_tokenizer(description: Mapping[str, Any], name: str, path: Path) -> Tokenizer:
+    """Return a tokenizer that stands in the description of a single file, `path`.
+
+    Raises:
+        CheckpointError: If it is not a tokenizer.
+    """
+    try:
+        return tokenizer_from_json(json.dumps(description[name]))
+    except ValueError as error:
+        raise CheckpointError(f"{path}: {name}: {error}") from error
 
 
 def check_word_lengths(name: str, text: str) -> str:

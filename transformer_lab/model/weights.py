@@ -3,8 +3,10 @@
 `Translator.save` and the trainer's snapshots use it.
 """
 
+from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import torch
 
@@ -46,8 +48,12 @@ def described_shapes(config: TransformerConfig) -> dict[str, tuple[int, ...]]:
         return shapes_of(build_model(config))
 
 
-def weights_as_bytes(model: Transformer, dtype: torch.dtype) -> bytes:
+def weights_as_bytes(
+    model: Transformer, dtype: torch.dtype, description: Mapping[str, Any] | None = None
+) -> bytes:
     """Return a model's weights in this precision, as the bytes of a safetensors file.
+
+    `description` are the fields that the file holds beside its format.
 
     Raises:
         ValueError: If the model differs from its configuration (see `check_plain`), or a weight is
@@ -58,7 +64,7 @@ def weights_as_bytes(model: Transformer, dtype: torch.dtype) -> bytes:
     for name, tensor in tensors.items():
         expected = f"finite numbers in {str(dtype).removeprefix('torch.')}"
         check(f"weights of {name}", "NaN or infinite", expected, has_usable_numbers(name, tensor))
-    return tensors_as_bytes(tensors, {"format": FORMAT})
+    return tensors_as_bytes(tensors, {"format": FORMAT, **(description or {})})
 
 
 def save_weights(model: Transformer, path: Path, dtype: torch.dtype = torch.float32) -> None:

@@ -6,7 +6,7 @@
 import hashlib
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from transformer_lab.config import check
 from transformer_lab.storage.files import locate_file
@@ -28,18 +28,27 @@ def read_description(folder: Path) -> dict[str, Any]:
     if not path.is_file():
         raise CheckpointError(f"{folder}: no config.json; expected the folder of a trained model")
     try:
-        description = json.loads(path.read_text(encoding="utf-8"))
-        check("its JSON", type(description).__name__, "a dict", isinstance(description, dict))
-        check("format", description.get("format"), repr(FORMAT), description["format"] == FORMAT)
-        for name in ("about", "sha256"):
-            value = description.get(name, {})
-            check(name, type(value).__name__, "a dict", isinstance(value, dict))
+        description = check_description(json.loads(path.read_text(encoding="utf-8")))
         own = description.get("sha256", {}).get("config.json")  # older ones have none
         if own is not None and own != compute_own_checksum(description):
             raise ValueError("its content is not what was saved")
-    except (ValueError, KeyError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:
         raise CheckpointError(f"{path}: damaged: {error}") from error
     return description
+
+
+def check_description(description: Any) -> dict[str, Any]:
+    """Return what describes a translator, a dict in the format `FORMAT`.
+
+    Raises:
+        ValueError: If it is something else, or of another format.
+    """
+    check("its JSON", type(description).__name__, "a dict", isinstance(description, dict))
+    check("format", description.get("format"), repr(FORMAT), description.get("format") == FORMAT)
+    for name in ("about", "sha256"):
+        value = description.get(name, {})
+        check(name, type(value).__name__, "a dict", isinstance(value, dict))
+    return cast(dict[str, Any], description)
 
 
 def add_own_checksum(description: dict[str, Any]) -> dict[str, Any]:

@@ -54,11 +54,14 @@ def load_tensors(path: Path, sha256: str | None = None) -> tuple[dict[str, Tenso
     check_sha256(path, sha256)
     try:
         with safetensors.safe_open(path, framework="pt") as file:
-            meta: dict[str, Any] = json.loads((file.metadata() or {})["meta"])
+            metadata = file.metadata() or {}
+            if "meta" not in metadata:
+                raise ValueError(f"its metadata has {sorted(metadata)}; expected 'meta'")
+            meta: dict[str, Any] = json.loads(metadata["meta"])
             if not isinstance(meta, dict):
                 raise ValueError(f"its description is {meta!r:.60}; expected a dict")
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    except (safetensors.SafetensorError, KeyError, ValueError, OSError, RecursionError) as error:
+    except (safetensors.SafetensorError, ValueError, OSError, RecursionError) as error:
         raise CheckpointError(
             f"{path}: damaged or not a checkpoint of this course: {error}"
         ) from error

@@ -27,7 +27,12 @@ const RULES = {
   residual: SWITCH, causal_mask: SWITCH, root: SWITCH, ramp: SWITCH,
   peak: POSITIVE, warmup: WHOLE, steps: [(value) => value === null || isCount(value), "a whole number from 1, or null"],
   smoothing: SHARE, beta1: SHARE, beta2: SHARE, epsilon: POSITIVE, decay: NOT_NEGATIVE,
+  // Python's models may have these; the page's have none of them.
+  d_k: oneOf(null), d_v: oneOf(null), num_key_value_heads: oneOf(null), recurrent_decoder: oneOf(false),
+  attention_dropout: oneOf(0), feed_forward_dropout: oneOf(0),
 };
+/** The paper's parts that a model may lack, and what to call them. */
+const PARTS = { residual: "residual connections", causal_mask: "causal mask", root: "division by √d_k", norm: "layer norm" };
 
 /** Fill in what's missing, and check each field that has a rule; an Error says what was wrong and what was expected. */
 function complete(given, defaults) {
@@ -55,5 +60,16 @@ export function completeModel(given) {
 /** What training needs to know: the learning rate's curve, see `computeRate`, `smoothing`, and Adam's numbers. */
 export const completeTraining = (given) => complete(given, TRAINING);
 
-/** Whether a model has the whole paper's parts, so that the lab and Python can read it. */
-export const isWhole = (config) => Object.entries(SWITCHES).every(([name, on]) => config[name] === on) && config.norm !== "none";
+/** The names of the paper's parts that a model lacks. */
+const listMissing = (config) =>
+  Object.keys(PARTS).filter((name) => config[name] === false || config[name] === "none").map((name) => PARTS[name]);
+
+/** Whether a model has all of the paper's parts, so that the lab and Python can read it. */
+export const isWhole = (config) => listMissing(config).length === 0;
+
+/** The configuration for a file that Python reads, without our switches; an Error names the parts that a model lacks. */
+export function describeWhole({ residual, causal_mask, root, ...config }) {
+  const missing = listMissing({ residual, causal_mask, root, norm: config.norm });
+  if (missing.length) throw new Error(`this model was trained without ${missing.join(" and ")}; expected all of the paper's parts, because Python's model has them`);
+  return config;
+}

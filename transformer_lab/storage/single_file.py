@@ -1,0 +1,51 @@
+"""A translator as one file: safetensors that hold its configuration and tokenizers as well.
+
+The page in which a model is trained writes and reads such files, too.
+"""
+
+from pathlib import Path
+from typing import Any
+
+from torch import Tensor
+
+from transformer_lab.storage.folder import check_description
+from transformer_lab.storage.tensors import CheckpointError, load_tensors
+
+PARTS = ("model", "source_tokenizer", "target_tokenizer")
+"""What the description of a single file holds beside its format: the contents of JSON files."""
+
+
+def is_single_file(path: Path) -> bool:
+    """Return whether a path stands for a translator in one file, and not for a folder."""
+    return path.is_file() or (path.suffix == ".safetensors" and not path.is_dir())
+
+
+def read_single_file(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
+    """Return the weights of a translator in one file, and what describes it.
+
+    Raises:
+        CheckpointError: If the file is missing or damaged, or holds weights alone.
+    """
+    tensors, description = load_tensors(path)
+    try:
+        check_description(description)
+    except ValueError as error:
+        raise CheckpointError(f"{path}: damaged: {error}") from error
+    for name in PARTS:
+        if name not in description:
+            expected = "a translator saved as one file, or the folder of one"
+            raise CheckpointError(f"{path}: its metadata has no {name!r}; expected {expected}")
+    return tensors, description
+
+
+def check_replaceable(path: Path, overwrite: bool) -> None:
+    """Raise a ValueError if a file is there, unless it is a translator that may be overwritten."""
+    if not path.exists():
+        return
+    if not overwrite:
+        raise ValueError(f"{path} is there already; expected another name, or overwrite=True")
+    try:
+        read_single_file(path)
+    except CheckpointError as error:
+        expected = "another name, or a translator that this package wrote"
+        raise ValueError(f"{path} is a file of another kind; expected {expected}") from error
