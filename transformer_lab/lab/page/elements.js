@@ -28,6 +28,11 @@ export function svg(tag, attributes = {}, ...children) {
 /** A token on the page: isolated, so that right-to-left text leaves its neighbours alone. */
 export const word = (token) => make("bdi", { className: "token" }, makeVisible(token));
 
+/** Write a text where another one stands: a screen reader says what changes, and the browser lays out nothing twice. */
+export function writeText(element, text) {
+  if (element.textContent !== text) element.textContent = text;
+}
+
 /** Tokens with spaces between them. */
 export const words = (list) => list.flatMap((token) => [word(token), " "]);
 

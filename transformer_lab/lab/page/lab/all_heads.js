@@ -46,7 +46,8 @@ export class AllHeads {
     this.models = make("select", { "aria-label": "Model beside this one", ...OWN_KEYS }, make("option", { value: "" }, "no other model"),
       ...others.names.map((name) => make("option", {}, name)));
     this.models.addEventListener("change", () => {
-      state.compare(this.models.value);
+      state.beside.show(this.models.value);
+      state.show(state.beside.name ? "lines" : state.view);
       showOpen();
     });
     this.adds = false; // whether a press draws a head over the open one, as it does with Shift
@@ -93,7 +94,7 @@ export class AllHeads {
 
   draw() {
     const { state } = this;
-    this.models.value = state.beside;
+    this.models.value = state.beside.name;
     this.over.refresh();
     if (this.way === "cost" && this.measured !== state.before) this.measureCosts();
     if (this.way === "maps") this.paint();

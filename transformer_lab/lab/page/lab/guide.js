@@ -1,6 +1,6 @@
 // Things to try, one after the other: what to do, and when it is done, what was to be seen.
 
-import { action, make } from "../elements.js";
+import { action, make, writeText } from "../elements.js";
 
 export class Guide {
   /** `prompts` have what to `ask`, `start` and `goal` as an address says them, and what to say `then`. */
@@ -35,12 +35,10 @@ export class Guide {
     const { ask, goal, then, start } = prompts[at];
     const isThere = state.isAt(goal);
     if (isThere) done.add(at);
-    // A screen reader says what changes: only then is it written.
-    const write = (element, text) => element.textContent === text || (element.textContent = text);
-    write(this.title, `Try this (${at + 1} of ${prompts.length}).`);
-    write(this.ask, ask);
-    write(this.room, then);
-    write(this.seen, done.has(at) ? then : "");
+    writeText(this.title, `Try this (${at + 1} of ${prompts.length}).`);
+    writeText(this.ask, ask);
+    writeText(this.room, then);
+    writeText(this.seen, done.has(at) ? then : "");
     this.again.hidden = !start || isThere || state.isSetUp(start);
     this.back.hidden = at === 0;
     this.next.hidden = at === prompts.length - 1;

@@ -1,6 +1,6 @@
 // The open head: what it's called, the switch that mutes it, and four ways to look at it.
 
-import { action, make, OWN_KEYS, toggle } from "../elements.js";
+import { action, make, OWN_KEYS, toggle, writeText } from "../elements.js";
 import { LineView } from "./lines.js";
 import { describeAxes, parseHead, TITLES, toCode } from "./names.js";
 import { WeightMap } from "./weight_map.js";
@@ -9,7 +9,7 @@ const TABS = { lines: "Where it looks", map: "As a map", numbers: "The numbers",
 
 /** Write on a button what it does now. */
 function writeLabel(button, text, title) {
-  button.textContent = text;
+  writeText(button, text);
   button.title = title;
   button.setAttribute("aria-label", title);
 }
@@ -59,7 +59,7 @@ export class OpenHead {
     writeLabel(this.mute, isMuted ? "Unmute it" : "Mute it", isMuted ? "Unmute it: this head counts again" : "Mute it: set this head's output to 0");
     this.tabs.forEach((tab) => tab.refresh());
     this.drawLook();
-    this.axes.textContent = `${this.describe(view)}${isMuted ? " It's muted: it still looks, but what it finds is thrown away." : ""}`;
+    writeText(this.axes, `${this.describe(view)}${isMuted ? " It's muted: it still looks, but what it finds is thrown away." : ""}`);
     const shown = this.views[view];
     if (this.place.firstChild !== shown.element) this.place.replaceChildren(shown.element);
     shown.draw();
