@@ -40,6 +40,20 @@ export const words = (list) => list.flatMap((token) => [word(token), " "]);
 export const wordAt = (list, i) =>
   list.indexOf(list[i]) === list.lastIndexOf(list[i]) ? word(list[i]) : make("span", {}, word(list[i]), ` (${i + 1})`);
 
+/** Let the left and right arrows go through an element's buttons, of which Tab reaches one; `arrive` hears of the next one. */
+export function goByArrows(element, arrive = () => {}) {
+  element.addEventListener("keydown", (event) => {
+    const side = { ArrowLeft: "previousElementSibling", ArrowRight: "nextElementSibling" }[event.key];
+    const next = side && event.target[side];
+    if (!next) return;
+    event.preventDefault();
+    event.stopPropagation();
+    [event.target.tabIndex, next.tabIndex] = [-1, 0];
+    next.focus();
+    arrive(next);
+  });
+}
+
 /** A button that is on or off: `refresh` asks which, when it is drawn. By `control` the focus finds its successor. */
 export function toggle(control, text, isOn, press) {
   const button = make("button", { type: "button", "data-control": control }, text);

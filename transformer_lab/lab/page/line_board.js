@@ -80,7 +80,10 @@ export class LineBoard {
 
   /** Write a text beside each key, or none. */
   noteKeys(texts) {
-    this.columns.key.childNodes.forEach((button, key) => (button.dataset.note = texts[key] ?? ""));
+    this.columns.key.childNodes.forEach((button, key) => {
+      const text = texts[key] ?? "";
+      if (button.dataset.note !== text) button.dataset.note = text; // a style is slow to set
+    });
   }
 
   /** Lines { query, key, thickness }, from 0 to 1; a `className` gives them colour and dashes of their own. */

@@ -70,7 +70,8 @@ export function useKernel(layers) {
       all.set(x.values, end);
       multiply(FLOAT * end, FLOAT * places[i], FLOAT * from, x.rows, inner, width / PANEL);
       const y = new Vectors(x.rows, columns);
-      for (let row = 0; row < x.rows; row++) y.row(row).set(all.subarray(from + row * width, from + row * width + columns));
+      if (width === columns) y.values.set(all.subarray(from, from + x.rows * width));
+      else for (let row = 0; row < x.rows; row++) y.row(row).set(all.subarray(from + row * width, from + row * width + columns));
       return y;
     };
   });

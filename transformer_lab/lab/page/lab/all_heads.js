@@ -29,7 +29,7 @@ function computeSharpness(weights) {
 export class AllHeads {
   /** For `scores` see HeadScores and RecordScores; `palettes` as `makePalettes` gives them, `paints` as `makePaints`; `showOpen` brings the open head into sight. */
   constructor(state, scores, palettes, paints, showOpen) {
-    Object.assign(this, { state, scores, palettes, way: "maps", dots: [], costs: new Map(), measured: null });
+    Object.assign(this, { state, scores, palettes, showOpen, way: "maps", dots: [], costs: new Map(), measured: null });
     const ways = Object.entries(WAYS).filter(([way]) => way !== "cost" || state.engine);
     this.list = make("select", { "aria-label": "What the heads show", ...OWN_KEYS },
       ...ways.map(([value, [text]]) => make("option", { value }, text)));
@@ -56,7 +56,7 @@ export class AllHeads {
       this.draw();
     });
     this.note = make("p", { className: "note" });
-    this.everyHead = new EveryHead(state, paints);
+    this.everyHead = new EveryHead(state, paints, showOpen);
     this.element = make("section", { className: "all-heads", "aria-label": "All heads" }, make("h3", {}, "All heads of the model"),
       make("p", { className: "bar" }, make("label", {}, "Show ", this.list), this.over, others.names.length ? make("label", {}, "Compare the open head with ", this.models) : null),
       this.build(), this.note, this.everyHead.element);
@@ -87,6 +87,7 @@ export class AllHeads {
     button.addEventListener("click", ({ shiftKey }) => {
       if (shiftKey || this.adds) this.state.overlay(head);
       else this.state.openHead(head);
+      this.showOpen();
     });
     this.dots.push({ head, code, button, canvas, number });
     return button;

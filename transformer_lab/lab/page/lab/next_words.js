@@ -16,7 +16,7 @@ export class NextWords {
     this.list = make("ul", {});
     this.legend = make("p", { className: "legend" });
     this.said = make("p", { className: "stakes", role: "status" });
-    this.element = make("section", { className: "next", "aria-label": "The next word" }, this.title, this.said, this.list, this.legend, many?.element);
+    this.element = make("section", { className: "next", "aria-label": "The next word" }, this.title, this.list, this.legend, this.said, many?.element);
   }
 
   draw() {
