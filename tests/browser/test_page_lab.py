@@ -485,7 +485,7 @@ def test_on_a_phone_the_guide_leaves_room_and_can_be_folded(visit_page, guided_p
 @pytest.mark.parametrize("name", ["The numbers", "What it does"])
 def test_what_is_deeper_begins_with_what_it_is_for(page, name):
     view(page, name)
-    first = page.locator(".open .axes").first
+    first = page.locator(".open .axes")
     expect(first).to_contain_text("Here you can" if name == "The numbers" else "So here you see")
     before = "(one) => one.compareDocumentPosition(document.querySelector('.place'))"
     assert first.evaluate(before) == 4  # the panel follows it

@@ -36,6 +36,17 @@ export function writeText(element, text) {
 /** Tokens with spaces between them. */
 export const words = (list) => list.flatMap((token) => [word(token), " "]);
 
+/** Write tokens into a list, an element of `build` for each. What stands there keeps its place and the focus, and equal words stay. */
+export function writeTokens(list, tokens, build) {
+  while (list.childNodes.length > tokens.length) list.lastChild.remove();
+  tokens.forEach((token, place) => {
+    const element = list.childNodes[place] ?? list.appendChild(build(place));
+    if (element.title === token && element.firstChild) return;
+    element.title = token;
+    element.replaceChildren(word(token));
+  });
+}
+
 /** A token by its place: where it stands more than once, with the number of the place. */
 export const wordAt = (list, i) =>
   list.indexOf(list[i]) === list.lastIndexOf(list[i]) ? word(list[i]) : make("span", {}, word(list[i]), ` (${i + 1})`);

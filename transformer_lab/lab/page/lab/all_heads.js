@@ -4,6 +4,7 @@
 import { make, OWN_KEYS, toggle } from "../elements.js";
 import { toPicture } from "../head_map.js";
 import { paintMap, poolMap } from "../painting.js";
+import { scaleToBest } from "../ranking.js";
 import { formatNumber, makeVisible } from "../text.js";
 import { EveryHead } from "./every_head.js";
 import { getOverlayClass } from "./lines.js";
@@ -101,7 +102,7 @@ export class AllHeads {
     if (this.way === "maps") this.paint();
     for (const dot of this.dots) this.drawDot(dot);
     const onA = state.isKept && this.way === "cost" ? " Compared with A." : "";
-    this.note.textContent = this.isScore ? this.scores.describeScore(this.way) : `${WAYS[this.way][1]}${onA}`;
+    this.note.textContent = this.isScore ? this.describeScore() : `${WAYS[this.way][1]}${onA}`;
     this.everyHead.draw();
   }
 
@@ -171,8 +172,29 @@ export class AllHeads {
 
   /** How dark a head of this value is drawn, from 0 to 1. */
   getDarkness(value) {
-    if (value == null) return 0;
-    return this.isScore ? this.scores.computeDarkness(this.way, value) : value;
+    if (value == null || !this.isScore) return value ?? 0;
+    const all = Object.keys(TITLES).flatMap((kind) => ["trained", "untrained"].flatMap((which) => this.listScores(kind, which)));
+    return scaleToBest(value, all, this.scores.table.get(this.way).best);
+  }
+
+  /** The scores of the heads of a kind that have one. */
+  listScores(kind, which) {
+    return this.scores.listValues(this.way, kind, which).filter((value) => value != null);
+  }
+
+  /** What the score means, and its lowest and highest value in each kind of heads. */
+  describeScore() {
+    const { scores } = this;
+    if (!scores.isDone) return `Reading with the model and with an untrained one: ${scores.done} of ${scores.examples.length} sentences …`;
+    const range = (kind, which) => {
+      const values = this.listScores(kind, which);
+      return values.length ? `${formatNumber(Math.min(...values))} to ${formatNumber(Math.max(...values))}` : "–";
+    };
+    const { label, means, best } = scores.table.get(this.way);
+    const kinds = Object.keys(TITLES).filter((kind) => this.listScores(kind).length);
+    const ranges = kinds.map((kind) => `${TITLES[kind]}: ${range(kind)}${scores.hasUntrained ? `, untrained ${range(kind, "untrained")}` : ""}.`);
+    const foot = scores.hasUntrained ? " At the foot of each head: a model of this shape that has learnt nothing." : "";
+    return `${label}: ${means}. Measured ${scores.title}; dark is ${best}.${foot} ${ranges.join(" ")}`;
   }
 
   /** Mute one head after the other and note what it costs; in pieces, because all of them take a while. */

@@ -1,7 +1,7 @@
 // The open head as lines, and others of its kind over it, each in a colour and with dashes of its own.
 
 import { action, make, svg } from "../elements.js";
-import { findVisibleKeys, LineBoard } from "../line_board.js";
+import { findVisibleKeys, LineBoard } from "./line_board.js";
 import { findStrongest } from "../ranking.js";
 import { formatNumber, makeVisible, shortenText } from "../text.js";
 import { isSeen, describeAxes, toCode } from "./names.js";
@@ -93,8 +93,7 @@ export class LineView {
 /** The same lines in another model, which stand beside those of this one. They can only be looked at. */
 class OtherModel {
   constructor() {
-    const nothing = () => {};
-    this.board = new LineBoard({ look: nothing, pin: nothing, letGo: nothing, name: "other " });
+    this.board = new LineBoard({ name: "other " });
     this.board.element.inert = true;
     this.said = make("p", {});
     this.element = make("div", { className: "other", hidden: true }, this.board.element, this.said);

@@ -31,7 +31,7 @@ export class OpenHead {
     this.tabs = Object.keys(this.views).map((view) => toggle(`view ${view}`, TABS[view], () => state.view === view, () => state.show(view)));
     this.axes = make("p", { className: "axes" });
     this.place = make("div", { className: "place" });
-    this.fate = make("p", { className: "axes" }); // below the picture, which stays where it is
+    this.fate = make("p", { className: "note" }); // below the picture, which stays where it is
     this.element = make("section", { className: "open", "aria-label": "The open head" },
       make("p", { className: "bar" }, make("label", {}, "Head ", this.list), this.mute, this.look),
       make("p", { className: "tabs", role: "group", "aria-label": "How to look at this head" }, ...this.tabs),

@@ -1,6 +1,6 @@
 // Two columns of words and lines between them, as thick as their weights.
 
-import { make, OWN_KEYS, svg, word } from "./elements.js";
+import { make, OWN_KEYS, svg, writeTokens } from "../elements.js";
 
 const LINE_HEIGHT = 24; // CSS pixels: less is hard to hit with a finger
 const LEAST_WEIGHT = 0.01; // that is drawn
@@ -16,7 +16,7 @@ export class LineBoard {
   /** A place is [query, key], one of them null: `look` hears which is pointed at, or null, `pin` which is pressed; `name` tells one board from another. */
   constructor({ look, pin, letGo, name = "" }) {
     Object.assign(this, { look, pin, letGo, name });
-    const column = (side) => make("div", { className: `column ${side}`, role: "group" });
+    const column = (side) => make("div", { className: `column ${side}`, role: "group" }); // from its words the lines go
     this.columns = { key: column("key"), query: column("query") };
     this.drawing = svg("svg", { preserveAspectRatio: "none", "aria-hidden": "true" });
     this.element = make("div", { className: "scroll line-board" }, this.columns.key, this.drawing, this.columns.query);
@@ -30,21 +30,10 @@ export class LineBoard {
     const height = Math.max(queries.length, keys.length, 1) * LINE_HEIGHT;
     this.drawing.setAttribute("viewBox", `0 0 100 ${height}`);
     this.drawing.setAttribute("height", height);
-    this.writeColumn("key", keys, `Keys: ${names.key}`);
-    this.writeColumn("query", queries, `Queries: ${names.query}`);
-  }
-
-  /** The tokens of one side, from which the lines go. Those that stand there stay, and so does the keyboard's place. */
-  writeColumn(side, list, name) {
-    const column = this.columns[side];
-    column.setAttribute("aria-label", name);
-    while (column.childNodes.length > list.length) column.lastChild.remove();
-    list.forEach((token, place) => {
-      const button = column.childNodes[place] ?? column.appendChild(this.buildWord(side, place));
-      if (button.title === token && button.firstChild) return;
-      button.title = token;
-      button.replaceChildren(word(token));
-    });
+    this.columns.key.setAttribute("aria-label", `Keys: ${names.key}`);
+    this.columns.query.setAttribute("aria-label", `Queries: ${names.query}`);
+    writeTokens(this.columns.key, keys, (place) => this.buildWord("key", place));
+    writeTokens(this.columns.query, queries, (place) => this.buildWord("query", place));
   }
 
   buildWord(side, place) {
