@@ -77,6 +77,7 @@ function multiplyRows(x, width, { weight, bias, columns }, { multiply, reserve, 
   const values = getValues();
   values.set(x.values, end);
   multiply(end, inner, 1, weight, columns, to, columns, bias, 0, x.rows, inner, columns);
-  for (let row = 0; row < x.rows; row++) y.row(row).set(values.subarray(to + row * columns, to + row * columns + width));
+  if (width === columns) y.values.set(values.subarray(to, to + x.rows * columns));
+  else for (let row = 0; row < x.rows; row++) y.row(row).set(values.subarray(to + row * columns, to + row * columns + width));
   return y;
 }
