@@ -19,6 +19,7 @@ SECTIONS = (
     "record",
     "lab",
     "site",
+    "playground",
 )
 BY_DEFAULT = SECTIONS[:3]
 
@@ -31,7 +32,7 @@ def main() -> None:
         nargs="+",
         choices=SECTIONS,
         default=BY_DEFAULT,
-        help="sections to run (world, real-text and large take long, record, lab and site need a "
+        help="sections to run (world, real-text and large take long, record, lab, site and playground need a "
         "browser, the first of them npm too: they are not among the default ones)",
     )
     parser.add_argument("--rounds", type=int, default=3, help="rounds of each comparison")
@@ -43,7 +44,9 @@ def main() -> None:
 
     # Pages multiply no matrices here.
     sections = (
-        {} if set(chosen.only) <= {"record", "lab", "site"} else {"The machine": machine.section()}
+        {}
+        if set(chosen.only) <= {"record", "lab", "site", "playground"}
+        else {"The machine": machine.section()}
     )
     if "training" in chosen.only:
         sections["Training"] = training.section(chosen.rounds)
@@ -75,6 +78,10 @@ def main() -> None:
         from benchmarks import story
 
         sections["The website"] = story.section(chosen.rounds)
+    if "playground" in chosen.only:
+        from benchmarks import playground_page
+
+        sections["The playground"] = playground_page.section(chosen.rounds)
     write_sections(sections)
     print(RESULTS.read_text(encoding="utf-8"))
 
