@@ -18,8 +18,8 @@ ENTRIES = {
     "lab/widget.js": {"make", "State", "KernelAnswerer", "Questions"},
     "story/story.js": {"make", "Story", "Engine", "attend"},
     **{f"lesson/{kind}.js": {"make", "mountEach"} for kind in list_kinds()},
-    # No page has it yet: it's for one that trains a translator of the world in the browser.
-    "tasks/world/grammar.js": {"makeWorld", "makeSentences", "Random"},
+    # No page has it yet: the playground will have it, the page that trains a model in the browser.
+    "tasks/tasks.js": {"TASKS", "makeData", "makeWorld", "readPairs"},
 }
 """The script of a page, and some of what it must hold."""
 CALLED_BY_THE_PAGE = {

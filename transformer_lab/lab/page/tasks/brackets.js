@@ -15,7 +15,7 @@ function drawBrackets(random, length) {
     if (opens) open.push(drawFrom(random, Object.keys(CLOSING)));
     source.push(opens ? open.at(-1) : CLOSING[open.pop()]);
   }
-  return { source, target: open.map((bracket) => CLOSING[bracket]).reverse() };
+  return { source, target: open.map((bracket) => CLOSING[bracket]).toReversed() };
 }
 
 export const BRACKETS = {

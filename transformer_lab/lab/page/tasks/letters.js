@@ -36,14 +36,14 @@ export const REVERSE = makeLettersTask({
   title: "Reverse",
   question: "Can it write the letters from the last to the first?",
   example: { source: "gdkat", target: "takdg" },
-}, (letters) => [...letters].reverse());
+}, (letters) => letters.toReversed());
 
 export const SORT = makeLettersTask({
   name: "sort",
   title: "Sort",
   question: "Can it put the letters in alphabetical order?",
   example: { source: "gdkat", target: "adgkt" },
-}, (letters) => [...letters].sort());
+}, (letters) => letters.toSorted());
 
 /** The letters that occur, and behind each of them how often it does. */
 function countLetters(letters) {

@@ -109,8 +109,7 @@ export const OWN = {
     return {
       unit: units[0],
       split({ train, test, seed }) {
-        const random = makeRandom(seed);
-        const found = splitPairs(drawDifferent(random, pairs, pairs.length), { train, test, random });
+        const found = splitPairs(drawDifferent(makeRandom(seed), pairs, pairs.length), { train, test, seed });
         const source = findVocabulary(found.train, "source", units[0]);
         const target = findVocabulary(found.train, "target", units[1]);
         return {

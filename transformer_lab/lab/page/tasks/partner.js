@@ -1,4 +1,6 @@
 // Find the partner: each letter has a digit, and the task is to tell the digits of those that are asked for.
+//
+// A letter and its digit are one token. As two, a model with two layers didn't put them together in 2,400 steps.
 
 import { checkWhole, drawDifferent, drawFrom } from "./draws.js";
 import { ALPHABET } from "./letters.js";
@@ -10,19 +12,22 @@ export const PARTNER = {
   name: "partner",
   title: "Find the partner",
   question: "Each letter has a digit as its partner. Can it find the partners of the letters after the question mark?",
-  example: { source: "a3 k7 m1 ? m a", target: "1 3" },
-  options: { pairs: 4, asked: 2 },
-  make({ pairs, asked }) {
-    checkWhole("pairs", pairs, 1, 20);
+  example: { source: "a3 f7 d1 b4 ? d a", target: "1 3" },
+  options: { pairs: 4, asked: 2, letters: 10 },
+  make({ pairs, asked, letters }) {
+    checkWhole("letters", letters, 2, 26);
+    checkWhole("pairs", pairs, 1, Math.min(letters, 20));
     checkWhole("asked", asked, 1, pairs);
+    const alphabet = ALPHABET.slice(0, letters);
     return {
-      unit: "letters",
-      source: makeVocabulary([...ALPHABET, ...DIGITS, "?"], DIGITS),
+      unit: "words",
+      source: makeVocabulary([...alphabet, ...alphabet.flatMap((letter) => DIGITS.map((digit) => letter + digit)), "?"]),
       target: makeVocabulary(DIGITS),
       draw(random) {
-        const partners = new Map(drawDifferent(random, ALPHABET, pairs).map((letter) => [letter, drawFrom(random, DIGITS)]));
-        const wanted = drawDifferent(random, [...partners.keys()], asked);
-        return { source: [...partners].flat().concat("?", wanted), target: wanted.map((letter) => partners.get(letter)) };
+        const couples = drawDifferent(random, alphabet, pairs).map((letter) => [letter, drawFrom(random, DIGITS)]);
+        const wanted = drawDifferent(random, couples, asked);
+        const source = [...couples.map(([letter, digit]) => letter + digit), "?", ...wanted.map(([letter]) => letter)];
+        return { source, target: wanted.map(([, digit]) => digit) };
       },
     };
   },

@@ -1,5 +1,6 @@
 // Pairs divided into those for training and those for the test.
 
+import { makeRandom } from "../engine/untrained.js";
 import { drawDifferent } from "./draws.js";
 
 const FEWEST_PAIRS = 20;
@@ -22,10 +23,10 @@ export function checkEnough(count, notes = []) {
  *
  * The test gets at most a fifth of them. Where there are fewer than were asked for, `notes` says so.
  */
-export function splitPairs(pairs, { train, test, random }) {
+export function splitPairs(pairs, { train, test, seed }) {
   checkEnough(pairs.length);
-  // Of the first pairs, so that the test is the same whatever the size of training.
-  const tested = drawDifferent(random, pairs.slice(0, POOL * test), Math.min(test, Math.floor(pairs.length / 5)));
+  // Of the first pairs, so that the test is the same whatever the size of training; seed + 1, because the seed has drawn them.
+  const tested = drawDifferent(makeRandom(seed + 1), pairs.slice(0, POOL * test), Math.min(test, Math.floor(pairs.length / 5)));
   const isTested = new Set(tested);
   const trained = pairs.filter((pair) => !isTested.has(pair)).slice(0, train ?? pairs.length);
   const isShort = tested.length < test || trained.length < train;

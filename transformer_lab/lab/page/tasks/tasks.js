@@ -35,7 +35,7 @@ function splitDrawn(draw, { train, test, seed }) {
     const pair = draw(random);
     if (!pairs.has(getKey(pair))) pairs.set(getKey(pair), pair);
   }
-  const found = splitPairs([...pairs.values()], { train, test, random });
+  const found = splitPairs([...pairs.values()], { train, test, seed });
   return train === null && pairs.size === wanted ? { ...found, train: null } : found;
 }
 
