@@ -10,10 +10,10 @@ from types import SimpleNamespace
 import pytest
 from playwright.sync_api import Error
 
-from tests.lab.test_page_modules import ENTRIES
 from transformer_lab.data.own_task import dates, english_words, french_words, german_words
 from transformer_lab.data.tokenizer import WordTokenizer, tokenizer_from_json
 from transformer_lab.data.world.grammar import world
+from transformer_lab.lab import playground_page
 
 TASKS = "tasks/tasks.js"
 DRAWN = "copy reverse sort partner count brackets dates numbers_en numbers_fr numbers_de".split()
@@ -112,8 +112,10 @@ ORACLES = {
 
 
 def test_every_task_has_a_title_a_question_and_an_example_that_is_right(ask):
-    told = ask(TASKS, "({ TASKS }) => JSON.parse(JSON.stringify(TASKS))")
-    assert [task["name"] for task in told] == [*DRAWN, "world", "own"]
+    told = ask("tasks/descriptions.js", "({ DESCRIPTIONS }) => DESCRIPTIONS")
+    names = [task["name"] for task in told]
+    assert names == [*DRAWN, "world", "own"] == list(playground_page.TASKS)
+    assert ask(TASKS, "({ TASKS }) => TASKS.map(({ name }) => name)") == names
     assert len({task["title"] for task in told}) == len(told)
     for task in told:
         assert task["question"].endswith("?")
@@ -122,17 +124,14 @@ def test_every_task_has_a_title_a_question_and_an_example_that_is_right(ask):
             assert ORACLES[task["name"]](source) == target
 
 
-def test_the_page_of_the_tasks_has_them_all():
-    assert TASKS in ENTRIES
-
-
 @pytest.mark.parametrize("name", [*DRAWN, "world"])
 def test_an_example_is_made_of_tokens_that_the_task_knows(ask, name):
-    read = """({ TASKS, makeData }, name) => {
-        const task = TASKS.find((task) => task.name === name);
-        const data = makeData(task, { test: 20, train: 1000 });
-        const { ids, unknown } = data.read(task.example.source);
-        return [ids.at(-1), unknown, data.source.decode(ids), task.example.source];
+    read = """async ({ findTask, makeData }, name) => {
+        const { DESCRIPTIONS } = await import("/tasks/descriptions.js");
+        const { example } = DESCRIPTIONS.find((task) => task.name === name);
+        const data = makeData(findTask(name), { test: 20, train: 1000 });
+        const { ids, unknown } = data.read(example.source);
+        return [ids.at(-1), unknown, data.source.decode(ids), example.source];
     }"""
     end, unknown, text, example = ask(TASKS, read, name)
     assert (end, unknown, text) == (2, [], example)

@@ -18,14 +18,15 @@ ENTRIES = {
     "lab/widget.js": {"make", "State", "KernelAnswerer", "Questions"},
     "story/story.js": {"make", "Story", "Engine", "attend"},
     **{f"lesson/{kind}.js": {"make", "mountEach"} for kind in list_kinds()},
-    # No page has it yet: the playground will have it, the page that trains a model in the browser.
-    "tasks/tasks.js": {"TASKS", "makeData", "makeWorld", "readPairs"},
+    "playground/playground.js": {"make", "Playground", "Run", "DESCRIPTIONS"},
+    "playground/worker.js": {"Training", "Learner", "Words", "makeWorld"},
 }
 """The script of a page, and some of what it must hold."""
 CALLED_BY_THE_PAGE = {
     ("lab/record_page.js", "mountRecordPages"),
     ("lab/engine_page.js", "mountEnginePages"),
     ("story/story.js", "mountStory"),
+    ("playground/playground.js", "mountPlaygrounds"),
     *((f"lesson/{kind}.js", mount_function(kind)) for kind in list_kinds()),
 }
 FILES = sorted(FOLDER.rglob("*.js"))

@@ -1,8 +1,9 @@
 // What is chosen: a task, its settings, and one change for a second run. The page's address keeps it.
 
-import { findTask } from "../tasks/tasks.js";
+import { DESCRIPTIONS } from "../tasks/descriptions.js";
 import { beginWith, SETTINGS } from "./settings.js";
 
+const describe = (name) => DESCRIPTIONS.find((task) => task.name === name);
 const read = (name, text) => SETTINGS[name]?.options.find(([value]) => String(value) === text)?.[0];
 
 export class Choice {
@@ -14,7 +15,7 @@ export class Choice {
   /** Take up an address, such as "#task=sort&heads=1&but=mask:false&seed=3"; what it doesn't name, or names wrongly, is as at the beginning. */
   follow(address) {
     const fields = new URLSearchParams(address.replace(/^#/, ""));
-    this.task = findTask(fields.get("task")) ?? findTask("reverse");
+    this.task = describe(fields.get("task")) ?? describe("reverse");
     this.settings = beginWith(this.task);
     for (const name of Object.keys(SETTINGS)) {
       const value = fields.has(name) ? read(name, fields.get(name)) : undefined;
@@ -49,7 +50,7 @@ export class Choice {
   }
 
   setTask(name) {
-    const task = findTask(name);
+    const task = describe(name);
     this.set({ task, settings: beginWith(task) });
   }
 

@@ -4,7 +4,7 @@ import { decodeBase64 } from "../bytes.js";
 import { action, make, OWN_KEYS, word } from "../elements.js";
 import { makePalettes } from "../painting.js";
 import { followTheme } from "../theme.js";
-import { TASKS } from "../tasks/tasks.js";
+import { DESCRIPTIONS } from "../tasks/descriptions.js";
 import { Choice } from "./choice.js";
 import { ExperimentCard } from "./experiment_card.js";
 import { makeLearn } from "./learn.js";
@@ -44,7 +44,7 @@ export class Playground {
 
   build() {
     const { choice } = this;
-    this.task = menu("Task", "task", (i) => choice.setTask(TASKS[i].name));
+    this.task = menu("Task", "task", (i) => choice.setTask(DESCRIPTIONS[i].name));
     this.example = make("p", { className: "example" });
     this.second = menu("Compare it with", "but", (i) => choice.set({ change: i ? this.changes[i - 1] : null }));
     this.train = action("train", "Train", "Train from scratch", () => this.start());
@@ -78,7 +78,7 @@ export class Playground {
   drawChoice() {
     const { choice } = this;
     const { task, settings, change } = choice;
-    this.task.refresh(TASKS.map(({ title }) => title), TASKS.indexOf(task));
+    this.task.refresh(DESCRIPTIONS.map(({ title }) => title), DESCRIPTIONS.indexOf(task));
     this.changes = listChanges(settings);
     const chosen = this.changes.findIndex(({ name, value }) => name === change?.name && value === change.value);
     this.second.refresh(["nothing", ...this.changes.map(({ text }) => `the same model, ${text}`)], chosen + 1);
@@ -176,7 +176,7 @@ export class Playground {
 /** Put the playground into the place of a saved picture. */
 export async function mountPlaygrounds(name) {
   const data = JSON.parse(document.querySelector(`script[data-of="${name}"]`).textContent);
-  globalThis.transformerLab = { ...globalThis.transformerLab, learn: makeLearn(data.script, TASKS) };
+  globalThis.transformerLab = { ...globalThis.transformerLab, learn: makeLearn(data.script, DESCRIPTIONS) };
   for (const place of document.querySelectorAll(`[data-playground="${name}"]`)) {
     if (place.dataset.mounted) continue;
     place.dataset.mounted = true;

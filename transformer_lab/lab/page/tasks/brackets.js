@@ -20,9 +20,6 @@ function drawBrackets(random, length) {
 
 export const BRACKETS = {
   name: "brackets",
-  title: "Close the brackets",
-  question: "Can it tell which brackets are still open, and close them in the right order?",
-  example: { source: "([]{(", target: ")})" },
   options: { shortest: 4, longest: 12 },
   make({ shortest, longest }) {
     checkLengths({ shortest, longest });

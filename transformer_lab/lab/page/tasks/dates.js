@@ -51,9 +51,6 @@ function listDateWords() {
 
 export const DATES = {
   name: "dates",
-  title: "Dates",
-  question: "Can it read a date as people write it, and write it as computers do?",
-  example: { source: "sunday, 14 feb 2021", target: "2021-02-14" },
   options: {},
   make() {
     const words = listDateWords();

@@ -26,23 +26,14 @@ function makeLettersTask(description, change, vocabulary = makeJoinedVocabulary)
 
 export const COPY = makeLettersTask({
   name: "copy",
-  title: "Copy",
-  question: "Can it write down the letters that it reads?",
-  example: { source: "gdkat", target: "gdkat" },
 }, (letters) => letters);
 
 export const REVERSE = makeLettersTask({
   name: "reverse",
-  title: "Reverse",
-  question: "Can it write the letters from the last to the first?",
-  example: { source: "gdkat", target: "takdg" },
 }, (letters) => letters.toReversed());
 
 export const SORT = makeLettersTask({
   name: "sort",
-  title: "Sort",
-  question: "Can it put the letters in alphabetical order?",
-  example: { source: "gdkat", target: "adgkt" },
 }, (letters) => letters.toSorted());
 
 /** The letters that occur, and behind each of them how often it does. */
@@ -59,8 +50,5 @@ function makeCountVocabulary(alphabet, longest) {
 
 export const COUNT = makeLettersTask({
   name: "count",
-  title: "Count",
-  question: "Can it tell how often each letter occurs?",
-  example: { source: "badabb", target: "a2 b3 d1" },
   options: { shortest: 5, longest: 12, letters: 4 },
 }, countLetters, makeCountVocabulary);

@@ -94,21 +94,12 @@ function makeNumbersTask(description, write, separator, makeTargetVocabulary = m
 
 export const NUMBERS_EN = makeNumbersTask({
   name: "numbers_en",
-  title: "Numbers in English",
-  question: "How do you say a number in English?",
-  example: { source: "7,083", target: "seven thousand eighty-three" },
 }, writeEnglish, ",");
 
 export const NUMBERS_FR = makeNumbersTask({
   name: "numbers_fr",
-  title: "Numbers in French",
-  question: "How do you say a number in French?",
-  example: { source: `7${SPACE}083`, target: "sept mille quatre-vingt-trois" },
 }, writeFrench, SPACE);
 
 export const NUMBERS_DE = makeNumbersTask({
   name: "numbers_de",
-  title: "Numbers in German",
-  question: "How do you say a number in German?",
-  example: { source: "7.083", target: "siebentausenddreiundachtzig" },
 }, writeGerman, ".", makeJoinedVocabulary);

@@ -100,9 +100,6 @@ function findVocabulary(pairs, side, unit) {
 
 export const OWN = {
   name: "own",
-  title: "Your own pairs",
-  question: "What would you like to teach it?",
-  example: { source: "hello", target: "bonjour" },
   options: { text: "", unit: "auto" },
   make({ text, unit }) {
     const { pairs, units, notes } = readPairs(text, unit);

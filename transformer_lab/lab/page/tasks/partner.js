@@ -10,9 +10,6 @@ const DIGITS = [..."0123456789"];
 
 export const PARTNER = {
   name: "partner",
-  title: "Find the partner",
-  question: "Each letter has a digit as its partner. Can it find the partners of the letters after the question mark?",
-  example: { source: "a3 f7 d1 b4 ? d a", target: "1 3" },
   options: { pairs: 4, asked: 2, letters: 10 },
   make({ pairs, asked, letters }) {
     checkWhole("letters", letters, 2, 26);

@@ -14,8 +14,8 @@ import { encodeTokens, SPACE, splitText } from "./vocabulary.js";
 import { WORLD } from "./world/task.js";
 
 /**
- * What there is to learn. A task has a `name`, a `title`, a `question`, an `example` of two texts, and the `options` that
- * can be chosen, with their defaults.
+ * What there is to learn, in the order of descriptions.js. A task has a `name`, and the `options` that can be chosen, with
+ * their defaults.
  *
  * Its `make(options)` gives the `unit` of which a source consists, "letters" or "words", and either `draw(random)`, which
  * draws one pair of lists of tokens, with the vocabularies `source` and `target`; or, where the pairs are a list,

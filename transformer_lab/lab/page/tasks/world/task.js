@@ -5,9 +5,6 @@ import { makeWorld } from "./grammar.js";
 
 export const WORLD = {
   name: "world",
-  title: "English to French",
-  question: "Can it translate sentences about people, animals and streets?",
-  example: { source: "the animal is tired", target: "l'animal est fatigué" },
   options: {},
   make: () => ({
     unit: "words",
